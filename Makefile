@@ -1,0 +1,39 @@
+# One word per habit of this project. Every target does its own set-up; scripts/ holds how.
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long bench lint server stop psql install package clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## Watch a leave request go through two approvals, on a private server that ends with it
+	@scripts/demo
+
+test: ## Run all tests on private servers (T=name runs only those whose name contains it)
+	@tests/run
+
+test-long: ## Run all tests, then repeat the random ones for WORKFLOW_TEST_SECONDS (default 600)
+	@tests/run --long
+
+bench: ## Measure against hand-written status tables, on a private server (T=name: one part)
+	@scripts/bench $(T)
+
+lint: ## Check format, clippy, sizes and the safety of the install script
+	@scripts/lint
+
+server: ## Start (or reuse) a private server with the extension, print how to connect (FRESH=1: empty it)
+	@scripts/server
+
+stop: ## Stop that server; its data stays
+	@scripts/stop
+
+psql: ## Open psql on that server
+	@scripts/psql
+
+install: ## Install into the PostgreSQL of PG_CONFIG (default: the pg_config on the PATH)
+	@scripts/install
+
+package: ## Leave what would be installed in target/package
+	@scripts/package
+
+clean: ## Remove private servers with their data, and what was compiled
+	@scripts/clean

@@ -1,0 +1,107 @@
+# Sourced after common.sh: private copies of PostgreSQL, and clusters that run from them.
+# shellcheck shell=bash
+
+# Sockets only, each in a directory of its own, so the port never collides with anything.
+PORT=5432
+
+use_prefix() { # DIR
+    PREFIX=$1
+    PGBIN=$PREFIX/lib/postgresql/$PG_MAJOR/bin
+}
+
+# put_file FROM TO: by a new file and a rename. A server that has the old one loaded would crash if it changed in place.
+# shellcheck disable=SC2016
+put_file() { as_server sh -c 'cat >"$1.new" && mv -f "$1.new" "$1"' - "$2" <"$1"; }
+
+# The copy of PostgreSQL with the extension that was built. PostgreSQL finds its own paths from where its programs
+# lie, if these are real files in the layout they were compiled for; the rest may be links. Whatever the user has
+# installed of this extension is left out.
+make_prefix() { # DIR
+    local lib=lib/postgresql/$PG_MAJOR share=share/postgresql/$PG_MAJOR
+    use_prefix "$1"
+    as_server mkdir -p "$PREFIX/$lib" "$PREFIX/$share"
+    as_server cp -rs "/usr/$lib/." "$PREFIX/$lib"
+    as_server cp -rs "/usr/$share/." "$PREFIX/$share"
+    as_server rm -r "$PGBIN"
+    as_server cp -r "/usr/$lib/bin" "$PGBIN"
+    as_server find "$PREFIX" -type l -name 'workflow*' -delete
+    [ "$(as_server "$PGBIN/pg_config" --pkglibdir)" = "$PREFIX/$lib/lib" ] || die "$PREFIX is not relocated"
+    install_into_prefix
+}
+
+install_into_prefix() {
+    local from to
+    find "$PACKAGE_DIR/usr" -type f | while read -r from; do
+        to=$PREFIX/${from#"$PACKAGE_DIR/usr/"}
+        cmp -s "$from" "$to" || put_file "$from" "$to"
+    done
+}
+
+# init_cluster DIR [SETTING...]: DIR/data, DIR/log; DIR is also where the socket lies.
+init_cluster() {
+    local cluster=$1
+    shift
+    as_server mkdir -p "$cluster"
+    as_server "$PGBIN/initdb" -D "$cluster/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 -N >/dev/null
+    configure "$cluster" \
+        "listen_addresses = ''" "port = $PORT" "shared_preload_libraries = 'workflow'" \
+        "unix_socket_directories = '$cluster'" "log_line_prefix = '%m [%p] %q%u@%d '" "$@"
+}
+
+configure() { # CLUSTER SETTING...
+    local cluster=$1
+    shift
+    printf '%s\n' "$@" | as_server tee -a "$cluster/data/postgresql.conf" >/dev/null
+}
+
+# clone_cluster FROM TO: of a stopped one; cheaper than initdb and CREATE EXTENSION again.
+clone_cluster() {
+    as_server mkdir -p "$2"
+    as_server cp -a "$1/data" "$2/data"
+    configure "$2" "unix_socket_directories = '$2'"
+}
+
+start_cluster() { # DIR
+    as_server "$PGBIN/pg_ctl" -D "$1/data" -l "$1/log" -s -w -t 60 start && return
+    as_server tail -n 20 "$1/log" >&2
+    return 1
+}
+
+stop_cluster() { # DIR [MODE]
+    ! is_running "$1" || as_server "$PGBIN/pg_ctl" -D "$1/data" -m "${2:-fast}" -s -w stop
+}
+
+is_running() { as_server "$PGBIN/pg_ctl" -D "$1/data" status >/dev/null 2>&1; } # DIR
+
+# sql CLUSTER DATABASE COMMAND [OPTION...]: values only; any error fails.
+sql() {
+    local cluster=$1 database=$2 command=$3
+    shift 3
+    as_server "$PGBIN/psql" -X -q -At -v ON_ERROR_STOP=1 -h "$cluster" -p "$PORT" -U postgres -d "$database" "$@" \
+        -c "$command"
+}
+
+connection_string() { printf 'postgresql:///%s?host=%s&port=%s&user=postgres\n' "$2" "$1" "$PORT"; } # CLUSTER DATABASE
+
+# begin_run NAME: a directory for servers that end with this script, even when it is interrupted; what a killed script
+# left behind goes first.
+begin_run() {
+    local old
+    prepare_dev_dir
+    for old in "$DEV_DIR"/run/*; do
+        if [ -d "$old" ] && ! kill -0 "${old##*.}" 2>/dev/null; then end_run "$old"; fi
+    done
+    RUN=$DEV_DIR/run/$1.$$
+    as_server mkdir -p "$RUN"
+    trap 'end_run "$RUN"' EXIT
+    trap 'exit 130' INT TERM
+}
+
+# Any pg_ctl of the same version can stop any server; that of a half-removed run may be gone.
+end_run() { # DIR
+    local pid_file
+    while read -r pid_file; do
+        as_server "${SYSTEM_PG_CONFIG%_config}_ctl" -D "${pid_file%/*}" -m immediate -s stop 2>/dev/null || true
+    done < <(find "$1" -name postmaster.pid 2>/dev/null)
+    as_server rm -rf "$1"
+}

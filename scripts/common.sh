@@ -1,0 +1,102 @@
+# Sourced by every script: where things are, how to speak, and as whom the server runs.
+# shellcheck shell=bash disable=SC2034
+set -euo pipefail
+
+# What `make` and a curious environment would pass on to cargo and to PostgreSQL.
+unset MAKEFLAGS MFLAGS MAKELEVEL CDPATH
+
+REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+cd "$REPO"
+
+PG_MAJOR=${PG_MAJOR:-15}
+SYSTEM_PG_CONFIG=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
+PACKAGE_DIR=$REPO/target/workflow-pg$PG_MAJOR
+
+# Tools that outlive a clone: cargo-pgrx, pgrx's home, pgspot.
+CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/workflow-dev
+
+# Servers live outside the clone: a clone under a home directory is closed to the user postgres, and a socket's
+# path may have 107 bytes only. The hash keeps two clones apart.
+repo_hash=$(printf '%s' "$REPO" | sha256sum)
+DEV_DIR=${WORKFLOW_DEV_DIR:-/var/tmp/workflow-dev-$(id -un)-${repo_hash:0:8}}
+
+# PostgreSQL refuses to run as root.
+if [ "$(id -u)" -eq 0 ]; then SERVER_USER=postgres; else SERVER_USER=$(id -un); fi
+
+# A shell without login profile (a build machine's) often lacks this.
+if ! command -v cargo >/dev/null && [ -x "$HOME/.cargo/bin/cargo" ]; then PATH=$HOME/.cargo/bin:$PATH; fi
+
+say() { printf '==> %s\n' "$*"; }
+
+die() {
+    printf 'error: %s\n' "$*" >&2
+    exit 1
+}
+
+# sudo may ask for a password, on the terminal.
+can_become_root() { [ "$(id -u)" -eq 0 ] || { command -v sudo >/dev/null && sudo -v; }; }
+
+# as_root COMMAND...: for packages and `make install`, the only things that need it.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    else
+        can_become_root || die "this needs root: $*"
+        sudo "$@"
+    fi
+}
+
+# as_server COMMAND...: as the server's user, with nothing of the caller's environment. RUST_BACKTRACE would put a
+# backtrace into the DETAIL of every error, PGOPTIONS or a locale would change what tests see.
+as_server() {
+    local clean=(env -i PATH="${PGBIN:+$PGBIN:}/usr/local/bin:/usr/bin:/bin" HOME="$DEV_DIR" LC_ALL=C.UTF-8)
+    if [ "$(id -u)" -eq 0 ]; then
+        (cd "$DEV_DIR" && runuser -u "$SERVER_USER" -- "${clean[@]}" "$@")
+    else
+        (cd "$DEV_DIR" && "${clean[@]}" "$@")
+    fi
+}
+
+# The directory of the private servers, closed to everyone else: it is what stands between other users of the
+# machine and a socket that asks for no password.
+prepare_dev_dir() {
+    if [ ! -e "$DEV_DIR" ]; then
+        mkdir -p "$(dirname "$DEV_DIR")"
+        mkdir -m 700 "$DEV_DIR"
+        chown "$SERVER_USER": "$DEV_DIR"
+    fi
+    if [ -L "$DEV_DIR" ] || [ "$(stat -c '%U %a' "$DEV_DIR")" != "$SERVER_USER 700" ]; then
+        die "$DEV_DIR should be a directory of $SERVER_USER with mode 700: remove it, or set WORKFLOW_DEV_DIR"
+    fi
+    as_server true 2>/dev/null || die "$SERVER_USER cannot enter $DEV_DIR: set WORKFLOW_DEV_DIR"
+    [ "${#DEV_DIR}" -le 60 ] || die "$DEV_DIR is too long for a socket: set WORKFLOW_DEV_DIR"
+}
+
+# The version of pgrx is said once, in Cargo.toml; cargo-pgrx must be exactly that one.
+pgrx_version() { sed -n 's/^pgrx = .*"=\([0-9.]*\)".*/\1/p' Cargo.toml; }
+
+has_cargo_pgrx() { [ "$(cargo-pgrx pgrx --version 2>/dev/null)" = "cargo-pgrx $1" ]; }
+
+# use_pgrx PG_CONFIG: everything that cargo needs to build the extension, without the user's ~/.pgrx. The same
+# values in every script, because a changed one makes cargo build pgrx anew.
+use_pgrx() {
+    local version
+    version=$(pgrx_version)
+    has_cargo_pgrx "$version" || PATH=$CACHE_DIR/cargo-pgrx-$version/bin:$PATH
+    export PATH PGRX_HOME=$CACHE_DIR/pgrx PGRX_PG_CONFIG_PATH=$1
+}
+
+# cargo_pgrx_package PG_CONFIG DIR: what cargo and rustc say is for the reader, where cargo-pgrx puts its files is not.
+cargo_pgrx_package() {
+    cargo pgrx package --pg-config "$1" --out-dir "$2" 2>&1 >/dev/null |
+        sed -u '/Using.*PgConfig/d; /Discovered/d; /Writing/d' >&2
+}
+
+# with_lock COMMAND...: one build at a time per clone.
+with_lock() {
+    mkdir -p "$REPO/target"
+    (
+        flock 9
+        "$@" 9>&-
+    ) 9>"$REPO/target/.workflow-lock"
+}

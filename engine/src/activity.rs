@@ -1,0 +1,179 @@
+//! Activities: what they are called, take, give and do.
+//!
+//! An activity is one file with one unit struct that implements [`Activity`]. To add one is to add that
+//! file and one line in [`catalogue::ACTIVITIES`]; documentation, validation, reading and export derive
+//! from its [`Descriptor`].
+
+use std::fmt;
+
+use crate::bookmark::Resumed;
+use crate::execution::{Child, Execution, Outcomes, Signal};
+use crate::fault::Fault;
+use serde_json::Value;
+
+pub mod catalogue;
+pub mod flowchart;
+
+pub mod break_;
+pub mod complete;
+pub mod correlate;
+pub mod custom;
+pub mod end;
+pub mod event;
+pub mod fault;
+pub mod finish;
+pub mod flow_decision;
+pub mod flow_fork;
+pub mod flow_join;
+pub mod flow_node;
+pub mod flow_switch;
+pub mod for_;
+pub mod for_each;
+pub mod fork;
+pub mod if_;
+pub mod not_found;
+pub mod parallel;
+pub mod publish_event;
+pub mod run_task;
+pub mod sequence;
+pub mod set_name;
+pub mod set_output;
+pub mod set_variable;
+pub mod sql;
+pub mod start;
+pub mod switch;
+pub mod while_;
+pub mod write_line;
+
+/// What the catalogue says about an activity type.
+#[derive(Debug)]
+pub struct Descriptor {
+    /// Full type name, `Elsa.…`.
+    pub type_name: &'static str,
+    /// One or two sentences for `wf_activities()`.
+    pub description: &'static str,
+    /// Inputs in evaluation order.
+    pub inputs: &'static [InputDescriptor],
+    /// Outputs.
+    pub outputs: &'static [OutputDescriptor],
+    /// Single-child ports, JSON property names such as `then`.
+    pub ports: &'static [&'static str],
+    /// JSON property that holds a list of children (`activities`, `branches`), if any.
+    pub children: Option<&'static str>,
+    /// Whether it has `cases`, and whether they hold activities.
+    pub cases: Cases,
+    /// Outcomes it can complete with; empty means `Done`. For documentation.
+    pub outcomes: &'static [&'static str],
+    /// Whether it may carry `canStartWorkflow`.
+    pub trigger: bool,
+    /// Whether it ends the enclosing sequence or flowchart.
+    pub terminal: bool,
+    /// Whether it declares `variables`.
+    pub container: bool,
+    /// Whether it runs user SQL by itself.
+    pub uses_sql: bool,
+    /// A complete example in the short form, JSON text.
+    pub example: &'static str,
+}
+
+/// Whether an activity has cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cases {
+    /// No `cases` property.
+    None,
+    /// Cases with label and condition.
+    Conditions,
+    /// Cases with label, condition and activity.
+    Activities,
+}
+
+/// One input.
+#[derive(Debug)]
+pub struct InputDescriptor {
+    /// JSON property in camelCase.
+    pub name: &'static str,
+    /// Type that the value is converted to, in Elsa's name.
+    pub type_name: &'static str,
+    /// Default, JSON text; `None` is null.
+    pub default: Option<&'static str>,
+    /// Whether Elsa's own publish refuses a definition without it.
+    pub required: bool,
+    /// Whether it is evaluated before the activity runs (otherwise the activity asks for it).
+    pub auto_evaluate: bool,
+    /// What it means.
+    pub description: &'static str,
+}
+
+/// One output.
+#[derive(Debug)]
+pub struct OutputDescriptor {
+    /// JSON property in camelCase.
+    pub name: &'static str,
+    /// Type in Elsa's name.
+    pub type_name: &'static str,
+    /// What it means.
+    pub description: &'static str,
+}
+
+/// The behaviour of an activity type. All methods run inside a burst, on the execution `cx`.
+///
+/// An activity that returns without completing itself, without having scheduled a child and without a
+/// bookmark would never end; the burst does not guess. Most activities end with `cx.complete()`.
+pub trait Activity: Sync {
+    /// Its entry in the catalogue.
+    fn descriptor(&self) -> &'static Descriptor;
+
+    /// Runs the activity; inputs that are auto-evaluated can be read with `cx.input(…)`.
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault>;
+
+    /// A child that this execution scheduled has completed.
+    fn child_completed(
+        &self,
+        cx: &mut Execution<'_>,
+        child: &Child,
+        outcomes: &Outcomes,
+    ) -> Result<(), Fault> {
+        let _ = (child, outcomes);
+        cx.complete()
+    }
+
+    /// A child that this execution scheduled was cancelled (not by this execution's own end).
+    fn child_canceled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
+        let _ = (cx, child);
+        Ok(())
+    }
+
+    /// One of its bookmarks without a callback of the user was resumed with this input.
+    fn resumed(
+        &self,
+        cx: &mut Execution<'_>,
+        bookmark: &Resumed,
+        input: Option<&Value>,
+    ) -> Result<(), Fault> {
+        let _ = input;
+        if bookmark.auto_complete {
+            cx.complete()
+        } else {
+            Ok(())
+        }
+    }
+
+    /// A signal from below (or from itself) passes. `true` stops it here.
+    fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
+        let _ = (cx, signal);
+        Ok(false)
+    }
+
+    /// Payloads that index this activity as a trigger on publish; one row each. `None` in the list is a
+    /// row without payload. Evaluated with the workflow's initial variables and no input.
+    fn trigger_payloads(&self, cx: &mut Execution<'_>) -> Result<Vec<Option<Value>>, Fault> {
+        let _ = cx;
+        Ok(vec![None])
+    }
+}
+
+impl fmt::Debug for dyn Activity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.descriptor().type_name)
+    }
+}

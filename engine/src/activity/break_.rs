@@ -1,0 +1,28 @@
+//! `Break`: leaves the nearest loop.
+
+use crate::activity::{Activity, Descriptor};
+use crate::execution::{Execution, Signal};
+use crate::fault::Fault;
+
+/// Leaves a loop.
+#[derive(Debug)]
+pub struct Break;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Break",
+    description: "Leaves the nearest For, ForEach or While. Without a loop around it, it ends the enclosing sequences.",
+    terminal: true,
+    example: r#"{"type": "Break"}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Break {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        cx.signal(&Signal::Break)?;
+        cx.complete()
+    }
+}

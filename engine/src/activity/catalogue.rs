@@ -1,0 +1,196 @@
+//! The catalogue: every activity type of the engine, once.
+//!
+//! Reading, validation, export and `wf_activities()` all go through this list. It knows types only;
+//! activities that users register in SQL share the one entry [`CUSTOM`].
+
+use crate::activity::{
+    Activity, Cases, Descriptor, InputDescriptor, OutputDescriptor, break_, complete, correlate,
+    custom, end, event, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch,
+    flowchart, for_, for_each, fork, if_, not_found, parallel, publish_event, run_task, sequence,
+    set_name, set_output, set_variable, sql, start, switch, while_, write_line,
+};
+
+/// All activity types, in the order of the documentation.
+pub static ACTIVITIES: &[&dyn Activity] = &[
+    &sequence::Sequence,
+    &flowchart::Flowchart,
+    &flow_decision::FlowDecision,
+    &flow_switch::FlowSwitch,
+    &flow_fork::FlowFork,
+    &flow_join::FlowJoin,
+    &flow_node::FlowNode,
+    &start::Start,
+    &end::End,
+    &if_::If,
+    &switch::Switch,
+    &while_::While,
+    &for_::For,
+    &for_each::ForEach,
+    &fork::Fork,
+    &parallel::Parallel,
+    &break_::Break,
+    &complete::Complete,
+    &finish::Finish,
+    &fault::RaiseFault,
+    &set_variable::SetVariable,
+    &set_output::SetOutput,
+    &set_name::SetName,
+    &correlate::Correlate,
+    &write_line::WriteLine,
+    &event::Event,
+    &publish_event::PublishEvent,
+    &run_task::RunTask,
+    &sql::Sql,
+];
+
+/// Stands in for a type that nobody knows; faults when it is reached.
+pub static NOT_FOUND: &dyn Activity = &not_found::NotFound;
+
+/// Stands for every type that users registered in SQL.
+pub static CUSTOM: &dyn Activity = &custom::Custom;
+
+/// Prefixes that may be left out of a type name, Elsa's first.
+const PREFIXES: [&str; 2] = ["Elsa.", "Workflow."];
+
+/// Finds an activity by its full type name, or by its name without prefix.
+pub fn find(type_name: &str) -> Option<&'static dyn Activity> {
+    ACTIVITIES.iter().copied().find(|activity| {
+        let full = activity.descriptor().type_name;
+        full == type_name || short_name(full) == type_name
+    })
+}
+
+/// The type name without our prefix or Elsa's.
+pub fn short_name(type_name: &str) -> &str {
+    PREFIXES
+        .iter()
+        .find_map(|prefix| type_name.strip_prefix(prefix))
+        .unwrap_or(type_name)
+}
+
+impl Descriptor {
+    /// An activity without anything, to be filled in with struct update syntax.
+    pub const BASE: Self = Self {
+        type_name: "",
+        description: "",
+        inputs: &[],
+        outputs: &[],
+        ports: &[],
+        children: None,
+        cases: Cases::None,
+        outcomes: &[],
+        trigger: false,
+        terminal: false,
+        container: false,
+        uses_sql: false,
+        example: "",
+    };
+}
+
+impl InputDescriptor {
+    /// An optional input, evaluated before the activity runs.
+    pub const fn new(
+        name: &'static str,
+        type_name: &'static str,
+        description: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            type_name,
+            default: None,
+            required: false,
+            auto_evaluate: true,
+            description,
+        }
+    }
+
+    /// Gives it a default, as JSON text.
+    #[must_use]
+    pub const fn default(mut self, json: &'static str) -> Self {
+        self.default = Some(json);
+        self
+    }
+
+    /// Makes a definition without it unacceptable.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// Leaves its evaluation to the activity.
+    #[must_use]
+    pub const fn on_demand(mut self) -> Self {
+        self.auto_evaluate = false;
+        self
+    }
+}
+
+impl OutputDescriptor {
+    /// An output.
+    pub const fn new(
+        name: &'static str,
+        type_name: &'static str,
+        description: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            type_name,
+            description,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_entry_is_documented_and_its_example_is_json_of_its_type() {
+        for activity in ACTIVITIES {
+            let descriptor = activity.descriptor();
+            assert!(
+                !descriptor.description.is_empty(),
+                "{}",
+                descriptor.type_name
+            );
+            let example: serde_json::Value = serde_json::from_str(descriptor.example)
+                .unwrap_or_else(|error| panic!("{}: {error}", descriptor.type_name));
+            assert_eq!(example["type"], short_name(descriptor.type_name));
+            for input in descriptor.inputs {
+                assert!(
+                    !input.description.is_empty(),
+                    "{}.{}",
+                    descriptor.type_name,
+                    input.name
+                );
+                if let Some(default) = input.default {
+                    assert!(serde_json::from_str::<serde_json::Value>(default).is_ok());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique_with_and_without_prefix() {
+        let full: BTreeSet<_> = ACTIVITIES
+            .iter()
+            .map(|activity| activity.descriptor().type_name)
+            .collect();
+        let short: BTreeSet<_> = full.iter().map(|name| short_name(name)).collect();
+        assert_eq!(full.len(), ACTIVITIES.len());
+        assert_eq!(short.len(), ACTIVITIES.len());
+    }
+
+    #[test]
+    fn a_type_is_found_with_and_without_prefix_in_exact_case() {
+        for name in ["Elsa.If", "If", "Sql", "Workflow.Sql"] {
+            assert!(find(name).is_some(), "{name}");
+        }
+        for name in ["if", "Elsa.Sql", "Workflow.If", "", "Elsa."] {
+            assert!(find(name).is_none(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `Complete`: ends the nearest composite, which is the workflow itself where there is none.
+
+use serde_json::Value;
+
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::execution::{Execution, Outcomes, Signal};
+use crate::fault::Fault;
+
+/// Completes the workflow with outcomes.
+#[derive(Debug)]
+pub struct Complete;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Complete",
+    description: "Completes the workflow at once, with outcomes for the workflow that contains it.",
+    inputs: &[
+        InputDescriptor::new("outcomes", "Object", "One outcome, or a list of outcomes.")
+            .default(r#""Done""#),
+    ],
+    terminal: true,
+    example: r#"{"type": "Complete", "outcomes": ["Approved"]}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Complete {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let outcomes = match cx.input(0) {
+            Value::Null => Outcomes::Done,
+            Value::String(name) => Outcomes::Named(vec![name.clone()]),
+            Value::Array(_) => Outcomes::Named(cx.texts(0)?),
+            _ => {
+                return Err(Fault::new(
+                    "22023",
+                    "outcomes must be a string or a list of strings",
+                ));
+            }
+        };
+        cx.signal(&Signal::CompleteComposite(outcomes.clone()))?;
+        cx.complete_with(outcomes)
+    }
+}

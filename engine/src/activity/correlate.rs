@@ -1,0 +1,39 @@
+//! `Correlate`: sets the correlation id of the instance.
+
+use serde_json::Value;
+
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Correlates the instance.
+#[derive(Debug)]
+pub struct Correlate;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Correlate",
+    description: "Sets the correlation id of the workflow instance; its open bookmarks follow. Under a correlated activation strategy a taken id is a fault.",
+    inputs: &[InputDescriptor::new(
+        "correlationId",
+        "String",
+        "The correlation id; null removes it.",
+    )],
+    example: r#"{"type": "Correlate", "correlationId": {"input": "orderNumber"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Correlate {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let id = if *cx.input(0) == Value::Null {
+            None
+        } else {
+            Some(cx.text(0))
+        };
+        cx.correlate(id)?;
+        cx.complete()
+    }
+}

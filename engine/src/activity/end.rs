@@ -1,0 +1,27 @@
+//! `End`: ends the enclosing sequence or flowchart.
+
+use crate::activity::{Activity, Descriptor};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Ends the enclosing sequence or flowchart; the workflow goes on behind it.
+#[derive(Debug)]
+pub struct End;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.End",
+    description: "Ends the enclosing sequence or flowchart; the workflow goes on behind it.",
+    terminal: true,
+    example: r#"{"type": "End"}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for End {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        cx.complete()
+    }
+}

@@ -1,0 +1,68 @@
+//! `Event`: waits for an event, or starts the workflow when it happens.
+
+use serde_json::{Value, json};
+
+use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::bookmark::{NewBookmark, Resumed};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Waits for an event.
+#[derive(Debug)]
+pub struct Event;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Event",
+    description: "Waits until the event of this name is published, or starts the workflow when it is (canStartWorkflow).",
+    inputs: &[InputDescriptor::new(
+        "eventName",
+        "String",
+        "Name of the event.",
+    )],
+    outputs: &[OutputDescriptor::new(
+        "result",
+        "Object",
+        "What came with the event.",
+    )],
+    trigger: true,
+    example: r#"{"type": "Event", "eventName": "OrderPaid", "result": {"var": "Payment"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Event {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        if cx.is_trigger() {
+            let input = cx.trigger_input();
+            cx.set_output(0, input)?;
+            return cx.complete();
+        }
+        let payload = stimulus(cx)?;
+        cx.create_bookmark(NewBookmark {
+            payload: Some(payload),
+            ..NewBookmark::default()
+        })?;
+        Ok(())
+    }
+
+    fn resumed(
+        &self,
+        cx: &mut Execution<'_>,
+        _bookmark: &Resumed,
+        input: Option<&Value>,
+    ) -> Result<(), Fault> {
+        cx.set_output(0, input.cloned().unwrap_or_default())?;
+        cx.complete()
+    }
+
+    fn trigger_payloads(&self, cx: &mut Execution<'_>) -> Result<Vec<Option<Value>>, Fault> {
+        Ok(vec![Some(stimulus(cx)?)])
+    }
+}
+
+fn stimulus(cx: &Execution<'_>) -> Result<Value, Fault> {
+    Ok(json!({ "EventName": cx.required_text(0)? }))
+}

@@ -1,0 +1,28 @@
+//! `Finish`: ends the whole workflow from anywhere.
+
+use crate::activity::{Activity, Descriptor};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Finishes the workflow.
+#[derive(Debug)]
+pub struct Finish;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Finish",
+    description: "Finishes the workflow at once: everything that waits or is scheduled is dropped.",
+    terminal: true,
+    example: r#"{"type": "Finish"}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Finish {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        cx.finish_workflow();
+        cx.complete()
+    }
+}

@@ -1,0 +1,29 @@
+//! `FlowDecision`: a condition inside a flowchart.
+
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::execution::{Execution, Outcomes};
+use crate::fault::Fault;
+
+/// Decides between two connections.
+#[derive(Debug)]
+pub struct FlowDecision;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.FlowDecision",
+    description: "Evaluates a condition and leaves a flowchart's node with the outcome True or False.",
+    inputs: &[InputDescriptor::new("condition", "Boolean", "The condition.").default("false")],
+    outcomes: &["True", "False"],
+    example: r#"{"type": "FlowDecision", "condition": {"js": "getInput('days') > 5"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for FlowDecision {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let outcome = if cx.boolean(0)? { "True" } else { "False" };
+        cx.complete_with(Outcomes::Named(vec![outcome.to_owned()]))
+    }
+}

@@ -1,0 +1,62 @@
+//! `FlowJoin`: brings branches of a flowchart together.
+//!
+//! When it runs is decided by the flowchart, which reads the mode; it only has to cancel what the
+//! winner of WaitAny left open. Elsa's join cancels its ancestors in every mode (#7724); here only
+//! WaitAny does.
+
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::execution::{Execution, Signal};
+use crate::fault::Fault;
+
+/// Joins connections.
+#[derive(Debug)]
+pub struct FlowJoin;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.FlowJoin",
+    description: "Joins branches of a flowchart. WaitAny goes on with the first branch and cancels the others; WaitAll needs every inbound connection to be followed; WaitAllActive waits for those that are.",
+    inputs: &[
+        InputDescriptor::new("mode", "FlowJoinMode", "WaitAny, WaitAll or WaitAllActive.")
+            .default(r#""WaitAny""#),
+    ],
+    example: r#"{"type": "FlowJoin", "mode": "WaitAll"}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for FlowJoin {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        if JoinMode::read(cx.choice(0, &JoinMode::NAMES)?) == JoinMode::WaitAny {
+            cx.signal(&Signal::CancelInbound(cx.node_index()))?;
+        }
+        cx.complete()
+    }
+}
+
+/// When a join runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinMode {
+    /// With the first followed connection.
+    WaitAny,
+    /// When all inbound connections were followed.
+    WaitAll,
+    /// When all inbound connections were visited, and at least one followed.
+    WaitAllActive,
+}
+
+impl JoinMode {
+    /// Elsa's names, in the order of [`read`](Self::read).
+    pub const NAMES: [&str; 3] = ["WaitAny", "WaitAll", "WaitAllActive"];
+
+    /// The mode at this position of [`NAMES`](Self::NAMES).
+    pub fn read(position: usize) -> Self {
+        match position {
+            0 => Self::WaitAny,
+            1 => Self::WaitAll,
+            _ => Self::WaitAllActive,
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! `FlowSwitch`: several conditions inside a flowchart.
+
+use crate::activity::{Activity, Cases, Descriptor, InputDescriptor};
+use crate::execution::{Execution, Outcomes};
+use crate::fault::Fault;
+
+/// Decides among connections.
+#[derive(Debug)]
+pub struct FlowSwitch;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.FlowSwitch",
+    description: "Evaluates the conditions of its cases and leaves with the labels that match: the first one (MatchFirst) or all (MatchAny), else Default.",
+    inputs: &[InputDescriptor::new(
+        "mode",
+        "SwitchMode",
+        "MatchFirst: only the first matching case. MatchAny: every matching case.",
+    )
+    .default(r#""MatchFirst""#)],
+    cases: Cases::Conditions,
+    outcomes: &["Default"],
+    example: r#"{"type": "FlowSwitch", "cases": [{"label": "Short", "condition": {"js": "getInput('days') <= 2"}}, {"label": "Long", "condition": true}]}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for FlowSwitch {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let any = cx.choice(0, &["MatchFirst", "MatchAny"])? == 1;
+        let matching = cx.matching_cases(any)?;
+        let cases = &cx.node().cases;
+        let mut labels: Vec<_> = matching
+            .iter()
+            .map(|index| cases[*index].label.clone())
+            .collect();
+        if labels.is_empty() {
+            labels.push("Default".to_owned());
+        }
+        cx.complete_with(Outcomes::Named(labels))
+    }
+}

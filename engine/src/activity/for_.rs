@@ -1,0 +1,119 @@
+//! `For`: a body for each number of a range.
+//!
+//! The bounds are evaluated once. Elsa never completes one without a body and never ends one with
+//! step 0; here the first completes and the second is a fault.
+
+use serde_json::Value;
+
+use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::execution::{Child, Execution, Outcomes, Signal};
+use crate::fault::Fault;
+use crate::instance::Memory;
+
+/// Counts.
+#[derive(Debug)]
+pub struct For;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.For",
+    description: "Runs the body for each number from start to end, which is included unless outerBoundInclusive is false. A negative step counts down. The body sees the number as the variable CurrentValue. Break leaves it.",
+    inputs: &[
+        InputDescriptor::new("start", "Int64", "The first number.").default("0"),
+        InputDescriptor::new("end", "Int64", "The last number.").default("0"),
+        InputDescriptor::new(
+            "step",
+            "Int64",
+            "The difference between two numbers; not 0.",
+        )
+        .default("1"),
+        InputDescriptor::new(
+            "outerBoundInclusive",
+            "Boolean",
+            "Whether the end itself belongs to the range.",
+        )
+        .default("true"),
+    ],
+    outputs: &[OutputDescriptor::new(
+        "currentValue",
+        "Int64",
+        "The number of this round.",
+    )],
+    ports: &["body"],
+    example: r#"{"type": "For", "start": 1, "end": 3, "body": {"type": "WriteLine", "text": {"var": "CurrentValue"}}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for For {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let (start, end, step) = (cx.integer(0)?, cx.integer(1)?, cx.integer(2)?);
+        let inclusive = cx.boolean(3)?;
+        if step == 0 {
+            return Err(Fault::new("22023", "step of a For activity must not be 0"));
+        }
+        cx.set_memory(Memory::Range {
+            current: start,
+            end,
+            step,
+            inclusive,
+        });
+        run_round(cx)
+    }
+
+    fn child_completed(
+        &self,
+        cx: &mut Execution<'_>,
+        _child: &Child,
+        _outcomes: &Outcomes,
+    ) -> Result<(), Fault> {
+        if cx.is_breaking() {
+            return cx.complete();
+        }
+        let Memory::Range { current, step, .. } = *cx.memory() else {
+            return cx.complete();
+        };
+        match current.checked_add(step) {
+            Some(next) => {
+                cx.set_position(next);
+                run_round(cx)
+            }
+            // No bound lies beyond the largest integer.
+            None => cx.complete(),
+        }
+    }
+
+    fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
+        Ok(cx.break_here(signal))
+    }
+}
+
+fn run_round(cx: &mut Execution<'_>) -> Result<(), Fault> {
+    let Memory::Range {
+        current,
+        end,
+        step,
+        inclusive,
+    } = *cx.memory()
+    else {
+        return cx.complete();
+    };
+    let before_end = if step > 0 {
+        current < end
+    } else {
+        current > end
+    };
+    match cx.port(0) {
+        Some(body) if before_end || (inclusive && current == end) => {
+            cx.set_output(0, Value::from(current))?;
+            cx.schedule(
+                body,
+                0,
+                vec![("CurrentValue".to_owned(), Value::from(current))],
+            )
+        }
+        _ => cx.complete(),
+    }
+}

@@ -1,0 +1,75 @@
+//! `ForEach`: a body for each item of a collection.
+//!
+//! Items that are a literal, a variable or an input are looked at again in each round, so that a
+//! changed collection is honoured as in Elsa. Items that are computed are computed once and kept.
+
+use serde_json::Value;
+
+use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::execution::{Child, Execution, Outcomes, Signal};
+use crate::fault::Fault;
+
+/// Iterates.
+#[derive(Debug)]
+pub struct ForEach;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.ForEach",
+    description: "Runs the body for each item. The body sees the item as the variable CurrentValue and its number, from 0, as CurrentIndex. Break leaves it.",
+    inputs: &[
+        InputDescriptor::new("items", "ICollection<Object>", "The items.")
+            .default("[]")
+            .on_demand(),
+    ],
+    outputs: &[OutputDescriptor::new(
+        "currentValue",
+        "Object",
+        "The item of this round.",
+    )],
+    ports: &["body"],
+    example: r#"{"type": "ForEach", "items": ["a", "b"], "body": {"type": "WriteLine", "text": {"var": "CurrentValue"}}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for ForEach {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        cx.keep_items(0)?;
+        run_round(cx)
+    }
+
+    fn child_completed(
+        &self,
+        cx: &mut Execution<'_>,
+        _child: &Child,
+        _outcomes: &Outcomes,
+    ) -> Result<(), Fault> {
+        if cx.is_breaking() {
+            return cx.complete();
+        }
+        cx.set_position(cx.position() + 1);
+        run_round(cx)
+    }
+
+    fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
+        Ok(cx.break_here(signal))
+    }
+}
+
+fn run_round(cx: &mut Execution<'_>) -> Result<(), Fault> {
+    let index = cx.position();
+    match (cx.item(0, index)?, cx.port(0)) {
+        (Some(item), Some(body)) => {
+            cx.set_output(0, item.clone())?;
+            let variables = vec![
+                ("CurrentValue".to_owned(), item),
+                ("CurrentIndex".to_owned(), Value::from(index)),
+            ];
+            cx.schedule(body, 0, variables)
+        }
+        _ => cx.complete(),
+    }
+}

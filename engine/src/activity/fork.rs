@@ -1,0 +1,66 @@
+//! `Fork`: branches side by side, joined by the first or by all.
+
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::execution::{Child, Execution, Outcomes, Signal};
+use crate::fault::Fault;
+
+/// Runs its branches and joins them.
+#[derive(Debug)]
+pub struct Fork;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Fork",
+    description: "Runs branches side by side. WaitAll completes with the last branch, WaitAny with the first one, which cancels the others.",
+    inputs: &[InputDescriptor::new(
+        "joinMode",
+        "ForkJoinMode",
+        "WaitAll: every branch must complete. WaitAny: the first one decides.",
+    )
+    .default(r#""WaitAll""#)],
+    children: Some("branches"),
+    example: r#"{"type": "Fork", "joinMode": "WaitAny", "branches": [{"type": "Event", "eventName": "Paid"}, {"type": "Event", "eventName": "Withdrawn"}]}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Fork {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let wait_any = cx.choice(0, &["WaitAll", "WaitAny"])? == 1;
+        let branches = &cx.node().children;
+        if branches.is_empty() {
+            return cx.complete();
+        }
+        // The position counts down the completions that are still needed.
+        cx.set_position(if wait_any { 1 } else { branches.len() as i64 });
+        for branch in branches {
+            cx.schedule(*branch, 0, Vec::new())?;
+        }
+        Ok(())
+    }
+
+    fn child_completed(
+        &self,
+        cx: &mut Execution<'_>,
+        _child: &Child,
+        _outcomes: &Outcomes,
+    ) -> Result<(), Fault> {
+        let needed = cx.position() - 1;
+        cx.set_position(needed);
+        if needed <= 0 || cx.is_breaking() {
+            cx.complete()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
+        // Noted, not stopped: the loop around it has to hear of the break as well.
+        if matches!(signal, Signal::Break) {
+            cx.set_breaking();
+        }
+        Ok(false)
+    }
+}

@@ -1,0 +1,41 @@
+//! `If`: one of two branches, or none.
+
+use serde_json::Value;
+
+use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Chooses between two branches.
+#[derive(Debug)]
+pub struct If;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.If",
+    description: "Evaluates a condition and runs the branch \"then\" or \"else\"; a branch that is missing is skipped.",
+    inputs: &[InputDescriptor::new("condition", "Boolean", "The condition.").default("false")],
+    outputs: &[OutputDescriptor::new(
+        "result",
+        "Boolean",
+        "What the condition was.",
+    )],
+    ports: &["then", "else"],
+    example: r#"{"type": "If", "condition": {"js": "getInput('days') > 5"}, "then": {"type": "RunTask", "taskName": "approve"}, "else": {"type": "WriteLine", "text": "approved"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for If {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let condition = cx.boolean(0)?;
+        cx.set_output(0, Value::Bool(condition))?;
+        let branch = cx.port(usize::from(!condition));
+        match branch {
+            Some(branch) => cx.schedule(branch, 0, Vec::new()),
+            None => cx.complete(),
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Stands in for an activity type that is not known, where a definition was stored all the same.
+
+use crate::activity::{Activity, Descriptor};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Faults when it is reached.
+#[derive(Debug)]
+pub struct NotFound;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.NotFoundActivity",
+    description: "Stands in for an activity type that is not known.",
+    example: r#"{"type": "NotFoundActivity"}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for NotFound {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let type_name = &cx.node().type_name;
+        Err(Fault::new(
+            "42704",
+            format!("activity type \"{type_name}\" does not exist"),
+        )
+        .hint("Register it with wf_register_activity, then retry the instance."))
+    }
+}

@@ -1,0 +1,62 @@
+//! `RunTask`: asks the outside to do something and waits for the answer.
+//!
+//! The task's id is its bookmark's id, so that completing the task and resuming are one thing.
+
+use serde_json::{Value, json};
+
+use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::bookmark::{NewBookmark, Resumed};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Opens a task and waits for it.
+#[derive(Debug)]
+pub struct RunTask;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.RunTask",
+    description: "Opens a task for an application or a person and waits until it is completed.",
+    inputs: &[
+        InputDescriptor::new("taskName", "String", "Name of the task."),
+        InputDescriptor::new(
+            "payload",
+            "Object",
+            "What the task's performer needs to know.",
+        ),
+    ],
+    outputs: &[
+        OutputDescriptor::new("taskId", "String", "Id of the task and of its bookmark."),
+        OutputDescriptor::new("result", "Object", "What the task was completed with."),
+    ],
+    example: r#"{"type": "RunTask", "taskName": "approve-leave", "payload": {"days": {"input": "days"}}, "result": {"var": "Decision"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for RunTask {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let name = cx.required_text(0)?;
+        let payload = Some(cx.take_input(1)).filter(|value| *value != Value::Null);
+        let id = cx.new_id();
+        cx.create_bookmark(NewBookmark {
+            id: Some(id),
+            payload: Some(json!({ "TaskId": id.to_string(), "TaskName": name })),
+            ..NewBookmark::default()
+        })?;
+        cx.create_task(id, name, payload)?;
+        cx.set_output(0, Value::String(id.to_string()))
+    }
+
+    fn resumed(
+        &self,
+        cx: &mut Execution<'_>,
+        _bookmark: &Resumed,
+        input: Option<&Value>,
+    ) -> Result<(), Fault> {
+        cx.set_output(1, input.cloned().unwrap_or_default())?;
+        cx.complete()
+    }
+}

@@ -1,0 +1,64 @@
+//! `Sequence`: one child after the other.
+//!
+//! It ends behind the last child, behind a terminal child, or when a `Break` passed through it.
+
+use crate::activity::{Activity, Descriptor};
+use crate::execution::{Child, Execution, Outcomes, Signal};
+use crate::fault::Fault;
+
+/// Runs its children in order.
+#[derive(Debug)]
+pub struct Sequence;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Sequence",
+    description: "Runs activities one after the other.",
+    children: Some("activities"),
+    container: true,
+    example: r#"{"type": "Sequence", "variables": {"Total": 0}, "activities": [{"type": "WriteLine", "text": "first"}, {"type": "WriteLine", "text": "second"}]}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Sequence {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        schedule_next(cx)
+    }
+
+    fn child_completed(
+        &self,
+        cx: &mut Execution<'_>,
+        child: &Child,
+        _outcomes: &Outcomes,
+    ) -> Result<(), Fault> {
+        if child.terminal || cx.is_breaking() {
+            cx.complete()
+        } else {
+            schedule_next(cx)
+        }
+    }
+
+    fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
+        if matches!(signal, Signal::Break) {
+            cx.set_breaking();
+        }
+        Ok(false)
+    }
+}
+
+fn schedule_next(cx: &mut Execution<'_>) -> Result<(), Fault> {
+    let position = cx.position();
+    let next = usize::try_from(position)
+        .ok()
+        .and_then(|index| cx.node().children.get(index));
+    match next.copied() {
+        None => cx.complete(),
+        Some(child) => {
+            cx.set_position(position + 1);
+            cx.schedule(child, 0, Vec::new())
+        }
+    }
+}

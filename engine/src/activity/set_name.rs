@@ -1,0 +1,39 @@
+//! `SetName`: names the instance.
+
+use serde_json::Value;
+
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Names the instance.
+#[derive(Debug)]
+pub struct SetName;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.SetName",
+    description: "Sets the name of the workflow instance.",
+    inputs: &[InputDescriptor::new(
+        "value",
+        "String",
+        "The name; null removes it.",
+    )],
+    example: r#"{"type": "SetName", "value": {"js": "'Order ' + getInput('number')"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for SetName {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let name = if *cx.input(0) == Value::Null {
+            None
+        } else {
+            Some(cx.text(0))
+        };
+        cx.set_name(name);
+        cx.complete()
+    }
+}

@@ -1,0 +1,38 @@
+//! `SetVariable`: assigns a value to the nearest variable of a name.
+
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Assigns a variable.
+#[derive(Debug)]
+pub struct SetVariable;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.SetVariable",
+    description: "Assigns a value to the variable that the property \"variable\" names; the nearest scope wins. The value is converted to the type of the variable.",
+    inputs: &[InputDescriptor::new(
+        "value",
+        "Object",
+        "The value to assign.",
+    )],
+    example: r#"{"type": "SetVariable", "variable": "Total", "value": {"js": "getVariable('Total') + 1"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for SetVariable {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let node = cx.node();
+        let Some(name) = node.variable.as_deref() else {
+            return Err(Fault::new("22004", "no variable is given")
+                .hint("Set the property \"variable\" of the activity."));
+        };
+        let value = cx.take_input(0);
+        cx.assign(name, value)?;
+        cx.complete()
+    }
+}

@@ -1,0 +1,26 @@
+//! `Start`: marks the start of a flowchart and does nothing.
+
+use crate::activity::{Activity, Descriptor};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Marks where a flowchart starts.
+#[derive(Debug)]
+pub struct Start;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Start",
+    description: "Marks where a flowchart starts.",
+    example: r#"{"type": "Start"}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Start {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        cx.complete()
+    }
+}

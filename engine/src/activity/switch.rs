@@ -1,0 +1,82 @@
+//! `Switch`: the first matching case, or all of them, or the default.
+
+use serde_json::Value;
+
+use crate::activity::{Activity, Cases, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::execution::{Child, Execution, Outcomes};
+use crate::fault::Fault;
+
+/// Chooses among cases.
+#[derive(Debug)]
+pub struct Switch;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Switch",
+    description: "Evaluates the conditions of its cases and runs the activity of the first that matches (MatchFirst) or of all that match (MatchAny), else the default.",
+    inputs: &[InputDescriptor::new(
+        "mode",
+        "SwitchMode",
+        "MatchFirst: only the first matching case. MatchAny: every matching case.",
+    )
+    .default(r#""MatchFirst""#)],
+    outputs: &[OutputDescriptor::new(
+        "output",
+        "Object",
+        "Label of the chosen case, or the list of labels under MatchAny; null for the default.",
+    )],
+    ports: &["default"],
+    cases: Cases::Activities,
+    example: r#"{"type": "Switch", "cases": [{"label": "short", "condition": {"js": "getInput('days') <= 2"}, "activity": {"type": "WriteLine", "text": "short"}}], "default": {"type": "WriteLine", "text": "long"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Switch {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let any = cx.choice(0, &["MatchFirst", "MatchAny"])? == 1;
+        let matching = cx.matching_cases(any)?;
+        let cases = &cx.node().cases;
+        let mut labels = matching
+            .iter()
+            .map(|index| Value::String(cases[*index].label.clone()));
+        let output = if any {
+            Value::Array(labels.collect())
+        } else {
+            labels.next_back().into()
+        };
+        cx.set_output(0, output)?;
+        let mut chosen: Vec<_> = matching
+            .iter()
+            .filter_map(|index| cases[*index].activity)
+            .collect();
+        if matching.is_empty() {
+            chosen.extend(cx.port(0));
+        }
+        if chosen.is_empty() {
+            return cx.complete();
+        }
+        cx.set_position(chosen.len() as i64);
+        for activity in chosen {
+            cx.schedule(activity, 0, Vec::new())?;
+        }
+        Ok(())
+    }
+
+    fn child_completed(
+        &self,
+        cx: &mut Execution<'_>,
+        _child: &Child,
+        _outcomes: &Outcomes,
+    ) -> Result<(), Fault> {
+        let remaining = cx.position() - 1;
+        cx.set_position(remaining);
+        if remaining <= 0 {
+            cx.complete()
+        } else {
+            Ok(())
+        }
+    }
+}

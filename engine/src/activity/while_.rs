@@ -1,0 +1,58 @@
+//! `While`: a body as long as a condition holds.
+
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::execution::{Child, Execution, Outcomes, Signal};
+use crate::fault::Fault;
+
+/// Repeats its body while a condition holds.
+#[derive(Debug)]
+pub struct While;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.While",
+    description: "Evaluates a condition before each round and runs the body while it is true. Break leaves it.",
+    inputs: &[
+        InputDescriptor::new("condition", "Boolean", "Evaluated before each round.")
+            .default("false")
+            .on_demand(),
+    ],
+    ports: &["body"],
+    example: r#"{"type": "While", "condition": {"js": "getVariable('Tries') < 3"}, "body": {"type": "SetVariable", "variable": "Tries", "value": {"js": "getVariable('Tries') + 1"}}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for While {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        next_round(cx)
+    }
+
+    fn child_completed(
+        &self,
+        cx: &mut Execution<'_>,
+        _child: &Child,
+        _outcomes: &Outcomes,
+    ) -> Result<(), Fault> {
+        if cx.is_breaking() {
+            cx.complete()
+        } else {
+            next_round(cx)
+        }
+    }
+
+    fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
+        Ok(cx.break_here(signal))
+    }
+}
+
+fn next_round(cx: &mut Execution<'_>) -> Result<(), Fault> {
+    let holds = cx.evaluate_boolean(0)?;
+    match cx.port(0) {
+        Some(body) if holds => cx.schedule(body, 0, Vec::new()),
+        // Without a body nothing in this workflow could make the condition false.
+        _ => cx.complete(),
+    }
+}

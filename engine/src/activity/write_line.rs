@@ -1,0 +1,29 @@
+//! `WriteLine`: a line of text for the journal and for whoever watches.
+
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Writes a line.
+#[derive(Debug)]
+pub struct WriteLine;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.WriteLine",
+    description: "Writes a line of text to the journal of the instance.",
+    inputs: &[InputDescriptor::new("text", "String", "The text.")],
+    example: r#"{"type": "WriteLine", "text": {"js": "`Hello ${getInput('name')}`"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for WriteLine {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let text = cx.text(0);
+        cx.write_line(text);
+        cx.complete()
+    }
+}

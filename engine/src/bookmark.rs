@@ -1,0 +1,100 @@
+//! Bookmarks: the one way to wait.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::program::NodeIx;
+
+/// A place where an instance waits. The stored row is the only truth about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bookmark {
+    /// Id, a UUID version 7 whose time is the burst that made it.
+    pub id: Uuid,
+    /// Node that waits.
+    pub node: NodeIx,
+    /// Activity id of that node.
+    pub activity_id: String,
+    /// Path of that node.
+    pub node_id: String,
+    /// Type of that node.
+    pub activity_type: String,
+    /// The execution of the node that waits.
+    pub activity_instance_id: Uuid,
+    /// Stimulus name, by default the activity type.
+    pub name: String,
+    /// SHA-256 of the stimulus.
+    pub hash: [u8; 32],
+    /// Stimulus payload.
+    pub payload: Option<Value>,
+    /// Free-form additions.
+    pub metadata: Option<Value>,
+    /// Function called on resume; `None` completes the activity or calls its own handler.
+    pub callback: Option<String>,
+    /// Whether a resume uses the bookmark up.
+    pub auto_burn: bool,
+    /// Whether a resume without callback completes the activity.
+    pub auto_complete: bool,
+    /// When time itself resumes it.
+    pub due_at: Option<DateTime<Utc>>,
+}
+
+/// What an activity says when it makes a bookmark; the rest is filled in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewBookmark {
+    /// Id, if the activity wants a certain one.
+    pub id: Option<Uuid>,
+    /// Stimulus name; `None` is the activity type.
+    pub name: Option<String>,
+    /// Payload.
+    pub payload: Option<Value>,
+    /// Metadata.
+    pub metadata: Option<Value>,
+    /// Callback.
+    pub callback: Option<String>,
+    /// See [`Bookmark::auto_burn`].
+    pub auto_burn: bool,
+    /// See [`Bookmark::auto_complete`].
+    pub auto_complete: bool,
+    /// Whether the activity instance is part of the hash; by default only without a payload.
+    pub include_activity_instance: Option<bool>,
+    /// When time itself resumes it.
+    pub due_at: Option<DateTime<Utc>>,
+}
+
+impl Default for NewBookmark {
+    fn default() -> Self {
+        Self {
+            id: None,
+            name: None,
+            payload: None,
+            metadata: None,
+            callback: None,
+            auto_burn: true,
+            auto_complete: true,
+            include_activity_instance: None,
+            due_at: None,
+        }
+    }
+}
+
+/// The part of a stored bookmark that a resume needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resumed {
+    /// Id.
+    pub id: Uuid,
+    /// Stimulus name.
+    pub name: String,
+    /// The execution that waits.
+    pub activity_instance_id: Uuid,
+    /// Payload.
+    pub payload: Option<Value>,
+    /// Metadata.
+    pub metadata: Option<Value>,
+    /// Callback.
+    pub callback: Option<String>,
+    /// Whether the resume uses it up.
+    pub auto_burn: bool,
+    /// Whether a resume without callback completes the activity.
+    pub auto_complete: bool,
+}

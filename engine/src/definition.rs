@@ -1,0 +1,146 @@
+//! Definitions: from JSON to a [`Program`] and back.
+//!
+//! Two spellings are read, mixed at any depth: Elsa 3's JSON as its Studio exports it, legacy forms
+//! included, and the short form that a person types. Reading never stops at the first mistake: all
+//! [`Problem`]s are collected, each with a JSON pointer into the document as given. What an activity
+//! takes is known only from its descriptor, so that a new activity changes nothing here.
+//!
+//! The document is hostile input. Activities are walked with a list of work instead of recursion, and
+//! what is left of recursion (constants) has a depth limit.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::program::{NodeIx, Program};
+
+mod activity;
+mod connections;
+mod content;
+mod custom;
+mod export;
+mod expression;
+mod identity;
+mod json;
+mod options;
+mod outline;
+mod problem;
+mod scope;
+mod settings;
+mod spelling;
+mod unavailable;
+
+pub use content::same_content;
+pub use export::export;
+pub use identity::{Identity, identity};
+pub use problem::{Problem, ProblemKind};
+
+use json::{Path, kind_of};
+use outline::Outline;
+use problem::Problems;
+use scope::Scopes;
+use settings::Settings;
+
+/// What is known of activity types that are registered in SQL.
+pub trait ActivityTypes {
+    /// Finds a registered type by its full name.
+    fn custom(&self, type_name: &str) -> Option<CustomType>;
+}
+
+/// An activity type that is registered in SQL.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CustomType {
+    /// Whether it may start a workflow.
+    pub trigger: bool,
+    /// Names of its outputs, where its registration declares them. They tell an output that goes into
+    /// a variable from an input that reads one, since the short form writes both `{"var": "Name"}`.
+    pub outputs: Option<Vec<String>>,
+}
+
+/// For definitions that use built-in activities only.
+impl ActivityTypes for () {
+    fn custom(&self, _type_name: &str) -> Option<CustomType> {
+        None
+    }
+}
+
+/// Limits of what is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadLimits {
+    /// How deep activities may be nested.
+    pub max_nesting: usize,
+}
+
+impl Default for ReadLimits {
+    fn default() -> Self {
+        Self { max_nesting: 500 }
+    }
+}
+
+/// Compiles a definition.
+///
+/// With `allow_unknown`, an activity of an unknown type becomes one that faults when it is reached.
+///
+/// # Errors
+///
+/// All problems of the document.
+pub fn compile(
+    document: &Value,
+    types: &dyn ActivityTypes,
+    limits: &ReadLimits,
+    allow_unknown: bool,
+) -> Result<Program, Vec<Problem>> {
+    let mut problems = Problems::default();
+    let program = read(document, types, limits, allow_unknown, &mut problems);
+    let problems = problems.into_list();
+    match program {
+        Some(program) if problems.is_empty() => Ok(program),
+        _ => Err(problems),
+    }
+}
+
+/// Reads as far as it goes; the program counts only if there were no problems.
+fn read(
+    document: &Value,
+    types: &dyn ActivityTypes,
+    limits: &ReadLimits,
+    allow_unknown: bool,
+    problems: &mut Problems,
+) -> Option<Program> {
+    let Value::Object(members) = document else {
+        problems.invalid(
+            &Path::Root,
+            format!("a definition must be an object, not {}", kind_of(document)),
+        );
+        return None;
+    };
+    let identity = match identity(document) {
+        Ok(identity) => Some(identity),
+        Err(problem) => {
+            problems.push(problem);
+            None
+        }
+    };
+    let settings = Settings::read(members, problems);
+    let outline = Outline::read(members, types, limits, allow_unknown, problems);
+    let scopes = Scopes::read(&settings, &outline, problems);
+    let identity = identity.unwrap_or_default();
+    let workflow = identity.name.as_deref().unwrap_or("Workflow1");
+    let nodes = activity::read_all(&outline, &scopes, workflow, problems);
+    let mut by_id = HashMap::with_capacity(nodes.len());
+    for (ix, node) in (0u32..).zip(&nodes) {
+        by_id.entry(node.id.clone()).or_insert(NodeIx(ix));
+    }
+    let uses_sql = nodes.iter().any(|node| node.uses_sql);
+    Some(Program {
+        definition_id: identity.definition_id,
+        name: identity.name,
+        options: settings.options,
+        variables: settings.variables,
+        inputs: settings.inputs,
+        outputs: settings.outputs,
+        nodes,
+        by_id,
+        uses_sql,
+    })
+}

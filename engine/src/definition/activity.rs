@@ -1,0 +1,397 @@
+//! From an activity as it was found to a node of the program.
+
+use serde_json::{Map, Value};
+
+use super::custom::{Role, is_custom_member};
+use super::expression::{Reader, short_binding, wrapper};
+use super::json::{Path, entry, kind_of};
+use super::outline::{CaseSketch, Kind, Outline, Sketch};
+use super::problem::{ProblemKind, Problems};
+use super::scope::Scopes;
+use super::spelling;
+use super::{CustomType, connections};
+use crate::activity::{Activity, Cases, Descriptor, InputDescriptor, catalogue};
+use crate::program::{Binding, Case, Expression, ExpressionKind, Node, NodeIx};
+use crate::value::parse_type_name;
+
+/// How long the paths of ids of one definition may be together.
+pub(super) const MAX_NODE_ID_BYTES: usize = 64 * 1024 * 1024;
+
+/// Members that every activity may have.
+pub(super) const COMMON: [&str; 22] = [
+    "id",
+    "nodeId",
+    "name",
+    "type",
+    "version",
+    "customProperties",
+    "applicationProperties",
+    "metadata",
+    "canStartWorkflow",
+    "runAsynchronously",
+    "start",
+    "mergeMode",
+    "commitStrategy",
+    "source",
+    "displayName",
+    "displayText",
+    "title",
+    "description",
+    "comment",
+    "note",
+    "notes",
+    "tags",
+];
+
+/// Type that assigns a variable named by a member of its own.
+const SET_VARIABLE: &str = "Elsa.SetVariable";
+
+/// Type that has connections.
+pub(super) const FLOWCHART: &str = "Elsa.Flowchart";
+
+/// Reads all activities.
+pub(super) fn read_all(
+    outline: &Outline<'_>,
+    scopes: &Scopes,
+    workflow: &str,
+    problems: &mut Problems,
+) -> Vec<Node> {
+    let mut nodes: Vec<Node> = Vec::with_capacity(outline.sketches.len());
+    let mut path_bytes = 0;
+    for (ix, sketch) in outline.sketches.iter().enumerate() {
+        let above = sketch
+            .parent
+            .and_then(|parent| nodes.get(parent))
+            .map_or(workflow, |parent| &parent.node_id);
+        path_bytes += above.len() + sketch.id.len() + 1;
+        if path_bytes > MAX_NODE_ID_BYTES {
+            let message =
+                "the activity ids of the definition are too long for how deep it is nested";
+            problems.add(ProblemKind::TooLarge, &Path::Activity(outline, ix), message);
+            return Vec::new();
+        }
+        let node_id = format!("{above}:{}", sketch.id);
+        let mut node = plain(sketch, node_id);
+        node.variables = scopes.declared(ix).to_vec();
+        let mut reading = Reading {
+            outline,
+            ix,
+            reader: Reader {
+                names: scopes.names(outline, ix),
+                problems,
+                uses_sql: false,
+            },
+        };
+        match &sketch.kind {
+            Kind::Known(activity) => reading.known(sketch, *activity, &mut node),
+            Kind::Custom(custom) => reading.custom(sketch, custom, &mut node),
+            Kind::Unknown => reading.common(sketch, false, &mut node),
+        }
+        node.uses_sql |= reading.reader.uses_sql;
+        nodes.push(node);
+    }
+    nodes
+}
+
+/// A node with what the outline knows of it.
+fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
+    let (activity, terminal, uses_sql): (&'static dyn Activity, bool, bool) = match &sketch.kind {
+        Kind::Known(activity) => {
+            let descriptor = activity.descriptor();
+            (*activity, descriptor.terminal, descriptor.uses_sql)
+        }
+        Kind::Custom(_) => (catalogue::CUSTOM, false, true),
+        Kind::Unknown => (catalogue::NOT_FOUND, false, false),
+    };
+    Node {
+        id: sketch.id.clone(),
+        node_id,
+        name: None,
+        type_name: sketch.type_name.into(),
+        parent: sketch.parent.map(node_ix),
+        depth: u32::try_from(sketch.depth).unwrap_or(u32::MAX),
+        activity,
+        can_start_workflow: false,
+        terminal,
+        variables: Vec::new(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        custom_inputs: Vec::new(),
+        custom_outputs: Vec::new(),
+        ports: sketch.ports.iter().map(|port| port.map(node_ix)).collect(),
+        children: sketch.children.iter().copied().map(node_ix).collect(),
+        cases: Vec::new(),
+        flow: None,
+        variable: None,
+        uses_sql,
+    }
+}
+
+/// The index of a node; a document cannot hold more than fit.
+pub(super) fn node_ix(ix: usize) -> NodeIx {
+    NodeIx(u32::try_from(ix).unwrap_or(u32::MAX))
+}
+
+/// The activity that is being read.
+struct Reading<'a> {
+    outline: &'a Outline<'a>,
+    ix: usize,
+    reader: Reader<'a>,
+}
+
+impl<'a> Reading<'a> {
+    fn place(&self) -> Path<'a> {
+        Path::Activity(self.outline, self.ix)
+    }
+
+    fn known(&mut self, sketch: &Sketch<'_>, activity: &'static dyn Activity, node: &mut Node) {
+        let descriptor = activity.descriptor();
+        node.inputs = vec![None; descriptor.inputs.len()];
+        node.outputs = vec![None; descriptor.outputs.len()];
+        self.common(sketch, descriptor.trigger, node);
+        if let Some(members) = sketch.members() {
+            for (slot, input) in node.inputs.iter_mut().zip(descriptor.inputs) {
+                *slot = self.input(members, input, descriptor);
+            }
+            for (slot, output) in node.outputs.iter_mut().zip(descriptor.outputs) {
+                *slot = self.output(members, output.name);
+            }
+            if descriptor.type_name == SET_VARIABLE {
+                node.variable = self.assigned(members, sketch.is_elsa());
+            }
+            if !sketch.is_elsa() {
+                self.check_spelling(members, descriptor);
+            }
+        }
+        node.cases = sketch
+            .cases
+            .iter()
+            .filter_map(|case| self.case(case, descriptor.cases))
+            .collect();
+        if descriptor.type_name == FLOWCHART {
+            node.flow = Some(Box::new(connections::read(
+                self.outline,
+                self.ix,
+                self.reader.problems,
+            )));
+        }
+    }
+
+    /// Reads what all activities have.
+    fn common(&mut self, sketch: &Sketch<'_>, trigger: bool, node: &mut Node) {
+        let Some(members) = sketch.members() else {
+            return;
+        };
+        let place = self.place();
+        match entry(members, "name") {
+            None | Some((_, Value::Null)) => {}
+            Some((_, Value::String(name))) => node.name = (!name.is_empty()).then(|| name.clone()),
+            Some((key, value)) => self.wrong(&place.key(key), key, "a string", value),
+        }
+        for name in ["customProperties", "metadata"] {
+            if let Some((key, value)) =
+                entry(members, name).filter(|(_, value)| !value.is_null() && !value.is_object())
+            {
+                self.wrong(&place.key(key), key, "an object", value);
+            }
+        }
+        self.flag(members, "runAsynchronously");
+        let starts = self.flag(members, "canStartWorkflow");
+        node.can_start_workflow = starts && trigger;
+        if starts && !trigger && !sketch.is_elsa() && !matches!(sketch.kind, Kind::Unknown) {
+            let message = format!(
+                "activity type \"{}\" cannot start a workflow",
+                sketch.type_name
+            );
+            self.reader
+                .problems
+                .invalid(&place.key("canStartWorkflow"), message);
+        }
+    }
+
+    fn wrong(&mut self, place: &Path<'_>, key: &str, wanted: &str, value: &Value) {
+        self.reader.problems.invalid(
+            place,
+            format!("\"{key}\" must be {wanted}, not {}", kind_of(value)),
+        );
+    }
+
+    /// A flag of `customProperties`, or of the activity itself (short form and old exports).
+    fn flag(&mut self, members: &Map<String, Value>, name: &str) -> bool {
+        let place = self.place();
+        let homes = ["customProperties", "applicationProperties"];
+        let mut found = entry(members, name).filter(|(_, value)| !value.is_null());
+        let mut home = None;
+        for key in homes {
+            let Some((key, Value::Object(properties))) = entry(members, key) else {
+                continue;
+            };
+            if found.is_none() {
+                found = entry(properties, name).filter(|(_, value)| !value.is_null());
+                home = Some(key);
+            }
+        }
+        match (found, home) {
+            (Some((_, Value::Bool(flag))), _) => *flag,
+            (Some((key, value)), Some(home)) => {
+                self.wrong(&place.key(home).key(key), key, "a boolean", value);
+                false
+            }
+            (Some((key, value)), None) => {
+                self.wrong(&place.key(key), key, "a boolean", value);
+                false
+            }
+            (None, _) => false,
+        }
+    }
+
+    fn input(
+        &mut self,
+        members: &Map<String, Value>,
+        input: &InputDescriptor,
+        descriptor: &Descriptor,
+    ) -> Option<Expression> {
+        let place = self.place();
+        let before = self.reader.problems.count();
+        let type_name = parse_type_name(input.type_name);
+        let read = entry(members, input.name).and_then(|(key, value)| {
+            let place = place.key(key);
+            // The parameters of a statement are expressions, each of them.
+            if descriptor.uses_sql && input.name == "parameters" {
+                self.reader.template_input(value, type_name, &place)
+            } else {
+                self.reader.input(value, type_name, &place)
+            }
+        });
+        let silent = self.reader.problems.count() == before;
+        if read.is_none() && silent && input.required {
+            let message = format!(
+                "missing input \"{}\" of activity type \"{}\"",
+                input.name, descriptor.type_name
+            );
+            self.reader
+                .problems
+                .invalid(&place.key(input.name), message);
+        }
+        read
+    }
+
+    fn output(&mut self, members: &Map<String, Value>, name: &str) -> Option<Binding> {
+        let place = self.place();
+        let (key, value) = entry(members, name)?;
+        self.reader.binding(value, &place.key(key))
+    }
+
+    /// The variable that `SetVariable` assigns. Elsa lets one without variable pass and faults later.
+    fn assigned(&mut self, members: &Map<String, Value>, elsa: bool) -> Option<String> {
+        let place = self.place();
+        let Some((key, value)) = entry(members, "variable").filter(|(_, value)| !value.is_null())
+        else {
+            if !elsa {
+                let message = format!("missing \"variable\" of activity type \"{SET_VARIABLE}\"");
+                self.reader
+                    .problems
+                    .invalid(&place.key("variable"), message);
+            }
+            return None;
+        };
+        let place = place.key(key);
+        match (value, short_binding(value)) {
+            (Value::String(name), _) => match self.reader.names.by_reference(None, Some(name)) {
+                Some(name) => Some(name.into()),
+                None => self.reader.reference(value, &place),
+            },
+            (_, Some(("var", name))) => self.reader.variable(name, &place),
+            _ => self.reader.reference(value, &place),
+        }
+    }
+
+    fn case(&mut self, case: &CaseSketch<'_>, form: Cases) -> Option<Case> {
+        let above = self.place();
+        let place = Path::Below(&above, &case.step);
+        let label = match entry(case.members, "label") {
+            Some((_, Value::String(label))) => label.clone(),
+            None | Some((_, Value::Null)) => {
+                if form == Cases::Conditions {
+                    self.reader
+                        .problems
+                        .invalid(&place, "a case needs a \"label\", which is its outcome");
+                }
+                String::new()
+            }
+            Some((key, value)) => {
+                self.wrong(&place.key(key), key, "a string", value);
+                return None;
+            }
+        };
+        let Some((key, value)) = entry(case.members, "condition") else {
+            self.reader
+                .problems
+                .invalid(&place, "a case needs a \"condition\"");
+            return None;
+        };
+        let before = self.reader.problems.count();
+        let condition = self.reader.condition(value, &place.key(key));
+        if condition.is_none() && self.reader.problems.count() > before {
+            return None;
+        }
+        // A condition that the Studio left empty never holds.
+        let never = || Expression {
+            kind: ExpressionKind::Literal(Value::Bool(false)),
+            type_name: crate::program::TypeName::Boolean,
+        };
+        Some(Case {
+            label,
+            condition: condition.unwrap_or_else(never),
+            activity: case.activity.map(node_ix),
+        })
+    }
+
+    fn check_spelling(&mut self, members: &Map<String, Value>, descriptor: &Descriptor) {
+        let inputs = descriptor.inputs.iter().map(|input| input.name);
+        let outputs = descriptor.outputs.iter().map(|output| output.name);
+        let special = match descriptor.type_name {
+            SET_VARIABLE => Some("variable"),
+            FLOWCHART => Some("connections"),
+            _ => None,
+        };
+        let known = inputs
+            .chain(outputs)
+            .chain(descriptor.ports.iter().copied())
+            .chain(descriptor.children)
+            .chain((descriptor.cases != Cases::None).then_some("cases"))
+            .chain(descriptor.container.then_some("variables"))
+            .chain(special)
+            .chain(COMMON);
+        let owner = format!("activity type \"{}\"", descriptor.type_name);
+        let place = self.place();
+        spelling::check(members, known, &owner, &place, self.reader.problems);
+    }
+
+    fn custom(&mut self, sketch: &Sketch<'_>, custom: &CustomType, node: &mut Node) {
+        self.common(sketch, custom.trigger, node);
+        let Some(members) = sketch.members() else {
+            return;
+        };
+        let type_name = parse_type_name("Object");
+        for (key, value) in members.iter().filter(|(key, _)| is_custom_member(key)) {
+            let above = self.place();
+            let place = above.key(key);
+            let role = Role::of(key, value, custom);
+            let before = self.reader.problems.count();
+            if role.is_output()
+                && let Some(binding) = self.reader.binding(value, &place)
+            {
+                node.custom_outputs.push((key.clone(), binding));
+            }
+            if role.is_input() && self.reader.problems.count() == before {
+                let type_name = wrapper(value)
+                    .and_then(|wrapper| wrapper.type_name)
+                    .map_or(type_name, parse_type_name);
+                if let Some(expression) = self.reader.input(value, type_name, &place) {
+                    node.custom_inputs.push((key.clone(), expression));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Connections of a flowchart, in all the spellings that Elsa's versions wrote, and the short one.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::activity::node_ix;
+use super::json::{Path, elements, entry, kind_of, member, text};
+use super::outline::Outline;
+use super::problem::Problems;
+use super::spelling;
+use crate::activity::flowchart::graph::{Connection, FlowGraph};
+
+/// Outcome of an activity that names none.
+const DONE: &str = "Done";
+
+/// One connection, by the ids as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Edge<'d> {
+    /// Id of the activity it leaves.
+    pub source: &'d str,
+    /// Outcome that it follows.
+    pub port: &'d str,
+    /// Id of the activity it leads to.
+    pub target: &'d str,
+}
+
+/// Reads the connections of a flowchart.
+pub(super) fn read(outline: &Outline<'_>, ix: usize, problems: &mut Problems) -> FlowGraph {
+    let sketch = &outline.sketches[ix];
+    let children = sketch.children.iter().copied().map(node_ix).collect();
+    let Some(members) = sketch.members() else {
+        return FlowGraph::build(children, Vec::new());
+    };
+    let by_id: HashMap<&str, usize> = sketch
+        .children
+        .iter()
+        .rev()
+        .map(|child| (outline.sketches[*child].id.as_str(), *child))
+        .collect();
+    let above = Path::Activity(outline, ix);
+    let mut connections = Vec::new();
+    let mut seen = HashSet::new();
+    for (step, value) in written(members, &above, problems) {
+        let place = Path::Below(&above, &step);
+        let Some(edge) = edge(value, &place, problems) else {
+            continue;
+        };
+        let ends = (
+            find(edge.source, &by_id, &place, problems),
+            find(edge.target, &by_id, &place, problems),
+        );
+        let (Some(source), Some(target)) = ends else {
+            continue;
+        };
+        check_port(edge.port, outline, source, &place, problems);
+        // The same connection twice would make a join wait for two arrivals of one.
+        if !seen.insert(edge) {
+            continue;
+        }
+        connections.push(Connection {
+            source: node_ix(source),
+            port: edge.port.into(),
+            target: node_ix(target),
+        });
+    }
+    for edge in restored(members) {
+        let (Some(source), Some(target)) = (by_id.get(edge.source), by_id.get(edge.target)) else {
+            continue;
+        };
+        if seen.insert(edge) {
+            connections.push(Connection {
+                source: node_ix(*source),
+                port: edge.port.into(),
+                target: node_ix(*target),
+            });
+        }
+    }
+    FlowGraph::build(children, connections)
+}
+
+/// The values of `connections`, each with the pointer to it.
+fn written<'d>(
+    members: &'d Map<String, Value>,
+    above: &Path<'_>,
+    problems: &mut Problems,
+) -> Vec<(String, &'d Value)> {
+    let Some((key, value)) = entry(members, "connections").filter(|(_, value)| !value.is_null())
+    else {
+        return Vec::new();
+    };
+    match (elements(value), value) {
+        (Some((wrap, list)), _) => list
+            .iter()
+            .enumerate()
+            .map(|(at, value)| (format!("/{key}{wrap}/{at}"), value))
+            .collect(),
+        // A single connection without a list around it.
+        (None, Value::Object(_)) => vec![(format!("/{key}"), value)],
+        (None, other) => {
+            let message = format!("\"connections\" must be an array, not {}", kind_of(other));
+            problems.invalid(&above.key(key), message);
+            Vec::new()
+        }
+    }
+}
+
+/// Connections that Elsa put aside while a type was unknown, and puts back when it is known again.
+fn restored(members: &Map<String, Value>) -> Vec<Edge<'_>> {
+    let kept = member(members, "customProperties")
+        .and_then(Value::as_object)
+        .and_then(|properties| member(properties, "notFoundConnections"))
+        .and_then(elements);
+    let (_, list) = kept.unwrap_or_default();
+    list.iter()
+        .filter_map(|value| edge(value, &Path::Root, &mut Problems::default()))
+        .collect()
+}
+
+/// Reads one connection.
+pub(super) fn edge<'d>(
+    value: &'d Value,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) -> Option<Edge<'d>> {
+    let edge = match value {
+        Value::Array(list) => short(list),
+        Value::Object(object) => long(object),
+        _ => None,
+    };
+    if edge.is_none() {
+        let message = "a connection must be [\"source\", \"target\"], [\"source\", \"outcome\", \"target\"] or \
+                       an object with \"source\" and \"target\"";
+        problems.invalid(place, message);
+    }
+    edge
+}
+
+fn short(list: &[Value]) -> Option<Edge<'_>> {
+    let parts: Vec<&str> = list.iter().map(Value::as_str).collect::<Option<_>>()?;
+    match parts[..] {
+        [source, target] => Some(Edge {
+            source,
+            port: DONE,
+            target,
+        }),
+        [source, port, target] => Some(Edge {
+            source,
+            port: outcome(port),
+            target,
+        }),
+        _ => None,
+    }
+}
+
+fn long(object: &Map<String, Value>) -> Option<Edge<'_>> {
+    let (source, port) = end(object, "source", "sourcePort")?;
+    let (target, _) = end(object, "target", "targetPort")?;
+    Some(Edge {
+        source,
+        port: port.map_or(DONE, outcome),
+        target,
+    })
+}
+
+/// One end: an object with activity and port, or the id alone with the port beside it.
+fn end<'d>(
+    object: &'d Map<String, Value>,
+    name: &str,
+    port: &str,
+) -> Option<(&'d str, Option<&'d str>)> {
+    match member(object, name)? {
+        Value::String(id) => Some((id, text(object, port))),
+        Value::Object(end) => Some((text(end, "activity")?, text(end, "port"))),
+        _ => None,
+    }
+}
+
+fn outcome(port: &str) -> &str {
+    if port.is_empty() { DONE } else { port }
+}
+
+fn find(
+    id: &str,
+    by_id: &HashMap<&str, usize>,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) -> Option<usize> {
+    let found = by_id.get(id).copied();
+    if found.is_none() {
+        let near = if by_id.len() <= 100 {
+            spelling::nearest(id, by_id.keys().copied())
+        } else {
+            None
+        };
+        let hint = near
+            .map(|near| format!(" (did you mean \"{near}\"?)"))
+            .unwrap_or_default();
+        problems.invalid(
+            place,
+            format!("the flowchart has no activity with id \"{id}\"{hint}"),
+        );
+    }
+    found
+}
+
+/// An outcome in the wrong letter case would never be followed.
+fn check_port(
+    port: &str,
+    outline: &Outline<'_>,
+    source: usize,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) {
+    let Some(descriptor) = outline.sketches[source].descriptor() else {
+        return;
+    };
+    if descriptor.outcomes.contains(&port) {
+        return;
+    }
+    if let Some(right) = descriptor
+        .outcomes
+        .iter()
+        .find(|outcome| outcome.eq_ignore_ascii_case(port))
+    {
+        problems.invalid(
+            place,
+            format!("unknown outcome \"{port}\" (did you mean \"{right}\"?)"),
+        );
+    }
+}

@@ -1,0 +1,303 @@
+//! A definition as Elsa's JSON, complete, so that Elsa's Studio and this engine both read it.
+//!
+//! What is in Elsa's form stays as it is, members that mean nothing here included; what is in the short
+//! form is spelled out. Compiling the result gives the same program. Activities are put together from
+//! the leaves up, without recursion.
+
+use serde_json::{Map, Value, json};
+
+use super::activity::{FLOWCHART, MAX_NODE_ID_BYTES};
+use super::custom::{Role, is_custom_member};
+use super::json::{elements, entry, member};
+use super::outline::{Kind, Outline, Sketch};
+use super::problem::Problems;
+use super::scope::{Names, Scopes};
+use super::settings::Settings;
+use super::{ActivityTypes, CustomType, ReadLimits, connections, identity};
+use crate::activity::{Cases, Descriptor};
+
+mod settings;
+mod values;
+
+const SCHEMA: &str = "https://elsaworkflows.io/schemas/workflow-definition/v3.0.0/schema.json";
+
+/// Version of Elsa whose format is written.
+const TOOL_VERSION: &str = "3.6.0.0";
+
+/// Writes a definition as Elsa's JSON, with the id, version and flags of its stored version.
+pub fn export(
+    document: &Value,
+    definition_id: &str,
+    version: i32,
+    is_latest: bool,
+    is_published: bool,
+    types: &dyn ActivityTypes,
+) -> Value {
+    let Value::Object(members) = document else {
+        return document.clone();
+    };
+    let mut problems = Problems::default();
+    let limits = ReadLimits {
+        max_nesting: usize::MAX,
+    };
+    let settings = Settings::read(members, &mut problems);
+    let outline = Outline::read(members, types, &limits, true, &mut problems);
+    let scopes = Scopes::read(&settings, &outline, &mut problems);
+    let name = identity(document).ok().and_then(|identity| identity.name);
+    let root = activities(&outline, &scopes, name.as_deref().unwrap_or("Workflow1"));
+
+    let mut out = Map::new();
+    for (key, value) in members {
+        if root.is_none() || !matches!(key.as_str(), "root" | "Root") {
+            out.insert(key.clone(), value.clone());
+        }
+    }
+    if let Some(root) = root {
+        out.insert("root".into(), root);
+    }
+    out.insert("definitionId".into(), definition_id.into());
+    out.insert("version".into(), version.into());
+    out.insert("isLatest".into(), is_latest.into());
+    out.insert("isPublished".into(), is_published.into());
+    fill(&mut out, "$schema", || SCHEMA.into());
+    fill(&mut out, "toolVersion", || TOOL_VERSION.into());
+    fill(&mut out, "outcomes", || json!([]));
+    fill(&mut out, "customProperties", || json!({}));
+    fill(&mut out, "isReadonly", || false.into());
+    fill(&mut out, "isSystem", || false.into());
+    settings::variables(&mut out);
+    settings::arguments(&mut out, "inputs");
+    settings::arguments(&mut out, "outputs");
+    settings::options(&mut out, &settings.options);
+    Value::Object(out)
+}
+
+/// Adds a member unless it is there.
+fn fill(out: &mut Map<String, Value>, name: &str, value: impl FnOnce() -> Value) {
+    if entry(out, name).is_none() {
+        out.insert(name.into(), value());
+    }
+}
+
+/// Writes all activities and gives back the root.
+fn activities(outline: &Outline<'_>, scopes: &Scopes, workflow: &str) -> Option<Value> {
+    let node_ids = node_ids(outline, workflow);
+    let mut done: Vec<Option<Value>> = vec![None; outline.sketches.len()];
+    for (ix, sketch) in outline.sketches.iter().enumerate().rev() {
+        let mut writer = Writer {
+            sketch,
+            names: scopes.names(outline, ix),
+            out: Map::new(),
+            taken: Vec::new(),
+        };
+        match &sketch.kind {
+            Kind::Known(activity) => writer.known(activity.descriptor(), &mut done),
+            Kind::Custom(custom) => writer.custom(custom),
+            Kind::Unknown => {}
+        }
+        writer.rest(node_ids.get(ix).map(String::as_str));
+        done[ix] = Some(Value::Object(writer.out));
+    }
+    done.first_mut().and_then(Option::take)
+}
+
+/// Paths of ids, as far as they are of a reasonable length together.
+fn node_ids(outline: &Outline<'_>, workflow: &str) -> Vec<String> {
+    let mut node_ids: Vec<String> = Vec::with_capacity(outline.sketches.len());
+    let mut bytes = 0;
+    for sketch in &outline.sketches {
+        let parent = sketch.parent.and_then(|parent| node_ids.get(parent));
+        let node_id = format!("{}:{}", parent.map_or(workflow, String::as_str), sketch.id);
+        bytes += node_id.len();
+        if bytes > MAX_NODE_ID_BYTES {
+            break;
+        }
+        node_ids.push(node_id);
+    }
+    node_ids
+}
+
+/// The activity that is being written.
+struct Writer<'a> {
+    sketch: &'a Sketch<'a>,
+    names: Names<'a>,
+    out: Map<String, Value>,
+    /// Members of the original that are written already, under the same name or another.
+    taken: Vec<&'a str>,
+}
+
+impl<'a> Writer<'a> {
+    /// Takes a member of the original.
+    fn take(&mut self, name: &str) -> Option<&'a Value> {
+        let (key, value) = self
+            .sketch
+            .members()
+            .and_then(|members| entry(members, name))?;
+        self.taken.push(key);
+        Some(value)
+    }
+
+    fn known(&mut self, descriptor: &'static Descriptor, done: &mut [Option<Value>]) {
+        if let Some(name) = descriptor.children {
+            self.take(name);
+            let children = self
+                .sketch
+                .children
+                .iter()
+                .filter_map(|child| done[*child].take());
+            self.out.insert(name.into(), children.collect());
+        }
+        for (name, child) in descriptor.ports.iter().zip(&self.sketch.ports) {
+            if let Some(child) = child.and_then(|child| done[child].take()) {
+                self.take(name);
+                self.out.insert((*name).into(), child);
+            }
+        }
+        if descriptor.cases != Cases::None && self.take("cases").is_some() {
+            let cases = self.sketch.cases.iter().map(|case| {
+                values::case(
+                    case.members,
+                    case.activity.and_then(|activity| done[activity].take()),
+                    self.names,
+                )
+            });
+            self.out.insert("cases".into(), cases.collect());
+        }
+        for input in descriptor.inputs {
+            if let Some(value) = self.take(input.name) {
+                let template =
+                    descriptor.uses_sql && input.name == "parameters" && value.is_array();
+                let written = match template {
+                    true => values::template(value, input.type_name),
+                    false => values::input(value, input.type_name, self.names),
+                };
+                self.out.insert(input.name.into(), written);
+            }
+        }
+        for output in descriptor.outputs {
+            if let Some(value) = self.take(output.name) {
+                self.out.insert(
+                    output.name.into(),
+                    values::binding(value, output.type_name, self.names),
+                );
+            }
+        }
+        self.special(descriptor);
+    }
+
+    /// Members that single types or containers have.
+    fn special(&mut self, descriptor: &Descriptor) {
+        if descriptor.type_name == "Elsa.SetVariable"
+            && let Some(value) = self.take("variable")
+        {
+            self.out
+                .insert("variable".into(), values::variable(value, self.names));
+        }
+        if descriptor.type_name == FLOWCHART {
+            let value = self.take("connections").unwrap_or(&Value::Null);
+            self.out.insert("connections".into(), connections_of(value));
+        }
+        if descriptor.container {
+            if let Some(value) = self.take("variables") {
+                self.out.insert("variables".into(), value.clone());
+            }
+            settings::variables(&mut self.out);
+        }
+    }
+
+    fn custom(&mut self, custom: &CustomType) {
+        let Some(members) = self.sketch.members() else {
+            return;
+        };
+        for (key, value) in members.iter().filter(|(key, _)| is_custom_member(key)) {
+            let written = match Role::of(key, value, custom) {
+                Role::Input => values::input(value, "Object", self.names),
+                Role::Output => values::binding(value, "Object", self.names),
+                // Only the short form says both.
+                Role::Either => value.clone(),
+            };
+            self.taken.push(key);
+            self.out.insert(key.clone(), written);
+        }
+    }
+
+    /// Everything else as it was, and what Elsa expects of every activity.
+    fn rest(&mut self, node_id: Option<&str>) {
+        let empty = Map::new();
+        let members = self.sketch.members().unwrap_or(&empty);
+        let short = !self.sketch.is_elsa();
+        for (key, value) in members
+            .iter()
+            .filter(|(key, _)| !self.taken.contains(&key.as_str()))
+        {
+            let moved = short && (key == "canStartWorkflow" || key == "runAsynchronously");
+            if !moved {
+                self.out.insert(key.clone(), value.clone());
+            }
+        }
+        self.out.insert("id".into(), self.sketch.id.as_str().into());
+        if !self.sketch.type_name.is_empty() {
+            self.out.insert("type".into(), self.sketch.type_name.into());
+        }
+        if let Some(node_id) = node_id {
+            fill(&mut self.out, "nodeId", || node_id.into());
+        }
+        fill(&mut self.out, "version", || 1.into());
+        fill(&mut self.out, "metadata", || json!({}));
+        let mut properties = member(members, "customProperties")
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default();
+        let old = member(members, "applicationProperties").and_then(Value::as_object);
+        for name in ["canStartWorkflow", "runAsynchronously"] {
+            let given = member(members, name).or_else(|| old.and_then(|old| member(old, name)));
+            fill(&mut properties, name, || {
+                given.cloned().unwrap_or(Value::Bool(false))
+            });
+        }
+        let wrong_shape = entry(&self.out, "customProperties")
+            .is_some_and(|(_, value)| !(value.is_object() || value.is_null()));
+        if !wrong_shape {
+            self.out
+                .insert("customProperties".into(), Value::Object(properties));
+        }
+    }
+}
+
+/// Connections with objects for their ends.
+fn connections_of(value: &Value) -> Value {
+    let list = match elements(value) {
+        Some((_, list)) => list,
+        None if value.is_object() => std::slice::from_ref(value),
+        None => {
+            return if value.is_null() {
+                json!([])
+            } else {
+                value.clone()
+            };
+        }
+    };
+    list.iter().map(connection).collect()
+}
+
+fn connection(value: &Value) -> Value {
+    let edge = connections::edge(value, &super::json::Path::Root, &mut Problems::default());
+    let flat = value
+        .as_object()
+        .is_none_or(|object| member(object, "source").is_some_and(Value::is_string));
+    let Some(edge) = edge.filter(|_| flat) else {
+        return value.clone();
+    };
+    let mut out = value.as_object().cloned().unwrap_or_default();
+    let target_port = out.remove("targetPort").unwrap_or_else(|| "In".into());
+    out.remove("sourcePort");
+    out.insert(
+        "source".into(),
+        json!({"activity": edge.source, "port": edge.port}),
+    );
+    out.insert(
+        "target".into(),
+        json!({"activity": edge.target, "port": target_port}),
+    );
+    Value::Object(out)
+}

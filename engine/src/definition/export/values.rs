@@ -1,0 +1,136 @@
+//! Inputs, outputs, conditions and references in Elsa's wrappers.
+
+use serde_json::{Map, Value, json};
+
+use crate::definition::expression::{short_binding, short_form, wrapper};
+use crate::definition::json::{entry, too_deep};
+use crate::definition::scope::Names;
+
+/// An input in its wrapper.
+pub(super) fn input(value: &Value, type_name: &str, names: Names<'_>) -> Value {
+    if value.is_null() || (wrapper(value).is_some() && short_form(value).is_none()) {
+        return value.clone();
+    }
+    wrapped(expression(value, names), type_name)
+}
+
+/// A plain array of expressions in a wrapper.
+pub(super) fn template(value: &Value, type_name: &str) -> Value {
+    wrapped(object(value), type_name)
+}
+
+fn wrapped(expression: Value, type_name: &str) -> Value {
+    json!({"typeName": type_name, "expression": expression})
+}
+
+/// An expression as `{"type", "value"}`.
+fn expression(value: &Value, names: Names<'_>) -> Value {
+    match short_form(value) {
+        Some(("js", source)) => json!({"type": "JavaScript", "value": source}),
+        Some(("sql", source)) => json!({"type": "Sql", "value": source}),
+        Some(("liquid", source)) => json!({"type": "Liquid", "value": source}),
+        Some(("input", name)) => json!({"type": "Input", "value": {"name": name}}),
+        Some(("var", Value::String(name))) => {
+            json!({"type": "Variable", "value": reference(name, names)})
+        }
+        Some(("var", name)) => json!({"type": "Variable", "value": name}),
+        Some(("object", inner)) => object(inner),
+        Some((_, inner)) => literal(inner),
+        None => literal(value),
+    }
+}
+
+/// Elsa's literals are scalars; its objects are text.
+fn literal(value: &Value) -> Value {
+    match value {
+        Value::Array(_) | Value::Object(_) => json!({"type": "Object", "value": value.to_string()}),
+        scalar => json!({"type": "Literal", "value": scalar}),
+    }
+}
+
+/// An object: text if it is constant, else as it is, since Elsa knows no expressions inside of it.
+fn object(value: &Value) -> Value {
+    match constant(value, 0) {
+        Some(constant) => json!({"type": "Object", "value": constant.to_string()}),
+        None => json!({"type": "Object", "value": value}),
+    }
+}
+
+/// The value without its `literal` and `object` marks, if no expression is in it.
+fn constant(value: &Value, depth: usize) -> Option<Value> {
+    if depth == 0 && too_deep(value) {
+        return None;
+    }
+    match short_form(value) {
+        Some(("literal", inner)) => return Some(inner.clone()),
+        Some(("object", inner)) => return constant(inner, depth + 1),
+        Some(_) => return None,
+        None => {}
+    }
+    match value {
+        Value::Array(list) => list.iter().map(|part| constant(part, depth + 1)).collect(),
+        Value::Object(object) => object
+            .iter()
+            .map(|(key, part)| Some((key.clone(), constant(part, depth + 1)?)))
+            .collect::<Option<Map<_, _>>>()
+            .map(Value::Object),
+        scalar => Some(scalar.clone()),
+    }
+}
+
+/// Elsa's reference to a variable.
+fn reference(name: &str, names: Names<'_>) -> Value {
+    json!({"id": names.id_of(name).unwrap_or(name), "name": name, "typeName": "Object"})
+}
+
+/// The variable of `SetVariable`.
+pub(super) fn variable(value: &Value, names: Names<'_>) -> Value {
+    match (value, short_binding(value)) {
+        (Value::String(text), _) => match names.by_name(text) {
+            Some(name) => reference(name, names),
+            None => value.clone(),
+        },
+        (_, Some(("var", name))) => reference(name, names),
+        _ => value.clone(),
+    }
+}
+
+/// An output in its wrapper. Where Elsa's id would mean something else, the short form stays.
+pub(super) fn binding(value: &Value, type_name: &str, names: Names<'_>) -> Value {
+    let id = match short_binding(value) {
+        Some(("var", name)) => names
+            .id_of(name)
+            .filter(|id| names.by_reference(Some(id), None) == Some(name)),
+        Some((_, name)) => {
+            let free = names.by_reference(Some(name), None).is_none();
+            (free && names.has_output(name)).then_some(name)
+        }
+        None => None,
+    };
+    match id {
+        Some(id) => json!({"typeName": type_name, "memoryReference": {"id": id}}),
+        None => value.clone(),
+    }
+}
+
+/// A case, its condition without a wrapper.
+pub(super) fn case(
+    members: &Map<String, Value>,
+    activity: Option<Value>,
+    names: Names<'_>,
+) -> Value {
+    let mut out = members.clone();
+    if let Some((key, value)) = entry(members, "condition") {
+        let bare = value
+            .as_object()
+            .is_some_and(|object| entry(object, "type").is_some());
+        if !value.is_null() && !bare && (wrapper(value).is_none() || short_form(value).is_some()) {
+            out.insert(key.into(), expression(value, names));
+        }
+    }
+    if let Some(activity) = activity {
+        let key = entry(members, "activity").map_or("activity", |(key, _)| key);
+        out.insert(key.into(), activity);
+    }
+    Value::Object(out)
+}

@@ -1,0 +1,122 @@
+//! Objects: constants, and values with expressions inside.
+
+use serde_json::Value;
+
+use super::{Reader, short_form};
+use crate::definition::json::{Path, nests_too_deep, parse};
+use crate::definition::problem::ProblemKind;
+use crate::program::{Expression, ExpressionKind, ObjectTemplate, TypeName};
+
+impl Reader<'_> {
+    /// Elsa's `Object` is JSON text.
+    pub(super) fn elsa_object(
+        &mut self,
+        value: &Value,
+        type_name: TypeName,
+        place: &Path<'_>,
+    ) -> Option<Expression> {
+        let Value::String(text) = value else {
+            return self.object(value, type_name, place);
+        };
+        if text.trim().is_empty() {
+            return None;
+        }
+        if nests_too_deep(text) {
+            self.problems
+                .add(ProblemKind::TooDeep, place, "a constant is nested too deep");
+            return None;
+        }
+        match parse(text) {
+            Ok(Value::Null) => None,
+            Ok(value) => self.literal(value, type_name, place),
+            Err(error) => {
+                self.problems.invalid(
+                    place,
+                    format!("an expression of type \"Object\" is no valid JSON: {error}"),
+                );
+                None
+            }
+        }
+    }
+
+    pub(super) fn object(
+        &mut self,
+        value: &Value,
+        type_name: TypeName,
+        place: &Path<'_>,
+    ) -> Option<Expression> {
+        if value.is_null() || !self.is_shallow(value, place) {
+            return None;
+        }
+        match self.template(value, place)? {
+            ObjectTemplate::Constant(value) => self.literal(value, type_name, place),
+            template => Some(Expression {
+                kind: ExpressionKind::Object(template),
+                type_name,
+            }),
+        }
+    }
+
+    /// Recursion is bounded: [`Self::is_shallow`] has looked before.
+    fn template(&mut self, value: &Value, place: &Path<'_>) -> Option<ObjectTemplate> {
+        match short_form(value) {
+            Some(("literal", inner)) => return Some(ObjectTemplate::Constant(inner.clone())),
+            Some(("object", inner)) => return self.template(inner, place),
+            Some((key, inner)) => {
+                let expression = self.short(key, inner, TypeName::Any, place)?;
+                return Some(ObjectTemplate::Expression(Box::new(expression)));
+            }
+            None => {}
+        }
+        Some(match value {
+            Value::Array(list) => {
+                let parts: Vec<_> = list
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(at, part)| self.template(part, &place.index(at)))
+                    .collect();
+                constant_array(parts)
+            }
+            Value::Object(object) => {
+                let parts: Vec<_> = object
+                    .iter()
+                    .filter_map(|(key, part)| {
+                        Some((key.clone(), self.template(part, &place.key(key))?))
+                    })
+                    .collect();
+                constant_object(parts)
+            }
+            other => ObjectTemplate::Constant(other.clone()),
+        })
+    }
+}
+
+/// An array whose parts are all constant is a constant.
+fn constant_array(parts: Vec<ObjectTemplate>) -> ObjectTemplate {
+    if !parts
+        .iter()
+        .all(|part| matches!(part, ObjectTemplate::Constant(_)))
+    {
+        return ObjectTemplate::Array(parts);
+    }
+    let values = parts.into_iter().filter_map(|part| match part {
+        ObjectTemplate::Constant(value) => Some(value),
+        _ => None,
+    });
+    ObjectTemplate::Constant(values.collect())
+}
+
+/// An object whose parts are all constant is a constant.
+fn constant_object(parts: Vec<(String, ObjectTemplate)>) -> ObjectTemplate {
+    if !parts
+        .iter()
+        .all(|(_, part)| matches!(part, ObjectTemplate::Constant(_)))
+    {
+        return ObjectTemplate::Object(parts);
+    }
+    let values = parts.into_iter().filter_map(|(key, part)| match part {
+        ObjectTemplate::Constant(value) => Some((key, value)),
+        _ => None,
+    });
+    ObjectTemplate::Constant(Value::Object(values.collect()))
+}

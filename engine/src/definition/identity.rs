@@ -1,0 +1,85 @@
+//! Who a definition is: the id that all its versions share.
+
+use serde_json::{Map, Value};
+
+use super::content::whole_number;
+use super::json::{entry, kind_of};
+use super::problem::{Problem, ProblemKind};
+
+/// What a definition says about itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// `definitionId`, without it `id`, then `name`.
+    pub definition_id: String,
+    /// Name.
+    pub name: Option<String>,
+    /// Description.
+    pub description: Option<String>,
+    /// Version number that the document asks for.
+    pub version: Option<i32>,
+}
+
+/// Reads the identity of a definition.
+///
+/// # Errors
+///
+/// The document is no object, has none of `definitionId`, `id` and `name`, or one of them has a wrong shape.
+pub fn identity(document: &Value) -> Result<Identity, Problem> {
+    let Value::Object(members) = document else {
+        return Err(problem(
+            "",
+            format!("a definition must be an object, not {}", kind_of(document)),
+        ));
+    };
+    let definition_id = text(members, "definitionId")?;
+    let id = text(members, "id")?;
+    let name = text(members, "name")?;
+    let description = text(members, "description")?;
+    let version = version(members)?;
+    match definition_id.or(id).or_else(|| name.clone()) {
+        Some(definition_id) => Ok(Identity {
+            definition_id,
+            name,
+            description,
+            version,
+        }),
+        None => Err(problem(
+            "",
+            "a definition needs a \"definitionId\", an \"id\" or a \"name\"",
+        )),
+    }
+}
+
+/// A text that is neither missing nor blank.
+fn text(members: &Map<String, Value>, name: &str) -> Result<Option<String>, Problem> {
+    match entry(members, name) {
+        None | Some((_, Value::Null)) => Ok(None),
+        Some((_, Value::String(text))) => Ok((!text.trim().is_empty()).then(|| text.clone())),
+        Some((key, value)) => Err(problem(
+            &format!("/{key}"),
+            format!("\"{name}\" must be a string, not {}", kind_of(value)),
+        )),
+    }
+}
+
+fn version(members: &Map<String, Value>) -> Result<Option<i32>, Problem> {
+    let Some((key, value)) = entry(members, "version").filter(|(_, value)| !value.is_null()) else {
+        return Ok(None);
+    };
+    let number = whole_number(value).and_then(|number| i32::try_from(number).ok());
+    match number.filter(|number| *number > 0) {
+        Some(version) => Ok(Some(version)),
+        None => Err(problem(
+            &format!("/{key}"),
+            "\"version\" must be a positive integer",
+        )),
+    }
+}
+
+fn problem(path: &str, message: impl Into<String>) -> Problem {
+    Problem {
+        path: path.into(),
+        message: message.into(),
+        kind: ProblemKind::Invalid,
+    }
+}

@@ -1,0 +1,176 @@
+//! Small questions to JSON values, and paths into a document.
+//!
+//! Knows Elsa's habits of spelling (PascalCase of older serializers, `$values` around lists), but
+//! nothing of definitions.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::outline::Outline;
+
+/// How deep constants may be nested; what handles them recurses.
+pub(super) const MAX_CONSTANT_DEPTH: usize = 500;
+
+/// A place in the document. Most places never become text, so nothing is built until one does.
+#[derive(Clone, Copy)]
+pub(super) enum Path<'a> {
+    /// The document.
+    Root,
+    /// An activity.
+    Activity(&'a Outline<'a>, usize),
+    /// A member of an object.
+    Key(&'a Path<'a>, &'a str),
+    /// An element of an array.
+    Index(&'a Path<'a>, usize),
+    /// A pointer below another place, already in text form.
+    Below(&'a Path<'a>, &'a str),
+}
+
+impl<'a> Path<'a> {
+    /// The place of a member.
+    pub fn key(&'a self, key: &'a str) -> Path<'a> {
+        Path::Key(self, key)
+    }
+
+    /// The place of an element.
+    pub fn index(&'a self, index: usize) -> Path<'a> {
+        Path::Index(self, index)
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Path::Root => Ok(()),
+            Path::Activity(outline, ix) => f.write_str(&outline.pointer(*ix)),
+            Path::Key(parent, key) => write!(f, "{parent}/{}", escaped(key)),
+            Path::Index(parent, index) => write!(f, "{parent}/{index}"),
+            Path::Below(parent, pointer) => write!(f, "{parent}{pointer}"),
+        }
+    }
+}
+
+/// Writes a key as part of a JSON pointer.
+pub(super) fn escaped(key: &str) -> Cow<'_, str> {
+    if key.contains(['~', '/']) {
+        Cow::Owned(key.replace('~', "~0").replace('/', "~1"))
+    } else {
+        Cow::Borrowed(key)
+    }
+}
+
+/// Finds a member by its camelCase name; older serializers wrote it in PascalCase.
+pub(super) fn entry<'d>(
+    object: &'d Map<String, Value>,
+    name: &str,
+) -> Option<(&'d str, &'d Value)> {
+    object
+        .get_key_value(name)
+        .or_else(|| object.get_key_value(&pascal_case(name)))
+        .map(|(key, value)| (key.as_str(), value))
+}
+
+/// The value of a member that is there and not null.
+pub(super) fn member<'d>(object: &'d Map<String, Value>, name: &str) -> Option<&'d Value> {
+    entry(object, name)
+        .map(|(_, value)| value)
+        .filter(|value| !value.is_null())
+}
+
+/// The text of a member; `None` if it is missing or no text.
+pub(super) fn text<'d>(object: &'d Map<String, Value>, name: &str) -> Option<&'d str> {
+    member(object, name).and_then(Value::as_str)
+}
+
+/// The elements of a list, with the pointer from the value to them (`""` or `/$values`).
+pub(super) fn elements(value: &Value) -> Option<(&'static str, &[Value])> {
+    match value {
+        Value::Array(list) => Some(("", list)),
+        Value::Object(object) => match object.get("$values") {
+            Some(Value::Array(list)) => Some(("/$values", list)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Reads JSON text that is nested no deeper than constants may be.
+pub(super) fn parse(text: &str) -> serde_json::Result<Value> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    // The limit of serde_json is lower than ours.
+    if !nests_too_deep(text) {
+        reader.disable_recursion_limit();
+    }
+    let value = Value::deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(value)
+}
+
+/// Whether JSON text nests deeper than constants may; counts brackets outside of strings.
+pub(super) fn nests_too_deep(text: &str) -> bool {
+    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                if depth > MAX_CONSTANT_DEPTH {
+                    return true;
+                }
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// `name` with its first letter in upper case.
+fn pascal_case(name: &str) -> String {
+    let mut text = name.to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
+}
+
+/// What a value is, with its article, for messages.
+pub(super) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// Whether a value is nested deeper than constants may be; asks without recursion.
+pub(super) fn too_deep(value: &Value) -> bool {
+    let mut work = vec![(value, 0usize)];
+    while let Some((value, depth)) = work.pop() {
+        if depth > MAX_CONSTANT_DEPTH {
+            return true;
+        }
+        match value {
+            Value::Array(list) => {
+                work.extend(list.iter().filter(|v| nests(v)).map(|v| (v, depth + 1)))
+            }
+            Value::Object(object) => {
+                work.extend(object.values().filter(|v| nests(v)).map(|v| (v, depth + 1)))
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+fn nests(value: &Value) -> bool {
+    matches!(value, Value::Array(_) | Value::Object(_))
+}

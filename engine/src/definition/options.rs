@@ -1,0 +1,140 @@
+//! Options of a definition: strategies by short name or by Elsa's .NET type name, and whose rights count.
+
+use serde_json::{Map, Value};
+
+use super::json::{Path, entry, kind_of};
+use super::problem::Problems;
+use super::spelling;
+use crate::program::{Activation, IncidentStrategy, Options, Security};
+
+/// Members of `options`.
+const KNOWN: [&str; 9] = [
+    "activationStrategyType",
+    "activationStrategy",
+    "usableAsActivity",
+    "autoUpdateConsumingWorkflows",
+    "activityCategory",
+    "incidentStrategyType",
+    "incidentStrategy",
+    "commitStrategyName",
+    "security",
+];
+
+/// Reads the options of a document.
+pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Problems) -> Options {
+    let Some((key, value)) = entry(document, "options").filter(|(_, value)| !value.is_null())
+    else {
+        return Options::default();
+    };
+    let place = Path::Root.key(key);
+    let Value::Object(options) = value else {
+        problems.invalid(
+            &place,
+            format!("\"options\" must be an object, not {}", kind_of(value)),
+        );
+        return Options::default();
+    };
+    if !elsa {
+        spelling::check(options, KNOWN.into_iter(), "the options", &place, problems);
+    }
+    Options {
+        activation: choice(
+            options,
+            &["activationStrategy", "activationStrategyType"],
+            activation,
+            &place,
+            problems,
+        ),
+        incidents: choice(
+            options,
+            &["incidentStrategy", "incidentStrategyType"],
+            incidents,
+            &place,
+            problems,
+        ),
+        security: choice(options, &["security"], security, &place, problems),
+    }
+}
+
+/// Reads the first of several members that is there.
+fn choice<T: Default>(
+    options: &Map<String, Value>,
+    names: &[&str],
+    read: fn(&str) -> Option<T>,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) -> T {
+    let given = names
+        .iter()
+        .find_map(|name| entry(options, name).filter(|(_, value)| !value.is_null()));
+    let Some((key, value)) = given else {
+        return T::default();
+    };
+    let Some(text) = value.as_str() else {
+        problems.invalid(
+            &place.key(key),
+            format!("\"{key}\" must be a string, not {}", kind_of(value)),
+        );
+        return T::default();
+    };
+    if text.is_empty() {
+        return T::default();
+    }
+    read(class_name(text)).unwrap_or_else(|| {
+        problems.unsupported(
+            &place.key(key),
+            format!("unknown {} \"{text}\"", words(key)),
+        );
+        T::default()
+    })
+}
+
+/// `activationStrategyType` as `activation strategy`.
+fn words(key: &str) -> String {
+    let mut words = String::new();
+    for letter in key.trim_end_matches("Type").chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
+}
+
+/// The class of an assembly-qualified .NET type name.
+fn class_name(text: &str) -> &str {
+    let type_name = text.split(',').next().unwrap_or(text).trim();
+    type_name.rsplit('.').next().unwrap_or(type_name)
+}
+
+fn activation(class: &str) -> Option<Activation> {
+    match class {
+        "AllowAlways" | "AllowAlwaysStrategy" | "Always" | "Default" => Some(Activation::Always),
+        "Singleton" | "SingletonStrategy" => Some(Activation::Singleton),
+        "Correlated" | "Correlation" | "CorrelationStrategy" | "CorrelatedStrategy" => {
+            Some(Activation::Correlated)
+        }
+        "CorrelatedSingleton" | "CorrelatedSingletonStrategy" => {
+            Some(Activation::CorrelatedSingleton)
+        }
+        _ => None,
+    }
+}
+
+fn incidents(class: &str) -> Option<IncidentStrategy> {
+    match class {
+        "Fault" | "FaultStrategy" | "Default" => Some(IncidentStrategy::Fault),
+        "ContinueWithIncidents" | "ContinueWithIncidentsStrategy" => {
+            Some(IncidentStrategy::ContinueWithIncidents)
+        }
+        _ => None,
+    }
+}
+
+fn security(word: &str) -> Option<Security> {
+    match word.to_ascii_lowercase().as_str() {
+        "invoker" => Some(Security::Invoker),
+        "definer" => Some(Security::Definer),
+        _ => None,
+    }
+}

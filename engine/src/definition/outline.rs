@@ -1,0 +1,119 @@
+//! The activities of a document, found and named, before anything of them is read.
+//!
+//! The walk keeps its own list of work: how deep a document is nested costs no stack. It settles the
+//! order of the nodes, their ids, and which type each of them has.
+
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+
+use super::json::{Path, entry};
+use super::problem::Problems;
+use super::{ActivityTypes, CustomType, ReadLimits};
+use crate::activity::{Activity, Descriptor};
+
+mod walk;
+
+/// All activities of a document, in document order; parents stand before their children.
+pub(super) struct Outline<'d> {
+    /// The activities.
+    pub sketches: Vec<Sketch<'d>>,
+}
+
+/// One activity as it was found.
+pub(super) struct Sketch<'d> {
+    /// Its object, or the array that stands for a sequence.
+    pub value: &'d Value,
+    /// What it is.
+    pub kind: Kind,
+    /// Full type name.
+    pub type_name: &'d str,
+    /// Its id, given or made.
+    pub id: String,
+    /// The activity that holds it.
+    pub parent: Option<usize>,
+    /// Pointer from the parent to it.
+    step: String,
+    /// Depth of nesting; the root has 0.
+    pub depth: usize,
+    /// Whether it runs in the body of a loop, where variables exist that nobody declared.
+    pub in_loop: bool,
+    /// Children of single ports, in the order of the descriptor.
+    pub ports: Vec<Option<usize>>,
+    /// Children of the list port.
+    pub children: Vec<usize>,
+    /// Cases.
+    pub cases: Vec<CaseSketch<'d>>,
+}
+
+/// One case of a switch as it was found.
+pub(super) struct CaseSketch<'d> {
+    /// Its object.
+    pub members: &'d Map<String, Value>,
+    /// Pointer from the activity to it.
+    pub step: String,
+    /// Its activity.
+    pub activity: Option<usize>,
+}
+
+/// What an activity is.
+#[derive(Clone)]
+pub(super) enum Kind {
+    /// One of the catalogue.
+    Known(&'static dyn Activity),
+    /// Registered in SQL.
+    Custom(Rc<CustomType>),
+    /// Nobody knows it.
+    Unknown,
+}
+
+impl<'d> Sketch<'d> {
+    /// Its members; none if it is an array.
+    pub fn members(&self) -> Option<&'d Map<String, Value>> {
+        self.value.as_object()
+    }
+
+    /// Its entry in the catalogue.
+    pub fn descriptor(&self) -> Option<&'static Descriptor> {
+        match self.kind {
+            Kind::Known(activity) => Some(activity.descriptor()),
+            Kind::Custom(_) | Kind::Unknown => None,
+        }
+    }
+
+    /// Whether it is written as Elsa writes it, where members that we do not know are no mistake.
+    pub fn is_elsa(&self) -> bool {
+        const MARKS: [&str; 4] = ["nodeId", "customProperties", "metadata", "version"];
+        self.members()
+            .is_some_and(|members| MARKS.iter().any(|mark| entry(members, mark).is_some()))
+    }
+}
+
+impl<'d> Outline<'d> {
+    /// Finds all activities of a document.
+    pub fn read(
+        document: &'d Map<String, Value>,
+        types: &dyn ActivityTypes,
+        limits: &ReadLimits,
+        allow_unknown: bool,
+        problems: &mut Problems,
+    ) -> Self {
+        let root = entry(document, "root").filter(|(_, value)| !value.is_null());
+        if root.is_none() {
+            problems.invalid(&Path::Root, "a definition needs a \"root\" activity");
+        }
+        walk::walk(root, types, limits.max_nesting, allow_unknown, problems)
+    }
+
+    /// JSON pointer to an activity.
+    pub fn pointer(&self, ix: usize) -> String {
+        let mut steps = Vec::new();
+        let mut next = Some(ix);
+        while let Some(sketch) = next.and_then(|ix| self.sketches.get(ix)) {
+            steps.push(sketch.step.as_str());
+            next = sketch.parent;
+        }
+        steps.reverse();
+        steps.concat()
+    }
+}

@@ -1,0 +1,358 @@
+//! The walk over the activities of a document, with a list of work of its own.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+
+use super::{CaseSketch, Kind, Outline, Sketch};
+use crate::activity::{Cases, catalogue};
+use crate::definition::json::{Path, elements, entry, escaped, kind_of};
+use crate::definition::problem::{ProblemKind, Problems};
+use crate::definition::{ActivityTypes, unavailable};
+
+/// Type that an array of activities stands for.
+const SEQUENCE: &str = "Elsa.Sequence";
+
+/// Finds the root and all activities below it.
+pub(super) fn walk<'d>(
+    root: Option<(&'d str, &'d Value)>,
+    types: &dyn ActivityTypes,
+    max_nesting: usize,
+    allow_unknown: bool,
+    problems: &mut Problems,
+) -> Outline<'d> {
+    let pending = root.map(|(key, value)| Pending {
+        value,
+        slot: None,
+        step: format!("/{key}"),
+        depth: 0,
+        in_loop: false,
+    });
+    let mut walk = Walk {
+        outline: Outline {
+            sketches: Vec::new(),
+        },
+        pending: pending.into_iter().collect(),
+        counts: HashMap::new(),
+        siblings: HashSet::new(),
+        kinds: HashMap::new(),
+        types,
+        max_nesting,
+        allow_unknown,
+    };
+    while let Some(pending) = walk.pending.pop() {
+        walk.visit(pending, problems);
+    }
+    walk.outline
+}
+
+/// An activity that is still to be looked at.
+struct Pending<'d> {
+    value: &'d Value,
+    slot: Option<(usize, Slot)>,
+    step: String,
+    depth: usize,
+    in_loop: bool,
+}
+
+/// Where a parent keeps a child.
+#[derive(Clone, Copy)]
+enum Slot {
+    Port(usize),
+    Child,
+    Case(usize),
+}
+
+/// Where a pending activity stands.
+struct Place<'p> {
+    above: Path<'p>,
+    step: &'p str,
+}
+
+impl Place<'_> {
+    fn path(&self) -> Path<'_> {
+        Path::Below(&self.above, self.step)
+    }
+}
+
+struct Walk<'d, 't> {
+    outline: Outline<'d>,
+    pending: Vec<Pending<'d>>,
+    counts: HashMap<&'d str, u32>,
+    siblings: HashSet<(usize, String)>,
+    kinds: HashMap<&'d str, (Kind, &'d str)>,
+    types: &'t dyn ActivityTypes,
+    max_nesting: usize,
+    allow_unknown: bool,
+}
+
+impl<'d> Walk<'d, '_> {
+    fn visit(&mut self, pending: Pending<'d>, problems: &mut Problems) {
+        if pending.depth >= self.max_nesting {
+            let message = format!(
+                "activities are nested deeper than {} levels",
+                self.max_nesting
+            );
+            return problems.add(ProblemKind::TooDeep, &self.place(&pending).path(), message);
+        }
+        let (kind, type_name) = match pending.value {
+            Value::Array(_) => self.resolve(SEQUENCE),
+            Value::Object(members) => match entry(members, "type") {
+                Some((_, Value::String(name))) if !name.trim().is_empty() => self.resolve(name),
+                _ => (Kind::Unknown, ""),
+            },
+            other => {
+                let message = format!(
+                    "an activity must be an object or an array of activities, not {}",
+                    kind_of(other)
+                );
+                return problems.invalid(&self.place(&pending).path(), message);
+            }
+        };
+        self.check_type(&kind, type_name, &pending, problems);
+        let id = self.id(&pending, type_name, problems);
+        let parent = pending.slot.map(|(parent, _)| parent);
+        if let Some(parent) = parent
+            && !self.siblings.insert((parent, id.clone()))
+        {
+            problems.invalid(
+                &self.place(&pending).path(),
+                format!("duplicate activity id \"{id}\""),
+            );
+        }
+        let ix = self.outline.sketches.len();
+        self.attach(pending.slot, ix);
+        self.outline.sketches.push(Sketch {
+            value: pending.value,
+            kind,
+            type_name,
+            id,
+            parent,
+            step: pending.step,
+            depth: pending.depth,
+            in_loop: pending.in_loop,
+            ports: Vec::new(),
+            children: Vec::new(),
+            cases: Vec::new(),
+        });
+        self.expand(ix, problems);
+    }
+
+    fn check_type(
+        &self,
+        kind: &Kind,
+        type_name: &str,
+        pending: &Pending<'d>,
+        problems: &mut Problems,
+    ) {
+        let (Kind::Unknown, Value::Object(members)) = (kind, pending.value) else {
+            return;
+        };
+        let place = self.place(pending);
+        if type_name.is_empty() {
+            problems.invalid(&place.path(), "an activity needs a \"type\"");
+        } else if !self.allow_unknown {
+            let message = if problems.is_full() {
+                String::new()
+            } else {
+                unavailable::activity(type_name, members)
+            };
+            problems.unsupported(&place.path(), message);
+        }
+    }
+
+    fn place<'p>(&'p self, pending: &'p Pending<'d>) -> Place<'p> {
+        let above = match pending.slot {
+            Some((parent, _)) => Path::Activity(&self.outline, parent),
+            None => Path::Root,
+        };
+        Place {
+            above,
+            step: &pending.step,
+        }
+    }
+
+    /// Finds a type. Without a prefix it is Elsa's if the catalogue has it.
+    fn resolve(&mut self, name: &'d str) -> (Kind, &'d str) {
+        if let Some((kind, full)) = self.kinds.get(name) {
+            return (kind.clone(), full);
+        }
+        let found = catalogue::find(name).or_else(|| catalogue::find(&format!("Elsa.{name}")));
+        let resolved = match found {
+            Some(activity) => (Kind::Known(activity), activity.descriptor().type_name),
+            None => match self.types.custom(name) {
+                Some(custom) => (Kind::Custom(Rc::new(custom)), name),
+                None => (Kind::Unknown, name),
+            },
+        };
+        self.kinds.insert(name, resolved.clone());
+        resolved
+    }
+
+    /// The id as given, else the type without prefix and its number among its kind.
+    fn id(&mut self, pending: &Pending<'d>, type_name: &'d str, problems: &mut Problems) -> String {
+        let short = match type_name.rsplit('.').next() {
+            Some(short) if !short.is_empty() => short,
+            _ => "Activity",
+        };
+        let count = self.counts.entry(short).or_insert(0);
+        *count += 1;
+        let made = format!("{short}{count}");
+        match pending
+            .value
+            .as_object()
+            .and_then(|members| entry(members, "id"))
+        {
+            None | Some((_, Value::Null)) => made,
+            Some((_, Value::String(id))) if !id.is_empty() => id.clone(),
+            Some((key, _)) => {
+                let message = "an activity id must be a string that is not empty";
+                problems.invalid(&self.place(pending).path().key(key), message);
+                made
+            }
+        }
+    }
+
+    fn attach(&mut self, slot: Option<(usize, Slot)>, ix: usize) {
+        let Some((parent, slot)) = slot else { return };
+        let Some(parent) = self.outline.sketches.get_mut(parent) else {
+            return;
+        };
+        match slot {
+            Slot::Port(port) => {
+                if let Some(port) = parent.ports.get_mut(port) {
+                    *port = Some(ix);
+                }
+            }
+            Slot::Child => parent.children.push(ix),
+            Slot::Case(case) => {
+                if let Some(case) = parent.cases.get_mut(case) {
+                    case.activity = Some(ix);
+                }
+            }
+        }
+    }
+
+    /// Puts the children of an activity on the list of work, the first on top.
+    fn expand(&mut self, ix: usize, problems: &mut Problems) {
+        let sketch = &self.outline.sketches[ix];
+        let value = sketch.value;
+        let mut found = Vec::new();
+        let mut cases = Vec::new();
+        if let Value::Array(list) = value {
+            found.extend(
+                list.iter()
+                    .enumerate()
+                    .map(|(at, child)| (Slot::Child, format!("/{at}"), child)),
+            );
+        } else if let (Some(members), Some(descriptor)) = (sketch.members(), sketch.descriptor()) {
+            let place = Path::Activity(&self.outline, ix);
+            if let Some(name) = descriptor.children {
+                list_port(members, name, &place, &mut found, problems);
+            }
+            if descriptor.cases != Cases::None {
+                read_cases(
+                    members,
+                    descriptor.cases,
+                    &place,
+                    &mut cases,
+                    &mut found,
+                    problems,
+                );
+            }
+            for (port, name) in descriptor.ports.iter().enumerate() {
+                if let Some((key, child)) =
+                    entry(members, name).filter(|(_, child)| !child.is_null())
+                {
+                    found.push((Slot::Port(port), format!("/{}", escaped(key)), child));
+                }
+            }
+            self.outline.sketches[ix].ports = vec![None; descriptor.ports.len()];
+        }
+        let sketch = &mut self.outline.sketches[ix];
+        sketch.cases = cases;
+        let (depth, in_loop, ports) = (
+            sketch.depth + 1,
+            sketch.in_loop,
+            sketch.descriptor().map_or(&[][..], |d| d.ports),
+        );
+        self.pending
+            .extend(found.into_iter().rev().map(|(slot, step, value)| {
+                let body = matches!(slot, Slot::Port(port) if ports.get(port) == Some(&"body"));
+                Pending {
+                    value,
+                    slot: Some((ix, slot)),
+                    step,
+                    depth,
+                    in_loop: in_loop || body,
+                }
+            }));
+    }
+}
+
+type Found<'d> = Vec<(Slot, String, &'d Value)>;
+
+fn list_port<'d>(
+    members: &'d Map<String, Value>,
+    name: &str,
+    place: &Path<'_>,
+    found: &mut Found<'d>,
+    problems: &mut Problems,
+) {
+    let Some((key, value)) = entry(members, name).filter(|(_, value)| !value.is_null()) else {
+        return;
+    };
+    match elements(value) {
+        Some((wrap, list)) => {
+            found.extend(
+                list.iter()
+                    .enumerate()
+                    .map(|(at, child)| (Slot::Child, format!("/{key}{wrap}/{at}"), child)),
+            );
+        }
+        None => problems.invalid(
+            &place.key(key),
+            format!(
+                "\"{name}\" must be an array of activities, not {}",
+                kind_of(value)
+            ),
+        ),
+    }
+}
+
+fn read_cases<'d>(
+    members: &'d Map<String, Value>,
+    form: Cases,
+    place: &Path<'_>,
+    cases: &mut Vec<CaseSketch<'d>>,
+    found: &mut Found<'d>,
+    problems: &mut Problems,
+) {
+    let Some((key, value)) = entry(members, "cases").filter(|(_, value)| !value.is_null()) else {
+        return;
+    };
+    let Some((wrap, list)) = elements(value) else {
+        let message = format!("\"cases\" must be an array, not {}", kind_of(value));
+        return problems.invalid(&place.key(key), message);
+    };
+    for (at, case) in list.iter().enumerate() {
+        let step = format!("/{key}{wrap}/{at}");
+        let Value::Object(members) = case else {
+            let message = format!("a case must be an object, not {}", kind_of(case));
+            problems.invalid(&Path::Below(place, &step), message);
+            continue;
+        };
+        if form == Cases::Activities
+            && let Some((key, child)) =
+                entry(members, "activity").filter(|(_, child)| !child.is_null())
+        {
+            found.push((Slot::Case(cases.len()), format!("{step}/{key}"), child));
+        }
+        cases.push(CaseSketch {
+            members,
+            step,
+            activity: None,
+        });
+    }
+}

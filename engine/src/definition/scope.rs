@@ -1,0 +1,174 @@
+//! Which variable a reference means.
+//!
+//! Elsa refers to variables by id, people and scripts by name; the program knows names only, since
+//! scopes at run time go by name. A reference by id becomes the name that its declaration has.
+
+use std::collections::{HashMap, HashSet};
+
+use super::json::Path;
+use super::outline::Outline;
+use super::problem::Problems;
+use super::settings::{self, Settings};
+use crate::program::Variable;
+
+/// The variables of a document, by the activity that declares them.
+pub(super) struct Scopes {
+    frames: Vec<Frame>,
+    /// Innermost frame of each activity.
+    frame_of: Vec<usize>,
+    /// Variables that activities declare.
+    declared: HashMap<usize, Vec<Variable>>,
+    outputs: HashSet<String>,
+}
+
+#[derive(Default)]
+struct Frame {
+    parent: Option<usize>,
+    name_of: HashMap<String, String>,
+    id_of: HashMap<String, String>,
+}
+
+impl Frame {
+    fn new(parent: Option<usize>, variables: &[Variable]) -> Self {
+        let mut frame = Frame {
+            parent,
+            ..Self::default()
+        };
+        for variable in variables {
+            frame
+                .name_of
+                .entry(variable.id.clone())
+                .or_insert_with(|| variable.name.clone());
+            frame
+                .id_of
+                .entry(variable.name.clone())
+                .or_insert_with(|| variable.id.clone());
+        }
+        frame
+    }
+}
+
+impl Scopes {
+    /// Reads what containers declare.
+    pub fn read(settings: &Settings, outline: &Outline<'_>, problems: &mut Problems) -> Self {
+        let mut frames = vec![Frame::new(None, &settings.variables)];
+        let mut frame_of: Vec<usize> = Vec::with_capacity(outline.sketches.len());
+        let mut declared = HashMap::new();
+        for (ix, sketch) in outline.sketches.iter().enumerate() {
+            let outer = sketch
+                .parent
+                .and_then(|parent| frame_of.get(parent).copied())
+                .unwrap_or(0);
+            let container = sketch
+                .descriptor()
+                .is_some_and(|descriptor| descriptor.container);
+            let variables = match sketch.members() {
+                Some(members) if container => {
+                    settings::variables(members, &Path::Activity(outline, ix), problems)
+                }
+                _ => Vec::new(),
+            };
+            if variables.is_empty() {
+                frame_of.push(outer);
+            } else {
+                frame_of.push(frames.len());
+                frames.push(Frame::new(Some(outer), &variables));
+                declared.insert(ix, variables);
+            }
+        }
+        let outputs = settings
+            .outputs
+            .iter()
+            .map(|output| output.name.clone())
+            .collect();
+        Self {
+            frames,
+            frame_of,
+            declared,
+            outputs,
+        }
+    }
+
+    /// The names that can be seen from an activity.
+    pub fn names(&self, outline: &Outline<'_>, ix: usize) -> Names<'_> {
+        Names {
+            scopes: self,
+            frame: self.frame_of.get(ix).copied().unwrap_or(0),
+            in_loop: outline
+                .sketches
+                .get(ix)
+                .is_some_and(|sketch| sketch.in_loop),
+        }
+    }
+
+    /// Variables that an activity declares.
+    pub fn declared(&self, ix: usize) -> &[Variable] {
+        self.declared.get(&ix).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The names that can be seen from one activity.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'a> {
+    scopes: &'a Scopes,
+    frame: usize,
+    in_loop: bool,
+}
+
+impl<'a> Names<'a> {
+    fn frames(self) -> impl Iterator<Item = &'a Frame> {
+        let frames = &self.scopes.frames;
+        std::iter::successors(frames.get(self.frame), |frame| {
+            frame.parent.and_then(|parent| frames.get(parent))
+        })
+    }
+
+    /// Resolves a name. In the body of a loop any name may turn out to be a variable.
+    pub fn by_name(self, name: &str) -> Option<&'a str> {
+        self.frames()
+            .find_map(|frame| frame.id_of.get_key_value(name))
+            .map(|(name, _)| name.as_str())
+    }
+
+    /// Resolves an id.
+    fn by_id(self, id: &str) -> Option<&'a str> {
+        self.frames()
+            .find_map(|frame| frame.name_of.get(id))
+            .map(String::as_str)
+    }
+
+    /// Resolves Elsa's reference: the nearest declaration with both id and name, else with the id, else
+    /// with the name (hand-written definitions often have names for ids).
+    pub fn by_reference(self, id: Option<&str>, name: Option<&str>) -> Option<&'a str> {
+        let both = id.zip(name).and_then(|(id, name)| {
+            self.frames()
+                .find_map(|frame| frame.name_of.get(id).filter(|found| *found == name))
+                .map(String::as_str)
+        });
+        both.or_else(|| id.and_then(|id| self.by_id(id)))
+            .or_else(|| name.and_then(|name| self.by_name(name)))
+            .or_else(|| id.and_then(|id| self.by_name(id)))
+    }
+
+    /// Id of the nearest variable of this name.
+    pub fn id_of(self, name: &str) -> Option<&'a str> {
+        self.frames()
+            .find_map(|frame| frame.id_of.get(name))
+            .map(String::as_str)
+    }
+
+    /// Whether names that nobody declared may exist at run time.
+    pub fn in_loop(self) -> bool {
+        self.in_loop
+    }
+
+    /// Whether the workflow declares this output.
+    pub fn has_output(self, name: &str) -> bool {
+        self.scopes.outputs.contains(name)
+    }
+
+    /// Whether the workflow declares no outputs at all, and so any may be set.
+    pub fn any_output(self) -> bool {
+        self.scopes.outputs.is_empty()
+    }
+}

@@ -1,0 +1,324 @@
+//! What a definition says about itself as a whole: options, variables, inputs and outputs.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::expression::short_form;
+use super::json::{Path, elements, entry, kind_of, member, text, too_deep};
+use super::problem::{ProblemKind, Problems};
+use super::{options, spelling};
+use crate::program::{Argument, Options, TypeName, Variable};
+use crate::value::{convert, parse_type_name};
+
+/// Member beside the text of an initial value that keeps the value itself, where the text would be read
+/// as something else. Written by export; Elsa ignores it.
+pub(super) const EXACT_VALUE: &str = "exactValue";
+
+const KNOWN: [&str; 22] = [
+    "$schema",
+    "id",
+    "definitionId",
+    "tenantId",
+    "name",
+    "description",
+    "createdAt",
+    "version",
+    "toolVersion",
+    "variables",
+    "inputs",
+    "outputs",
+    "outcomes",
+    "customProperties",
+    "isReadonly",
+    "isSystem",
+    "isLatest",
+    "isPublished",
+    "options",
+    "root",
+    "links",
+    "usableAsActivity",
+];
+
+/// Members that only Elsa's own tools write; beside them, what we do not know is no mistake.
+const ELSA_MARKS: [&str; 7] = [
+    "$schema",
+    "toolVersion",
+    "createdAt",
+    "isLatest",
+    "isPublished",
+    "outcomes",
+    "customProperties",
+];
+
+/// The settings of a definition.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    /// Options.
+    pub options: Options,
+    /// Variables of the workflow scope.
+    pub variables: Vec<Variable>,
+    /// Declared inputs.
+    pub inputs: Vec<Argument>,
+    /// Declared outputs.
+    pub outputs: Vec<Argument>,
+}
+
+impl Settings {
+    /// Reads the settings.
+    pub fn read(document: &Map<String, Value>, problems: &mut Problems) -> Self {
+        let elsa = ELSA_MARKS
+            .iter()
+            .any(|mark| entry(document, mark).is_some());
+        if !elsa {
+            spelling::check(
+                document,
+                KNOWN.into_iter(),
+                "the definition",
+                &Path::Root,
+                problems,
+            );
+        }
+        Self {
+            options: options::read(document, elsa, problems),
+            variables: variables(document, &Path::Root, problems),
+            inputs: arguments(document, "inputs", problems),
+            outputs: arguments(document, "outputs", problems),
+        }
+    }
+}
+
+/// Reads the variables that a document or a container declares.
+pub(super) fn variables(
+    owner: &Map<String, Value>,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) -> Vec<Variable> {
+    let Some((key, value)) = entry(owner, "variables").filter(|(_, value)| !value.is_null()) else {
+        return Vec::new();
+    };
+    let place = place.key(key);
+    let mut list = Vec::new();
+    if let Some((wrap, elements)) = elements(value) {
+        for (at, element) in elements.iter().enumerate() {
+            let step = format!("{wrap}/{at}");
+            list.extend(declared(element, at, &Path::Below(&place, &step), problems));
+        }
+    } else if let Value::Object(pairs) = value {
+        for (name, initial) in pairs {
+            if name.is_empty() {
+                problems.invalid(&place.key(name), "a variable needs a name");
+            }
+            let type_name = parse_type_name("Object");
+            let initial = constant(initial, type_name, &place.key(name), problems);
+            list.push(Variable {
+                id: name.clone(),
+                name: name.clone(),
+                type_name,
+                initial,
+            });
+        }
+    } else {
+        problems.invalid(
+            &place,
+            format!(
+                "\"variables\" must be an array or an object, not {}",
+                kind_of(value)
+            ),
+        );
+    }
+    let mut names = HashSet::new();
+    for variable in &list {
+        if !names.insert(variable.name.as_str()) {
+            problems.invalid(
+                &place,
+                format!("variable \"{}\" is declared twice", variable.name),
+            );
+        }
+    }
+    list
+}
+
+fn declared(
+    element: &Value,
+    at: usize,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) -> Option<Variable> {
+    let Value::Object(members) = element else {
+        problems.invalid(
+            place,
+            format!("a variable must be an object, not {}", kind_of(element)),
+        );
+        return None;
+    };
+    let elsa = ["isArray", "storageDriverTypeName", "storageDriverType"]
+        .iter()
+        .any(|mark| entry(members, mark).is_some());
+    if !elsa {
+        let known = [
+            "id",
+            "name",
+            "typeName",
+            "type",
+            "value",
+            "description",
+            EXACT_VALUE,
+        ];
+        spelling::check(members, known.into_iter(), "a variable", place, problems);
+    }
+    let id = identifier(members, "id", place, problems);
+    // Elsa numbers variables without a name.
+    let name = identifier(members, "name", place, problems)
+        .or_else(|| id.clone())
+        .unwrap_or_else(|| format!("Variable{}", at + 1));
+    let type_name = type_of(members, place, problems);
+    let initial = initial(members, type_name, place, problems);
+    Some(Variable {
+        id: id.unwrap_or_else(|| name.clone()),
+        name,
+        type_name,
+        initial,
+    })
+}
+
+/// A text that may be missing.
+fn identifier(
+    members: &Map<String, Value>,
+    name: &str,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) -> Option<String> {
+    match entry(members, name) {
+        None | Some((_, Value::Null)) => None,
+        Some((_, Value::String(text))) => (!text.is_empty()).then(|| text.clone()),
+        Some((key, value)) => {
+            problems.invalid(
+                &place.key(key),
+                format!("\"{name}\" must be a string, not {}", kind_of(value)),
+            );
+            None
+        }
+    }
+}
+
+/// The type of a variable or an argument.
+fn type_of(members: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> TypeName {
+    let name = identifier(members, "typeName", place, problems)
+        .or_else(|| identifier(members, "type", place, problems))
+        .unwrap_or_else(|| "Object".into());
+    match member(members, "isArray") {
+        Some(Value::Bool(true)) => TypeName::List,
+        _ => parse_type_name(&name),
+    }
+}
+
+fn initial(
+    members: &Map<String, Value>,
+    type_name: TypeName,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) -> Value {
+    let Some((key, value)) = entry(members, "value") else {
+        return Value::Null;
+    };
+    let exact = members
+        .get(EXACT_VALUE)
+        .filter(|exact| value.as_str() == Some(&as_text(exact)));
+    constant(exact.unwrap_or(value), type_name, &place.key(key), problems)
+}
+
+/// A value as Elsa writes initial values: always text.
+pub(super) fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Reads an initial or default value, which must be known when the definition is stored.
+pub(super) fn constant(
+    value: &Value,
+    type_name: TypeName,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) -> Value {
+    if too_deep(value) {
+        problems.add(ProblemKind::TooDeep, place, "a constant is nested too deep");
+        return Value::Null;
+    }
+    let value = match short_form(value) {
+        Some(("literal", inner)) => inner,
+        Some((key, _)) => {
+            let message =
+                format!("an initial value must be a constant, not an expression \"{key}\"");
+            problems.unsupported(place, message);
+            return Value::Null;
+        }
+        None => value,
+    };
+    if is_blank(value, type_name) {
+        return Value::Null;
+    }
+    convert(value.clone(), type_name).unwrap_or_else(|fault| {
+        problems.invalid(place, fault.message);
+        Value::Null
+    })
+}
+
+/// Whether a value is an empty text where no text is wanted, as a cleared field of the Studio leaves it.
+pub(super) fn is_blank(value: &Value, type_name: TypeName) -> bool {
+    let wants_text = matches!(type_name, TypeName::String | TypeName::Any);
+    !wants_text && value.as_str().is_some_and(|text| text.trim().is_empty())
+}
+
+fn arguments(document: &Map<String, Value>, list: &str, problems: &mut Problems) -> Vec<Argument> {
+    let Some((key, value)) = entry(document, list).filter(|(_, value)| !value.is_null()) else {
+        return Vec::new();
+    };
+    let place = Path::Root.key(key);
+    let Some((wrap, elements)) = elements(value) else {
+        problems.invalid(
+            &place,
+            format!("\"{list}\" must be an array, not {}", kind_of(value)),
+        );
+        return Vec::new();
+    };
+    let mut names = HashSet::new();
+    let mut arguments = Vec::new();
+    for (at, element) in elements.iter().enumerate() {
+        let step = format!("{wrap}/{at}");
+        let place = Path::Below(&place, &step);
+        let Value::Object(members) = element else {
+            problems.invalid(
+                &place,
+                format!(
+                    "an element of \"{list}\" must be an object, not {}",
+                    kind_of(element)
+                ),
+            );
+            continue;
+        };
+        let Some(name) = text(members, "name").filter(|name| !name.is_empty()) else {
+            problems.invalid(&place, format!("an element of \"{list}\" needs a \"name\""));
+            continue;
+        };
+        if !names.insert(name) {
+            problems.invalid(
+                &place,
+                format!("\"{name}\" is declared twice in \"{list}\""),
+            );
+        }
+        let type_name = type_of(members, &place, problems);
+        let default = ["default", "defaultValue"]
+            .iter()
+            .find_map(|key| entry(members, key).filter(|(_, value)| !value.is_null()))
+            .map(|(key, value)| constant(value, type_name, &place.key(key), problems));
+        arguments.push(Argument {
+            name: name.into(),
+            type_name,
+            default,
+        });
+    }
+    arguments
+}

@@ -1,0 +1,105 @@
+//! Members that are nobody's: in the short form a likely slip of the pen is refused, anything else and
+//! everything in Elsa's form is left alone.
+
+use serde_json::{Map, Value};
+
+use super::expression::is_short_expression;
+use super::json::Path;
+use super::problem::Problems;
+
+/// Words longer than this are not compared.
+const MAX_WORD: usize = 40;
+
+/// Reports members of an object that look like slips of `known` names.
+pub(super) fn check<'k>(
+    members: &Map<String, Value>,
+    known: impl Iterator<Item = &'k str> + Clone,
+    owner: &str,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) {
+    for (key, value) in members {
+        if key.starts_with(['$', '_']) || known.clone().any(|name| spelled_as(key, name)) {
+            continue;
+        }
+        let free = known.clone().filter(|name| !members.contains_key(*name));
+        match nearest(key, free) {
+            Some(name) => problems.invalid(
+                &place.key(key),
+                format!("unknown member \"{key}\" of {owner} (did you mean \"{name}\"?)"),
+            ),
+            // Somebody expects this to be evaluated, and it never would be.
+            None if is_short_expression(value) => {
+                problems.invalid(
+                    &place.key(key),
+                    format!("unknown member \"{key}\" of {owner}"),
+                );
+            }
+            None => {}
+        }
+    }
+}
+
+/// Whether a key is a name, in camelCase or in PascalCase.
+fn spelled_as(key: &str, name: &str) -> bool {
+    let (key, name) = (key.as_bytes(), name.as_bytes());
+    key.len() == name.len() && key.get(1..) == name.get(1..) && key.eq_ignore_ascii_case(name)
+}
+
+/// The name that a word was probably meant to be.
+pub(super) fn nearest<'k>(word: &str, names: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    if word.len() > MAX_WORD {
+        return None;
+    }
+    let word = word.to_lowercase();
+    let allowed = if word.chars().count() < 5 { 1 } else { 2 };
+    names
+        .filter(|name| name.len().abs_diff(word.len()) <= allowed)
+        .map(|name| (distance(&word, &name.to_lowercase()), name))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// Number of letters to change, add, drop or swap with their neighbour.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, left) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, right) in b.iter().enumerate() {
+            let replaced = last[j] + usize::from(left != right);
+            let mut best = replaced.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *left == b[j - 1] && a[i - 1] == *right {
+                best = best.min(before_last[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{distance, nearest};
+
+    #[test]
+    fn counts_slips() {
+        assert_eq!(distance("text", "text"), 0);
+        assert_eq!(distance("txet", "text"), 1);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "ab"), 2);
+    }
+
+    #[test]
+    fn suggests_only_what_is_near() {
+        let names = ["eventName", "text", "condition"];
+        assert_eq!(nearest("EventNmae", names.into_iter()), Some("eventName"));
+        assert_eq!(nearest("txt", names.into_iter()), Some("text"));
+        assert_eq!(nearest("assignee", names.into_iter()), None);
+        assert_eq!(nearest("", names.into_iter()), None);
+    }
+}

@@ -1,0 +1,322 @@
+//! The burst: from one reason to run until every branch waits or ends.
+//!
+//! [`start`], [`resume`] and [`retry`] put the first items into a FIFO queue and work it off; activities
+//! act on the instance through [`Execution`] and never see the queue. Each call of an activity is a
+//! unit: if it faults, everything it did is undone, its effects in the database included. What the
+//! shell has to store is in the [`Delta`].
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::bookmark::{Bookmark, Resumed};
+use crate::expression::javascript::ScriptLimits;
+use crate::fault::{Error, Fault};
+use crate::host::Host;
+use crate::instance::{Instance, SubStatus};
+use crate::journal::{Event, EventKind};
+use crate::program::{NodeIx, Program};
+
+mod bookmarks;
+mod burst;
+mod context;
+pub(crate) mod core;
+mod family;
+mod inputs;
+mod items;
+mod outputs;
+mod scope;
+mod undo;
+
+use burst::Burst;
+pub use context::Execution;
+use core::Work;
+
+/// Bounds of a burst.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Calls of activities in one burst.
+    pub max_steps: u64,
+    /// Nesting of activities.
+    pub max_nesting: u32,
+    /// Bounds of scripts.
+    pub script: ScriptLimits,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_steps: 1_000_000,
+            max_nesting: 500,
+            script: ScriptLimits::default(),
+        }
+    }
+}
+
+/// What a burst leaves for the shell to store, beside the instance itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Delta {
+    /// New bookmarks that still exist at the end.
+    pub created: Vec<Bookmark>,
+    /// Stored bookmarks that were used up.
+    pub burned: Vec<Uuid>,
+    /// The resumed activity faulted in its own handler: its bookmark stays.
+    pub keep_resumed: bool,
+    /// Executions that ended while bookmarks of theirs were stored: those go.
+    pub cleared: Vec<Uuid>,
+    /// All stored bookmarks of the instance go.
+    pub clear_all: bool,
+    /// Tasks to open.
+    pub tasks: Vec<NewTask>,
+    /// Faults to store as incidents.
+    pub incidents: Vec<Incident>,
+    /// What happened, in order.
+    pub events: Vec<Event>,
+    /// Stimuli to send after the burst.
+    pub stimuli: Vec<Published>,
+    /// Which columns of the instance changed.
+    pub changed: Changed,
+}
+
+/// A task for the outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewTask {
+    /// Its id, which is its bookmark's.
+    pub bookmark_id: Uuid,
+    /// Activity that opened it.
+    pub activity_id: String,
+    /// Name.
+    pub name: String,
+    /// Payload.
+    pub payload: Option<Value>,
+}
+
+/// A fault of an activity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Incident {
+    /// Activity that faulted.
+    pub activity_id: String,
+    /// Its type.
+    pub activity_type: String,
+    /// Path of its node.
+    pub node_id: String,
+    /// The execution that faulted.
+    pub activity_instance_id: Uuid,
+    /// What went wrong.
+    pub fault: Fault,
+}
+
+/// A stimulus that the workflow itself sends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Published {
+    /// Stimulus name.
+    pub name: String,
+    /// Stimulus.
+    pub payload: Option<Value>,
+    /// Input of those that it reaches.
+    pub input: Option<Value>,
+    /// Only instances with this correlation id.
+    pub correlation_id: Option<String>,
+    /// Only this instance.
+    pub local: bool,
+}
+
+/// Which columns of the instance a burst changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// Variables of the workflow scope.
+    pub variables: bool,
+    /// Workflow outputs.
+    pub output: bool,
+    /// Name.
+    pub name: bool,
+    /// Correlation id.
+    pub correlation_id: bool,
+}
+
+/// A child as its parent sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Child {
+    /// What it executes.
+    pub node: NodeIx,
+    /// Which execution it is.
+    pub sequence: u32,
+    /// Mark that the parent gave it.
+    pub tag: u32,
+    /// Whether its type ends the enclosing sequence or flowchart.
+    pub terminal: bool,
+}
+
+/// How an activity completed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Outcomes {
+    /// Plainly.
+    #[default]
+    Done,
+    /// With these outcomes.
+    Named(Vec<String>),
+    /// It did not run; no connection is followed.
+    Empty,
+}
+
+impl Outcomes {
+    /// Whether a connection from this port is followed.
+    pub fn contains(&self, port: &str) -> bool {
+        match self {
+            Self::Done => port == "Done",
+            Self::Named(names) => names.iter().any(|name| name == port),
+            Self::Empty => false,
+        }
+    }
+}
+
+/// What an activity tells those around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// Leave the nearest loop.
+    Break,
+    /// Complete the nearest composite with these outcomes.
+    CompleteComposite(Outcomes),
+    /// This join of a flowchart was reached by its winner: cancel what still runs before it.
+    CancelInbound(NodeIx),
+}
+
+/// Runs a new instance, from its first activity or as if one of its triggers had fired.
+///
+/// # Errors
+/// [`Error::UnknownTrigger`] if `trigger` is no trigger of the program; [`Error::TooManySteps`].
+pub fn start(
+    program: &Program,
+    instance: &mut Instance,
+    trigger: Option<&str>,
+    stimulus_input: Option<&Value>,
+    host: &mut dyn Host,
+    limits: &Limits,
+) -> Result<Delta, Error> {
+    if let Some(id) = trigger {
+        let node = program
+            .nodes
+            .iter()
+            .position(|node| node.id == id && node.can_start_workflow);
+        let Some(node) = node else {
+            return Err(Error::UnknownTrigger(id.to_owned()));
+        };
+        instance.state.trigger = Some(NodeIx(node as u32));
+    }
+    let mut work = Work::default();
+    let mut burst = Burst::begin(program, instance, host, limits, &mut work);
+    burst.core.work.trigger_input = stimulus_input.cloned();
+    burst.core.workflow_event(EventKind::WorkflowStarted, None);
+    burst.core.instance.sub_status = SubStatus::Executing;
+    if !program.nodes.is_empty() {
+        burst.core.enqueue_root();
+    }
+    burst.drain()?;
+    Ok(burst.conclude())
+}
+
+/// Goes on at a bookmark. Works on a faulted instance too, as long as the bookmark's activity is open.
+///
+/// # Errors
+/// [`Error::LostActivity`] if the bookmark's execution is not open; [`Error::TooManySteps`].
+pub fn resume(
+    program: &Program,
+    instance: &mut Instance,
+    bookmark: &Resumed,
+    input: Option<&Value>,
+    host: &mut dyn Host,
+    limits: &Limits,
+) -> Result<Delta, Error> {
+    let sequence = sequence_of(instance.id, bookmark.activity_instance_id)
+        .filter(|sequence| instance.state.contexts.contains_key(sequence));
+    let Some(sequence) = sequence else {
+        return Err(Error::LostActivity(
+            bookmark.activity_instance_id.to_string(),
+        ));
+    };
+    let mut work = Work::default();
+    let mut burst = Burst::begin(program, instance, host, limits, &mut work);
+    burst.core.work.resume_input = input.cloned();
+    burst.core.workflow_event(EventKind::WorkflowResumed, None);
+    burst.core.instance.sub_status = SubStatus::Executing;
+    burst.resume(sequence, bookmark)?;
+    burst.drain()?;
+    Ok(burst.conclude())
+}
+
+/// Runs faulted activities again, all of them or those with the given ids.
+///
+/// # Errors
+/// [`Error::NotFaulted`] for an id that no faulted activity has; [`Error::TooManySteps`].
+pub fn retry(
+    program: &Program,
+    instance: &mut Instance,
+    activity_ids: Option<&[String]>,
+    host: &mut dyn Host,
+    limits: &Limits,
+) -> Result<Delta, Error> {
+    let faulted = burst::faulted(program, instance, activity_ids)?;
+    let mut work = Work::default();
+    let mut burst = Burst::begin(program, instance, host, limits, &mut work);
+    burst.core.workflow_event(EventKind::WorkflowRetried, None);
+    burst.core.instance.sub_status = SubStatus::Executing;
+    burst.retry(&faulted);
+    burst.drain()?;
+    Ok(burst.conclude())
+}
+
+/// Cancels an instance: everything open in it goes. Nothing happens if it has ended for good.
+///
+/// # Errors
+/// None at present; the signature is that of its siblings.
+pub fn cancel(
+    program: &Program,
+    instance: &mut Instance,
+    reason: Option<&str>,
+    host: &mut dyn Host,
+) -> Result<Delta, Error> {
+    if matches!(
+        instance.sub_status,
+        SubStatus::Finished | SubStatus::Cancelled
+    ) {
+        return Ok(Delta::default());
+    }
+    let limits = Limits::default();
+    let mut work = Work::default();
+    let mut burst = Burst::begin(program, instance, host, &limits, &mut work);
+    burst.cancel(reason);
+    Ok(burst.into_delta())
+}
+
+/// The id of an activity execution: the instance's with the sequence number mixed into its end.
+pub fn activity_instance_id(instance_id: Uuid, sequence: u32) -> Uuid {
+    Uuid::from_u128(instance_id.as_u128() ^ u128::from(sequence))
+}
+
+/// The sequence number of an activity execution, if it belongs to the instance.
+pub fn sequence_of(instance_id: Uuid, activity_instance_id: Uuid) -> Option<u32> {
+    u32::try_from(instance_id.as_u128() ^ activity_instance_id.as_u128()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn activity_instance_ids_are_reversible_and_belong_to_one_instance() {
+        let instance = Uuid::from_u128(0x0193_4567_89ab_7def_8123_4567_89ab_cdef);
+        for sequence in [0, 1, 0x89ab_cdef, u32::MAX] {
+            let id = activity_instance_id(instance, sequence);
+            assert_eq!(sequence_of(instance, id), Some(sequence));
+        }
+        let other = Uuid::from_u128(instance.as_u128() ^ (1 << 40));
+        assert_eq!(sequence_of(instance, other), None);
+    }
+
+    #[test]
+    fn default_outcomes_follow_done_only() {
+        assert!(Outcomes::Done.contains("Done"));
+        assert!(!Outcomes::Done.contains("True"));
+        assert!(!Outcomes::Empty.contains("Done"));
+        assert!(Outcomes::Named(vec!["a".into(), "b".into()]).contains("b"));
+    }
+}

@@ -1,0 +1,82 @@
+//! Making and burning bookmarks.
+
+use uuid::Uuid;
+
+use crate::bookmark::{Bookmark, NewBookmark, Resumed};
+use crate::execution::Execution;
+use crate::execution::core::check_depth;
+use crate::execution::undo::Undo;
+use crate::fault::Fault;
+use crate::journal::EventKind;
+use crate::stimulus;
+
+impl Execution<'_> {
+    /// Makes a bookmark of this execution and returns its id.
+    pub fn create_bookmark(&mut self, new: NewBookmark) -> Result<Uuid, Fault> {
+        let node = self.node;
+        let name = new.name.unwrap_or_else(|| node.type_name.clone());
+        for value in new.payload.iter().chain(&new.metadata) {
+            check_depth(value)?;
+        }
+        let payload = match new.payload {
+            Some(payload) => Some(stimulus::normalise(&name, &payload)?),
+            None => None,
+        };
+        let activity_instance_id = self.activity_instance_id();
+        // Without a payload the name alone would wake every instance that waits here.
+        let include = new.include_activity_instance.unwrap_or(payload.is_none());
+        let included = include.then(|| activity_instance_id.to_string());
+        let hash = stimulus::hash(&name, payload.as_ref(), included.as_deref());
+        let id = match new.id {
+            Some(id) => id,
+            None => self.core.host.new_id(),
+        };
+        let order = self.core.work.next_bookmark;
+        self.core.work.next_bookmark = order.wrapping_add(1);
+        let bookmark = Bookmark {
+            id,
+            node: self.node_index(),
+            activity_id: node.id.clone(),
+            node_id: node.node_id.clone(),
+            activity_type: node.type_name.clone(),
+            activity_instance_id,
+            name,
+            hash,
+            payload,
+            metadata: new.metadata,
+            callback: new.callback,
+            auto_burn: new.auto_burn,
+            auto_complete: new.auto_complete,
+            due_at: new.due_at,
+        };
+        let key = (self.sequence, order);
+        self.core.work.bookmarks.insert(key, bookmark);
+        self.core.work.undo.push(Undo::BookmarkMade(key));
+        self.core.bookmark_event(
+            EventKind::BookmarkCreated,
+            self.sequence,
+            node,
+            Some(id),
+            None,
+        );
+        Ok(id)
+    }
+
+    /// Notes that a bookmark was resumed, and uses it up if it burns.
+    pub(crate) fn burn(&mut self, bookmark: &Resumed) {
+        let (sequence, node) = (self.sequence, self.node);
+        self.core
+            .bookmark_event(EventKind::Resumed, sequence, node, Some(bookmark.id), None);
+        if !bookmark.auto_burn {
+            return;
+        }
+        if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
+            self.core
+                .work
+                .undo
+                .push(Undo::Stored(sequence, context.bookmarks));
+            context.bookmarks = context.bookmarks.saturating_sub(1);
+        }
+        self.core.work.delta.burned.push(bookmark.id);
+    }
+}

@@ -1,0 +1,386 @@
+//! The loop: takes items off the queue, calls activities in units, and closes what completed.
+//!
+//! Completion is a work list, not recursion: a child that completes calls its parent, which may
+//! complete and call its own parent, up to the deepest nesting that a definition may have.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::bookmark::Resumed;
+use crate::execution::context::Execution;
+use crate::execution::core::{Core, Task, Work};
+use crate::execution::{Child, Delta, Incident, Limits, NewTask, Outcomes};
+use crate::fault::{Error, Fault};
+use crate::host::Host;
+use crate::instance::{ActivityStatus, Instance, SubStatus};
+use crate::journal::EventKind;
+use crate::program::{IncidentStrategy, Node, NodeIx, Program};
+
+/// A running burst.
+pub(crate) struct Burst<'a> {
+    pub core: Core<'a>,
+}
+
+/// How a unit ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Kept,
+    Undone,
+}
+
+impl<'a> Burst<'a> {
+    /// Takes up an instance.
+    pub fn begin(
+        program: &'a Program,
+        instance: &'a mut Instance,
+        host: &'a mut dyn Host,
+        limits: &'a Limits,
+        work: &'a mut Work,
+    ) -> Self {
+        work.now = host.now();
+        let contexts = &instance.state.contexts;
+        work.family = contexts
+            .iter()
+            .filter_map(|(s, c)| Some((c.parent?, *s)))
+            .collect();
+        work.keep_trees();
+        Self {
+            core: Core {
+                program,
+                limits,
+                instance,
+                host,
+                work,
+            },
+        }
+    }
+
+    /// Works the queue off.
+    pub fn drain(&mut self) -> Result<(), Error> {
+        self.settle()?;
+        while let Some(task) = self.core.work.queue.pop_front() {
+            match task {
+                Task::Begin {
+                    parent,
+                    node,
+                    tag,
+                    variables,
+                } => {
+                    if let Some(parent) = parent
+                        && !self.core.dequeue(parent, node)
+                    {
+                        continue;
+                    }
+                    self.count_step(node)?;
+                    let sequence = self.core.open(parent, node, tag, variables);
+                    self.execute(sequence, node);
+                }
+                Task::Again(sequence) => {
+                    let Some(node) = self.core.context(sequence).map(|context| context.node) else {
+                        continue;
+                    };
+                    self.count_step(node)?;
+                    self.execute(sequence, node);
+                }
+            }
+            self.settle()?;
+        }
+        Ok(())
+    }
+
+    fn count_step(&mut self, next: NodeIx) -> Result<(), Error> {
+        let limit = self.core.limits.max_steps;
+        if self.core.work.steps >= limit {
+            let activity_id = self.core.program.node(next).id.clone();
+            return Err(Error::TooManySteps { limit, activity_id });
+        }
+        self.core.work.steps += 1;
+        self.core.host.check_interrupts();
+        Ok(())
+    }
+
+    fn execute(&mut self, sequence: u32, node: NodeIx) {
+        let node = self.core.program.node(node);
+        let was_trigger = self.core.is_trigger(sequence);
+        let bookmarks = self.core.work.next_bookmark;
+        let unit = self.unit(sequence, node, |cx| {
+            cx.evaluate_inputs()?;
+            node.activity.execute(cx)
+        });
+        if unit == Unit::Undone {
+            return;
+        }
+        if was_trigger {
+            self.core.instance.state.trigger_used = true;
+        }
+        // An activity that ended at once has its Completed event, one that waits its bookmark's.
+        let work = &self.core.work;
+        let ended = work.ending.is_some() || work.finishing.iter().any(|(s, _)| *s == sequence);
+        if !ended && work.next_bookmark == bookmarks {
+            self.core.event(EventKind::Started, sequence, node, None);
+        }
+    }
+
+    /// Resumes an execution at one of its bookmarks.
+    pub fn resume(&mut self, sequence: u32, bookmark: &Resumed) -> Result<(), Error> {
+        let Some(context) = self.core.context(sequence) else {
+            return Ok(());
+        };
+        let (ix, status) = (context.node, context.status);
+        self.count_step(ix)?;
+        if status == ActivityStatus::Faulted {
+            self.clear_fault(sequence);
+        }
+        let node = self.core.program.node(ix);
+        let input = self.core.work.resume_input.clone();
+        let unit = self.unit(sequence, node, |cx| {
+            cx.burn(bookmark);
+            match bookmark.callback.as_deref() {
+                Some(callback) => {
+                    crate::activity::custom::call_back(cx, callback, bookmark, input.as_ref())
+                }
+                None => node.activity.resumed(cx, bookmark, input.as_ref()),
+            }
+        });
+        self.core.work.delta.keep_resumed = unit == Unit::Undone;
+        Ok(())
+    }
+
+    /// Lines faulted executions up to run again.
+    pub fn retry(&mut self, faulted: &[u32]) {
+        for sequence in faulted {
+            // A parent's retry may have closed it meanwhile.
+            let Some(context) = self.core.context(*sequence) else {
+                continue;
+            };
+            let node = self.core.program.node(context.node);
+            self.core.cancel_children(*sequence);
+            self.core.drop_bookmarks(*sequence);
+            self.clear_fault(*sequence);
+            if let Some(context) = self.core.instance.state.contexts.get_mut(sequence) {
+                context.memory = Default::default();
+                context.breaking = false;
+                for (slot, declared) in context.variables.iter_mut().zip(&node.variables) {
+                    slot.1.0 = declared.initial.clone();
+                }
+            }
+            self.core.work.queue.push_back(Task::Again(*sequence));
+        }
+    }
+
+    fn clear_fault(&mut self, sequence: u32) {
+        if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
+            context.status = ActivityStatus::Running;
+        }
+        self.core.add_faults(sequence, -1);
+    }
+
+    /// Calls an activity. A fault undoes what the call did and becomes an incident.
+    fn unit(
+        &mut self,
+        sequence: u32,
+        node: &'a Node,
+        call: impl FnOnce(&mut Execution<'_>) -> Result<(), Fault>,
+    ) -> Unit {
+        let mark = self.core.mark();
+        // A flowchart evaluates the modes of its joins.
+        let flow = node.flow.as_deref();
+        let uses_sql =
+            node.uses_sql || flow.is_some_and(|flow| flow.joins_use_sql(self.core.program));
+        if uses_sql {
+            self.core.host.begin_step();
+        }
+        let mut cx = Execution::new(self.core.reborrow(), sequence, node);
+        let result = call(&mut cx);
+        cx.give_back();
+        if uses_sql {
+            self.core.host.end_step(result.is_ok());
+        }
+        self.core.work.in_unit = false;
+        match result {
+            Ok(()) => Unit::Kept,
+            Err(fault) => {
+                self.core.rollback(&mark);
+                self.fault(sequence, node, fault);
+                Unit::Undone
+            }
+        }
+    }
+
+    fn fault(&mut self, sequence: u32, node: &Node, fault: Fault) {
+        if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
+            context.status = ActivityStatus::Faulted;
+        }
+        self.core.add_faults(sequence, 1);
+        self.core.instance.incident_count = self.core.instance.incident_count.saturating_add(1);
+        let data = json!({ "sqlstate": fault.sqlstate, "message": fault.message });
+        self.core
+            .event(EventKind::Faulted, sequence, node, Some(data));
+        let activity_instance_id = self.core.id_of(sequence);
+        self.core.work.delta.incidents.push(Incident {
+            activity_id: node.id.clone(),
+            activity_type: node.type_name.clone(),
+            node_id: node.node_id.clone(),
+            activity_instance_id,
+            fault,
+        });
+    }
+
+    /// Closes what completed, and what completes because of it.
+    fn settle(&mut self) -> Result<(), Error> {
+        loop {
+            if let Some(sequence) = self.core.work.ending {
+                self.end_workflow(sequence);
+                return Ok(());
+            }
+            let Some((sequence, outcomes)) = self.core.work.finishing.pop_front() else {
+                return Ok(());
+            };
+            self.finish(sequence, &outcomes)?;
+        }
+    }
+
+    fn finish(&mut self, sequence: u32, outcomes: &Outcomes) -> Result<(), Error> {
+        let Some(context) = self.core.context(sequence) else {
+            return Ok(());
+        };
+        let (ix, parent, tag) = (context.node, context.parent, context.tag);
+        let node = self.core.program.node(ix);
+        self.core.cancel_children(sequence);
+        self.completed_event(sequence, node, outcomes);
+        self.core.close(sequence);
+        let Some(parent) = parent else { return Ok(()) };
+        let Some(above) = self.core.context(parent) else {
+            return Ok(());
+        };
+        // A faulted parent hears nothing: its retry begins anew.
+        if above.status != ActivityStatus::Running {
+            return Ok(());
+        }
+        let above = above.node;
+        self.count_step(above)?;
+        let above = self.core.program.node(above);
+        let child = Child {
+            node: ix,
+            sequence,
+            tag,
+            terminal: node.terminal,
+        };
+        self.unit(parent, above, |cx| {
+            above.activity.child_completed(cx, &child, outcomes)
+        });
+        Ok(())
+    }
+
+    fn completed_event(&mut self, sequence: u32, node: &Node, outcomes: &Outcomes) {
+        let data = match outcomes {
+            Outcomes::Done => None,
+            Outcomes::Named(names) => Some(Value::from(names.as_slice())),
+            Outcomes::Empty => Some(Value::Array(Vec::new())),
+        };
+        self.core.event(EventKind::Completed, sequence, node, data);
+    }
+
+    /// `Finish`, and `Complete` without a composite around it: nothing else goes on.
+    fn end_workflow(&mut self, by: u32) {
+        self.core.work.ending = None;
+        if let Some(context) = self.core.context(by) {
+            let (node, own) = (self.core.program.node(context.node), by);
+            let finishing = std::mem::take(&mut self.core.work.finishing);
+            let outcomes = finishing.into_iter().find(|(sequence, _)| *sequence == own);
+            let outcomes = outcomes.map(|(_, outcomes)| outcomes).unwrap_or_default();
+            self.completed_event(by, node, &outcomes);
+        }
+        let mut around = BTreeSet::new();
+        let mut current = Some(by);
+        while let Some(sequence) = current {
+            around.insert(sequence);
+            current = self
+                .core
+                .context(sequence)
+                .and_then(|context| context.parent);
+        }
+        self.core.clear_all(&around);
+        self.core.instance.sub_status = SubStatus::Finished;
+    }
+
+    /// Cancels the instance.
+    pub fn cancel(&mut self, reason: Option<&str>) {
+        self.core.clear_all(&BTreeSet::new());
+        self.core.work.delta.clear_all = true;
+        self.core.instance.sub_status = SubStatus::Cancelled;
+        let data = reason.map(|reason| Value::String(reason.to_owned()));
+        self.core.workflow_event(EventKind::WorkflowCancelled, data);
+    }
+
+    /// Decides how the instance stands and gives out what has to be stored.
+    pub fn conclude(mut self) -> Delta {
+        let bookmarks = std::mem::take(&mut self.core.work.bookmarks);
+        let mut created: Vec<_> = bookmarks.into_iter().collect();
+        created.sort_by_key(|((_, order), _)| *order);
+        for ((sequence, _), _) in &created {
+            if let Some(context) = self.core.instance.state.contexts.get_mut(sequence) {
+                context.bookmarks = context.bookmarks.saturating_add(1);
+            }
+        }
+        let delta = &mut self.core.work.delta;
+        delta.created = created.into_iter().map(|(_, bookmark)| bookmark).collect();
+        if !delta.tasks.is_empty() {
+            let open: BTreeSet<_> = delta.created.iter().map(|bookmark| bookmark.id).collect();
+            delta
+                .tasks
+                .retain(|task: &NewTask| open.contains(&task.bookmark_id));
+        }
+        let (status, event) = self.status();
+        self.core.instance.sub_status = status;
+        self.core.workflow_event(event, None);
+        self.into_delta()
+    }
+
+    fn status(&self) -> (SubStatus, EventKind) {
+        let mut open = self.core.instance.state.contexts.values().peekable();
+        if open.peek().is_none() {
+            return (SubStatus::Finished, EventKind::WorkflowFinished);
+        }
+        let faulted = open.any(|context| context.status == ActivityStatus::Faulted);
+        match self.core.program.options.incidents {
+            IncidentStrategy::Fault if faulted => (SubStatus::Faulted, EventKind::WorkflowFaulted),
+            IncidentStrategy::Fault | IncidentStrategy::ContinueWithIncidents => {
+                (SubStatus::Suspended, EventKind::WorkflowSuspended)
+            }
+        }
+    }
+
+    /// Gives out what has to be stored.
+    pub fn into_delta(self) -> Delta {
+        std::mem::take(&mut self.core.work.delta)
+    }
+}
+
+/// The faulted executions that a retry means.
+pub(crate) fn faulted(
+    program: &Program,
+    instance: &Instance,
+    activity_ids: Option<&[String]>,
+) -> Result<Vec<u32>, Error> {
+    let contexts = instance.state.contexts.iter();
+    let faulted = contexts.filter(|(_, context)| context.status == ActivityStatus::Faulted);
+    let Some(wanted) = activity_ids else {
+        return Ok(faulted.map(|(sequence, _)| *sequence).collect());
+    };
+    let mut missing: BTreeSet<&str> = wanted.iter().map(String::as_str).collect();
+    let wanted = missing.clone();
+    let mut found = Vec::new();
+    for (sequence, context) in faulted {
+        let id = program.node(context.node).id.as_str();
+        if wanted.contains(id) {
+            missing.remove(id);
+            found.push(*sequence);
+        }
+    }
+    match missing.first() {
+        Some(id) => Err(Error::NotFaulted((*id).to_owned())),
+        None => Ok(found),
+    }
+}

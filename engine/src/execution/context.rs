@@ -1,0 +1,366 @@
+//! What an activity sees and can do: one execution of one node.
+//!
+//! Everything here takes effect at once and is undone if the call faults; only completion waits until
+//! the call has returned.
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::activity::flowchart::scope::FlowScope;
+use crate::execution::core::{Core, check_depth};
+use crate::execution::undo::Undo;
+use crate::execution::{Child, NewTask, Outcomes, Published, Signal};
+use crate::fault::Fault;
+use crate::host::{Function, Rows};
+use crate::instance::{Json, Memory};
+use crate::journal::EventKind;
+use crate::program::{Node, NodeIx, Program};
+
+/// One execution of an activity, during one call of its behaviour.
+pub struct Execution<'a> {
+    pub(crate) core: Core<'a>,
+    pub(crate) sequence: u32,
+    pub(crate) node: &'a Node,
+    pub(crate) inputs: Vec<Value>,
+}
+
+impl<'a> Execution<'a> {
+    pub(crate) fn new(core: Core<'a>, sequence: u32, node: &'a Node) -> Self {
+        Self {
+            core,
+            sequence,
+            node,
+            inputs: Vec::new(),
+        }
+    }
+
+    /// The program that runs.
+    pub fn program(&self) -> &'a Program {
+        self.core.program
+    }
+
+    /// The node that is executed.
+    pub fn node(&self) -> &'a Node {
+        self.node
+    }
+
+    /// The index of that node.
+    pub fn node_index(&self) -> NodeIx {
+        self.core
+            .context(self.sequence)
+            .map_or(NodeIx(0), |context| context.node)
+    }
+
+    /// The activity at a port.
+    pub fn port(&self, port: usize) -> Option<NodeIx> {
+        self.node.ports.get(port).copied().flatten()
+    }
+
+    /// Id of this execution.
+    pub fn activity_instance_id(&self) -> Uuid {
+        self.core.id_of(self.sequence)
+    }
+
+    /// A new id.
+    pub fn new_id(&mut self) -> Uuid {
+        self.core.host.new_id()
+    }
+
+    /// Answers to query cancel; for long computations inside one call.
+    pub fn check_for_interrupts(&mut self) {
+        self.core.host.check_interrupts();
+    }
+
+    // Children.
+
+    /// Schedules a child, with a mark for the parent and variables of its own.
+    pub fn schedule(
+        &mut self,
+        node: NodeIx,
+        tag: u32,
+        variables: Vec<(String, Value)>,
+    ) -> Result<(), Fault> {
+        let depth = self.core.program.node(node).depth;
+        if depth > self.core.limits.max_nesting {
+            let limit = self.core.limits.max_nesting;
+            return Err(Fault::new("54001", "activities are nested too deep")
+                .detail(format!("At most {limit} levels are allowed.")));
+        }
+        let variables = variables
+            .into_iter()
+            .map(|(name, value)| (name, Json(value)))
+            .collect();
+        self.core.enqueue(self.sequence, node, tag, variables);
+        Ok(())
+    }
+
+    /// Open children that have begun, oldest first.
+    pub fn children(&self) -> Vec<Child> {
+        self.core.children(self.sequence)
+    }
+
+    /// Whether a child for this node is scheduled and has not begun.
+    pub fn has_scheduled(&self, node: NodeIx) -> bool {
+        self.core.work.queued.contains_key(&(self.sequence, node))
+    }
+
+    /// Whether children are open or scheduled; faulted ones count as open.
+    pub fn has_pending_work(&self) -> bool {
+        self.core.has_children(self.sequence) || self.core.has_queued(self.sequence)
+    }
+
+    /// Cancels one open child and everything below it. The caller knows, so it is not told.
+    pub fn cancel_child(&mut self, sequence: u32) {
+        let parent = self
+            .core
+            .context(sequence)
+            .and_then(|context| context.parent);
+        if parent == Some(self.sequence) {
+            self.core.cancel(sequence);
+        }
+    }
+
+    // The end.
+
+    /// Completes this execution plainly once the call has returned.
+    pub fn complete(&mut self) -> Result<(), Fault> {
+        self.complete_with(Outcomes::Done)
+    }
+
+    /// Completes this execution with outcomes once the call has returned.
+    pub fn complete_with(&mut self, outcomes: Outcomes) -> Result<(), Fault> {
+        self.core
+            .work
+            .finishing
+            .push_back((self.sequence, outcomes));
+        Ok(())
+    }
+
+    /// Finishes the whole workflow once the call has returned.
+    pub fn finish_workflow(&mut self) {
+        self.core.work.ending = Some(self.sequence);
+    }
+
+    /// Sends a signal upward until somebody stops it. One that asks for the end of a composite and
+    /// finds none ends the workflow.
+    pub fn signal(&mut self, signal: &Signal) -> Result<(), Fault> {
+        let mut current = self
+            .core
+            .context(self.sequence)
+            .and_then(|context| context.parent);
+        while let Some(sequence) = current {
+            let Some(context) = self.core.context(sequence) else {
+                break;
+            };
+            let node = self.core.program.node(context.node);
+            let above = context.parent;
+            let mut receiver = Execution::new(self.core.reborrow(), sequence, node);
+            if node.activity.signal(&mut receiver, signal)? {
+                return Ok(());
+            }
+            current = above;
+        }
+        if matches!(signal, Signal::CompleteComposite(_)) {
+            self.finish_workflow();
+        }
+        Ok(())
+    }
+
+    // Memory.
+
+    /// What this execution remembers.
+    pub fn memory(&self) -> &Memory {
+        self.core
+            .context(self.sequence)
+            .map_or(&Memory::None, |context| &context.memory)
+    }
+
+    /// Remembers something else.
+    pub fn set_memory(&mut self, memory: Memory) {
+        self.core.set_memory(self.sequence, memory);
+    }
+
+    /// The position or count that this execution remembers, 0 at first.
+    pub fn position(&self) -> i64 {
+        self.memory().position()
+    }
+
+    /// Moves the position or count.
+    pub fn set_position(&mut self, to: i64) {
+        let Some(context) = self.core.instance.state.contexts.get_mut(&self.sequence) else {
+            return;
+        };
+        let entry = match context.memory {
+            Memory::None => Undo::Memory(self.sequence, Memory::None),
+            _ => Undo::Position(self.sequence, context.memory.position()),
+        };
+        context.memory.set_position(to);
+        self.core.work.undo.push(entry);
+    }
+
+    /// Whether a `Break` passed.
+    pub fn is_breaking(&self) -> bool {
+        self.core
+            .context(self.sequence)
+            .is_some_and(|context| context.breaking)
+    }
+
+    /// Notes that a `Break` passed: this execution ends with the next child that completes.
+    pub fn set_breaking(&mut self) {
+        if let Some(context) = self.core.instance.state.contexts.get_mut(&self.sequence)
+            && !std::mem::replace(&mut context.breaking, true)
+        {
+            self.core.work.undo.push(Undo::Breaking(self.sequence));
+        }
+    }
+
+    /// For loops: stops a `Break` here, and ends on the way to the composite that completes.
+    pub fn break_here(&mut self, signal: &Signal) -> bool {
+        match signal {
+            Signal::Break => {
+                self.set_breaking();
+                true
+            }
+            Signal::CompleteComposite(_) | Signal::CancelInbound(_) => false,
+        }
+    }
+
+    /// What this flowchart counted.
+    pub fn flow_scope(&self) -> Result<&FlowScope, Fault> {
+        match self.memory() {
+            Memory::Flow(scope) => Ok(scope),
+            _ => Err(Fault::new("XX001", "state of the flowchart is lost")),
+        }
+    }
+
+    /// Counts a visit of an activity of this flowchart.
+    pub fn visit_activity(&mut self, position: u32) -> Result<(), Fault> {
+        let before = self.flow_scope_mut()?.visit_activity(position);
+        self.core
+            .work
+            .undo
+            .push(Undo::ActivityVisit(self.sequence, position, before));
+        Ok(())
+    }
+
+    /// Counts a visit of a connection of this flowchart.
+    pub fn visit_connection(&mut self, edge: u32, followed: bool) -> Result<(), Fault> {
+        let before = self.flow_scope_mut()?.visit_connection(edge, followed);
+        self.core
+            .work
+            .undo
+            .push(Undo::ConnectionVisit(self.sequence, edge, before));
+        Ok(())
+    }
+
+    fn flow_scope_mut(&mut self) -> Result<&mut FlowScope, Fault> {
+        let context = self.core.instance.state.contexts.get_mut(&self.sequence);
+        match context.map(|context| &mut context.memory) {
+            Some(Memory::Flow(scope)) => Ok(scope),
+            _ => Err(Fault::new("XX001", "state of the flowchart is lost")),
+        }
+    }
+
+    // The run.
+
+    /// The trigger that this run started with.
+    pub fn trigger(&self) -> Option<NodeIx> {
+        self.core.instance.state.trigger
+    }
+
+    /// Whether this execution is the trigger of its own run and need not wait.
+    pub fn is_trigger(&self) -> bool {
+        self.core.is_trigger(self.sequence)
+    }
+
+    /// What the stimulus brought that started this run. If the trigger runs in a later burst, this is the
+    /// input of the instance.
+    pub fn trigger_input(&self) -> Value {
+        match &self.core.work.trigger_input {
+            Some(input) => input.clone(),
+            None if self.core.instance.input.is_empty() => Value::Null,
+            None => Value::Object(self.core.instance.input.clone()),
+        }
+    }
+
+    // Effects.
+
+    /// Opens a task whose bookmark was made before.
+    pub fn create_task(
+        &mut self,
+        bookmark_id: Uuid,
+        name: String,
+        payload: Option<Value>,
+    ) -> Result<(), Fault> {
+        payload.iter().try_for_each(check_depth)?;
+        let activity_id = self.node.id.clone();
+        self.core.work.delta.tasks.push(NewTask {
+            bookmark_id,
+            activity_id,
+            name,
+            payload,
+        });
+        Ok(())
+    }
+
+    /// Publishes a stimulus after the burst.
+    pub fn publish(&mut self, stimulus: Published) -> Result<(), Fault> {
+        stimulus
+            .input
+            .iter()
+            .chain(&stimulus.payload)
+            .try_for_each(check_depth)?;
+        let data = serde_json::json!({ "name": stimulus.name, "payload": stimulus.payload });
+        self.journal(EventKind::Published, Some(data));
+        self.core.work.delta.stimuli.push(stimulus);
+        Ok(())
+    }
+
+    /// Writes a line.
+    pub fn write_line(&mut self, text: String) {
+        self.core.host.write_line(&text);
+        self.journal(EventKind::Line, Some(Value::String(text)));
+    }
+
+    /// Adds an event of this execution to the journal.
+    pub fn journal(&mut self, kind: EventKind, data: Option<Value>) {
+        self.core.event(kind, self.sequence, self.node, data);
+    }
+
+    /// Runs a statement.
+    pub fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault> {
+        self.core.host.sql(statement, parameters)
+    }
+
+    /// Calls a function of the user.
+    pub fn call(&mut self, function: Function<'_>, context: &Value) -> Result<Value, Fault> {
+        self.core.host.call(function, context)
+    }
+
+    /// Payloads of a custom trigger type.
+    pub fn payloads(&mut self, context: &Value) -> Result<Vec<Value>, Fault> {
+        let type_name = &self.node.type_name;
+        self.core.host.payloads(type_name, context)
+    }
+
+    /// Changes the correlation id, which a taken one refuses.
+    pub fn correlate(&mut self, id: Option<String>) -> Result<(), Fault> {
+        if self.core.instance.correlation_id == id {
+            return Ok(());
+        }
+        self.core.host.correlate(id.as_deref())?;
+        let before = std::mem::replace(&mut self.core.instance.correlation_id, id);
+        let changed = std::mem::replace(&mut self.core.work.delta.changed.correlation_id, true);
+        self.core.work.undo.push(Undo::Correlation(before, changed));
+        Ok(())
+    }
+
+    /// Changes the name of the instance.
+    pub fn set_name(&mut self, name: Option<String>) {
+        if self.core.instance.name != name {
+            let before = std::mem::replace(&mut self.core.instance.name, name);
+            let changed = std::mem::replace(&mut self.core.work.delta.changed.name, true);
+            self.core.work.undo.push(Undo::Name(before, changed));
+        }
+    }
+}

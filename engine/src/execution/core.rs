@@ -1,0 +1,407 @@
+//! The burst's view of the instance, and the primitive changes to it.
+//!
+//! Every change that an activity can cause goes through here and leaves an entry in the undo log.
+//! Nothing here knows what an activity is or when it is called.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::activity::catalogue::short_name;
+use crate::bookmark::Bookmark;
+use crate::execution::undo::Undo;
+use crate::execution::{Delta, Limits, Outcomes, activity_instance_id};
+use crate::fault::Fault;
+use crate::host::Host;
+use crate::instance::{ActivityStatus, Context, Instance, Json, Memory};
+use crate::journal::{Event, EventKind};
+use crate::program::{Node, NodeIx, Program};
+use crate::value::{MAX_DEPTH, convert, depth_ok};
+
+/// Everything that a burst works with.
+pub(crate) struct Core<'a> {
+    pub program: &'a Program,
+    pub limits: &'a Limits,
+    pub instance: &'a mut Instance,
+    pub host: &'a mut dyn Host,
+    pub work: &'a mut Work,
+}
+
+/// What exists only while a burst runs.
+#[derive(Default)]
+pub(crate) struct Work {
+    pub now: DateTime<Utc>,
+    pub steps: u64,
+    pub queue: VecDeque<Task>,
+    /// Number of queued children by parent and node.
+    pub queued: BTreeMap<(u32, NodeIx), u32>,
+    /// Open children: parent and child.
+    pub family: BTreeSet<(u32, u32)>,
+    /// Bookmarks made in this burst, by execution and order.
+    pub bookmarks: BTreeMap<(u32, u32), Bookmark>,
+    pub next_bookmark: u32,
+    /// Executions that completed in the unit at hand.
+    pub finishing: VecDeque<(u32, Outcomes)>,
+    /// The execution that asked for the end of the whole workflow.
+    pub ending: Option<u32>,
+    pub undo: Vec<Undo>,
+    /// Whether a unit is open; what happens between units is never undone.
+    pub in_unit: bool,
+    pub delta: Delta,
+    /// Room for evaluated inputs, used over and over.
+    pub inputs: Vec<Value>,
+    pub resume_input: Option<Value>,
+    pub trigger_input: Option<Value>,
+}
+
+/// An item of the queue.
+#[derive(Debug)]
+pub(crate) enum Task {
+    /// Begin an activity.
+    Begin {
+        parent: Option<u32>,
+        node: NodeIx,
+        tag: u32,
+        variables: Vec<(String, Json)>,
+    },
+    /// Execute a faulted activity again.
+    Again(u32),
+}
+
+/// Where a variable is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the scope of an execution, at this position.
+    Context(u32, usize),
+    /// In the scope of the workflow.
+    Workflow,
+}
+
+/// Number that no execution has.
+const NOBODY: u32 = u32::MAX;
+
+impl Work {
+    /// Puts an entry of nobody into the trees that would otherwise be emptied and made again, memory
+    /// and all, with every step of a loop.
+    pub fn keep_trees(&mut self) {
+        self.family.insert((NOBODY, NOBODY));
+        self.queued.insert((NOBODY, NodeIx(NOBODY)), 0);
+    }
+}
+
+impl Core<'_> {
+    pub fn reborrow(&mut self) -> Core<'_> {
+        Core {
+            program: self.program,
+            limits: self.limits,
+            instance: self.instance,
+            host: self.host,
+            work: self.work,
+        }
+    }
+
+    pub fn context(&self, sequence: u32) -> Option<&Context> {
+        self.instance.state.contexts.get(&sequence)
+    }
+
+    pub fn id_of(&self, sequence: u32) -> Uuid {
+        activity_instance_id(self.instance.id, sequence)
+    }
+
+    // Journal.
+
+    pub fn workflow_event(&mut self, kind: EventKind, data: Option<Value>) {
+        self.work.delta.events.push(Event {
+            kind,
+            activity_id: String::new(),
+            activity_type: String::new(),
+            activity_instance_id: None,
+            bookmark_id: None,
+            data: data.map(Json),
+        });
+    }
+
+    pub fn event(&mut self, kind: EventKind, sequence: u32, node: &Node, data: Option<Value>) {
+        self.bookmark_event(kind, sequence, node, None, data);
+    }
+
+    pub fn bookmark_event(
+        &mut self,
+        kind: EventKind,
+        sequence: u32,
+        node: &Node,
+        bookmark_id: Option<Uuid>,
+        data: Option<Value>,
+    ) {
+        let activity_instance_id = Some(self.id_of(sequence));
+        self.work.delta.events.push(Event {
+            kind,
+            activity_id: node.id.clone(),
+            activity_type: short_name(&node.type_name).to_owned(),
+            activity_instance_id,
+            bookmark_id,
+            data: data.map(Json),
+        });
+    }
+
+    // Queue.
+
+    pub fn enqueue_root(&mut self) {
+        let task = Task::Begin {
+            parent: None,
+            node: NodeIx(0),
+            tag: 0,
+            variables: Vec::new(),
+        };
+        self.work.queue.push_back(task);
+    }
+
+    pub fn enqueue(&mut self, parent: u32, node: NodeIx, tag: u32, variables: Vec<(String, Json)>) {
+        *self.work.queued.entry((parent, node)).or_insert(0) += 1;
+        self.work.undo.push(Undo::Queued((parent, node)));
+        self.work.queue.push_back(Task::Begin {
+            parent: Some(parent),
+            node,
+            tag,
+            variables,
+        });
+    }
+
+    /// Takes one queued child off the count. `false`: its parent has ended meanwhile.
+    pub fn dequeue(&mut self, parent: u32, node: NodeIx) -> bool {
+        let Some(count) = self.work.queued.get_mut(&(parent, node)) else {
+            return false;
+        };
+        *count -= 1;
+        if *count == 0 {
+            self.work.queued.remove(&(parent, node));
+        }
+        true
+    }
+
+    pub fn has_queued(&self, parent: u32) -> bool {
+        let range = (parent, NodeIx(0))..=(parent, NodeIx(u32::MAX));
+        self.work.queued.range(range).next().is_some()
+    }
+
+    pub fn has_children(&self, parent: u32) -> bool {
+        self.work
+            .family
+            .range((parent, 0)..=(parent, u32::MAX))
+            .next()
+            .is_some()
+    }
+
+    // Executions.
+
+    /// Opens an execution. Not undone: it is there before its own unit begins.
+    pub fn open(
+        &mut self,
+        parent: Option<u32>,
+        node: NodeIx,
+        tag: u32,
+        given: Vec<(String, Json)>,
+    ) -> u32 {
+        let declared = &self.program.node(node).variables;
+        let mut variables = Vec::with_capacity(declared.len() + given.len());
+        variables.extend(
+            declared
+                .iter()
+                .map(|v| (v.name.clone(), Json(v.initial.clone()))),
+        );
+        variables.extend(given);
+        let state = &mut self.instance.state;
+        let mut sequence = state.next_context;
+        // Only an instance that executed four billion activities comes around to numbers in use.
+        while sequence == NOBODY || state.contexts.contains_key(&sequence) {
+            sequence = sequence.wrapping_add(1);
+        }
+        state.next_context = sequence.wrapping_add(1);
+        let context = Context {
+            node,
+            parent,
+            status: ActivityStatus::Running,
+            bookmarks: 0,
+            faults: 0,
+            tag,
+            breaking: false,
+            variables,
+            memory: Memory::None,
+        };
+        state.contexts.insert(sequence, context);
+        if let Some(parent) = parent {
+            self.work.family.insert((parent, sequence));
+        }
+        sequence
+    }
+
+    /// Closes an execution that has no open children; its bookmarks and queued children go with it.
+    pub fn close(&mut self, sequence: u32) {
+        self.drop_bookmarks(sequence);
+        let range = (sequence, NodeIx(0))..=(sequence, NodeIx(u32::MAX));
+        while let Some((key, count)) = self.work.queued.range(range.clone()).next() {
+            let (key, count) = (*key, *count);
+            self.work.queued.remove(&key);
+            self.work.undo.push(Undo::Unqueued(key, count));
+        }
+        if self
+            .context(sequence)
+            .is_some_and(|c| c.status == ActivityStatus::Faulted)
+        {
+            self.add_faults(sequence, -1);
+        }
+        if let Some(context) = self.instance.state.contexts.remove(&sequence) {
+            if let Some(parent) = context.parent {
+                self.work.family.remove(&(parent, sequence));
+            }
+            if self.work.in_unit {
+                let entry = Undo::Closed(sequence, Box::new(context));
+                self.work.undo.push(entry);
+            }
+        }
+    }
+
+    /// Takes away the bookmarks of an execution, new and stored.
+    pub fn drop_bookmarks(&mut self, sequence: u32) {
+        let range = (sequence, 0)..=(sequence, u32::MAX);
+        while let Some(key) = self
+            .work
+            .bookmarks
+            .range(range.clone())
+            .next()
+            .map(|(key, _)| *key)
+        {
+            if let Some(bookmark) = self.work.bookmarks.remove(&key) {
+                self.work
+                    .undo
+                    .push(Undo::BookmarkDropped(key, Box::new(bookmark)));
+            }
+        }
+        let id = self.id_of(sequence);
+        if let Some(context) = self.instance.state.contexts.get_mut(&sequence)
+            && context.bookmarks > 0
+        {
+            let stored = std::mem::take(&mut context.bookmarks);
+            self.work.undo.push(Undo::Stored(sequence, stored));
+            self.work.delta.cleared.push(id);
+        }
+    }
+
+    /// Counts faults of an execution, for itself and all above it.
+    pub fn add_faults(&mut self, sequence: u32, by: i32) {
+        let mut current = Some(sequence);
+        while let Some(context) =
+            current.and_then(|current| self.instance.state.contexts.get_mut(&current))
+        {
+            context.faults = context.faults.saturating_add_signed(by);
+            current = context.parent;
+        }
+        self.work.undo.push(Undo::Faults(sequence, by));
+    }
+
+    pub fn set_memory(&mut self, sequence: u32, memory: Memory) {
+        if let Some(context) = self.instance.state.contexts.get_mut(&sequence) {
+            let before = std::mem::replace(&mut context.memory, memory);
+            self.work.undo.push(Undo::Memory(sequence, before));
+        }
+    }
+
+    // Variables.
+
+    /// Finds the nearest variable of a name, seen from an execution.
+    pub fn find_variable(&self, sequence: u32, name: &str) -> Option<Place> {
+        find_variable(self.instance, sequence, name)
+    }
+
+    /// Sets a variable, converted to its declared type.
+    pub fn assign(&mut self, place: Place, name: &str, value: Value) -> Result<(), Fault> {
+        let declared = match place {
+            Place::Context(sequence, index) => self
+                .context(sequence)
+                .and_then(|context| self.program.node(context.node).variables.get(index)),
+            Place::Workflow => self.program.variables.iter().find(|v| v.name == name),
+        };
+        let value = match declared {
+            Some(variable) => convert(value, variable.type_name)?,
+            None => value,
+        };
+        check_depth(&value)?;
+        match place {
+            Place::Context(sequence, index) => {
+                let variables = self.instance.state.contexts.get_mut(&sequence);
+                let slot = variables.and_then(|context| context.variables.get_mut(index));
+                if let Some((_, slot)) = slot {
+                    let before = std::mem::replace(slot, Json(value));
+                    self.work
+                        .undo
+                        .push(Undo::ContextVariable(sequence, index, before));
+                }
+            }
+            Place::Workflow => self.assign_workflow(name, value),
+        }
+        Ok(())
+    }
+
+    fn assign_workflow(&mut self, name: &str, value: Value) {
+        let Some(slot) = self.instance.variables.get_mut(name) else {
+            return;
+        };
+        if *slot == value {
+            return;
+        }
+        let before = std::mem::replace(slot, value);
+        let changed = std::mem::replace(&mut self.work.delta.changed.variables, true);
+        self.work
+            .undo
+            .push(Undo::WorkflowVariable(name.to_owned(), before, changed));
+    }
+}
+
+/// Refuses a value that is nested deeper than what can be stored and read again.
+pub(crate) fn check_depth(value: &Value) -> Result<(), Fault> {
+    match value {
+        Value::Array(_) | Value::Object(_) if !depth_ok(value, MAX_DEPTH) => {
+            Err(Fault::new("54001", "value is nested too deep")
+                .detail(format!("At most {MAX_DEPTH} levels are allowed.")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Finds the nearest variable of a name, seen from an execution.
+pub(crate) fn find_variable(instance: &Instance, sequence: u32, name: &str) -> Option<Place> {
+    let mut current = Some(sequence);
+    while let Some((sequence, context)) =
+        current.and_then(|current| instance.state.contexts.get_key_value(&current))
+    {
+        if let Some(index) = context
+            .variables
+            .iter()
+            .position(|(known, _)| known == name)
+        {
+            return Some(Place::Context(*sequence, index));
+        }
+        current = context.parent;
+    }
+    instance
+        .variables
+        .contains_key(name)
+        .then_some(Place::Workflow)
+}
+
+/// Reads a variable that was found.
+pub(crate) fn read_variable<'i>(
+    instance: &'i Instance,
+    place: Place,
+    name: &str,
+) -> Option<&'i Value> {
+    match place {
+        Place::Context(sequence, index) => {
+            let context = instance.state.contexts.get(&sequence)?;
+            context.variables.get(index).map(|(_, value)| &value.0)
+        }
+        Place::Workflow => instance.variables.get(name),
+    }
+}

@@ -1,0 +1,93 @@
+//! Parents and children among the open executions: who is open below whom, and ending them.
+//!
+//! Subtrees are worked off with a list of their own, never by recursion.
+
+use std::collections::BTreeSet;
+
+use crate::execution::Child;
+use crate::execution::core::Core;
+use crate::journal::EventKind;
+
+impl Core<'_> {
+    /// Open children of an execution, oldest first.
+    pub fn children(&self, parent: u32) -> Vec<Child> {
+        let range = self.work.family.range((parent, 0)..=(parent, u32::MAX));
+        range
+            .filter_map(|(_, sequence)| self.child(*sequence))
+            .collect()
+    }
+
+    /// An open execution as its parent sees it.
+    pub fn child(&self, sequence: u32) -> Option<Child> {
+        let context = self.context(sequence)?;
+        let terminal = self.program.node(context.node).terminal;
+        Some(Child {
+            node: context.node,
+            sequence,
+            tag: context.tag,
+            terminal,
+        })
+    }
+
+    /// Cancels everything below an execution.
+    pub fn cancel_children(&mut self, sequence: u32) {
+        // Nearly every execution is a leaf.
+        if !self.has_children(sequence) {
+            return;
+        }
+        for child in self.children(sequence) {
+            self.cancel(child.sequence);
+        }
+    }
+
+    /// Cancels an execution and everything below it, the deepest first.
+    pub fn cancel(&mut self, sequence: u32) {
+        let mut below = vec![sequence];
+        let mut next = 0;
+        while let Some(parent) = below.get(next).copied() {
+            let range = self.work.family.range((parent, 0)..=(parent, u32::MAX));
+            below.extend(range.map(|(_, child)| *child));
+            next += 1;
+        }
+        for sequence in below.into_iter().rev() {
+            self.canceled_event(sequence);
+            self.close(sequence);
+        }
+    }
+
+    fn canceled_event(&mut self, sequence: u32) {
+        if let Some(context) = self.context(sequence) {
+            let node = self.program.node(context.node);
+            self.event(EventKind::Canceled, sequence, node, None);
+        }
+    }
+
+    /// Ends everything that is open or queued. Those `around` the end get no event of their own.
+    pub fn clear_all(&mut self, around: &BTreeSet<u32>) {
+        let open: Vec<u32> = self.instance.state.contexts.keys().copied().collect();
+        for sequence in open.iter().filter(|sequence| !around.contains(sequence)) {
+            self.canceled_event(*sequence);
+        }
+        let contexts = std::mem::take(&mut self.instance.state.contexts);
+        let work = &mut *self.work;
+        if contexts.values().any(|context| context.bookmarks > 0) {
+            work.delta.clear_all = true;
+        }
+        work.family.clear();
+        work.queue.clear();
+        work.queued.clear();
+        work.bookmarks.clear();
+        work.finishing.clear();
+        work.ending = None;
+        // What was ended is not undone: this happens between units only.
+        work.undo.clear();
+    }
+
+    /// Whether an execution is the trigger of its own run and has not run as such.
+    pub fn is_trigger(&self, sequence: u32) -> bool {
+        let state = &self.instance.state;
+        !state.trigger_used
+            && state.trigger.is_some()
+            && self.context(sequence).map(|context| context.node) == state.trigger
+    }
+}

@@ -1,0 +1,219 @@
+//! Inputs of an execution: evaluated in the order of the descriptor, read by position.
+
+use serde_json::Value;
+
+use crate::execution::Execution;
+use crate::expression::evaluate;
+use crate::fault::Fault;
+use crate::program::{Expression, Node, NodeIx};
+use crate::value::{as_bool, to_text};
+
+impl Execution<'_> {
+    /// Evaluates the inputs that the descriptor says are evaluated before the activity runs.
+    pub(crate) fn evaluate_inputs(&mut self) -> Result<(), Fault> {
+        let node = self.node;
+        let descriptors = node.activity.descriptor().inputs;
+        self.inputs = std::mem::take(&mut self.core.work.inputs);
+        self.inputs.clear();
+        for (index, descriptor) in descriptors.iter().enumerate() {
+            let value = match descriptor.auto_evaluate {
+                true => self.evaluate_input_of(node, index)?,
+                false => Value::Null,
+            };
+            self.inputs.push(value);
+        }
+        Ok(())
+    }
+
+    /// Gives the room for inputs back for the next execution.
+    pub(crate) fn give_back(&mut self) {
+        if self.inputs.capacity() > 0 {
+            self.core.work.inputs = std::mem::take(&mut self.inputs);
+        }
+    }
+
+    fn evaluate_input_of(&mut self, node: &Node, index: usize) -> Result<Value, Fault> {
+        match node.inputs.get(index) {
+            Some(Some(expression)) => self.evaluate(expression).map_err(|fault| {
+                let descriptor = node.activity.descriptor().inputs.get(index);
+                locate(fault, descriptor.map_or("", |descriptor| descriptor.name))
+            }),
+            _ => Ok(default_of(node, index)),
+        }
+    }
+
+    /// Evaluates an expression in the scope of this execution.
+    pub fn evaluate(&mut self, expression: &Expression) -> Result<Value, Fault> {
+        evaluate(expression, self)
+    }
+
+    /// Evaluates an input now.
+    pub fn evaluate_input(&mut self, index: usize) -> Result<Value, Fault> {
+        self.evaluate_input_of(self.node, index)
+    }
+
+    /// Evaluates a condition now; null is false.
+    pub fn evaluate_boolean(&mut self, index: usize) -> Result<bool, Fault> {
+        let value = self.evaluate_input(index)?;
+        boolean(&value)
+    }
+
+    /// An input that was evaluated; null if there is none.
+    pub fn input(&self, index: usize) -> &Value {
+        self.inputs.get(index).unwrap_or(&Value::Null)
+    }
+
+    /// Takes an input that was evaluated.
+    pub fn take_input(&mut self, index: usize) -> Value {
+        self.inputs
+            .get_mut(index)
+            .map(Value::take)
+            .unwrap_or_default()
+    }
+
+    /// An input as text; null is empty.
+    pub fn text(&self, index: usize) -> String {
+        to_text(self.input(index))
+    }
+
+    /// An input as text that must be there.
+    pub fn required_text(&self, index: usize) -> Result<String, Fault> {
+        match self.text(index) {
+            text if text.is_empty() => {
+                let name = self.input_name(index);
+                Err(Fault::new(
+                    "22004",
+                    format!("input \"{name}\" must not be empty"),
+                ))
+            }
+            text => Ok(text),
+        }
+    }
+
+    /// An input as a list of texts.
+    pub fn texts(&self, index: usize) -> Result<Vec<String>, Fault> {
+        match self.input(index) {
+            Value::Array(items) => Ok(items.iter().map(to_text).collect()),
+            _ => {
+                let name = self.input_name(index);
+                Err(Fault::new(
+                    "22023",
+                    format!("input \"{name}\" must be a list"),
+                ))
+            }
+        }
+    }
+
+    /// An input as a condition; null is false.
+    pub fn boolean(&self, index: usize) -> Result<bool, Fault> {
+        boolean(self.input(index)).map_err(|fault| locate(fault, self.input_name(index)))
+    }
+
+    /// An input as an integer; null is 0.
+    pub fn integer(&self, index: usize) -> Result<i64, Fault> {
+        let value = self.input(index);
+        let number = match value {
+            Value::Null => Some(0),
+            Value::Number(number) => number.as_i64(),
+            Value::String(text) => text.trim().parse().ok(),
+            Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        };
+        number.ok_or_else(|| {
+            let name = self.input_name(index);
+            Fault::new("22023", format!("input \"{name}\" must be an integer"))
+        })
+    }
+
+    /// An input as one of several names, in any letter case; the first is the default.
+    pub fn choice(&self, index: usize, names: &[&str]) -> Result<usize, Fault> {
+        choice(self.input(index), names, self.input_name(index))
+    }
+
+    /// An input of another node, evaluated in the scope of this execution, as one of several names.
+    pub fn choice_of(
+        &mut self,
+        node: NodeIx,
+        index: usize,
+        names: &[&str],
+    ) -> Result<usize, Fault> {
+        let node = self.core.program.node(node);
+        let value = self.evaluate_input_of(node, index)?;
+        let descriptor = node.activity.descriptor().inputs.get(index);
+        choice(
+            &value,
+            names,
+            descriptor.map_or("", |descriptor| descriptor.name),
+        )
+    }
+
+    /// The cases whose conditions hold: the first one, or all.
+    pub fn matching_cases(&mut self, all: bool) -> Result<Vec<usize>, Fault> {
+        let mut matching = Vec::new();
+        for (index, case) in self.node.cases.iter().enumerate() {
+            let holds = self
+                .evaluate(&case.condition)
+                .and_then(|value| boolean(&value));
+            let holds = holds.map_err(|fault| locate(fault, &format!("cases/{}", case.label)))?;
+            if holds {
+                matching.push(index);
+                if !all {
+                    break;
+                }
+            }
+        }
+        Ok(matching)
+    }
+
+    fn input_name(&self, index: usize) -> &'static str {
+        self.node
+            .activity
+            .descriptor()
+            .inputs
+            .get(index)
+            .map_or("", |input| input.name)
+    }
+}
+
+fn default_of(node: &Node, index: usize) -> Value {
+    let descriptor = node.activity.descriptor().inputs.get(index);
+    let json = descriptor.and_then(|descriptor| descriptor.default);
+    // Defaults are ours and tested to be JSON.
+    json.and_then(|json| serde_json::from_str(json).ok())
+        .unwrap_or_default()
+}
+
+fn boolean(value: &Value) -> Result<bool, Fault> {
+    if value.is_null() {
+        Ok(false)
+    } else {
+        as_bool(value)
+    }
+}
+
+fn choice(value: &Value, names: &[&str], input: &str) -> Result<usize, Fault> {
+    let text = match value {
+        Value::Null => return Ok(0),
+        value => to_text(value),
+    };
+    names
+        .iter()
+        .position(|name| name.eq_ignore_ascii_case(&text))
+        .ok_or_else(|| {
+            Fault::new(
+                "22023",
+                format!("input \"{input}\" must be one of {}", names.join(", ")),
+            )
+            .detail(format!(
+                "It is \"{}\".",
+                text.chars().take(64).collect::<String>()
+            ))
+        })
+}
+
+/// Says which input could not be evaluated, unless the fault says where it comes from already.
+fn locate(mut fault: Fault, input: &str) -> Fault {
+    if fault.context.is_none() && !input.is_empty() {
+        fault.context = Some(format!("input \"{input}\""));
+    }
+    fault
+}

@@ -1,0 +1,88 @@
+//! Items of a loop: read in place where they stand, kept where they were computed.
+//!
+//! A list in a variable is looked at again in each round without copying it, so that a loop over it
+//! stays linear and a changed list is honoured.
+
+use serde_json::Value;
+
+use crate::execution::Execution;
+use crate::execution::core::{check_depth, find_variable, read_variable};
+use crate::fault::Fault;
+use crate::instance::{Json, Memory};
+use crate::program::ExpressionKind;
+
+impl Execution<'_> {
+    /// Prepares the loop over an input: computed items are evaluated once and remembered.
+    pub fn keep_items(&mut self, input: usize) -> Result<(), Fault> {
+        let computed = match self.node.inputs.get(input).and_then(Option::as_ref) {
+            Some(expression) => !matches!(
+                expression.kind,
+                ExpressionKind::Literal(_) | ExpressionKind::Variable(_) | ExpressionKind::Input(_)
+            ),
+            None => true,
+        };
+        let memory = match computed {
+            false => Memory::Count(0),
+            true => {
+                let items = self.evaluate_input(input)?;
+                require_list(&items)?;
+                check_depth(&items)?;
+                Memory::Items {
+                    index: 0,
+                    items: Json(items),
+                }
+            }
+        };
+        self.set_memory(memory);
+        Ok(())
+    }
+
+    /// The item at an index, if the list reaches so far.
+    pub fn item(&mut self, input: usize, index: i64) -> Result<Option<Value>, Fault> {
+        let Ok(index) = usize::try_from(index) else {
+            return Ok(None);
+        };
+        if let Memory::Items { items, .. } = self.memory() {
+            return Ok(at(&items.0, index));
+        }
+        if let Some(list @ Value::Array(_)) = self.list_in_place(input) {
+            return Ok(at(list, index));
+        }
+        // Text, null, or not there: evaluation converts it, or says what is wrong.
+        let items = self.evaluate_input(input)?;
+        require_list(&items)?;
+        Ok(at(&items, index))
+    }
+
+    fn list_in_place(&self, input: usize) -> Option<&Value> {
+        match &self.node.inputs.get(input)?.as_ref()?.kind {
+            ExpressionKind::Literal(value) => Some(value),
+            ExpressionKind::Variable(name) => {
+                let place = find_variable(self.core.instance, self.sequence, name)?;
+                read_variable(self.core.instance, place, name)
+            }
+            ExpressionKind::Input(name) => self.input_in_place(name),
+            ExpressionKind::Object(_) | ExpressionKind::JavaScript(_) | ExpressionKind::Sql(_) => {
+                None
+            }
+        }
+    }
+}
+
+fn at(items: &Value, index: usize) -> Option<Value> {
+    items.as_array().and_then(|items| items.get(index)).cloned()
+}
+
+fn require_list(items: &Value) -> Result<(), Fault> {
+    match items {
+        Value::Array(_) => Ok(()),
+        Value::Null => Err(Fault::new(
+            "22004",
+            "items of a ForEach activity must not be null",
+        )),
+        _ => Err(Fault::new(
+            "22023",
+            "items of a ForEach activity must be a list",
+        )),
+    }
+}

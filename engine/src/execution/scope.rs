@@ -1,0 +1,385 @@
+//! The scope of expressions: the instance as one execution sees it.
+//!
+//! [`Execution`] itself is the scope and may change things. While the host evaluates SQL it is given
+//! [`Reading`], which cannot: the host is busy then.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::execution::Execution;
+use crate::execution::core::{find_variable, read_variable};
+use crate::expression::Scope;
+use crate::expression::javascript::ScriptLimits;
+use crate::fault::Fault;
+use crate::instance::{Instance, Json};
+use crate::program::{NodeIx, Program};
+
+/// The readable half of a scope.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    program: &'a Program,
+    instance: &'a Instance,
+    resume_input: Option<&'a Value>,
+    sequence: u32,
+    now: DateTime<Utc>,
+    script: ScriptLimits,
+}
+
+impl Execution<'_> {
+    fn reading(&self) -> Reading<'_> {
+        Reading {
+            program: self.core.program,
+            instance: self.core.instance,
+            resume_input: self.core.work.resume_input.as_ref(),
+            sequence: self.sequence,
+            now: self.core.work.now,
+            script: self.core.limits.script,
+        }
+    }
+
+    /// A workflow input, without copying it.
+    pub(crate) fn input_in_place(&self, name: &str) -> Option<&Value> {
+        let resumed = self
+            .core
+            .work
+            .resume_input
+            .as_ref()
+            .and_then(|input| input.get(name));
+        resumed
+            .or_else(|| self.core.instance.input.get(name))
+            .or_else(|| {
+                let inputs = &self.core.program.inputs;
+                inputs
+                    .iter()
+                    .find(|input| input.name == name)?
+                    .default
+                    .as_ref()
+            })
+    }
+}
+
+impl<'a> Reading<'a> {
+    fn given_input(&self, name: &str) -> Option<&'a Value> {
+        let resumed = self.resume_input.and_then(|input| input.get(name));
+        resumed
+            .or_else(|| self.instance.input.get(name))
+            .or_else(|| {
+                self.program
+                    .inputs
+                    .iter()
+                    .find(|input| input.name == name)?
+                    .default
+                    .as_ref()
+            })
+    }
+
+    fn outputs_of(&self, activity: &str) -> Option<&'a [(String, Json)]> {
+        let nodes = &self.program.nodes;
+        let named = || {
+            let at = nodes
+                .iter()
+                .position(|node| node.name.as_deref() == Some(activity))?;
+            u32::try_from(at).ok().map(NodeIx)
+        };
+        let node = self.program.find(activity).or_else(named)?;
+        self.instance.state.outputs.get(&node).map(Vec::as_slice)
+    }
+}
+
+impl Scope for Reading<'_> {
+    fn variable(&self, name: &str) -> Option<Value> {
+        let place = find_variable(self.instance, self.sequence, name)?;
+        read_variable(self.instance, place, name).cloned()
+    }
+
+    fn variable_names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut seen = BTreeSet::new();
+        let contexts = &self.instance.state.contexts;
+        let mut current = contexts.get(&self.sequence);
+        while let Some(context) = current {
+            let own = context.variables.iter().map(|(name, _)| name.as_str());
+            names.extend(own.filter(|name| seen.insert(*name)).map(str::to_owned));
+            current = context.parent.and_then(|parent| contexts.get(&parent));
+        }
+        let own = self.instance.variables.keys().map(String::as_str);
+        names.extend(own.filter(|name| seen.insert(*name)).map(str::to_owned));
+        names
+    }
+
+    fn set_variable(&mut self, name: &str, _value: Value) -> Result<bool, Fault> {
+        Err(Fault::new(
+            "25006",
+            format!("cannot set variable \"{name}\" inside a SQL expression"),
+        ))
+    }
+
+    fn input(&self, name: &str) -> Option<Value> {
+        self.given_input(name).cloned()
+    }
+
+    fn inputs(&self) -> Value {
+        let mut all = Map::new();
+        for input in &self.program.inputs {
+            if let Some(default) = &input.default {
+                all.insert(input.name.clone(), default.clone());
+            }
+        }
+        all.extend(
+            self.instance
+                .input
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
+        if let Some(Value::Object(resumed)) = self.resume_input {
+            all.extend(
+                resumed
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.clone())),
+            );
+        }
+        Value::Object(all)
+    }
+
+    fn input_names(&self) -> Vec<String> {
+        let declared = self.program.inputs.iter().map(|input| &input.name);
+        let resumed = self.resume_input.and_then(Value::as_object);
+        let given = self
+            .instance
+            .input
+            .keys()
+            .chain(resumed.into_iter().flat_map(Map::keys));
+        let mut seen = BTreeSet::new();
+        declared
+            .chain(given)
+            .filter(|name| seen.insert(name.as_str()))
+            .cloned()
+            .collect()
+    }
+
+    fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value> {
+        let outputs = self.outputs_of(activity)?;
+        let find = |name: &str| {
+            let exact = outputs.iter().find(|(known, _)| known == name);
+            exact.or_else(|| {
+                outputs
+                    .iter()
+                    .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            })
+        };
+        let found = match (output, outputs) {
+            (Some(name), _) => find(name),
+            (None, [only]) => Some(only),
+            (None, _) => find("result"),
+        };
+        found.map(|(_, value)| value.0.clone())
+    }
+
+    fn output_names(&self) -> Vec<(String, String)> {
+        let mut names = Vec::new();
+        for node in &self.program.nodes {
+            let described = node
+                .activity
+                .descriptor()
+                .outputs
+                .iter()
+                .map(|output| output.name);
+            let custom = node.custom_outputs.iter().map(|(name, _)| name.as_str());
+            for output in described.chain(custom) {
+                names.push((node.id.clone(), output.to_owned()));
+                if let Some(name) = &node.name {
+                    names.push((name.clone(), output.to_owned()));
+                }
+            }
+        }
+        names
+    }
+
+    fn outputs(&self) -> Value {
+        let all = self.instance.state.outputs.iter().map(|(node, outputs)| {
+            let outputs = outputs
+                .iter()
+                .map(|(name, value)| (name.clone(), value.0.clone()));
+            let id = self
+                .program
+                .nodes
+                .get(node.0 as usize)
+                .map(|node| node.id.clone());
+            (id.unwrap_or_default(), Value::Object(outputs.collect()))
+        });
+        Value::Object(all.collect())
+    }
+
+    fn last_result(&self) -> Option<Value> {
+        self.instance
+            .state
+            .last_result
+            .as_ref()
+            .map(|value| value.0.clone())
+    }
+
+    fn instance(&self) -> Value {
+        json!({
+            "id": self.instance.id,
+            "definitionId": self.program.definition_id,
+            "version": self.instance.version,
+            "correlationId": self.instance.correlation_id,
+            "name": self.instance.name,
+        })
+    }
+
+    fn instance_id(&self) -> Uuid {
+        self.instance.id
+    }
+
+    fn definition_id(&self) -> String {
+        self.program.definition_id.clone()
+    }
+
+    fn definition_version(&self) -> i32 {
+        self.instance.version
+    }
+
+    fn correlation_id(&self) -> Option<String> {
+        self.instance.correlation_id.clone()
+    }
+
+    fn set_correlation_id(&mut self, _value: Option<String>) -> Result<(), Fault> {
+        Err(Fault::new(
+            "25006",
+            "cannot set the correlation id inside a SQL expression",
+        ))
+    }
+
+    fn instance_name(&self) -> Option<String> {
+        self.instance.name.clone()
+    }
+
+    fn set_instance_name(&mut self, _value: Option<String>) {}
+
+    fn new_id(&mut self) -> Uuid {
+        Uuid::nil()
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        self.now
+    }
+
+    fn sql_value(&mut self, _expression: &str) -> Result<Value, Fault> {
+        Err(Fault::new("25006", "SQL expressions do not nest"))
+    }
+
+    fn script_limits(&self) -> ScriptLimits {
+        self.script
+    }
+
+    fn check_interrupts(&mut self) {}
+}
+
+impl Scope for Execution<'_> {
+    fn variable(&self, name: &str) -> Option<Value> {
+        self.reading().variable(name)
+    }
+
+    fn variable_names(&self) -> Vec<String> {
+        self.reading().variable_names()
+    }
+
+    fn set_variable(&mut self, name: &str, value: Value) -> Result<bool, Fault> {
+        if self.core.find_variable(self.sequence, name).is_none() {
+            return Ok(false);
+        }
+        self.assign(name, value).map(|()| true)
+    }
+
+    fn input(&self, name: &str) -> Option<Value> {
+        self.reading().input(name)
+    }
+
+    fn inputs(&self) -> Value {
+        self.reading().inputs()
+    }
+
+    fn input_names(&self) -> Vec<String> {
+        self.reading().input_names()
+    }
+
+    fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value> {
+        self.reading().output_from(activity, output)
+    }
+
+    fn output_names(&self) -> Vec<(String, String)> {
+        self.reading().output_names()
+    }
+
+    fn outputs(&self) -> Value {
+        self.reading().outputs()
+    }
+
+    fn last_result(&self) -> Option<Value> {
+        self.reading().last_result()
+    }
+
+    fn instance(&self) -> Value {
+        self.reading().instance()
+    }
+
+    fn instance_id(&self) -> Uuid {
+        self.core.instance.id
+    }
+
+    fn definition_id(&self) -> String {
+        self.reading().definition_id()
+    }
+
+    fn definition_version(&self) -> i32 {
+        self.core.instance.version
+    }
+
+    fn correlation_id(&self) -> Option<String> {
+        self.core.instance.correlation_id.clone()
+    }
+
+    fn set_correlation_id(&mut self, value: Option<String>) -> Result<(), Fault> {
+        self.correlate(value)
+    }
+
+    fn instance_name(&self) -> Option<String> {
+        self.core.instance.name.clone()
+    }
+
+    fn set_instance_name(&mut self, value: Option<String>) {
+        self.set_name(value);
+    }
+
+    fn new_id(&mut self) -> Uuid {
+        self.core.host.new_id()
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        self.core.work.now
+    }
+
+    fn sql_value(&mut self, expression: &str) -> Result<Value, Fault> {
+        let reading = Reading {
+            program: self.core.program,
+            instance: self.core.instance,
+            resume_input: self.core.work.resume_input.as_ref(),
+            sequence: self.sequence,
+            now: self.core.work.now,
+            script: self.core.limits.script,
+        };
+        self.core.host.sql_value(expression, &reading)
+    }
+
+    fn script_limits(&self) -> ScriptLimits {
+        self.core.limits.script
+    }
+
+    fn check_interrupts(&mut self) {
+        self.core.host.check_interrupts();
+    }
+}

@@ -1,0 +1,167 @@
+//! Undoing what one unit did: a log of the old values, played back in reverse.
+//!
+//! A unit is one call of an activity. The log is empty when it begins; what can only grow meanwhile
+//! (queue, journal, tasks, …) is cut back to its length.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::bookmark::Bookmark;
+use crate::execution::core::Core;
+use crate::instance::{Context, Json, Memory};
+use crate::program::NodeIx;
+
+/// How to take one change back.
+#[derive(Debug)]
+pub(crate) enum Undo {
+    Queued((u32, NodeIx)),
+    Unqueued((u32, NodeIx), u32),
+    Closed(u32, Box<Context>),
+    BookmarkMade((u32, u32)),
+    BookmarkDropped((u32, u32), Box<Bookmark>),
+    Stored(u32, u32),
+    Faults(u32, i32),
+    Memory(u32, Memory),
+    Position(u32, i64),
+    Breaking(u32),
+    ActivityVisit(u32, u32, u64),
+    ConnectionVisit(u32, u32, u64),
+    ContextVariable(u32, usize, Json),
+    WorkflowVariable(String, Value, bool),
+    WorkflowOutput(String, Option<Value>, bool),
+    ActivityOutput(NodeIx, Cow<'static, str>, Option<Json>),
+    LastResult(Option<Json>),
+    Name(Option<String>, bool),
+    Correlation(Option<String>, bool),
+}
+
+/// Lengths at the beginning of a unit.
+pub(crate) struct Mark {
+    queue: usize,
+    finishing: usize,
+    burned: usize,
+    cleared: usize,
+    tasks: usize,
+    events: usize,
+    stimuli: usize,
+}
+
+impl Core<'_> {
+    /// Begins a unit.
+    pub fn mark(&mut self) -> Mark {
+        let work = &mut *self.work;
+        work.undo.clear();
+        work.in_unit = true;
+        Mark {
+            queue: work.queue.len(),
+            finishing: work.finishing.len(),
+            burned: work.delta.burned.len(),
+            cleared: work.delta.cleared.len(),
+            tasks: work.delta.tasks.len(),
+            events: work.delta.events.len(),
+            stimuli: work.delta.stimuli.len(),
+        }
+    }
+
+    /// Takes back everything since the mark.
+    pub fn rollback(&mut self, mark: &Mark) {
+        self.work.ending = None;
+        self.work.queue.truncate(mark.queue);
+        self.work.finishing.truncate(mark.finishing);
+        let delta = &mut self.work.delta;
+        delta.burned.truncate(mark.burned);
+        delta.cleared.truncate(mark.cleared);
+        delta.tasks.truncate(mark.tasks);
+        delta.events.truncate(mark.events);
+        delta.stimuli.truncate(mark.stimuli);
+        while let Some(entry) = self.work.undo.pop() {
+            self.undo(entry);
+        }
+    }
+
+    fn undo(&mut self, entry: Undo) {
+        let work = &mut *self.work;
+        match entry {
+            Undo::Queued((parent, node)) => {
+                self.dequeue(parent, node);
+            }
+            Undo::Unqueued(key, count) => {
+                work.queued.insert(key, count);
+            }
+            Undo::Closed(sequence, context) => {
+                if let Some(parent) = context.parent {
+                    work.family.insert((parent, sequence));
+                }
+                self.instance.state.contexts.insert(sequence, *context);
+            }
+            Undo::BookmarkMade(key) => {
+                work.bookmarks.remove(&key);
+            }
+            Undo::BookmarkDropped(key, bookmark) => {
+                work.bookmarks.insert(key, *bookmark);
+            }
+            Undo::Faults(sequence, by) => {
+                self.add_faults(sequence, -by);
+                self.work.undo.pop();
+            }
+            Undo::WorkflowVariable(name, before, changed) => {
+                self.instance.variables.insert(name, before);
+                work.delta.changed.variables = changed;
+            }
+            Undo::WorkflowOutput(name, before, changed) => {
+                match before {
+                    Some(before) => self.instance.output.insert(name, before),
+                    None => self.instance.output.remove(&name),
+                };
+                work.delta.changed.output = changed;
+            }
+            Undo::ActivityOutput(node, name, before) => self.restore_output(node, &name, before),
+            Undo::LastResult(before) => self.instance.state.last_result = before,
+            Undo::Name(before, changed) => {
+                self.instance.name = before;
+                work.delta.changed.name = changed;
+            }
+            Undo::Correlation(before, changed) => {
+                // The host may have undone it with the step already. It was valid before, so it
+                // cannot be refused now.
+                let _ = self.host.correlate(before.as_deref());
+                self.instance.correlation_id = before;
+                work.delta.changed.correlation_id = changed;
+            }
+            Undo::Stored(sequence, _)
+            | Undo::Memory(sequence, _)
+            | Undo::Position(sequence, _)
+            | Undo::Breaking(sequence)
+            | Undo::ActivityVisit(sequence, _, _)
+            | Undo::ConnectionVisit(sequence, _, _)
+            | Undo::ContextVariable(sequence, _, _) => {
+                if let Some(context) = self.instance.state.contexts.get_mut(&sequence) {
+                    undo_in(context, entry);
+                }
+            }
+        }
+    }
+}
+
+/// Takes back a change inside one execution.
+fn undo_in(context: &mut Context, entry: Undo) {
+    match (entry, &mut context.memory) {
+        (Undo::Stored(_, before), _) => context.bookmarks = before,
+        (Undo::Memory(_, before), memory) => *memory = before,
+        (Undo::Position(_, before), memory) => memory.set_position(before),
+        (Undo::Breaking(_), _) => context.breaking = false,
+        (Undo::ActivityVisit(_, position, before), Memory::Flow(scope)) => {
+            scope.restore_activity(position, before);
+        }
+        (Undo::ConnectionVisit(_, edge, before), Memory::Flow(scope)) => {
+            scope.restore_connection(edge, before);
+        }
+        (Undo::ContextVariable(_, index, before), _) => {
+            if let Some((_, slot)) = context.variables.get_mut(index) {
+                *slot = before;
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,107 @@
+//! Expressions: literals, objects, variables, inputs, JavaScript and SQL.
+//!
+//! An expression sees the instance through a [`Scope`] and gives a value converted to its type. Knows
+//! neither activities nor how instances are stored; SQL text is passed on, never looked at.
+
+use serde_json::Value;
+
+use crate::fault::Fault;
+use crate::program::{Expression, ExpressionKind, TypeName};
+use crate::value::convert;
+
+pub mod javascript;
+mod object;
+
+/// Evaluates an expression and converts the result to its type.
+///
+/// # Errors
+/// What the script or the SQL faults with; 42704 for an unknown variable; 22P02 and 22003 if the result
+/// cannot be converted; 54001 for an object nested too deep.
+pub fn evaluate(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, Fault> {
+    let value = match &expression.kind {
+        ExpressionKind::Literal(value) => value.clone(),
+        ExpressionKind::Object(template) => object::evaluate(template, scope)?,
+        ExpressionKind::Variable(name) => {
+            scope.variable(name).ok_or_else(|| unknown_variable(name))?
+        }
+        ExpressionKind::Input(name) => scope.input(name).unwrap_or(Value::Null),
+        ExpressionKind::JavaScript(source) => javascript::evaluate(source, scope)?,
+        ExpressionKind::Sql(source) => scope.sql_value(source)?,
+    };
+    converted(value, expression.type_name)
+}
+
+fn converted(value: Value, to: TypeName) -> Result<Value, Fault> {
+    convert(value, to).map_err(|fault| match fault.detail {
+        Some(_) => fault,
+        None => fault.detail(format!(
+            "The value of the expression is converted to {to:?}."
+        )),
+    })
+}
+
+pub(crate) fn unknown_variable(name: &str) -> Fault {
+    Fault::new(
+        "42704",
+        format!(
+            "variable \"{}\" does not exist",
+            crate::value::shorten(name, 60)
+        ),
+    )
+}
+
+/// What an expression can see and change: the instance, seen from one activity execution.
+pub trait Scope {
+    /// Value of the nearest variable of this name.
+    fn variable(&self, name: &str) -> Option<Value>;
+    /// Names of all variables in scope, nearest first, no name twice.
+    fn variable_names(&self) -> Vec<String>;
+    /// Sets the nearest variable of this name (converted to its declared type). `false`: there is none.
+    fn set_variable(&mut self, name: &str, value: Value) -> Result<bool, Fault>;
+    /// A workflow input: what the resume of this burst gave comes before what the start gave.
+    fn input(&self, name: &str) -> Option<Value>;
+    /// All inputs that are there, resume's first, as one object.
+    fn inputs(&self) -> Value;
+    /// Names of declared and given inputs.
+    fn input_names(&self) -> Vec<String>;
+    /// Latest output of an activity, by activity id or name; without an output name its only or `result` output.
+    fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value>;
+    /// `(activity id or name, output name)` of all outputs that activities of the program declare.
+    fn output_names(&self) -> Vec<(String, String)>;
+    /// All outputs so far: `{activity id: {output: value}}`.
+    fn outputs(&self) -> Value;
+    /// Result of the activity that last produced one.
+    fn last_result(&self) -> Option<Value>;
+    /// `{id, definitionId, version, correlationId, name}`.
+    fn instance(&self) -> Value;
+    /// Instance id.
+    fn instance_id(&self) -> uuid::Uuid;
+    /// Definition id.
+    fn definition_id(&self) -> String;
+    /// Definition version.
+    fn definition_version(&self) -> i32;
+    /// Correlation id.
+    fn correlation_id(&self) -> Option<String>;
+    /// Changes the correlation id (open bookmarks follow).
+    fn set_correlation_id(&mut self, value: Option<String>) -> Result<(), Fault>;
+    /// Instance name.
+    fn instance_name(&self) -> Option<String>;
+    /// Changes the instance name.
+    fn set_instance_name(&mut self, value: Option<String>);
+    /// A new id.
+    fn new_id(&mut self) -> uuid::Uuid;
+    /// The instant of the burst.
+    fn now(&self) -> chrono::DateTime<chrono::Utc>;
+    /// Evaluates SQL with the named parameters of this scope.
+    fn sql_value(&mut self, expression: &str) -> Result<Value, Fault>;
+    /// Limits of scripts.
+    fn script_limits(&self) -> javascript::ScriptLimits;
+    /// Answers to query cancel; unwinds if there is one.
+    fn check_interrupts(&mut self);
+}
+
+#[cfg(test)]
+mod tests;
+
+#[cfg(test)]
+pub(crate) mod tests_support;

@@ -1,0 +1,133 @@
+//! JavaScript expressions, run by QuickJS inside the backend.
+//!
+//! One runtime per backend thread is kept, with every built-in object frozen: scripts of different roles
+//! share it, and nothing of one evaluation may be seen by the next. A script is compiled once and kept in
+//! a bounded cache. Time, memory and stack are limited, and a query cancel stops a script.
+//!
+//! What a script can reach is listed in the prelude (`prelude.js`): the functions of Elsa that make sense
+//! in a database, and no clock (`Date` starts at the burst's instant), no I/O, no modules, no code from text.
+//!
+//! Numbers are JavaScript's: integers beyond 2^53 lose digits on their way in.
+
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::Scope;
+use crate::fault::Fault;
+
+mod bytes;
+mod compile;
+mod engine;
+mod failure;
+mod host;
+mod names;
+mod scan;
+mod state;
+mod values;
+
+use engine::Engine;
+use failure::Failure;
+
+/// What a script may use.
+#[derive(Clone, Copy, Debug)]
+pub struct ScriptLimits {
+    /// Time of one evaluation.
+    pub time: Duration,
+    /// Bytes of memory of the runtime.
+    pub memory: usize,
+    /// Bytes of C stack, counted from the call. Must fit into what the thread has left.
+    pub stack: usize,
+    /// Whether the script should stop because the query is cancelled. Asked often; must not unwind.
+    pub interrupted: fn() -> bool,
+}
+
+impl Default for ScriptLimits {
+    fn default() -> Self {
+        Self {
+            time: Duration::from_secs(5),
+            memory: 64 << 20,
+            stack: 256 << 10,
+            interrupted: || false,
+        }
+    }
+}
+
+impl PartialEq for ScriptLimits {
+    fn eq(&self, other: &Self) -> bool {
+        self.time == other.time
+            && self.memory == other.memory
+            && self.stack == other.stack
+            && std::ptr::fn_addr_eq(self.interrupted, other.interrupted)
+    }
+}
+
+thread_local! {
+    // Never dropped: a backend ends by exit(), where freeing a JavaScript heap would only cost time.
+    static ENGINE: ManuallyDrop<Cell<Option<Box<Engine>>>> = const { ManuallyDrop::new(Cell::new(None)) };
+}
+
+/// Evaluates a script: an expression, statements whose last value is the result, or statements with `return`.
+///
+/// # Errors
+/// 38000 for what the script throws, 42601 for what is no JavaScript, 54000 beyond the time and memory limits,
+/// 54001 for too deep recursion, 22P05 for NUL in a string, and what the scope's own methods fault with.
+pub fn evaluate(source: &str, scope: &mut dyn Scope) -> Result<Value, Fault> {
+    let limits = scope.script_limits();
+    let outcome = with_engine(limits, |engine| engine.evaluate(source, &limits, scope));
+    outcome.map_err(|failure| match failure {
+        Failure::Fault(fault) => *fault,
+        Failure::Interrupted => {
+            scope.check_interrupts();
+            Fault::new("57014", "canceling JavaScript due to user request")
+        }
+        Failure::Panic(payload) => resume_unwind(payload),
+    })
+}
+
+/// Checks the syntax of a script without running it.
+///
+/// # Errors
+/// What is wrong and where.
+pub fn check(source: &str) -> Result<(), String> {
+    let limits = ScriptLimits::default();
+    with_engine(limits, |engine| engine.check(source, &limits)).map_err(|failure| match failure {
+        Failure::Fault(fault) => fault.message,
+        Failure::Interrupted => "interrupted".to_owned(),
+        Failure::Panic(payload) => resume_unwind(payload),
+    })
+}
+
+/// Takes the engine of this thread, or makes one, and puts it back if it is still sound.
+///
+/// It is gone while in use: SQL that a scope runs may evaluate scripts of its own, which then get
+/// an engine of their own.
+fn with_engine<R>(
+    limits: ScriptLimits,
+    work: impl FnOnce(&mut Engine) -> Result<R, Failure>,
+) -> Result<R, Failure> {
+    let mut engine = match ENGINE.with(|slot| slot.take()) {
+        Some(engine) => engine,
+        None => Box::new(Engine::new(&limits)?),
+    };
+    let saved = state::enter(&limits);
+    // A panic of a scope's method arrives as a value; one from anywhere else must not leave the state behind.
+    let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut engine)));
+    let stopped = state::leave(saved);
+    match outcome {
+        Ok(outcome) => {
+            let spoiled = stopped || matches!(&outcome, Err(failure) if failure.spoils_runtime());
+            if !spoiled {
+                ENGINE.with(|slot| slot.set(Some(engine)));
+            }
+            outcome
+        }
+        Err(payload) => Err(Failure::Panic(payload)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! Scripts become functions: wrapped so that what they leave undeclared is local, compiled once.
+//!
+//! A script is text inside a wrapper, and must not end the wrapper and go on outside of it, where it could
+//! declare globals. So each script is first parsed, never run, inside other brackets than those
+//! it will have: unbalanced text cannot fit both. (`throw 0` comes first, so nothing of a probe runs.)
+
+use rquickjs::context::EvalOptions;
+use rquickjs::{Ctx, Error, Function, Persistent, Value as JsValue};
+use serde_json::Value;
+
+use super::engine::Kit;
+use super::failure::{Failure, from_error, syntax};
+use super::scan::{Words, words};
+use super::{ScriptLimits, state};
+use crate::fault::Fault;
+
+/// A compiled script.
+#[derive(Clone)]
+pub(super) struct Script {
+    /// The function that runs it.
+    pub(super) function: Persistent<Function<'static>>,
+    /// Whether it takes the `variables` container.
+    pub(super) variables: bool,
+    /// Whether it takes `eval`: its last value is the result, which only `eval` gives.
+    pub(super) completion: bool,
+}
+
+/// Compiles a script.
+pub(super) fn compile<'js>(
+    ctx: &Ctx<'js>,
+    kit: &Kit,
+    source: &str,
+    limits: &ScriptLimits,
+) -> Result<Script, Failure> {
+    if source.contains('\0') {
+        return Err(Fault::new(
+            "42601",
+            "invalid JavaScript: the script contains a NUL character",
+        )
+        .into());
+    }
+    let words = words(source, &|name| kit.names.contains(name));
+    let compiler = Compiler {
+        ctx,
+        kit,
+        source,
+        limits,
+        words,
+    };
+    if let Some(script) = compiler.expression()? {
+        return Ok(script);
+    }
+    if compiler.is_complete()? {
+        return compiler
+            .build("eval(__source)", true)?
+            .ok_or_else(|| compiler.broken());
+    }
+    compiler.body()
+}
+
+struct Compiler<'a, 'js> {
+    ctx: &'a Ctx<'js>,
+    kit: &'a Kit,
+    source: &'a str,
+    limits: &'a ScriptLimits,
+    words: Words,
+}
+
+impl<'js> Compiler<'_, 'js> {
+    /// An expression, perhaps with a semicolon after it.
+    fn expression(&self) -> Result<Option<Script>, Failure> {
+        let text = self
+            .source
+            .trim_end_matches(|c: char| c == ';' || c.is_whitespace());
+        if text.trim().is_empty()
+            || begins_declaration(text)
+            || self.probe(&format!("throw 0;([\n{text}\n])"))?.is_some()
+        {
+            return Ok(None);
+        }
+        let script = self.build(&format!("(\n{text}\n)"), false)?;
+        if script.is_none() {
+            state::spoil();
+        }
+        Ok(script)
+    }
+
+    /// Statements without a `return` of their own.
+    fn is_complete(&self) -> Result<bool, Failure> {
+        let complete = self
+            .kit
+            .complete
+            .clone()
+            .restore(self.ctx)
+            .map_err(|error| self.failure(&error))?;
+        let direct_eval = self
+            .kit
+            .direct_eval
+            .clone()
+            .restore(self.ctx)
+            .map_err(|error| self.failure(&error))?;
+        let probe =
+            complete.call::<_, JsValue<'js>>((direct_eval, format!("throw 0;\n{}", self.source)));
+        Ok(self.verdict(probe)?.is_none())
+    }
+
+    /// Statements with `return`.
+    fn body(&self) -> Result<Script, Failure> {
+        if let Some(fault) = self.probe(&format!("throw 0;(()=>{{\n{}\n}})", self.source))? {
+            return Err(fault.into());
+        }
+        self.build(&format!("{{{{\n{}\n}}}}", self.source), false)?
+            .ok_or_else(|| {
+                state::spoil();
+                self.broken()
+            })
+    }
+
+    /// Parses a text that begins by throwing zero. Gives what is wrong with it.
+    fn probe(&self, text: &str) -> Result<Option<Fault>, Failure> {
+        self.verdict(evaluate(self.ctx, text))
+    }
+
+    fn verdict(&self, probe: Result<JsValue<'js>, Error>) -> Result<Option<Fault>, Failure> {
+        match probe {
+            Ok(_) => {
+                state::spoil();
+                Ok(Some(self.broken_fault()))
+            }
+            Err(Error::Exception) => {
+                let thrown = self.ctx.catch();
+                if thrown.as_int() == Some(0) {
+                    return Ok(None);
+                }
+                let name = thrown
+                    .as_object()
+                    .and_then(|error| error.get::<_, String>("name").ok());
+                self.ctx.throw(thrown);
+                match name.as_deref() {
+                    Some("SyntaxError" | "ReferenceError" | "TypeError") => {
+                        Ok(Some(syntax(self.ctx, self.source, 1)))
+                    }
+                    _ => Err(self.failure(&Error::Exception)),
+                }
+            }
+            Err(other) => Err(self.failure(&other)),
+        }
+    }
+
+    /// Builds the function; `None` if the text does not fit its wrapper.
+    fn build(&self, inner: &str, completion: bool) -> Result<Option<Script>, Failure> {
+        let mut wrapper = String::from("((__get,__set,__source)=>{");
+        for (prefix, suffixes) in [("get", &self.words.getters), ("set", &self.words.setters)] {
+            for suffix in suffixes {
+                wrapper.push_str(&format!(
+                    "const {prefix}{suffix}=__{prefix}({});",
+                    Value::from(suffix.as_str())
+                ));
+            }
+        }
+        wrapper.push_str("return (variables");
+        if completion {
+            wrapper.push_str(",eval");
+        }
+        for name in &self.words.assigned {
+            wrapper.push(',');
+            wrapper.push_str(name);
+        }
+        wrapper.push_str(")=>");
+        wrapper.push_str(inner);
+        wrapper.push_str("})");
+        let wrapper = match evaluate(self.ctx, &wrapper) {
+            Ok(wrapper) => wrapper,
+            Err(Error::Exception) if state::stopped().is_none() => {
+                self.ctx.catch();
+                return Ok(None);
+            }
+            Err(error) => return Err(self.failure(&error)),
+        };
+        // Code that runs in eval hides it from itself first.
+        let source = if completion {
+            format!("eval=undefined;\n{}", self.source)
+        } else {
+            String::new()
+        };
+        let link = self
+            .kit
+            .link
+            .clone()
+            .restore(self.ctx)
+            .map_err(|error| self.failure(&error))?;
+        let function: Function<'js> = link
+            .call((wrapper, source))
+            .map_err(|error| self.failure(&error))?;
+        let function = Persistent::save(self.ctx, function);
+        Ok(Some(Script {
+            function,
+            variables: self.words.variables,
+            completion,
+        }))
+    }
+
+    fn failure(&self, error: &Error) -> Failure {
+        from_error(self.ctx, error, self.source, self.limits)
+    }
+
+    fn broken(&self) -> Failure {
+        self.broken_fault().into()
+    }
+
+    fn broken_fault(&self) -> Fault {
+        Fault::new("42601", "invalid JavaScript: unbalanced brackets")
+    }
+}
+
+/// Whether a script begins with a declaration, which must not be taken for an expression. (A script that
+/// begins with a brace is taken for an object if it can be one.)
+fn begins_declaration(source: &str) -> bool {
+    let source = without_leading_comments(source);
+    ["class", "function", "async"].iter().any(|word| {
+        source.strip_prefix(word).is_some_and(|rest| {
+            rest.starts_with(|c: char| c.is_whitespace() || c == '*' || c == '{')
+        })
+    })
+}
+
+fn without_leading_comments(mut source: &str) -> &str {
+    loop {
+        source = source.trim_start();
+        let end = if source.starts_with("//") {
+            source.find('\n')
+        } else if source.starts_with("/*") {
+            source.find("*/").map(|at| at + 2)
+        } else {
+            return source;
+        };
+        match end {
+            Some(end) => source = &source[end..],
+            None => return "",
+        }
+    }
+}
+
+/// Evaluates a text in the global scope.
+pub(super) fn evaluate<'js>(ctx: &Ctx<'js>, text: &str) -> Result<JsValue<'js>, Error> {
+    let mut options = EvalOptions::default();
+    options.strict = false;
+    options.filename = Some("script".to_owned());
+    ctx.eval_with_options(text, options)
+}

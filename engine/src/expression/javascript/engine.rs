@@ -1,0 +1,215 @@
+//! The QuickJS runtime of a backend: made once, hardened by the prelude, with a cache of compiled scripts.
+
+use std::collections::{HashMap, HashSet};
+
+use rquickjs::context::EvalOptions;
+use rquickjs::{Context, Ctx, Error, Function, Object, Persistent, Runtime, Value as JsValue};
+use serde_json::Value;
+
+use super::compile::{Script, compile, evaluate};
+use super::failure::{Failure, from_error};
+use super::values::{TakeError, from_js};
+use super::{ScriptLimits, host, state};
+use crate::expression::Scope;
+use crate::fault::Fault;
+
+/// Scripts kept at most, and characters of source; beyond that the cache starts anew.
+const CACHED_SCRIPTS: usize = 500;
+const CACHED_CHARACTERS: usize = 1 << 20;
+
+/// Evaluates statements for the value of the last one.
+const COMPLETE: &str = "Object.freeze((eval, source) => eval(source))";
+
+/// A runtime with its compiled scripts. Fields are dropped in this order: nothing may outlive the runtime.
+pub(super) struct Engine {
+    scripts: HashMap<Box<str>, Script>,
+    characters: usize,
+    kit: Kit,
+    context: Context,
+    runtime: Runtime,
+    memory: usize,
+    stack_top: usize,
+}
+
+/// What the prelude hands over.
+pub(super) struct Kit {
+    pub(super) link: Persistent<Function<'static>>,
+    pub(super) complete: Persistent<Function<'static>>,
+    pub(super) direct_eval: Persistent<Function<'static>>,
+    open_variables: Persistent<Function<'static>>,
+    close_variables: Persistent<Function<'static>>,
+    /// Names of the global object.
+    pub(super) names: HashSet<String>,
+}
+
+impl Kit {
+    fn new(ctx: &Ctx<'_>) -> rquickjs::Result<Self> {
+        let mut options = EvalOptions::default();
+        options.filename = Some("prelude.js".to_owned());
+        let prelude: Function<'_> = ctx.eval_with_options(include_str!("prelude.js"), options)?;
+        let kit: Object<'_> = prelude.call((host::object(ctx)?,))?;
+        let function =
+            |name| Ok::<_, Error>(Persistent::save(ctx, kit.get::<_, Function<'_>>(name)?));
+        Ok(Self {
+            link: function("link")?,
+            // Sloppy, as scripts are; the prelude is strict and may not even name a parameter so.
+            complete: Persistent::save(ctx, evaluate(ctx, COMPLETE)?.get::<Function<'_>>()?),
+            direct_eval: function("directEval")?,
+            open_variables: function("openVariables")?,
+            close_variables: function("closeVariables")?,
+            names: kit.get::<_, Vec<String>>("names")?.into_iter().collect(),
+        })
+    }
+}
+
+impl Engine {
+    /// Makes a runtime.
+    pub(super) fn new(limits: &ScriptLimits) -> Result<Self, Failure> {
+        let cannot = |error: Error| {
+            Failure::from(Fault::new(
+                "54000",
+                format!("cannot start JavaScript: {error}"),
+            ))
+        };
+        let stack_top = stack_address();
+        let runtime = Runtime::new().map_err(cannot)?;
+        runtime.set_memory_limit(limits.memory);
+        runtime.set_max_stack_size(limits.stack);
+        let context = Context::full(&runtime).map_err(cannot)?;
+        let kit = context.with(|ctx| {
+            Kit::new(&ctx).map_err(|error| {
+                let thrown = ctx.catch();
+                let message = thrown.as_exception().map(ToString::to_string);
+                let text = format!("cannot start JavaScript: {error}");
+                Failure::from(Fault::new("54000", text).detail(message.unwrap_or_default()))
+            })
+        })?;
+        runtime.set_interrupt_handler(Some(Box::new(state::poll)));
+        let scripts = HashMap::new();
+        Ok(Self {
+            scripts,
+            characters: 0,
+            kit,
+            context,
+            runtime,
+            memory: limits.memory,
+            stack_top,
+        })
+    }
+
+    /// Evaluates a script.
+    pub(super) fn evaluate(
+        &mut self,
+        source: &str,
+        limits: &ScriptLimits,
+        scope: &mut dyn Scope,
+    ) -> Result<Value, Failure> {
+        self.prepare(source, limits)?;
+        let Some(script) = self.scripts.get(source) else {
+            return Err(Fault::new("XX000", "compiled script is not there").into());
+        };
+        let Self { context, kit, .. } = self;
+        host::with_scope(scope, || {
+            context.with(|ctx| run(&ctx, kit, script, source, limits))
+        })
+    }
+
+    /// Compiles a script.
+    pub(super) fn check(&mut self, source: &str, limits: &ScriptLimits) -> Result<(), Failure> {
+        self.prepare(source, limits)
+    }
+
+    /// Applies the limits and makes sure that the script is compiled.
+    fn prepare(&mut self, source: &str, limits: &ScriptLimits) -> Result<(), Failure> {
+        self.apply(limits);
+        if self.scripts.contains_key(source) {
+            return Ok(());
+        }
+        let Self { context, kit, .. } = self;
+        let script = context.with(|ctx| compile(&ctx, kit, source, limits))?;
+        if self.scripts.len() >= CACHED_SCRIPTS || self.characters > CACHED_CHARACTERS {
+            self.scripts.clear();
+            self.characters = 0;
+        }
+        self.characters += source.len();
+        self.scripts.insert(source.into(), script);
+        Ok(())
+    }
+
+    /// QuickJS measures its stack from where the runtime was made, we from where the script is called.
+    fn apply(&mut self, limits: &ScriptLimits) {
+        const LEAST: usize = 64 << 10;
+        if limits.memory != self.memory {
+            self.memory = limits.memory;
+            self.runtime.set_memory_limit(limits.memory);
+        }
+        let used = self.stack_top.wrapping_sub(stack_address()).cast_signed();
+        self.runtime
+            .set_max_stack_size(limits.stack.saturating_add_signed(used).max(LEAST));
+    }
+}
+
+/// About where the stack is.
+#[inline(never)]
+fn stack_address() -> usize {
+    let marker = std::hint::black_box(0u8);
+    std::ptr::from_ref(std::hint::black_box(&marker)).addr()
+}
+
+fn run<'js>(
+    ctx: &Ctx<'js>,
+    kit: &Kit,
+    script: &Script,
+    source: &str,
+    limits: &ScriptLimits,
+) -> Result<Value, Failure> {
+    let failure = |error: Error| from_error(ctx, &error, source, limits);
+    call(ctx, kit, script).map_err(|error| match error {
+        TakeError::Thrown(error) => failure(error),
+        TakeError::Fault(fault) => fault.into(),
+    })
+}
+
+fn call<'js>(ctx: &Ctx<'js>, kit: &Kit, script: &Script) -> Result<Value, TakeError> {
+    let function = script.function.clone().restore(ctx)?;
+    let variables: JsValue<'js> = match script.variables {
+        true => kit.open_variables.clone().restore(ctx)?.call(())?,
+        false => JsValue::new_undefined(ctx.clone()),
+    };
+    let result: JsValue<'js> = match script.completion {
+        true => function.call((variables.clone(), kit.direct_eval.clone().restore(ctx)?))?,
+        false => function.call((variables.clone(),))?,
+    };
+    let value = from_js(ctx, settled(ctx, result)?)?;
+    if script.variables {
+        kit.close_variables
+            .clone()
+            .restore(ctx)?
+            .call::<_, ()>((variables,))?;
+    }
+    // A host call may have unwound, or the time be over, without the interpreter noticing any more.
+    if state::stopped().is_some() {
+        Err(TakeError::Thrown(Error::Unknown))
+    } else {
+        Ok(value)
+    }
+}
+
+/// Runs what promises wait for, and takes the value out of a promise.
+fn settled<'js>(ctx: &Ctx<'js>, result: JsValue<'js>) -> Result<JsValue<'js>, TakeError> {
+    while state::stopped().is_none() && ctx.execute_pending_job() {}
+    if state::stopped().is_some() {
+        return Err(TakeError::Thrown(Error::Unknown));
+    }
+    match result
+        .as_promise()
+        .map(|promise| promise.result::<JsValue<'js>>())
+    {
+        None => Ok(result),
+        Some(Some(settled)) => Ok(settled?),
+        Some(None) => Err(TakeError::Fault(
+            Fault::new("38000", "JavaScript error: the promise is never settled")
+                .hint("Nothing in a database script can finish later."),
+        )),
+    }
+}

@@ -1,0 +1,188 @@
+//! Why an evaluation failed, and the fault that says so.
+
+use std::any::Any;
+use std::time::Duration;
+
+use rquickjs::{Ctx, Error, Exception};
+
+use super::state::{self, Stop};
+use super::{ScriptLimits, values};
+use crate::fault::Fault;
+use crate::value::{shorten, to_text};
+
+/// The end of an evaluation that gave no value.
+pub(super) enum Failure {
+    /// A fault of the activity.
+    Fault(Box<Fault>),
+    /// The query is cancelled.
+    Interrupted,
+    /// A host call unwound; it goes on unwinding outside the interpreter.
+    Panic(Box<dyn Any + Send>),
+}
+
+impl Failure {
+    /// Whether the runtime should not be used again.
+    pub(super) fn spoils_runtime(&self) -> bool {
+        match self {
+            Self::Fault(fault) => fault.sqlstate == "54000",
+            Self::Interrupted | Self::Panic(_) => true,
+        }
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(Box::new(fault))
+    }
+}
+
+/// Reads the pending exception, if the error is one.
+pub(super) fn from_error(
+    ctx: &Ctx<'_>,
+    error: &Error,
+    source: &str,
+    limits: &ScriptLimits,
+) -> Failure {
+    match state::stopped() {
+        Some(Stop::Panic) => {
+            return match state::take_panic() {
+                Some(payload) => Failure::Panic(payload),
+                None => Failure::Interrupted,
+            };
+        }
+        Some(Stop::Interrupt) => return Failure::Interrupted,
+        Some(Stop::Time) => return out_of_time(limits).into(),
+        None => {}
+    }
+    match error {
+        Error::Exception => from_exception(ctx, source, limits).into(),
+        Error::Allocation => out_of_memory(limits).into(),
+        other => script_fault(&other.to_string(), source).into(),
+    }
+}
+
+fn from_exception(ctx: &Ctx<'_>, source: &str, limits: &ScriptLimits) -> Fault {
+    let thrown = ctx.catch();
+    // Without memory for an error object QuickJS throws null.
+    if thrown.is_null() {
+        return out_of_memory(limits);
+    }
+    let Some(exception) = thrown
+        .clone()
+        .into_object()
+        .and_then(Exception::from_object)
+    else {
+        let text = values::from_js(ctx, thrown)
+            .map_or_else(|_| "unknown value".to_owned(), |value| to_text(&value));
+        return script_fault(&shorten(&text, 500), source);
+    };
+    let message = shorten(&exception.message().unwrap_or_default(), 500);
+    let name: String = exception
+        .as_object()
+        .get("name")
+        .unwrap_or_else(|_| "Error".to_owned());
+    let stack = exception.stack().map(|stack| trimmed(&stack));
+    let mut fault = match (name.as_str(), message.as_str()) {
+        ("InternalError", "out of memory") => return out_of_memory(limits),
+        ("RangeError", "Maximum call stack size exceeded") => too_deep(),
+        ("InternalError", _) if message.contains("out of memory") => return out_of_memory(limits),
+        _ => match state::take_fault(&exception.message().unwrap_or_default()) {
+            Some(fault) => fault,
+            None => script_fault(&format!("{}: {message}", shorten(&name, 60)), source),
+        },
+    };
+    // A script that was stopped while its error was read counts as stopped.
+    if state::stopped() == Some(Stop::Time) {
+        return out_of_time(limits);
+    }
+    if fault.context.is_none() {
+        fault.context = stack.filter(|stack| !stack.is_empty());
+    }
+    fault
+}
+
+/// The fault for text that is no JavaScript.
+pub(super) fn syntax(ctx: &Ctx<'_>, source: &str, lines_before: u32) -> Fault {
+    let thrown = ctx.catch();
+    let exception = thrown.into_object().and_then(Exception::from_object);
+    let message = exception
+        .as_ref()
+        .and_then(Exception::message)
+        .unwrap_or_else(|| "syntax error".to_owned());
+    let place = exception
+        .and_then(|exception| exception.stack())
+        .and_then(|stack| place(&stack, lines_before));
+    let message = shorten(&message, 200);
+    let text = match place {
+        Some((line, column)) => {
+            format!("invalid JavaScript: {message} at line {line}, column {column}")
+        }
+        None => format!("invalid JavaScript: {message}"),
+    };
+    Fault::new("42601", text).detail(script(source))
+}
+
+/// Reads `at name:line:column` of the first frame.
+fn place(stack: &str, lines_before: u32) -> Option<(u32, u32)> {
+    let frame = stack.lines().next()?.trim_end_matches(')');
+    let mut parts = frame.rsplit(':');
+    let column = parts.next()?.parse().ok()?;
+    let line: u32 = parts.next()?.parse().ok()?;
+    Some((line.saturating_sub(lines_before).max(1), column))
+}
+
+/// The fault of a script that nested calls too deep.
+pub(super) fn too_deep() -> Fault {
+    Fault::new("54001", "JavaScript recursion is too deep")
+        .hint("Calls and values in a script may nest only so far; use a loop.")
+}
+
+fn out_of_time(limits: &ScriptLimits) -> Fault {
+    Fault::new(
+        "54000",
+        format!("JavaScript took longer than {}", duration(limits.time)),
+    )
+}
+
+fn out_of_memory(limits: &ScriptLimits) -> Fault {
+    Fault::new(
+        "54000",
+        format!("JavaScript used more than {}", size(limits.memory)),
+    )
+}
+
+fn duration(time: Duration) -> String {
+    if time.subsec_millis() == 0 {
+        format!("{} s", time.as_secs())
+    } else {
+        format!("{} ms", time.as_millis())
+    }
+}
+
+fn size(bytes: usize) -> String {
+    if bytes.is_multiple_of(1 << 20) {
+        format!("{} MB", bytes >> 20)
+    } else {
+        format!("{} kB", bytes >> 10)
+    }
+}
+
+fn script_fault(message: &str, source: &str) -> Fault {
+    Fault::new("38000", format!("JavaScript error: {message}")).detail(script(source))
+}
+
+fn script(source: &str) -> String {
+    format!("The script is: {}", shorten(source.trim(), 200))
+}
+
+/// The frames of a stack, without those of the prelude and at most ten.
+fn trimmed(stack: &str) -> String {
+    let frames: Vec<String> = stack
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.contains("prelude.js"))
+        .take(10)
+        .map(|line| shorten(line, 200))
+        .collect();
+    frames.join("\n")
+}

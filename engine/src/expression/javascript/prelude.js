@@ -1,0 +1,255 @@
+// What every script sees: Elsa's functions on top of a frozen JavaScript.
+//
+// Evaluated once per runtime, before any script. Everything reachable from here is frozen at the end, so
+// that no script can leave anything behind for the next one, which may run for another role.
+(native) => {
+    "use strict";
+    const global = globalThis;
+    const { freeze, keys, defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Object;
+    const { ownKeys } = Reflect;
+    const { parse, stringify } = JSON;
+    const isArray = Array.isArray;
+    const hasOwn = Object.hasOwn;
+    const directEval = global.eval;
+    const hide = (object, name, value) =>
+        defineProperty(object, name, { value, writable: true, enumerable: false, configurable: true });
+
+    // ---- Out of reach: code from text, other threads, callbacks of the garbage collector, real clocks.
+    for (const name of ["eval", "WeakRef", "FinalizationRegistry", "performance", "Atomics",
+        "SharedArrayBuffer", "DOMException", "navigator", "gc"]) {
+        delete global[name];
+    }
+    const compileText = function Function() {
+        throw new EvalError("code from text is not allowed");
+    };
+    compileText.prototype = getPrototypeOf(function () {});
+    for (const sample of [function () {}, function* () {}, async function () {}, async function* () {}]) {
+        hide(getPrototypeOf(sample), "constructor", compileText);
+    }
+    hide(global, "Function", compileText);
+
+    // ---- Date begins at the burst's instant.
+    const RealDate = global.Date;
+    const now = native.now;
+    const BurstDate = function Date(...parts) {
+        if (new.target === undefined) {
+            return new RealDate(now()).toString();
+        }
+        return Reflect.construct(RealDate, parts.length === 0 ? [now()] : parts, new.target);
+    };
+    BurstDate.prototype = RealDate.prototype;
+    hide(BurstDate, "length", 7);
+    hide(BurstDate, "now", () => now());
+    hide(BurstDate, "parse", RealDate.parse);
+    hide(BurstDate, "UTC", RealDate.UTC);
+    hide(RealDate.prototype, "constructor", BurstDate);
+    hide(global, "Date", BurstDate);
+
+    // ---- Values from the host: members are found in any letter case when there is no exact match.
+    const same = (one, two) => one.toLowerCase() === two.toLowerCase();
+    const spelling = (object, key) =>
+        typeof key === "string" ? keys(object).find((name) => same(name, key)) : undefined;
+    const anyCase = new Proxy(freeze({}), {
+        get(target, key, receiver) {
+            if (key in Object.prototype) {
+                return Reflect.get(Object.prototype, key, receiver);
+            }
+            const name = spelling(receiver, key);
+            return name === undefined ? undefined : receiver[name];
+        },
+        set(target, key, value, receiver) {
+            const name = spelling(receiver, key) ?? key;
+            return Reflect.defineProperty(receiver, name,
+                { value, writable: true, enumerable: true, configurable: true });
+        },
+    });
+    const adopt = (root) => {
+        if (typeof root !== "object" || root === null) {
+            return root;
+        }
+        const open = [root];
+        while (open.length > 0) {
+            const value = open.pop();
+            for (const item of isArray(value) ? value : Object.values(value)) {
+                if (typeof item === "object" && item !== null) {
+                    open.push(item);
+                }
+            }
+            if (!isArray(value)) {
+                Object.setPrototypeOf(value, anyCase);
+            }
+        }
+        return root;
+    };
+
+    // ---- The container `variables`: read when touched, written back after the script.
+    let assigned = new Set();
+    const ASSIGNED = Symbol("assigned");
+    const snapshot = (value) => (typeof value === "object" && value !== null ? stringify(value) : value);
+    const containers = new WeakMap();
+    const openVariables = () => {
+        assigned = new Set();
+        const held = Object.create(null);
+        const before = new Map();
+        let names;
+        const nameOf = (key) => {
+            names ??= native.variableNames();
+            return names.includes(key) ? key : names.find((name) => same(name, key));
+        };
+        const load = (key) => {
+            if (typeof key !== "string" || hasOwn(held, key)) {
+                return key;
+            }
+            const name = nameOf(key);
+            if (name !== undefined && !hasOwn(held, name)) {
+                held[name] = adopt(native.variable(name));
+                before.set(name, snapshot(held[name]));
+            }
+            return name ?? key;
+        };
+        const loadAll = () => (names ??= native.variableNames()).forEach(load);
+        const container = new Proxy(held, {
+            get: (target, key) => target[load(key)],
+            has: (target, key) => load(key) in target,
+            set(target, key, value) {
+                const name = typeof key === "string" ? (nameOf(key) ?? key) : key;
+                target[name] = value;
+                before.set(name, ASSIGNED);
+                return true;
+            },
+            defineProperty: () => false,
+            deleteProperty: () => false,
+            ownKeys(target) {
+                loadAll();
+                return ownKeys(target);
+            },
+            getOwnPropertyDescriptor: (target, key) => getOwnPropertyDescriptor(target, load(key)),
+        });
+        containers.set(container, { held, before });
+        return container;
+    };
+    const closeVariables = (container) => {
+        const { held, before } = containers.get(container);
+        for (const [name, old] of before) {
+            const isNew = old === ASSIGNED || !Object.is(old, snapshot(held[name]));
+            // What the script set by setVariable wins over the container.
+            if (isNew && typeof name === "string" && !assigned.has(name)) {
+                native.setVariable(name, held[name]);
+            }
+        }
+    };
+
+    // ---- Elsa's functions.
+    const text = (value) => (value === undefined || value === null ? null : String(value));
+    const setVariable = (name, value) => {
+        native.setVariable(String(name), value);
+        assigned.add(String(name));
+    };
+    const toBytes = (value) => Array.from(value instanceof Uint8Array ? value : Uint8Array.from(value));
+    const newGuid = () => native.newId();
+    const newShortGuid = () => native.newShortId();
+    const api = {
+        getWorkflowDefinitionId: () => native.fact("definitionId"),
+        getWorkflowDefinitionVersion: () => native.fact("version"),
+        getWorkflowInstanceId: () => native.fact("instanceId"),
+        getCorrelationId: () => native.fact("correlationId"),
+        setCorrelationId: (value) => native.setFact("correlationId", text(value)),
+        getWorkflowInstanceName: () => native.fact("name"),
+        setWorkflowInstanceName: (value) => native.setFact("name", text(value)),
+        getVariable: (name) => adopt(native.variable(String(name))),
+        setVariable,
+        getInput: (name) => adopt(native.input(String(name))),
+        getOutputFrom: (activity, output) => adopt(native.outputFrom(String(activity), text(output))),
+        getLastResult: () => adopt(native.lastResult()),
+        isNullOrWhiteSpace: (value) => value === undefined || value === null || String(value).trim() === "",
+        isNullOrEmpty: (value) => value === undefined || value === null || value === "",
+        toJson: (value) => stringify(value),
+        parseGuid: (value) => native.parseId(String(value)),
+        newGuid,
+        newGuidString: () => native.newId(),
+        getGuidString: () => native.newId(),
+        newShortGuid,
+        getShortGuid: () => native.newShortId(),
+        bytesToBase64: (bytes) => native.toBase64(toBytes(bytes)),
+        bytesFromBase64: (base64) => native.fromBase64(String(base64)),
+        stringToBase64: (value) => native.toBase64(toBytes(native.toUtf8(String(value)))),
+        stringFromBase64: (base64) => native.fromUtf8(toBytes(native.fromBase64(String(base64)))),
+        bytesToString: (bytes) => native.fromUtf8(toBytes(bytes)),
+        bytesFromString: (value) => native.toUtf8(String(value)),
+    };
+    for (const name of keys(api)) {
+        hide(global, name, api[name]);
+    }
+    hide(Uint8Array.prototype, "toJSON", function toJSON() {
+        return native.toBase64(toBytes(this));
+    });
+    hide(BigInt.prototype, "toJSON", function toJSON() {
+        const value = BigInt.prototype.valueOf.call(this);
+        return BigInt.asIntN(54, value) === value ? Number(value) : value.toString();
+    });
+
+    // ---- Helpers of one script's wrapper: getXxx, setXxx.
+    const getter = (suffix) => freeze(() => adopt(native.generated(suffix)));
+    const setter = (suffix) => freeze((value) => {
+        assigned.add(native.setGenerated(suffix, value));
+    });
+    const link = (wrapper, source) => freeze(wrapper(getter, setter, source));
+
+    // ---- Freeze. Assigning `name` or `toString` to an object must go on working, although its
+    // prototype is frozen: those properties become accessors that define an own property.
+    const assignable = (prototype, names) => {
+        for (const name of names) {
+            const value = getOwnPropertyDescriptor(prototype, name)?.value;
+            if (value !== undefined) {
+                defineProperty(prototype, name, {
+                    get: () => value,
+                    set(own) {
+                        if (this !== prototype && Object(this) === this) {
+                            defineProperty(this, name,
+                                { value: own, writable: true, enumerable: true, configurable: true });
+                        }
+                    },
+                    enumerable: false,
+                    configurable: true,
+                });
+            }
+        }
+    };
+    assignable(Object.prototype, ["constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable",
+        "toLocaleString", "toString", "valueOf"]);
+    assignable(compileText.prototype, ["constructor", "toString"]);
+    for (const type of [Error, AggregateError, EvalError, RangeError, ReferenceError, SyntaxError, TypeError,
+        URIError]) {
+        assignable(type.prototype, ["constructor", "message", "name", "toString"]);
+    }
+
+    const seen = new Set();
+    const open = [];
+    const visit = (value) => {
+        if ((typeof value === "object" || typeof value === "function") && value !== null && !seen.has(value)) {
+            seen.add(value);
+            open.push(value);
+        }
+    };
+    const generators = [function* () {}, async function* () {}];
+    const unnamed = [
+        anyCase, async function () {}, ...generators, ...generators.map((make) => make()),
+        [][Symbol.iterator](), ""[Symbol.iterator](), new Map().entries(), new Set().entries(), "".matchAll(/a/g),
+        Iterator.from({ next() {} }), [].values().map((item) => item), new Proxy({}, {}),
+        getter, setter, link, openVariables, closeVariables,
+    ];
+    visit(global);
+    unnamed.forEach(visit);
+    while (open.length > 0) {
+        const object = open.pop();
+        for (const key of ownKeys(object)) {
+            const property = getOwnPropertyDescriptor(object, key);
+            visit(property.value);
+            visit(property.get);
+            visit(property.set);
+        }
+        visit(getPrototypeOf(object));
+        freeze(object);
+    }
+    return { link, openVariables, closeVariables, directEval, names: ownKeys(global).filter((k) => typeof k === "string") };
+}

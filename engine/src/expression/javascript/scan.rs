@@ -1,0 +1,185 @@
+//! A look at the words of a script, to know what its wrapper has to declare.
+//!
+//! Words inside strings and comments are seen too: that declares a name too many, which does no harm.
+
+use std::collections::BTreeSet;
+
+/// What a script mentions.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Words {
+    /// Suffixes of `getXxx`.
+    pub(super) getters: BTreeSet<String>,
+    /// Suffixes of `setXxx`.
+    pub(super) setters: BTreeSet<String>,
+    /// Names that are assigned to. Undeclared ones would be global variables; the wrapper makes them local.
+    pub(super) assigned: BTreeSet<String>,
+    /// Whether the `variables` container is used.
+    pub(super) variables: bool,
+}
+
+/// Words that cannot name a variable, and names of the global object that a script must not hide by accident.
+const RESERVED: &[&str] = &[
+    "arguments",
+    "async",
+    "await",
+    "break",
+    "case",
+    "catch",
+    "class",
+    "const",
+    "continue",
+    "debugger",
+    "default",
+    "delete",
+    "do",
+    "else",
+    "enum",
+    "eval",
+    "export",
+    "extends",
+    "false",
+    "finally",
+    "for",
+    "function",
+    "get",
+    "if",
+    "implements",
+    "import",
+    "in",
+    "instanceof",
+    "interface",
+    "let",
+    "new",
+    "null",
+    "of",
+    "package",
+    "private",
+    "protected",
+    "public",
+    "return",
+    "set",
+    "static",
+    "super",
+    "switch",
+    "this",
+    "throw",
+    "true",
+    "try",
+    "typeof",
+    "undefined",
+    "var",
+    "variables",
+    "void",
+    "while",
+    "with",
+    "yield",
+];
+
+/// Looks for the words of a script. `is_global` tells names that are defined anyway.
+pub(super) fn words(source: &str, is_global: &dyn Fn(&str) -> bool) -> Words {
+    let mut words = Words::default();
+    let mut before = ' ';
+    let mut rest = source;
+    while let Some(character) = rest.chars().next() {
+        if !starts_name(character) {
+            if !character.is_whitespace() {
+                before = character;
+            }
+            let skipped = if character.is_ascii_digit() {
+                length(rest)
+            } else {
+                character.len_utf8()
+            };
+            rest = &rest[skipped..];
+            continue;
+        }
+        let (word, after) = rest.split_at(length(rest));
+        take(word, before, after, is_global, &mut words);
+        before = 'a';
+        rest = after;
+    }
+    words
+}
+
+fn take(
+    word: &str,
+    before: char,
+    after: &str,
+    is_global: &dyn Fn(&str) -> bool,
+    words: &mut Words,
+) {
+    if word == "variables" {
+        words.variables = true;
+    }
+    if RESERVED.contains(&word) || is_global(word) {
+        return;
+    }
+    match (suffix_of(word, "get"), suffix_of(word, "set")) {
+        (Some(suffix), _) => {
+            words.getters.insert(suffix.to_owned());
+        }
+        (_, Some(suffix)) => {
+            words.setters.insert(suffix.to_owned());
+        }
+        _ if before != '.' && is_assigned(after) => {
+            words.assigned.insert(word.to_owned());
+        }
+        _ => {}
+    }
+}
+
+/// What follows the prefix of a generated function; `settings` is none.
+fn suffix_of<'a>(word: &'a str, prefix: &str) -> Option<&'a str> {
+    word.strip_prefix(prefix)
+        .filter(|suffix| suffix.starts_with(|first: char| !first.is_lowercase()))
+}
+
+/// Whether what follows a name assigns to it: `=` (but neither `==` nor `=>`), or the head of a `for … of`.
+fn is_assigned(after: &str) -> bool {
+    let after = after.trim_start();
+    let mut characters = after.chars();
+    match characters.next() {
+        Some('=') => !matches!(characters.next(), Some('=' | '>')),
+        Some('o') => after.starts_with("of ") || after.starts_with("of["),
+        Some('i') => after.starts_with("in "),
+        _ => false,
+    }
+}
+
+fn starts_name(character: char) -> bool {
+    character.is_alphabetic() || matches!(character, '_' | '$')
+}
+
+/// Length of the name or number at the start.
+fn length(text: &str) -> usize {
+    text.find(|c: char| !starts_name(c) && !c.is_ascii_digit())
+        .unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn words_are_found() {
+        let source = "settings = 1; x = getAmount() + a.b; y == 1; z => 2; setTotal(1.5e3); for (k of [1]) {}; let q = 0; isNull = 1";
+        let words = words(source, &|name| name == "isNull");
+        assert_eq!(words.getters, set(&["Amount"]));
+        assert_eq!(words.setters, set(&["Total"]));
+        assert_eq!(words.assigned, set(&["settings", "x", "k", "q"]));
+        assert!(!words.variables);
+        assert!(super::words("variables.X += 1", &|_| false).variables);
+    }
+
+    #[test]
+    fn any_text_is_scanned() {
+        for source in ["", "=", "a", "ä=1", "get", "\u{0}", "1e400", "😀=", "getⒶ"] {
+            let _ = words(source, &|_| false);
+        }
+        assert_eq!(words("get = 1; default = 2", &|_| false), Words::default());
+    }
+}

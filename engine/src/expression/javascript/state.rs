@@ -1,0 +1,121 @@
+//! What is known about the evaluation that runs: deadline, why it was stopped, what a host call failed with.
+//!
+//! Thread-local, because QuickJS calls back without a way to pass anything through. Evaluations nest
+//! when a host call runs SQL that evaluates a script, so the state of the outer one is saved meanwhile.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+
+use super::ScriptLimits;
+use crate::fault::Fault;
+
+/// Why the interpreter was told to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The time is over.
+    Time,
+    /// The query is cancelled.
+    Interrupt,
+    /// A host call unwound.
+    Panic,
+}
+
+/// The state of an outer evaluation.
+pub(super) struct Saved {
+    deadline: Option<Instant>,
+    time: Duration,
+    interrupted: fn() -> bool,
+    stop: Option<Stop>,
+    fault: Option<Fault>,
+    panic: Option<Box<dyn Any + Send>>,
+    spoiled: bool,
+}
+
+thread_local! {
+    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
+    static TIME: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    static INTERRUPTED: Cell<fn() -> bool> = const { Cell::new(never) };
+    static STOP: Cell<Option<Stop>> = const { Cell::new(None) };
+    static SPOILED: Cell<bool> = const { Cell::new(false) };
+    static FAULT: RefCell<Option<Fault>> = const { RefCell::new(None) };
+    static PANIC: Cell<Option<Box<dyn Any + Send>>> = const { Cell::new(None) };
+}
+
+fn never() -> bool {
+    false
+}
+
+/// Begins an evaluation.
+pub(super) fn enter(limits: &ScriptLimits) -> Saved {
+    Saved {
+        deadline: DEADLINE.replace(None),
+        time: TIME.replace(limits.time),
+        interrupted: INTERRUPTED.replace(limits.interrupted),
+        stop: STOP.replace(None),
+        fault: FAULT.take(),
+        panic: PANIC.take(),
+        spoiled: SPOILED.replace(false),
+    }
+}
+
+/// Ends an evaluation; tells whether it was stopped or spoiled the runtime.
+pub(super) fn leave(saved: Saved) -> bool {
+    DEADLINE.set(saved.deadline);
+    TIME.set(saved.time);
+    INTERRUPTED.set(saved.interrupted);
+    FAULT.replace(saved.fault);
+    PANIC.set(saved.panic);
+    let spoiled = SPOILED.replace(saved.spoiled);
+    STOP.replace(saved.stop).is_some() || spoiled
+}
+
+/// Asked by the interpreter every ten thousand steps or so: whether to stop.
+pub(super) fn poll() -> bool {
+    if STOP.get().is_some() {
+        return true;
+    }
+    if (INTERRUPTED.get())() {
+        STOP.set(Some(Stop::Interrupt));
+        return true;
+    }
+    // Short scripts never get here, so they never ask for the time.
+    let now = Instant::now();
+    match DEADLINE.get() {
+        None => DEADLINE.set(now.checked_add(TIME.get())),
+        Some(deadline) if now >= deadline => STOP.set(Some(Stop::Time)),
+        Some(_) => {}
+    }
+    STOP.get().is_some()
+}
+
+/// Why the evaluation was stopped, if it was.
+pub(super) fn stopped() -> Option<Stop> {
+    STOP.get()
+}
+
+/// Notes that the runtime should not be used again.
+pub(super) fn spoil() {
+    SPOILED.set(true);
+}
+
+/// Keeps the fault of a host call, which travels through the script as an exception.
+pub(super) fn set_fault(fault: Fault) {
+    FAULT.replace(Some(fault));
+}
+
+/// Takes the kept fault if the exception that left the script is the one made of it.
+pub(super) fn take_fault(message: &str) -> Option<Fault> {
+    FAULT.take().filter(|fault| fault.message == message)
+}
+
+/// Keeps the panic of a host call and stops the script: nothing may catch it.
+pub(super) fn set_panic(payload: Box<dyn Any + Send>) {
+    PANIC.set(Some(payload));
+    STOP.set(Some(Stop::Panic));
+}
+
+/// Takes the kept panic.
+pub(super) fn take_panic() -> Option<Box<dyn Any + Send>> {
+    PANIC.take()
+}

@@ -1,0 +1,68 @@
+//! The engine's only door outward.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::expression::Scope;
+use crate::fault::Fault;
+
+/// What a burst needs from the world around it.
+///
+/// A method that runs user SQL returns its error as a [`Fault`]. Errors that must end the call (query
+/// cancel, serialization failures, lack of resources) never come back as a fault: the host unwinds with
+/// them. After a `Fault` from [`sql`](Host::sql), [`sql_value`](Host::sql_value) or
+/// [`call`](Host::call) the burst ends the open step without keeping it before it asks for anything else.
+pub trait Host {
+    /// The instant of this burst, the same for all its activities.
+    fn now(&self) -> DateTime<Utc>;
+
+    /// Makes a new time-ordered id (UUID version 7 of [`now`](Host::now)).
+    fn new_id(&mut self) -> Uuid;
+
+    /// Answers to query cancel and termination; called once per step.
+    fn check_interrupts(&mut self);
+
+    /// Opens a step: effects of what follows can be undone together. Called only around activities
+    /// whose node says [`uses_sql`](crate::program::Node::uses_sql).
+    fn begin_step(&mut self);
+
+    /// Ends the open step and keeps or undoes its effects.
+    fn end_step(&mut self, keep: bool);
+
+    /// Runs a statement with parameters `$1…` of type jsonb. Rows come back as objects.
+    fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault>;
+
+    /// Evaluates a SQL expression; its named parameters are read from `scope`.
+    fn sql_value(&mut self, expression: &str, scope: &dyn Scope) -> Result<Value, Fault>;
+
+    /// Calls a function of the user: `f(context jsonb) RETURNS jsonb`.
+    fn call(&mut self, function: Function<'_>, context: &Value) -> Result<Value, Fault>;
+
+    /// Calls the payload function of a custom trigger type; one value per row.
+    fn payloads(&mut self, type_name: &str, context: &Value) -> Result<Vec<Value>, Fault>;
+
+    /// Makes the instance known under a new correlation id at once, so that a taken one faults here.
+    fn correlate(&mut self, correlation_id: Option<&str>) -> Result<(), Fault>;
+
+    /// Passes on a line that `WriteLine` wrote.
+    fn write_line(&mut self, text: &str);
+}
+
+/// A function of the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Function<'a> {
+    /// The handler registered for an activity type.
+    Handler(&'a str),
+    /// A function by the name that a bookmark gave as its callback.
+    Callback(&'a str),
+}
+
+/// Result of a statement.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// One object per row; empty for a statement that returns none.
+    pub rows: Vec<Value>,
+    /// Number of rows returned or affected.
+    pub count: u64,
+}

@@ -1,0 +1,318 @@
+//! An instance: the durable state of one run of a definition.
+//!
+//! Columns that users query (`input`, `output`, `variables`, `correlation_id`, `name`, the statuses) are
+//! fields here and columns in the table. Everything else is [`State`], stored as compact bytes with a
+//! format number. Bookmarks are in neither: their rows are the only truth, a context only counts them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::fault::Fault;
+use crate::program::{NodeIx, Program};
+use crate::value::convert;
+
+pub mod codec;
+
+/// One run of a definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    /// Id.
+    pub id: Uuid,
+    /// Version number of the definition it is pinned to.
+    pub version: i32,
+    /// Correlation id.
+    pub correlation_id: Option<String>,
+    /// Name.
+    pub name: Option<String>,
+    /// Sub-status; the status follows from it.
+    pub sub_status: SubStatus,
+    /// Input given at start.
+    pub input: Map<String, Value>,
+    /// Workflow outputs so far.
+    pub output: Map<String, Value>,
+    /// Variables of the workflow scope, by name.
+    pub variables: Map<String, Value>,
+    /// Number of incidents so far.
+    pub incident_count: u32,
+    /// What only the engine reads.
+    pub state: State,
+}
+
+/// Elsa's sub-status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SubStatus {
+    /// Created, not started.
+    Pending,
+    /// In a burst.
+    Executing,
+    /// Waits for bookmarks (or, with incidents, for a retry).
+    Suspended,
+    /// All done.
+    Finished,
+    /// A fault stopped it; it can be retried, resumed or cancelled.
+    Faulted,
+    /// Cancelled.
+    Cancelled,
+}
+
+/// Elsa's status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Not ended.
+    Running,
+    /// Ended; `Faulted` counts as ended although it can be taken up again.
+    Finished,
+}
+
+impl SubStatus {
+    /// All values, in the order of life.
+    pub const ALL: [SubStatus; 6] = [
+        Self::Pending,
+        Self::Executing,
+        Self::Suspended,
+        Self::Finished,
+        Self::Faulted,
+        Self::Cancelled,
+    ];
+
+    /// Elsa's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "Pending",
+            Self::Executing => "Executing",
+            Self::Suspended => "Suspended",
+            Self::Finished => "Finished",
+            Self::Faulted => "Faulted",
+            Self::Cancelled => "Cancelled",
+        }
+    }
+
+    /// Reads Elsa's name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.name() == name)
+    }
+
+    /// The status that belongs to it.
+    pub fn status(self) -> Status {
+        match self {
+            Self::Pending | Self::Executing | Self::Suspended => Status::Running,
+            Self::Finished | Self::Faulted | Self::Cancelled => Status::Finished,
+        }
+    }
+}
+
+impl Status {
+    /// Elsa's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "Running",
+            Self::Finished => "Finished",
+        }
+    }
+}
+
+/// The engine's own part of an instance.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Open activity executions by sequence number.
+    pub contexts: BTreeMap<u32, Context>,
+    /// Next sequence number.
+    pub next_context: u32,
+    /// Number of journal rows written so far; the next one's `seq`.
+    pub next_journal: u32,
+    /// Latest outputs of each activity that had any; they survive a suspend.
+    pub outputs: BTreeMap<NodeIx, Vec<(String, Json)>>,
+    /// Result of the activity that last produced one.
+    pub last_result: Option<Json>,
+    /// The trigger that this run started with.
+    pub trigger: Option<NodeIx>,
+    /// Whether that trigger has run as such; from then on it waits like any other activity.
+    pub trigger_used: bool,
+}
+
+/// One open execution of an activity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Context {
+    /// What it executes.
+    pub node: NodeIx,
+    /// The execution that scheduled it.
+    pub parent: Option<u32>,
+    /// Where it stands.
+    pub status: ActivityStatus,
+    /// Bookmarks of it that are stored.
+    pub bookmarks: u32,
+    /// Faults of it and below it.
+    pub faults: u32,
+    /// Mark given by the parent, to tell executions of one child apart.
+    pub tag: u32,
+    /// Whether a `Break` passed: it ends with the next child that completes.
+    pub breaking: bool,
+    /// Variables of its scope: those declared by a container first, then those given by a loop.
+    pub variables: Vec<(String, Json)>,
+    /// What the activity itself remembers.
+    pub memory: Memory,
+}
+
+/// Elsa's activity status; completed and cancelled executions are not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ActivityStatus {
+    /// Begun and not ended.
+    Running,
+    /// Ended by a fault; a retry runs it again.
+    Faulted,
+}
+
+/// What an activity remembers between its child's or bookmark's events.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Memory {
+    /// Nothing.
+    #[default]
+    None,
+    /// A position or a count.
+    Count(i64),
+    /// Where a counting loop stands.
+    Range {
+        /// The number of this round.
+        current: i64,
+        /// The bound.
+        end: i64,
+        /// The difference between two rounds.
+        step: i64,
+        /// Whether the bound belongs to the range.
+        inclusive: bool,
+    },
+    /// Where a loop over computed items stands.
+    Items {
+        /// Index of this round.
+        index: i64,
+        /// The items, as an array.
+        items: Json,
+    },
+    /// Visits of a flowchart.
+    Flow(Box<crate::activity::flowchart::scope::FlowScope>),
+    /// Anything else.
+    Json(Json),
+}
+
+impl Memory {
+    /// The position or count in it, 0 if it has none.
+    pub fn position(&self) -> i64 {
+        match self {
+            Self::Count(position)
+            | Self::Range {
+                current: position, ..
+            }
+            | Self::Items {
+                index: position, ..
+            } => *position,
+            Self::None | Self::Flow(_) | Self::Json(_) => 0,
+        }
+    }
+
+    /// Moves the position; what has none becomes a count.
+    pub fn set_position(&mut self, to: i64) {
+        match self {
+            Self::Count(position)
+            | Self::Range {
+                current: position, ..
+            }
+            | Self::Items {
+                index: position, ..
+            } => *position = to,
+            Self::None | Self::Flow(_) | Self::Json(_) => *self = Self::Count(to),
+        }
+    }
+}
+
+impl Instance {
+    /// Makes an instance that has not started. Declared inputs are converted to their types; the others
+    /// are kept as they are.
+    ///
+    /// # Errors
+    /// A fault that names the input that cannot be converted.
+    pub fn new(
+        id: Uuid,
+        program: &Program,
+        version: i32,
+        correlation_id: Option<String>,
+        name: Option<String>,
+        mut input: Map<String, Value>,
+    ) -> Result<Self, Fault> {
+        for argument in &program.inputs {
+            if let Some(value) = input.get_mut(&argument.name) {
+                *value = convert(value.take(), argument.type_name).map_err(|mut fault| {
+                    fault.message = format!("input \"{}\": {}", argument.name, fault.message);
+                    fault
+                })?;
+            }
+        }
+        let variables = program.variables.iter();
+        Ok(Self {
+            id,
+            version,
+            correlation_id,
+            name,
+            sub_status: SubStatus::Pending,
+            input,
+            output: Map::new(),
+            variables: variables
+                .map(|v| (v.name.clone(), v.initial.clone()))
+                .collect(),
+            incident_count: 0,
+            state: State::default(),
+        })
+    }
+}
+
+/// A JSON value inside the compact state, written as text because the format is not self-describing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Json(pub Value);
+
+impl Serialize for Json {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.to_string())
+    }
+}
+
+/// Nesting that a stored value may have. Values are refused beyond 2,000; the rest is for what the engine
+/// puts around them.
+const MAX_STORED_DEPTH: usize = 2_100;
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let text = <&'de str>::deserialize(deserializer)?;
+        if nesting(text) > MAX_STORED_DEPTH {
+            return Err(D::Error::custom("value is nested too deep"));
+        }
+        // Only parsed here, where the depth is known, without serde_json's own limit of 128.
+        let mut reader = serde_json::Deserializer::from_str(text);
+        reader.disable_recursion_limit();
+        let value = Value::deserialize(&mut reader).map_err(D::Error::custom)?;
+        reader.end().map_err(D::Error::custom)?;
+        Ok(Json(value))
+    }
+}
+
+/// Deepest nesting of brackets outside strings.
+fn nesting(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0usize, 0usize);
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}

@@ -1,0 +1,133 @@
+//! The engine's state as bytes: a format number, then postcard.
+//!
+//! Every later version must read what this one writes; a frozen sample in the tests sees to it.
+
+use crate::fault::Error;
+use crate::instance::State;
+
+/// The format that is written.
+const FORMAT: u8 = 1;
+
+/// Packs a state.
+pub fn encode_state(state: &State) -> Vec<u8> {
+    // Strings, numbers and sequences of known length cannot fail to be written to a vector.
+    postcard::to_extend(state, vec![FORMAT]).expect("a state is always serializable")
+}
+
+/// Unpacks a state.
+///
+/// # Errors
+/// [`Error::CorruptState`] if the format is unknown or the bytes are damaged.
+pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
+    let corrupt = |reason: &str| Error::CorruptState(reason.to_owned());
+    match bytes.split_first() {
+        Some((&FORMAT, rest)) => {
+            let (state, rest): (State, _) = postcard::take_from_bytes(rest)
+                .map_err(|error| Error::CorruptState(error.to_string()))?;
+            if rest.is_empty() {
+                Ok(state)
+            } else {
+                Err(corrupt("bytes are left over"))
+            }
+        }
+        Some((format, _)) => Err(Error::CorruptState(format!("format {format} is not known"))),
+        None => Err(corrupt("there are no bytes")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::activity::flowchart::scope::FlowScope;
+    use crate::instance::{ActivityStatus, Context, Json, Memory};
+    use crate::program::NodeIx;
+
+    /// One of everything that a state can hold.
+    fn sample() -> State {
+        let context = |memory: Memory| Context {
+            node: NodeIx(2),
+            parent: Some(1),
+            status: ActivityStatus::Faulted,
+            bookmarks: 3,
+            faults: 1,
+            tag: 4,
+            breaking: true,
+            variables: vec![("A".into(), Json(json!({"a": [1.10, null, "é"]})))],
+            memory,
+        };
+        let mut scope = FlowScope::new(5);
+        scope.visit_activity(1);
+        scope.visit_connection(2, true);
+        let items = Memory::Items {
+            index: 1,
+            items: Json(json!([1])),
+        };
+        let range = Memory::Range {
+            current: -1,
+            end: 300,
+            step: 2,
+            inclusive: false,
+        };
+        let memories = [
+            Memory::None,
+            Memory::Count(-7),
+            range,
+            items,
+            Memory::Flow(Box::new(scope)),
+            Memory::Json(Json(json!("x"))),
+        ];
+        State {
+            contexts: (0..).zip(memories.map(context)).collect(),
+            next_context: 6,
+            next_journal: 7,
+            outputs: [(NodeIx(2), vec![("result".into(), Json(json!(true)))])].into(),
+            last_result: Some(Json(json!(null))),
+            trigger: Some(NodeIx(1)),
+            trigger_used: true,
+        }
+    }
+
+    /// What version 0.1.0 wrote. A later version must read it: never change this text.
+    const FROZEN: &str = "\
+        0106000201010103010401010141157b2261223a5b312e312c6e756c6c2c22c3a9225d7d0001020101010301\
+        0401010141157b2261223a5b312e312c6e756c6c2c22c3a9225d7d010d020201010103010401010141157b22\
+        61223a5b312e312c6e756c6c2c22c3a9225d7d0201d8040400030201010103010401010141157b2261223a5b\
+        312e312c6e756c6c2c22c3a9225d7d0302035b315d040201010103010401010141157b2261223a5b312e312c\
+        6e756c6c2c22c3a9225d7d040502000103000003050201010103010401010141157b2261223a5b312e312c6e\
+        756c6c2c22c3a9225d7d0503227822060701020106726573756c74047472756501046e756c6c010101";
+
+    #[test]
+    fn what_an_earlier_version_wrote_is_still_read() {
+        let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+        assert_eq!(hex(&encode_state(&sample())), FROZEN);
+        let bytes: Vec<u8> = (0..FROZEN.len() / 2)
+            .map(|i| u8::from_str_radix(&FROZEN[2 * i..2 * i + 2], 16).unwrap())
+            .collect();
+        assert_eq!(decode_state(&bytes).unwrap(), sample());
+    }
+
+    #[test]
+    fn an_unknown_format_and_damaged_bytes_are_refused() {
+        let good = encode_state(&sample());
+        for bytes in [
+            &[] as &[u8],
+            &[2],
+            &good[..good.len() - 1],
+            &[&good[..], &[0]].concat(),
+        ] {
+            assert!(matches!(decode_state(bytes), Err(Error::CorruptState(_))));
+        }
+    }
+
+    #[test]
+    fn a_value_nested_beyond_all_bounds_is_refused_before_it_is_parsed() {
+        let text = "[".repeat(100_000) + &"]".repeat(100_000);
+        let bytes = postcard::to_stdvec(&text).unwrap();
+        assert!(postcard::from_bytes::<Json>(&bytes).is_err());
+        let quoted = serde_json::to_string(&"[".repeat(100_000)).unwrap();
+        let bytes = postcard::to_stdvec(&quoted).unwrap();
+        assert!(postcard::from_bytes::<Json>(&bytes).is_ok());
+    }
+}

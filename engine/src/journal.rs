@@ -1,0 +1,128 @@
+//! The journal: what happened in a burst, in order, packed into bytes with a format number.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::fault::Error;
+use crate::instance::Json;
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// What.
+    pub kind: EventKind,
+    /// Activity id; empty for the workflow itself.
+    pub activity_id: String,
+    /// Activity type without the `Elsa.` prefix; empty for the workflow itself.
+    pub activity_type: String,
+    /// Execution of the activity.
+    pub activity_instance_id: Option<Uuid>,
+    /// Bookmark, where one was made, resumed or removed.
+    pub bookmark_id: Option<Uuid>,
+    /// Outcomes, the written line, the fault, the reason: whatever belongs to the kind.
+    pub data: Option<Json>,
+}
+
+/// The kinds of events. Stored by number: add at the end only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EventKind {
+    /// The workflow started.
+    WorkflowStarted,
+    /// A bookmark of the workflow was resumed.
+    WorkflowResumed,
+    /// Every branch waits.
+    WorkflowSuspended,
+    /// All is done.
+    WorkflowFinished,
+    /// A fault stopped it.
+    WorkflowFaulted,
+    /// It was cancelled; data is the reason.
+    WorkflowCancelled,
+    /// Faulted activities run again.
+    WorkflowRetried,
+    /// An activity began.
+    Started,
+    /// A bookmark of the activity was resumed.
+    Resumed,
+    /// A bookmark was made.
+    BookmarkCreated,
+    /// An activity completed; data holds outcomes other than `Done`.
+    Completed,
+    /// An activity was cancelled.
+    Canceled,
+    /// An activity faulted; data is sqlstate and message.
+    Faulted,
+    /// A line written by `WriteLine`.
+    Line,
+    /// A stimulus was published; data is name and payload.
+    Published,
+    /// Anything that an activity wants to be known, such as the computed instant of a timer.
+    Note,
+    /// An activation strategy refused a start by trigger or schedule.
+    StartRefused,
+}
+
+/// The format that is written.
+const FORMAT: u8 = 1;
+
+/// Packs events.
+pub fn encode(events: &[Event]) -> Vec<u8> {
+    // Strings, numbers and sequences of known length cannot fail to be written to a vector.
+    postcard::to_extend(events, vec![FORMAT]).expect("events are always serializable")
+}
+
+/// Unpacks events.
+///
+/// # Errors
+/// [`Error::CorruptState`] if the format is unknown or the bytes are damaged.
+pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
+    match bytes.split_first() {
+        Some((&FORMAT, rest)) => {
+            let (events, rest): (Vec<Event>, _) = postcard::take_from_bytes(rest)
+                .map_err(|error| Error::CorruptState(error.to_string()))?;
+            match rest {
+                [] => Ok(events),
+                _ => Err(Error::CorruptState("bytes are left over".to_owned())),
+            }
+        }
+        Some((format, _)) => Err(Error::CorruptState(format!("format {format} is not known"))),
+        None => Err(Error::CorruptState("there are no bytes".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn events_come_back_as_they_were() {
+        let event = Event {
+            kind: EventKind::StartRefused,
+            activity_id: "a".into(),
+            activity_type: "Event".into(),
+            activity_instance_id: Some(Uuid::from_u128(1)),
+            bookmark_id: None,
+            data: Some(Json(json!({"x": 1.10}))),
+        };
+        let events = vec![event.clone(), event];
+        assert_eq!(decode(&encode(&events)).unwrap(), events);
+        assert_eq!(decode(&encode(&[])).unwrap(), []);
+    }
+
+    #[test]
+    fn kinds_are_stored_by_numbers_that_stay() {
+        let stored = |kind: EventKind| postcard::to_stdvec(&kind).unwrap();
+        assert_eq!(stored(EventKind::WorkflowStarted), [0]);
+        assert_eq!(stored(EventKind::Started), [7]);
+        assert_eq!(stored(EventKind::StartRefused), [16]);
+    }
+
+    #[test]
+    fn other_formats_and_damaged_bytes_are_refused() {
+        for bytes in [&[] as &[u8], &[0, 0], &[1, 9], &[1, 0, 0]] {
+            assert!(matches!(decode(bytes), Err(Error::CorruptState(_))));
+        }
+    }
+}

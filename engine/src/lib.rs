@@ -1,0 +1,32 @@
+//! The pure core of `workflow`.
+//!
+//! A **definition** (Elsa 3's JSON, or the short form) is read, validated and compiled to a
+//! [`Program`]. An [`Instance`] is the durable state of one run. A **burst** takes a program, an
+//! instance and one reason to run (start, resume, retry, cancel), works off the activity queue until
+//! every branch waits or ends, and leaves behind the changed instance and a [`Delta`]: the bookmarks,
+//! tasks, incidents and journal events that the shell stores.
+//!
+//! The crate knows no database, no clock and no randomness. Its only door outward is [`Host`].
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod definition;
+pub mod program;
+pub mod value;
+pub mod expression;
+pub mod stimulus;
+pub mod trigger;
+pub mod bookmark;
+pub mod instance;
+pub mod activity;
+pub mod execution;
+pub mod journal;
+pub mod host;
+pub mod fault;
+
+pub use bookmark::Bookmark;
+pub use execution::{Delta, Limits};
+pub use fault::{Error, Fault};
+pub use host::Host;
+pub use instance::Instance;
+pub use program::Program;

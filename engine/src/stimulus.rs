@@ -1,0 +1,201 @@
+//! Stimuli: the name and payload that bookmarks and triggers wait for, and the hash they meet under.
+//!
+//! Elsa's built-in payloads have known fields; they are read in any letter case, stored under Elsa's names
+//! and hashed to Elsa's bytes. Other payloads are hashed in canonical form, so that what is equal as jsonb
+//! meets. Knows nothing of bookmarks, matching or storage.
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::fault::Fault;
+use crate::value::{canonical, shorten, to_text};
+
+mod fields;
+mod json;
+
+use fields::{Field, Shape};
+
+/// Built-in types that wait, by their short names.
+const BUILT_IN: [&str; 10] = [
+    "Event",
+    "HttpEndpoint",
+    "RunTask",
+    "Cron",
+    "StartAt",
+    "Timer",
+    "Delay",
+    "DispatchWorkflow",
+    "ExecuteWorkflow",
+    "BulkDispatchWorkflows",
+];
+
+/// Resolves a stimulus name as a type name in a definition: `Event` is `Elsa.Event`, unless a custom
+/// activity has that very name. Other names are taken as they are.
+pub fn resolve_name(name: &str, is_custom: &dyn Fn(&str) -> bool) -> String {
+    if !is_custom(name) && BUILT_IN.contains(&name) {
+        format!("Elsa.{name}")
+    } else {
+        name.to_owned()
+    }
+}
+
+/// Puts a payload into the form in which it is stored: for built-ins Elsa's field names and values
+/// (paths and methods lower-cased, instants in UTC), for others the payload itself.
+///
+/// Fields that do not count for the hash are kept.
+///
+/// # Errors
+/// 22023 if a built-in payload is no object, lacks a field or has a field that is no scalar.
+pub fn normalise(name: &str, payload: &Value) -> Result<Value, Fault> {
+    if payload.is_null() {
+        return Ok(Value::Null);
+    }
+    let Some(shapes) = fields::shapes_of(name) else {
+        return Ok(payload.clone());
+    };
+    let Value::Object(given) = payload else {
+        return Err(invalid(name, "is not an object").hint(example(name, &shapes[0])));
+    };
+    let shape = shape_for(shapes, given);
+    let mut rest: Vec<(&String, &Value)> = given.iter().collect();
+    let mut stored = Map::new();
+    for field in shape.fields {
+        let value = take(&mut rest, field.name);
+        if field.required && value.is_none_or(Value::is_null) {
+            let fault = invalid(name, &format!("lacks \"{}\"", field.name));
+            return Err(fault.hint(example(name, shape)));
+        }
+        if let Some(value) = value {
+            stored.insert(field.name.to_owned(), normal_value(name, field, value)?);
+        }
+    }
+    for (key, value) in rest {
+        stored.insert(key.clone(), value.clone());
+    }
+    Ok(Value::Object(stored))
+}
+
+/// The SHA-256 under which a stimulus and what waits for it meet: Elsa's own bytes for built-ins.
+///
+/// A payload of null is no payload.
+pub fn hash(name: &str, payload: Option<&Value>, activity_instance_id: Option<&str>) -> [u8; 32] {
+    let payload = payload
+        .filter(|payload| !payload.is_null())
+        .map(|payload| hashed_text(name, payload));
+    let parts = [Some(name), payload.as_deref(), activity_instance_id];
+    let mut digest = Sha256::new();
+    let mut first = true;
+    for part in parts
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.trim().is_empty())
+    {
+        if !first {
+            digest.update(b"|");
+        }
+        digest.update(part.as_bytes());
+        first = false;
+    }
+    digest.finalize().into()
+}
+
+/// The text of a payload inside the hash.
+fn hashed_text(name: &str, payload: &Value) -> String {
+    let Some(shapes) = fields::shapes_of(name) else {
+        return canonical(payload);
+    };
+    let Ok(Value::Object(stored)) = normalise(name, payload) else {
+        return canonical(payload);
+    };
+    let mut text = String::from("{");
+    for field in shape_for(shapes, &stored)
+        .fields
+        .iter()
+        .filter(|field| field.hashed)
+    {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        json::push_string(field.name, &mut text);
+        text.push(':');
+        // At the top level Elsa writes a null field as null.
+        match stored.get(field.name) {
+            Some(Value::String(value)) if field.kind.is_raw() => {
+                text.push('"');
+                text.push_str(value);
+                text.push('"');
+            }
+            Some(value) => json::push(value, &mut text),
+            None => text.push_str("null"),
+        }
+    }
+    text.push('}');
+    text
+}
+
+/// The shape whose first field is given; the last one otherwise.
+fn shape_for(shapes: &'static [Shape], given: &Map<String, Value>) -> &'static Shape {
+    let has = |field: &Field| given.keys().any(|key| key.eq_ignore_ascii_case(field.name));
+    let found = shapes
+        .iter()
+        .find(|shape| shape.fields.first().is_some_and(has));
+    found.unwrap_or(&shapes[shapes.len() - 1])
+}
+
+/// Takes a member by name: the exact one first, then any letter case. Further spellings of it are dropped.
+fn take<'a>(rest: &mut Vec<(&'a String, &'a Value)>, name: &str) -> Option<&'a Value> {
+    let exact = rest.iter().find(|(key, _)| *key == name);
+    let found = exact.or_else(|| rest.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)));
+    let value = found.map(|(_, value)| *value);
+    rest.retain(|(key, _)| !key.eq_ignore_ascii_case(name));
+    value
+}
+
+fn normal_value(name: &str, field: &Field, value: &Value) -> Result<Value, Fault> {
+    if !field.hashed || value.is_null() {
+        return Ok(value.clone());
+    }
+    if value.is_array() || value.is_object() {
+        return Err(invalid(
+            name,
+            &format!("has a \"{}\" that is not a text", field.name),
+        )
+        .detail(format!("It is {}.", shorten(&value.to_string(), 60))));
+    }
+    field
+        .kind
+        .normal(&to_text(value))
+        .map(Value::String)
+        .ok_or_else(|| {
+            let what = format!(
+                "has an invalid \"{}\": \"{}\"",
+                field.name,
+                shorten(&to_text(value), 60)
+            );
+            invalid(name, &what)
+        })
+}
+
+fn invalid(name: &str, what: &str) -> Fault {
+    Fault::new(
+        "22023",
+        format!("stimulus \"{}\" {what}", shorten(name, 60)),
+    )
+}
+
+fn example(name: &str, shape: &Shape) -> String {
+    let fields: Vec<String> = shape
+        .fields
+        .iter()
+        .filter(|field| field.required)
+        .map(|field| format!("\"{}\": …", field.name))
+        .collect();
+    format!(
+        "The stimulus of \"{}\" is an object {{{}}}.",
+        shorten(name, 60),
+        fields.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests;

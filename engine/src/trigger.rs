@@ -1,0 +1,122 @@
+//! The trigger index: which activities of a definition start it, and with which stimulus.
+//!
+//! Evaluated when a definition is published, with the initial variables and without input. Storing the
+//! rows, and comparing them with those already there, is the shell's.
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::execution::core::{Core, Work};
+use crate::execution::{Execution, Limits};
+use crate::fault::Fault;
+use crate::host::Host;
+use crate::instance::Instance;
+use crate::program::{Node, NodeIx, Program};
+use crate::stimulus;
+
+/// One row of the index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trigger {
+    /// Node that starts the workflow.
+    pub node: NodeIx,
+    /// Its activity id.
+    pub activity_id: String,
+    /// Its path.
+    pub node_id: String,
+    /// Its type.
+    pub activity_type: String,
+    /// Stimulus name.
+    pub name: String,
+    /// Hash of the stimulus.
+    pub hash: [u8; 32],
+    /// Stimulus.
+    pub payload: Option<Value>,
+}
+
+/// Evaluates all triggers of a program, in document order.
+///
+/// # Errors
+/// The activity that could not be evaluated, and why.
+pub fn index(
+    program: &Program,
+    host: &mut dyn Host,
+    limits: &Limits,
+) -> Result<Vec<Trigger>, (String, Fault)> {
+    let mut triggers = Vec::new();
+    for (position, node) in program.nodes.iter().enumerate() {
+        if !(node.can_start_workflow && node.activity.descriptor().trigger) {
+            continue;
+        }
+        let ix = NodeIx(position as u32);
+        let payloads = payloads(program, ix, node, host, limits);
+        for payload in payloads.map_err(|fault| (node.id.clone(), fault))? {
+            let trigger = trigger(ix, node, payload);
+            triggers.push(trigger.map_err(|fault| (node.id.clone(), fault))?);
+        }
+    }
+    Ok(triggers)
+}
+
+fn payloads(
+    program: &Program,
+    ix: NodeIx,
+    node: &Node,
+    host: &mut dyn Host,
+    limits: &Limits,
+) -> Result<Vec<Option<Value>>, Fault> {
+    let mut instance = Instance::new(Uuid::nil(), program, 0, None, None, Map::new())?;
+    let mut work = Work {
+        now: host.now(),
+        ..Work::default()
+    };
+    let mut core = Core {
+        program,
+        limits,
+        instance: &mut instance,
+        host,
+        work: &mut work,
+    };
+    let sequence = open_with_ancestors(&mut core, ix);
+    if node.uses_sql {
+        core.host.begin_step();
+    }
+    let mut cx = Execution::new(core.reborrow(), sequence, node);
+    let result = cx
+        .evaluate_inputs()
+        .and_then(|()| node.activity.trigger_payloads(&mut cx));
+    if node.uses_sql {
+        core.host.end_step(result.is_ok());
+    }
+    result
+}
+
+/// Opens an execution below those that would hold it, so that it sees their variables.
+fn open_with_ancestors(core: &mut Core<'_>, ix: NodeIx) -> u32 {
+    let mut path = vec![ix];
+    while let Some(parent) = path.last().and_then(|last| core.program.node(*last).parent) {
+        path.push(parent);
+    }
+    let mut parent = None;
+    for node in path.into_iter().rev() {
+        parent = Some(core.open(parent, node, 0, Vec::new()));
+    }
+    parent.unwrap_or_default()
+}
+
+fn trigger(node_ix: NodeIx, node: &Node, payload: Option<Value>) -> Result<Trigger, Fault> {
+    let name = node.type_name.clone();
+    let payload = match payload {
+        Some(payload) => Some(stimulus::normalise(&name, &payload)?),
+        None => None,
+    };
+    let hash = stimulus::hash(&name, payload.as_ref(), None);
+    Ok(Trigger {
+        node: node_ix,
+        activity_id: node.id.clone(),
+        node_id: node.node_id.clone(),
+        activity_type: node.type_name.clone(),
+        name,
+        hash,
+        payload,
+    })
+}

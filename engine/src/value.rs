@@ -1,0 +1,104 @@
+//! JSON values as the engine sees them: text form, truth, equality, canonical form, conversion.
+//!
+//! Numbers keep the text they came with (`1.10` stays `1.10`, `1e400` is a number), so whoever needs
+//! arithmetic goes through [`number`]. Everything here works without recursion over the value: a document
+//! nested as deep as PostgreSQL allows must not end the backend. Knows nothing of activities or scripts.
+
+use serde_json::Value;
+
+use crate::fault::Fault;
+
+mod canonical;
+mod convert;
+mod equality;
+pub mod number;
+mod text;
+mod time;
+mod type_name;
+
+pub use canonical::canonical;
+pub use convert::convert;
+pub use equality::same;
+pub use text::{depth_ok, parse_json, shorten, to_text};
+pub(crate) use text::{nul_in_string, too_deep};
+pub(crate) use time::is_time_span;
+pub use type_name::parse_type_name;
+
+/// Deepest nesting that is read from JSON text or taken from a script.
+pub const MAX_DEPTH: usize = 2_000;
+
+/// Reads a value as a condition: booleans, numbers (zero is false), the words `true` and `false`; null is false.
+///
+/// # Errors
+/// 22P02 for anything else.
+pub fn as_bool(value: &Value) -> Result<bool, Fault> {
+    match value {
+        Value::Null => Ok(false),
+        Value::Bool(truth) => Ok(*truth),
+        Value::Number(number) => Ok(!number::is_zero(number)),
+        Value::String(text) => {
+            text::parse_bool(text).ok_or_else(|| convert::invalid(value, "Boolean"))
+        }
+        Value::Array(_) | Value::Object(_) => Err(convert::invalid(value, "Boolean")),
+    }
+}
+
+/// The same as [`as_bool`], under the name that conditions use.
+///
+/// # Errors
+/// 22P02 if the value is no truth value.
+pub fn truthy(value: &Value) -> Result<bool, Fault> {
+    as_bool(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn conditions_read_what_people_write() {
+        for (value, truth) in [
+            (json!(null), false),
+            (json!(true), true),
+            (json!(" True "), true),
+            (json!("FALSE"), false),
+            (json!(0.0), false),
+            (json!(2), true),
+        ] {
+            assert_eq!(as_bool(&value), Ok(truth), "{value}");
+        }
+        assert_eq!(as_bool(&json!("yes?")).unwrap_err().sqlstate, "22P02");
+        assert_eq!(truthy(&json!([])).unwrap_err().sqlstate, "22P02");
+    }
+}
+
+/// Random values for property tests.
+#[cfg(test)]
+pub(crate) mod tests_support {
+    use proptest::prelude::*;
+    use serde_json::{Map, Value};
+
+    /// Any JSON, numbers beyond every range included.
+    pub(crate) fn any_json() -> impl Strategy<Value = Value> {
+        let number = "-?(0|[1-9][0-9]{0,30})(\\.[0-9]{1,10})?([eE][-+]?[0-9]{1,5})?"
+            .prop_filter_map("a JSON number", |text| {
+                serde_json::from_str::<Value>(&text).ok()
+            });
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            number,
+            any::<String>().prop_map(Value::from),
+        ];
+        leaf.prop_recursive(5, 64, 8, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..8).prop_map(Value::from),
+                prop::collection::vec((any::<String>(), inner), 0..8)
+                    .prop_map(|members| Value::Object(members.into_iter().collect::<Map<_, _>>())),
+            ]
+        })
+    }
+}

@@ -1,0 +1,178 @@
+//! Elsa's type names: aliases, .NET full names, assembly-qualified names, nullable, arrays, collections.
+
+use crate::program::TypeName;
+
+/// Reads a type name in any letter case. A name that is not known converts nothing ([`TypeName::Any`]).
+///
+/// `Object` is .NET's base type, which takes any value as it is; the JSON types and dictionaries are
+/// [`TypeName::Object`].
+pub fn parse_type_name(name: &str) -> TypeName {
+    // Only the outermost name matters, or the one inside Nullable; no need to go deeper than that.
+    let mut name = name.trim();
+    for _ in 0..4 {
+        let inner = nullable_argument(name);
+        if inner == name {
+            break;
+        }
+        name = inner;
+    }
+    let bare = assembly_stripped(name);
+    if bare.ends_with(']') && (bare.ends_with("[]") || bare.ends_with(",]")) {
+        return if is_byte(bare.trim_end_matches(['[', ']'])) {
+            TypeName::Any
+        } else {
+            TypeName::List
+        };
+    }
+    let (head, generic) = match bare.find(['`', '<', '[', '(']) {
+        Some(at) => (&bare[..at], true),
+        None => (bare, false),
+    };
+    let simple = head
+        .rsplit(['.', '+'])
+        .next()
+        .unwrap_or(head)
+        .trim()
+        .to_ascii_lowercase();
+    named(&simple, generic)
+}
+
+fn named(simple: &str, generic: bool) -> TypeName {
+    match simple {
+        "boolean" | "bool" => TypeName::Boolean,
+        "byte" | "sbyte" | "int16" | "int32" | "int64" | "uint16" | "uint32" | "uint64"
+        | "short" | "int" | "long" | "integer" | "ushort" | "uint" | "ulong" => TypeName::Integer,
+        "single" | "double" | "float" => TypeName::Float,
+        "decimal" | "numeric" => TypeName::Decimal,
+        "string" | "char" => TypeName::String,
+        "guid" | "uuid" => TypeName::Guid,
+        "datetime" | "datetimeoffset" | "instant" => TypeName::DateTime,
+        "timespan" => TypeName::TimeSpan,
+        "json"
+        | "expandoobject"
+        | "jsonelement"
+        | "jsonnode"
+        | "jsonobject"
+        | "jobject"
+        | "stringdictionary"
+        | "objectdictionary"
+        | "stringmap"
+        | "objectmap"
+        | "dictionary"
+        | "idictionary"
+        | "ireadonlydictionary"
+        | "sorteddictionary"
+        | "hashtable" => TypeName::Object,
+        "jsonarray" | "jarray" | "array" | "arraylist" | "icollection" | "ienumerable"
+        | "ilist" => TypeName::List,
+        "list"
+        | "collection"
+        | "hashset"
+        | "iset"
+        | "ireadonlycollection"
+        | "ireadonlylist"
+        | "iasyncenumerable"
+        | "sortedset"
+        | "queue"
+        | "stack"
+        | "linkedlist"
+        | "observablecollection" => TypeName::List,
+        "nullable" if generic => TypeName::Any,
+        _ => TypeName::Any,
+    }
+}
+
+fn is_byte(element: &str) -> bool {
+    let simple = element.rsplit('.').next().unwrap_or(element);
+    simple.eq_ignore_ascii_case("byte")
+}
+
+/// `Int32?`, `Nullable<Int32>`, ``System.Nullable`1[[System.Int32, …]]`` → the inner name; others as they are.
+fn nullable_argument(name: &str) -> &str {
+    let name = name.trim();
+    if let Some(inner) = name.strip_suffix('?') {
+        return inner.trim();
+    }
+    let head = name.find(['`', '<', '[']).unwrap_or(name.len());
+    let simple = name[..head].rsplit('.').next().unwrap_or("");
+    if head == name.len() || !simple.eq_ignore_ascii_case("nullable") {
+        return name;
+    }
+    let arguments = name[head..]
+        .trim_start_matches('`')
+        .trim_start_matches('1')
+        .trim_start_matches(['[', '<']);
+    arguments
+        .split(['>', ']', ','])
+        .next()
+        .unwrap_or(arguments)
+        .trim()
+}
+
+/// Cuts `, Assembly, Version=…` after the type itself: the first comma outside brackets.
+fn assembly_stripped(name: &str) -> &str {
+    let mut depth = 0i32;
+    for (at, byte) in name.bytes().enumerate() {
+        match byte {
+            b'[' | b'<' | b'(' => depth += 1,
+            b']' | b'>' | b')' => depth -= 1,
+            b',' if depth <= 0 => return name[..at].trim(),
+            _ => {}
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elsa_names_are_understood() {
+        use TypeName as T;
+        for (name, expected) in [
+            ("Boolean", T::Boolean),
+            ("bool?", T::Boolean),
+            ("int64", T::Integer),
+            ("Nullable<Int32>", T::Integer),
+            (
+                "System.Nullable`1[[System.Int32, System.Private.CoreLib, Version=8.0.0.0]], mscorlib",
+                T::Integer,
+            ),
+            ("System.Double, System.Private.CoreLib", T::Float),
+            ("Decimal", T::Decimal),
+            ("STRING", T::String),
+            ("Guid", T::Guid),
+            ("DateTimeOffset?", T::DateTime),
+            ("TimeSpan", T::TimeSpan),
+            ("Object", T::Any),
+            ("ObjectDictionary", T::Object),
+            (
+                "System.Collections.Generic.IDictionary`2[[System.String],[System.Object]]",
+                T::Object,
+            ),
+            (
+                "System.Dynamic.ExpandoObject, System.Linq.Expressions",
+                T::Object,
+            ),
+            ("JSON", T::Object),
+            ("String[]", T::List),
+            ("Object[,]", T::List),
+            ("ICollection", T::List),
+            (
+                "System.Collections.Generic.ICollection`1[[System.Object, System.Private.CoreLib]], X",
+                T::List,
+            ),
+            ("List<String>", T::List),
+            ("ByteArray", T::Any),
+            ("System.Byte[]", T::Any),
+            ("Stream", T::Any),
+            ("", T::Any),
+            ("?", T::Any),
+            ("]]]<", T::Any),
+            ("My.Own.Type, My.Assembly", T::Any),
+        ] {
+            assert_eq!(parse_type_name(name), expected, "{name}");
+        }
+    }
+}

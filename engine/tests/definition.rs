@@ -1,0 +1,765 @@
+//! Definitions as a user writes them: what is read, what is refused and where, and what comes out again.
+
+use serde_json::{Value, json};
+use workflow_engine::Program;
+use workflow_engine::definition::{
+    ActivityTypes, CustomType, Problem, ProblemKind, ReadLimits, compile, export, identity,
+    same_content,
+};
+use workflow_engine::program::{
+    Activation, Binding, ExpressionKind, IncidentStrategy, Node, ObjectTemplate, Security,
+};
+
+/// Two types that are registered in SQL.
+struct Registered;
+
+impl ActivityTypes for Registered {
+    fn custom(&self, type_name: &str) -> Option<CustomType> {
+        match type_name {
+            "Acme.Approve" => Some(CustomType {
+                trigger: false,
+                outputs: None,
+            }),
+            "Acme.RowAdded" => Some(CustomType {
+                trigger: true,
+                outputs: Some(vec!["row".into()]),
+            }),
+            _ => None,
+        }
+    }
+}
+
+fn try_compile(document: &Value) -> Result<Program, Vec<Problem>> {
+    compile(document, &Registered, &ReadLimits::default(), false)
+}
+
+#[track_caller]
+fn program(document: &Value) -> Program {
+    try_compile(document).unwrap_or_else(|problems| panic!("{problems:#?}"))
+}
+
+/// The problems of a document as `path: message`.
+#[track_caller]
+fn problems(document: &Value) -> Vec<String> {
+    match try_compile(document) {
+        Ok(program) => panic!("no problem: {program:#?}"),
+        Err(problems) => problems
+            .iter()
+            .map(|p| format!("{}: {}", p.path, p.message))
+            .collect(),
+    }
+}
+
+/// A definition with this root in short form.
+fn with_root(root: Value) -> Value {
+    json!({"definitionId": "d", "root": root})
+}
+
+#[track_caller]
+fn problems_of_root(root: Value) -> Vec<String> {
+    problems(&with_root(root))
+}
+
+#[track_caller]
+fn node<'p>(program: &'p Program, id: &str) -> &'p Node {
+    program.node(
+        program
+            .find(id)
+            .unwrap_or_else(|| panic!("no activity {id}")),
+    )
+}
+
+/// Compiles, exports, compiles again and compares; gives back the export.
+#[track_caller]
+fn round_trip(document: &Value) -> Value {
+    let before = program(document);
+    let exported = export(document, &before.definition_id, 7, true, false, &Registered);
+    let after = program(&exported);
+    assert_eq!(described(&before), described(&after), "{exported:#}");
+    assert_eq!(exported["version"], 7);
+    assert_eq!(exported["isPublished"], false);
+    let again = export(
+        &exported,
+        &before.definition_id,
+        7,
+        true,
+        false,
+        &Registered,
+    );
+    assert_eq!(exported, again, "an export is exported unchanged");
+    exported
+}
+
+/// A program as text, without its map in random order.
+fn described(program: &Program) -> String {
+    let Program {
+        definition_id,
+        name,
+        options,
+        variables,
+        inputs,
+        outputs,
+        nodes,
+        by_id,
+        uses_sql,
+    } = program;
+    let by_id: std::collections::BTreeMap<_, _> = by_id.iter().collect();
+    format!(
+        "{definition_id:?} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {nodes:#?} {by_id:?} {uses_sql}"
+    )
+}
+
+#[test]
+fn the_short_form_is_a_program() {
+    let document = json!({
+        "definitionId": "leave", "name": "Leave",
+        "variables": {"Decision": null, "Days": 3},
+        "outputs": [{"name": "Granted", "type": "Boolean"}],
+        "root": [
+            {"type": "Event", "eventName": "LeaveRequested", "canStartWorkflow": true, "result": {"var": "Decision"}},
+            {"type": "If", "condition": {"sql": "variables->>'Decision' = 'yes'"},
+             "then": [{"type": "WriteLine", "text": "granted"}, {"type": "WriteLine", "text": {"js": "'days: ' + getDays()"}}],
+             "else": {"type": "WriteLine", "id": "no", "text": "refused"}}
+        ]
+    });
+    let program = program(&document);
+    let ids: Vec<_> = program.nodes.iter().map(|node| node.id.as_str()).collect();
+    assert_eq!(
+        ids,
+        [
+            "Sequence1",
+            "Event1",
+            "If1",
+            "Sequence2",
+            "WriteLine1",
+            "WriteLine2",
+            "no"
+        ]
+    );
+    assert_eq!(
+        node(&program, "WriteLine2").node_id,
+        "Leave:Sequence1:If1:Sequence2:WriteLine2"
+    );
+    assert_eq!(node(&program, "WriteLine2").depth, 3);
+    assert!(node(&program, "Event1").can_start_workflow);
+    assert_eq!(
+        node(&program, "Event1").outputs,
+        [Some(Binding::Variable("Decision".into()))]
+    );
+    assert!(node(&program, "If1").uses_sql && program.uses_sql);
+    assert!(!node(&program, "WriteLine1").uses_sql);
+    assert_eq!(program.variables[1].initial, Value::Null);
+    assert_eq!(program.variables[0].initial, json!(3));
+    let exported = round_trip(&document);
+    let event = &exported["root"]["activities"][0];
+    assert_eq!(event["type"], "Elsa.Event");
+    assert_eq!(event["customProperties"]["canStartWorkflow"], true);
+    assert_eq!(
+        event["eventName"]["expression"],
+        json!({"type": "Literal", "value": "LeaveRequested"})
+    );
+    assert_eq!(
+        event["result"]["memoryReference"],
+        json!({"id": "Decision"})
+    );
+    assert_eq!(
+        exported["root"]["activities"][1]["condition"]["expression"]["type"],
+        "Sql"
+    );
+}
+
+/// A definition in Elsa's form, with what old versions wrote.
+fn elsa() -> Value {
+    serde_json::from_str(ELSA).expect("valid JSON")
+}
+
+const ELSA: &str = r#"{
+        "$schema": "https://elsaworkflows.io/schemas/workflow-definition/v3.0.0/schema.json",
+        "id": "v1", "definitionId": "order", "name": "Order", "version": 3, "toolVersion": "3.2.0.0",
+        "variables": [
+            {"id": "v-total", "name": "Total", "typeName": "Int32", "isArray": false, "value": "12"},
+            {"id": "v-tags", "name": "Tags", "typeName": "String", "isArray": true, "value": "[\"a\"]"}],
+        "inputs": [{"type": "String", "name": "Customer", "uiHint": "singleline", "isArray": false}],
+        "outputs": [{"type": "Object", "name": "Paid"}],
+        "isLatest": true, "isPublished": true, "someNewMember": {"js": 1},
+        "options": {"autoUpdateConsumingWorkflows": false,
+            "activationStrategyType": "Elsa.Workflows.Runtime.ActivationValidators.CorrelatedSingletonStrategy, Elsa.Workflows.Runtime",
+            "incidentStrategyType": "Elsa.Workflows.IncidentStrategies.ContinueWithIncidentsStrategy, Elsa.Workflows.Core"},
+        "root": {
+            "type": "Elsa.Flowchart", "version": 1, "id": "fc", "nodeId": "Workflow1:fc", "start": "ev",
+            "metadata": {}, "customProperties": {"notFoundConnections": [], "canStartWorkflow": false},
+            "activities": {"$id": "1", "$values": [
+                {"id": "ev", "type": "Elsa.Event", "version": 1, "eventNmae": "no typo in Elsa's form",
+                 "eventName": {"typeName": "String", "expression": {"type": "Literal", "value": "Placed"},
+                               "memoryReference": {"id": "ev:input-0"}},
+                 "result": {"typeName": "Object", "memoryReference": {"id": "v-total"}},
+                 "customProperties": {"canStartWorkflow": true, "runAsynchronously": false},
+                 "metadata": {"designer": {"position": {"x": -1.50, "y": 1e400}}}},
+                {"id": "dec", "type": "Elsa.FlowDecision", "version": 1, "canStartWorkflow": false,
+                 "condition": {"typeName": "Boolean", "expression": {"type": "JavaScript", "value": "getTotal() > 1"}}},
+                {"id": "set", "type": "Elsa.SetVariable", "version": 1,
+                 "variable": {"id": "v-total", "name": "Old name", "typeName": "Int32"},
+                 "value": {"typeName": "Object", "expression": {"type": "Variable", "value": {"id": "v-tags", "name": "Tags"}}}},
+                {"id": "sw", "type": "Elsa.FlowSwitch", "version": 1,
+                 "mode": {"typeName": "Elsa.SwitchMode", "expression": {"type": "Literal"}},
+                 "cases": [{"label": "Big", "condition": {"type": "JavaScript", "value": "true"}},
+                           {"label": "Never", "condition": {"type": "Literal"}}]},
+                {"id": "out", "type": "Elsa.SetOutput", "version": 1,
+                 "outputName": {"typeName": "String", "expression": {"type": "Literal", "value": "Paid"}},
+                 "outputValue": {"typeName": "Object", "expression": {"type": "Object", "value": "{\"a\": 1.10}"}}},
+                {"id": "line", "type": "Elsa.WriteLine", "version": 1, "text": null}
+            ]},
+            "connections": [
+                {"source": {"activity": "ev", "port": "Done"}, "target": {"activity": "dec", "port": "In"}, "vertices": []},
+                {"Source": {"Activity": "dec", "Port": "True"}, "Target": {"Activity": "set", "Port": "In"}},
+                {"source": "set", "target": "sw", "sourcePort": null, "targetPort": "In"},
+                {"source": {"activity": "sw", "port": "Big"}, "target": {"activity": "out"}}
+            ]
+        }
+    }"#;
+
+#[test]
+fn elsa_json_with_legacy_forms_is_a_program() {
+    let program = program(&elsa());
+    assert_eq!(program.options.activation, Activation::CorrelatedSingleton);
+    assert_eq!(
+        program.options.incidents,
+        IncidentStrategy::ContinueWithIncidents
+    );
+    assert_eq!(program.variables[0].initial, json!(12));
+    assert_eq!(program.variables[1].initial, json!(["a"]));
+    assert_eq!(
+        node(&program, "ev").outputs,
+        [Some(Binding::Variable("Total".into()))]
+    );
+    assert_eq!(node(&program, "set").variable.as_deref(), Some("Total"));
+    let value = node(&program, "set").inputs[0]
+        .as_ref()
+        .map(|input| &input.kind);
+    assert_eq!(value, Some(&ExpressionKind::Variable("Tags".into())));
+    assert_eq!(node(&program, "line").inputs, [None]);
+    assert_eq!(node(&program, "sw").cases.len(), 2);
+    assert_eq!(
+        node(&program, "sw").cases[1].condition.kind,
+        ExpressionKind::Literal(json!(false))
+    );
+    let flow = node(&program, "fc")
+        .flow
+        .as_ref()
+        .map(|flow| format!("{flow:?}"))
+        .unwrap_or_default();
+    for port in ["Done", "True", "Big"] {
+        assert!(flow.contains(&format!("\"{port}\"")), "{flow}");
+    }
+    let written = format!("{:?}", node(&program, "out").inputs[1]);
+    assert!(
+        written.contains("1.10"),
+        "numbers stay as they are: {written}"
+    );
+}
+
+#[test]
+fn an_elsa_document_keeps_everything_when_exported() {
+    let document = elsa();
+    let exported = round_trip(&document);
+    let before = &document["root"]["activities"]["$values"];
+    for (at, activity) in before.as_array().into_iter().flatten().enumerate() {
+        for (key, value) in activity.as_object().into_iter().flatten() {
+            if key != "customProperties" {
+                assert_eq!(&exported["root"]["activities"][at][key], value, "{key}");
+            }
+        }
+    }
+    assert_eq!(exported["someNewMember"], document["someNewMember"]);
+    assert_eq!(exported["options"], document["options"]);
+    assert_eq!(exported["toolVersion"], "3.2.0.0");
+}
+
+#[test]
+fn both_forms_mix_at_any_depth() {
+    let mut document = elsa();
+    document["root"]["activities"]["$values"][5] = json!(
+        [{"type": "WriteLine", "text": {"typeName": "String", "expression": {"type": "JavaScript", "value": "1"}}},
+         {"type": "Elsa.WriteLine", "text": {"var": "Total"}}]);
+    let program = program(&document);
+    assert_eq!(node(&program, "Sequence1").children.len(), 2);
+    round_trip(&document);
+}
+
+#[test]
+fn all_problems_are_reported_with_their_places() {
+    let found = problems(&json!({
+        "name": "Bad", "version": 0, "variables": [{"name": "A"}, {"name": "A"}, 3],
+        "options": {"activationStrategy": "Sometimes"},
+        "root": {"type": "Flowchart",
+            "activities": [
+                {"type": "Sql", "id": "e"},
+                {"type": "Delay", "timeSpan": "00:00:01"},
+                {"type": "WriteLine", "id": "e", "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "1"}}},
+                {"type": "WriteLine", "txt": "x", "text": {"var": "Missing"}},
+                {"type": "Elsa.RunCSharp", "id": "a/b~c"},
+                7,
+                {"text": "no type"}],
+            "connections": [["e", "nowhere"], ["e"], {"source": {"activity": "e"}}]}
+    }));
+    let expected = [
+        "/version: \"version\" must be a positive integer",
+        "/options/activationStrategy: unknown activation strategy \"Sometimes\"",
+        "/variables/2: a variable must be an object, not a number",
+        "/variables: variable \"A\" is declared twice",
+        "/root/activities/1: activity type \"Delay\" is not supported",
+        "/root/activities/2: duplicate activity id \"e\"",
+        "/root/activities/4: activity type \"Elsa.RunCSharp\" is not supported: its code cannot run",
+        "/root/activities/5: an activity must be an object or an array of activities, not a number",
+        "/root/activities/6: an activity needs a \"type\"",
+        "/root/connections/0: the flowchart has no activity with id \"nowhere\"",
+        "/root/connections/1: a connection must be",
+        "/root/connections/2: a connection must be",
+        "/root/activities/0/statement: missing input \"statement\"",
+        "/root/activities/2/text: expression type \"CSharp\" cannot run in the database",
+        "/root/activities/3/text: variable \"Missing\" is not declared",
+    ];
+    for expected in expected {
+        assert!(
+            found.iter().any(|problem| problem.starts_with(expected)),
+            "{expected}\n{found:#?}"
+        );
+    }
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+}
+
+#[test]
+fn slips_in_the_short_form_are_refused_and_other_members_are_not() {
+    assert_eq!(
+        problems_of_root(json!({"type": "Event", "eventName": "A", "resutl": {"var": "X"}})),
+        [
+            "/root/resutl: unknown member \"resutl\" of activity type \"Elsa.Event\" (did you mean \"result\"?)"
+        ]
+    );
+    let found = problems_of_root(json!({"type": "WriteLine", "assignee": {"js": "1"}}));
+    assert_eq!(
+        found,
+        ["/root/assignee: unknown member \"assignee\" of activity type \"Elsa.WriteLine\""]
+    );
+    assert_eq!(
+        problems(&json!({"name": "A", "input": [], "root": []})),
+        ["/input: unknown member \"input\" of the definition (did you mean \"inputs\"?)"]
+    );
+    program(&with_root(
+        json!({"type": "WriteLine", "text": "x", "assignee": "bob", "$comment": 1, "_x": 2}),
+    ));
+    let found = problems_of_root(json!({"type": "WritLine"}));
+    assert_eq!(
+        found,
+        ["/root: unknown activity type \"WritLine\" (did you mean \"WriteLine\"?)"]
+    );
+}
+
+#[test]
+fn unknown_types_are_stored_where_that_is_allowed() {
+    let document = with_root(
+        json!([{"type": "Mystery", "text": {"type": "CSharp"}}, {"type": "WriteLine", "text": "x"}]),
+    );
+    let program = compile(&document, &Registered, &ReadLimits::default(), true).expect("allowed");
+    assert_eq!(node(&program, "Mystery1").type_name, "Mystery");
+    let Err(found) = try_compile(&document) else {
+        panic!("refused otherwise")
+    };
+    assert_eq!(found[0].kind, ProblemKind::Unsupported);
+    let exported = export(&document, "d", 1, true, true, &Registered);
+    assert_eq!(
+        exported["root"]["activities"][0]["text"],
+        json!({"type": "CSharp"})
+    );
+}
+
+#[test]
+fn an_object_is_an_expression_only_by_its_one_key() {
+    let document = json!({
+        "definitionId": "d", "variables": {"X": {"literal": {"js": "not code"}}, "Y": {"a": 1, "b": [true]}},
+        "root": [
+            {"type": "SetVariable", "variable": "X", "value": {"object": {"a": [{"js": "1"}, {"var": "Y"}], "b": {"literal": {"sql": "no"}}}}},
+            {"type": "SetVariable", "variable": "X", "value": {"object": {"a": {"literal": 1}}}},
+            {"type": "SetVariable", "variable": "X", "value": {"js": "1", "other": 2}},
+            {"type": "SetVariable", "variable": "X", "value": {"literal": {"js": "text"}}},
+            {"type": "SetVariable", "variable": "X", "value": [1, {"js": "plain"}]},
+            {"type": "SetVariable", "variable": "X", "value": {"input": "Customer"}}]
+    });
+    let program = program(&document);
+    assert_eq!(program.variables[0].initial, json!({"js": "not code"}));
+    let kinds: Vec<_> = program
+        .nodes
+        .iter()
+        .flat_map(|node| &node.inputs)
+        .flatten()
+        .map(|input| &input.kind)
+        .collect();
+    assert!(matches!(
+        kinds[0],
+        ExpressionKind::Object(ObjectTemplate::Object(_))
+    ));
+    assert_eq!(kinds[1], &ExpressionKind::Literal(json!({"a": 1})));
+    assert_eq!(
+        kinds[2],
+        &ExpressionKind::Literal(json!({"js": "1", "other": 2}))
+    );
+    assert_eq!(kinds[3], &ExpressionKind::Literal(json!({"js": "text"})));
+    assert_eq!(
+        kinds[4],
+        &ExpressionKind::Literal(json!([1, {"js": "plain"}]))
+    );
+    assert_eq!(kinds[5], &ExpressionKind::Input("Customer".into()));
+    round_trip(&document);
+    let found = problems(&json!({"name": "a", "variables": {"X": {"sql": "now()"}}, "root": []}));
+    assert_eq!(
+        found,
+        ["/variables/X: an initial value must be a constant, not an expression \"sql\""]
+    );
+}
+
+#[test]
+fn parameters_of_sql_are_expressions() {
+    let document = json!({"definitionId": "d", "variables": {"Rows": []}, "root":
+        {"type": "Sql", "statement": "SELECT $1, $2", "parameters": [{"input": "a"}, 2], "result": {"var": "Rows"}}});
+    let program = program(&document);
+    let parameters = node(&program, "Sql1").inputs[1]
+        .as_ref()
+        .map(|input| &input.kind);
+    assert!(
+        matches!(parameters, Some(ExpressionKind::Object(ObjectTemplate::Array(list))) if list.len() == 2)
+    );
+    assert!(program.uses_sql);
+    round_trip(&document);
+}
+
+#[test]
+fn variables_are_looked_up_by_scope() {
+    let document = json!({
+        "definitionId": "d", "variables": [{"id": "v1", "name": "Outer"}], "outputs": [{"name": "Done"}],
+        "root": {"type": "Sequence", "variables": [{"id": "v2", "name": "Inner", "typeName": "Int32", "value": 5}],
+            "activities": [
+                {"type": "Event", "eventName": "a", "result": {"typeName": "Object", "memoryReference": {"id": "v2"}}},
+                {"type": "Event", "eventName": "b", "result": {"output": "Done"}},
+                {"type": "Event", "eventName": "c", "result": {"typeName": "Object", "memoryReference": {"id": "x:output-1"}}},
+                {"type": "ForEach", "items": [1], "body": {"type": "WriteLine", "text": {"var": "CurrentValue"}}}]}
+    });
+    let program = program(&document);
+    assert_eq!(
+        node(&program, "Event1").outputs,
+        [Some(Binding::Variable("Inner".into()))]
+    );
+    assert_eq!(
+        node(&program, "Event2").outputs,
+        [Some(Binding::Output("Done".into()))]
+    );
+    assert_eq!(node(&program, "Event3").outputs, [None]);
+    assert_eq!(node(&program, "Sequence1").variables[0].initial, json!(5));
+    round_trip(&document);
+    let outside = with_root(
+        json!([{"type": "Sequence", "variables": {"Inner": 1}}, {"type": "WriteLine", "text": {"var": "Inner"}}]),
+    );
+    assert_eq!(
+        problems(&outside),
+        ["/root/1/text: variable \"Inner\" is not declared"]
+    );
+}
+
+#[test]
+fn custom_activities_take_what_is_written() {
+    let document = json!({"definitionId": "d", "variables": {"Who": "x", "Row": null}, "root": [
+        {"type": "Acme.RowAdded", "table": "orders", "row": {"var": "Row"}, "canStartWorkflow": true},
+        {"type": "Acme.Approve", "approver": {"var": "Who"}, "amount": 3, "result": {"var": "Row"},
+         "limit": {"typeName": "Int32", "expression": {"type": "Literal", "value": "5"}},
+         "out": {"typeName": "Object", "memoryReference": {"id": "Row"}}}]});
+    let program = program(&document);
+    let added = node(&program, "RowAdded1");
+    assert!(added.can_start_workflow && added.uses_sql);
+    assert_eq!(
+        added.custom_outputs,
+        [("row".to_owned(), Binding::Variable("Row".into()))]
+    );
+    let names = |node: &Node| {
+        node.custom_inputs
+            .iter()
+            .map(|(name, _)| name.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names(added), ["table"]);
+    let approve = node(&program, "Approve1");
+    assert_eq!(names(approve), ["amount", "approver", "limit"]);
+    assert_eq!(
+        approve.custom_inputs[2].1.kind,
+        ExpressionKind::Literal(json!(5))
+    );
+    let outputs: Vec<_> = approve
+        .custom_outputs
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(outputs, ["approver", "out", "result"]);
+    round_trip(&document);
+}
+
+#[test]
+fn options_in_the_short_form() {
+    let document = json!({"name": "a", "root": [], "options": {"activationStrategy": "Correlated",
+        "incidentStrategy": "ContinueWithIncidents", "security": "definer"}});
+    let program = program(&document);
+    assert_eq!(program.options.activation, Activation::Correlated);
+    assert_eq!(program.options.security, Security::Definer);
+    let exported = round_trip(&document);
+    assert_eq!(
+        exported["options"]["activationStrategyType"],
+        "Elsa.Workflows.Runtime.ActivationValidators.CorrelationStrategy, Elsa.Workflows.Runtime"
+    );
+}
+
+#[test]
+fn a_switch_has_cases_with_activities() {
+    let document = with_root(json!({"type": "Switch", "cases": [
+        {"label": "a", "condition": {"js": "1"}, "activity": {"type": "WriteLine", "text": "a"}},
+        {"label": "b", "condition": true, "activity": [{"type": "WriteLine", "text": "b"}]},
+        {"condition": {"type": "JavaScript", "value": "0"}}],
+        "default": {"type": "WriteLine", "text": "none"}}));
+    let program = program(&document);
+    let switch = node(&program, "Switch1");
+    assert_eq!(switch.cases.len(), 3);
+    assert_eq!(switch.cases[1].activity, program.find("Sequence1"));
+    assert_eq!(switch.ports, [program.find("WriteLine3")]);
+    round_trip(&document);
+    let found = problems_of_root(json!({"type": "Switch", "cases": [1, {"label": "x"}]}));
+    assert_eq!(
+        found,
+        [
+            "/root/cases/0: a case must be an object, not a number",
+            "/root/cases/1: a case needs a \"condition\""
+        ]
+    );
+}
+
+#[test]
+fn short_connections_name_outcomes() {
+    let chart = |connections: Value| {
+        with_root(
+            json!({"type": "Flowchart", "connections": connections, "activities": [
+            {"id": "d", "type": "FlowDecision", "condition": {"js": "1"}},
+            {"id": "a", "type": "WriteLine", "text": "x"}]}),
+        )
+    };
+    round_trip(&chart(json!([["d", "True", "a"], ["a", "d"]])));
+    let found = problems(&chart(json!([["d", "true", "a"]])));
+    assert_eq!(
+        found,
+        ["/root/connections/0: unknown outcome \"true\" (did you mean \"True\"?)"]
+    );
+    assert!(
+        problems(&chart(json!("x")))[0]
+            .starts_with("/root/connections: \"connections\" must be an array")
+    );
+}
+
+#[test]
+fn connections_that_elsa_put_aside_come_back() {
+    let document = with_root(json!({"type": "Elsa.Flowchart", "version": 1,
+        "customProperties": {"notFoundConnections": [{"source": {"activity": "a"}, "target": {"activity": "b"}}, 7]},
+        "activities": [{"id": "a", "type": "WriteLine"}, {"id": "b", "type": "WriteLine"}], "connections": []}));
+    let flow = format!("{:?}", program(&document).nodes[0].flow);
+    assert!(flow.contains("Done"), "{flow}");
+}
+
+#[test]
+fn deep_nesting_is_refused_without_recursion() {
+    let mut root = json!({"type": "WriteLine", "text": "x"});
+    for _ in 0..499 {
+        root = json!({"type": "Sequence", "activities": [root]});
+    }
+    let document = with_root(root.clone());
+    assert_eq!(program(&document).nodes.len(), 500);
+    round_trip(&document);
+    let document = with_root(json!([root]));
+    let Err(found) = try_compile(&document) else {
+        panic!("too deep")
+    };
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].kind, ProblemKind::TooDeep);
+    assert!(found[0].path.starts_with("/root/0/activities/0/"));
+}
+
+#[test]
+fn deep_constants_are_refused() {
+    let nested = |levels: usize| (0..levels).fold(json!(1), |value, _| json!([value]));
+    let set = |value: Value| json!({"name": "a", "variables": {"X": 1}, "root": {"type": "SetVariable", "variable": "X", "value": value}});
+    round_trip(&set(nested(490)));
+    round_trip(&set(json!({"object": nested(490)})));
+    for document in [
+        set(nested(600)),
+        set(json!({"object": nested(600)})),
+        set(json!({"typeName": "Object", "expression":
+        {"type": "Object", "value": format!("{}{}", "[".repeat(5000), "]".repeat(5000))}})),
+    ] {
+        let Err(found) = try_compile(&document) else {
+            panic!("too deep")
+        };
+        assert_eq!(found[0].kind, ProblemKind::TooDeep, "{found:?}");
+        export(&document, "a", 1, true, true, &Registered);
+    }
+}
+
+#[test]
+fn wrong_shapes_anywhere_are_problems() {
+    let shapes = [
+        json!(null),
+        json!(true),
+        json!(1e300),
+        json!("x"),
+        json!([]),
+        json!({}),
+        json!([[]]),
+        json!({"$values": 1}),
+        json!([null]),
+    ];
+    let pointers = [
+        "",
+        "/definitionId",
+        "/name",
+        "/version",
+        "/variables",
+        "/variables/0",
+        "/variables/0/id",
+        "/variables/0/value",
+        "/variables/0/typeName",
+        "/inputs",
+        "/inputs/0",
+        "/inputs/0/name",
+        "/outputs",
+        "/outputs/0/type",
+        "/options",
+        "/options/activationStrategyType",
+        "/root",
+        "/root/type",
+        "/root/id",
+        "/root/activities",
+        "/root/activities/$values",
+        "/root/activities/$values/0",
+        "/root/activities/$values/0/eventName",
+        "/root/activities/$values/0/eventName/expression",
+        "/root/activities/$values/0/eventName/expression/type",
+        "/root/activities/$values/0/eventName/expression/value",
+        "/root/activities/$values/0/result",
+        "/root/activities/$values/0/result/memoryReference",
+        "/root/activities/$values/0/customProperties",
+        "/root/activities/$values/0/customProperties/canStartWorkflow",
+        "/root/activities/$values/2/variable",
+        "/root/activities/$values/2/variable/id",
+        "/root/activities/$values/2/value/expression/value",
+        "/root/activities/$values/3/cases",
+        "/root/activities/$values/3/cases/0",
+        "/root/activities/$values/3/cases/0/label",
+        "/root/activities/$values/3/cases/0/condition",
+        "/root/activities/$values/3/cases/0/condition/type",
+        "/root/activities/$values/3/cases/0/condition/value",
+        "/root/connections",
+        "/root/connections/0",
+        "/root/connections/0/source",
+        "/root/connections/0/source/activity",
+        "/root/connections/0/source/port",
+    ];
+    for pointer in pointers {
+        for shape in &shapes {
+            let mut document = elsa();
+            *document
+                .pointer_mut(pointer)
+                .unwrap_or_else(|| panic!("{pointer}")) = shape.clone();
+            if let Err(found) = try_compile(&document) {
+                assert!(!found.is_empty());
+                for problem in found {
+                    assert!(
+                        document.pointer(&problem.path).is_some()
+                            || problem.message.starts_with("missing"),
+                        "{pointer} {shape}: {problem:?}"
+                    );
+                }
+            } else if document.is_object() {
+                round_trip(&document);
+            }
+            export(&document, "d", 1, true, true, &Registered);
+        }
+    }
+}
+
+#[test]
+fn identity_is_definition_id_then_id_then_name() {
+    let id = |document: Value| {
+        identity(&document)
+            .map(|identity| identity.definition_id)
+            .map_err(|problem| problem.path)
+    };
+    assert_eq!(
+        id(json!({"definitionId": "a", "id": "b", "name": "c"})),
+        Ok("a".into())
+    );
+    assert_eq!(
+        id(json!({"definitionId": "", "id": "b", "name": "c"})),
+        Ok("b".into())
+    );
+    assert_eq!(id(json!({"name": "c"})), Ok("c".into()));
+    assert_eq!(id(json!({})), Err(String::new()));
+    assert_eq!(id(json!({"definitionId": 5})), Err("/definitionId".into()));
+    assert_eq!(id(json!([])), Err(String::new()));
+    assert_eq!(
+        identity(&json!({"name": "c", "version": 2.0})).map(|identity| identity.version),
+        Ok(Some(2))
+    );
+}
+
+#[test]
+fn export_changes_only_form_and_bookkeeping() {
+    let document = elsa();
+    let exported = export(&document, "order", 9, false, true, &Registered);
+    assert!(same_content(
+        &exported,
+        &export(&exported, "order", 10, true, false, &Registered)
+    ));
+}
+
+#[test]
+fn a_hundred_thousand_activities_compile_in_linear_time() {
+    let line = |at: usize| json!({"type": "WriteLine", "text": format!("{at}")});
+    let document = with_root(Value::Array((0..100_000).map(line).collect()));
+    let begin = std::time::Instant::now();
+    assert_eq!(program(&document).nodes.len(), 100_001);
+    assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+    let bad = with_root(Value::Array(
+        (0..5_000).map(|_| json!({"type": "Nothing"})).collect(),
+    ));
+    let Err(found) = try_compile(&bad) else {
+        panic!("unknown types")
+    };
+    assert_eq!(found.len(), 1001);
+}
+
+#[test]
+fn every_example_of_the_catalogue_is_a_definition() {
+    for activity in workflow_engine::activity::catalogue::ACTIVITIES {
+        let descriptor = activity.descriptor();
+        let example: Value = serde_json::from_str(descriptor.example).expect("valid JSON");
+        let names = [
+            "Total", "Rows", "Payment", "Result", "Decision", "Answer", "Item", "Name",
+        ];
+        let variables: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();
+        round_trip(&json!({"definitionId": "d", "variables": variables, "root": [example]}));
+    }
+}
+
+#[test]
+fn a_plain_text_stays_text_where_anything_may_stand() {
+    let document = json!({"definitionId": "d", "variables": {"X": "[1"}, "root":
+        {"type": "SetVariable", "variable": "X", "value": "{not JSON"}});
+    let program = program(&document);
+    assert_eq!(program.variables[0].initial, json!("[1"));
+    let value = node(&program, "SetVariable1").inputs[0]
+        .as_ref()
+        .map(|input| &input.kind);
+    assert_eq!(value, Some(&ExpressionKind::Literal(json!("{not JSON"))));
+    round_trip(&document);
+}

@@ -1,0 +1,243 @@
+//! Properties of definitions: an export is the same program, and nothing that is read can panic.
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use workflow_engine::Program;
+use workflow_engine::definition::{
+    ActivityTypes, CustomType, ReadLimits, compile, export, same_content,
+};
+
+struct Registered;
+
+impl ActivityTypes for Registered {
+    fn custom(&self, type_name: &str) -> Option<CustomType> {
+        (type_name == "Acme.Step").then(CustomType::default)
+    }
+}
+
+/// A program as text, without its map in random order.
+fn described(program: &Program) -> String {
+    let Program {
+        definition_id,
+        name,
+        options,
+        variables,
+        inputs,
+        outputs,
+        nodes,
+        by_id,
+        ..
+    } = program;
+    let by_id: std::collections::BTreeMap<_, _> = by_id.iter().collect();
+    format!(
+        "{definition_id} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {nodes:#?} {by_id:?}"
+    )
+}
+
+fn constant() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        "[a-z0-9 ]{0,6}".prop_map(Value::from),
+        Just(serde_json::from_str("1.10").expect("valid JSON")),
+        Just(serde_json::from_str("1e400").expect("valid JSON")),
+    ];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::btree_map("[a-z]{1,3}|js|literal", inner, 0..3)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+/// A constant that is marked as one.
+fn literal() -> impl Strategy<Value = Value> {
+    constant().prop_map(|value| json!({ "literal": value }))
+}
+
+fn expression() -> impl Strategy<Value = Value> {
+    let short = prop_oneof![
+        literal(),
+        "[a-z(){}]{0,8}".prop_map(|source| json!({ "js": source })),
+        "[a-z ]{0,8}".prop_map(|source| json!({ "sql": source })),
+        "[AB]".prop_map(|name| json!({ "var": name })),
+        "[a-z]{1,4}".prop_map(|name| json!({ "input": name })),
+    ];
+    let object = prop::collection::btree_map("x[a-z]{2}", short.clone(), 0..3)
+        .prop_map(|map| json!({"object": Value::Object(map.into_iter().collect())}));
+    let wrapped = prop_oneof![
+        literal()
+            .prop_map(|value| json!({"type": "Object", "value": value["literal"].to_string()})),
+        Just(json!({"type": "Literal"})),
+        Just(json!({"type": "Literal", "value": "x"})),
+        Just(json!({"type": "Variable", "value": {"id": "a", "name": "A"}})),
+        Just(json!({"type": "JavaScript", "value": "1"})),
+    ]
+    .prop_map(|expression| json!({"typeName": "Object", "expression": expression}));
+    prop_oneof![
+        short,
+        object,
+        wrapped,
+        Just(Value::Null),
+        "[a-z]{0,5}".prop_map(Value::from)
+    ]
+}
+
+fn binding() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        "[AB]".prop_map(|name| json!({ "var": name })),
+        Just(json!({"output": "Out"})),
+        "(a|b|A|Out|x:output-1)"
+            .prop_map(|id| json!({"typeName": "Object", "memoryReference": {"id": id}})),
+    ]
+}
+
+fn variables() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        literal().prop_map(|value| json!({"A": value, "C": 1})),
+        literal().prop_map(|value| json!([{"name": "B", "id": "b", "value": value}])),
+        any::<i32>().prop_map(|number| json!([{"name": "A", "type": "Int32", "value": number}])),
+        Just(
+            json!([{"id": "z", "name": "A", "typeName": "Object", "isArray": true, "value": "[1]"}])
+        ),
+    ]
+}
+
+fn activity() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        expression()
+            .prop_map(|value| json!({"type": "SetVariable", "variable": "A", "value": value})),
+        (expression(), binding(), any::<bool>()).prop_map(|(name, result, starts)| json!({
+            "type": "Elsa.Event", "version": 1, "eventName": "e", "payload": name, "result": result,
+            "customProperties": {"canStartWorkflow": starts}})),
+        (expression(), binding()).prop_map(
+            |(value, result)| json!({"type": "Acme.Step", "value": value, "result": result})
+        ),
+        prop::collection::vec(expression(), 0..3)
+            .prop_map(|list| json!({"type": "Sql", "statement": "SELECT 1", "parameters": list})),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        let list = prop::collection::vec(inner.clone(), 0..4);
+        prop_oneof![
+            list.clone().prop_map(Value::from),
+            (list.clone(), variables()).prop_map(|(list, variables)| json!({
+                "type": "Sequence", "activities": list, "variables": variables})),
+            (inner.clone(), prop::option::of(inner.clone())).prop_map(|(then, other)| json!({
+                "type": "If", "condition": {"js": "1"}, "then": then, "else": other})),
+            (inner.clone(), inner.clone()).prop_map(|(case, default)| json!({
+                "type": "Switch", "default": default, "cases": [
+                    {"label": "a", "condition": {"js": "1"}, "activity": case},
+                    {"condition": {"type": "Literal", "value": true}, "activity": null}]})),
+            inner.prop_map(|body| json!({"type": "ForEach", "items": [1], "body": body})),
+            list.prop_map(flowchart),
+        ]
+    })
+}
+
+/// A flowchart whose activities follow each other, connected in changing spellings.
+fn flowchart(list: Vec<Value>) -> Value {
+    let mut connections = Vec::new();
+    let mut activities = Vec::new();
+    for (at, activity) in list.into_iter().enumerate() {
+        let id = format!("n{at}");
+        let inner = match activity {
+            Value::Object(mut members) => {
+                members.insert("id".into(), id.clone().into());
+                Value::Object(members)
+            }
+            other => json!({"id": id, "type": "FlowNode", "body": other}),
+        };
+        activities.push(inner);
+        if at > 0 {
+            let source = format!("n{}", at - 1);
+            connections.push(match at % 3 {
+                0 => json!([source, "Done", id]),
+                1 => json!([source, id]),
+                _ => json!({"source": source, "target": id, "vertices": []}),
+            });
+        }
+    }
+    json!({"type": "Flowchart", "activities": activities, "connections": connections})
+}
+
+fn definition() -> impl Strategy<Value = Value> {
+    (activity(), literal()).prop_map(|(root, initial)| {
+        json!({"name": "Random", "root": root, "outputs": [{"name": "Out", "type": "Object"}],
+               "variables": [{"id": "a", "name": "A", "value": initial}, {"id": "b", "name": "B"}]})
+    })
+}
+
+/// Any JSON, written with the words that definitions are made of.
+fn anything() -> impl Strategy<Value = Value> {
+    const WORDS: &str = "definitionId|id|name|version|variables|inputs|outputs|options|root|type|activities|\
+        connections|source|target|activity|port|cases|label|condition|then|body|eventName|result|variable|value|\
+        expression|typeName|memoryReference|customProperties|canStartWorkflow|\\$values|js|sql|var|object|literal|\
+        Flowchart|Elsa.Sequence|Event|If|Switch|SetVariable|Acme.Step|Object|Variable|Literal|A|a|\\PC{0,3}";
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<f64>().prop_map(|number| json!(number)),
+        WORDS.prop_map(Value::from),
+    ];
+    leaf.prop_recursive(8, 64, 8, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::btree_map(WORDS, inner, 0..8)
+                .prop_map(|map| Value::Object(map.into_iter().collect::<Map<_, _>>())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn an_export_is_the_same_program(document in definition()) {
+        let limits = ReadLimits::default();
+        let before = compile(&document, &Registered, &limits, false);
+        let before = before.map_err(|problems| TestCaseError::fail(format!("{problems:#?}")))?;
+        let exported = export(&document, "Random", 1, true, true, &Registered);
+        let after = compile(&exported, &Registered, &limits, false);
+        let after = after.map_err(|problems| TestCaseError::fail(format!("{problems:#?}")))?;
+        prop_assert_eq!(described(&before), described(&after));
+        let again = export(&exported, "Random", 2, false, true, &Registered);
+        prop_assert!(same_content(&exported, &again));
+    }
+
+    #[test]
+    fn anything_is_read_or_refused_with_places(document in anything(), allow_unknown: bool) {
+        if let Err(problems) = compile(&document, &Registered, &ReadLimits::default(), allow_unknown) {
+            prop_assert!(!problems.is_empty());
+        }
+        export(&document, "x", 1, true, true, &Registered);
+        prop_assert!(same_content(&document, &document));
+    }
+
+    #[test]
+    fn any_part_of_a_definition_may_be_wrong(document in definition(), pick: prop::sample::Index, part in anything()) {
+        let mut pointers = Vec::new();
+        let mut work = vec![(String::new(), &document)];
+        while let Some((pointer, value)) = work.pop() {
+            match value {
+                Value::Array(list) => work.extend(list.iter().enumerate().map(|(at, v)| (format!("{pointer}/{at}"), v))),
+                Value::Object(map) => work.extend(map.iter().map(|(key, v)| (format!("{pointer}/{key}"), v))),
+                _ => {}
+            }
+            pointers.push(pointer);
+        }
+        let mut broken = document.clone();
+        let pointer: &String = pick.get(&pointers);
+        *broken.pointer_mut(pointer).expect("a pointer into the document") = part;
+        match compile(&broken, &Registered, &ReadLimits::default(), false) {
+            Ok(before) => {
+                let exported = export(&broken, &before.definition_id, 1, true, true, &Registered);
+                let after = compile(&exported, &Registered, &ReadLimits::default(), false);
+                let after = after.map_err(|problems| TestCaseError::fail(format!("{problems:#?}")))?;
+                prop_assert_eq!(described(&before), described(&after));
+            }
+            Err(problems) => prop_assert!(!problems.is_empty()),
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The engine from outside: definitions run in a world in memory.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod control;
+mod custom;
+mod data;
+mod faults;
+mod flowchart;
+mod scripts;
+mod waiting;

@@ -1,0 +1,316 @@
+//! Properties that hold for any definition and any order of events.
+//!
+//! `PROPTEST_CASES` sets how many cases are tried.
+
+mod support;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use serde_json::{Value, json};
+use support::{World, line, set};
+use workflow_engine::execution::sequence_of;
+use workflow_engine::fault::Error;
+use workflow_engine::instance::codec::{decode_state, encode_state};
+use workflow_engine::instance::{ActivityStatus, SubStatus};
+use workflow_engine::journal;
+
+/// Activities without children that neither wait nor fault.
+fn step() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        4 => "[a-z]{1,3}".prop_map(|text| line(&text)),
+        2 => Just(set("N", "N + 1")),
+        1 => Just(json!({"type": "WriteLine", "text": {"var": "N"}})),
+        1 => Just(json!({"type": "SetVariable", "variable": "N", "value": 7})),
+        1 => Just(json!({"type": "SetOutput", "outputName": "O", "outputValue": {"var": "N"}})),
+    ]
+}
+
+/// Activities that wait.
+fn wait() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(json!({"type": "Event", "eventName": "E"})),
+        Just(json!({"type": "RunTask", "taskName": "t"})),
+    ]
+}
+
+/// Activities that change where control goes.
+fn jump() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(json!({"type": "Break"})),
+        Just(json!({"type": "End"})),
+        Just(json!({"type": "Complete"})),
+        Just(json!({"type": "Finish"})),
+        Just(json!({"type": "Fault", "message": "no"})),
+        Just(json!({"type": "Sql", "statement": "S"})),
+    ]
+}
+
+fn list(item: impl Strategy<Value = Value>) -> impl Strategy<Value = Vec<Value>> {
+    prop::collection::vec(item, 0..4)
+}
+
+/// Control flow in which one thing happens after the other.
+fn sequential(leaf: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
+    let tree = leaf.prop_recursive(4, 24, 4, |inner| {
+        let body = inner.clone();
+        prop_oneof![
+            list(inner.clone()).prop_map(|list| json!({"type": "Sequence", "activities": list})),
+            (inner.clone(), inner.clone(), any::<bool>()).prop_map(|(a, b, condition)| {
+                json!({"type": "If", "condition": condition, "then": a, "else": b})
+            }),
+            (1..4i64, body.clone())
+                .prop_map(|(n, body)| json!({"type": "For", "start": 1, "end": n, "body": body})),
+            (prop::collection::vec(0..9i64, 0..4), body.clone())
+                .prop_map(|(items, body)| json!({"type": "ForEach", "items": items, "body": body})),
+            (any::<bool>(), body).prop_map(|(matching, body)| {
+                json!({"type": "Switch", "cases": [{"label": "x", "condition": matching, "activity": body}]})
+            }),
+            list(inner).prop_map(chain),
+        ]
+    });
+    tree.boxed()
+}
+
+/// A flowchart in which each activity leads to the next.
+fn chain(mut activities: Vec<Value>) -> Value {
+    let mut connections = Vec::new();
+    for (index, activity) in activities.iter_mut().enumerate() {
+        activity["id"] = json!(format!("c{index}"));
+        if index > 0 {
+            connections.push(json!([format!("c{}", index - 1), format!("c{index}")]));
+        }
+    }
+    json!({"type": "Flowchart", "activities": activities, "connections": connections})
+}
+
+/// Everything: branches, joins of every mode, any connections, waiting, jumps and faults.
+fn anything() -> BoxedStrategy<Value> {
+    let leaf = prop_oneof![6 => step(), 4 => wait(), 2 => jump()];
+    let tree = leaf.prop_recursive(4, 32, 5, |inner| {
+        prop_oneof![
+            2 => list(inner.clone()).prop_map(|list| json!({"type": "Sequence", "activities": list})),
+            2 => list(inner.clone()).prop_map(|list| json!({"type": "Parallel", "activities": list})),
+            2 => (list(inner.clone()), any::<bool>()).prop_map(|(list, any)| {
+                json!({"type": "Fork", "joinMode": if any { "WaitAny" } else { "WaitAll" }, "branches": list})
+            }),
+            1 => (1..4i64, inner.clone())
+                .prop_map(|(n, body)| json!({"type": "For", "start": 1, "end": n, "body": body})),
+            1 => inner.clone().prop_map(|body| {
+                json!({"type": "While", "condition": {"sql": "N < 9"}, "body": [set("N", "N + 1"), body]})
+            }),
+            3 => flowchart(inner),
+        ]
+    });
+    tree.boxed()
+}
+
+fn flowchart(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
+    let node = prop_oneof![
+        3 => inner,
+        1 => any::<bool>().prop_map(|c| json!({"type": "FlowDecision", "condition": c})),
+        1 => Just(json!({"type": "FlowDecision", "condition": {"sql": "N < 5"}})),
+        2 => prop::sample::select(vec!["WaitAny", "WaitAll", "WaitAllActive"])
+            .prop_map(|mode| json!({"type": "FlowJoin", "mode": mode})),
+    ];
+    let nodes = prop::collection::vec(node, 1..7);
+    let port = prop::sample::select(vec!["Done", "Done", "True", "False"]);
+    let edges = prop::collection::vec((any::<Index>(), port, any::<Index>()), 0..10);
+    (nodes, edges).prop_map(|(mut nodes, edges)| {
+        for (index, node) in nodes.iter_mut().enumerate() {
+            node["id"] = json!(format!("n{index}"));
+        }
+        let name = |index: &Index| format!("n{}", index.index(nodes.len()));
+        let connections: Vec<Value> = edges
+            .iter()
+            .map(|(from, port, to)| json!([name(from), port, name(to)]))
+            .collect();
+        json!({"type": "Flowchart", "activities": nodes, "connections": connections})
+    })
+}
+
+fn world(root: Value) -> World {
+    let mut world = World::new(json!({"variables": {"N": 0}, "root": root}));
+    world.limits.max_steps = 3_000;
+    world
+}
+
+/// Puts a wait before the activity with this number, in any order of counting.
+fn cut(activity: &mut Value, at: &mut usize) {
+    let members = activity.as_object_mut().expect("an activity");
+    for key in ["activities", "branches"] {
+        if let Some(Value::Array(children)) = members.get_mut(key) {
+            children.iter_mut().for_each(|child| cut(child, at));
+        }
+    }
+    for key in ["then", "else", "body"] {
+        if let Some(child) = members.get_mut(key) {
+            cut(child, at);
+        }
+    }
+    if let Some(Value::Array(cases)) = members.get_mut("cases") {
+        cases
+            .iter_mut()
+            .for_each(|case| cut(&mut case["activity"], at));
+    }
+    if *at == 0 {
+        let id = members.remove("id");
+        let inner = activity.take();
+        *activity = json!({"type": "Sequence", "activities": [{"type": "Event", "eventName": "cut"}, inner]});
+        if let Some(id) = id {
+            activity["id"] = id;
+        }
+    }
+    *at = at.wrapping_sub(1);
+}
+
+fn outcome(world: &mut World) -> (Vec<String>, Value, Value) {
+    let variables = Value::Object(world.instance.variables.clone());
+    (
+        world.take_lines(),
+        variables,
+        Value::Object(world.instance.output.clone()),
+    )
+}
+
+/// One thing that happens to an instance from outside.
+#[derive(Clone, Debug)]
+enum Happening {
+    Resume(Index),
+    Retry,
+    RetryOne(Index),
+    Break(bool),
+    Cancel,
+}
+
+fn happenings() -> impl Strategy<Value = Vec<Happening>> {
+    let one = prop_oneof![
+        10 => any::<Index>().prop_map(Happening::Resume),
+        3 => Just(Happening::Retry),
+        2 => any::<Index>().prop_map(Happening::RetryOne),
+        2 => any::<bool>().prop_map(Happening::Break),
+        1 => Just(Happening::Cancel),
+    ];
+    prop::collection::vec(one, 0..25)
+}
+
+/// Lets something happen. An endless loop is an honest end of the story.
+fn happen(world: &mut World, happening: &Happening) -> Result<(), Error> {
+    match happening {
+        Happening::Resume(index) if !world.bookmarks.is_empty() => {
+            let index = index.index(world.bookmarks.len());
+            world.try_resume(index, Some(&json!({"n": 1})))
+        }
+        Happening::Retry if world.status() != SubStatus::Finished => world.retry(None),
+        Happening::RetryOne(index) => {
+            let contexts = world.instance.state.contexts.values();
+            let faulted = contexts.filter(|context| context.status == ActivityStatus::Faulted);
+            let ids: Vec<String> = faulted
+                .map(|context| world.program.node(context.node).id.clone())
+                .collect();
+            match ids.as_slice() {
+                [] => Ok(()),
+                ids => world.retry(Some(&[ids[index.index(ids.len())].as_str()])),
+            }
+        }
+        Happening::Break(broken) => {
+            world.host.broken = *broken;
+            Ok(())
+        }
+        Happening::Cancel => {
+            world.cancel();
+            Ok(())
+        }
+        Happening::Resume(_) | Happening::Retry => Ok(()),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A burst that is cut anywhere by a suspend, a save and a load ends the same.
+    #[test]
+    fn a_cut_changes_nothing(mut root in sequential(step().boxed()), at in 0usize..40) {
+        let mut whole = world(root.clone());
+        whole.start();
+        prop_assert_eq!(whole.status(), SubStatus::Finished);
+        cut(&mut root, &mut at.clone());
+        let mut parts = world(root);
+        parts.start();
+        parts.run_to_end();
+        prop_assert_eq!(parts.status(), SubStatus::Finished);
+        prop_assert_eq!(outcome(&mut parts), outcome(&mut whole));
+    }
+
+    /// Whatever happens in whatever order, the invariants hold (the world checks them after each burst).
+    #[test]
+    fn any_order_of_events_keeps_the_invariants(root in anything(), happenings in happenings()) {
+        let mut world = world(root);
+        if world.try_start(None, None).is_err() {
+            return Ok(());
+        }
+        for happening in &happenings {
+            if happen(&mut world, happening).is_err() {
+                return Ok(());
+            }
+            if world.status() == SubStatus::Cancelled {
+                break;
+            }
+        }
+    }
+
+    /// A burst depends on nothing but the stored instance and its input.
+    #[test]
+    fn bursts_are_deterministic(root in anything(), picks in prop::collection::vec(any::<Index>(), 0..12)) {
+        let (mut one, mut two) = (world(root.clone()), world(root));
+        prop_assert_eq!(one.try_start(None, None), two.try_start(None, None));
+        for pick in picks {
+            if one.bookmarks.is_empty() || one.instance.sub_status == SubStatus::Executing {
+                break;
+            }
+            let index = pick.index(one.bookmarks.len());
+            let ends = one.try_resume(index, None);
+            prop_assert_eq!(&ends, &two.try_resume(index, None));
+            if ends.is_err() {
+                return Ok(());
+            }
+            prop_assert_eq!(&one.last, &two.last);
+            prop_assert_eq!(&one.instance, &two.instance);
+        }
+    }
+
+    /// A fault leaves the instance as the activity found it: a retry in a healed world ends as if
+    /// nothing had been wrong.
+    #[test]
+    fn a_retry_ends_as_if_nothing_had_been_wrong(
+        root in sequential(prop_oneof![3 => step(), 1 => Just(json!({"type": "Sql", "statement": "S"}))].boxed()),
+    ) {
+        let mut healthy = world(root.clone());
+        healthy.start();
+        let mut sick = world(root);
+        sick.host.broken = true;
+        sick.start();
+        sick.host.broken = false;
+        if sick.status() == SubStatus::Faulted {
+            sick.retry(None).expect("a retry");
+        }
+        prop_assert_eq!(sick.status(), SubStatus::Finished);
+        prop_assert_eq!(&sick.host.effects, &healthy.host.effects);
+        prop_assert_eq!(outcome(&mut sick), outcome(&mut healthy));
+    }
+
+    /// Ids of executions belong to their instance only.
+    #[test]
+    fn damaged_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..200), sequence: u32) {
+        let _ = decode_state(&bytes);
+        let _ = journal::decode(&bytes);
+        let mut marked = vec![1];
+        marked.extend(&bytes);
+        if let Ok(state) = decode_state(&marked) {
+            prop_assert_eq!(decode_state(&encode_state(&state)).expect("readable"), state);
+        }
+        let _ = journal::decode(&marked);
+        let id = uuid::Uuid::from_u128(u128::from(sequence) << 64 | 7);
+        let execution = workflow_engine::execution::activity_instance_id(id, sequence);
+        prop_assert_eq!(sequence_of(id, execution), Some(sequence));
+    }
+}

@@ -1,0 +1,443 @@
+//! A world for the engine in memory: a host, and what the shell does with a burst's result.
+//!
+//! After every burst the instance goes through the codec and the invariants are checked, so each test
+//! is also a test of those.
+
+// Each test binary uses its own part of this.
+#![allow(dead_code)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+use workflow_engine::bookmark::{Bookmark, Resumed};
+use workflow_engine::definition::{ActivityTypes, CustomType, ReadLimits, compile};
+use workflow_engine::execution::{self, Delta, Limits, sequence_of};
+use workflow_engine::expression::Scope;
+use workflow_engine::fault::{Error, Fault};
+use workflow_engine::host::{Function, Host, Rows};
+use workflow_engine::instance::codec::{decode_state, encode_state};
+use workflow_engine::instance::{ActivityStatus, Instance, SubStatus};
+use workflow_engine::journal::{self, EventKind};
+use workflow_engine::program::Program;
+
+/// Stack for tests of deep values: what a backend has, or more where nothing is optimized.
+const ROOM: usize = if cfg!(debug_assertions) {
+    64 << 20
+} else {
+    4 << 20
+};
+
+/// A function of the user.
+pub type UserFunction = fn(&Value) -> Result<Value, Fault>;
+
+/// The world around a burst.
+#[derive(Default)]
+pub struct FakeHost {
+    pub ids: u128,
+    pub lines: Vec<String>,
+    /// Effects of statements; a step that is not kept takes its own back.
+    pub effects: Vec<String>,
+    pub open_step: Option<usize>,
+    pub steps: u32,
+    pub interrupts: u64,
+    pub functions: BTreeMap<String, UserFunction>,
+    pub payloads: Vec<Value>,
+    pub taken: BTreeSet<String>,
+    pub correlated: Option<String>,
+    /// While set, statements and expressions of SQL fail.
+    pub broken: bool,
+}
+
+impl Host for FakeHost {
+    fn now(&self) -> DateTime<Utc> {
+        DateTime::from_timestamp(1_800_000_000, 0).expect("a valid instant")
+    }
+
+    fn new_id(&mut self) -> Uuid {
+        self.ids += 1;
+        Uuid::from_u128(0x0193_0000_0000_7000_8000_0000_0000_0000 + self.ids)
+    }
+
+    fn check_interrupts(&mut self) {
+        self.interrupts += 1;
+    }
+
+    fn begin_step(&mut self) {
+        assert!(self.open_step.is_none(), "steps do not nest");
+        self.steps += 1;
+        self.open_step = Some(self.effects.len());
+    }
+
+    fn end_step(&mut self, keep: bool) {
+        let mark = self.open_step.take().expect("a step is open");
+        if !keep {
+            self.effects.truncate(mark);
+        }
+    }
+
+    fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault> {
+        assert!(self.open_step.is_some(), "statements run inside a step");
+        self.effects
+            .push(format!("{statement} {}", Value::from(parameters)));
+        if self.broken || statement.starts_with("RAISE") {
+            return Err(Fault::new("22012", "division by zero"));
+        }
+        Ok(Rows {
+            rows: vec![json!({ "statement": statement })],
+            count: 1,
+        })
+    }
+
+    /// Understands `name op number`, a single name or a number.
+    fn sql_value(&mut self, expression: &str, scope: &dyn Scope) -> Result<Value, Fault> {
+        assert!(self.open_step.is_some(), "expressions run inside a step");
+        if self.broken || expression == "raise" {
+            return Err(Fault::new("22012", "division by zero"));
+        }
+        let words: Vec<&str> = expression.split_whitespace().collect();
+        let read = |word: &str| match word.parse::<i64>() {
+            Ok(number) => Value::from(number),
+            Err(_) => scope
+                .variable(word)
+                .or_else(|| scope.input(word))
+                .unwrap_or_default(),
+        };
+        let number = |word: &str| read(word).as_i64().unwrap_or_default();
+        Ok(match words.as_slice() {
+            [word] => read(word),
+            [a, "+", b] => Value::from(number(a) + number(b)),
+            [a, "<", b] => Value::from(number(a) < number(b)),
+            [a, "=", b] => Value::from(number(a) == number(b)),
+            _ => return Err(Fault::new("42601", format!("cannot read \"{expression}\""))),
+        })
+    }
+
+    fn call(&mut self, function: Function<'_>, context: &Value) -> Result<Value, Fault> {
+        let (Function::Handler(name) | Function::Callback(name)) = function;
+        self.effects.push(format!("call {name}"));
+        match self.functions.get(name) {
+            Some(function) => function(context),
+            None => Err(Fault::new(
+                "42883",
+                format!("function \"{name}\" does not exist"),
+            )),
+        }
+    }
+
+    fn payloads(&mut self, _type_name: &str, _context: &Value) -> Result<Vec<Value>, Fault> {
+        Ok(self.payloads.clone())
+    }
+
+    fn correlate(&mut self, correlation_id: Option<&str>) -> Result<(), Fault> {
+        if correlation_id.is_some_and(|id| self.taken.contains(id)) {
+            return Err(Fault::new("23505", "correlation id is taken"));
+        }
+        self.correlated = correlation_id.map(str::to_owned);
+        Ok(())
+    }
+
+    fn write_line(&mut self, text: &str) {
+        self.lines.push(text.to_owned());
+    }
+}
+
+/// Types registered in SQL: `Approval`, and the trigger `RowInserted`.
+struct Registered;
+
+impl ActivityTypes for Registered {
+    fn custom(&self, type_name: &str) -> Option<CustomType> {
+        match type_name {
+            "Approval" => Some(CustomType::default()),
+            "RowInserted" => Some(CustomType {
+                trigger: true,
+                ..CustomType::default()
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// Compiles a root activity, or a whole definition if it has a `root`.
+pub fn program(definition: Value) -> Program {
+    let mut document = match definition {
+        Value::Object(ref members) if members.contains_key("root") => definition,
+        root => json!({ "root": root }),
+    };
+    document["definitionId"] = json!("test");
+    compile(&document, &Registered, &ReadLimits::default(), true)
+        .unwrap_or_else(|problems| panic!("{problems:#?}"))
+}
+
+/// One instance with its stored bookmarks and everything it left behind.
+pub struct World {
+    pub program: Program,
+    pub instance: Instance,
+    pub host: FakeHost,
+    pub limits: Limits,
+    pub bookmarks: Vec<Bookmark>,
+    pub last: Delta,
+    pub trail: Vec<journal::Event>,
+}
+
+impl World {
+    pub fn new(definition: Value) -> Self {
+        Self::with_input(definition, json!({}))
+    }
+
+    pub fn with_input(definition: Value, input: Value) -> Self {
+        let program = program(definition);
+        let input: Map<String, Value> = serde_json::from_value(input).expect("an object");
+        let id = Uuid::from_u128(0x0193_0000_0000_7000_8000_0123_4567_89ab);
+        let instance =
+            Instance::new(id, &program, 1, None, None, input).expect("acceptable inputs");
+        Self {
+            program,
+            instance,
+            host: FakeHost::default(),
+            limits: Limits::default(),
+            bookmarks: Vec::new(),
+            last: Delta::default(),
+            trail: Vec::new(),
+        }
+    }
+
+    /// Starts a definition and expects it to get along.
+    pub fn started(definition: Value) -> Self {
+        let mut world = Self::new(definition);
+        world.start();
+        world
+    }
+
+    pub fn start(&mut self) {
+        self.try_start(None, None).expect("the burst ends");
+    }
+
+    pub fn try_start(&mut self, trigger: Option<&str>, input: Option<&Value>) -> Result<(), Error> {
+        let delta = execution::start(
+            &self.program,
+            &mut self.instance,
+            trigger,
+            input,
+            &mut self.host,
+            &self.limits,
+        )?;
+        self.store(delta, None);
+        Ok(())
+    }
+
+    /// Resumes the oldest bookmark of an activity.
+    pub fn resume(&mut self, activity_id: &str, input: Value) {
+        let index = self
+            .bookmarks
+            .iter()
+            .position(|b| b.activity_id == activity_id);
+        let index = index.unwrap_or_else(|| panic!("no bookmark of {activity_id}"));
+        self.resume_at(index, Some(&input));
+    }
+
+    pub fn resume_at(&mut self, index: usize, input: Option<&Value>) {
+        self.try_resume(index, input).expect("the burst ends");
+    }
+
+    pub fn try_resume(&mut self, index: usize, input: Option<&Value>) -> Result<(), Error> {
+        let bookmark = &self.bookmarks[index];
+        let id = bookmark.id;
+        let resumed = Resumed {
+            id,
+            name: bookmark.name.clone(),
+            activity_instance_id: bookmark.activity_instance_id,
+            payload: bookmark.payload.clone(),
+            metadata: bookmark.metadata.clone(),
+            callback: bookmark.callback.clone(),
+            auto_burn: bookmark.auto_burn,
+            auto_complete: bookmark.auto_complete,
+        };
+        let delta = execution::resume(
+            &self.program,
+            &mut self.instance,
+            &resumed,
+            input,
+            &mut self.host,
+            &self.limits,
+        )?;
+        self.store(delta, Some(id));
+        Ok(())
+    }
+
+    pub fn retry(&mut self, ids: Option<&[&str]>) -> Result<(), Error> {
+        let ids: Option<Vec<String>> = ids.map(|ids| ids.iter().map(|id| (*id).into()).collect());
+        let delta = execution::retry(
+            &self.program,
+            &mut self.instance,
+            ids.as_deref(),
+            &mut self.host,
+            &self.limits,
+        )?;
+        self.store(delta, None);
+        Ok(())
+    }
+
+    pub fn cancel(&mut self) {
+        let (program, instance) = (&self.program, &mut self.instance);
+        let delta = execution::cancel(program, instance, Some("no longer needed"), &mut self.host);
+        self.store(delta.expect("cancelling does not fail"), None);
+    }
+
+    /// Resumes the oldest bookmark until none is left.
+    pub fn run_to_end(&mut self) {
+        let mut rounds = 0;
+        while !self.bookmarks.is_empty() {
+            self.resume_at(0, None);
+            rounds += 1;
+            assert!(rounds < 10_000, "the workflow never ends");
+        }
+    }
+
+    /// What the shell does with a delta.
+    fn store(&mut self, delta: Delta, resumed: Option<Uuid>) {
+        if delta.keep_resumed {
+            let kept = resumed.expect("only a resume keeps its bookmark");
+            assert!(!delta.burned.contains(&kept));
+        }
+        let gone: BTreeSet<Uuid> = delta.burned.iter().copied().collect();
+        let cleared: BTreeSet<Uuid> = delta.cleared.iter().copied().collect();
+        self.bookmarks.retain(|bookmark| {
+            !(delta.clear_all
+                || gone.contains(&bookmark.id)
+                || cleared.contains(&bookmark.activity_instance_id))
+        });
+        self.bookmarks.extend(delta.created.iter().cloned());
+        for task in &delta.tasks {
+            assert!(
+                self.bookmarks
+                    .iter()
+                    .any(|bookmark| bookmark.id == task.bookmark_id)
+            );
+        }
+        let bytes = journal::encode(&delta.events);
+        assert_eq!(
+            journal::decode(&bytes).expect("readable events"),
+            delta.events
+        );
+        self.trail.extend(delta.events.iter().cloned());
+        self.last = delta;
+        self.reload();
+        self.check();
+    }
+
+    /// Writes the state and reads it again, as between two calls.
+    pub fn reload(&mut self) {
+        let bytes = encode_state(&self.instance.state);
+        let state = decode_state(&bytes).expect("a readable state");
+        assert_eq!(state, self.instance.state);
+        self.instance.state = state;
+    }
+
+    /// What must hold between two bursts, whatever happened.
+    pub fn check(&self) {
+        let contexts = &self.instance.state.contexts;
+        let mut waiting: BTreeMap<u32, u32> = BTreeMap::new();
+        for bookmark in &self.bookmarks {
+            let sequence = sequence_of(self.instance.id, bookmark.activity_instance_id);
+            let sequence = sequence.expect("bookmarks belong to the instance");
+            *waiting.entry(sequence).or_default() += 1;
+        }
+        for sequence in waiting.keys() {
+            assert!(
+                contexts.contains_key(sequence),
+                "every bookmark has a live activity"
+            );
+        }
+        let mut faults: BTreeMap<u32, u32> = BTreeMap::new();
+        for (sequence, context) in contexts {
+            let stored = waiting.get(sequence).copied().unwrap_or_default();
+            assert_eq!(context.bookmarks, stored, "bookmarks are counted");
+            assert!(
+                context
+                    .parent
+                    .is_none_or(|parent| contexts.contains_key(&parent))
+            );
+            if context.status == ActivityStatus::Faulted {
+                let mut current = Some(*sequence);
+                while let Some(at) = current {
+                    *faults.entry(at).or_default() += 1;
+                    current = contexts[&at].parent;
+                }
+            }
+        }
+        for (sequence, context) in contexts {
+            assert_eq!(
+                context.faults,
+                faults.get(sequence).copied().unwrap_or_default()
+            );
+        }
+        match self.instance.sub_status {
+            SubStatus::Finished | SubStatus::Cancelled => {
+                assert!(contexts.is_empty(), "what ended has nothing open");
+                assert!(self.bookmarks.is_empty(), "what ended waits for nothing");
+            }
+            SubStatus::Faulted => assert!(!faults.is_empty()),
+            SubStatus::Suspended => assert!(!contexts.is_empty()),
+            SubStatus::Pending | SubStatus::Executing => panic!("a burst has run"),
+        }
+        assert!(self.host.open_step.is_none(), "no step is left open");
+    }
+
+    pub fn status(&self) -> SubStatus {
+        self.instance.sub_status
+    }
+
+    pub fn lines(&self) -> Vec<&str> {
+        self.host.lines.iter().map(String::as_str).collect()
+    }
+
+    pub fn take_lines(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.host.lines)
+    }
+
+    pub fn variable(&self, name: &str) -> &Value {
+        &self.instance.variables[name]
+    }
+
+    /// Ids of activities with an event of a kind, in order.
+    pub fn journaled(&self, kind: EventKind) -> Vec<&str> {
+        let events = self.trail.iter().filter(|event| event.kind == kind);
+        events.map(|event| event.activity_id.as_str()).collect()
+    }
+
+    pub fn waiting(&self) -> Vec<&str> {
+        self.bookmarks
+            .iter()
+            .map(|bookmark| bookmark.activity_id.as_str())
+            .collect()
+    }
+}
+
+/// Runs a test of deep values with room enough: without optimization a level of nesting takes some
+/// kilobytes of stack wherever a value is cloned, compared or dropped.
+pub fn with_room(test: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(ROOM).spawn(test);
+    thread.expect("a thread").join().expect("the test passes");
+}
+
+/// A `WriteLine`.
+pub fn line(text: &str) -> Value {
+    json!({ "type": "WriteLine", "text": text })
+}
+
+/// An `Event` whose id is its event's name.
+pub fn event(name: &str) -> Value {
+    json!({ "id": name, "type": "Event", "eventName": name })
+}
+
+/// An activity that faults.
+pub fn broken(id: &str) -> Value {
+    json!({ "id": id, "type": "Fault", "message": "broken" })
+}
+
+/// A `SetVariable` from a SQL expression.
+pub fn set(variable: &str, sql: &str) -> Value {
+    json!({ "type": "SetVariable", "variable": variable, "value": { "sql": sql } })
+}

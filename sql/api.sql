@@ -1,0 +1,297 @@
+/*
+ * The functions of workflow. They live in the schema chosen at CREATE EXTENSION, so that wf_start(…) just
+ * works; what is internal lives in schema workflow.
+ *
+ * All of them are VOLATILE and PARALLEL UNSAFE unless they only read, and none is STRICT: a NULL where none
+ * makes sense is an error with a name, not a silent NULL.
+ */
+
+DO $$
+BEGIN
+    IF pg_catalog.getdatabaseencoding() OPERATOR(pg_catalog.<>) 'UTF8' THEN
+        RAISE EXCEPTION 'extension "workflow" needs a database with encoding UTF8'
+            USING ERRCODE = 'feature_not_supported',
+                  DETAIL = pg_catalog.format('The encoding of this database is %s.', pg_catalog.getdatabaseencoding());
+    END IF;
+END
+$$;
+
+CREATE TYPE wf_result AS (
+    instance_id uuid,
+    status      text,
+    sub_status  text,
+    output      jsonb,
+    bookmarks   jsonb,
+    incidents   jsonb
+);
+
+COMMENT ON TYPE wf_result IS 'where an instance stands after a call; bookmarks are [{id, name, activity_id, payload}], incidents the open ones';
+
+CREATE TYPE wf_delivery AS (
+    started   uuid[],
+    resumed   uuid[],
+    queued_id uuid
+);
+
+COMMENT ON TYPE wf_delivery IS 'what became of a stimulus: instances that it started and resumed, and the queue item that keeps it';
+
+-- Definitions
+
+CREATE FUNCTION wf_define(
+    definition    jsonb,
+    publish       boolean DEFAULT true,
+    allow_unknown boolean DEFAULT false,
+    OUT definition_id text,
+    OUT version       integer
+) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_define';
+
+COMMENT ON FUNCTION wf_define(jsonb, boolean, boolean) IS
+    'store a workflow definition, in Elsa''s JSON or the short form; the same content again gives the same version';
+
+CREATE FUNCTION wf_publish(definition_id text, version integer DEFAULT NULL)
+RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_publish';
+
+COMMENT ON FUNCTION wf_publish(text, integer) IS 'publish a version, by default the latest, and index its triggers';
+
+CREATE FUNCTION wf_retract(definition_id text)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_retract';
+
+COMMENT ON FUNCTION wf_retract(text) IS 'unpublish a definition: nothing starts it any more, running instances go on';
+
+CREATE FUNCTION wf_export(definition_id text, version integer DEFAULT NULL)
+RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_export';
+
+COMMENT ON FUNCTION wf_export(text, integer) IS 'a definition as Elsa 3 JSON';
+
+CREATE FUNCTION workflow._validate(definition jsonb)
+RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_validate_json';
+
+COMMENT ON FUNCTION workflow._validate(jsonb) IS 'problems of a definition as a JSON array, for wf_validate';
+
+CREATE FUNCTION wf_validate(definition jsonb)
+RETURNS TABLE (path text, message text)
+LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT problem.path, problem.message
+    FROM pg_catalog.jsonb_to_recordset(workflow._validate(definition)) AS problem (path text, message text);
+END;
+
+COMMENT ON FUNCTION wf_validate(jsonb) IS 'all problems of a definition at once, each with the path of its place';
+
+CREATE FUNCTION wf_delete_definition(definition_id text, version integer DEFAULT NULL)
+RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_delete_definition';
+
+COMMENT ON FUNCTION wf_delete_definition(text, integer) IS
+    'delete a version, or all of them, unless an instance runs on it; returns how many';
+
+CREATE FUNCTION wf_refresh(definition_id text, OUT added integer, OUT removed integer, OUT unchanged integer)
+LANGUAGE c AS 'MODULE_PATHNAME', 'wf_refresh';
+
+COMMENT ON FUNCTION wf_refresh(text) IS 'evaluate the triggers of the published version anew';
+
+CREATE FUNCTION workflow._activities()
+RETURNS jsonb LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_activities_json';
+
+COMMENT ON FUNCTION workflow._activities() IS 'the built-in activities as a JSON array, for wf_activities';
+
+-- Instances
+
+CREATE FUNCTION wf_start(
+    definition          text,
+    input               jsonb   DEFAULT '{}',
+    correlation_id      text    DEFAULT NULL,
+    name                text    DEFAULT NULL,
+    instance_id         uuid    DEFAULT NULL,
+    version             integer DEFAULT NULL,
+    trigger_activity_id text    DEFAULT NULL,
+    on_fault            text    DEFAULT 'store'
+) RETURNS uuid LANGUAGE c AS 'MODULE_PATHNAME', 'wf_start';
+
+COMMENT ON FUNCTION wf_start(text, jsonb, text, text, uuid, integer, text, text) IS
+    'start an instance and run it until every branch waits or ends; returns its id';
+
+CREATE FUNCTION wf_run(
+    definition          text,
+    input               jsonb   DEFAULT '{}',
+    correlation_id      text    DEFAULT NULL,
+    name                text    DEFAULT NULL,
+    instance_id         uuid    DEFAULT NULL,
+    version             integer DEFAULT NULL,
+    trigger_activity_id text    DEFAULT NULL,
+    on_fault            text    DEFAULT 'store'
+) RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_run';
+
+COMMENT ON FUNCTION wf_run(text, jsonb, text, text, uuid, integer, text, text) IS
+    'start an instance like wf_start and return where it stands';
+
+CREATE FUNCTION wf_resume(
+    bookmark_id uuid,
+    input       jsonb   DEFAULT NULL,
+    missing_ok  boolean DEFAULT false,
+    on_fault    text    DEFAULT 'store'
+) RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_resume';
+
+COMMENT ON FUNCTION wf_resume(uuid, jsonb, boolean, text) IS 'go on at a bookmark, which is used up';
+
+CREATE FUNCTION wf_complete_task(task_id uuid, result jsonb DEFAULT NULL, on_fault text DEFAULT 'store')
+RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_complete_task';
+
+COMMENT ON FUNCTION wf_complete_task(uuid, jsonb, text) IS 'complete a task of workflow.tasks and go on after it';
+
+CREATE FUNCTION wf_cancel(instance_id uuid, reason text DEFAULT NULL)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_cancel';
+
+COMMENT ON FUNCTION wf_cancel(uuid, text) IS 'cancel an instance and its children; false if it had already ended';
+
+CREATE FUNCTION wf_retry(instance_id uuid, activity_ids text[] DEFAULT NULL, on_fault text DEFAULT 'store')
+RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_retry';
+
+COMMENT ON FUNCTION wf_retry(uuid, text[], text) IS 'run the faulted activities of an instance again';
+
+CREATE FUNCTION wf_delete_instance(instance_id uuid)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_delete_instance';
+
+COMMENT ON FUNCTION wf_delete_instance(uuid) IS 'cancel an instance and remove all traces of it; false if there is none';
+
+CREATE FUNCTION wf_run_due(max integer DEFAULT 1000)
+RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_run_due';
+
+COMMENT ON FUNCTION wf_run_due(integer) IS
+    'fire what is due for the current role, join queue and bookmarks, expire what is too old; returns the number of fires';
+
+CREATE FUNCTION workflow.instance_state(instance_id uuid)
+RETURNS jsonb LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_state';
+
+COMMENT ON FUNCTION workflow.instance_state(uuid) IS 'the engine''s own state of an instance: open activities, variables of scopes, outputs';
+
+CREATE FUNCTION workflow._events(events bytea)
+RETURNS jsonb LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_events';
+
+COMMENT ON FUNCTION workflow._events(bytea) IS 'packed journal events as a JSON array, for the view workflow.journal';
+
+-- Stimuli
+
+CREATE FUNCTION wf_enqueue_bookmark(
+    name                 text     DEFAULT NULL,
+    stimulus             jsonb    DEFAULT NULL,
+    instance_id          uuid     DEFAULT NULL,
+    correlation_id       text     DEFAULT NULL,
+    activity_instance_id uuid     DEFAULT NULL,
+    bookmark_id          uuid     DEFAULT NULL,
+    activity_type        text     DEFAULT NULL,
+    activity_id          text     DEFAULT NULL,
+    hash                 bytea    DEFAULT NULL,
+    input                jsonb    DEFAULT NULL,
+    keep_for             interval DEFAULT NULL
+) RETURNS wf_delivery LANGUAGE c AS 'MODULE_PATHNAME', 'wf_enqueue_bookmark';
+
+COMMENT ON FUNCTION wf_enqueue_bookmark(text, jsonb, uuid, text, uuid, uuid, text, text, bytea, jsonb, interval) IS
+    'resume whatever matches now, or keep the stimulus until a matching bookmark appears or it expires; NULL matches anything';
+
+CREATE FUNCTION wf_send_stimulus(
+    name           text,
+    stimulus       jsonb    DEFAULT NULL,
+    input          jsonb    DEFAULT NULL,
+    correlation_id text     DEFAULT NULL,
+    instance_id    uuid     DEFAULT NULL,
+    keep_for       interval DEFAULT '0'
+) RETURNS wf_delivery LANGUAGE c AS 'MODULE_PATHNAME', 'wf_send_stimulus';
+
+COMMENT ON FUNCTION wf_send_stimulus(text, jsonb, jsonb, text, uuid, interval) IS
+    'start the triggers and resume the bookmarks that match; kept only if it did neither';
+
+CREATE FUNCTION wf_publish_event(
+    name           text,
+    payload        jsonb    DEFAULT NULL,
+    correlation_id text     DEFAULT NULL,
+    instance_id    uuid     DEFAULT NULL,
+    keep_for       interval DEFAULT '0'
+) RETURNS wf_delivery LANGUAGE c AS 'MODULE_PATHNAME', 'wf_publish_event';
+
+COMMENT ON FUNCTION wf_publish_event(text, jsonb, text, uuid, interval) IS
+    'publish an event: wf_send_stimulus with the name Elsa.Event';
+
+-- Activities written in SQL
+
+CREATE FUNCTION workflow._register_activity(
+    type text, handler text, kind text, payloads text, inputs jsonb, outputs jsonb, outcomes text[], description text
+) RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_register_activity_type';
+
+COMMENT ON FUNCTION workflow._register_activity(text, text, text, text, jsonb, jsonb, text[], text) IS
+    'stores an activity type, for wf_register_activity';
+
+-- Functions are stored as qualified text: a stored regprocedure would make pg_upgrade refuse.
+CREATE FUNCTION workflow._function_name(function regprocedure, returns_set boolean)
+RETURNS text LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    found record;
+BEGIN
+    IF function IS NULL THEN
+        RETURN NULL;
+    END IF;
+    SELECT n.nspname, p.proname, p.proretset, p.prorettype, p.proargtypes INTO found
+    FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
+    WHERE p.oid OPERATOR(pg_catalog.=) function;
+    IF found.proargtypes[0] IS DISTINCT FROM 'pg_catalog.jsonb'::regtype
+       OR pg_catalog.array_length(found.proargtypes, 1) OPERATOR(pg_catalog.<>) 1
+       OR found.prorettype OPERATOR(pg_catalog.<>) 'pg_catalog.jsonb'::regtype
+       OR found.proretset OPERATOR(pg_catalog.<>) returns_set THEN
+        RAISE EXCEPTION 'function % cannot be used here', function
+            USING ERRCODE = 'invalid_function_definition',
+                  DETAIL = CASE WHEN returns_set THEN 'It must be f(context jsonb) RETURNS SETOF jsonb.'
+                                ELSE 'It must be f(context jsonb) RETURNS jsonb.' END;
+    END IF;
+    RETURN pg_catalog.format('%I.%I', found.nspname, found.proname);
+END
+$$;
+
+COMMENT ON FUNCTION workflow._function_name(regprocedure, boolean) IS
+    'qualified name of f(jsonb) that returns jsonb or a set of it, for wf_register_activity';
+
+CREATE FUNCTION wf_register_activity(
+    type        text,
+    handler     regprocedure,
+    kind        text         DEFAULT 'action',
+    payloads    regprocedure DEFAULT NULL,
+    inputs      jsonb        DEFAULT NULL,
+    outputs     jsonb        DEFAULT NULL,
+    outcomes    text[]       DEFAULT NULL,
+    description text         DEFAULT NULL
+) RETURNS void LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._register_activity(
+        type, workflow._function_name(handler, false), kind, workflow._function_name(payloads, true),
+        inputs, outputs, outcomes, description);
+END;
+
+COMMENT ON FUNCTION wf_register_activity(text, regprocedure, text, regprocedure, jsonb, jsonb, text[], text) IS
+    'register an activity type whose behaviour is f(context jsonb) RETURNS jsonb';
+
+-- Rights
+
+CREATE FUNCTION workflow._grant(definition_id text, role text, privileges text[])
+RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant';
+
+COMMENT ON FUNCTION workflow._grant(text, text, text[]) IS 'stores grants, for wf_grant';
+
+CREATE FUNCTION workflow._revoke(definition_id text, role text, privileges text[])
+RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_revoke';
+
+COMMENT ON FUNCTION workflow._revoke(text, text, text[]) IS 'removes grants, for wf_revoke';
+
+CREATE FUNCTION wf_grant(definition_id text, role name, privileges text[])
+RETURNS integer LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._grant(definition_id, role::text, privileges);
+END;
+
+COMMENT ON FUNCTION wf_grant(text, name, text[]) IS
+    'let a role start, resume or read a definition and its instances; returns how many privileges are new';
+
+CREATE FUNCTION wf_revoke(definition_id text, role name, privileges text[])
+RETURNS integer LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._revoke(definition_id, role::text, privileges);
+END;
+
+COMMENT ON FUNCTION wf_revoke(text, name, text[]) IS 'take privileges back; returns how many there were';

@@ -1,0 +1,347 @@
+/*
+ * The tables of workflow.
+ *
+ * A definition is a versioned document. Publishing a version indexes its triggers. Starting it makes an
+ * instance, pinned to that version. The engine runs an instance in the caller's transaction until every
+ * branch waits or ends; a branch waits at a bookmark. A stimulus (name and payload, hashed) finds the
+ * triggers that it starts and the bookmarks that it resumes; one that nobody waits for may be kept in the
+ * queue until a matching bookmark appears or it expires.
+ *
+ *   definitions --< triggers                what a stimulus or a due time starts
+ *   definitions --< instances --< bookmarks what an instance waits for
+ *                   instances --< tasks     work for the outside; a task's id is its bookmark's id
+ *                   instances --< incidents, execution_log
+ *   bookmark_queue, dead_letters            stimuli nobody waited for yet, or that failed
+ *
+ * There are no foreign keys on what a call writes: one of them costs more than ten per cent of the
+ * throughput. wf_check() names every row that breaks a rule, and the tests run it after each session.
+ *
+ * Everything here belongs to the extension's owner. Nobody else has rights on a table: functions check
+ * rights, views show each role its own. Lock order: the instance's row first, see src/store.
+ */
+
+CREATE SCHEMA workflow;
+
+COMMENT ON SCHEMA workflow IS 'tables and views of the extension workflow';
+
+-- Who owns what. Rows refer to an id, not to a role: a renamed role keeps its rows, a dropped one (or a
+-- new one of the same name) matches nothing, and a dump restores into a cluster with other oids.
+CREATE TABLE workflow.owners (
+    id    integer GENERATED ALWAYS AS IDENTITY CONSTRAINT owners_pkey PRIMARY KEY,
+    role  oid     NOT NULL,
+    name  text    NOT NULL,
+    CONSTRAINT owners_role_name_key UNIQUE (role, name)
+);
+
+COMMENT ON TABLE workflow.owners IS 'roles that own definitions and instances, or hold grants';
+COMMENT ON COLUMN workflow.owners.role IS 'oid of the role when the row was made; matches only while the role of that oid has this name';
+
+-- Which physical database the due times belong to; a copy of a database must not fire them twice.
+CREATE TABLE workflow.identity (
+    system_identifier bigint NOT NULL,
+    database          oid    NOT NULL
+);
+
+COMMENT ON TABLE workflow.identity IS 'the cluster and database that fire the due times stored here; at most one row';
+
+CREATE UNIQUE INDEX identity_single_idx ON workflow.identity ((true));
+
+CREATE TABLE workflow.definitions (
+    id            uuid        CONSTRAINT definitions_pkey PRIMARY KEY,
+    definition_id text        NOT NULL,
+    version       integer     NOT NULL CONSTRAINT definitions_version_check CHECK (version > 0),
+    name          text,
+    description   text,
+    is_latest     boolean     NOT NULL,
+    is_published  boolean     NOT NULL,
+    security      text        NOT NULL CONSTRAINT definitions_security_check CHECK (security IN ('invoker', 'definer')),
+    uses_sql      boolean     NOT NULL,
+    owner         integer     NOT NULL,
+    created_at    timestamptz NOT NULL,
+    deleted_at    timestamptz,
+    document      jsonb       NOT NULL
+);
+
+COMMENT ON TABLE workflow.definitions IS 'workflow definitions, one row per version; a published version never changes';
+COMMENT ON COLUMN workflow.definitions.id IS 'id of this version, never used again: backends keep the compiled form under it';
+COMMENT ON COLUMN workflow.definitions.document IS 'the definition as it was given';
+COMMENT ON COLUMN workflow.definitions.uses_sql IS 'whether running it can run SQL or functions of users';
+COMMENT ON COLUMN workflow.definitions.security IS 'whose rights that SQL has: the caller''s (invoker) or the owner''s (definer)';
+COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the row stays while instances refer to it';
+
+-- A number can come back after its version was deleted.
+CREATE UNIQUE INDEX definitions_definition_id_version_idx ON workflow.definitions (definition_id, version) WHERE deleted_at IS NULL;
+-- wf_start: which version is published?
+CREATE UNIQUE INDEX definitions_published_idx ON workflow.definitions (definition_id) WHERE is_published;
+-- wf_define: is the content new?
+CREATE UNIQUE INDEX definitions_latest_idx ON workflow.definitions (definition_id) WHERE is_latest;
+
+CREATE TABLE workflow.grants (
+    definition_id text    NOT NULL,
+    role          integer NOT NULL,
+    privilege     text    NOT NULL CONSTRAINT grants_privilege_check CHECK (privilege IN ('start', 'resume', 'read')),
+    CONSTRAINT grants_pkey PRIMARY KEY (definition_id, role, privilege)
+);
+
+COMMENT ON TABLE workflow.grants IS 'what roles other than the owner may do with a definition and its instances';
+
+CREATE TABLE workflow.activity_types (
+    type        text        CONSTRAINT activity_types_pkey PRIMARY KEY,
+    handler     text        NOT NULL,
+    kind        text        NOT NULL CONSTRAINT activity_types_kind_check CHECK (kind IN ('action', 'trigger')),
+    payloads    text,
+    inputs      jsonb,
+    outputs     jsonb,
+    outcomes    text[],
+    description text,
+    owner       integer     NOT NULL,
+    created_at  timestamptz NOT NULL
+);
+
+COMMENT ON TABLE workflow.activity_types IS 'activity types written in SQL';
+COMMENT ON COLUMN workflow.activity_types.handler IS 'qualified name of f(context jsonb) RETURNS jsonb';
+COMMENT ON COLUMN workflow.activity_types.payloads IS 'qualified name of f(context jsonb) RETURNS SETOF jsonb, for triggers';
+
+-- A burst writes only the columns that changed, and none of them is indexed unless the definition has an
+-- activation strategy: the update is HOT.
+CREATE TABLE workflow.instances (
+    id                    uuid        CONSTRAINT instances_pkey PRIMARY KEY,
+    definition_version_id uuid        NOT NULL,
+    definition_id         text        NOT NULL,
+    version               integer     NOT NULL,
+    parent_instance_id    uuid,
+    owner                 integer     NOT NULL,
+    status                text        NOT NULL CONSTRAINT instances_status_check CHECK (status IN ('Running', 'Finished')),
+    sub_status            text        NOT NULL CONSTRAINT instances_sub_status_check
+        CHECK (sub_status IN ('Pending', 'Executing', 'Suspended', 'Finished', 'Faulted', 'Cancelled')),
+    incident_count        integer     NOT NULL DEFAULT 0,
+    created_at            timestamptz NOT NULL,
+    updated_at            timestamptz NOT NULL,
+    finished_at           timestamptz,
+    correlation_id        text,
+    name                  text,
+    activation_key        text,
+    state                 bytea       NOT NULL,
+    variables             jsonb       NOT NULL,
+    input                 jsonb       NOT NULL,
+    output                jsonb
+) WITH (fillfactor = 70);
+
+COMMENT ON TABLE workflow.instances IS 'workflow instances, one row per run of a definition';
+COMMENT ON COLUMN workflow.instances.definition_version_id IS 'the definition version that this instance is pinned to';
+COMMENT ON COLUMN workflow.instances.variables IS 'variables of the workflow, by name';
+COMMENT ON COLUMN workflow.instances.state IS 'the engine''s own state; workflow.instance_state(id) shows it';
+COMMENT ON COLUMN workflow.instances.activation_key IS 'what this instance excludes others by while it runs, by its activation strategy';
+COMMENT ON COLUMN workflow.instances.finished_at IS 'when it finished or was cancelled; a faulted instance has none, it can go on';
+
+-- "All instances of order 42": a stimulus with a correlation id and no payload, and people.
+CREATE INDEX instances_correlation_id_idx ON workflow.instances (correlation_id) WHERE correlation_id IS NOT NULL;
+-- wf_delete_definition: does anything run on this version?
+CREATE INDEX instances_definition_version_id_idx ON workflow.instances (definition_version_id);
+-- wf_cancel reaches the children.
+CREATE INDEX instances_parent_instance_id_idx ON workflow.instances (parent_instance_id) WHERE parent_instance_id IS NOT NULL;
+-- Activation strategies, on every start path and under any concurrency.
+CREATE UNIQUE INDEX instances_activation_key_idx ON workflow.instances (activation_key) WHERE activation_key IS NOT NULL;
+
+CREATE TABLE workflow.bookmarks (
+    id                   uuid        CONSTRAINT bookmarks_pkey PRIMARY KEY,
+    instance_id          uuid        NOT NULL,
+    activity_instance_id uuid        NOT NULL,
+    hash_key             bigint      NOT NULL,
+    created_at           timestamptz NOT NULL,
+    due_at               timestamptz,
+    auto_burn            boolean     NOT NULL DEFAULT true,
+    auto_complete        boolean     NOT NULL DEFAULT true,
+    hash                 bytea       NOT NULL CONSTRAINT bookmarks_hash_check CHECK (pg_catalog.octet_length(hash) OPERATOR(pg_catalog.=) 32),
+    activity_id          text        NOT NULL,
+    node_id              text        NOT NULL,
+    activity_type        text        NOT NULL,
+    name                 text        NOT NULL,
+    correlation_id       text,
+    callback             text,
+    payload              jsonb,
+    metadata             jsonb
+);
+
+COMMENT ON TABLE workflow.bookmarks IS 'where instances wait: the only truth about it, deleted when used up';
+COMMENT ON COLUMN workflow.bookmarks.activity_instance_id IS 'the execution of the activity that waits';
+COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance';
+COMMENT ON COLUMN workflow.bookmarks.hash_key IS 'first eight bytes of the hash; the index key';
+COMMENT ON COLUMN workflow.bookmarks.callback IS 'function that a resume calls; without it the activity''s own handler runs';
+COMMENT ON COLUMN workflow.bookmarks.auto_burn IS 'whether a resume uses the bookmark up';
+COMMENT ON COLUMN workflow.bookmarks.auto_complete IS 'whether a resume without callback completes the activity';
+COMMENT ON COLUMN workflow.bookmarks.due_at IS 'when time itself resumes it';
+
+-- Which bookmarks does a stimulus match? Name and payload, with or without correlation id.
+CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id);
+-- The bookmarks of an instance: to clear them, and for stimuli to one instance.
+CREATE INDEX bookmarks_instance_id_idx ON workflow.bookmarks (instance_id);
+-- Stimuli without a payload, and by activity.
+CREATE INDEX bookmarks_name_idx ON workflow.bookmarks (name);
+CREATE INDEX bookmarks_activity_type_idx ON workflow.bookmarks (activity_type) WHERE activity_type OPERATOR(pg_catalog.<>) name;
+CREATE INDEX bookmarks_activity_id_idx ON workflow.bookmarks (activity_id);
+-- What is due?
+CREATE INDEX bookmarks_due_at_idx ON workflow.bookmarks (due_at) WHERE due_at IS NOT NULL;
+
+CREATE TABLE workflow.triggers (
+    id                    uuid        CONSTRAINT triggers_pkey PRIMARY KEY,
+    definition_id         text        NOT NULL,
+    definition_version_id uuid        NOT NULL,
+    version               integer     NOT NULL,
+    activity_id           text        NOT NULL,
+    node_id               text        NOT NULL,
+    activity_type         text        NOT NULL,
+    name                  text        NOT NULL,
+    hash                  bytea       NOT NULL CONSTRAINT triggers_hash_check CHECK (pg_catalog.octet_length(hash) OPERATOR(pg_catalog.=) 32),
+    hash_key              bigint      NOT NULL,
+    payload               jsonb,
+    next_fire_at          timestamptz,
+    schedule              jsonb,
+    created_at            timestamptz NOT NULL,
+    CONSTRAINT triggers_definition_id_node_id_hash_key UNIQUE (definition_id, node_id, hash)
+);
+
+COMMENT ON TABLE workflow.triggers IS 'what starts the published definitions: one row per trigger activity and payload';
+COMMENT ON COLUMN workflow.triggers.next_fire_at IS 'when time itself starts the workflow next';
+COMMENT ON COLUMN workflow.triggers.schedule IS 'settings of a scheduled trigger';
+
+-- Which triggers does a stimulus start?
+CREATE INDEX triggers_hash_key_idx ON workflow.triggers (hash_key);
+-- A stimulus without a payload starts all of its name.
+CREATE INDEX triggers_name_idx ON workflow.triggers (name);
+-- What fires next?
+CREATE INDEX triggers_next_fire_at_idx ON workflow.triggers (next_fire_at) WHERE next_fire_at IS NOT NULL;
+
+CREATE TABLE workflow.bookmark_queue (
+    id                   uuid        CONSTRAINT bookmark_queue_pkey PRIMARY KEY,
+    shape                integer     NOT NULL,
+    match_key            bigint      NOT NULL,
+    sender               integer     NOT NULL,
+    attempts             integer     NOT NULL DEFAULT 0,
+    created_at           timestamptz NOT NULL,
+    expires_at           timestamptz NOT NULL,
+    not_before           timestamptz,
+    deferred_for         uuid,
+    bookmark_id          uuid,
+    instance_id          uuid,
+    activity_instance_id uuid,
+    hash                 bytea,
+    name                 text,
+    correlation_id       text,
+    activity_type        text,
+    activity_id          text,
+    last_error           text,
+    stimulus             jsonb,
+    input                jsonb
+);
+
+COMMENT ON TABLE workflow.bookmark_queue IS 'stimuli that wait for a bookmark; the columns from bookmark_id to activity_id are the filter, NULL matches anything';
+COMMENT ON COLUMN workflow.bookmark_queue.shape IS 'which columns the match key is made of';
+COMMENT ON COLUMN workflow.bookmark_queue.match_key IS 'hash of those columns: a new bookmark finds the items that want it without scanning the queue';
+COMMENT ON COLUMN workflow.bookmark_queue.sender IS 'the role (workflow.owners) that sent it; it is delivered only where that role may resume';
+COMMENT ON COLUMN workflow.bookmark_queue.not_before IS 'a failed delivery is not tried again before this';
+COMMENT ON COLUMN workflow.bookmark_queue.deferred_for IS 'the instance whose running burst it waits for; such a row is gone before its transaction ends';
+
+-- Which items want this new bookmark? The shapes that are there come from the same index.
+CREATE INDEX bookmark_queue_match_idx ON workflow.bookmark_queue (shape, match_key, id);
+CREATE INDEX bookmark_queue_deferred_for_idx ON workflow.bookmark_queue (deferred_for) WHERE deferred_for IS NOT NULL;
+CREATE INDEX bookmark_queue_expires_at_idx ON workflow.bookmark_queue (expires_at);
+
+CREATE TABLE workflow.dead_letters (
+    id                   uuid        CONSTRAINT dead_letters_pkey PRIMARY KEY,
+    reason               text        NOT NULL CONSTRAINT dead_letters_reason_check CHECK (reason IN ('Expired', 'Failed')),
+    sender               integer     NOT NULL,
+    attempts             integer     NOT NULL,
+    created_at           timestamptz NOT NULL,
+    dead_at              timestamptz NOT NULL,
+    replayed_at          timestamptz,
+    bookmark_id          uuid,
+    instance_id          uuid,
+    activity_instance_id uuid,
+    hash                 bytea,
+    name                 text,
+    correlation_id       text,
+    activity_type        text,
+    activity_id          text,
+    last_error           text,
+    stimulus             jsonb,
+    input                jsonb
+);
+
+COMMENT ON TABLE workflow.dead_letters IS 'stimuli that expired or whose delivery failed three times';
+
+CREATE INDEX dead_letters_dead_at_idx ON workflow.dead_letters (dead_at);
+
+CREATE TABLE workflow.tasks (
+    id             uuid        CONSTRAINT tasks_pkey PRIMARY KEY,
+    instance_id    uuid        NOT NULL,
+    created_at     timestamptz NOT NULL,
+    completed_at   timestamptz,
+    activity_id    text        NOT NULL,
+    name           text        NOT NULL,
+    status         text        NOT NULL CONSTRAINT tasks_status_check CHECK (status IN ('Open', 'Completed', 'Cancelled')),
+    correlation_id text,
+    payload        jsonb,
+    result         jsonb
+) WITH (fillfactor = 80);
+
+COMMENT ON TABLE workflow.tasks IS 'work for people and programs outside; a task''s id is its bookmark''s id';
+
+CREATE INDEX tasks_instance_id_idx ON workflow.tasks (instance_id);
+-- The inbox of a worker.
+CREATE INDEX tasks_open_idx ON workflow.tasks (name, created_at) WHERE status OPERATOR(pg_catalog.=) 'Open';
+
+CREATE TABLE workflow.incidents (
+    id                   uuid        CONSTRAINT incidents_pkey PRIMARY KEY,
+    instance_id          uuid        NOT NULL,
+    activity_id          text        NOT NULL,
+    node_id              text        NOT NULL,
+    activity_type        text        NOT NULL,
+    activity_instance_id uuid        NOT NULL,
+    created_at           timestamptz NOT NULL,
+    resolved_at          timestamptz,
+    sqlstate             text        NOT NULL,
+    message              text        NOT NULL,
+    detail               text,
+    hint                 text,
+    context              text
+);
+
+COMMENT ON TABLE workflow.incidents IS 'what went wrong in activities';
+COMMENT ON COLUMN workflow.incidents.resolved_at IS 'when a retry, a resume or a cancel took the activity up again';
+
+CREATE INDEX incidents_instance_id_idx ON workflow.incidents (instance_id);
+CREATE INDEX incidents_open_idx ON workflow.incidents (created_at) WHERE resolved_at IS NULL;
+
+CREATE TABLE workflow.execution_log (
+    instance_id uuid        NOT NULL,
+    seq         integer     NOT NULL,
+    created_at  timestamptz NOT NULL,
+    events      bytea       NOT NULL,
+    CONSTRAINT execution_log_pkey PRIMARY KEY (instance_id, seq)
+);
+
+COMMENT ON TABLE workflow.execution_log IS 'what happened, one row per burst, packed; workflow.journal shows it in words';
+
+-- Append-only, so a few pages of BRIN answer "what happened at that instant": whether an unknown bookmark
+-- was used up is looked up by the time inside its id.
+CREATE INDEX execution_log_created_at_idx ON workflow.execution_log USING brin (created_at) WITH (pages_per_range = 16);
+
+-- Both live from insert to delete in seconds: vacuum them early, by count rather than by share.
+ALTER TABLE workflow.bookmarks SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+ALTER TABLE workflow.bookmark_queue SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.owners', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.owners_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.identity', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.definitions', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.grants', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.activity_types', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.instances', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.bookmarks', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.triggers', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.bookmark_queue', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.dead_letters', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.tasks', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.incidents', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.execution_log', '');

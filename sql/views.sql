@@ -1,0 +1,222 @@
+/*
+ * What a user sees. Each view shows a role its own rows and what it was granted: rows of owners whose role it
+ * has, of definitions whose owner it is, and of definitions it may read. They are security barriers, so that a
+ * function in somebody's WHERE sees no row of others. Row-level security behind a view would show everybody
+ * everything: it is checked as the view's owner.
+ */
+
+CREATE VIEW workflow.my_owners WITH (security_barrier) AS
+SELECT o.id
+FROM workflow.owners o
+WHERE pg_catalog.pg_has_role(o.role, 'USAGE')
+  AND (o.name OPERATOR(pg_catalog.=) pg_catalog.pg_get_userbyid(o.role)::text
+       OR (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER));
+
+COMMENT ON VIEW workflow.my_owners IS 'owners whose rights the current role has';
+
+CREATE VIEW workflow.my_definitions WITH (security_barrier) AS
+SELECT d.id, d.definition_id
+FROM workflow.definitions d
+WHERE d.owner IN (SELECT m.id FROM workflow.my_owners m)
+   OR d.definition_id IN (SELECT g.definition_id FROM workflow.grants g
+                          WHERE g.privilege OPERATOR(pg_catalog.=) 'read' AND g.role IN (SELECT m.id FROM workflow.my_owners m))
+   OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE');
+
+COMMENT ON VIEW workflow.my_definitions IS 'definition versions that the current role may read';
+
+CREATE VIEW workflow.my_instances WITH (security_barrier) AS
+SELECT i.id
+FROM workflow.instances i
+WHERE i.owner IN (SELECT m.id FROM workflow.my_owners m)
+   OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d);
+
+COMMENT ON VIEW workflow.my_instances IS 'instances that the current role may read';
+
+CREATE VIEW workflow.definition_list WITH (security_barrier) AS
+SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_published, d.security,
+       o.name AS owner, d.created_at, d.document
+FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
+WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
+
+COMMENT ON VIEW workflow.definition_list IS 'definitions that the current role may read, one row per version';
+
+CREATE VIEW workflow.instance_list WITH (security_barrier) AS
+SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id, i.status, i.sub_status,
+       i.input, i.output, i.variables, i.incident_count, o.name AS owner, i.parent_instance_id,
+       i.created_at, i.updated_at, i.finished_at
+FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
+WHERE i.owner IN (SELECT m.id FROM workflow.my_owners m)
+   OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d);
+
+COMMENT ON VIEW workflow.instance_list IS 'instances that the current role may read';
+
+CREATE VIEW workflow.waiting WITH (security_barrier) AS
+SELECT b.instance_id, i.definition_id, b.activity_id AS activity, b.name AS waits_for, b.created_at AS since, b.due_at AS due,
+       b.id AS bookmark_id, b.correlation_id
+FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
+WHERE i.owner IN (SELECT m.id FROM workflow.my_owners m)
+   OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d);
+
+COMMENT ON VIEW workflow.waiting IS 'what waits, since when, and until when';
+
+CREATE VIEW workflow.open_bookmarks WITH (security_barrier) AS
+SELECT b.id AS bookmark_id, b.instance_id, i.definition_id, b.activity_id, b.node_id, b.activity_type,
+       b.activity_instance_id, b.name, b.hash, b.correlation_id, b.payload, b.metadata, b.callback, b.auto_burn,
+       b.auto_complete, b.due_at, b.created_at
+FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
+WHERE i.owner IN (SELECT m.id FROM workflow.my_owners m)
+   OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d);
+
+COMMENT ON VIEW workflow.open_bookmarks IS 'bookmarks with all their fields';
+
+CREATE VIEW workflow.open_tasks WITH (security_barrier) AS
+SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id, t.name, t.payload, t.correlation_id, t.created_at
+FROM workflow.tasks t JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) t.instance_id
+WHERE t.status OPERATOR(pg_catalog.=) 'Open'
+  AND (i.owner IN (SELECT m.id FROM workflow.my_owners m)
+       OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d));
+
+COMMENT ON VIEW workflow.open_tasks IS 'tasks that nobody has completed yet';
+
+CREATE VIEW workflow.open_incidents WITH (security_barrier) AS
+SELECT n.id AS incident_id, n.instance_id, i.definition_id, n.activity_id, n.activity_type, n.created_at, n.sqlstate,
+       n.message, n.detail, n.hint, n.context
+FROM workflow.incidents n JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) n.instance_id
+WHERE n.resolved_at IS NULL
+  AND (i.owner IN (SELECT m.id FROM workflow.my_owners m)
+       OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d));
+
+COMMENT ON VIEW workflow.open_incidents IS 'what went wrong and has not been taken up again';
+
+CREATE VIEW workflow.trigger_list WITH (security_barrier) AS
+SELECT t.id AS trigger_id, t.definition_id, t.version, t.activity_id, t.node_id, t.activity_type, t.name, t.hash, t.payload,
+       t.next_fire_at
+FROM workflow.triggers t
+WHERE t.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d);
+
+COMMENT ON VIEW workflow.trigger_list IS 'what starts the published definitions';
+
+-- A refused start has no instance: its row shows to whoever may read the definition that the event names.
+CREATE VIEW workflow.journal WITH (security_barrier) AS
+SELECT l.instance_id, l.seq, e.number::integer AS number, l.created_at AS at, e.entry ->> 'event' AS event,
+       e.entry ->> 'activity_id' AS activity, e.entry ->> 'activity_type' AS activity_type,
+       (e.entry ->> 'activity_instance_id')::uuid AS activity_instance_id,
+       (e.entry ->> 'bookmark_id')::uuid AS bookmark_id,
+       CASE WHEN e.entry -> 'data' OPERATOR(pg_catalog.<>) 'null'::jsonb THEN e.entry -> 'data' END AS data
+FROM workflow.execution_log l
+CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(workflow._events(l.events)) WITH ORDINALITY AS e (entry, number)
+WHERE EXISTS (SELECT FROM workflow.instances i
+              WHERE i.id OPERATOR(pg_catalog.=) l.instance_id
+                AND (i.owner IN (SELECT m.id FROM workflow.my_owners m)
+                     OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d)))
+   OR (e.entry ->> 'event') OPERATOR(pg_catalog.=) 'Start refused'
+      AND (e.entry -> 'data' ->> 'definition_id') IN (SELECT d.definition_id FROM workflow.my_definitions d);
+
+COMMENT ON VIEW workflow.journal IS 'what happened, in words: one row per event';
+
+-- The catalogue: what is built in and what was registered.
+CREATE FUNCTION workflow._activity_list()
+RETURNS TABLE (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT a.type, a.inputs, a.outputs, a.outcomes, a.description, a.example
+    FROM pg_catalog.jsonb_to_recordset(workflow._activities())
+         AS a (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb)
+    UNION ALL
+    SELECT t.type, t.inputs, t.outputs, t.outcomes, t.description, NULL
+    FROM workflow.activity_types t
+    ORDER BY 1;
+END;
+
+COMMENT ON FUNCTION workflow._activity_list() IS 'built-in and registered activity types, for wf_activities';
+
+CREATE FUNCTION wf_activities()
+RETURNS TABLE (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT a.type, a.inputs, a.outputs, a.outcomes, a.description, a.example FROM workflow._activity_list() a;
+END;
+
+COMMENT ON FUNCTION wf_activities() IS 'every activity type with inputs, outputs, outcomes and an example';
+
+-- Rules that foreign keys would enforce, and more. Empty is well.
+CREATE FUNCTION workflow._check()
+RETURNS TABLE (problem text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT 'bookmark without instance', b.id::text
+    FROM workflow.bookmarks b
+    WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = b.instance_id)
+    UNION ALL
+    SELECT 'bookmark of an ended instance', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+    WHERE i.sub_status IN ('Finished', 'Cancelled')
+    UNION ALL
+    SELECT 'bookmark with another correlation id than its instance', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+    WHERE b.correlation_id IS DISTINCT FROM i.correlation_id
+    UNION ALL
+    SELECT 'instance that waits for nothing', i.id::text
+    FROM workflow.instances i
+    WHERE i.sub_status = 'Suspended' AND i.incident_count = 0
+      AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = i.id)
+    UNION ALL
+    SELECT 'instance that was left executing', i.id::text
+    FROM workflow.instances i
+    WHERE i.sub_status = 'Executing'
+    UNION ALL
+    SELECT 'pending instance without a bookmark to start it', i.id::text
+    FROM workflow.instances i
+    WHERE i.sub_status = 'Pending' AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = i.id)
+    UNION ALL
+    SELECT 'status and sub-status disagree', i.id::text
+    FROM workflow.instances i
+    WHERE (i.status = 'Running') <> (i.sub_status IN ('Pending', 'Executing', 'Suspended'))
+    UNION ALL
+    SELECT 'finished_at and sub-status disagree', i.id::text
+    FROM workflow.instances i
+    WHERE (i.finished_at IS NOT NULL) <> (i.sub_status IN ('Finished', 'Cancelled'))
+    UNION ALL
+    SELECT 'ended instance holds an activation key', i.id::text
+    FROM workflow.instances i
+    WHERE i.activation_key IS NOT NULL AND i.status = 'Finished'
+    UNION ALL
+    SELECT 'instance without definition', i.id::text
+    FROM workflow.instances i
+    WHERE NOT EXISTS (SELECT FROM workflow.definitions d WHERE d.id = i.definition_version_id)
+    UNION ALL
+    SELECT 'instance without journal', i.id::text
+    FROM workflow.instances i
+    WHERE i.sub_status <> 'Pending' AND NOT EXISTS (SELECT FROM workflow.execution_log l WHERE l.instance_id = i.id)
+    UNION ALL
+    SELECT 'open task without bookmark', t.id::text
+    FROM workflow.tasks t
+    WHERE t.status = 'Open' AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.id = t.id)
+    UNION ALL
+    SELECT 'bookmark whose task is closed', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id = b.id
+    WHERE t.status <> 'Open'
+    UNION ALL
+    SELECT 'trigger of a version that is not published', t.id::text
+    FROM workflow.triggers t
+    WHERE NOT EXISTS (SELECT FROM workflow.definitions d WHERE d.id = t.definition_version_id AND d.is_published)
+    UNION ALL
+    SELECT 'deferred stimulus outlived its transaction', q.id::text
+    FROM workflow.bookmark_queue q
+    WHERE q.deferred_for IS NOT NULL
+    UNION ALL
+    SELECT 'owner is unknown', i.id::text
+    FROM workflow.instances i
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = i.owner);
+END;
+
+COMMENT ON FUNCTION workflow._check() IS 'rows that break a rule, for wf_check';
+
+CREATE FUNCTION wf_check()
+RETURNS TABLE (problem text, detail text)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT c.problem, c.detail FROM workflow._check() c;
+END;
+
+COMMENT ON FUNCTION wf_check() IS 'consistency of everything stored; no row is well';

@@ -1,0 +1,101 @@
+//! Who may do what.
+//!
+//! Members of the owner's role may do everything with a definition and its instances; members of an
+//! instance's owner with that instance; others what was granted on the definition.
+
+use pgrx::pg_sys::{InvalidOid, Oid};
+
+use crate::pg::{PgError, role};
+use crate::program::Compiled;
+use crate::store::definitions::{self, DefinitionRow};
+use crate::store::instances::InstanceRow;
+use crate::store::owners::Owner;
+
+/// What can be granted on a definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Privilege {
+    /// Start it.
+    Start,
+    /// Resume, retry and cancel its instances.
+    Resume,
+    /// See it and its instances.
+    Read,
+}
+
+impl Privilege {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Start, Self::Resume, Self::Read];
+
+    /// Its name in SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start",
+            Self::Resume => "resume",
+            Self::Read => "read",
+        }
+    }
+
+    /// Reads its name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|privilege| privilege.name() == name)
+    }
+}
+
+/// Whether a role has the rights of an owner.
+pub fn is_member(who: Oid, owner: &Owner) -> bool {
+    role::has_rights_of(who, owner.role().unwrap_or(InvalidOid))
+}
+
+/// Whether a role may use a definition in this way.
+pub fn may(who: Oid, privilege: Privilege, definition: &DefinitionRow) -> bool {
+    is_member(who, &definition.owner)
+        || definitions::granted(&definition.definition_id, privilege.name()).iter().any(|holder| is_member(who, holder))
+}
+
+/// Whether a role may resume an instance.
+pub fn may_resume(who: Oid, row: &InstanceRow, compiled: &Compiled) -> bool {
+    is_member(who, &row.owner) || may(who, Privilege::Resume, &compiled.row)
+}
+
+/// Refuses what the current role may not do with a definition (42501).
+pub fn require(privilege: Privilege, definition: &DefinitionRow) -> Result<(), PgError> {
+    if may(role::current(), privilege, definition) {
+        return Ok(());
+    }
+    Err(denied(&format!("workflow definition \"{}\"", definition.definition_id)).hint(format!(
+        "Its owner can run wf_grant('{}', '{}', '{{{}}}').",
+        definition.definition_id,
+        role::name(role::current()).unwrap_or_default(),
+        privilege.name()
+    )))
+}
+
+/// Refuses the current role unless it is a member of the definition's owner (42501).
+pub fn require_owner(definition: &DefinitionRow) -> Result<(), PgError> {
+    if is_member(role::current(), &definition.owner) {
+        return Ok(());
+    }
+    Err(PgError::new("42501", format!("must be owner of workflow definition \"{}\"", definition.definition_id)))
+}
+
+/// Refuses the current role unless it may resume the instance (42501).
+pub fn require_resume(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    if may_resume(role::current(), row, compiled) {
+        return Ok(());
+    }
+    Err(denied(&format!("workflow instance {}", row.instance.id)).hint(format!(
+        "The owner of the definition can run wf_grant('{}', '{}', '{{resume}}').",
+        row.definition_id,
+        role::name(role::current()).unwrap_or_default()
+    )))
+}
+
+fn denied(what: &str) -> PgError {
+    PgError::new("42501", format!("permission denied for {what}"))
+}
+
+/// Whether this session may run the user SQL of an instance that the call did not name: only as its owner.
+/// Anything else would let whoever may publish a definition run SQL as the superuser who publishes an event.
+pub fn runs_here(owner: &Owner, compiled: &Compiled) -> bool {
+    !compiled.row.uses_sql || compiled.row.definer || owner.is_current()
+}

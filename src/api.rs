@@ -1,0 +1,71 @@
+//! The SQL-callable functions: decode, call, encode. They are declared in `sql/api.sql`.
+
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::pg::{Call, PgError, Returned};
+use crate::run::burst::{OnFault, stored_bookmarks};
+use crate::store::instances::InstanceRow;
+use crate::store::{bookmarks, incidents};
+
+mod activities;
+mod definitions;
+mod instances;
+mod stimuli;
+
+/// Reads the argument `on_fault`.
+fn on_fault(call: &Call, i: usize) -> Result<OnFault, PgError> {
+    match call.required::<String>(i, "on_fault")?.as_str() {
+        "store" => Ok(OnFault::Store),
+        "raise" => Ok(OnFault::Raise),
+        other => Err(PgError::new("22023", format!("on_fault must be \"store\" or \"raise\", not \"{other}\""))),
+    }
+}
+
+/// Reads an argument that must be a JSON object.
+fn object(call: &Call, i: usize, name: &str) -> Result<Map<String, Value>, PgError> {
+    match call.required(i, name)? {
+        Value::Object(members) => Ok(members),
+        other => Err(PgError::new("22023", format!("argument \"{name}\" must be a JSON object"))
+            .detail(format!("It is {}.", kind(&other)))),
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// A `wf_result`. An instance that nothing was found for gives NULL.
+fn result(row: Option<InstanceRow>) -> Returned {
+    let Some(InstanceRow { instance, .. }) = row else { return Returned::Null };
+    let open = if stored_bookmarks(&instance) == 0 { Vec::new() } else { open_bookmarks(instance.id) };
+    let faults = if instance.incident_count == 0 { Vec::new() } else { incidents::open(instance.id) };
+    Returned::Row(vec![
+        Returned::Uuid(instance.id),
+        Returned::Text(instance.sub_status.status().name().into()),
+        Returned::Text(instance.sub_status.name().into()),
+        Returned::Object(instance.output),
+        Returned::Json(Value::Array(open)),
+        Returned::Json(Value::Array(faults)),
+    ])
+}
+
+fn open_bookmarks(instance: Uuid) -> Vec<Value> {
+    let shown = bookmarks::of_instance(instance).into_iter().map(|stored| {
+        let bookmark = stored.bookmark;
+        json!({
+            "id": bookmark.id,
+            "name": bookmark.name,
+            "activity_id": bookmark.activity_id,
+            "payload": bookmark.payload,
+        })
+    });
+    shown.collect()
+}

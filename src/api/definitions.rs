@@ -1,0 +1,113 @@
+//! `wf_define` and what else is done to definitions.
+
+use serde_json::{Value, json};
+use workflow_engine::definition;
+
+use crate::access::{self, Privilege};
+use crate::pg::{Call, PgError, Returned, role};
+use crate::program::{self, Registered};
+use crate::run::{Session, publish};
+use crate::sql_functions;
+use crate::store::{definitions, owners};
+
+sql_functions! {
+    wf_define => define;
+    wf_publish => publish_version;
+    wf_retract => retract;
+    wf_export => export;
+    wf_validate_json => validate;
+    wf_delete_definition => delete;
+    wf_refresh => refresh;
+    wf_grant => grant;
+    wf_revoke => revoke;
+}
+
+fn define(call: &Call) -> Result<Returned, PgError> {
+    let document: Value = call.required(0, "definition")?;
+    let publish: bool = call.required(1, "publish")?;
+    let allow_unknown: bool = call.required(2, "allow_unknown")?;
+    let (definition_id, version) = publish::define(&mut Session::begin(), &document, publish, allow_unknown)?;
+    Ok(Returned::Row(vec![Returned::Text(definition_id), Returned::Integer(version)]))
+}
+
+fn publish_version(call: &Call) -> Result<Returned, PgError> {
+    let definition_id: String = call.required(0, "definition_id")?;
+    publish::publish(&mut Session::begin(), &definition_id, call.arg(1)).map(Returned::Integer)
+}
+
+fn retract(call: &Call) -> Result<Returned, PgError> {
+    let definition_id: String = call.required(0, "definition_id")?;
+    publish::retract(&definition_id).map(Returned::Boolean)
+}
+
+fn export(call: &Call) -> Result<Returned, PgError> {
+    let definition_id: String = call.required(0, "definition_id")?;
+    let row = publish::find(&definition_id, call.arg(1))?;
+    access::require(Privilege::Read, &row)?;
+    let document = definitions::document(row.id).unwrap_or_default();
+    let exported = definition::export(
+        &document,
+        &row.definition_id,
+        row.version,
+        row.is_latest,
+        row.is_published,
+        &Registered,
+    );
+    Ok(Returned::Json(exported))
+}
+
+/// The problems of a document as an array of `{path, message}`.
+fn validate(call: &Call) -> Result<Returned, PgError> {
+    let document: Value = call.required(0, "definition")?;
+    let problems = program::compile(&document, false).err().unwrap_or_default();
+    let rows = problems.iter().map(|problem| json!({ "path": problem.path, "message": problem.message }));
+    Ok(Returned::Json(Value::Array(rows.collect())))
+}
+
+fn delete(call: &Call) -> Result<Returned, PgError> {
+    let definition_id: String = call.required(0, "definition_id")?;
+    publish::delete(&Session::begin(), &definition_id, call.arg(1)).map(Returned::Integer)
+}
+
+fn refresh(call: &Call) -> Result<Returned, PgError> {
+    let definition_id: String = call.required(0, "definition_id")?;
+    let indexed = publish::refresh(&mut Session::begin(), &definition_id)?;
+    Ok(Returned::Row(vec![
+        Returned::Integer(indexed.added),
+        Returned::Integer(indexed.removed),
+        Returned::Integer(indexed.unchanged),
+    ]))
+}
+
+fn grant(call: &Call) -> Result<Returned, PgError> {
+    let (definition_id, grantee, privileges) = grant_arguments(call)?;
+    let role = owners::id_of(grantee);
+    let count = privileges.iter().filter(|privilege| definitions::grant(&definition_id, role, privilege.name())).count();
+    Ok(Returned::Integer(count as i32))
+}
+
+fn revoke(call: &Call) -> Result<Returned, PgError> {
+    let (definition_id, grantee, privileges) = grant_arguments(call)?;
+    let count =
+        privileges.iter().filter(|privilege| definitions::revoke(&definition_id, grantee, privilege.name())).count();
+    Ok(Returned::Integer(count as i32))
+}
+
+fn grant_arguments(call: &Call) -> Result<(String, pgrx::pg_sys::Oid, Vec<Privilege>), PgError> {
+    let definition_id: String = call.required(0, "definition_id")?;
+    let name: String = call.required(1, "role")?;
+    let privileges = call
+        .texts(2)
+        .ok_or_else(|| PgError::new("22004", "argument \"privileges\" must not be NULL"))?;
+    let row = publish::find(&definition_id, None)?;
+    access::require_owner(&row)?;
+    let grantee =
+        role::by_name(&name).ok_or_else(|| PgError::new("42704", format!("role \"{name}\" does not exist")))?;
+    let known = privileges.iter().map(|name| {
+        Privilege::from_name(name).ok_or_else(|| {
+            PgError::new("22023", format!("unrecognized privilege \"{name}\""))
+                .hint("The privileges are start, resume and read.")
+        })
+    });
+    Ok((definition_id, grantee, known.collect::<Result<_, _>>()?))
+}

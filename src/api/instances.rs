@@ -1,0 +1,169 @@
+//! `wf_start`, `wf_resume` and what else is done to instances.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+use workflow_engine::instance::Instance;
+use workflow_engine::journal::{self, EventKind};
+
+use crate::access::{self, Privilege};
+use crate::api::{object, on_fault, result};
+use crate::pg::{Call, PgError, Returned, role};
+use crate::program;
+use crate::run::start::Request;
+use crate::run::{Session, cancel, not_null, resume, start, sweep};
+use crate::sql_functions;
+use crate::store::instances;
+
+sql_functions! {
+    wf_start => start_instance;
+    wf_run => run;
+    wf_resume => resume_bookmark;
+    wf_complete_task => complete_task;
+    wf_cancel => cancel_instance;
+    wf_retry => retry;
+    wf_delete_instance => delete;
+    wf_run_due => run_due;
+    wf_instance_state => state;
+    wf_events => events;
+}
+
+fn request(call: &Call) -> Result<Request, PgError> {
+    Ok(Request {
+        definition_id: call.required(0, "definition")?,
+        input: object(call, 1, "input")?,
+        correlation_id: call.arg(2),
+        name: call.arg(3),
+        instance_id: call.arg(4),
+        version: call.arg(5),
+        trigger: call.arg(6),
+        on_fault: on_fault(call, 7)?,
+    })
+}
+
+fn start_instance(call: &Call) -> Result<Returned, PgError> {
+    let row = start::named(&mut Session::begin(), request(call)?)?;
+    Ok(Returned::Uuid(row.instance.id))
+}
+
+fn run(call: &Call) -> Result<Returned, PgError> {
+    start::named(&mut Session::begin(), request(call)?).map(|row| result(Some(row)))
+}
+
+fn resume_bookmark(call: &Call) -> Result<Returned, PgError> {
+    let bookmark_id: Uuid = call.required(0, "bookmark_id")?;
+    let input = not_null(call.arg(1));
+    let missing_ok: bool = call.required(2, "missing_ok")?;
+    let on_fault = on_fault(call, 3)?;
+    resume::named(&mut Session::begin(), bookmark_id, input.as_ref(), missing_ok, on_fault).map(result)
+}
+
+fn complete_task(call: &Call) -> Result<Returned, PgError> {
+    let task_id: Uuid = call.required(0, "task_id")?;
+    let outcome = not_null(call.arg(1));
+    let on_fault = on_fault(call, 2)?;
+    resume::named(&mut Session::begin(), task_id, outcome.as_ref(), false, on_fault).map(result)
+}
+
+fn cancel_instance(call: &Call) -> Result<Returned, PgError> {
+    let instance_id: Uuid = call.required(0, "instance_id")?;
+    let reason: Option<String> = call.arg(1);
+    cancel::cancel(&mut Session::begin(), instance_id, reason.as_deref()).map(Returned::Boolean)
+}
+
+fn retry(call: &Call) -> Result<Returned, PgError> {
+    let instance_id: Uuid = call.required(0, "instance_id")?;
+    let activity_ids = call.texts(1);
+    let on_fault = on_fault(call, 2)?;
+    resume::retry(&mut Session::begin(), instance_id, activity_ids.as_deref(), on_fault)
+        .map(|row| result(Some(row)))
+}
+
+fn delete(call: &Call) -> Result<Returned, PgError> {
+    let instance_id: Uuid = call.required(0, "instance_id")?;
+    cancel::delete(&mut Session::begin(), instance_id).map(Returned::Boolean)
+}
+
+fn run_due(call: &Call) -> Result<Returned, PgError> {
+    let max: i32 = call.required(0, "max")?;
+    let max = u64::try_from(max).map_err(|_| PgError::new("22023", "argument \"max\" must not be negative"))?;
+    let fired = sweep::run_due(&mut Session::begin(), max)?;
+    Ok(Returned::BigInt(fired.cast_signed()))
+}
+
+/// The engine's own state of an instance, for people.
+fn state(call: &Call) -> Result<Returned, PgError> {
+    let instance_id: Uuid = call.required(0, "instance_id")?;
+    let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
+    let compiled = program::of_version(row.definition_version_id)?;
+    let may_read = access::is_member(role::current(), &row.owner)
+        || access::may(role::current(), Privilege::Read, &compiled.row);
+    if !may_read {
+        return Err(PgError::new("42501", format!("permission denied for workflow instance {instance_id}")));
+    }
+    Ok(Returned::Json(shown(&row.instance, &compiled.program)))
+}
+
+fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
+    let contexts = instance.state.contexts.iter().map(|(sequence, context)| {
+        let node = program.node(context.node);
+        let variables = context.variables.iter().map(|(name, value)| (name.clone(), value.0.clone()));
+        json!({
+            "activity_id": node.id,
+            "activity_type": node.type_name,
+            "execution": sequence,
+            "parent": context.parent,
+            "status": format!("{:?}", context.status),
+            "bookmarks": context.bookmarks,
+            "variables": variables.collect::<serde_json::Map<_, _>>(),
+        })
+    });
+    let outputs = instance.state.outputs.iter().map(|(node, outputs)| {
+        let named = outputs.iter().map(|(name, value)| (name.clone(), value.0.clone()));
+        (program.node(*node).id.clone(), Value::Object(named.collect()))
+    });
+    json!({
+        "open": contexts.collect::<Vec<_>>(),
+        "outputs": outputs.collect::<serde_json::Map<_, _>>(),
+        "trigger": instance.state.trigger.map(|node| program.node(node).id.clone()),
+    })
+}
+
+/// Packed journal events as an array of objects, for the view.
+fn events(call: &Call) -> Result<Returned, PgError> {
+    let Some(bytes) = call.arg::<Vec<u8>>(0) else { return Ok(Returned::Null) };
+    let events = journal::decode(&bytes).map_err(|error| crate::error::burst(error, Uuid::nil()))?;
+    let rows = events.into_iter().map(|event| {
+        json!({
+            "event": name(event.kind),
+            "activity_id": Some(event.activity_id).filter(|id| !id.is_empty()),
+            "activity_type": Some(event.activity_type).filter(|kind| !kind.is_empty()),
+            "activity_instance_id": event.activity_instance_id,
+            "bookmark_id": event.bookmark_id,
+            "data": event.data.map(|data| data.0),
+        })
+    });
+    Ok(Returned::Json(Value::Array(rows.collect())))
+}
+
+/// An event in words.
+fn name(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::WorkflowStarted => "Workflow started",
+        EventKind::WorkflowResumed => "Workflow resumed",
+        EventKind::WorkflowSuspended => "Workflow suspended",
+        EventKind::WorkflowFinished => "Workflow finished",
+        EventKind::WorkflowFaulted => "Workflow faulted",
+        EventKind::WorkflowCancelled => "Workflow cancelled",
+        EventKind::WorkflowRetried => "Workflow retried",
+        EventKind::Started => "Started",
+        EventKind::Resumed => "Resumed",
+        EventKind::BookmarkCreated => "Bookmark created",
+        EventKind::Completed => "Completed",
+        EventKind::Canceled => "Canceled",
+        EventKind::Faulted => "Faulted",
+        EventKind::Line => "Line",
+        EventKind::Published => "Published",
+        EventKind::Note => "Note",
+        EventKind::StartRefused => "Start refused",
+    }
+}

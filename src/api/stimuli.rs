@@ -1,0 +1,124 @@
+//! `wf_enqueue_bookmark`, `wf_send_stimulus`, `wf_publish_event`.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+use workflow_engine::stimulus;
+
+use crate::error;
+use crate::guc;
+use crate::pg::args::Interval;
+use crate::pg::spi::Timestamp;
+use crate::pg::{Call, PgError, Returned};
+use crate::run::deliver::{self, Delivery, KeepUntil, Stimulus};
+use crate::run::{Session, not_null};
+use crate::sql_functions;
+use crate::store::bookmarks::Filter;
+use crate::store::queue;
+
+sql_functions! {
+    wf_enqueue_bookmark => enqueue;
+    wf_send_stimulus => send;
+    wf_publish_event => publish_event;
+}
+
+/// A keep time of a century or more is for ever: PostgreSQL 15 has no infinite interval.
+const FOR_EVER: i128 = 100 * 365 * 86_400_000_000;
+
+fn enqueue(call: &Call) -> Result<Returned, PgError> {
+    let mut session = Session::begin();
+    let name = call.arg::<String>(0).map(|name| deliver::resolve_name(&name));
+    let payload = normalised(name.as_deref(), not_null(call.arg(1)))?;
+    let mut filter = Filter {
+        instance_id: call.arg(2),
+        correlation_id: call.arg(3),
+        activity_instance_id: call.arg(4),
+        bookmark_id: call.arg(5),
+        activity_type: call.arg::<String>(6).map(|kind| deliver::resolve_name(&kind)),
+        activity_id: call.arg(7),
+        hashes: hash_argument(call, 8)?.into_iter().collect(),
+        name,
+    };
+    if let (Some(name), Some(payload)) = (&filter.name, &payload) {
+        let hash = stimulus::hash(name, Some(payload), None);
+        if filter.hashes.first().is_some_and(|given| *given != hash) {
+            return Err(PgError::new("22023", "argument \"hash\" is not the hash of the stimulus")
+                .hint("Give either the stimulus or its hash."));
+        }
+        filter.hashes = vec![hash];
+        queue::add_hash_with_execution(&mut filter, Some(payload));
+    }
+    if filter.is_empty() {
+        return Err(PgError::new("22023", "wf_enqueue_bookmark needs something to match")
+            .hint("Give at least one of name, instance_id, correlation_id, activity_instance_id, bookmark_id, activity_type, activity_id, hash."));
+    }
+    let keep = keep_until(&session, call.interval(10), Some(guc::queue_ttl()))?;
+    let stimulus = Stimulus { filter, payload, input: not_null(call.arg(9)), sender: session.sender() };
+    deliver::enqueue(&mut session, stimulus, keep).map(delivery)
+}
+
+fn send(call: &Call) -> Result<Returned, PgError> {
+    let name: String = call.required(0, "name")?;
+    let name = deliver::resolve_name(&name);
+    let payload = normalised(Some(&name), not_null(call.arg(1)))?;
+    deliver(call, &name, payload, not_null(call.arg(2)), 3)
+}
+
+fn publish_event(call: &Call) -> Result<Returned, PgError> {
+    let event: String = call.required(0, "name")?;
+    let name = deliver::resolve_name("Event");
+    deliver(call, &name, Some(json!({ "EventName": event })), not_null(call.arg(1)), 2)
+}
+
+/// Arguments from `i` on: correlation_id, instance_id, keep_for.
+fn deliver(call: &Call, name: &str, payload: Option<Value>, input: Option<Value>, i: usize) -> Result<Returned, PgError> {
+    let mut session = Session::begin();
+    let instance_id: Option<Uuid> = call.arg(i + 1);
+    let filter = deliver::filter_of(name, payload.as_ref(), call.arg(i), instance_id);
+    let keep = keep_until(&session, call.interval(i + 2), None)?;
+    let stimulus = Stimulus { filter, payload, input, sender: session.sender() };
+    // A stimulus to one instance starts nothing.
+    deliver::send(&mut session, name, stimulus, keep, instance_id.is_none()).map(delivery)
+}
+
+fn normalised(name: Option<&str>, payload: Option<Value>) -> Result<Option<Value>, PgError> {
+    match (name, payload) {
+        (_, None) => Ok(None),
+        (Some(name), Some(payload)) => {
+            stimulus::normalise(name, &payload).map(Some).map_err(|fault| error::fault(&fault))
+        }
+        (None, Some(_)) => Err(PgError::new("22023", "a stimulus needs the name that it belongs to")
+            .hint("Give the argument name as well, such as name => 'Event'.")),
+    }
+}
+
+fn hash_argument(call: &Call, i: usize) -> Result<Option<[u8; 32]>, PgError> {
+    let Some(bytes) = call.arg::<Vec<u8>>(i) else { return Ok(None) };
+    let length = bytes.len();
+    <[u8; 32]>::try_from(bytes).map(Some).map_err(|_| {
+        PgError::new("22023", "argument \"hash\" must have 32 bytes").detail(format!("It has {length}."))
+    })
+}
+
+/// Until when a stimulus is kept; NULL is the default of the call.
+fn keep_until(session: &Session, keep_for: Option<Interval>, default: Option<i64>) -> Result<KeepUntil, PgError> {
+    let micros = match (keep_for, default) {
+        (Some(interval), _) => interval.as_micros(),
+        (None, Some(default)) => i128::from(default),
+        (None, None) => 0,
+    };
+    match micros {
+        i128::MIN..=-1 => Err(PgError::new("22023", "argument \"keep_for\" must not be negative")),
+        0 => Ok(None),
+        FOR_EVER.. => Ok(Some(Timestamp::INFINITY)),
+        _ => Ok(Some(Timestamp(session.timestamp().0.saturating_add(i64::try_from(micros).unwrap_or(i64::MAX))))),
+    }
+}
+
+/// A `wf_delivery`.
+fn delivery(delivery: Delivery) -> Returned {
+    Returned::Row(vec![
+        Returned::Uuids(delivery.started),
+        Returned::Uuids(delivery.resumed),
+        delivery.queued.map_or(Returned::Null, Returned::Uuid),
+    ])
+}

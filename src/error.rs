@@ -1,0 +1,86 @@
+//! What the engine says went wrong, in PostgreSQL's words: the only place that knows SQLSTATEs of its errors.
+
+use uuid::Uuid;
+use workflow_engine::definition::{Problem, ProblemKind};
+use workflow_engine::{Error, Fault};
+
+use crate::pg::PgError;
+
+/// Problems that DETAIL lists before it says how many more there are.
+const MAX_PROBLEMS: usize = 20;
+
+/// An error that ends a burst.
+pub fn burst(error: Error, instance: Uuid) -> PgError {
+    match error {
+        Error::TooManySteps { limit, activity_id } => {
+            PgError::new("54000", format!("workflow instance {instance} took more than {limit} steps without waiting"))
+                .detail(format!("Activity \"{activity_id}\" would have been next."))
+                .hint("A loop that never waits does not end. Raise workflow.max_steps if this one does.")
+        }
+        Error::CorruptState(reason) => {
+            PgError::new("XX001", format!("state of workflow instance {instance} cannot be read")).detail(reason)
+        }
+        Error::Definition(problems) => definition(&problems),
+        Error::UnknownTrigger(activity) => {
+            PgError::new("42704", format!("activity \"{activity}\" is not a trigger of the definition"))
+                .hint("A trigger is an activity with canStartWorkflow.")
+        }
+        Error::NotFaulted(activity) => {
+            PgError::new("42704", format!("activity \"{activity}\" of workflow instance {instance} is not faulted"))
+        }
+        Error::LostActivity(activity) => {
+            PgError::new("XX001", format!("activity \"{activity}\" is not part of workflow instance {instance} any more"))
+        }
+    }
+}
+
+/// A definition that is not acceptable.
+pub fn definition(problems: &[Problem]) -> PgError {
+    let has = |kind| problems.iter().any(|problem| problem.kind == kind);
+    let sqlstate = match () {
+        () if has(ProblemKind::TooDeep) => "54001",
+        () if has(ProblemKind::TooLarge) => "54000",
+        () if has(ProblemKind::Invalid) => "22023",
+        () => "0A000",
+    };
+    let mut lines: Vec<String> = problems.iter().take(MAX_PROBLEMS).map(line).collect();
+    if problems.len() > MAX_PROBLEMS {
+        lines.push(format!("… and {} more.", problems.len() - MAX_PROBLEMS));
+    }
+    let message = match problems.len() {
+        1 => "workflow definition has a problem".to_owned(),
+        n => format!("workflow definition has {n} problems"),
+    };
+    PgError::new(sqlstate, message)
+        .detail(lines.join("\n"))
+        .hint("wf_validate lists the problems of a definition as rows.")
+}
+
+fn line(problem: &Problem) -> String {
+    let path = if problem.path.is_empty() { "/" } else { &problem.path };
+    format!("{path}: {}", problem.message)
+}
+
+/// A fault of an activity, raised as an error.
+pub fn fault(fault: &Fault) -> PgError {
+    PgError {
+        sqlstate: fault.sqlstate.clone(),
+        message: fault.message.clone(),
+        detail: fault.detail.clone(),
+        hint: fault.hint.clone(),
+        context: fault.context.clone(),
+        ..PgError::default()
+    }
+}
+
+/// An error of user SQL, as the fault of the activity that ran it.
+pub fn as_fault(error: &PgError, original: u64) -> Fault {
+    Fault {
+        sqlstate: error.sqlstate.clone(),
+        message: error.message.clone(),
+        detail: error.detail.clone(),
+        hint: error.hint.clone(),
+        context: error.context.clone(),
+        original: Some(original),
+    }
+}

@@ -1,0 +1,139 @@
+//! Settings. Units are in the flags; each text is a sentence a DBA can act on.
+
+use std::ffi::CString;
+use std::time::Duration;
+
+use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
+use workflow_engine::execution::Limits;
+use workflow_engine::expression::javascript::ScriptLimits;
+
+static ENABLED: GucSetting<bool> = GucSetting::<bool>::new(true);
+static JAVASCRIPT_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(64 * 1024);
+static JAVASCRIPT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
+static MAX_DEFINITION_SIZE: GucSetting<i32> = GucSetting::<i32>::new(16 * 1024);
+static MAX_NESTING: GucSetting<i32> = GucSetting::<i32>::new(500);
+static MAX_STEPS: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
+static NOTIFY_TASKS: GucSetting<bool> = GucSetting::<bool>::new(false);
+static NOW: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
+static QUEUE_TTL: GucSetting<i32> = GucSetting::<i32>::new(86_400);
+static WRITE_LINE_NOTICE: GucSetting<bool> = GucSetting::<bool>::new(false);
+
+/// Stack that a script may use. A backend has at least 2 MB, of which PostgreSQL itself plans with less.
+const SCRIPT_STACK: usize = 256 * 1024;
+
+/// Defines all settings; called when the library is loaded.
+pub fn define() {
+    define_limits();
+    define_behaviour();
+    crate::pg::interrupt::reserve_settings(c"workflow");
+}
+
+fn define_limits() {
+    GucRegistry::define_int_guc(
+        c"workflow.javascript_memory",
+        c"Memory that one JavaScript expression may use.",
+        c"A script that needs more is a fault of its activity.",
+        &JAVASCRIPT_MEMORY, 1024, 1024 * 1024, GucContext::Userset, GucFlags::UNIT_KB,
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.javascript_timeout",
+        c"Time that one JavaScript expression may take.",
+        c"A script that takes longer is a fault of its activity; query cancel and statement_timeout stop it as well.",
+        &JAVASCRIPT_TIMEOUT, 1, 3_600_000, GucContext::Userset, GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.max_definition_size",
+        c"Size of the largest definition that wf_define accepts.",
+        c"Measured as the text of the document.",
+        &MAX_DEFINITION_SIZE, 1, 256 * 1024, GucContext::Userset, GucFlags::UNIT_KB,
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.max_nesting",
+        c"How deep activities may be nested in a definition.",
+        c"A definition that is nested deeper is refused.",
+        &MAX_NESTING, 1, 500, GucContext::Userset, GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.max_steps",
+        c"Number of activities that one call may run.",
+        c"A loop that never waits ends with an error when it reaches this number.",
+        &MAX_STEPS, 1, i32::MAX, GucContext::Userset, GucFlags::default(),
+    );
+}
+
+fn define_behaviour() {
+    GucRegistry::define_bool_guc(
+        c"workflow.enabled",
+        c"Whether anything that is due fires.",
+        c"Turned off, wf_run_due does nothing; what is due waits and is not lost.",
+        &ENABLED, GucContext::Sighup, GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"workflow.notify_tasks",
+        c"Announces each new task on channel workflow_task.",
+        c"The payload is the task's name. NOTIFY serializes commits of the whole cluster.",
+        &NOTIFY_TASKS, GucContext::Userset, GucFlags::default(),
+    );
+    GucRegistry::define_string_guc(
+        c"workflow.now",
+        c"The instant that the engine takes for the present, for tests.",
+        c"Empty means the clock.",
+        &NOW, GucContext::Suset, GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.queue_ttl",
+        c"How long a stimulus that nobody waits for is kept when the call does not say.",
+        c"wf_enqueue_bookmark uses it where keep_for is NULL.",
+        &QUEUE_TTL, 0, i32::MAX, GucContext::Userset, GucFlags::UNIT_S,
+    );
+    GucRegistry::define_bool_guc(
+        c"workflow.write_line_notice",
+        c"Sends the lines of WriteLine to the client as NOTICE, too.",
+        c"They always stand in the journal.",
+        &WRITE_LINE_NOTICE, GucContext::Userset, GucFlags::default(),
+    );
+}
+
+/// Limits of a burst.
+pub fn limits() -> Limits {
+    Limits {
+        max_steps: MAX_STEPS.get().unsigned_abs().into(),
+        max_nesting: MAX_NESTING.get().unsigned_abs(),
+        script: ScriptLimits {
+            time: Duration::from_millis(u64::from(JAVASCRIPT_TIMEOUT.get().unsigned_abs())),
+            memory: JAVASCRIPT_MEMORY.get().unsigned_abs() as usize * 1024,
+            stack: SCRIPT_STACK,
+            interrupted: crate::pg::interrupt::pending,
+        },
+    }
+}
+
+/// `workflow.enabled`
+pub fn enabled() -> bool {
+    ENABLED.get()
+}
+
+/// `workflow.max_definition_size` in bytes.
+pub fn max_definition_size() -> usize {
+    MAX_DEFINITION_SIZE.get().unsigned_abs() as usize * 1024
+}
+
+/// `workflow.notify_tasks`
+pub fn notify_tasks() -> bool {
+    NOTIFY_TASKS.get()
+}
+
+/// `workflow.now`, if it is set.
+pub fn now() -> Option<String> {
+    NOW.get().map(|text| text.to_string_lossy().into_owned()).filter(|text| !text.trim().is_empty())
+}
+
+/// `workflow.queue_ttl` in microseconds.
+pub fn queue_ttl() -> i64 {
+    i64::from(QUEUE_TTL.get()) * 1_000_000
+}
+
+/// `workflow.write_line_notice`
+pub fn write_line_notice() -> bool {
+    WRITE_LINE_NOTICE.get()
+}

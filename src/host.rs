@@ -1,0 +1,203 @@
+//! The engine's door outward, on SPI.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::Fault;
+use workflow_engine::expression::Scope;
+use workflow_engine::host::{Function, Host, Rows};
+use workflow_engine::program::Activation;
+
+use crate::pg::error::{catch, notice, unwind};
+use crate::pg::role::OwnerRights;
+use crate::pg::subtransaction::{Subtransaction, subtransaction};
+use crate::pg::version::SearchPath;
+use crate::pg::{PgError, interrupt, user_sql};
+use crate::program::Compiled;
+use crate::run::{activation_key, new_id};
+use crate::store::{activity_types, instances};
+use crate::{error, guc};
+
+/// What one burst can do.
+pub struct SpiHost<'a> {
+    now: DateTime<Utc>,
+    instance: Uuid,
+    compiled: &'a Compiled,
+    step: Option<Subtransaction>,
+    /// Errors of user SQL, whole; faults refer to them by position.
+    errors: Vec<PgError>,
+    sequence: u16,
+}
+
+impl<'a> SpiHost<'a> {
+    /// A host for one burst of an instance.
+    pub fn new(now: DateTime<Utc>, instance: Uuid, compiled: &'a Compiled) -> Self {
+        Self { now, instance, compiled, step: None, errors: Vec::new(), sequence: 0 }
+    }
+
+    /// Undoes the step that an error left open.
+    pub fn abandon(&mut self) {
+        if let Some(step) = self.step.take() {
+            step.roll_back();
+        }
+    }
+
+    /// The error behind a fault, with all that PostgreSQL knew about it.
+    pub fn original(&self, fault: &Fault) -> PgError {
+        fault
+            .original
+            .and_then(|position| self.errors.get(usize::try_from(position).ok()?).cloned())
+            .unwrap_or_else(|| error::fault(fault))
+    }
+
+    /// Runs user SQL with the rights that the definition asks for. The open step undoes what it did; outside
+    /// a step it gets a subtransaction of its own.
+    fn user<R>(&mut self, body: impl FnOnce() -> R) -> Result<R, Fault> {
+        let definer = self.compiled.row.definer.then(|| self.compiled.row.owner.clone());
+        let with_rights = || match definer {
+            None => body(),
+            Some(owner) => {
+                let role = owner.role().unwrap_or_else(|| {
+                    unwind(
+                        PgError::new("42704", format!("role \"{}\", the owner of the definition, does not exist", owner.name))
+                            .hint("Its SQL runs with the owner's rights."),
+                    )
+                });
+                let rights = OwnerRights::restricted(role);
+                let path = SearchPath::push();
+                let outcome = body();
+                path.pop();
+                rights.give_back();
+                outcome
+            }
+        };
+        let outcome = if self.step.is_some() { catch(with_rights) } else { subtransaction(with_rights) };
+        outcome.map_err(|caught| self.fault(caught))
+    }
+
+    fn fault(&mut self, caught: PgError) -> Fault {
+        if caught.ends_the_call() {
+            unwind(caught);
+        }
+        let fault = error::as_fault(&caught, self.errors.len() as u64);
+        self.errors.push(caught);
+        fault
+    }
+}
+
+impl Host for SpiHost<'_> {
+    fn now(&self) -> DateTime<Utc> {
+        self.now
+    }
+
+    fn new_id(&mut self) -> Uuid {
+        self.sequence = self.sequence.wrapping_add(1);
+        new_id(self.now, self.sequence)
+    }
+
+    fn check_interrupts(&mut self) {
+        interrupt::check();
+    }
+
+    fn begin_step(&mut self) {
+        debug_assert!(self.step.is_none(), "steps do not nest");
+        self.step = Some(Subtransaction::begin());
+    }
+
+    fn end_step(&mut self, keep: bool) {
+        match (self.step.take(), keep) {
+            (Some(step), true) => step.release(),
+            (Some(step), false) => step.roll_back(),
+            (None, _) => {}
+        }
+    }
+
+    fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault> {
+        let outcome = self.user(|| user_sql::run(statement, parameters))?;
+        Ok(Rows { rows: outcome.rows, count: outcome.count })
+    }
+
+    fn sql_value(&mut self, expression: &str, scope: &dyn Scope) -> Result<Value, Fault> {
+        self.user(|| {
+            user_sql::value(expression, |name| match name {
+                "input" => scope.inputs(),
+                "variables" => variables(scope),
+                "outputs" => scope.outputs(),
+                "result" => scope.last_result().unwrap_or_default(),
+                "instance" => scope.instance(),
+                "correlation_id" => scope.correlation_id().map_or(Value::Null, Value::String),
+                _ => Value::Null,
+            })
+        })
+    }
+
+    fn call(&mut self, function: Function<'_>, context: &Value) -> Result<Value, Fault> {
+        match function {
+            Function::Handler(type_name) => {
+                let handler = registered(type_name)?.handler;
+                self.user(|| user_sql::call(&handler, context))
+            }
+            Function::Callback(name) => self.user(|| {
+                let resolved = user_sql::resolve_function(name).unwrap_or_else(|| {
+                    unwind(PgError::new("42883", format!("callback function {name}(jsonb) does not exist")))
+                });
+                user_sql::call(&resolved, context)
+            }),
+        }
+    }
+
+    fn payloads(&mut self, type_name: &str, context: &Value) -> Result<Vec<Value>, Fault> {
+        match registered(type_name)?.payloads {
+            Some(function) => self.user(|| user_sql::call_set(&function, context)),
+            None => Ok(vec![Value::Null]),
+        }
+    }
+
+    fn correlate(&mut self, correlation_id: Option<&str>) -> Result<(), Fault> {
+        let program = &self.compiled.program;
+        if !matches!(program.options.activation, Activation::Correlated | Activation::CorrelatedSingleton) {
+            return Ok(());
+        }
+        let key = activation_key(program, correlation_id);
+        let instance = self.instance;
+        let outcome = subtransaction(|| instances::set_key(instance, key.as_deref(), correlation_id));
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(caught) if caught.sqlstate == "23505" => {
+                let holder = key.as_deref().and_then(instances::holder);
+                Err(taken(correlation_id, holder))
+            }
+            Err(caught) => Err(self.fault(caught)),
+        }
+    }
+
+    fn write_line(&mut self, text: &str) {
+        if guc::write_line_notice() {
+            notice(PgError::new("00000", text));
+        }
+    }
+}
+
+fn variables(scope: &dyn Scope) -> Value {
+    let named = scope.variable_names().into_iter().map(|name| {
+        let value = scope.variable(&name).unwrap_or_default();
+        (name, value)
+    });
+    Value::Object(named.collect())
+}
+
+fn registered(type_name: &str) -> Result<activity_types::ActivityType, Fault> {
+    activity_types::find(type_name).ok_or_else(|| {
+        Fault::new("42704", format!("activity type \"{type_name}\" is not registered"))
+            .hint("Register it with wf_register_activity.")
+    })
+}
+
+fn taken(correlation_id: Option<&str>, holder: Option<Uuid>) -> Fault {
+    let id = correlation_id.unwrap_or_default();
+    let fault = Fault::new("23505", format!("correlation id \"{id}\" is taken by another running instance"));
+    match holder {
+        Some(holder) => fault.detail(format!("Running workflow instance: {holder}.")),
+        None => fault,
+    }
+}

@@ -1,0 +1,37 @@
+//! The PostgreSQL extension `workflow`: the shell around `workflow-engine`.
+//!
+//! A call goes one way: [`api`] decodes it, [`run`] orders what happens, [`store`] loads and locks, the engine
+//! computes, [`store`] saves, [`api`] encodes. No room skips a layer: `api` knows no statement, `store` no
+//! activity, and nothing outside [`pg`] touches PostgreSQL's C side.
+#![deny(unsafe_code)]
+
+mod api;
+mod run;
+mod host;
+mod program;
+mod access;
+mod store;
+mod clock;
+mod error;
+mod guc;
+#[allow(unsafe_code)]
+mod pg;
+
+// How PostgreSQL finds and loads us; the macros are the unsafe ones of pgrx and of `pg`.
+#[allow(unsafe_code)]
+mod module {
+    use pgrx::prelude::*;
+
+    ::pgrx::pg_module_magic!(name, version);
+
+    extension_sql_file!("../sql/schema.sql", name = "schema", bootstrap);
+    extension_sql_file!("../sql/api.sql", name = "api", requires = ["schema"]);
+    extension_sql_file!("../sql/views.sql", name = "views", requires = ["api"]);
+    extension_sql_file!("../sql/rights.sql", name = "rights", finalize);
+
+    /// Called once per backend, or by the postmaster with `shared_preload_libraries`.
+    #[pg_guard]
+    pub extern "C-unwind" fn _PG_init() {
+        crate::guc::define();
+    }
+}

@@ -1,0 +1,235 @@
+//! Arguments and results of SQL-callable functions.
+//!
+//! The functions are declared in `sql/api.sql`, where defaults, names and comments are readable; the macro
+//! [`sql_functions!`](crate::sql_functions) makes the symbols that it names.
+
+use pgrx::pg_sys;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::pg::error::PgError;
+use crate::pg::jsonb;
+use crate::pg::spi::{Arg, Column};
+
+/// One call of a function of ours.
+#[derive(Clone, Copy)]
+pub struct Call {
+    fcinfo: pg_sys::FunctionCallInfo,
+}
+
+impl Call {
+    /// Wraps what PostgreSQL passed.
+    ///
+    /// # Safety
+    /// `fcinfo` must be the one of the running call.
+    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> Self {
+        Self { fcinfo }
+    }
+
+    fn datum(&self, i: usize) -> Option<pg_sys::Datum> {
+        // SAFETY: PostgreSQL passes `nargs` arguments.
+        let argument = unsafe {
+            let count = (*self.fcinfo).nargs as usize;
+            (*self.fcinfo).args.as_slice(count).get(i).copied()
+        };
+        argument.filter(|argument| !argument.isnull).map(|argument| argument.value)
+    }
+
+    /// Argument `i`, counted from 0, or `None` for NULL. Its SQL type must be the one that `T` reads.
+    pub fn arg<T: Column>(&self, i: usize) -> Option<T> {
+        // SAFETY: the declaration in sql/api.sql has the matching type.
+        self.datum(i).map(|datum| unsafe { T::read(datum) })
+    }
+
+    /// Argument `i`, which must not be NULL.
+    pub fn required<T: Column>(&self, i: usize, name: &str) -> Result<T, PgError> {
+        self.arg(i).ok_or_else(|| PgError::new("22004", format!("argument \"{name}\" must not be NULL")))
+    }
+
+    /// Elements of an array argument that are not NULL.
+    pub fn texts(&self, i: usize) -> Option<Vec<String>> {
+        let datum = self.datum(i)?;
+        let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+        // SAFETY: a text[]; deconstruct_array gives arrays of `count` elements.
+        unsafe {
+            let array = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
+            pg_sys::deconstruct_array(
+                array,
+                pg_sys::TEXTOID,
+                -1,
+                false,
+                b'i' as _,
+                &mut values,
+                &mut nulls,
+                &mut count,
+            );
+            Some((0..count as usize).filter(|i| !*nulls.add(*i)).map(|i| String::read(*values.add(i))).collect())
+        }
+    }
+
+    /// An interval argument, in PostgreSQL's parts: months, days, microseconds.
+    pub fn interval(&self, i: usize) -> Option<Interval> {
+        // SAFETY: an interval is passed by reference.
+        let interval = unsafe { *self.datum(i)?.cast_mut_ptr::<pg_sys::Interval>() };
+        Some(Interval { months: interval.month, days: interval.day, micros: interval.time })
+    }
+}
+
+/// An `interval`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// Months.
+    pub months: i32,
+    /// Days.
+    pub days: i32,
+    /// Microseconds.
+    pub micros: i64,
+}
+
+impl Interval {
+    /// Microseconds, with months of 30 and days of 24 hours, as PostgreSQL compares intervals.
+    pub fn as_micros(&self) -> i128 {
+        const DAY: i128 = 86_400_000_000;
+        i128::from(self.months) * 30 * DAY + i128::from(self.days) * DAY + i128::from(self.micros)
+    }
+}
+
+/// A result.
+#[derive(Debug)]
+pub enum Returned {
+    /// NULL.
+    Null,
+    /// `uuid`
+    Uuid(Uuid),
+    /// `uuid[]`
+    Uuids(Vec<Uuid>),
+    /// `text`
+    Text(String),
+    /// `integer`
+    Integer(i32),
+    /// `bigint`
+    BigInt(i64),
+    /// `boolean`
+    Boolean(bool),
+    /// `jsonb`
+    Json(Value),
+    /// `jsonb`, an object
+    Object(Map<String, Value>),
+    /// A composite value; the declared result type says its columns.
+    Row(Vec<Returned>),
+}
+
+impl Returned {
+    /// Text or NULL.
+    pub fn text(value: Option<String>) -> Self {
+        value.map_or(Self::Null, Self::Text)
+    }
+
+    /// Makes the datum that the call returns.
+    pub fn into_datum(self, call: &Call) -> pg_sys::Datum {
+        let Some(datum) = self.datum(call) else {
+            // SAFETY: the running call's own flag.
+            unsafe { (*call.fcinfo).isnull = true };
+            return pg_sys::Datum::null();
+        };
+        datum
+    }
+
+    fn datum(&self, call: &Call) -> Option<pg_sys::Datum> {
+        Some(match self {
+            Self::Null => return None,
+            Self::Uuid(id) => copied(id),
+            Self::Uuids(ids) => return argument(Arg::Uuids(ids)),
+            Self::Text(text) => return argument(Arg::Text(text)),
+            Self::Integer(number) => pg_sys::Datum::from(*number),
+            Self::BigInt(number) => pg_sys::Datum::from(*number),
+            Self::Boolean(value) => pg_sys::Datum::from(*value),
+            Self::Json(value) => jsonb::encode(value),
+            Self::Object(members) => jsonb::encode_object(members),
+            Self::Row(columns) => composite(call, columns),
+        })
+    }
+}
+
+fn argument(argument: Arg<'_>) -> Option<pg_sys::Datum> {
+    argument.datum()
+}
+
+/// A uuid in palloc'd memory, since the value outlives our frame.
+fn copied(id: &Uuid) -> pg_sys::Datum {
+    // SAFETY: sixteen bytes into fresh memory.
+    unsafe {
+        let memory = pg_sys::palloc(16).cast::<u8>();
+        std::ptr::copy_nonoverlapping(id.as_bytes().as_ptr(), memory, 16);
+        pg_sys::Datum::from(memory)
+    }
+}
+
+fn composite(call: &Call, columns: &[Returned]) -> pg_sys::Datum {
+    let mut values: Vec<pg_sys::Datum> = Vec::with_capacity(columns.len());
+    let mut nulls: Vec<bool> = Vec::with_capacity(columns.len());
+    for column in columns {
+        let datum = column.datum(call);
+        nulls.push(datum.is_none());
+        values.push(datum.unwrap_or(pg_sys::Datum::null()));
+    }
+    let mut descriptor = std::ptr::null_mut();
+    // SAFETY: the function is declared with a composite result of as many columns.
+    unsafe {
+        pg_sys::get_call_result_type(call.fcinfo, std::ptr::null_mut(), &mut descriptor);
+        if descriptor.is_null() || (*descriptor).natts as usize != values.len() {
+            crate::pg::error::unwind(PgError::new("XX000", "result type does not match the extension's library")
+                .hint("Run ALTER EXTENSION workflow UPDATE."));
+        }
+        let descriptor = pg_sys::BlessTupleDesc(descriptor);
+        let tuple = pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
+        pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data)
+    }
+}
+
+/// Makes the C symbols of SQL-callable functions: `name => body`, where `body` is
+/// `fn(&Call) -> Result<Returned, PgError>`.
+///
+/// Each runs inside its own SPI connection, so that the result is made after SPI's memory is gone.
+#[macro_export]
+macro_rules! sql_functions {
+    ($($name:ident => $body:path;)*) => { $(
+        #[allow(unsafe_code)]
+        const _: () = {
+            #[unsafe(export_name = stringify!($name))]
+            unsafe extern "C-unwind" fn function(fcinfo: ::pgrx::pg_sys::FunctionCallInfo) -> ::pgrx::pg_sys::Datum {
+                // SAFETY: PostgreSQL calls this with the running call, and this frame owns nothing.
+                unsafe { $crate::pg::args::call_body(fcinfo, $body) }
+            }
+
+            /// Says that the function has calling convention version 1.
+            #[unsafe(export_name = concat!("pg_finfo_", stringify!($name)))]
+            extern "C-unwind" fn function_info() -> &'static ::pgrx::pg_sys::Pg_finfo_record {
+                const VERSION_1: ::pgrx::pg_sys::Pg_finfo_record = ::pgrx::pg_sys::Pg_finfo_record { api_version: 1 };
+                &VERSION_1
+            }
+        };
+    )* };
+}
+
+/// Runs the body of a function and raises what it failed with.
+///
+/// # Safety
+/// Only for the frame that PostgreSQL called, with what it passed.
+pub unsafe fn call_body(
+    fcinfo: pg_sys::FunctionCallInfo,
+    body: fn(&Call) -> Result<Returned, PgError>,
+) -> pg_sys::Datum {
+    // SAFETY: as the caller's; `entry` leaves no frame of ours behind.
+    unsafe {
+        super::error::entry(|| {
+            let call = Call::new(fcinfo);
+            pg_sys::SPI_connect();
+            let outcome = body(&call);
+            // An error leaves SPI to the (sub)transaction's abort, as every C function does.
+            let returned = outcome?;
+            pg_sys::SPI_finish();
+            Ok(returned.into_datum(&call))
+        })
+    }
+}

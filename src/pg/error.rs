@@ -1,0 +1,261 @@
+//! Errors with everything PostgreSQL knows about them, and the border that raises them.
+//!
+//! pgrx keeps SQLSTATE, message, detail and hint of an error that passes through Rust, and of the SQLSTATE
+//! only those it knows. A user's own SQLSTATE, the constraint's name and the context would be lost. So
+//! every call pushes an error context callback, which sees each error while it is raised and keeps a
+//! copy; whoever catches the panic takes that copy, and the border raises it unchanged.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use pgrx::pg_sys;
+use pgrx::pg_sys::elog::PgLogLevel;
+use pgrx::pg_sys::panic::{CaughtError, ErrorReport, ErrorReportWithLevel};
+
+/// An error as PostgreSQL reports it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PgError {
+    /// SQLSTATE, five characters.
+    pub sqlstate: String,
+    /// Primary message.
+    pub message: String,
+    /// Detail.
+    pub detail: Option<String>,
+    /// Hint.
+    pub hint: Option<String>,
+    /// Context: what was going on, innermost first.
+    pub context: Option<String>,
+    /// Schema, table, column, data type and constraint that the error names.
+    pub objects: [Option<String>; 5],
+}
+
+impl PgError {
+    /// Makes an error of ours.
+    pub fn new(sqlstate: &str, message: impl Into<String>) -> Self {
+        Self { sqlstate: sqlstate.into(), message: message.into(), ..Self::default() }
+    }
+
+    /// Adds a DETAIL.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// Adds a HINT.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Whether the error must end the call instead of becoming an incident: cancel, shutdown, lack of
+    /// resources, serialization failures and deadlocks, internal errors, and a lock not available.
+    pub fn ends_the_call(&self) -> bool {
+        let state = self.sqlstate.as_str();
+        ["40", "53", "57", "58", "XX"].iter().any(|class| state.starts_with(class)) || state == "55P03"
+    }
+}
+
+/// PostgreSQL's number for errors that end a statement.
+const ERROR: c_int = PgLogLevel::ERROR as c_int;
+
+thread_local! {
+    static LAST: RefCell<Option<PgError>> = const { RefCell::new(None) };
+}
+
+/// Runs `body` and gives back the error that it ended with, if any. Does not undo anything: callers
+/// are the border, and subtransactions.
+pub fn catch<R>(body: impl FnOnce() -> R) -> Result<R, PgError> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(from_panic)
+}
+
+fn from_panic(payload: Box<dyn Any + Send>) -> PgError {
+    match payload.downcast::<CaughtError>() {
+        Ok(caught) => match *caught {
+            CaughtError::PostgresError(report) => {
+                // Out of memory leaves no copy; then the last one belongs to some other error.
+                let kept = LAST.with_borrow_mut(Option::take).filter(|kept| kept.message == report.message());
+                kept.unwrap_or_else(|| from_report(&report))
+            }
+            CaughtError::ErrorReport(report) | CaughtError::RustPanic { ereport: report, .. } => from_report(&report),
+        },
+        Err(payload) => from_other_panic(&payload),
+    }
+}
+
+fn from_other_panic(payload: &Box<dyn Any + Send>) -> PgError {
+    if let Some(error) = payload.downcast_ref::<PgError>() {
+        return error.clone();
+    }
+    if let Some(report) = payload.downcast_ref::<ErrorReportWithLevel>() {
+        return from_report(report);
+    }
+    if let Some(report) = payload.downcast_ref::<ErrorReport>() {
+        return PgError::new("XX000", report.message());
+    }
+    let text = payload
+        .downcast_ref::<&str>()
+        .map(ToString::to_string)
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "unexpected failure".into());
+    PgError::new("XX000", text).hint("This is a bug in workflow. Please report it.")
+}
+
+fn from_report(report: &ErrorReportWithLevel) -> PgError {
+    PgError {
+        sqlstate: unpack_sqlstate(report.sql_error_code() as i32),
+        message: report.message().into(),
+        detail: report.detail().map(Into::into),
+        hint: report.hint().map(Into::into),
+        ..PgError::default()
+    }
+}
+
+/// Ends the call with this error from any depth; it surfaces at the next [`catch`] or at the border.
+pub fn unwind(error: PgError) -> ! {
+    std::panic::resume_unwind(Box::new(error))
+}
+
+/// Runs the body of a SQL-callable function and raises what it failed with.
+///
+/// # Safety
+/// Only for the frame that PostgreSQL called, which must own nothing.
+pub unsafe fn entry(body: impl FnOnce() -> Result<pg_sys::Datum, PgError>) -> pg_sys::Datum {
+    let data = match guarded(body) {
+        Ok(datum) => return datum,
+        Err(error) => error_data(ERROR, error),
+    };
+    // SAFETY: all Rust values of this frame are gone; the longjmp leaves plain frames only.
+    unsafe { raw::ThrowErrorData(data) };
+    unreachable!("ThrowErrorData returned from an ERROR")
+}
+
+#[inline(never)]
+fn guarded(body: impl FnOnce() -> Result<pg_sys::Datum, PgError>) -> Result<pg_sys::Datum, PgError> {
+    let mut callback = pg_sys::ErrorContextCallback {
+        // SAFETY: reading a global of the backend's only thread.
+        previous: unsafe { pg_sys::error_context_stack },
+        callback: Some(keep_error),
+        arg: std::ptr::null_mut(),
+    };
+    // SAFETY: the callback lives until the line that takes it off again, which every way out passes:
+    // panics stop at `catch`.
+    unsafe { pg_sys::error_context_stack = &mut callback };
+    let outcome = catch(body);
+    // SAFETY: as above.
+    unsafe { pg_sys::error_context_stack = callback.previous };
+    outcome.and_then(|result| result)
+}
+
+/// The error context callback: PostgreSQL calls it while it raises an error (or a notice) below us.
+unsafe extern "C-unwind" fn keep_error(_argument: *mut c_void) {
+    // SAFETY: called by errfinish, with an error under construction. The copy is made in the caller's
+    // context because CopyErrorData must not run in ErrorContext, and freed at once. Running out of memory
+    // is left to pgrx's own copy: nothing may be allocated then.
+    unsafe {
+        if raw::geterrcode() == raw::OUT_OF_MEMORY || pg_sys::CurrentMemoryContext.is_null() {
+            return;
+        }
+        let context = pg_sys::CurrentMemoryContext;
+        pg_sys::CurrentMemoryContext = pg_sys::TopMemoryContext;
+        let data = raw::CopyErrorData();
+        if (*data).elevel >= ERROR {
+            let error = from_error_data(&*data);
+            LAST.with_borrow_mut(|last| *last = Some(error));
+        }
+        raw::FreeErrorData(data);
+        pg_sys::CurrentMemoryContext = context;
+    }
+}
+
+fn from_error_data(data: &pg_sys::ErrorData) -> PgError {
+    PgError {
+        sqlstate: unpack_sqlstate(data.sqlerrcode),
+        message: owned(data.message).unwrap_or_default(),
+        detail: owned(data.detail),
+        hint: owned(data.hint),
+        context: owned(data.context),
+        objects: [data.schema_name, data.table_name, data.column_name, data.datatype_name, data.constraint_name].map(|text| owned(text)),
+    }
+}
+
+fn owned(text: *const c_char) -> Option<String> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: PostgreSQL's strings end with NUL.
+    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
+/// Builds PostgreSQL's form of the error in the current memory context and drops ours.
+fn error_data(level: c_int, error: PgError) -> *mut pg_sys::ErrorData {
+    // SAFETY: palloc0 gives zeroed memory of that size; a zeroed ErrorData is a valid empty one.
+    unsafe {
+        let data = pg_sys::palloc0(size_of::<pg_sys::ErrorData>()).cast::<pg_sys::ErrorData>();
+        (*data).elevel = level;
+        (*data).sqlerrcode = pack_sqlstate(&error.sqlstate);
+        (*data).message = palloced(Some(&error.message));
+        (*data).detail = palloced(error.detail.as_ref());
+        (*data).hint = palloced(error.hint.as_ref());
+        (*data).context = palloced(error.context.as_ref());
+        let [schema, table, column, data_type, constraint] = &error.objects;
+        (*data).schema_name = palloced(schema.as_ref());
+        (*data).table_name = palloced(table.as_ref());
+        (*data).column_name = palloced(column.as_ref());
+        (*data).datatype_name = palloced(data_type.as_ref());
+        (*data).constraint_name = palloced(constraint.as_ref());
+        (*data).assoc_context = pg_sys::CurrentMemoryContext;
+        data
+    }
+}
+
+fn palloced(text: Option<&String>) -> *mut c_char {
+    let Some(text) = text else { return std::ptr::null_mut() };
+    let text = CString::new(text.replace('\0', "\\u0000")).unwrap_or_default();
+    // SAFETY: pstrdup copies a NUL-terminated string.
+    unsafe { pg_sys::pstrdup(text.as_ptr()) }
+}
+
+/// Sends a NOTICE.
+pub fn notice(error: PgError) {
+    report(PgLogLevel::NOTICE as c_int, error);
+}
+
+/// Sends a WARNING.
+pub fn warning(error: PgError) {
+    report(PgLogLevel::WARNING as c_int, error);
+}
+
+fn report(level: c_int, error: PgError) {
+    let data = error_data(level, error);
+    // SAFETY: below ERROR, ThrowErrorData returns.
+    unsafe { pg_sys::ThrowErrorData(data) };
+}
+
+/// PostgreSQL's packed form: six bits a character.
+fn pack_sqlstate(sqlstate: &str) -> c_int {
+    sqlstate.bytes().take(5).enumerate().fold(0, |packed, (i, byte)| {
+        packed + ((c_int::from(byte.wrapping_sub(b'0')) & 0x3F) << (6 * i))
+    })
+}
+
+fn unpack_sqlstate(packed: c_int) -> String {
+    (0..5).map(|i| char::from((((packed >> (6 * i)) & 0x3F) as u8) + b'0')).collect()
+}
+
+/// PostgreSQL functions called without pgrx's guard: where an error is being built or leaves for good.
+mod raw {
+    use super::{c_int, pg_sys};
+
+    pub const OUT_OF_MEMORY: c_int = 8389; // MAKE_SQLSTATE('5','3','2','0','0')
+
+    unsafe extern "C-unwind" {
+        pub fn ThrowErrorData(data: *mut pg_sys::ErrorData);
+        pub fn CopyErrorData() -> *mut pg_sys::ErrorData;
+        pub fn FreeErrorData(data: *mut pg_sys::ErrorData);
+        pub fn geterrcode() -> c_int;
+    }
+}

@@ -1,0 +1,20 @@
+//! Query cancel and termination.
+
+use pgrx::pg_sys;
+
+/// Answers to cancel and termination; unwinds if there is one.
+pub fn check() {
+    pgrx::check_for_interrupts!();
+}
+
+/// Whether a cancel or termination waits to be answered. Callable where nothing may unwind.
+pub fn pending() -> bool {
+    // SAFETY: reads a flag that signal handlers set.
+    unsafe { std::ptr::read_volatile(&raw const pg_sys::InterruptPending) != 0 }
+}
+
+/// Makes a mistyped setting of ours an error.
+pub fn reserve_settings(prefix: &std::ffi::CStr) {
+    // SAFETY: takes a C string.
+    unsafe { pg_sys::MarkGUCPrefixReserved(prefix.as_ptr()) };
+}

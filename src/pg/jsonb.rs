@@ -1,0 +1,256 @@
+//! `jsonb` to and from [`Value`], through PostgreSQL's own builder and iterator.
+//!
+//! pgrx's `JsonB` goes through text both ways, which costs more than the rest of a call together.
+
+use std::ffi::CString;
+use std::str::FromStr;
+
+use pgrx::pg_sys;
+use pgrx::pg_sys::{JsonbIteratorToken as Token, jbvType};
+use serde_json::{Map, Number, Value};
+
+use crate::pg::builtin;
+use crate::pg::error::{PgError, unwind};
+
+/// Documents nested deeper than this are refused: 500 activities fit into 1,500 levels, and everything
+/// that walks a document recursively stays far from the end of the stack.
+pub const MAX_DEPTH: usize = 2000;
+
+/// Builds a `jsonb` in the current memory context. `\u0000` is refused as PostgreSQL does (22P05).
+pub fn encode(value: &Value) -> pg_sys::Datum {
+    let mut builder = Builder { state: std::ptr::null_mut() };
+    let top = match value {
+        Value::Array(elements) => builder.array(elements, false),
+        Value::Object(members) => builder.object(members),
+        scalar => builder.array(std::slice::from_ref(scalar), true),
+    };
+    finish(top)
+}
+
+/// Builds a `jsonb` object in the current memory context.
+pub fn encode_object(members: &Map<String, Value>) -> pg_sys::Datum {
+    let mut builder = Builder { state: std::ptr::null_mut() };
+    let top = builder.object(members);
+    finish(top)
+}
+
+fn finish(top: *mut pg_sys::JsonbValue) -> pg_sys::Datum {
+    // SAFETY: the builder's finished value.
+    pg_sys::Datum::from(unsafe { pg_sys::JsonbValueToJsonb(top) })
+}
+
+struct Builder {
+    state: *mut pg_sys::JsonbParseState,
+}
+
+impl Builder {
+    fn push(&mut self, token: Token::Type, value: *mut pg_sys::JsonbValue) -> *mut pg_sys::JsonbValue {
+        // SAFETY: tokens arrive in the order that the builder asks for.
+        unsafe { pg_sys::pushJsonbValue(&mut self.state, token, value) }
+    }
+
+    fn array(&mut self, elements: &[Value], raw_scalar: bool) -> *mut pg_sys::JsonbValue {
+        let mut header = empty();
+        header.type_ = jbvType::jbvArray;
+        header.val.array.rawScalar = raw_scalar;
+        header.val.array.nElems = i32::from(raw_scalar);
+        self.push(Token::WJB_BEGIN_ARRAY, if raw_scalar { &mut header } else { std::ptr::null_mut() });
+        for element in elements {
+            self.value(Token::WJB_ELEM, element);
+        }
+        self.push(Token::WJB_END_ARRAY, std::ptr::null_mut())
+    }
+
+    fn object(&mut self, members: &Map<String, Value>) -> *mut pg_sys::JsonbValue {
+        self.push(Token::WJB_BEGIN_OBJECT, std::ptr::null_mut());
+        for (key, value) in members {
+            let mut key = string(key);
+            self.push(Token::WJB_KEY, &mut key);
+            self.value(Token::WJB_VALUE, value);
+        }
+        self.push(Token::WJB_END_OBJECT, std::ptr::null_mut())
+    }
+
+    fn value(&mut self, token: Token::Type, value: &Value) {
+        let mut scalar = empty();
+        match value {
+            Value::Null => scalar.type_ = jbvType::jbvNull,
+            Value::Bool(value) => {
+                scalar.type_ = jbvType::jbvBool;
+                scalar.val.boolean = *value;
+            }
+            Value::Number(number) => {
+                scalar.type_ = jbvType::jbvNumeric;
+                scalar.val.numeric = numeric(number);
+            }
+            Value::String(text) => scalar = string(text),
+            Value::Array(elements) => {
+                self.array(elements, false);
+                return;
+            }
+            Value::Object(members) => {
+                self.object(members);
+                return;
+            }
+        }
+        self.push(token, &mut scalar);
+    }
+}
+
+fn empty() -> pg_sys::JsonbValue {
+    // SAFETY: an all-zero JsonbValue is jbvNull.
+    unsafe { std::mem::zeroed() }
+}
+
+fn string(text: &str) -> pg_sys::JsonbValue {
+    if text.contains('\0') {
+        unwind(
+            PgError::new("22P05", "unsupported Unicode escape sequence").detail("\\u0000 cannot be converted to text."),
+        );
+    }
+    let mut value = empty();
+    value.type_ = jbvType::jbvString;
+    // The builder only points to the bytes; JsonbValueToJsonb copies them.
+    value.val.string.val = text.as_ptr().cast_mut().cast();
+    value.val.string.len = text.len() as i32;
+    value
+}
+
+fn numeric(number: &Number) -> pg_sys::Numeric {
+    if let Some(integer) = number.as_i64() {
+        // SAFETY: plain value.
+        return unsafe { pg_sys::int64_to_numeric(integer) };
+    }
+    let text = CString::new(number.to_string()).expect("a number has no NUL");
+    // SAFETY: numeric_in takes a C string, a type oid that it ignores and a type modifier; it reports text
+    // that it cannot hold as 22003.
+    unsafe {
+        let datum = pg_sys::DirectFunctionCall3Coll(
+            Some(builtin::numeric_in),
+            pg_sys::InvalidOid,
+            pg_sys::Datum::from(text.as_ptr()),
+            pg_sys::Datum::from(pg_sys::InvalidOid),
+            pg_sys::Datum::from(-1i32),
+        );
+        datum.cast_mut_ptr()
+    }
+}
+
+/// Reads a `jsonb` datum. A document nested deeper than [`MAX_DEPTH`] is an error (54001).
+///
+/// # Safety
+/// The datum must be a valid `jsonb`.
+pub unsafe fn decode(datum: pg_sys::Datum) -> Result<Value, PgError> {
+    // SAFETY: a jsonb is a varlena; the container follows its header.
+    unsafe {
+        let document = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<pg_sys::Jsonb>();
+        let mut reader = Reader { iterator: pg_sys::JsonbIteratorInit(&mut (*document).root), stack: Vec::new() };
+        reader.read()
+    }
+}
+
+struct Reader {
+    iterator: *mut pg_sys::JsonbIterator,
+    stack: Vec<Open>,
+}
+
+/// A container that is being read.
+enum Open {
+    Array(Vec<Value>),
+    Scalar(Vec<Value>),
+    Object(Map<String, Value>, String),
+}
+
+impl Reader {
+    fn read(&mut self) -> Result<Value, PgError> {
+        let mut current = empty();
+        loop {
+            // SAFETY: the iterator walks the document that `decode` holds.
+            let token = unsafe { pg_sys::JsonbIteratorNext(&mut self.iterator, &mut current, false) };
+            match token {
+                Token::WJB_BEGIN_ARRAY => self.open_array(&current)?,
+                Token::WJB_BEGIN_OBJECT => self.open(Open::Object(Map::new(), String::new()))?,
+                Token::WJB_KEY => {
+                    if let Some(Open::Object(_, key)) = self.stack.last_mut() {
+                        *key = text_of(&current);
+                    }
+                }
+                Token::WJB_VALUE | Token::WJB_ELEM => self.add(scalar_of(&current)),
+                Token::WJB_END_ARRAY | Token::WJB_END_OBJECT => {
+                    let value = match self.stack.pop() {
+                        Some(Open::Array(elements)) => Value::Array(elements),
+                        Some(Open::Scalar(mut elements)) => elements.pop().unwrap_or_default(),
+                        Some(Open::Object(members, _)) => Value::Object(members),
+                        None => Value::Null,
+                    };
+                    if self.stack.is_empty() {
+                        return Ok(value);
+                    }
+                    self.add(value);
+                }
+                _ => return Ok(Value::Null),
+            }
+        }
+    }
+
+    fn open_array(&mut self, header: &pg_sys::JsonbValue) -> Result<(), PgError> {
+        // SAFETY: the token says that it is an array.
+        let raw_scalar = unsafe { header.val.array.rawScalar };
+        self.open(if raw_scalar { Open::Scalar(Vec::with_capacity(1)) } else { Open::Array(Vec::new()) })
+    }
+
+    fn open(&mut self, container: Open) -> Result<(), PgError> {
+        if self.stack.len() >= MAX_DEPTH {
+            return Err(PgError::new("54001", "JSON document is nested too deeply")
+                .detail(format!("The limit is {MAX_DEPTH} levels.")));
+        }
+        self.stack.push(container);
+        Ok(())
+    }
+
+    fn add(&mut self, value: Value) {
+        match self.stack.last_mut() {
+            Some(Open::Array(elements) | Open::Scalar(elements)) => elements.push(value),
+            Some(Open::Object(members, key)) => {
+                members.insert(std::mem::take(key), value);
+            }
+            None => {}
+        }
+    }
+}
+
+fn text_of(value: &pg_sys::JsonbValue) -> String {
+    // SAFETY: keys and strings are length-counted bytes inside the document.
+    let bytes = unsafe {
+        let string = value.val.string;
+        std::slice::from_raw_parts(string.val.cast::<u8>(), string.len as usize)
+    };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn scalar_of(value: &pg_sys::JsonbValue) -> Value {
+    match value.type_ {
+        // SAFETY: the type says which member is set.
+        jbvType::jbvBool => Value::Bool(unsafe { value.val.boolean }),
+        jbvType::jbvString => Value::String(text_of(value)),
+        // SAFETY: as above.
+        jbvType::jbvNumeric => number_of(unsafe { value.val.numeric }),
+        _ => Value::Null,
+    }
+}
+
+fn number_of(numeric: pg_sys::Numeric) -> Value {
+    // SAFETY: numeric_out gives a palloc'd C string.
+    let text = unsafe {
+        let datum = pg_sys::DirectFunctionCall1Coll(
+            Some(builtin::numeric_out),
+            pg_sys::InvalidOid,
+            pg_sys::Datum::from(numeric.cast::<std::ffi::c_void>()),
+        );
+        let text = std::ffi::CStr::from_ptr(datum.cast_mut_ptr());
+        let owned = text.to_string_lossy().into_owned();
+        pg_sys::pfree(datum.cast_mut_ptr());
+        owned
+    };
+    Number::from_str(&text).map_or(Value::Null, Value::Number)
+}

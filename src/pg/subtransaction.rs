@@ -1,0 +1,60 @@
+//! Subtransactions: PL/pgSQL's exception block, in Rust.
+//!
+//! Rolled back before an error goes on: otherwise a handler further out would roll back the wrong one.
+
+use pgrx::pg_sys;
+
+use crate::pg::error::{PgError, catch};
+
+/// An open internal subtransaction. It must be ended; nothing ends it on its own.
+#[derive(Debug)]
+#[must_use]
+pub struct Subtransaction {
+    context: pg_sys::MemoryContext,
+    owner: pg_sys::ResourceOwner,
+}
+
+impl Subtransaction {
+    /// Begins one.
+    pub fn begin() -> Self {
+        // SAFETY: as exec_stmt_block in pl_exec.c: the caller's memory context stays current.
+        unsafe {
+            let open = Self { context: pg_sys::CurrentMemoryContext, owner: pg_sys::CurrentResourceOwner };
+            pg_sys::BeginInternalSubTransaction(std::ptr::null());
+            pg_sys::MemoryContextSwitchTo(open.context);
+            open
+        }
+    }
+
+    /// Keeps its effects.
+    pub fn release(self) {
+        // SAFETY: the innermost open subtransaction is this one.
+        unsafe {
+            pg_sys::ReleaseCurrentSubTransaction();
+            pg_sys::MemoryContextSwitchTo(self.context);
+            pg_sys::CurrentResourceOwner = self.owner;
+        }
+    }
+
+    /// Undoes its effects.
+    pub fn roll_back(self) {
+        // SAFETY: as above; also right after a caught error, before anything else of PostgreSQL runs.
+        unsafe {
+            pg_sys::MemoryContextSwitchTo(self.context);
+            pg_sys::RollbackAndReleaseCurrentSubTransaction();
+            pg_sys::MemoryContextSwitchTo(self.context);
+            pg_sys::CurrentResourceOwner = self.owner;
+        }
+    }
+}
+
+/// Runs `body` in a subtransaction; an error undoes it and comes back, whatever its class.
+pub fn subtransaction<R>(body: impl FnOnce() -> R) -> Result<R, PgError> {
+    let open = Subtransaction::begin();
+    let outcome = catch(body);
+    match &outcome {
+        Ok(_) => open.release(),
+        Err(_) => open.roll_back(),
+    }
+    outcome
+}

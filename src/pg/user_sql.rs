@@ -1,0 +1,391 @@
+//! SQL of users: statements, expressions with named parameters, functions.
+//!
+//! Runs with the rights that are in force, under the caller's search path. Callers put a subtransaction
+//! around it. Plans are kept per text, as PL/pgSQL keeps them; PostgreSQL plans anew when the search path or
+//! an object changes.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_void};
+
+use pgrx::pg_sys;
+use serde_json::{Map, Value};
+
+use crate::pg::error::{PgError, unwind};
+use crate::pg::{builtin, jsonb};
+use crate::pg::spi::{Column, Row, Timestamp, fetch};
+
+/// Plans kept in a backend; when there are more, all go.
+const MAX_PLANS: usize = 500;
+
+/// The parameters that an expression sees by name, in this order.
+pub const NAMES: [&CStr; 6] = [c"input", c"variables", c"outputs", c"result", c"instance", c"correlation_id"];
+
+struct Plan {
+    plan: pg_sys::SPIPlanPtr,
+    /// Parameters that the text names; the parser writes here, also when PostgreSQL analyzes anew.
+    names: *mut Names,
+}
+
+#[derive(Default)]
+struct Names {
+    used: Cell<u8>,
+}
+
+thread_local! {
+    static STATEMENTS: RefCell<HashMap<(String, usize), Plan>> = RefCell::new(HashMap::new());
+    static EXPRESSIONS: RefCell<HashMap<String, Plan>> = RefCell::new(HashMap::new());
+}
+
+/// What a statement of the user gave.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Rows as objects, if it returned any.
+    pub rows: Vec<Value>,
+    /// Rows returned or affected.
+    pub count: u64,
+}
+
+/// Runs a statement with parameters `$1…` of type jsonb.
+pub fn run(statement: &str, parameters: &[Value]) -> Outcome {
+    let plan = statement_plan(statement, parameters.len());
+    let mut values: Vec<pg_sys::Datum> = Vec::with_capacity(parameters.len());
+    let mut nulls: Vec<std::ffi::c_char> = Vec::with_capacity(parameters.len());
+    for parameter in parameters {
+        let is_null = parameter.is_null();
+        nulls.push(if is_null { b'n' } else { b' ' } as _);
+        values.push(if is_null { pg_sys::Datum::null() } else { jsonb::encode(parameter) });
+    }
+    // SAFETY: the plan was made for as many jsonb parameters.
+    let code = unsafe { pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), nulls.as_ptr(), false, 0) };
+    refuse_failure(code, statement);
+    // SAFETY: set by the execution just made.
+    let count = unsafe { pg_sys::SPI_processed };
+    Outcome { rows: fetch_objects(), count }
+}
+
+/// Evaluates an expression or a query; its value is the first column of the only row, null without a row.
+/// `parameter` gives the value of a named parameter when the text uses it.
+pub fn value(text: &str, mut parameter: impl FnMut(&str) -> Value) -> Value {
+    let (plan, used) = expression_plan(text);
+    // SAFETY: a parameter list of six, filled below; the plan's parser made parameters of these types.
+    let code = unsafe {
+        let list = pg_sys::makeParamList(NAMES.len() as i32);
+        let slots = (*list).params.as_mut_ptr();
+        for (i, name) in NAMES.iter().enumerate() {
+            let slot = &mut *slots.add(i);
+            slot.ptype = type_of(i);
+            slot.pflags = pg_sys::PARAM_FLAG_CONST as u16;
+            slot.isnull = true;
+            if used & (1 << i) != 0 {
+                fill(slot, i, &parameter(&name.to_string_lossy()));
+            }
+        }
+        pg_sys::SPI_execute_plan_with_paramlist(plan, list, false, 2)
+    };
+    refuse_failure(code, text);
+    let mut rows = fetch_first_column();
+    if rows.len() > 1 {
+        unwind(
+            PgError::new("21000", "more than one row returned by a SQL expression")
+                .detail(format!("SQL expression: {}", shortened(text)))
+                .hint("Add LIMIT 1, or aggregate the rows."),
+        );
+    }
+    rows.pop().unwrap_or_default()
+}
+
+/// Calls `function(context)`; the function's name is qualified and quoted. NULL is null.
+pub fn call(function: &str, context: &Value) -> Value {
+    run_function(&format!("SELECT {function}($1)"), context).pop().unwrap_or_default()
+}
+
+/// Calls a function that returns a set of jsonb.
+pub fn call_set(function: &str, context: &Value) -> Vec<Value> {
+    run_function(&format!("SELECT * FROM {function}($1) AS payload"), context)
+}
+
+fn run_function(statement: &str, context: &Value) -> Vec<Value> {
+    let plan = statement_plan(statement, 1);
+    let (mut value, null) = (jsonb::encode(context), b' ' as std::ffi::c_char);
+    // SAFETY: the plan was made for one jsonb parameter.
+    let code = unsafe { pg_sys::SPI_execute_plan(plan, &mut value, &null, false, 0) };
+    refuse_failure(code, statement);
+    fetch_first_column()
+}
+
+/// The qualified, quoted name of `name(jsonb)` as the current search path finds it.
+pub fn resolve_function(name: &str) -> Option<String> {
+    let found = value_of_text(
+        "SELECT pg_catalog.format('%I.%I', n.nspname, p.proname) \
+         FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace \
+         WHERE p.oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure(($1 #>> '{}') OPERATOR(pg_catalog.||) '(jsonb)')",
+        &Value::String(name.into()),
+    );
+    match found {
+        Value::String(name) => Some(name),
+        _ => None,
+    }
+}
+
+fn value_of_text(statement: &str, parameter: &Value) -> Value {
+    run_function(statement, parameter).pop().unwrap_or_default()
+}
+
+fn refuse_failure(code: i32, text: &str) {
+    if code >= 0 {
+        return;
+    }
+    let error = match code {
+        pg_sys::SPI_ERROR_TRANSACTION => PgError::new("0A000", "transaction control is not possible in a workflow")
+            .detail("The workflow runs inside the caller's transaction."),
+        pg_sys::SPI_ERROR_COPY => PgError::new("0A000", "COPY to or from the client is not possible in a workflow"),
+        other => PgError::new("XX000", format!("SQL of a workflow failed with code {other}")),
+    };
+    let error = match error.detail {
+        Some(_) => error,
+        None => error.detail(format!("SQL: {}", shortened(text))),
+    };
+    unwind(error)
+}
+
+fn shortened(text: &str) -> String {
+    let mut short: String = text.chars().take(200).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+fn statement_plan(statement: &str, parameters: usize) -> pg_sys::SPIPlanPtr {
+    let key = (statement.to_owned(), parameters);
+    if let Some(plan) = STATEMENTS.with_borrow(|plans| plans.get(&key).map(|kept| kept.plan)) {
+        return plan;
+    }
+    let text = c_text(statement);
+    let mut types = vec![pg_sys::JSONBOID; parameters];
+    // SAFETY: as many types as said.
+    let plan = unsafe { pg_sys::SPI_prepare(text.as_ptr(), parameters as i32, types.as_mut_ptr()) };
+    keep(plan, statement);
+    STATEMENTS.with_borrow_mut(|plans| {
+        forget_when_full(plans);
+        plans.insert(key, Plan { plan, names: std::ptr::null_mut() });
+    });
+    plan
+}
+
+fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
+    let known = EXPRESSIONS.with_borrow(|plans| {
+        // SAFETY: the names live as long as the plan.
+        plans.get(text).map(|kept| (kept.plan, unsafe { (*kept.names).used.get() }))
+    });
+    if let Some(known) = known {
+        return known;
+    }
+    let statement = if is_query(text) { text.to_owned() } else { format!("SELECT {text}\n") };
+    let statement = c_text(&statement);
+    let names = Box::into_raw(Box::<Names>::default());
+    // SAFETY: the hook's argument lives as long as the plan; see `forget_when_full`.
+    let plan = unsafe { pg_sys::SPI_prepare_params(statement.as_ptr(), Some(set_up_parser), names.cast(), 0) };
+    keep(plan, text);
+    // SAFETY: just made.
+    let used = unsafe { (*names).used.get() };
+    EXPRESSIONS.with_borrow_mut(|plans| {
+        forget_when_full(plans);
+        plans.insert(text.to_owned(), Plan { plan, names });
+    });
+    (plan, used)
+}
+
+/// Whether the text is a query rather than an expression.
+fn is_query(text: &str) -> bool {
+    let word: String = text.trim_start().chars().take_while(char::is_ascii_alphabetic).collect();
+    ["select", "with", "values"].contains(&word.to_ascii_lowercase().as_str())
+}
+
+fn c_text(text: &str) -> CString {
+    CString::new(text).unwrap_or_else(|_| unwind(PgError::new("22021", "SQL text contains a NUL character")))
+}
+
+fn keep(plan: pg_sys::SPIPlanPtr, text: &str) {
+    if plan.is_null() {
+        // SAFETY: reads the code that SPI left.
+        refuse_failure(unsafe { pg_sys::SPI_result }, text);
+        unwind(PgError::new("XX000", "could not prepare SQL of a workflow"));
+    }
+    // SAFETY: moves the plan out of SPI's context.
+    unsafe { pg_sys::SPI_keepplan(plan) };
+}
+
+fn forget_when_full<K>(plans: &mut HashMap<K, Plan>) {
+    if plans.len() < MAX_PLANS {
+        return;
+    }
+    for (_, Plan { plan, names }) in plans.drain() {
+        // SAFETY: nobody else has them. A plan that is executing further up is kept alive by its portal.
+        unsafe {
+            pg_sys::SPI_freeplan(plan);
+            if !names.is_null() {
+                drop(Box::from_raw(names));
+            }
+        }
+    }
+}
+
+/// PostgreSQL calls this before it analyzes an expression.
+unsafe extern "C-unwind" fn set_up_parser(state: *mut pg_sys::ParseState, names: *mut c_void) {
+    // SAFETY: the parser's own state.
+    unsafe {
+        (*state).p_post_columnref_hook = Some(resolve_name);
+        (*state).p_ref_hook_state = names;
+    }
+}
+
+/// PostgreSQL calls this for each name in the text; a column of that name wins.
+unsafe extern "C-unwind" fn resolve_name(
+    state: *mut pg_sys::ParseState,
+    reference: *mut pg_sys::ColumnRef,
+    column: *mut pg_sys::Node,
+) -> *mut pg_sys::Node {
+    // SAFETY: called by the parser with its own nodes; a one-element list of a String node is a plain name.
+    unsafe {
+        if !column.is_null() || (*(*reference).fields).length != 1 {
+            return std::ptr::null_mut();
+        }
+        let field = (*(*(*reference).fields).elements).ptr_value.cast::<pg_sys::Node>();
+        if (*field).type_ != pg_sys::NodeTag::T_String {
+            return std::ptr::null_mut();
+        }
+        let name = CStr::from_ptr((*field.cast::<pg_sys::String>()).sval);
+        let Some(i) = NAMES.iter().position(|known| *known == name) else { return std::ptr::null_mut() };
+        let names = (*state).p_ref_hook_state.cast::<Names>();
+        (*names).used.set((*names).used.get() | (1 << i));
+        parameter_node(i, (*reference).location)
+    }
+}
+
+fn parameter_node(i: usize, location: i32) -> *mut pg_sys::Node {
+    // SAFETY: a node of that size and tag in the parser's memory context.
+    unsafe {
+        let node = pg_sys::palloc0(size_of::<pg_sys::Param>()).cast::<pg_sys::Param>();
+        (*node).xpr.type_ = pg_sys::NodeTag::T_Param;
+        (*node).paramkind = pg_sys::ParamKind::PARAM_EXTERN;
+        (*node).paramid = i as i32 + 1;
+        (*node).paramtype = type_of(i);
+        (*node).paramtypmod = -1;
+        (*node).paramcollid = pg_sys::get_typcollation(type_of(i));
+        (*node).location = location;
+        node.cast()
+    }
+}
+
+fn type_of(parameter: usize) -> pg_sys::Oid {
+    if NAMES[parameter] == c"correlation_id" { pg_sys::TEXTOID } else { pg_sys::JSONBOID }
+}
+
+fn fill(slot: &mut pg_sys::ParamExternData, i: usize, value: &Value) {
+    if value.is_null() {
+        return;
+    }
+    slot.isnull = false;
+    slot.value = match value {
+        Value::String(text) if type_of(i) == pg_sys::TEXTOID => super::spi::varlena(text.as_bytes()),
+        other => jsonb::encode(other),
+    };
+}
+
+/// Rows of the execution just made, as objects.
+fn fetch_objects() -> Vec<Value> {
+    fetch_typed(|names, types, row| {
+        let members: Map<String, Value> =
+            names.iter().zip(types).map(|(name, kind)| (name.clone(), read(*kind, row.datum()))).collect();
+        Value::Object(members)
+    })
+}
+
+fn fetch_first_column() -> Vec<Value> {
+    fetch_typed(|_, types, row| types.first().map_or(Value::Null, |kind| read(*kind, row.datum())))
+}
+
+fn fetch_typed(mut make: impl FnMut(&[String], &[pg_sys::Oid], &mut Row<'_>) -> Value) -> Vec<Value> {
+    // SAFETY: the descriptor belongs to the result that SPI holds.
+    let (names, types) = unsafe {
+        let table = pg_sys::SPI_tuptable;
+        if table.is_null() {
+            return Vec::new();
+        }
+        let descriptor = (*table).tupdesc;
+        let columns = (*descriptor).natts as usize;
+        let attributes = (*descriptor).attrs.as_slice(columns);
+        let names: Vec<String> = attributes.iter().map(|column| name_of(&column.attname)).collect();
+        (names, attributes.iter().map(|column| column.atttypid).collect::<Vec<_>>())
+    };
+    fetch(|row| make(&names, &types, row))
+}
+
+fn name_of(name: &pg_sys::NameData) -> String {
+    // SAFETY: a name is NUL-terminated.
+    unsafe { CStr::from_ptr(name.data.as_ptr()) }.to_string_lossy().into_owned()
+}
+
+/// A datum of any type as JSON, as `to_jsonb` makes it.
+fn read(kind: pg_sys::Oid, datum: Option<pg_sys::Datum>) -> Value {
+    let Some(datum) = datum else { return Value::Null };
+    // SAFETY: the datum has the type that the descriptor says.
+    unsafe {
+        match kind {
+            pg_sys::JSONBOID => Value::read(datum),
+            pg_sys::TEXTOID => Value::String(String::read(datum)),
+            pg_sys::BOOLOID => Value::Bool(bool::read(datum)),
+            pg_sys::INT4OID => Value::from(i32::read(datum)),
+            pg_sys::INT8OID => Value::from(i64::read(datum)),
+            pg_sys::VOIDOID => Value::Null,
+            _ => converted(kind, datum),
+        }
+    }
+}
+
+/// Converts through `to_jsonb(anyelement)`, called as the executor would.
+unsafe fn converted(kind: pg_sys::Oid, datum: pg_sys::Datum) -> Value {
+    // SAFETY: to_jsonb asks for its argument's type through the expression that it was called with; a
+    // constant of that type is one. All of it lives in the current memory context.
+    unsafe {
+        let (mut length, mut by_value) = (0i16, false);
+        pg_sys::get_typlenbyval(kind, &mut length, &mut by_value);
+        let constant = pg_sys::makeConst(kind, -1, pg_sys::InvalidOid, i32::from(length), datum, false, by_value);
+        let arguments = pg_sys::list_make1_impl(pg_sys::NodeTag::T_List, pg_sys::ListCell { ptr_value: constant.cast() });
+        let expression = pg_sys::makeFuncExpr(
+            to_jsonb_oid(),
+            pg_sys::JSONBOID,
+            arguments,
+            pg_sys::InvalidOid,
+            pg_sys::InvalidOid,
+            pg_sys::CoercionForm::COERCE_EXPLICIT_CALL,
+        );
+        let mut function: pg_sys::FmgrInfo = std::mem::zeroed();
+        pg_sys::fmgr_info(to_jsonb_oid(), &mut function);
+        function.fn_expr = expression.cast();
+        let result = pg_sys::FunctionCall1Coll(&mut function, pg_sys::InvalidOid, datum);
+        Value::read(result)
+    }
+}
+
+fn to_jsonb_oid() -> pg_sys::Oid {
+    pg_sys::Oid::from(3787)
+}
+
+/// The instant that `text` means, in the session's time zone, or an error of class 22.
+pub fn timestamp(text: &str) -> Timestamp {
+    let text = c_text(text);
+    // SAFETY: timestamptz_in takes a C string, a type oid and a type modifier.
+    unsafe {
+        let datum = pg_sys::DirectFunctionCall3Coll(
+            Some(builtin::timestamptz_in),
+            pg_sys::InvalidOid,
+            pg_sys::Datum::from(text.as_ptr()),
+            pg_sys::Datum::from(pg_sys::InvalidOid),
+            pg_sys::Datum::from(-1i32),
+        );
+        Timestamp::read(datum)
+    }
+}

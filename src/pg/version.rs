@@ -1,0 +1,68 @@
+//! What differs between server versions, one function per name.
+
+use pgrx::pg_sys;
+
+/// A search path of our own, active while the guard lives.
+///
+/// Plans are kept per search path: with one of our own, a caller who changes theirs does not make every
+/// statement plan anew.
+pub struct SearchPath {
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    pushed: (),
+    #[cfg(feature = "pg17")]
+    level: std::ffi::c_int,
+}
+
+#[cfg(any(feature = "pg15", feature = "pg16"))]
+impl SearchPath {
+    /// Pushes `pg_catalog, pg_temp`.
+    pub fn push() -> Self {
+        // The list of schemas is empty: pg_catalog is searched implicitly, and the temporary schema is not
+        // searched at all unless it is named.
+        let mut path = pg_sys::OverrideSearchPath {
+            schemas: std::ptr::null_mut(),
+            addCatalog: true,
+            addTemp: false,
+            generation: 0,
+        };
+        // SAFETY: PushOverrideSearchPath copies the path.
+        unsafe { pg_sys::PushOverrideSearchPath(&mut path) };
+        Self { pushed: () }
+    }
+
+    /// Pops it. After an error the (sub)transaction's end does that.
+    pub fn pop(self) {
+        let () = self.pushed;
+        // SAFETY: pushed by `push`, popped once.
+        unsafe { pg_sys::PopOverrideSearchPath() };
+    }
+}
+
+#[cfg(feature = "pg17")]
+impl SearchPath {
+    /// Sets `pg_catalog, pg_temp` at a GUC nesting level of its own.
+    pub fn push() -> Self {
+        // SAFETY: both calls take plain values; the level is given back in `pop` or at the transaction's end.
+        let level = unsafe {
+            let level = pg_sys::NewGUCNestLevel();
+            pg_sys::set_config_option(
+                c"search_path".as_ptr(),
+                c"pg_catalog, pg_temp".as_ptr(),
+                pg_sys::GucContext::PGC_USERSET,
+                pg_sys::GucSource::PGC_S_SESSION,
+                pg_sys::GucAction::GUC_ACTION_SAVE,
+                true,
+                0,
+                false,
+            );
+            level
+        };
+        Self { level }
+    }
+
+    /// Goes back to the caller's path.
+    pub fn pop(self) {
+        // SAFETY: the level that `push` opened.
+        unsafe { pg_sys::AtEOXact_GUC(true, self.level) };
+    }
+}

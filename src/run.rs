@@ -1,0 +1,222 @@
+//! What a call does, in order: load and lock, run a burst, save, and then whatever the burst set off.
+//!
+//! A [`Session`] is one call. Bursts never nest inside it: what a burst sets off (a queued stimulus that meets
+//! its new bookmark, a published event) becomes [`Work`] and is worked off after the burst. Only SQL of the
+//! user inside a burst can begin another call, with a session of its own; [`running`] knows the instances
+//! whose bursts are further up in this backend.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use chrono::{DateTime, Utc};
+use pgrx::pg_sys::Oid;
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::Program;
+use workflow_engine::execution::{Limits, Published};
+use workflow_engine::program::Activation;
+
+use crate::pg::error::{notice, warning};
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, role};
+use crate::store::owners;
+use crate::store::queue::Item;
+use crate::{clock, guc};
+
+pub mod burst;
+pub mod cancel;
+pub mod deliver;
+pub mod publish;
+pub mod resume;
+pub mod start;
+pub mod sweep;
+
+/// One call.
+pub struct Session {
+    /// The present, the same for all bursts of the call.
+    pub now: DateTime<Utc>,
+    /// Limits of each burst.
+    pub limits: Limits,
+    /// The role that called.
+    pub caller: Oid,
+    /// Whether an instance lock was waited for; every further one is taken only if it is free.
+    pub has_waited: bool,
+    /// What is still to be done.
+    pub work: VecDeque<Work>,
+    bursts: u64,
+    sequence: u16,
+}
+
+/// Something that a burst set off.
+#[derive(Debug)]
+pub enum Work {
+    /// A kept or deferred stimulus whose bookmark is there now.
+    Item(Box<Item>),
+    /// A stimulus that a burst published, and the instance that did.
+    Published(Box<Published>, Uuid),
+}
+
+impl Session {
+    /// Begins a call.
+    pub fn begin() -> Self {
+        Self {
+            now: clock::now(),
+            limits: guc::limits(),
+            caller: role::current(),
+            has_waited: running::any(),
+            work: VecDeque::new(),
+            bursts: 0,
+            sequence: 0,
+        }
+    }
+
+    /// The present in PostgreSQL's form.
+    pub fn timestamp(&self) -> Timestamp {
+        self.now.into()
+    }
+
+    /// A new id.
+    pub fn new_id(&mut self) -> Uuid {
+        self.sequence = self.sequence.wrapping_add(1);
+        new_id(self.now, self.sequence)
+    }
+
+    /// Counts a burst; workflows that set each other off without end are stopped (54000).
+    fn count_burst(&mut self) -> Result<(), PgError> {
+        self.bursts += 1;
+        if self.bursts <= self.limits.max_steps {
+            return Ok(());
+        }
+        Err(PgError::new("54000", format!("one call ran more than {} bursts", self.limits.max_steps))
+            .hint("Workflows that set each other off without waiting do not end. Raise workflow.max_steps if these do."))
+    }
+
+    /// The caller as a sender of stimuli.
+    pub fn sender(&self) -> owners::Owner {
+        let id = owners::id_of(self.caller);
+        owners::by_id(id).unwrap_or_else(|| owners::Owner {
+            id,
+            role: self.caller,
+            name: role::name(self.caller).unwrap_or_default(),
+        })
+    }
+}
+
+/// A UUID version 7 of this instant. Ids of one burst are in order by `sequence`.
+pub fn new_id(now: DateTime<Utc>, sequence: u16) -> Uuid {
+    let mut random = [0; 10];
+    random.copy_from_slice(&Uuid::new_v4().as_bytes()[6..]);
+    // Version 7 keeps twelve bits of the first two bytes; the rest stays random.
+    random[..2].copy_from_slice(&(sequence & 0x0FFF).to_be_bytes());
+    let millis = now.timestamp_millis().max(0).unsigned_abs();
+    uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
+}
+
+/// What an instance with this correlation id excludes others by.
+pub fn activation_key(program: &Program, correlation_id: Option<&str>) -> Option<String> {
+    let id = &program.definition_id;
+    match (program.options.activation, correlation_id) {
+        (Activation::Singleton, _) => Some(format!("singleton:{id}")),
+        (Activation::Correlated, Some(correlation)) => Some(format!("correlated:{correlation}")),
+        (Activation::CorrelatedSingleton, Some(correlation)) => {
+            Some(format!("correlated-singleton:{}:{id}:{correlation}", id.len()))
+        }
+        (Activation::Always | Activation::Correlated | Activation::CorrelatedSingleton, _) => None,
+    }
+}
+
+/// The instances whose bursts are running further up in this backend.
+pub mod running {
+    use super::{Cell, PgError, RefCell, Uuid};
+
+    thread_local! {
+        static STACK: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
+        static CALLED_INSIDE: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Marks an instance as running while it lives, also on unwinding.
+    pub struct Mark;
+
+    impl Mark {
+        /// Marks an instance.
+        pub fn set(instance: Uuid) -> Self {
+            STACK.with_borrow_mut(|stack| stack.push(instance));
+            Self
+        }
+    }
+
+    impl Drop for Mark {
+        fn drop(&mut self) {
+            STACK.with_borrow_mut(Vec::pop);
+        }
+    }
+
+    /// Whether this instance's burst is running.
+    pub fn contains(instance: Uuid) -> bool {
+        STACK.with_borrow(|stack| stack.contains(&instance))
+    }
+
+    /// Whether any burst is running.
+    pub fn any() -> bool {
+        STACK.with_borrow(|stack| !stack.is_empty())
+    }
+
+    /// All of them.
+    pub fn all() -> Vec<Uuid> {
+        STACK.with_borrow(Clone::clone)
+    }
+
+    /// Remembers that something may have been deferred until a burst ends.
+    pub fn note_deferral() {
+        CALLED_INSIDE.set(true);
+    }
+
+    /// Whether that happened; forgotten when no burst is left.
+    pub fn may_have_deferred() -> bool {
+        let noted = CALLED_INSIDE.get();
+        if noted && !any() {
+            CALLED_INSIDE.set(false);
+        }
+        noted
+    }
+
+    /// Refuses a call that would run an instance inside its own burst (55006).
+    pub fn refuse(instance: Uuid) -> Result<(), PgError> {
+        if !contains(instance) {
+            return Ok(());
+        }
+        Err(PgError::new("55006", format!("workflow instance {instance} is running further up in this session"))
+            .detail("SQL that runs inside a burst cannot run the same instance again.")
+            .hint("Send a stimulus instead: it is delivered in the same transaction when the burst has ended."))
+    }
+}
+
+thread_local! {
+    static TOLD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Tells a session once that what it left due or queued needs somebody to fire it.
+pub fn tell_how_to_fire() {
+    if !TOLD.replace(true) {
+        notice(
+            PgError::new("00000", "something is left for later, and no worker runs in this database")
+                .hint("Call wf_run_due() from time to time, for example with pg_cron."),
+        );
+    }
+}
+
+/// Warns that a call left an instance faulted.
+pub fn warn_faulted(instance: Uuid, activity: &str, error: &PgError) {
+    warning(PgError {
+        sqlstate: "01000".into(),
+        message: format!("workflow instance {instance} is faulted"),
+        detail: Some(format!("Activity \"{activity}\": {} (SQLSTATE {}).", error.message, error.sqlstate)),
+        hint: Some("wf_retry runs the faulted activities again.".into()),
+        ..PgError::default()
+    });
+}
+
+/// The value under a JSON key, NULL as `None`.
+pub fn not_null(value: Option<Value>) -> Option<Value> {
+    value.filter(|value| !value.is_null())
+}

@@ -1,0 +1,64 @@
+//! Ending from outside: cancel and delete.
+
+use uuid::Uuid;
+use workflow_engine::execution;
+use workflow_engine::instance::SubStatus;
+
+use crate::access;
+use crate::pg::PgError;
+use crate::program;
+use crate::run::burst::{self, Burst, OnFault, RowState};
+use crate::run::{Session, deliver, resume, running};
+use crate::store::instances;
+
+/// Cancels an instance and then its children, in order of id. `false`: it had already ended.
+///
+/// Cancel alone waits for more than one lock: downward, and in order, so that two of them cannot deadlock.
+pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>) -> Result<bool, PgError> {
+    let cancelled = cancel_one(session, instance_id, reason)?;
+    let mut below = instances::children(instance_id);
+    while let Some(child) = below.pop() {
+        if running::contains(child) {
+            continue;
+        }
+        cancel_one(session, child, reason)?;
+        below.extend(instances::children(child));
+    }
+    deliver::work_off(session)?;
+    Ok(cancelled)
+}
+
+fn cancel_one(session: &mut Session, instance_id: Uuid, reason: Option<&str>) -> Result<bool, PgError> {
+    running::refuse(instance_id)?;
+    session.has_waited = true;
+    let mut row = instances::lock(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
+    let compiled = program::of_version(row.definition_version_id)?;
+    access::require_resume(&row, &compiled)?;
+    if matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
+        return Ok(false);
+    }
+    let was_pending = row.instance.sub_status == SubStatus::Pending;
+    let burst = Burst {
+        row: &mut row,
+        compiled: &compiled,
+        state: RowState::Stored,
+        on_fault: OnFault::Store,
+        resumed: None,
+    };
+    burst::run(session, burst, |program, instance, host, _| execution::cancel(program, instance, reason, host))?;
+    if was_pending {
+        crate::store::bookmarks::delete_all(instance_id);
+    }
+    Ok(true)
+}
+
+/// Cancels an instance and removes it with all that belongs to it. `false`: there is none.
+pub fn delete(session: &mut Session, instance_id: Uuid) -> Result<bool, PgError> {
+    running::refuse(instance_id)?;
+    if !instances::exists(instance_id) {
+        return Ok(false);
+    }
+    cancel(session, instance_id, None)?;
+    instances::delete(instance_id);
+    Ok(true)
+}

@@ -1,0 +1,358 @@
+//! Delivering stimuli: what they start, what they resume, and what is kept for later.
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::execution::Published;
+use workflow_engine::stimulus;
+
+use crate::access::{self, Privilege};
+use crate::pg::PgError;
+use crate::pg::error::unwind;
+use crate::pg::role;
+use crate::pg::spi::Timestamp;
+use crate::pg::subtransaction::subtransaction;
+use crate::program;
+use crate::run::burst::OnFault;
+use crate::run::{Session, Work, resume, running, start, tell_how_to_fire};
+use crate::store::bookmarks::{self, Filter, Stored};
+use crate::store::owners::Owner;
+use crate::store::queue::{self, Item};
+use crate::store::{activity_types, instances, triggers};
+use workflow_engine::instance::SubStatus;
+
+/// Deliveries that may fail before an item is a dead letter.
+const MAX_ATTEMPTS: i32 = 3;
+
+/// Wait after a failed delivery, in microseconds, for each attempt so far.
+const RETRY_AFTER: i64 = 10_000_000;
+
+/// A stimulus on its way.
+#[derive(Clone, Debug)]
+pub struct Stimulus {
+    /// What it asks for.
+    pub filter: Filter,
+    /// Its payload, in normal form.
+    pub payload: Option<Value>,
+    /// What the resumed activity gets.
+    pub input: Option<Value>,
+    /// Who sent it.
+    pub sender: Owner,
+}
+
+/// What became of it.
+#[derive(Debug, Default)]
+pub struct Delivery {
+    /// Instances that it started.
+    pub started: Vec<Uuid>,
+    /// Instances that it resumed, or resumes before this transaction's burst ends.
+    pub resumed: Vec<Uuid>,
+    /// The queue item that keeps it.
+    pub queued: Option<Uuid>,
+}
+
+/// What happened at one bookmark.
+enum Reached {
+    Resumed,
+    /// Left in the queue for a moment: locked, faulted, or for its owner's session.
+    Left(Uuid),
+    /// Not for this sender, or gone.
+    Nothing,
+}
+
+/// Until when a stimulus is kept; `None` is not at all.
+pub type KeepUntil = Option<Timestamp>;
+
+/// Resumes what matches now, or keeps the stimulus.
+pub fn enqueue(session: &mut Session, stimulus: Stimulus, keep: KeepUntil) -> Result<Delivery, PgError> {
+    let found = bookmarks::find(&stimulus.filter);
+    let mut delivery = Delivery::default();
+    reach(session, &stimulus, found, keep.is_none(), &mut delivery)?;
+    work_off(session)?;
+    keep_unless_delivered(session, stimulus, keep, &mut delivery);
+    Ok(delivery)
+}
+
+/// Starts the triggers that match and resumes the bookmarks that match; kept only if it did neither.
+pub fn send(
+    session: &mut Session,
+    name: &str,
+    stimulus: Stimulus,
+    keep: KeepUntil,
+    may_start: bool,
+) -> Result<Delivery, PgError> {
+    // What waits now: an instance that this stimulus starts is not resumed by it as well.
+    let found = bookmarks::find(&stimulus.filter);
+    let mut delivery = Delivery::default();
+    if may_start {
+        start_triggers(session, name, &stimulus, &mut delivery)?;
+    }
+    reach(session, &stimulus, found, keep.is_none(), &mut delivery)?;
+    work_off(session)?;
+    keep_unless_delivered(session, stimulus, keep, &mut delivery);
+    Ok(delivery)
+}
+
+fn start_triggers(
+    session: &mut Session,
+    name: &str,
+    stimulus: &Stimulus,
+    delivery: &mut Delivery,
+) -> Result<(), PgError> {
+    for trigger in triggers::matching(name, stimulus.filter.hashes.first()) {
+        let compiled = program::of_version(trigger.definition_version_id)?;
+        let Some(sender) = stimulus.sender.role() else { continue };
+        if !access::may(sender, Privilege::Start, &compiled.row) {
+            continue;
+        }
+        let correlation_id = stimulus.filter.correlation_id.as_deref();
+        let started = start::triggered(session, &trigger, stimulus.input.as_ref(), correlation_id)?;
+        delivery.started.extend(started);
+    }
+    Ok(())
+}
+
+fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUntil, delivery: &mut Delivery) {
+    let Some(until) = keep else { return };
+    if !delivery.started.is_empty() || !delivery.resumed.is_empty() || delivery.queued.is_some() {
+        return;
+    }
+    let item = Item { expires_at: until, ..item(session, stimulus.filter.clone(), &stimulus) };
+    queue::insert(&item, session.timestamp());
+    delivery.queued = Some(item.id);
+    tell_how_to_fire();
+}
+
+fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item {
+    Item {
+        id: session.new_id(),
+        filter,
+        stimulus: stimulus.payload.clone(),
+        input: stimulus.input.clone(),
+        sender: stimulus.sender.clone(),
+        attempts: 0,
+        expires_at: Timestamp::INFINITY,
+        is_deferred: false,
+    }
+}
+
+/// Resumes the found bookmarks, in order of instance. A fault in one is stored and does not stop the others.
+fn reach(
+    session: &mut Session,
+    stimulus: &Stimulus,
+    found: Vec<Stored>,
+    is_momentary: bool,
+    delivery: &mut Delivery,
+) -> Result<(), PgError> {
+    let (inside, outside): (Vec<Stored>, Vec<Stored>) =
+        found.into_iter().partition(|stored| running::contains(stored.instance_id));
+    if running::any() {
+        defer(session, stimulus, &inside, is_momentary, delivery);
+    }
+    for stored in outside {
+        match at(session, stimulus, &stored)? {
+            Reached::Resumed => delivery.resumed.push(stored.instance_id),
+            Reached::Left(id) => delivery.queued = Some(id),
+            Reached::Nothing => {}
+        }
+    }
+    Ok(())
+}
+
+/// For instances whose bursts are running further up: the stimulus waits until that burst ends. One that is
+/// not kept may also be meant for a bookmark that the burst is just making.
+fn defer(
+    session: &mut Session,
+    stimulus: &Stimulus,
+    inside: &[Stored],
+    is_momentary: bool,
+    delivery: &mut Delivery,
+) {
+    for instance in running::all() {
+        let is_met = inside.iter().any(|stored| stored.instance_id == instance);
+        let is_possible = stimulus.filter.instance_id.is_none_or(|wanted| wanted == instance);
+        if !is_met && !(is_momentary && is_possible) {
+            continue;
+        }
+        let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
+        let item = item(session, filter, stimulus);
+        queue::defer(&item, session.timestamp(), instance);
+        running::note_deferral();
+        if is_met {
+            delivery.resumed.push(instance);
+        }
+    }
+}
+
+fn at(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Reached, PgError> {
+    let id = stored.bookmark.id;
+    // Before the lock: who may not resume must not make others wait either.
+    if !sender_may_resume(stimulus, stored.instance_id)? {
+        return Ok(Reached::Nothing);
+    }
+    let waiting = if session.has_waited { bookmarks::try_lock(id) } else { bookmarks::lock(id) };
+    session.has_waited = true;
+    let Some(mut waiting) = waiting else {
+        return Ok(if bookmarks::exists(id) { leave(session, stimulus, stored) } else { Reached::Nothing });
+    };
+    let compiled = program::of_version(waiting.row.definition_version_id)?;
+    if waiting.row.instance.sub_status == SubStatus::Faulted {
+        return Ok(leave(session, stimulus, stored));
+    }
+    if !access::runs_here(&waiting.row.owner, &compiled) {
+        tell_how_to_fire();
+        return Ok(leave(session, stimulus, stored));
+    }
+    let resumed = resume::at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
+    Ok(if resumed { Reached::Resumed } else { Reached::Nothing })
+}
+
+fn sender_may_resume(stimulus: &Stimulus, instance: Uuid) -> Result<bool, PgError> {
+    let Some(sender) = stimulus.sender.role() else { return Ok(false) };
+    if role::is_superuser(sender) {
+        return Ok(true);
+    }
+    let Some((version, owner)) = instances::owner(instance) else { return Ok(false) };
+    let compiled = program::of_version(version)?;
+    Ok(access::is_member(sender, &owner) || access::may(sender, Privilege::Resume, &compiled.row))
+}
+
+/// Leaves a stimulus for one bookmark in the queue, until somebody may and can deliver it.
+fn leave(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Reached {
+    let filter = Filter {
+        bookmark_id: Some(stored.bookmark.id),
+        instance_id: Some(stored.instance_id),
+        ..Filter::default()
+    };
+    let item = item(session, filter, stimulus);
+    queue::insert(&item, session.timestamp());
+    Reached::Left(item.id)
+}
+
+/// Works off what bursts set off, until nothing is left.
+pub fn work_off(session: &mut Session) -> Result<(), PgError> {
+    while let Some(work) = session.work.pop_front() {
+        crate::pg::interrupt::check();
+        match work {
+            Work::Item(item) => deliver_taken(session, *item)?,
+            Work::Published(published, instance) => deliver_published(session, *published, instance)?,
+        }
+    }
+    Ok(())
+}
+
+fn deliver_published(session: &mut Session, published: Published, instance: Uuid) -> Result<(), PgError> {
+    let name = resolve_name(&published.name);
+    let instance_id = published.local.then_some(instance);
+    let sender = session.sender();
+    let stimulus = Stimulus {
+        filter: filter_of(&name, published.payload.as_ref(), published.correlation_id, instance_id),
+        payload: published.payload,
+        input: published.input,
+        sender,
+    };
+    let found = bookmarks::find(&stimulus.filter);
+    let mut delivery = Delivery::default();
+    if !published.local {
+        start_triggers(session, &name, &stimulus, &mut delivery)?;
+    }
+    reach(session, &stimulus, found, true, &mut delivery)
+}
+
+/// Delivers an item that is out of the queue. One that matches nothing any more goes back; one that raises
+/// goes back with an attempt more, or to the dead letters.
+fn deliver_taken(session: &mut Session, item: Item) -> Result<(), PgError> {
+    let pending = session.work.len();
+    let stimulus = stimulus_of(&item);
+    let attempt = subtransaction(|| {
+        let found = bookmarks::find(&stimulus.filter);
+        let mut delivery = Delivery::default();
+        match reach(session, &stimulus, found, false, &mut delivery) {
+            Ok(()) => delivery,
+            Err(error) => unwind(error),
+        }
+    });
+    match attempt {
+        Ok(delivery) => {
+            if delivery.resumed.is_empty() && delivery.queued.is_none() && !item.is_deferred {
+                queue::insert(&item, session.timestamp());
+            }
+            Ok(())
+        }
+        Err(error) if error.ends_the_call() || item.is_deferred => Err(error),
+        Err(error) => {
+            session.work.truncate(pending);
+            queue::insert(&item, session.timestamp());
+            note_failure(session, &item, &error);
+            Ok(())
+        }
+    }
+}
+
+/// Notes a failed delivery of an item that is in the queue.
+pub fn note_failure(session: &Session, item: &Item, error: &PgError) {
+    let now = session.timestamp();
+    let attempts = item.attempts + 1;
+    queue::failed(item.id, &error.message, Timestamp(now.0.saturating_add(RETRY_AFTER * i64::from(attempts))));
+    if attempts >= MAX_ATTEMPTS {
+        queue::bury(item.id, "Failed", now);
+    }
+}
+
+/// A kept item as a stimulus.
+pub fn stimulus_of(item: &Item) -> Stimulus {
+    Stimulus {
+        filter: item.filter.clone(),
+        payload: item.stimulus.clone(),
+        input: item.input.clone(),
+        sender: item.sender.clone(),
+    }
+}
+
+/// Delivers an item that is still in the queue, if something matches it and its sender may. Returns how many
+/// instances it resumed.
+pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<u64, PgError> {
+    let stimulus = stimulus_of(item);
+    let mut found = bookmarks::find(&stimulus.filter);
+    if let Some(only) = item.filter.bookmark_id {
+        // Left for this bookmark: where it cannot run now, it stays as it is.
+        let can_run = bookmarks::try_lock(only).is_some_and(|waiting| {
+            waiting.row.instance.sub_status != SubStatus::Faulted
+                && program::of_version(waiting.row.definition_version_id)
+                    .is_ok_and(|compiled| access::runs_here(&waiting.row.owner, &compiled))
+        });
+        if !can_run {
+            found.clear();
+        }
+    }
+    if found.is_empty() || !queue::take(item.id) {
+        return Ok(0);
+    }
+    let mut delivery = Delivery::default();
+    reach(session, &stimulus, found, false, &mut delivery)?;
+    if delivery.resumed.is_empty() && delivery.queued.is_none() {
+        queue::insert(item, session.timestamp());
+    }
+    work_off(session)?;
+    Ok(delivery.resumed.len() as u64)
+}
+
+/// Full stimulus name: as a type resolves in a definition.
+pub fn resolve_name(name: &str) -> String {
+    stimulus::resolve_name(name, &|name| activity_types::find(name).is_some())
+}
+
+/// The filter of a stimulus by name and payload (in normal form).
+pub fn filter_of(
+    name: &str,
+    payload: Option<&Value>,
+    correlation_id: Option<String>,
+    instance_id: Option<Uuid>,
+) -> Filter {
+    Filter {
+        hashes: payload.map(|payload| stimulus::hash(name, Some(payload), None)).into_iter().collect(),
+        name: Some(name.to_owned()),
+        correlation_id,
+        instance_id,
+        ..Filter::default()
+    }
+}

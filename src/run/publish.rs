@@ -1,0 +1,234 @@
+//! Definitions: storing, publishing, retracting, deleting, and the trigger index.
+
+use serde_json::{Value, json};
+use workflow_engine::definition;
+use workflow_engine::program::Security;
+use workflow_engine::trigger::{self, Trigger};
+
+use crate::access;
+use crate::host::SpiHost;
+use crate::pg::PgError;
+use crate::program::{self, Compiled};
+use crate::run::Session;
+use crate::store::definitions::{self, DefinitionRow, NewDefinition};
+use crate::store::{owners, triggers};
+use crate::{error, guc};
+
+/// What changed in the trigger index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Indexed {
+    /// Triggers that are new.
+    pub added: i32,
+    /// Triggers that are gone.
+    pub removed: i32,
+    /// Triggers that stayed, with their ids.
+    pub unchanged: i32,
+}
+
+/// Stores a definition unless its latest version has the same content, and publishes it if asked to.
+/// Returns its id and version.
+pub fn define(
+    session: &mut Session,
+    document: &Value,
+    publish: bool,
+    allow_unknown: bool,
+) -> Result<(String, i32), PgError> {
+    refuse_large(document)?;
+    let identity = definition::identity(document).map_err(|problem| error::definition(&[problem]))?;
+    let program = program::compile(document, allow_unknown).map_err(|problems| error::definition(&problems))?;
+    definitions::lock(&identity.definition_id);
+    let latest = definitions::latest(&identity.definition_id);
+    if let Some(latest) = &latest {
+        access::require_owner(latest)?;
+        let stored = definitions::document(latest.id).unwrap_or_default();
+        if definition::same_content(&stored, document) {
+            if publish && !latest.is_published {
+                publish_version(session, latest)?;
+            }
+            return Ok((latest.definition_id.clone(), latest.version));
+        }
+    }
+    let highest = definitions::highest(&identity.definition_id);
+    let version = identity.version.filter(|version| *version > highest).unwrap_or(highest + 1);
+    let id = session.new_id();
+    definitions::add(
+        &NewDefinition {
+            id,
+            definition_id: &identity.definition_id,
+            version,
+            name: identity.name.as_deref(),
+            description: identity.description.as_deref(),
+            definer: program.options.security == Security::Definer,
+            uses_sql: program.uses_sql,
+            owner: latest.map_or_else(owners::current_id, |latest| latest.owner.id),
+            document,
+        },
+        session.timestamp(),
+    );
+    if publish && let Some(row) = definitions::by_id(id) {
+        publish_version(session, &row)?;
+    }
+    Ok((identity.definition_id, version))
+}
+
+fn refuse_large(document: &Value) -> Result<(), PgError> {
+    let (size, limit) = (document.to_string().len(), guc::max_definition_size());
+    if size <= limit {
+        return Ok(());
+    }
+    Err(PgError::new("54000", "workflow definition is too large")
+        .detail(format!("It has {size} bytes; the limit is {limit}."))
+        .hint("Raise workflow.max_definition_size."))
+}
+
+/// Publishes a version, the latest one if none is named, and returns its number.
+pub fn publish(session: &mut Session, definition_id: &str, version: Option<i32>) -> Result<i32, PgError> {
+    definitions::lock(definition_id);
+    let row = find(definition_id, version)?;
+    access::require_owner(&row)?;
+    publish_version(session, &row)?;
+    Ok(row.version)
+}
+
+/// The version asked for, or the latest one.
+pub fn find(definition_id: &str, version: Option<i32>) -> Result<DefinitionRow, PgError> {
+    let found = match version {
+        Some(version) => definitions::version(definition_id, version),
+        None => definitions::latest(definition_id),
+    };
+    found.ok_or_else(|| match version {
+        Some(version) if definitions::latest(definition_id).is_some() => {
+            PgError::new("42704", format!("version {version} of workflow definition \"{definition_id}\" does not exist"))
+        }
+        _ => PgError::new("42704", format!("workflow definition \"{definition_id}\" does not exist")),
+    })
+}
+
+fn publish_version(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
+    definitions::publish(row);
+    index(session, row)?;
+    Ok(())
+}
+
+/// Takes a definition back: nothing starts it any more, running instances go on. `false`: it was not published.
+pub fn retract(definition_id: &str) -> Result<bool, PgError> {
+    definitions::lock(definition_id);
+    let row = find(definition_id, None)?;
+    access::require_owner(&row)?;
+    let was_published = definitions::unpublish(definition_id);
+    forget_triggers(definition_id);
+    Ok(was_published)
+}
+
+fn forget_triggers(definition_id: &str) {
+    let removed = i32::try_from(triggers::delete_all(definition_id)).unwrap_or(i32::MAX);
+    announce(definition_id, Indexed { removed, ..Indexed::default() });
+}
+
+/// Deletes a version, or all of them, unless an instance runs on it. Returns how many went.
+pub fn delete(session: &Session, definition_id: &str, version: Option<i32>) -> Result<i32, PgError> {
+    definitions::lock(definition_id);
+    let doomed = match version {
+        Some(_) => vec![find(definition_id, version)?],
+        None => definitions::all(definition_id),
+    };
+    let Some(first) = doomed.first() else { return Err(find(definition_id, version).map_or_else(|e| e, |_| gone())) };
+    access::require_owner(first)?;
+    for row in &doomed {
+        if let Some(instance) = definitions::running_instance(row.id) {
+            return Err(PgError::new(
+                "55006",
+                format!("version {} of workflow definition \"{definition_id}\" is in use", row.version),
+            )
+            .detail(format!("Workflow instance {instance} has not ended."))
+            .hint("Cancel its instances first, or retract the definition so that no more are started."));
+        }
+    }
+    for row in &doomed {
+        if row.is_published {
+            forget_triggers(definition_id);
+        }
+        definitions::delete(row, session.timestamp());
+    }
+    definitions::settle_deletion(definition_id);
+    Ok(i32::try_from(doomed.len()).unwrap_or(i32::MAX))
+}
+
+fn gone() -> PgError {
+    PgError::new("42704", "workflow definition does not exist")
+}
+
+/// Evaluates the triggers of the published version anew.
+pub fn refresh(session: &mut Session, definition_id: &str) -> Result<Indexed, PgError> {
+    definitions::lock(definition_id);
+    let row = find(definition_id, None)?;
+    access::require_owner(&row)?;
+    match definitions::published(definition_id) {
+        Some(published) => index(session, &published),
+        None => Err(PgError::new("55000", format!("workflow definition \"{definition_id}\" is not published"))),
+    }
+}
+
+/// Brings the trigger index up to date. A trigger that did not change keeps its row.
+fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgError> {
+    let compiled = program::of_version(row.id)?;
+    let wanted = evaluate(session, &compiled)?;
+    let mut stored = triggers::of_definition(&row.definition_id);
+    let mut indexed = Indexed::default();
+    for trigger in &wanted {
+        let same = stored.iter().position(|known| {
+            known.node_id == trigger.node_id
+                && known.name == trigger.name
+                && known.hash == trigger.hash
+                && known.payload == trigger.payload
+        });
+        if let Some(position) = same {
+            let known = stored.swap_remove(position);
+            triggers::keep(known.id, row, &trigger.activity_id);
+            indexed.unchanged += 1;
+        }
+    }
+    for gone in &stored {
+        triggers::delete(gone.id);
+        indexed.removed += 1;
+    }
+    let kept = triggers::of_definition(&row.definition_id);
+    for trigger in &wanted {
+        if kept.iter().any(|known| known.node_id == trigger.node_id && known.hash == trigger.hash) {
+            continue;
+        }
+        let id = session.new_id();
+        triggers::insert(id, row, trigger, session.timestamp());
+        indexed.added += 1;
+    }
+    announce(&row.definition_id, indexed);
+    Ok(indexed)
+}
+
+fn evaluate(session: &Session, compiled: &Compiled) -> Result<Vec<Trigger>, PgError> {
+    let mut host = SpiHost::new(session.now, uuid::Uuid::nil(), compiled);
+    let mut found = trigger::index(&compiled.program, &mut host, &session.limits).map_err(|(activity, fault)| {
+        let original = host.original(&fault);
+        PgError {
+            message: format!("trigger \"{activity}\" cannot be indexed: {}", original.message),
+            ..original
+        }
+    })?;
+    // One row for each payload: the same payload twice is one row.
+    let mut seen = std::collections::HashSet::new();
+    found.retain(|trigger| seen.insert((trigger.node_id.clone(), trigger.hash)));
+    Ok(found)
+}
+
+/// Tells listeners outside what changed.
+fn announce(definition_id: &str, indexed: Indexed) {
+    let Indexed { added, removed, unchanged } = indexed;
+    if added + removed + unchanged > 0 {
+        triggers::announce(&json!({
+            "definition_id": definition_id,
+            "added": added,
+            "removed": removed,
+            "unchanged": unchanged,
+        }));
+    }
+}

@@ -1,0 +1,131 @@
+//! Going on: at a bookmark, or after a fault.
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::execution;
+use workflow_engine::instance::SubStatus;
+use workflow_engine::journal::EventKind;
+
+use crate::access;
+use crate::pg::PgError;
+use crate::pg::subtransaction::subtransaction;
+use crate::program::{self, Compiled};
+use crate::run::burst::{self, Burst, OnFault, RowState};
+use crate::run::start::{self, START_BOOKMARK};
+use crate::run::{Session, activation_key, deliver, running};
+use crate::store::bookmarks::{self, Waiting};
+use crate::store::instances::{self, InstanceRow};
+use crate::store::{journal, tasks};
+
+/// Resumes a bookmark that the caller named. `None`: it is not there, and that is all right.
+pub fn named(
+    session: &mut Session,
+    bookmark_id: Uuid,
+    input: Option<&Value>,
+    missing_ok: bool,
+    on_fault: OnFault,
+) -> Result<Option<InstanceRow>, PgError> {
+    session.has_waited = true;
+    let Some(mut waiting) = bookmarks::lock(bookmark_id) else { return missing(bookmark_id, missing_ok) };
+    running::refuse(waiting.row.instance.id)?;
+    let compiled = program::of_version(waiting.row.definition_version_id)?;
+    access::require_resume(&waiting.row, &compiled)?;
+    if !at(session, &mut waiting, &compiled, input, on_fault)? {
+        return missing(bookmark_id, missing_ok);
+    }
+    deliver::work_off(session)?;
+    Ok(Some(waiting.row))
+}
+
+/// With the instance locked: takes the bookmark and runs on. `false`: it was used up meanwhile.
+pub fn at(
+    session: &mut Session,
+    waiting: &mut Waiting,
+    compiled: &Compiled,
+    input: Option<&Value>,
+    on_fault: OnFault,
+) -> Result<bool, PgError> {
+    if !bookmarks::take(&waiting.resumed) {
+        return Ok(false);
+    }
+    if waiting.resumed.name == START_BOOKMARK {
+        start::pending(session, waiting, compiled, on_fault)?;
+        return Ok(true);
+    }
+    take_up(session, &mut waiting.row, compiled)?;
+    if waiting.bookmark.activity_type == "Elsa.RunTask" && waiting.resumed.auto_burn {
+        tasks::complete(waiting.resumed.id, input, session.timestamp());
+    }
+    let Waiting { resumed, row, bookmark } = waiting;
+    let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(bookmark) };
+    burst::run(session, burst, |program, instance, host, limits| {
+        execution::resume(program, instance, resumed, input, host, limits)
+    })?;
+    Ok(true)
+}
+
+/// Makes a faulted instance count again for activation strategies; it can lose against another one (23505).
+fn take_up(session: &Session, row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    let _ = session;
+    if row.instance.sub_status != SubStatus::Faulted {
+        return Ok(());
+    }
+    let correlation_id = row.instance.correlation_id.clone();
+    let Some(key) = activation_key(&compiled.program, correlation_id.as_deref()) else { return Ok(()) };
+    let id = row.instance.id;
+    let taken = subtransaction(|| instances::set_key(id, Some(&key), correlation_id.as_deref()));
+    match taken {
+        Ok(()) => {
+            row.activation_key = Some(key);
+            Ok(())
+        }
+        Err(caught) if caught.sqlstate == "23505" => Err(start::refused(&row.definition_id, &key)),
+        Err(caught) => Err(caught),
+    }
+}
+
+fn missing(bookmark_id: Uuid, missing_ok: bool) -> Result<Option<InstanceRow>, PgError> {
+    if missing_ok {
+        return Ok(None);
+    }
+    let Some((at, kind)) = journal::end_of_bookmark(bookmark_id) else {
+        return Err(PgError::new("42704", format!("bookmark {bookmark_id} does not exist")));
+    };
+    let what = match kind {
+        EventKind::Resumed | EventKind::WorkflowResumed => "It was resumed",
+        _ => "It was removed",
+    };
+    Err(PgError::new("55000", format!("bookmark {bookmark_id} was already used"))
+        .detail(format!("{what} at {}.", at.format("%Y-%m-%d %H:%M:%S%.6f+00"))))
+}
+
+/// Runs the faulted activities of an instance again.
+pub fn retry(
+    session: &mut Session,
+    instance_id: Uuid,
+    activity_ids: Option<&[String]>,
+    on_fault: OnFault,
+) -> Result<InstanceRow, PgError> {
+    running::refuse(instance_id)?;
+    session.has_waited = true;
+    let mut row = instances::lock(instance_id).ok_or_else(|| unknown(instance_id))?;
+    let compiled = program::of_version(row.definition_version_id)?;
+    access::require_resume(&row, &compiled)?;
+    let has_faults = row.instance.sub_status == SubStatus::Faulted || row.instance.incident_count > 0;
+    if !has_faults || matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
+        return Err(PgError::new("55000", format!("workflow instance {instance_id} is not faulted"))
+            .detail(format!("It is {}.", row.instance.sub_status.name())));
+    }
+    take_up(session, &mut row, &compiled)?;
+    let burst = Burst { row: &mut row, compiled: &compiled, state: RowState::Stored, on_fault, resumed: None };
+    burst::run(session, burst, |program, instance, host, limits| {
+        execution::retry(program, instance, activity_ids, host, limits)
+    })?;
+    deliver::work_off(session)?;
+    Ok(row)
+}
+
+/// There is no such instance (42704).
+pub fn unknown(instance_id: Uuid) -> PgError {
+    PgError::new("42704", format!("workflow instance {instance_id} does not exist"))
+}

@@ -1,0 +1,272 @@
+//! Starting: by name, by a trigger that a stimulus met, and later, as the owner.
+
+use std::rc::Rc;
+
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+use workflow_engine::Bookmark;
+use workflow_engine::execution::{self, activity_instance_id};
+use workflow_engine::instance::{Instance, SubStatus};
+use workflow_engine::journal::{Event, EventKind};
+use workflow_engine::program::{Activation, NodeIx};
+use workflow_engine::stimulus;
+
+use crate::access::{self, Privilege};
+use crate::error;
+use crate::pg::PgError;
+use crate::pg::error::notice;
+use crate::program::{self, Compiled};
+use crate::run::burst::{self, Burst, Ended, OnFault, RowState};
+use crate::run::{Session, activation_key, deliver, tell_how_to_fire};
+use crate::store::bookmarks::{self, Waiting};
+use crate::store::definitions::{self, DefinitionRow};
+use crate::store::instances::{self, InstanceRow};
+use crate::store::triggers::TriggerRow;
+use crate::store::{journal, owners};
+
+/// Name of the bookmark of an instance that was created and waits for its owner's session to start it.
+pub const START_BOOKMARK: &str = "Workflow.Start";
+
+/// What a start was asked for.
+#[derive(Debug)]
+pub struct Request {
+    /// Logical id of the definition.
+    pub definition_id: String,
+    /// Version; the published one if not given.
+    pub version: Option<i32>,
+    /// Input.
+    pub input: Map<String, Value>,
+    /// Correlation id.
+    pub correlation_id: Option<String>,
+    /// Name of the instance.
+    pub name: Option<String>,
+    /// Id that the caller wants.
+    pub instance_id: Option<Uuid>,
+    /// Trigger to start at, as if it had fired.
+    pub trigger: Option<String>,
+    /// What a fault does.
+    pub on_fault: OnFault,
+}
+
+/// Starts an instance that the caller named, and runs it until every branch waits or ends.
+pub fn named(session: &mut Session, request: Request) -> Result<InstanceRow, PgError> {
+    let definition = find(&request.definition_id, request.version)?;
+    access::require(Privilege::Start, &definition)?;
+    if let Some(existing) = request.instance_id.and_then(instances::get) {
+        return same_definition(existing, &definition);
+    }
+    let compiled = program::of_version(definition.id)?;
+    let id = request.instance_id.unwrap_or_else(|| session.new_id());
+    let owner = session.sender();
+    let mut row = new_row(id, &compiled, owner, request.correlation_id, request.name, request.input)?;
+    let trigger = request.trigger.as_deref();
+    let ended = run(session, &mut row, &compiled, trigger, None, request.on_fault, request.instance_id.is_some())?;
+    if ended == Ended::Taken {
+        // The other transaction committed: either it started this very instance, or it holds the key.
+        if let Some(existing) = request.instance_id.and_then(instances::get) {
+            return same_definition(existing, &definition);
+        }
+        return Err(refused(&definition.definition_id, &key_of(&row, &compiled)));
+    }
+    if trigger.is_none() {
+        tell_if_trigger_waits(&row, &compiled);
+    }
+    deliver::work_off(session)?;
+    Ok(row)
+}
+
+fn find(definition_id: &str, version: Option<i32>) -> Result<DefinitionRow, PgError> {
+    let found = match version {
+        Some(version) => definitions::version(definition_id, version),
+        None => definitions::published(definition_id),
+    };
+    found.ok_or_else(|| match (version, definitions::latest(definition_id)) {
+        (Some(version), Some(_)) => {
+            PgError::new("42704", format!("version {version} of workflow definition \"{definition_id}\" does not exist"))
+        }
+        (None, Some(_)) => PgError::new("55000", format!("workflow definition \"{definition_id}\" is not published"))
+            .hint(format!("Run wf_publish('{definition_id}'), or name a version.")),
+        (_, None) => PgError::new("42704", format!("workflow definition \"{definition_id}\" does not exist"))
+            .hint("The first argument is the definition's id, not its name."),
+    })
+}
+
+/// A second start with a known id runs nothing; with another definition it is a mistake (23505).
+fn same_definition(existing: InstanceRow, definition: &DefinitionRow) -> Result<InstanceRow, PgError> {
+    if existing.definition_id == definition.definition_id {
+        return Ok(existing);
+    }
+    Err(PgError::new("23505", format!("workflow instance {} already exists", existing.instance.id))
+        .detail(format!("It runs definition \"{}\".", existing.definition_id)))
+}
+
+fn new_row(
+    id: Uuid,
+    compiled: &Compiled,
+    owner: owners::Owner,
+    correlation_id: Option<String>,
+    name: Option<String>,
+    input: Map<String, Value>,
+) -> Result<InstanceRow, PgError> {
+    let activation_key = activation_key(&compiled.program, correlation_id.as_deref());
+    let instance = Instance::new(id, &compiled.program, compiled.row.version, correlation_id, name, input);
+    Ok(InstanceRow {
+        instance: instance.map_err(|fault| error::fault(&fault))?,
+        definition_version_id: compiled.row.id,
+        definition_id: compiled.row.definition_id.clone(),
+        owner,
+        activation_key,
+    })
+}
+
+/// Runs a new instance. Its row comes first where somebody must see it during the burst: SQL of the user, or
+/// another instance that takes the same correlation id. Otherwise it is written once, at the end.
+fn run(
+    session: &mut Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    trigger: Option<&str>,
+    stimulus: Option<&Value>,
+    on_fault: OnFault,
+    id_given: bool,
+) -> Result<Ended, PgError> {
+    let may_be_taken = id_given || row.activation_key.is_some();
+    let activation = compiled.program.options.activation;
+    let first = compiled.row.uses_sql || matches!(activation, Activation::Correlated | Activation::CorrelatedSingleton);
+    let state = if first {
+        row.instance.sub_status = SubStatus::Executing;
+        if !instances::insert(row, session.timestamp(), may_be_taken) {
+            return Ok(Ended::Taken);
+        }
+        RowState::Stored
+    } else {
+        RowState::New { may_be_taken }
+    };
+    let burst = Burst { row, compiled, state, on_fault, resumed: None };
+    burst::run(session, burst, |program, instance, host, limits| {
+        execution::start(program, instance, trigger, stimulus, host, limits)
+    })
+}
+
+fn key_of(row: &InstanceRow, compiled: &Compiled) -> String {
+    activation_key(&compiled.program, row.instance.correlation_id.as_deref()).unwrap_or_default()
+}
+
+/// An activation strategy says no (23505).
+pub fn refused(definition_id: &str, key: &str) -> PgError {
+    let error = PgError::new(
+        "23505",
+        format!("activation strategy of workflow definition \"{definition_id}\" allows no further instance"),
+    );
+    match instances::holder(key) {
+        Some(holder) => error.detail(format!("Running workflow instance: {holder}.")),
+        None => error.hint("The running instance has just ended; try again."),
+    }
+}
+
+fn tell_if_trigger_waits(row: &InstanceRow, compiled: &Compiled) {
+    let waits = row.instance.state.contexts.values().find(|context| {
+        context.bookmarks > 0 && compiled.program.node(context.node).can_start_workflow
+    });
+    if let Some(context) = waits {
+        let activity = &compiled.program.node(context.node).id;
+        notice(
+            PgError::new("00000", format!("workflow instance {} waits at its trigger \"{activity}\"", row.instance.id))
+                .hint(format!("To start as if it had fired, pass trigger_activity_id => '{activity}'.")),
+        );
+    }
+}
+
+/// Starts an instance by a trigger that a stimulus met. `None`: an activation strategy refused it.
+pub fn triggered(
+    session: &mut Session,
+    trigger: &TriggerRow,
+    stimulus: Option<&Value>,
+    correlation_id: Option<&str>,
+) -> Result<Option<Uuid>, PgError> {
+    let compiled = program::of_version(trigger.definition_version_id)?;
+    let id = session.new_id();
+    let owner = compiled.row.owner.clone();
+    let input = stimulus.and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut row = new_row(id, &compiled, owner, correlation_id.map(ToOwned::to_owned), None, input)?;
+    let activity = Some(trigger.activity_id.as_str());
+    let ended = if access::runs_here(&compiled.row.owner, &compiled) {
+        run(session, &mut row, &compiled, activity, stimulus, OnFault::Store, false)?
+    } else {
+        leave_for_owner(session, &mut row, &compiled, trigger, stimulus)
+    };
+    if ended == Ended::Taken {
+        note_refusal(session, &row, &compiled, trigger);
+        return Ok(None);
+    }
+    Ok(Some(id))
+}
+
+/// Creates the instance, due now: the owner's session runs it.
+fn leave_for_owner(
+    session: &mut Session,
+    row: &mut InstanceRow,
+    compiled: &Rc<Compiled>,
+    trigger: &TriggerRow,
+    stimulus: Option<&Value>,
+) -> Ended {
+    let now = session.timestamp();
+    row.instance.sub_status = SubStatus::Pending;
+    if !instances::insert(row, now, row.activation_key.is_some()) {
+        return Ended::Taken;
+    }
+    let node = compiled.program.find(&trigger.activity_id).unwrap_or(NodeIx(0));
+    let bookmark = Bookmark {
+        id: session.new_id(),
+        node,
+        activity_id: trigger.activity_id.clone(),
+        node_id: trigger.node_id.clone(),
+        activity_type: START_BOOKMARK.into(),
+        activity_instance_id: activity_instance_id(row.instance.id, 0),
+        name: START_BOOKMARK.into(),
+        hash: stimulus::hash(START_BOOKMARK, None, None),
+        payload: stimulus.cloned(),
+        metadata: Some(json!({ "trigger": trigger.activity_id })),
+        callback: None,
+        auto_burn: true,
+        auto_complete: true,
+        due_at: Some(session.now),
+    };
+    bookmarks::insert(&bookmark, row.instance.id, row.instance.correlation_id.as_deref(), now);
+    tell_how_to_fire();
+    Ended::Saved
+}
+
+/// Starts an instance that was left for its owner.
+pub fn pending(
+    session: &mut Session,
+    waiting: &mut Waiting,
+    compiled: &Compiled,
+    on_fault: OnFault,
+) -> Result<(), PgError> {
+    let trigger = waiting.bookmark.activity_id.clone();
+    let stimulus = waiting.resumed.payload.clone();
+    let row = &mut waiting.row;
+    let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(&waiting.bookmark) };
+    burst::run(session, burst, |program, instance, host, limits| {
+        execution::start(program, instance, Some(&trigger), stimulus.as_ref(), host, limits)
+    })?;
+    Ok(())
+}
+
+/// Writes a refused start into the journal, under an instance id that was never used.
+fn note_refusal(session: &Session, row: &InstanceRow, compiled: &Compiled, trigger: &TriggerRow) {
+    let holder = instances::holder(&key_of(row, compiled));
+    let event = Event {
+        kind: EventKind::StartRefused,
+        activity_id: trigger.activity_id.clone(),
+        activity_type: trigger.name.clone(),
+        activity_instance_id: None,
+        bookmark_id: None,
+        data: Some(workflow_engine::instance::Json(json!({
+            "definition_id": row.definition_id,
+            "running_instance_id": holder,
+        }))),
+    };
+    journal::append(row.instance.id, 0, &[event], session.timestamp());
+}

@@ -1,0 +1,117 @@
+//! The sweep: fires what is due and joins queue and bookmarks that two transactions wrote without seeing each
+//! other. Idempotent; every fire has a subtransaction of its own, so that one failure stops nothing else.
+
+use uuid::Uuid;
+
+use crate::access;
+use crate::pg::error::{unwind, warning};
+use crate::pg::spi::Timestamp;
+use crate::pg::subtransaction::subtransaction;
+use crate::pg::{PgError, role};
+use crate::program;
+use crate::run::burst::OnFault;
+use crate::run::{Session, deliver, resume};
+use crate::store::{bookmarks, queue};
+use crate::guc;
+
+/// How far a due bookmark is moved after it raised.
+const POSTPONE: i64 = 10_000_000;
+
+/// Expired items that one sweep moves.
+const MAX_EXPIRED: i64 = 1000;
+
+/// Fires what is due for the current role, at most `max` fires. Returns how many there were.
+pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
+    if !guc::enabled() {
+        return Ok(0);
+    }
+    session.has_waited = true;
+    let mut fired = fire_due(session, max)?;
+    fired += sweep_queue(session, max.saturating_sub(fired))?;
+    for id in queue::expired(session.timestamp(), MAX_EXPIRED) {
+        queue::bury(id, "Expired", session.timestamp());
+    }
+    Ok(fired)
+}
+
+fn fire_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
+    let mut fired = 0;
+    let mut after = (Timestamp(i64::MIN), Uuid::nil());
+    while fired < max {
+        let page = bookmarks::due(session.timestamp(), after);
+        let Some(last) = page.last() else { break };
+        after = (last.1, last.0);
+        for (bookmark, _) in page {
+            if fired == max {
+                break;
+            }
+            fired += u64::from(fire(session, bookmark)?);
+        }
+    }
+    Ok(fired)
+}
+
+/// Fires one bookmark, if it is free and this role's to fire.
+fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
+    let pending = session.work.len();
+    let attempt = subtransaction(|| try_fire(session, bookmark).unwrap_or_else(|error| unwind(error)));
+    match attempt {
+        Ok(fired) => Ok(fired),
+        Err(error) if error.ends_the_call() => Err(error),
+        Err(error) => {
+            session.work.truncate(pending);
+            let until = Timestamp(session.timestamp().0.saturating_add(POSTPONE));
+            if bookmarks::try_lock(bookmark).is_some() {
+                bookmarks::postpone(bookmark, until);
+            }
+            warning(PgError { message: format!("bookmark {bookmark} could not be fired: {}", error.message), ..error });
+            Ok(false)
+        }
+    }
+}
+
+fn try_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
+    let Some(mut waiting) = bookmarks::try_lock(bookmark) else { return Ok(false) };
+    let compiled = program::of_version(waiting.row.definition_version_id)?;
+    let is_mine = access::is_member(role::current(), &waiting.row.owner);
+    if !is_mine || !access::runs_here(&waiting.row.owner, &compiled) {
+        return Ok(false);
+    }
+    let fired = resume::at(session, &mut waiting, &compiled, None, OnFault::Store)?;
+    deliver::work_off(session)?;
+    Ok(fired)
+}
+
+fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
+    let mut fired = 0;
+    let mut after = Uuid::nil();
+    while fired < max {
+        let page = queue::page(after, session.timestamp());
+        let Some(last) = page.last() else { break };
+        after = last.id;
+        for item in page {
+            if fired >= max {
+                break;
+            }
+            fired += sweep_item(session, &item)?;
+        }
+    }
+    Ok(fired)
+}
+
+fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<u64, PgError> {
+    let pending = session.work.len();
+    let attempt =
+        subtransaction(|| deliver::deliver_queued(session, item).unwrap_or_else(|error| unwind(error)));
+    match attempt {
+        Ok(resumed) => Ok(resumed),
+        Err(error) if error.ends_the_call() => Err(error),
+        Err(error) => {
+            session.work.truncate(pending);
+            if queue::lock(item.id) {
+                deliver::note_failure(session, item, &error);
+            }
+            Ok(0)
+        }
+    }
+}

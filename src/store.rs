@@ -1,0 +1,18 @@
+//! The tables: one function per statement, rows to structs and back.
+//!
+//! **Lock order: the instance's row first.** Whoever comes from a bookmark, a queue item or a task reads it
+//! without a lock, locks the instance `FOR NO KEY UPDATE` (not `FOR UPDATE`, which would block foreign keys of
+//! users' tables), then deletes the row with RETURNING; no row means that somebody else won. Only the first
+//! instance lock of a call waits; every further one is `SKIP LOCKED`. Queue items are locked `SKIP LOCKED`,
+//! always after the instance they are for. Statements run with the rights of the extension's owner.
+
+pub mod activity_types;
+pub mod bookmarks;
+pub mod definitions;
+pub mod incidents;
+pub mod instances;
+pub mod journal;
+pub mod owners;
+pub mod queue;
+pub mod tasks;
+pub mod triggers;

@@ -1,0 +1,110 @@
+//! Activity types written in SQL.
+
+use serde_json::Value;
+
+use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::store::owners::Owner;
+
+/// A registered type.
+#[derive(Clone, Debug)]
+pub struct ActivityType {
+    /// Qualified name of the handler.
+    pub handler: String,
+    /// Whether it is a trigger.
+    pub trigger: bool,
+    /// Qualified name of the payload function.
+    pub payloads: Option<String>,
+    /// Names of its outputs, if they are declared.
+    pub outputs: Option<Vec<String>>,
+    /// Who registered it.
+    pub owner: Owner,
+}
+
+/// A type to be stored.
+#[derive(Debug)]
+pub struct NewActivityType<'a> {
+    /// Type name.
+    pub name: &'a str,
+    /// Qualified name of the handler.
+    pub handler: &'a str,
+    /// `action` or `trigger`.
+    pub kind: &'a str,
+    /// Qualified name of the payload function.
+    pub payloads: Option<&'a str>,
+    /// Documentation of inputs.
+    pub inputs: Option<&'a Value>,
+    /// Documentation of outputs.
+    pub outputs: Option<&'a Value>,
+    /// Documentation of outcomes.
+    pub outcomes: Option<&'a [String]>,
+    /// Documentation.
+    pub description: Option<&'a str>,
+    /// Id of the owner.
+    pub owner: i32,
+}
+
+static FIND: Statement = Statement::new(
+    "SELECT t.handler, t.kind = 'trigger', t.payloads, t.outputs, o.id, o.role, o.name \
+     FROM workflow.activity_types t JOIN workflow.owners o ON o.id = t.owner WHERE t.type = $1",
+    &[Type::Text],
+);
+
+static PUT: Statement = Statement::new(
+    "INSERT INTO workflow.activity_types \
+         (type, handler, kind, payloads, inputs, outputs, outcomes, description, owner, created_at) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
+     ON CONFLICT (type) DO UPDATE SET handler = excluded.handler, kind = excluded.kind, payloads = excluded.payloads, \
+         inputs = excluded.inputs, outputs = excluded.outputs, outcomes = excluded.outcomes, \
+         description = excluded.description",
+    &[
+        Type::Text,
+        Type::Text,
+        Type::Text,
+        Type::Text,
+        Type::Jsonb,
+        Type::Jsonb,
+        Type::TextArray,
+        Type::Text,
+        Type::Integer,
+        Type::Timestamp,
+    ],
+);
+
+/// The type of this name.
+pub fn find(name: &str) -> Option<ActivityType> {
+    FIND.first(&[Arg::Text(name)], |row| ActivityType {
+        handler: row.get(),
+        trigger: row.get(),
+        payloads: row.maybe(),
+        outputs: row.maybe::<Value>().map(|declared| names(&declared)),
+        owner: Owner::read(row),
+    })
+}
+
+/// Output names, from an array of names or of objects with a `name`, or from an object by name.
+fn names(declared: &Value) -> Vec<String> {
+    match declared {
+        Value::Object(members) => members.keys().cloned().collect(),
+        Value::Array(entries) => {
+            let named = entries.iter().filter_map(|entry| entry.as_str().or_else(|| entry.get("name")?.as_str()));
+            named.map(ToOwned::to_owned).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Stores a type, or replaces its definition; the owner stays.
+pub fn put(new: &NewActivityType<'_>, now: Timestamp) {
+    PUT.run(&[
+        Arg::Text(new.name),
+        Arg::Text(new.handler),
+        Arg::Text(new.kind),
+        Arg::text(new.payloads),
+        Arg::json(new.inputs),
+        Arg::json(new.outputs),
+        new.outcomes.map_or(Arg::Null, Arg::Texts),
+        Arg::text(new.description),
+        Arg::Integer(new.owner),
+        Arg::Timestamp(now),
+    ]);
+}

@@ -1,0 +1,263 @@
+//! Definition versions and grants.
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+use crate::store::owners::Owner;
+
+/// A stored version, without its document.
+#[derive(Clone, Debug)]
+pub struct DefinitionRow {
+    /// Id of the version.
+    pub id: Uuid,
+    /// Logical id.
+    pub definition_id: String,
+    /// Version number.
+    pub version: i32,
+    /// Whether no later one exists.
+    pub is_latest: bool,
+    /// Whether it is the published one.
+    pub is_published: bool,
+    /// Whether user SQL runs with the owner's rights.
+    pub definer: bool,
+    /// Whether it can run user SQL at all.
+    pub uses_sql: bool,
+    /// Owner.
+    pub owner: Owner,
+}
+
+/// A version to be stored.
+#[derive(Debug)]
+pub struct NewDefinition<'a> {
+    /// Id of the version.
+    pub id: Uuid,
+    /// Logical id.
+    pub definition_id: &'a str,
+    /// Version number.
+    pub version: i32,
+    /// Name.
+    pub name: Option<&'a str>,
+    /// Description.
+    pub description: Option<&'a str>,
+    /// Whether user SQL runs with the owner's rights.
+    pub definer: bool,
+    /// Whether it can run user SQL at all.
+    pub uses_sql: bool,
+    /// Id of the owner.
+    pub owner: i32,
+    /// The document as given.
+    pub document: &'a Value,
+}
+
+fn read(row: &mut Row<'_>) -> DefinitionRow {
+    DefinitionRow {
+        id: row.get(),
+        definition_id: row.get(),
+        version: row.get(),
+        is_latest: row.get(),
+        is_published: row.get(),
+        definer: row.get(),
+        uses_sql: row.get(),
+        owner: Owner::read(row),
+    }
+}
+
+/// The columns that [`read`] reads.
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT d.id, d.definition_id, d.version, d.is_latest, d.is_published, d.security = 'definer', d.uses_sql, \
+                    o.id, o.role, o.name \
+             FROM workflow.definitions d JOIN workflow.owners o ON o.id = d.owner ",
+            $rest
+        )
+    };
+}
+
+static PUBLISHED: Statement =
+    Statement::new(select!("WHERE d.definition_id = $1 AND d.is_published"), &[Type::Text]);
+static LATEST: Statement = Statement::new(select!("WHERE d.definition_id = $1 AND d.is_latest"), &[Type::Text]);
+static VERSION: Statement = Statement::new(
+    select!("WHERE d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NULL"),
+    &[Type::Text, Type::Integer],
+);
+static BY_ID: Statement = Statement::new(select!("WHERE d.id = $1"), &[Type::Uuid]);
+static ALL: Statement = Statement::new(
+    select!("WHERE d.definition_id = $1 AND d.deleted_at IS NULL ORDER BY d.version"),
+    &[Type::Text],
+);
+static DOCUMENT: Statement = Statement::new("SELECT document FROM workflow.definitions WHERE id = $1", &[Type::Uuid]);
+
+/// The published version.
+pub fn published(definition_id: &str) -> Option<DefinitionRow> {
+    PUBLISHED.first(&[Arg::Text(definition_id)], read)
+}
+
+/// The latest version, published or not.
+pub fn latest(definition_id: &str) -> Option<DefinitionRow> {
+    LATEST.first(&[Arg::Text(definition_id)], read)
+}
+
+/// A certain version.
+pub fn version(definition_id: &str, version: i32) -> Option<DefinitionRow> {
+    VERSION.first(&[Arg::Text(definition_id), Arg::Integer(version)], read)
+}
+
+/// The version with this id, deleted or not.
+pub fn by_id(id: Uuid) -> Option<DefinitionRow> {
+    BY_ID.first(&[Arg::Uuid(&id)], read)
+}
+
+/// All versions that are not deleted, oldest first.
+pub fn all(definition_id: &str) -> Vec<DefinitionRow> {
+    ALL.rows(&[Arg::Text(definition_id)], read)
+}
+
+/// The document of a version.
+pub fn document(id: Uuid) -> Option<Value> {
+    DOCUMENT.first(&[Arg::Uuid(&id)], |row| row.get())
+}
+
+static LOCK: Statement = Statement::new(
+    "SELECT pg_advisory_xact_lock(('workflow.definitions'::regclass)::oid::integer, hashtext($1))",
+    &[Type::Text],
+);
+
+/// Makes this transaction the only one that changes the versions of a definition.
+///
+/// An advisory lock, since the first version has no row to lock. Two ids of one hash wait for each other,
+/// which is all that happens. Starting takes no lock: it reads which version is published and is pinned to it.
+pub fn lock(definition_id: &str) {
+    LOCK.run(&[Arg::Text(definition_id)]);
+}
+
+static HIGHEST: Statement = Statement::new(
+    "SELECT max(version) FROM workflow.definitions WHERE definition_id = $1 AND deleted_at IS NULL",
+    &[Type::Text],
+);
+static NOT_LATEST: Statement = Statement::new(
+    "UPDATE workflow.definitions SET is_latest = false WHERE definition_id = $1 AND is_latest",
+    &[Type::Text],
+);
+static ADD: Statement = Statement::new(
+    "INSERT INTO workflow.definitions (id, definition_id, version, name, description, is_latest, is_published, \
+         security, uses_sql, owner, created_at, document) \
+     VALUES ($1, $2, $3, $4, $5, true, false, CASE WHEN $6 THEN 'definer' ELSE 'invoker' END, $7, $8, $9, $10)",
+    &[
+        Type::Uuid,
+        Type::Text,
+        Type::Integer,
+        Type::Text,
+        Type::Text,
+        Type::Boolean,
+        Type::Boolean,
+        Type::Integer,
+        Type::Timestamp,
+        Type::Jsonb,
+    ],
+);
+static UNPUBLISH: Statement = Statement::new(
+    "UPDATE workflow.definitions SET is_published = false WHERE definition_id = $1 AND is_published",
+    &[Type::Text],
+);
+static PUBLISH: Statement =
+    Statement::new("UPDATE workflow.definitions SET is_published = true WHERE id = $1", &[Type::Uuid]);
+
+/// The highest version number stored; 0 if there is none.
+pub fn highest(definition_id: &str) -> i32 {
+    HIGHEST.first(&[Arg::Text(definition_id)], |row| row.maybe()).flatten().unwrap_or(0)
+}
+
+/// Adds a version as the latest one, unpublished.
+pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
+    NOT_LATEST.run(&[Arg::Text(new.definition_id)]);
+    ADD.run(&[
+        Arg::Uuid(&new.id),
+        Arg::Text(new.definition_id),
+        Arg::Integer(new.version),
+        Arg::text(new.name),
+        Arg::text(new.description),
+        Arg::Boolean(new.definer),
+        Arg::Boolean(new.uses_sql),
+        Arg::Integer(new.owner),
+        Arg::Timestamp(now),
+        Arg::Json(new.document),
+    ]);
+}
+
+/// Makes a version the published one.
+pub fn publish(row: &DefinitionRow) {
+    unpublish(&row.definition_id);
+    PUBLISH.run(&[Arg::Uuid(&row.id)]);
+}
+
+/// Leaves no version published. Returns whether one was.
+pub fn unpublish(definition_id: &str) -> bool {
+    UNPUBLISH.run(&[Arg::Text(definition_id)]) > 0
+}
+
+static RUNNING: Statement = Statement::new(
+    "SELECT id FROM workflow.instances WHERE definition_version_id = $1 \
+         AND (status = 'Running' OR sub_status = 'Faulted') LIMIT 1",
+    &[Type::Uuid],
+);
+static DELETE: Statement = Statement::new(
+    "UPDATE workflow.definitions SET deleted_at = $2, is_latest = false, is_published = false WHERE id = $1",
+    &[Type::Uuid, Type::Timestamp],
+);
+static RENEW_LATEST: Statement = Statement::new(
+    "UPDATE workflow.definitions SET is_latest = true WHERE definition_id = $1 AND version = \
+         (SELECT max(m.version) FROM workflow.definitions m WHERE m.definition_id = $1 AND m.deleted_at IS NULL) \
+         AND deleted_at IS NULL AND NOT is_latest",
+    &[Type::Text],
+);
+static DELETE_GRANTS: Statement =
+    Statement::new("DELETE FROM workflow.grants WHERE definition_id = $1", &[Type::Text]);
+
+/// An instance that has not ended and is pinned to this version.
+pub fn running_instance(id: Uuid) -> Option<Uuid> {
+    RUNNING.first(&[Arg::Uuid(&id)], |row| row.get())
+}
+
+/// Marks a version as deleted; its row stays for the instances that refer to it.
+pub fn delete(row: &DefinitionRow, now: Timestamp) {
+    DELETE.run(&[Arg::Uuid(&row.id), Arg::Timestamp(now)]);
+}
+
+/// After deletions: the highest version left is the latest; without any, the grants go.
+pub fn settle_deletion(definition_id: &str) {
+    if RENEW_LATEST.run(&[Arg::Text(definition_id)]) == 0 && highest(definition_id) == 0 {
+        DELETE_GRANTS.run(&[Arg::Text(definition_id)]);
+    }
+}
+
+static GRANTED: Statement = Statement::new(
+    "SELECT o.id, o.role, o.name FROM workflow.grants g JOIN workflow.owners o ON o.id = g.role \
+     WHERE g.definition_id = $1 AND g.privilege = $2",
+    &[Type::Text, Type::Text],
+);
+static GRANT: Statement = Statement::new(
+    "INSERT INTO workflow.grants (definition_id, role, privilege) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+    &[Type::Text, Type::Integer, Type::Text],
+);
+static REVOKE: Statement = Statement::new(
+    "DELETE FROM workflow.grants g USING workflow.owners o \
+     WHERE g.definition_id = $1 AND g.privilege = $3 AND o.id = g.role AND o.role = $2",
+    &[Type::Text, Type::Oid, Type::Text],
+);
+
+/// The roles that hold a privilege on a definition.
+pub fn granted(definition_id: &str, privilege: &str) -> Vec<Owner> {
+    GRANTED.rows(&[Arg::Text(definition_id), Arg::Text(privilege)], Owner::read)
+}
+
+/// Gives a privilege.
+pub fn grant(definition_id: &str, role: i32, privilege: &str) -> bool {
+    GRANT.run(&[Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege)]) > 0
+}
+
+/// Takes a privilege away.
+pub fn revoke(definition_id: &str, role: pgrx::pg_sys::Oid, privilege: &str) -> bool {
+    REVOKE.run(&[Arg::Text(definition_id), Arg::Oid(role), Arg::Text(privilege)]) > 0
+}

@@ -1,0 +1,347 @@
+//! Stimuli that wait for a bookmark.
+//!
+//! Each item is indexed under a key made of all columns of its filter, and the shape that says which
+//! columns those are. A new bookmark asks which shapes are in the queue (a handful, read off the index), makes
+//! its own key for each and looks that up: the cost does not depend on how many items there are.
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::bookmark::Bookmark;
+use workflow_engine::stimulus;
+
+use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+use crate::store::bookmarks::{Filter, hash_of};
+use crate::store::owners::Owner;
+
+/// A stimulus that is kept.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Id; the oldest is delivered first.
+    pub id: Uuid,
+    /// What it asks for.
+    pub filter: Filter,
+    /// Payload of the stimulus, for people and to make the hash with an activity instance.
+    pub stimulus: Option<Value>,
+    /// What the resumed activity gets.
+    pub input: Option<Value>,
+    /// Who sent it.
+    pub sender: Owner,
+    /// Deliveries that failed.
+    pub attempts: i32,
+    /// Until when it is kept.
+    pub expires_at: Timestamp,
+    /// Whether it waits for the end of a burst of this very transaction.
+    pub is_deferred: bool,
+}
+
+/// Bits of a shape, in the order in which a key is made.
+const BOOKMARK: i32 = 1;
+const INSTANCE: i32 = 2;
+const EXECUTION: i32 = 4;
+const HASH: i32 = 8;
+const NAME: i32 = 16;
+const CORRELATION: i32 = 32;
+const TYPE: i32 = 64;
+const ACTIVITY: i32 = 128;
+
+/// FNV-1a: stored, so it must never change.
+struct Key(u64);
+
+impl Key {
+    fn new(shape: i32) -> Self {
+        Self(0xcbf2_9ce4_8422_2325).with(&shape.to_be_bytes())
+    }
+
+    fn with(mut self, bytes: &[u8]) -> Self {
+        for byte in bytes.iter().chain(&[0xFF]) {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        self
+    }
+
+    fn value(self) -> i64 {
+        self.0.cast_signed()
+    }
+}
+
+fn shape_of(filter: &Filter) -> i32 {
+    let bit = |is_set: bool, bit: i32| if is_set { bit } else { 0 };
+    bit(filter.bookmark_id.is_some(), BOOKMARK)
+        | bit(filter.instance_id.is_some(), INSTANCE)
+        | bit(filter.activity_instance_id.is_some(), EXECUTION)
+        // With an execution there are two hashes, so the key leaves them to the final check.
+        | bit(!filter.hashes.is_empty() && filter.activity_instance_id.is_none(), HASH)
+        | bit(filter.name.is_some(), NAME)
+        | bit(filter.correlation_id.is_some(), CORRELATION)
+        | bit(filter.activity_type.is_some(), TYPE)
+        | bit(filter.activity_id.is_some(), ACTIVITY)
+}
+
+fn key_of_filter(filter: &Filter, shape: i32) -> i64 {
+    let mut key = Key::new(shape);
+    for id in [&filter.bookmark_id, &filter.instance_id, &filter.activity_instance_id].into_iter().flatten() {
+        key = key.with(id.as_bytes());
+    }
+    if shape & HASH != 0 {
+        key = key.with(&filter.hashes[0]);
+    }
+    for text in [&filter.name, &filter.correlation_id, &filter.activity_type, &filter.activity_id].into_iter().flatten()
+    {
+        key = key.with(text.as_bytes());
+    }
+    key.value()
+}
+
+fn key_of_bookmark(bookmark: &Bookmark, instance: Uuid, correlation_id: Option<&str>, shape: i32) -> Option<i64> {
+    let parts: [(i32, Option<&[u8]>); 8] = [
+        (BOOKMARK, Some(bookmark.id.as_bytes())),
+        (INSTANCE, Some(instance.as_bytes())),
+        (EXECUTION, Some(bookmark.activity_instance_id.as_bytes())),
+        (HASH, Some(&bookmark.hash)),
+        (NAME, Some(bookmark.name.as_bytes())),
+        (CORRELATION, correlation_id.map(str::as_bytes)),
+        (TYPE, Some(bookmark.activity_type.as_bytes())),
+        (ACTIVITY, Some(bookmark.activity_id.as_bytes())),
+    ];
+    let mut key = Key::new(shape);
+    for (bit, bytes) in parts {
+        if shape & bit != 0 {
+            key = key.with(bytes?);
+        }
+    }
+    Some(key.value())
+}
+
+static ANY: Statement =
+    Statement::new("SELECT 1 FROM workflow.bookmark_queue ORDER BY shape LIMIT 1", &[]);
+// A loose index scan: one descent per shape that is there.
+static SHAPES: Statement = Statement::new(
+    "WITH RECURSIVE shapes (shape) AS ( \
+         (SELECT q.shape FROM workflow.bookmark_queue q ORDER BY q.shape LIMIT 1) \
+         UNION ALL \
+         SELECT (SELECT q.shape FROM workflow.bookmark_queue q WHERE q.shape > s.shape ORDER BY q.shape LIMIT 1) \
+         FROM shapes s WHERE s.shape IS NOT NULL) \
+     SELECT shape FROM shapes WHERE shape IS NOT NULL",
+    &[],
+);
+
+/// Whether anything is queued.
+pub fn is_empty() -> bool {
+    ANY.run(&[]) == 0
+}
+
+/// The shapes that are in the queue.
+pub fn shapes() -> Vec<i32> {
+    SHAPES.rows(&[], |row| row.get())
+}
+
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT q.id, q.bookmark_id, q.instance_id, q.activity_instance_id, q.hash, q.name, q.correlation_id, \
+             q.activity_type, q.activity_id, q.stimulus, q.input, q.attempts, q.expires_at, q.deferred_for IS NOT NULL, \
+             o.id, o.role, o.name \
+             FROM workflow.bookmark_queue q JOIN workflow.owners o ON o.id = q.sender ",
+            $rest
+        )
+    };
+}
+
+fn read(row: &mut Row<'_>) -> Item {
+    let id = row.get();
+    let mut filter = Filter {
+        bookmark_id: row.maybe(),
+        instance_id: row.maybe(),
+        activity_instance_id: row.maybe(),
+        hashes: row.maybe::<Vec<u8>>().map(|hash| hash_of(&hash)).into_iter().collect(),
+        name: row.maybe(),
+        correlation_id: row.maybe(),
+        activity_type: row.maybe(),
+        activity_id: row.maybe(),
+    };
+    let payload: Option<Value> = row.maybe();
+    add_hash_with_execution(&mut filter, payload.as_ref());
+    Item {
+        id,
+        filter,
+        stimulus: payload,
+        input: row.maybe(),
+        attempts: row.get(),
+        expires_at: row.get(),
+        is_deferred: row.get(),
+        sender: Owner::read(row),
+    }
+}
+
+/// A stimulus for one execution also matches a hash that includes the execution.
+pub fn add_hash_with_execution(filter: &mut Filter, payload: Option<&Value>) {
+    if let (Some(execution), Some(name), 1) = (filter.activity_instance_id, &filter.name, filter.hashes.len()) {
+        filter.hashes.push(stimulus::hash(name, payload, Some(&execution.to_string())));
+    }
+}
+
+static MATCHING: Statement = Statement::new(
+    select!(
+        "WHERE q.shape = $1 AND q.match_key = $2 AND q.expires_at > $3 AND q.deferred_for IS NULL ORDER BY q.id LIMIT 100"
+    ),
+    &[Type::Integer, Type::BigInt, Type::Timestamp],
+);
+
+/// The oldest item that wants this bookmark. `skip` are items that could not be taken.
+pub fn oldest_for(
+    bookmark: &Bookmark,
+    instance: Uuid,
+    correlation_id: Option<&str>,
+    shapes: &[i32],
+    now: Timestamp,
+    skip: &[Uuid],
+) -> Option<Item> {
+    shapes
+        .iter()
+        .filter_map(|shape| {
+            let key = key_of_bookmark(bookmark, instance, correlation_id, *shape)?;
+            MATCHING
+                .rows(&[Arg::Integer(*shape), Arg::BigInt(key), Arg::Timestamp(now)], read)
+                .into_iter()
+                .find(|item| !skip.contains(&item.id) && item.filter.matches(bookmark, instance, correlation_id))
+        })
+        .min_by_key(|item| item.id)
+}
+
+static INSERT: Statement = Statement::new(
+    "INSERT INTO workflow.bookmark_queue (id, shape, match_key, sender, created_at, expires_at, bookmark_id, instance_id, \
+         activity_instance_id, hash, name, correlation_id, activity_type, activity_id, stimulus, input, deferred_for, attempts) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+    &[
+        Type::Uuid,
+        Type::Integer,
+        Type::BigInt,
+        Type::Integer,
+        Type::Timestamp,
+        Type::Timestamp,
+        Type::Uuid,
+        Type::Uuid,
+        Type::Uuid,
+        Type::Bytea,
+        Type::Text,
+        Type::Text,
+        Type::Text,
+        Type::Text,
+        Type::Jsonb,
+        Type::Jsonb,
+        Type::Uuid,
+        Type::Integer,
+    ],
+);
+
+/// Keeps a stimulus until it expires.
+pub fn insert(item: &Item, now: Timestamp) {
+    put(item, now, None);
+}
+
+/// Keeps a stimulus until the running burst of `instance` ends. A row, so that a savepoint of the user's code
+/// that is rolled back takes it along.
+pub fn defer(item: &Item, now: Timestamp, instance: Uuid) {
+    put(item, now, Some(&instance));
+}
+
+fn put(item: &Item, now: Timestamp, deferred_for: Option<&Uuid>) {
+    let filter = &item.filter;
+    let shape = shape_of(filter);
+    INSERT.run(&[
+        Arg::Uuid(&item.id),
+        Arg::Integer(shape),
+        Arg::BigInt(key_of_filter(filter, shape)),
+        Arg::Integer(item.sender.id),
+        Arg::Timestamp(now),
+        Arg::Timestamp(item.expires_at),
+        Arg::uuid(filter.bookmark_id.as_ref()),
+        Arg::uuid(filter.instance_id.as_ref()),
+        Arg::uuid(filter.activity_instance_id.as_ref()),
+        Arg::bytea(filter.hashes.first().map(<[u8; 32]>::as_slice)),
+        Arg::text(filter.name.as_deref()),
+        Arg::text(filter.correlation_id.as_deref()),
+        Arg::text(filter.activity_type.as_deref()),
+        Arg::text(filter.activity_id.as_deref()),
+        Arg::json(item.stimulus.as_ref()),
+        Arg::json(item.input.as_ref()),
+        Arg::uuid(deferred_for),
+        Arg::Integer(item.attempts),
+    ]);
+}
+
+static DEFERRED: Statement =
+    Statement::new(select!("WHERE q.deferred_for = $1 ORDER BY q.id"), &[Type::Uuid]);
+
+/// Takes what was deferred until the burst of an instance ended, oldest first.
+pub fn take_deferred(instance: Uuid) -> Vec<Item> {
+    let mut items = DEFERRED.rows(&[Arg::Uuid(&instance)], read);
+    items.retain(|item| take(item.id));
+    items
+}
+
+static TAKE: Statement = Statement::new(
+    "DELETE FROM workflow.bookmark_queue WHERE id = \
+         (SELECT q.id FROM workflow.bookmark_queue q WHERE q.id = $1 FOR UPDATE SKIP LOCKED)",
+    &[Type::Uuid],
+);
+
+/// Takes an item out of the queue. `false`: somebody else has it.
+pub fn take(id: Uuid) -> bool {
+    TAKE.run(&[Arg::Uuid(&id)]) > 0
+}
+
+static PAGE: Statement = Statement::new(
+    select!(
+        "WHERE q.id > $1 AND q.expires_at > $2 AND q.deferred_for IS NULL \
+         AND (q.not_before IS NULL OR q.not_before <= $2) ORDER BY q.id LIMIT 100"
+    ),
+    &[Type::Uuid, Type::Timestamp],
+);
+static FAILED: Statement = Statement::new(
+    "UPDATE workflow.bookmark_queue SET attempts = attempts + 1, last_error = $2, not_before = $3 WHERE id = $1",
+    &[Type::Uuid, Type::Text, Type::Timestamp],
+);
+static BURY: Statement = Statement::new(
+    "WITH gone AS (DELETE FROM workflow.bookmark_queue WHERE id = $1 RETURNING *) \
+     INSERT INTO workflow.dead_letters (id, reason, sender, attempts, created_at, dead_at, bookmark_id, instance_id, \
+         activity_instance_id, hash, name, correlation_id, activity_type, activity_id, last_error, stimulus, input) \
+     SELECT id, $2, sender, attempts, created_at, $3, bookmark_id, instance_id, activity_instance_id, hash, name, \
+         correlation_id, activity_type, activity_id, last_error, stimulus, input FROM gone",
+    &[Type::Uuid, Type::Text, Type::Timestamp],
+);
+static EXPIRED: Statement = Statement::new(
+    "SELECT q.id FROM workflow.bookmark_queue q WHERE q.expires_at <= $1 ORDER BY q.expires_at LIMIT $2 \
+     FOR UPDATE SKIP LOCKED",
+    &[Type::Timestamp, Type::BigInt],
+);
+
+/// Items after `after` that may be delivered now, oldest first; at most 100.
+pub fn page(after: Uuid, now: Timestamp) -> Vec<Item> {
+    PAGE.rows(&[Arg::Uuid(&after), Arg::Timestamp(now)], read)
+}
+
+/// Notes that a delivery failed; the next one is not before `not_before`.
+pub fn failed(id: Uuid, error: &str, not_before: Timestamp) {
+    FAILED.run(&[Arg::Uuid(&id), Arg::Text(error), Arg::Timestamp(not_before)]);
+}
+
+/// Moves an item to the dead letters.
+pub fn bury(id: Uuid, reason: &str, now: Timestamp) {
+    BURY.run(&[Arg::Uuid(&id), Arg::Text(reason), Arg::Timestamp(now)]);
+}
+
+/// Expired items that nobody else holds.
+pub fn expired(now: Timestamp, limit: i64) -> Vec<Uuid> {
+    EXPIRED.rows(&[Arg::Timestamp(now), Arg::BigInt(limit)], |row| row.get())
+}
+
+static LOCK: Statement = Statement::new(
+    "SELECT 1 FROM workflow.bookmark_queue WHERE id = $1 FOR UPDATE SKIP LOCKED",
+    &[Type::Uuid],
+);
+
+/// Locks an item unless somebody else has it, or it is gone.
+pub fn lock(id: Uuid) -> bool {
+    LOCK.run(&[Arg::Uuid(&id)]) > 0
+}

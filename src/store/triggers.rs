@@ -1,0 +1,146 @@
+//! The trigger index.
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::trigger::Trigger;
+
+use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+use crate::store::bookmarks::{hash_key, hash_of};
+use crate::store::definitions::DefinitionRow;
+
+/// An indexed trigger.
+#[derive(Clone, Debug)]
+pub struct TriggerRow {
+    /// Id.
+    pub id: Uuid,
+    /// Version that it starts.
+    pub definition_version_id: Uuid,
+    /// Activity id.
+    pub activity_id: String,
+    /// Path of the node.
+    pub node_id: String,
+    /// Stimulus name.
+    pub name: String,
+    /// Stimulus hash.
+    pub hash: [u8; 32],
+    /// Payload.
+    pub payload: Option<Value>,
+}
+
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT t.id, t.definition_version_id, t.activity_id, t.node_id, t.name, t.hash, t.payload \
+             FROM workflow.triggers t ",
+            $rest
+        )
+    };
+}
+
+fn read(row: &mut Row<'_>) -> TriggerRow {
+    TriggerRow {
+        id: row.get(),
+        definition_version_id: row.get(),
+        activity_id: row.get(),
+        node_id: row.get(),
+        name: row.get(),
+        hash: hash_of(&row.get::<Vec<u8>>()),
+        payload: row.maybe(),
+    }
+}
+
+static BY_HASH: Statement =
+    Statement::new(select!("WHERE t.hash_key = $1 ORDER BY t.definition_id, t.id"), &[Type::BigInt]);
+static BY_NAME: Statement =
+    Statement::new(select!("WHERE t.name = $1 ORDER BY t.definition_id, t.id"), &[Type::Text]);
+static BY_DEFINITION: Statement =
+    Statement::new(select!("WHERE t.definition_id = $1 ORDER BY t.id"), &[Type::Text]);
+
+/// Triggers that a stimulus starts; without a hash, all of that name.
+pub fn matching(name: &str, hash: Option<&[u8; 32]>) -> Vec<TriggerRow> {
+    match hash {
+        Some(hash) => {
+            let mut found = BY_HASH.rows(&[Arg::BigInt(hash_key(hash))], read);
+            found.retain(|trigger| trigger.hash == *hash);
+            found
+        }
+        None => BY_NAME.rows(&[Arg::Text(name)], read),
+    }
+}
+
+/// Triggers of a definition.
+pub fn of_definition(definition_id: &str) -> Vec<TriggerRow> {
+    BY_DEFINITION.rows(&[Arg::Text(definition_id)], read)
+}
+
+static INSERT: Statement = Statement::new(
+    "INSERT INTO workflow.triggers (id, definition_id, definition_version_id, version, activity_id, node_id, \
+         activity_type, name, hash, hash_key, payload, created_at) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+    &[
+        Type::Uuid,
+        Type::Text,
+        Type::Uuid,
+        Type::Integer,
+        Type::Text,
+        Type::Text,
+        Type::Text,
+        Type::Text,
+        Type::Bytea,
+        Type::BigInt,
+        Type::Jsonb,
+        Type::Timestamp,
+    ],
+);
+static KEEP: Statement = Statement::new(
+    "UPDATE workflow.triggers SET definition_version_id = $2, version = $3, activity_id = $4 WHERE id = $1",
+    &[Type::Uuid, Type::Uuid, Type::Integer, Type::Text],
+);
+static DELETE: Statement = Statement::new("DELETE FROM workflow.triggers WHERE id = $1", &[Type::Uuid]);
+static DELETE_ALL: Statement =
+    Statement::new("DELETE FROM workflow.triggers WHERE definition_id = $1", &[Type::Text]);
+
+/// Adds a trigger of a definition version.
+pub fn insert(id: Uuid, definition: &DefinitionRow, trigger: &Trigger, now: Timestamp) {
+    INSERT.run(&[
+        Arg::Uuid(&id),
+        Arg::Text(&definition.definition_id),
+        Arg::Uuid(&definition.id),
+        Arg::Integer(definition.version),
+        Arg::Text(&trigger.activity_id),
+        Arg::Text(&trigger.node_id),
+        Arg::Text(&trigger.activity_type),
+        Arg::Text(&trigger.name),
+        Arg::Bytea(&trigger.hash),
+        Arg::BigInt(hash_key(&trigger.hash)),
+        Arg::json(trigger.payload.as_ref()),
+        Arg::Timestamp(now),
+    ]);
+}
+
+/// Makes an unchanged trigger start the new version; it keeps its id.
+pub fn keep(id: Uuid, definition: &DefinitionRow, activity_id: &str) {
+    KEEP.run(&[
+        Arg::Uuid(&id),
+        Arg::Uuid(&definition.id),
+        Arg::Integer(definition.version),
+        Arg::Text(activity_id),
+    ]);
+}
+
+/// Removes a trigger.
+pub fn delete(id: Uuid) {
+    DELETE.run(&[Arg::Uuid(&id)]);
+}
+
+/// Removes all triggers of a definition and says how many there were.
+pub fn delete_all(definition_id: &str) -> u64 {
+    DELETE_ALL.run(&[Arg::Text(definition_id)])
+}
+
+static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_triggers', $1)", &[Type::Text]);
+
+/// Announces a change of the index on channel `workflow_triggers`.
+pub fn announce(change: &Value) {
+    NOTIFY.run(&[Arg::Text(&change.to_string())]);
+}

@@ -213,41 +213,6 @@ COMMENT ON FUNCTION wf_publish_event(text, jsonb, text, uuid, interval) IS
 
 -- Activities written in SQL
 
-CREATE FUNCTION workflow._register_activity(
-    type text, handler text, kind text, payloads text, inputs jsonb, outputs jsonb, outcomes text[], description text
-) RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_register_activity_type';
-
-COMMENT ON FUNCTION workflow._register_activity(text, text, text, text, jsonb, jsonb, text[], text) IS
-    'stores an activity type, for wf_register_activity';
-
--- Functions are stored as qualified text: a stored regprocedure would make pg_upgrade refuse.
-CREATE FUNCTION workflow._function_name(function regprocedure, returns_set boolean)
-RETURNS text LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    found record;
-BEGIN
-    IF function IS NULL THEN
-        RETURN NULL;
-    END IF;
-    SELECT n.nspname, p.proname, p.proretset, p.prorettype, p.proargtypes INTO found
-    FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
-    WHERE p.oid OPERATOR(pg_catalog.=) function;
-    IF found.proargtypes[0] IS DISTINCT FROM 'pg_catalog.jsonb'::regtype
-       OR pg_catalog.array_length(found.proargtypes, 1) OPERATOR(pg_catalog.<>) 1
-       OR found.prorettype OPERATOR(pg_catalog.<>) 'pg_catalog.jsonb'::regtype
-       OR found.proretset OPERATOR(pg_catalog.<>) returns_set THEN
-        RAISE EXCEPTION 'function % cannot be used here', function
-            USING ERRCODE = 'invalid_function_definition',
-                  DETAIL = CASE WHEN returns_set THEN 'It must be f(context jsonb) RETURNS SETOF jsonb.'
-                                ELSE 'It must be f(context jsonb) RETURNS jsonb.' END;
-    END IF;
-    RETURN pg_catalog.format('%I.%I', found.nspname, found.proname);
-END
-$$;
-
-COMMENT ON FUNCTION workflow._function_name(regprocedure, boolean) IS
-    'qualified name of f(jsonb) that returns jsonb or a set of it, for wf_register_activity';
-
 CREATE FUNCTION wf_register_activity(
     type        text,
     handler     regprocedure,
@@ -257,12 +222,7 @@ CREATE FUNCTION wf_register_activity(
     outputs     jsonb        DEFAULT NULL,
     outcomes    text[]       DEFAULT NULL,
     description text         DEFAULT NULL
-) RETURNS void LANGUAGE sql SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT workflow._register_activity(
-        type, workflow._function_name(handler, false), kind, workflow._function_name(payloads, true),
-        inputs, outputs, outcomes, description);
-END;
+) RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_register_activity';
 
 COMMENT ON FUNCTION wf_register_activity(text, regprocedure, text, regprocedure, jsonb, jsonb, text[], text) IS
     'register an activity type whose behaviour is f(context jsonb) RETURNS jsonb';

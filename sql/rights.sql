@@ -29,8 +29,8 @@ END
 $$;
 
 -- Pure readers: they look at their argument, or at what is built in.
-GRANT EXECUTE ON FUNCTION workflow._events(bytea), workflow._activities(), workflow._activity_list(),
-    workflow._validate(jsonb), workflow._function_name(regprocedure, boolean), workflow.instance_state(uuid) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION workflow._events(bytea), workflow._role_of(oid, bigint, text), workflow._activities(), workflow._activity_list(),
+    workflow._validate(jsonb), workflow.instance_state(uuid) TO PUBLIC;
 GRANT EXECUTE ON FUNCTION wf_validate(jsonb), wf_activities() TO PUBLIC;
 
 CREATE FUNCTION wf_grant_usage(role name)

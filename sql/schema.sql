@@ -25,16 +25,21 @@ CREATE SCHEMA workflow;
 COMMENT ON SCHEMA workflow IS 'tables and views of the extension workflow';
 
 -- Who owns what. Rows refer to an id, not to a role: a renamed role keeps its rows, a dropped one (or a
--- new one of the same name) matches nothing, and a dump restores into a cluster with other oids.
+-- new one of the same name) matches nothing, and a dump that is restored into another cluster, where oids mean
+-- other roles, goes by the names.
 CREATE TABLE workflow.owners (
-    id    integer GENERATED ALWAYS AS IDENTITY CONSTRAINT owners_pkey PRIMARY KEY,
-    role  oid     NOT NULL,
-    name  text    NOT NULL,
-    CONSTRAINT owners_role_name_key UNIQUE (role, name)
+    id                integer GENERATED ALWAYS AS IDENTITY CONSTRAINT owners_pkey PRIMARY KEY,
+    role              oid     NOT NULL,
+    system_identifier bigint  NOT NULL,
+    name              text    NOT NULL,
+    CONSTRAINT owners_system_identifier_role_key UNIQUE (system_identifier, role)
 );
 
 COMMENT ON TABLE workflow.owners IS 'roles that own definitions and instances, or hold grants';
-COMMENT ON COLUMN workflow.owners.role IS 'oid of the role when the row was made; matches only while the role of that oid has this name';
+COMMENT ON COLUMN workflow.owners.role IS 'oid of the role in the cluster of system_identifier';
+COMMENT ON COLUMN workflow.owners.name IS 'its name when the row was last used; what counts in any other cluster';
+
+CREATE INDEX owners_name_idx ON workflow.owners (name);
 
 -- Which physical database the due times belong to; a copy of a database must not fire them twice.
 CREATE TABLE workflow.identity (

@@ -2,24 +2,30 @@
  * What a user sees. Each view shows a role its own rows and what it was granted: rows of owners whose role it
  * has, of definitions whose owner it is, and of definitions it may read. They are security barriers, so that a
  * function in somebody's WHERE sees no row of others. Row-level security behind a view would show everybody
- * everything: it is checked as the view's owner.
+ * everything: it is checked as the view's owner. The filters are arrays, computed once a query: a subplan for each
+ * row makes PostgreSQL expect so much work that it compiles the query first.
  */
+
+CREATE FUNCTION workflow._role_of(role oid, system_identifier bigint, name text)
+RETURNS oid LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_role_of';
+
+COMMENT ON FUNCTION workflow._role_of(oid, bigint, text) IS 'the role that a row of workflow.owners stands for, NULL if it is gone';
 
 CREATE VIEW workflow.my_owners WITH (security_barrier) AS
 SELECT o.id
 FROM workflow.owners o
-WHERE pg_catalog.pg_has_role(o.role, 'USAGE')
-  AND (o.name OPERATOR(pg_catalog.=) pg_catalog.pg_get_userbyid(o.role)::text
-       OR (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER));
+WHERE CASE WHEN workflow._role_of(o.role, o.system_identifier, o.name) IS NULL
+           THEN (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
+           ELSE pg_catalog.pg_has_role(workflow._role_of(o.role, o.system_identifier, o.name), 'USAGE') END;
 
 COMMENT ON VIEW workflow.my_owners IS 'owners whose rights the current role has';
 
 CREATE VIEW workflow.my_definitions WITH (security_barrier) AS
 SELECT d.id, d.definition_id
 FROM workflow.definitions d
-WHERE d.owner IN (SELECT m.id FROM workflow.my_owners m)
-   OR d.definition_id IN (SELECT g.definition_id FROM workflow.grants g
-                          WHERE g.privilege OPERATOR(pg_catalog.=) 'read' AND g.role IN (SELECT m.id FROM workflow.my_owners m))
+WHERE d.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR d.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT g.definition_id FROM workflow.grants g
+                          WHERE g.privilege OPERATOR(pg_catalog.=) 'read' AND g.role OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))))
    OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE');
 
 COMMENT ON VIEW workflow.my_definitions IS 'definition versions that the current role may read';
@@ -27,8 +33,8 @@ COMMENT ON VIEW workflow.my_definitions IS 'definition versions that the current
 CREATE VIEW workflow.my_instances WITH (security_barrier) AS
 SELECT i.id
 FROM workflow.instances i
-WHERE i.owner IN (SELECT m.id FROM workflow.my_owners m)
-   OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d);
+WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.my_instances IS 'instances that the current role may read';
 
@@ -45,17 +51,17 @@ SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id
        i.input, i.output, i.variables, i.incident_count, o.name AS owner, i.parent_instance_id,
        i.created_at, i.updated_at, i.finished_at
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
-WHERE i.owner IN (SELECT m.id FROM workflow.my_owners m)
-   OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d);
+WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.instance_list IS 'instances that the current role may read';
 
 CREATE VIEW workflow.waiting WITH (security_barrier) AS
-SELECT b.instance_id, i.definition_id, b.activity_id AS activity, b.name AS waits_for, b.created_at AS since, b.due_at AS due,
-       b.id AS bookmark_id, b.correlation_id
+SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS since, b.due_at AS due,
+       b.id AS bookmark_id, b.correlation_id, b.name AS waits_for, i.definition_id
 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
-WHERE i.owner IN (SELECT m.id FROM workflow.my_owners m)
-   OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d);
+WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.waiting IS 'what waits, since when, and until when';
 
@@ -64,8 +70,8 @@ SELECT b.id AS bookmark_id, b.instance_id, i.definition_id, b.activity_id, b.nod
        b.activity_instance_id, b.name, b.hash, b.correlation_id, b.payload, b.metadata, b.callback, b.auto_burn,
        b.auto_complete, b.due_at, b.created_at
 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
-WHERE i.owner IN (SELECT m.id FROM workflow.my_owners m)
-   OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d);
+WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.open_bookmarks IS 'bookmarks with all their fields';
 
@@ -73,8 +79,8 @@ CREATE VIEW workflow.open_tasks WITH (security_barrier) AS
 SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id, t.name, t.payload, t.correlation_id, t.created_at
 FROM workflow.tasks t JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) t.instance_id
 WHERE t.status OPERATOR(pg_catalog.=) 'Open'
-  AND (i.owner IN (SELECT m.id FROM workflow.my_owners m)
-       OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d));
+  AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+       OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
 
 COMMENT ON VIEW workflow.open_tasks IS 'tasks that nobody has completed yet';
 
@@ -83,8 +89,8 @@ SELECT n.id AS incident_id, n.instance_id, i.definition_id, n.activity_id, n.act
        n.message, n.detail, n.hint, n.context
 FROM workflow.incidents n JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) n.instance_id
 WHERE n.resolved_at IS NULL
-  AND (i.owner IN (SELECT m.id FROM workflow.my_owners m)
-       OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d));
+  AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+       OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
 
 COMMENT ON VIEW workflow.open_incidents IS 'what went wrong and has not been taken up again';
 
@@ -92,25 +98,25 @@ CREATE VIEW workflow.trigger_list WITH (security_barrier) AS
 SELECT t.id AS trigger_id, t.definition_id, t.version, t.activity_id, t.node_id, t.activity_type, t.name, t.hash, t.payload,
        t.next_fire_at
 FROM workflow.triggers t
-WHERE t.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d);
+WHERE t.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.trigger_list IS 'what starts the published definitions';
 
 -- A refused start has no instance: its row shows to whoever may read the definition that the event names.
 CREATE VIEW workflow.journal WITH (security_barrier) AS
-SELECT l.instance_id, l.seq, e.number::integer AS number, l.created_at AS at, e.entry ->> 'event' AS event,
-       e.entry ->> 'activity_id' AS activity, e.entry ->> 'activity_type' AS activity_type,
-       (e.entry ->> 'activity_instance_id')::uuid AS activity_instance_id,
-       (e.entry ->> 'bookmark_id')::uuid AS bookmark_id,
-       CASE WHEN e.entry -> 'data' OPERATOR(pg_catalog.<>) 'null'::jsonb THEN e.entry -> 'data' END AS data
+SELECT l.instance_id, l.seq, e.number::integer AS number, l.created_at AS at, e.entry OPERATOR(pg_catalog.->>) 'event' AS event,
+       e.entry OPERATOR(pg_catalog.->>) 'activity_id' AS activity, e.entry OPERATOR(pg_catalog.->>) 'activity_type' AS activity_type,
+       (e.entry OPERATOR(pg_catalog.->>) 'activity_instance_id')::uuid AS activity_instance_id,
+       (e.entry OPERATOR(pg_catalog.->>) 'bookmark_id')::uuid AS bookmark_id,
+       CASE WHEN e.entry OPERATOR(pg_catalog.->) 'data' OPERATOR(pg_catalog.<>) 'null'::jsonb THEN e.entry OPERATOR(pg_catalog.->) 'data' END AS data
 FROM workflow.execution_log l
 CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(workflow._events(l.events)) WITH ORDINALITY AS e (entry, number)
-WHERE EXISTS (SELECT FROM workflow.instances i
-              WHERE i.id OPERATOR(pg_catalog.=) l.instance_id
-                AND (i.owner IN (SELECT m.id FROM workflow.my_owners m)
-                     OR i.definition_version_id IN (SELECT d.id FROM workflow.my_definitions d)))
-   OR (e.entry ->> 'event') OPERATOR(pg_catalog.=) 'Start refused'
-      AND (e.entry -> 'data' ->> 'definition_id') IN (SELECT d.definition_id FROM workflow.my_definitions d);
+LEFT JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) l.instance_id
+WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+   OR i.id IS NULL
+      AND (e.entry OPERATOR(pg_catalog.->) 'data' OPERATOR(pg_catalog.->>) 'definition_id')
+          OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.definition_id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.journal IS 'what happened, in words: one row per event';
 

@@ -78,6 +78,15 @@ pub fn require_owner(definition: &DefinitionRow) -> Result<(), PgError> {
     Err(PgError::new("42501", format!("must be owner of workflow definition \"{}\"", definition.definition_id)))
 }
 
+/// Refuses the current role unless it is a member of the instance's or the definition's owner (42501).
+pub fn require_instance_owner(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    let who = role::current();
+    if is_member(who, &row.owner) || is_member(who, &compiled.row.owner) {
+        return Ok(());
+    }
+    Err(PgError::new("42501", format!("must be owner of workflow instance {}", row.instance.id)))
+}
+
 /// Refuses the current role unless it may resume the instance (42501).
 pub fn require_resume(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     if may_resume(role::current(), row, compiled) {

@@ -15,6 +15,7 @@ use crate::pg::version::SearchPath;
 use crate::pg::{PgError, interrupt, user_sql};
 use crate::program::Compiled;
 use crate::run::{activation_key, new_id};
+use crate::store::owners::Owner;
 use crate::store::{activity_types, instances};
 use crate::{error, guc};
 
@@ -24,6 +25,8 @@ pub struct SpiHost<'a> {
     instance: Uuid,
     compiled: &'a Compiled,
     step: Option<Subtransaction>,
+    /// Whose rights user SQL has, if not the caller's.
+    rights: Option<Owner>,
     /// Errors of user SQL, whole; faults refer to them by position.
     errors: Vec<PgError>,
     sequence: u16,
@@ -32,7 +35,16 @@ pub struct SpiHost<'a> {
 impl<'a> SpiHost<'a> {
     /// A host for one burst of an instance.
     pub fn new(now: DateTime<Utc>, instance: Uuid, compiled: &'a Compiled) -> Self {
-        Self { now, instance, compiled, step: None, errors: Vec::new(), sequence: 0 }
+        let rights = compiled.row.definer.then(|| compiled.row.owner.clone());
+        Self { now, instance, compiled, step: None, rights, errors: Vec::new(), sequence: 0 }
+    }
+
+    /// A host that evaluates the triggers of a definition. Whoever publishes or refreshes somebody else's does
+    /// not lend them their rights: it runs as its owner, as an index function does.
+    pub fn indexing(now: DateTime<Utc>, compiled: &'a Compiled) -> Self {
+        let owner = &compiled.row.owner;
+        let rights = (compiled.row.definer || !owner.is_current()).then(|| owner.clone());
+        Self { rights, ..Self::new(now, Uuid::nil(), compiled) }
     }
 
     /// Undoes the step that an error left open.
@@ -53,8 +65,8 @@ impl<'a> SpiHost<'a> {
     /// Runs user SQL with the rights that the definition asks for. The open step undoes what it did; outside
     /// a step it gets a subtransaction of its own.
     fn user<R>(&mut self, body: impl FnOnce() -> R) -> Result<R, Fault> {
-        let definer = self.compiled.row.definer.then(|| self.compiled.row.owner.clone());
-        let with_rights = || match definer {
+        let rights = self.rights.clone();
+        let with_rights = || match rights {
             None => body(),
             Some(owner) => {
                 let role = owner.role().unwrap_or_else(|| {

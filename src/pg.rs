@@ -7,6 +7,7 @@
 
 pub mod args;
 mod builtin;
+pub mod cluster;
 pub mod error;
 pub mod interrupt;
 pub mod jsonb;

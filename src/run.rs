@@ -18,7 +18,7 @@ use workflow_engine::program::Activation;
 
 use crate::pg::error::{notice, warning};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, role};
+use crate::pg::{PgError, cluster, role};
 use crate::store::owners;
 use crate::store::queue::Item;
 use crate::{clock, guc};
@@ -43,6 +43,8 @@ pub struct Session {
     pub has_waited: bool,
     /// What is still to be done.
     pub work: VecDeque<Work>,
+    /// Whether anything of it was done.
+    pub has_worked: bool,
     bursts: u64,
     sequence: u16,
 }
@@ -53,7 +55,17 @@ pub enum Work {
     /// A kept or deferred stimulus whose bookmark is there now.
     Item(Box<Item>),
     /// A stimulus that a burst published, and the instance that did.
-    Published(Box<Published>, Uuid),
+    Published(Box<Published>, Publisher),
+}
+
+/// The instance that published a stimulus. It is sent with its owner's rights: whoever reaches an instance by
+/// an event does not lend it theirs.
+#[derive(Clone, Debug)]
+pub struct Publisher {
+    /// Instance.
+    pub instance: Uuid,
+    /// Its owner.
+    pub owner: owners::Owner,
 }
 
 impl Session {
@@ -65,6 +77,7 @@ impl Session {
             caller: role::current(),
             has_waited: running::any(),
             work: VecDeque::new(),
+            has_worked: false,
             bursts: 0,
             sequence: 0,
         }
@@ -97,6 +110,7 @@ impl Session {
         owners::by_id(id).unwrap_or_else(|| owners::Owner {
             id,
             role: self.caller,
+            system_identifier: cluster::system_identifier(),
             name: role::name(self.caller).unwrap_or_default(),
         })
     }

@@ -26,6 +26,7 @@ mod items;
 mod outputs;
 mod scope;
 mod undo;
+mod variables;
 
 use burst::Burst;
 pub use context::Execution;

@@ -1,5 +1,6 @@
 //! The catalogue of activities, and registering one's own.
 
+use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
 use workflow_engine::activity::catalogue::{self, ACTIVITIES};
 
@@ -12,7 +13,7 @@ use crate::store::owners;
 
 sql_functions! {
     wf_activities_json => activities;
-    wf_register_activity_type => register;
+    wf_register_activity => register;
 }
 
 /// The built-in activities as an array of objects.
@@ -44,12 +45,14 @@ fn activities(_call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::Json(Value::Array(rows.collect())))
 }
 
-/// Arguments: type, handler and payload functions as qualified names, kind, and documentation.
+/// Registers an activity type.
 fn register(call: &Call) -> Result<Returned, PgError> {
     let name: String = call.required(0, "type")?;
-    let handler: String = call.required(1, "handler")?;
+    let handler = function(call.required(1, "handler")?, false)?;
     let kind: String = call.required(2, "kind")?;
-    let payloads: Option<String> = call.arg(3);
+    let payloads = call.arg::<Oid>(3).map(|oid| function(oid, true)).transpose()?;
+    let inputs = described(call, 4, "inputs")?;
+    let outputs = described(call, 5, "outputs")?;
     refuse_name(&name)?;
     if kind != "action" && kind != "trigger" {
         return Err(PgError::new("22023", format!("kind must be \"action\" or \"trigger\", not \"{kind}\"")));
@@ -69,15 +72,42 @@ fn register(call: &Call) -> Result<Returned, PgError> {
             handler: &handler,
             kind: &kind,
             payloads: payloads.as_deref(),
-            inputs: call.arg::<Value>(4).as_ref(),
-            outputs: call.arg::<Value>(5).as_ref(),
-            outcomes: call.texts(6).as_deref(),
+            inputs: inputs.as_ref(),
+            outputs: outputs.as_ref(),
+            outcomes: call.texts(6, "outcomes")?.as_deref(),
             description: call.arg::<String>(7).as_deref(),
             owner: owners::current_id(),
         },
         clock::now().into(),
     );
     Ok(Returned::Null)
+}
+
+/// The qualified name of a function of the right shape. Functions are stored as text: a stored regprocedure
+/// would make pg_upgrade refuse.
+fn function(oid: Oid, returns_set: bool) -> Result<String, PgError> {
+    let unfit = |name: &str| {
+        let shape = if returns_set { "SETOF jsonb" } else { "jsonb" };
+        PgError::new("42P13", format!("function {name} cannot be used here"))
+            .detail(format!("It must be f(context jsonb) RETURNS {shape}."))
+    };
+    match activity_types::function(oid) {
+        Some(found) if found.is_plain && found.returns_set == returns_set => Ok(found.name),
+        Some(found) => Err(unfit(&found.name)),
+        None => Err(PgError::new("42883", format!("function with OID {} does not exist", oid.to_u32()))),
+    }
+}
+
+/// Documentation of inputs or outputs: `[{"name": …}]`.
+fn described(call: &Call, i: usize, argument: &str) -> Result<Option<Value>, PgError> {
+    let Some(value) = call.arg::<Value>(i) else { return Ok(None) };
+    let is_list = value.as_array().is_some_and(|entries| {
+        entries.iter().all(|entry| entry.is_string() || entry.get("name").is_some_and(Value::is_string))
+    });
+    if is_list {
+        return Ok(Some(value));
+    }
+    Err(PgError::new("22023", format!("argument \"{argument}\" must be an array of names or of objects with a name")))
 }
 
 fn refuse_name(name: &str) -> Result<(), PgError> {

@@ -20,6 +20,7 @@ sql_functions! {
     wf_refresh => refresh;
     wf_grant => grant;
     wf_revoke => revoke;
+    wf_role_of => role_of;
 }
 
 fn define(call: &Call) -> Result<Returned, PgError> {
@@ -79,6 +80,17 @@ fn refresh(call: &Call) -> Result<Returned, PgError> {
     ]))
 }
 
+/// The role that a row of `workflow.owners` stands for, for the views.
+fn role_of(call: &Call) -> Result<Returned, PgError> {
+    let owner = owners::Owner {
+        id: 0,
+        role: call.required(0, "role")?,
+        system_identifier: call.required(1, "system_identifier")?,
+        name: call.required(2, "name")?,
+    };
+    Ok(owner.role().map_or(Returned::Null, Returned::Oid))
+}
+
 fn grant(call: &Call) -> Result<Returned, PgError> {
     let (definition_id, grantee, privileges) = grant_arguments(call)?;
     let role = owners::id_of(grantee);
@@ -88,8 +100,9 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
 
 fn revoke(call: &Call) -> Result<Returned, PgError> {
     let (definition_id, grantee, privileges) = grant_arguments(call)?;
+    let role = owners::id_of(grantee);
     let count =
-        privileges.iter().filter(|privilege| definitions::revoke(&definition_id, grantee, privilege.name())).count();
+        privileges.iter().filter(|privilege| definitions::revoke(&definition_id, role, privilege.name())).count();
     Ok(Returned::Integer(count as i32))
 }
 
@@ -97,7 +110,7 @@ fn grant_arguments(call: &Call) -> Result<(String, pgrx::pg_sys::Oid, Vec<Privil
     let definition_id: String = call.required(0, "definition_id")?;
     let name: String = call.required(1, "role")?;
     let privileges = call
-        .texts(2)
+        .texts(2, "privileges")?
         .ok_or_else(|| PgError::new("22004", "argument \"privileges\" must not be NULL"))?;
     let row = publish::find(&definition_id, None)?;
     access::require_owner(&row)?;

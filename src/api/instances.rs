@@ -72,7 +72,7 @@ fn cancel_instance(call: &Call) -> Result<Returned, PgError> {
 
 fn retry(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required(0, "instance_id")?;
-    let activity_ids = call.texts(1);
+    let activity_ids = call.texts(1, "activity_ids")?;
     let on_fault = on_fault(call, 2)?;
     resume::retry(&mut Session::begin(), instance_id, activity_ids.as_deref(), on_fault)
         .map(|row| result(Some(row)))

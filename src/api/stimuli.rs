@@ -26,7 +26,7 @@ const FOR_EVER: i128 = 100 * 365 * 86_400_000_000;
 
 fn enqueue(call: &Call) -> Result<Returned, PgError> {
     let mut session = Session::begin();
-    let name = call.arg::<String>(0).map(|name| deliver::resolve_name(&name));
+    let name = call.arg::<String>(0).map(|name| stimulus_name(&name)).transpose()?;
     let payload = normalised(name.as_deref(), not_null(call.arg(1)))?;
     let mut filter = Filter {
         instance_id: call.arg(2),
@@ -51,20 +51,21 @@ fn enqueue(call: &Call) -> Result<Returned, PgError> {
         return Err(PgError::new("22023", "wf_enqueue_bookmark needs something to match")
             .hint("Give at least one of name, instance_id, correlation_id, activity_instance_id, bookmark_id, activity_type, activity_id, hash."));
     }
-    let keep = keep_until(&session, call.interval(10), Some(guc::queue_ttl()))?;
+    let keep = keep_until(&session, call.interval(10))?;
     let stimulus = Stimulus { filter, payload, input: not_null(call.arg(9)), sender: session.sender() };
     deliver::enqueue(&mut session, stimulus, keep).map(delivery)
 }
 
 fn send(call: &Call) -> Result<Returned, PgError> {
     let name: String = call.required(0, "name")?;
-    let name = deliver::resolve_name(&name);
+    let name = stimulus_name(&name)?;
     let payload = normalised(Some(&name), not_null(call.arg(1)))?;
     deliver(call, &name, payload, not_null(call.arg(2)), 3)
 }
 
 fn publish_event(call: &Call) -> Result<Returned, PgError> {
     let event: String = call.required(0, "name")?;
+    refuse_empty(&event)?;
     let name = deliver::resolve_name("Event");
     deliver(call, &name, Some(json!({ "EventName": event })), not_null(call.arg(1)), 2)
 }
@@ -74,10 +75,22 @@ fn deliver(call: &Call, name: &str, payload: Option<Value>, input: Option<Value>
     let mut session = Session::begin();
     let instance_id: Option<Uuid> = call.arg(i + 1);
     let filter = deliver::filter_of(name, payload.as_ref(), call.arg(i), instance_id);
-    let keep = keep_until(&session, call.interval(i + 2), None)?;
+    let keep = keep_until(&session, call.interval(i + 2))?;
     let stimulus = Stimulus { filter, payload, input, sender: session.sender() };
     // A stimulus to one instance starts nothing.
     deliver::send(&mut session, name, stimulus, keep, instance_id.is_none()).map(delivery)
+}
+
+fn stimulus_name(name: &str) -> Result<String, PgError> {
+    refuse_empty(name)?;
+    Ok(deliver::resolve_name(name))
+}
+
+fn refuse_empty(name: &str) -> Result<(), PgError> {
+    if name.trim().is_empty() {
+        return Err(PgError::new("22023", "argument \"name\" must not be empty"));
+    }
+    Ok(())
 }
 
 fn normalised(name: Option<&str>, payload: Option<Value>) -> Result<Option<Value>, PgError> {
@@ -99,13 +112,9 @@ fn hash_argument(call: &Call, i: usize) -> Result<Option<[u8; 32]>, PgError> {
     })
 }
 
-/// Until when a stimulus is kept; NULL is the default of the call.
-fn keep_until(session: &Session, keep_for: Option<Interval>, default: Option<i64>) -> Result<KeepUntil, PgError> {
-    let micros = match (keep_for, default) {
-        (Some(interval), _) => interval.as_micros(),
-        (None, Some(default)) => i128::from(default),
-        (None, None) => 0,
-    };
+/// Until when a stimulus is kept; NULL is `workflow.queue_ttl`.
+fn keep_until(session: &Session, keep_for: Option<Interval>) -> Result<KeepUntil, PgError> {
+    let micros = keep_for.map_or_else(|| i128::from(guc::queue_ttl()), |interval| interval.as_micros());
     match micros {
         i128::MIN..=-1 => Err(PgError::new("22023", "argument \"keep_for\" must not be negative")),
         0 => Ok(None),

@@ -46,9 +46,9 @@ impl Call {
         self.arg(i).ok_or_else(|| PgError::new("22004", format!("argument \"{name}\" must not be NULL")))
     }
 
-    /// Elements of an array argument that are not NULL.
-    pub fn texts(&self, i: usize) -> Option<Vec<String>> {
-        let datum = self.datum(i)?;
+    /// Elements of an array argument, none of which may be NULL.
+    pub fn texts(&self, i: usize, name: &str) -> Result<Option<Vec<String>>, PgError> {
+        let Some(datum) = self.datum(i) else { return Ok(None) };
         let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
         // SAFETY: a text[]; deconstruct_array gives arrays of `count` elements.
         unsafe {
@@ -63,7 +63,10 @@ impl Call {
                 &mut nulls,
                 &mut count,
             );
-            Some((0..count as usize).filter(|i| !*nulls.add(*i)).map(|i| String::read(*values.add(i))).collect())
+            if (0..count as usize).any(|i| *nulls.add(i)) {
+                return Err(PgError::new("22004", format!("argument \"{name}\" must not contain NULL")));
+            }
+            Ok(Some((0..count as usize).map(|i| String::read(*values.add(i))).collect()))
         }
     }
 
@@ -109,6 +112,8 @@ pub enum Returned {
     Integer(i32),
     /// `bigint`
     BigInt(i64),
+    /// `oid`
+    Oid(pg_sys::Oid),
     /// `boolean`
     Boolean(bool),
     /// `jsonb`
@@ -143,6 +148,7 @@ impl Returned {
             Self::Text(text) => return argument(Arg::Text(text)),
             Self::Integer(number) => pg_sys::Datum::from(*number),
             Self::BigInt(number) => pg_sys::Datum::from(*number),
+            Self::Oid(oid) => pg_sys::Datum::from(*oid),
             Self::Boolean(value) => pg_sys::Datum::from(*value),
             Self::Json(value) => jsonb::encode(value),
             Self::Object(members) => jsonb::encode_object(members),

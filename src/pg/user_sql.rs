@@ -199,8 +199,35 @@ fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
 
 /// Whether the text is a query rather than an expression.
 fn is_query(text: &str) -> bool {
-    let word: String = text.trim_start().chars().take_while(char::is_ascii_alphabetic).collect();
+    let word: String = without_comments(text).chars().take_while(char::is_ascii_alphabetic).collect();
     ["select", "with", "values"].contains(&word.to_ascii_lowercase().as_str())
+}
+
+/// The text from its first word on.
+fn without_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let next = if let Some(line) = rest.strip_prefix("--") {
+            line.find('\n').map_or("", |end| &line[end..])
+        } else if let Some(block) = rest.strip_prefix("/*") {
+            after_block(block)
+        } else {
+            return rest;
+        };
+        rest = next.trim_start();
+    }
+}
+
+/// What follows a block comment; they nest.
+fn after_block(mut rest: &str) -> &str {
+    let mut depth = 1;
+    while depth > 0 {
+        let Some(end) = rest.find("*/") else { return "" };
+        let opened = rest.find("/*").filter(|open| *open < end);
+        depth += if opened.is_some() { 1 } else { -1 };
+        rest = &rest[opened.unwrap_or(end) + 2..];
+    }
+    rest
 }
 
 fn c_text(text: &str) -> CString {
@@ -212,6 +239,15 @@ fn keep(plan: pg_sys::SPIPlanPtr, text: &str) {
         // SAFETY: reads the code that SPI left.
         refuse_failure(unsafe { pg_sys::SPI_result }, text);
         unwind(PgError::new("XX000", "could not prepare SQL of a workflow"));
+    }
+    // SAFETY: the list belongs to the plan.
+    let statements = unsafe {
+        let sources = pg_sys::SPI_plan_get_plan_sources(plan);
+        if sources.is_null() { 0 } else { (*sources).length }
+    };
+    if statements != 1 {
+        let message = if statements == 0 { "SQL of a workflow is empty" } else { "SQL of a workflow has more than one statement" };
+        unwind(PgError::new("42601", message).detail(format!("SQL: {}", shortened(text))));
     }
     // SAFETY: moves the plan out of SPI's context.
     unsafe { pg_sys::SPI_keepplan(plan) };

@@ -9,7 +9,7 @@ use crate::host::SpiHost;
 use crate::pg::error::{catch, unwind};
 use crate::pg::{PgError, user_sql};
 use crate::program::Compiled;
-use crate::run::{Session, Work, activation_key, running, warn_faulted};
+use crate::run::{Publisher, Session, Work, activation_key, running, warn_faulted};
 use crate::store::instances::InstanceRow;
 use crate::store::{bookmarks, incidents, instances, journal, queue, tasks};
 use crate::{access, error, guc};
@@ -195,7 +195,11 @@ fn save_bookmarks(session: &Session, row: &InstanceRow, before: &Before, delta: 
 fn save_incidents(session: &mut Session, row: &InstanceRow, before: &Before, delta: &Delta) {
     let now = session.timestamp();
     if before.faulted {
-        incidents::resolve(row.instance.id, &faulted_executions(&row.instance), now);
+        // One that was retried and faulted again has a new incident.
+        let again: Vec<Uuid> = delta.incidents.iter().map(|incident| incident.activity_instance_id).collect();
+        let mut still = faulted_executions(&row.instance);
+        still.retain(|execution| !again.contains(execution));
+        incidents::resolve(row.instance.id, &still, now);
     }
     for incident in &delta.incidents {
         let id = session.new_id();
@@ -229,7 +233,9 @@ fn collect_work(session: &mut Session, row: &InstanceRow, compiled: &Compiled, b
         let deferred = queue::take_deferred(instance.id);
         session.work.extend(deferred.into_iter().map(|item| Work::Item(Box::new(item))));
     }
-    let stimuli = delta.stimuli.into_iter().map(|stimulus| Work::Published(Box::new(stimulus), instance.id));
+    let publisher = Publisher { instance: instance.id, owner: row.owner.clone() };
+    let stimuli = delta.stimuli.into_iter();
+    let stimuli = stimuli.map(|stimulus| Work::Published(Box::new(stimulus), publisher.clone()));
     session.work.extend(stimuli);
 }
 

@@ -55,9 +55,9 @@ fn cancel_one(session: &mut Session, instance_id: Uuid, reason: Option<&str>) ->
 /// Cancels an instance and removes it with all that belongs to it. `false`: there is none.
 pub fn delete(session: &mut Session, instance_id: Uuid) -> Result<bool, PgError> {
     running::refuse(instance_id)?;
-    if !instances::exists(instance_id) {
-        return Ok(false);
-    }
+    session.has_waited = true;
+    let Some(row) = instances::get(instance_id) else { return Ok(false) };
+    access::require_instance_owner(&row, &*program::of_version(row.definition_version_id)?)?;
     cancel(session, instance_id, None)?;
     instances::delete(instance_id);
     Ok(true)

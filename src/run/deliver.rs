@@ -13,7 +13,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
 use crate::program;
 use crate::run::burst::OnFault;
-use crate::run::{Session, Work, resume, running, start, tell_how_to_fire};
+use crate::run::{Publisher, Session, Work, resume, running, start, tell_how_to_fire};
 use crate::store::bookmarks::{self, Filter, Stored};
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
@@ -232,23 +232,23 @@ fn leave(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Reached
 pub fn work_off(session: &mut Session) -> Result<(), PgError> {
     while let Some(work) = session.work.pop_front() {
         crate::pg::interrupt::check();
+        session.has_worked = true;
         match work {
             Work::Item(item) => deliver_taken(session, *item)?,
-            Work::Published(published, instance) => deliver_published(session, *published, instance)?,
+            Work::Published(published, publisher) => deliver_published(session, *published, publisher)?,
         }
     }
     Ok(())
 }
 
-fn deliver_published(session: &mut Session, published: Published, instance: Uuid) -> Result<(), PgError> {
+fn deliver_published(session: &mut Session, published: Published, publisher: Publisher) -> Result<(), PgError> {
     let name = resolve_name(&published.name);
-    let instance_id = published.local.then_some(instance);
-    let sender = session.sender();
+    let instance_id = published.local.then_some(publisher.instance);
     let stimulus = Stimulus {
         filter: filter_of(&name, published.payload.as_ref(), published.correlation_id, instance_id),
         payload: published.payload,
         input: published.input,
-        sender,
+        sender: publisher.owner,
     };
     let found = bookmarks::find(&stimulus.filter);
     let mut delivery = Delivery::default();

@@ -206,7 +206,7 @@ fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgError>
 }
 
 fn evaluate(session: &Session, compiled: &Compiled) -> Result<Vec<Trigger>, PgError> {
-    let mut host = SpiHost::new(session.now, uuid::Uuid::nil(), compiled);
+    let mut host = SpiHost::indexing(session.now, compiled);
     let mut found = trigger::index(&compiled.program, &mut host, &session.limits).map_err(|(activity, fault)| {
         let original = host.original(&fault);
         PgError {

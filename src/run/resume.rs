@@ -33,7 +33,7 @@ pub fn named(
     if !at(session, &mut waiting, &compiled, input, on_fault)? {
         return missing(bookmark_id, missing_ok);
     }
-    deliver::work_off(session)?;
+    work_off_and_reload(session, &mut waiting.row)?;
     Ok(Some(waiting.row))
 }
 
@@ -121,8 +121,17 @@ pub fn retry(
     burst::run(session, burst, |program, instance, host, limits| {
         execution::retry(program, instance, activity_ids, host, limits)
     })?;
-    deliver::work_off(session)?;
+    work_off_and_reload(session, &mut row)?;
     Ok(row)
+}
+
+/// Works off what the burst set off; that may have run the instance again.
+pub fn work_off_and_reload(session: &mut Session, row: &mut InstanceRow) -> Result<(), PgError> {
+    deliver::work_off(session)?;
+    if session.has_worked && let Some(now) = instances::get(row.instance.id) {
+        *row = now;
+    }
+    Ok(())
 }
 
 /// There is no such instance (42704).

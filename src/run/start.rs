@@ -17,7 +17,7 @@ use crate::pg::PgError;
 use crate::pg::error::notice;
 use crate::program::{self, Compiled};
 use crate::run::burst::{self, Burst, Ended, OnFault, RowState};
-use crate::run::{Session, activation_key, deliver, tell_how_to_fire};
+use crate::run::{Session, activation_key, resume, tell_how_to_fire};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::instances::{self, InstanceRow};
@@ -71,7 +71,7 @@ pub fn named(session: &mut Session, request: Request) -> Result<InstanceRow, PgE
     if trigger.is_none() {
         tell_if_trigger_waits(&row, &compiled);
     }
-    deliver::work_off(session)?;
+    resume::work_off_and_reload(session, &mut row)?;
     Ok(row)
 }
 

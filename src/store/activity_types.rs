@@ -1,5 +1,6 @@
 //! Activity types written in SQL.
 
+use pgrx::pg_sys::Oid;
 use serde_json::Value;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
@@ -44,7 +45,7 @@ pub struct NewActivityType<'a> {
 }
 
 static FIND: Statement = Statement::new(
-    "SELECT t.handler, t.kind = 'trigger', t.payloads, t.outputs, o.id, o.role, o.name \
+    "SELECT t.handler, t.kind = 'trigger', t.payloads, t.outputs, o.id, o.role, o.system_identifier, o.name \
      FROM workflow.activity_types t JOIN workflow.owners o ON o.id = t.owner WHERE t.type = $1",
     &[Type::Text],
 );
@@ -81,16 +82,39 @@ pub fn find(name: &str) -> Option<ActivityType> {
     })
 }
 
-/// Output names, from an array of names or of objects with a `name`, or from an object by name.
+/// Output names, from an array of names or of objects with a `name`.
 fn names(declared: &Value) -> Vec<String> {
     match declared {
-        Value::Object(members) => members.keys().cloned().collect(),
         Value::Array(entries) => {
             let named = entries.iter().filter_map(|entry| entry.as_str().or_else(|| entry.get("name")?.as_str()));
             named.map(ToOwned::to_owned).collect()
         }
         _ => Vec::new(),
     }
+}
+
+/// A function that might be a handler.
+#[derive(Debug)]
+pub struct FunctionRow {
+    /// Qualified, quoted name.
+    pub name: String,
+    /// Whether it takes one jsonb and returns jsonb.
+    pub is_plain: bool,
+    /// Whether it returns a set.
+    pub returns_set: bool,
+}
+
+static FUNCTION: Statement = Statement::new(
+    "SELECT format('%I.%I', n.nspname, p.proname), \
+            p.prokind = 'f' AND p.pronargs = 1 AND p.proargtypes[0] = 'jsonb'::regtype AND p.prorettype = 'jsonb'::regtype, \
+            p.proretset \
+     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE p.oid = $1",
+    &[Type::Oid],
+);
+
+/// What the catalog says of a function.
+pub fn function(oid: Oid) -> Option<FunctionRow> {
+    FUNCTION.first(&[Arg::Oid(oid)], |row| FunctionRow { name: row.get(), is_plain: row.get(), returns_set: row.get() })
 }
 
 /// Stores a type, or replaces its definition; the owner stays.

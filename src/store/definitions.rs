@@ -68,7 +68,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT d.id, d.definition_id, d.version, d.is_latest, d.is_published, d.security = 'definer', d.uses_sql, \
-                    o.id, o.role, o.name \
+                    o.id, o.role, o.system_identifier, o.name \
              FROM workflow.definitions d JOIN workflow.owners o ON o.id = d.owner ",
             $rest
         )
@@ -233,7 +233,7 @@ pub fn settle_deletion(definition_id: &str) {
 }
 
 static GRANTED: Statement = Statement::new(
-    "SELECT o.id, o.role, o.name FROM workflow.grants g JOIN workflow.owners o ON o.id = g.role \
+    "SELECT o.id, o.role, o.system_identifier, o.name FROM workflow.grants g JOIN workflow.owners o ON o.id = g.role \
      WHERE g.definition_id = $1 AND g.privilege = $2",
     &[Type::Text, Type::Text],
 );
@@ -242,9 +242,8 @@ static GRANT: Statement = Statement::new(
     &[Type::Text, Type::Integer, Type::Text],
 );
 static REVOKE: Statement = Statement::new(
-    "DELETE FROM workflow.grants g USING workflow.owners o \
-     WHERE g.definition_id = $1 AND g.privilege = $3 AND o.id = g.role AND o.role = $2",
-    &[Type::Text, Type::Oid, Type::Text],
+    "DELETE FROM workflow.grants WHERE definition_id = $1 AND role = $2 AND privilege = $3",
+    &[Type::Text, Type::Integer, Type::Text],
 );
 
 /// The roles that hold a privilege on a definition.
@@ -258,6 +257,6 @@ pub fn grant(definition_id: &str, role: i32, privilege: &str) -> bool {
 }
 
 /// Takes a privilege away.
-pub fn revoke(definition_id: &str, role: pgrx::pg_sys::Oid, privilege: &str) -> bool {
-    REVOKE.run(&[Arg::Text(definition_id), Arg::Oid(role), Arg::Text(privilege)]) > 0
+pub fn revoke(definition_id: &str, role: i32, privilege: &str) -> bool {
+    REVOKE.run(&[Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege)]) > 0
 }

@@ -29,7 +29,7 @@ pub struct InstanceRow {
 macro_rules! instance_columns {
     () => {
         "i.id, i.version, i.correlation_id, i.name, i.sub_status, i.input, i.output, i.variables, i.incident_count, \
-         i.state, i.definition_version_id, i.definition_id, i.activation_key, o.id, o.role, o.name"
+         i.state, i.definition_version_id, i.definition_id, i.activation_key, o.id, o.role, o.system_identifier, o.name"
     };
 }
 
@@ -106,7 +106,7 @@ pub fn get(id: Uuid) -> Option<InstanceRow> {
 }
 
 static OWNER: Statement = Statement::new(
-    "SELECT i.definition_version_id, o.id, o.role, o.name \
+    "SELECT i.definition_version_id, o.id, o.role, o.system_identifier, o.name \
      FROM workflow.instances i JOIN workflow.owners o ON o.id = i.owner WHERE i.id = $1",
     &[Type::Uuid],
 );

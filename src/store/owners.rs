@@ -1,6 +1,7 @@
 //! Owners: ids that stand for roles.
 
-use crate::pg::role;
+use crate::pg::error::{PgError, unwind};
+use crate::pg::{cluster, role};
 use crate::pg::spi::{Arg, Row, Statement, Type};
 use pgrx::pg_sys::Oid;
 
@@ -9,21 +10,27 @@ use pgrx::pg_sys::Oid;
 pub struct Owner {
     /// Key in `workflow.owners`.
     pub id: i32,
-    /// Oid when the row was made.
+    /// Its oid in the cluster where the row was made.
     pub role: Oid,
-    /// Name then.
+    /// That cluster.
+    pub system_identifier: i64,
+    /// Its name when the row was last used.
     pub name: String,
 }
 
 impl Owner {
-    /// Reads the three columns id, role, name.
+    /// Reads the columns id, role, system_identifier, name.
     pub fn read(row: &mut Row<'_>) -> Self {
-        Self { id: row.get(), role: row.get(), name: row.get() }
+        Self { id: row.get(), role: row.get(), system_identifier: row.get(), name: row.get() }
     }
 
-    /// The role, if the one of that oid still has that name.
+    /// The role. In the cluster where the row was made its oid is the truth, whatever it is called now; in
+    /// another one, where a dump was restored, its name is.
     pub fn role(&self) -> Option<Oid> {
-        (role::name(self.role).as_deref() == Some(self.name.as_str())).then_some(self.role)
+        if self.system_identifier == cluster::system_identifier() {
+            return role::name(self.role).is_some().then_some(self.role);
+        }
+        role::by_name(&self.name)
     }
 
     /// Whether this is the role whose rights are in force.
@@ -32,31 +39,53 @@ impl Owner {
     }
 }
 
-static FIND: Statement =
-    Statement::new("SELECT id FROM workflow.owners WHERE role = $1 AND name = $2", &[Type::Oid, Type::Text]);
-
-static ADD: Statement = Statement::new(
-    "INSERT INTO workflow.owners (role, name) VALUES ($1, $2) ON CONFLICT (role, name) DO NOTHING RETURNING id",
-    &[Type::Oid, Type::Text],
+static FIND: Statement = Statement::new(
+    "SELECT id, name FROM workflow.owners WHERE system_identifier = $1 AND role = $2",
+    &[Type::BigInt, Type::Oid],
 );
 
-static BY_ID: Statement =
-    Statement::new("SELECT id, role, name FROM workflow.owners WHERE id = $1", &[Type::Integer]);
+static RENAME: Statement =
+    Statement::new("UPDATE workflow.owners SET name = $2 WHERE id = $1", &[Type::Integer, Type::Text]);
+
+// A row that a dump brought from another cluster, adopted by the role of its name.
+static ADOPT: Statement = Statement::new(
+    "UPDATE workflow.owners SET system_identifier = $1, role = $2 \
+     WHERE id = (SELECT min(o.id) FROM workflow.owners o WHERE o.name = $3 AND o.system_identifier <> $1) RETURNING id",
+    &[Type::BigInt, Type::Oid, Type::Text],
+);
+
+static ADD: Statement = Statement::new(
+    "INSERT INTO workflow.owners (system_identifier, role, name) VALUES ($1, $2, $3) \
+     ON CONFLICT (system_identifier, role) DO NOTHING RETURNING id",
+    &[Type::BigInt, Type::Oid, Type::Text],
+);
+
+static BY_ID: Statement = Statement::new(
+    "SELECT id, role, system_identifier, name FROM workflow.owners WHERE id = $1",
+    &[Type::Integer],
+);
 
 /// The id of a role, made if it has none.
 pub fn id_of(oid: Oid) -> i32 {
     let name = role::name(oid).unwrap_or_default();
-    let key = [Arg::Oid(oid), Arg::Text(&name)];
+    let cluster = cluster::system_identifier();
+    let key = [Arg::BigInt(cluster), Arg::Oid(oid)];
+    let find = || FIND.first(&key, |row| (row.get::<i32>(), row.get::<String>()));
+    if let Some((id, known)) = find() {
+        if known != name {
+            RENAME.run(&[Arg::Integer(id), Arg::Text(&name)]);
+        }
+        return id;
+    }
+    let row = [Arg::BigInt(cluster), Arg::Oid(oid), Arg::Text(&name)];
     // Two sessions may add the same role at once: the second one's INSERT waits, adds nothing and finds it.
-    // A REPEATABLE READ session would not see it; it gets the unique violation as serialization failure.
-    FIND.first(&key, |row| row.get())
-        .or_else(|| ADD.first(&key, |row| row.get()))
-        .or_else(|| FIND.first(&key, |row| row.get()))
+    // A REPEATABLE READ session would not see it.
+    ADOPT
+        .first(&row, |row| row.get())
+        .or_else(|| ADD.first(&row, |row| row.get()))
+        .or_else(|| find().map(|(id, _)| id))
         .unwrap_or_else(|| {
-            crate::pg::error::unwind(crate::pg::PgError::new(
-                "40001",
-                "could not serialize access due to concurrent update",
-            ))
+            unwind(PgError::new("40001", "could not serialize access due to concurrent update"))
         })
 }
 

@@ -140,7 +140,7 @@ macro_rules! select {
         concat!(
             "SELECT q.id, q.bookmark_id, q.instance_id, q.activity_instance_id, q.hash, q.name, q.correlation_id, \
              q.activity_type, q.activity_id, q.stimulus, q.input, q.attempts, q.expires_at, q.deferred_for IS NOT NULL, \
-             o.id, o.role, o.name \
+             o.id, o.role, o.system_identifier, o.name \
              FROM workflow.bookmark_queue q JOIN workflow.owners o ON o.id = q.sender ",
             $rest
         )

@@ -4,8 +4,8 @@ use uuid::Uuid;
 
 use crate::bookmark::{Bookmark, NewBookmark, Resumed};
 use crate::execution::Execution;
-use crate::execution::core::check_depth;
 use crate::execution::undo::Undo;
+use crate::execution::variables::check_depth;
 use crate::fault::Fault;
 use crate::journal::EventKind;
 use crate::stimulus;

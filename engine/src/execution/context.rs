@@ -7,8 +7,9 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::activity::flowchart::scope::FlowScope;
-use crate::execution::core::{Core, check_depth};
+use crate::execution::core::Core;
 use crate::execution::undo::Undo;
+use crate::execution::variables::check_depth;
 use crate::execution::{Child, NewTask, Outcomes, Published, Signal};
 use crate::fault::Fault;
 use crate::host::{Function, Rows};
@@ -214,7 +215,7 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// For loops: stops a `Break` here, and ends on the way to the composite that completes.
+    /// For loops: notes a `Break` and stops it here. Other signals go on.
     pub fn break_here(&mut self, signal: &Signal) -> bool {
         match signal {
             Signal::Break => {

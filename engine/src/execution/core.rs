@@ -13,12 +13,10 @@ use crate::activity::catalogue::short_name;
 use crate::bookmark::Bookmark;
 use crate::execution::undo::Undo;
 use crate::execution::{Delta, Limits, Outcomes, activity_instance_id};
-use crate::fault::Fault;
 use crate::host::Host;
 use crate::instance::{ActivityStatus, Context, Instance, Json, Memory};
 use crate::journal::{Event, EventKind};
 use crate::program::{Node, NodeIx, Program};
-use crate::value::{MAX_DEPTH, convert, depth_ok};
 
 /// Everything that a burst works with.
 pub(crate) struct Core<'a> {
@@ -68,15 +66,6 @@ pub(crate) enum Task {
     },
     /// Execute a faulted activity again.
     Again(u32),
-}
-
-/// Where a variable is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// In the scope of an execution, at this position.
-    Context(u32, usize),
-    /// In the scope of the workflow.
-    Workflow,
 }
 
 /// Number that no execution has.
@@ -306,102 +295,5 @@ impl Core<'_> {
             let before = std::mem::replace(&mut context.memory, memory);
             self.work.undo.push(Undo::Memory(sequence, before));
         }
-    }
-
-    // Variables.
-
-    /// Finds the nearest variable of a name, seen from an execution.
-    pub fn find_variable(&self, sequence: u32, name: &str) -> Option<Place> {
-        find_variable(self.instance, sequence, name)
-    }
-
-    /// Sets a variable, converted to its declared type.
-    pub fn assign(&mut self, place: Place, name: &str, value: Value) -> Result<(), Fault> {
-        let declared = match place {
-            Place::Context(sequence, index) => self
-                .context(sequence)
-                .and_then(|context| self.program.node(context.node).variables.get(index)),
-            Place::Workflow => self.program.variables.iter().find(|v| v.name == name),
-        };
-        let value = match declared {
-            Some(variable) => convert(value, variable.type_name)?,
-            None => value,
-        };
-        check_depth(&value)?;
-        match place {
-            Place::Context(sequence, index) => {
-                let variables = self.instance.state.contexts.get_mut(&sequence);
-                let slot = variables.and_then(|context| context.variables.get_mut(index));
-                if let Some((_, slot)) = slot {
-                    let before = std::mem::replace(slot, Json(value));
-                    self.work
-                        .undo
-                        .push(Undo::ContextVariable(sequence, index, before));
-                }
-            }
-            Place::Workflow => self.assign_workflow(name, value),
-        }
-        Ok(())
-    }
-
-    fn assign_workflow(&mut self, name: &str, value: Value) {
-        let Some(slot) = self.instance.variables.get_mut(name) else {
-            return;
-        };
-        if *slot == value {
-            return;
-        }
-        let before = std::mem::replace(slot, value);
-        let changed = std::mem::replace(&mut self.work.delta.changed.variables, true);
-        self.work
-            .undo
-            .push(Undo::WorkflowVariable(name.to_owned(), before, changed));
-    }
-}
-
-/// Refuses a value that is nested deeper than what can be stored and read again.
-pub(crate) fn check_depth(value: &Value) -> Result<(), Fault> {
-    match value {
-        Value::Array(_) | Value::Object(_) if !depth_ok(value, MAX_DEPTH) => {
-            Err(Fault::new("54001", "value is nested too deep")
-                .detail(format!("At most {MAX_DEPTH} levels are allowed.")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Finds the nearest variable of a name, seen from an execution.
-pub(crate) fn find_variable(instance: &Instance, sequence: u32, name: &str) -> Option<Place> {
-    let mut current = Some(sequence);
-    while let Some((sequence, context)) =
-        current.and_then(|current| instance.state.contexts.get_key_value(&current))
-    {
-        if let Some(index) = context
-            .variables
-            .iter()
-            .position(|(known, _)| known == name)
-        {
-            return Some(Place::Context(*sequence, index));
-        }
-        current = context.parent;
-    }
-    instance
-        .variables
-        .contains_key(name)
-        .then_some(Place::Workflow)
-}
-
-/// Reads a variable that was found.
-pub(crate) fn read_variable<'i>(
-    instance: &'i Instance,
-    place: Place,
-    name: &str,
-) -> Option<&'i Value> {
-    match place {
-        Place::Context(sequence, index) => {
-            let context = instance.state.contexts.get(&sequence)?;
-            context.variables.get(index).map(|(_, value)| &value.0)
-        }
-        Place::Workflow => instance.variables.get(name),
     }
 }

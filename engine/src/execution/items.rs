@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::execution::Execution;
-use crate::execution::core::{check_depth, find_variable, read_variable};
+use crate::execution::variables::{check_depth, find_variable, read_variable};
 use crate::fault::Fault;
 use crate::instance::{Json, Memory};
 use crate::program::ExpressionKind;

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::execution::Execution;
-use crate::execution::core::{Core, check_depth};
+use crate::execution::core::Core;
 use crate::execution::undo::Undo;
+use crate::execution::variables::check_depth;
 use crate::fault::Fault;
 use crate::instance::Json;
 use crate::program::{Binding, NodeIx};

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::execution::Execution;
-use crate::execution::core::{find_variable, read_variable};
+use crate::execution::variables::{find_variable, read_variable};
 use crate::expression::Scope;
 use crate::expression::javascript::ScriptLimits;
 use crate::fault::Fault;

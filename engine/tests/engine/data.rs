@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use workflow_engine::execution::Changed;
 use workflow_engine::instance::SubStatus;
 
-use crate::support::{World, event, line, set, with_room};
+use crate::support::{World, event, line, nested, set, with_room};
 
 fn show(variable: &str) -> Value {
     json!({"type": "WriteLine", "text": {"var": variable}})
@@ -147,7 +147,6 @@ fn an_activitys_output_goes_into_its_variable_and_survives_a_suspend() {
 
 #[test]
 fn values_of_any_accepted_depth_are_stored_with_the_state_and_deeper_ones_refused() {
-    let nested = |depth: usize| (0..depth).fold(json!(1), |value, _| json!({ "x": value }));
     with_room(move || {
         let mut world = World::started(json!([event("Wait"), event("Again")]));
         world.resume("Wait", nested(2_000));

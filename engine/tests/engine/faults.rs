@@ -76,19 +76,18 @@ fn a_faulting_item_leaves_the_loop_open_with_one_fault_below_it() {
 
 #[test]
 fn what_an_activity_did_before_it_faulted_is_undone() {
-    // The output goes into a variable first; the second binding cannot take its value.
-    let mut world = World::new(json!({
-        "variables": [{"name": "Rows", "value": "before"}, {"name": "N", "type": "Boolean", "value": true}],
+    // The rows go into their variable first; the count does not fit the second one.
+    let world = World::started(json!({
+        "variables": [{"name": "Rows", "value": "before"}, {"name": "N", "type": "Guid"}],
         "root": [{"id": "s", "type": "Sql", "statement": "INSERT", "result": {"var": "Rows"}, "rowCount": {"var": "N"}}],
     }));
-    world.host.broken = false;
-    world.start();
-    if world.status() == SubStatus::Faulted {
-        assert_eq!(*world.variable("Rows"), json!("before"));
-        assert!(world.host.effects.is_empty());
-        assert!(!world.last.changed.variables);
-        assert!(world.instance.state.outputs.is_empty());
-    }
+    assert_eq!(world.status(), SubStatus::Faulted);
+    assert!(world.last.incidents[0].fault.message.contains("\"N\""));
+    assert_eq!(*world.variable("Rows"), json!("before"));
+    assert!(world.host.effects.is_empty());
+    assert!(!world.last.changed.variables);
+    assert!(world.instance.state.outputs.is_empty());
+    assert_eq!(world.instance.state.last_result, None);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use workflow_engine::instance::SubStatus;
 
-use crate::support::{World, event, with_room};
+use crate::support::{World, event, nested, with_room};
 
 fn show(script: &str) -> Value {
     json!({"type": "WriteLine", "text": {"js": script}})
@@ -134,9 +134,9 @@ fn a_value_that_grows_deeper_in_each_round_faults_in_time() {
         {"type": "For", "start": 1, "end": 100, "body": wrap},
     ]);
     with_room(move || {
-        let deep = (0..1_980).fold(json!(1), |value, _| json!({ "x": value }));
+        let input = serde_json::Map::from_iter([("deep".to_owned(), nested(1_980))]);
         let definition = json!({"variables": {"X": 0}, "root": root});
-        let mut world = World::with_input(definition, json!({ "deep": deep }));
+        let mut world = World::with_input(definition, Value::Object(input));
         world.start();
         assert_eq!(world.status(), SubStatus::Faulted);
         assert_eq!(world.last.incidents[0].fault.sqlstate, "54001");

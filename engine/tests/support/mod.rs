@@ -415,6 +415,12 @@ impl World {
     }
 }
 
+/// A value of this depth. Built by hand: `json!` would copy it at each level.
+pub fn nested(depth: usize) -> Value {
+    let around = |value: Value| Value::Object(Map::from_iter([("x".to_owned(), value)]));
+    (0..depth).fold(json!(1), |value, _| around(value))
+}
+
 /// Runs a test of deep values with room enough: without optimization a level of nesting takes some
 /// kilobytes of stack wherever a value is cloned, compared or dropped.
 pub fn with_room(test: impl FnOnce() + Send + 'static) {

@@ -1,0 +1,172 @@
+-- Every example of docs/definitions.md, as it stands there: it is accepted, and this is what it does.
+CREATE FUNCTION pg_temp.run(example jsonb) RETURNS TABLE (line text) LANGUAGE plpgsql AS $$
+DECLARE
+    definition jsonb := CASE WHEN example ? 'definitionId' THEN example ELSE jsonb_build_object('definitionId', 'example', 'root', example) END;
+    result     wf_result;
+BEGIN
+    PERFORM wf_define(definition);
+    result := wf_run(definition ->> 'definitionId', CASE WHEN definition ? 'inputs' THEN '{"Amount": "99.90"}' ELSE '{"name": "Ada", "days": 14, "number": 42, "Amount": "99.90", "amount": 10, "customer": "Ada", "order": {"total": 250, "customer": "Ada"}}' END::jsonb);
+    RETURN QUERY SELECT data #>> '{}' FROM workflow.journal AS j WHERE j.instance_id = result.instance_id AND event = 'Line' ORDER BY seq, number;
+    RETURN QUERY SELECT concat_ws(' ', '--', result.sub_status, nullif(result.output, '{}'),
+        'waits at ' || (SELECT string_agg(b ->> 'activity_id', ', ' ORDER BY b ->> 'activity_id') FROM jsonb_array_elements(result.bookmarks) AS b),
+        result.incidents -> 0 ->> 'message');
+END $$;
+SET client_min_messages = error;
+\pset tuples_only on
+
+-- The document
+SELECT pg_temp.run($example${
+    "definitionId": "greet",
+    "name": "Greet",
+    "description": "Says hello.",
+    "variables": {"Greeting": "hello"},
+    "root": [
+        {"type": "WriteLine", "text": {"js": "`${getGreeting()}, ${getInput('name')}`"}}
+    ]
+}$example$);
+
+-- Options
+SELECT pg_temp.run($example${
+    "definitionId": "one-per-order",
+    "options": {
+        "activationStrategy": "CorrelatedSingleton",
+        "incidentStrategy": "ContinueWithIncidents",
+        "security": "invoker"
+    },
+    "root": {"type": "Event", "eventName": "Shipped"}
+}$example$);
+
+-- Variables, inputs, outputs
+SELECT pg_temp.run($example${
+    "definitionId": "discount",
+    "variables": [{"name": "Rate", "type": "Decimal", "value": "0.10"}],
+    "inputs": [{"name": "Amount", "type": "Decimal"}, {"name": "Customer", "type": "String", "defaultValue": "nobody"}],
+    "outputs": [{"name": "Total", "type": "Decimal"}],
+    "root": {"type": "SetOutput", "outputName": "Total",
+        "outputValue": {"sql": "(input ->> 'Amount')::numeric * (1 - (variables ->> 'Rate')::numeric)"}}
+}$example$);
+
+-- Expressions
+SELECT pg_temp.run($example${"type": "WriteLine", "text": {"object": {"who": {"input": "name"}, "sum": {"js": "1 + 1"}, "raw": {"literal": {"js": "1 + 1"}}}}}$example$);
+
+-- JavaScript
+SELECT pg_temp.run($example${"type": "If", "condition": {"js": "const order = getInput('order'); return order.total > 100 && !isNullOrEmpty(order.customer);"},
+    "then": {"type": "WriteLine", "text": "a large order"}}$example$);
+
+-- SQL
+SELECT pg_temp.run($example${"type": "SetName", "value": {"sql": "SELECT 'order of ' || (input ->> 'customer')"}}$example$);
+
+-- Sequence and flow
+SELECT pg_temp.run($example${"type": "Sequence", "variables": {"Total": 0}, "activities": [
+    {"type": "SetVariable", "variable": "Total", "value": 5},
+    {"type": "WriteLine", "text": {"var": "Total"}}]}$example$);
+
+-- Sequence and flow
+SELECT pg_temp.run($example${"type": "If", "condition": {"js": "getInput('days') > 5"},
+    "then": {"type": "WriteLine", "text": "long"},
+    "else": {"type": "WriteLine", "text": "short"}}$example$);
+
+-- Sequence and flow
+SELECT pg_temp.run($example${"type": "Switch", "mode": "MatchFirst", "cases": [
+    {"label": "long", "condition": {"js": "getInput('days') > 20"}, "activity": {"type": "WriteLine", "text": "very long"}},
+    {"label": "short", "condition": {"js": "getInput('days') < 3"}, "activity": {"type": "WriteLine", "text": "very short"}}],
+    "default": {"type": "WriteLine", "text": "usual"}}$example$);
+
+-- Flowcharts
+SELECT pg_temp.run($example${"type": "Flowchart",
+    "activities": [
+        {"id": "begin", "type": "Start"},
+        {"id": "long", "type": "FlowDecision", "condition": {"js": "getInput('days') > 5"}},
+        {"id": "ask", "type": "WriteLine", "text": "ask somebody"},
+        {"id": "done", "type": "WriteLine", "text": "approved"}],
+    "connections": [["begin", "long"], ["long", "True", "ask"], ["long", "False", "done"], ["ask", "done"]]}$example$);
+
+-- Flowcharts
+SELECT pg_temp.run($example${"type": "Flowchart",
+    "activities": [
+        {"id": "size", "type": "FlowSwitch", "cases": [
+            {"label": "small", "condition": {"js": "getInput('days') < 3"}},
+            {"label": "large", "condition": {"js": "getInput('days') > 20"}}]},
+        {"id": "s", "type": "WriteLine", "text": "small"},
+        {"id": "m", "type": "WriteLine", "text": "medium"},
+        {"id": "l", "type": "WriteLine", "text": "large"}],
+    "connections": [["size", "small", "s"], ["size", "Default", "m"], ["size", "large", "l"]]}$example$);
+
+-- Flowcharts
+SELECT pg_temp.run($example${"type": "Flowchart",
+    "activities": [
+        {"id": "fork", "type": "FlowFork", "branches": ["Stock", "Credit"]},
+        {"id": "stock", "type": "WriteLine", "text": "check the stock"},
+        {"id": "credit", "type": "WriteLine", "text": "check the credit"},
+        {"id": "join", "type": "FlowJoin", "mode": "WaitAll"},
+        {"id": "ship", "type": "WriteLine", "text": "ship"}],
+    "connections": [["fork", "Stock", "stock"], ["fork", "Credit", "credit"], ["stock", "join"], ["credit", "join"], ["join", "ship"]]}$example$);
+
+-- Flowcharts
+SELECT pg_temp.run($example${"type": "Flowchart", "activities": [{"type": "FlowNode", "body": {"type": "WriteLine", "text": "inside"}}]}$example$);
+
+-- Loops
+SELECT pg_temp.run($example${"type": "Sequence", "variables": {"N": 0}, "activities": [
+    {"type": "While", "condition": {"js": "getN() < 3"}, "body": [
+        {"type": "SetVariable", "variable": "N", "value": {"js": "getN() + 1"}},
+        {"type": "WriteLine", "text": {"var": "N"}}]}]}$example$);
+
+-- Loops
+SELECT pg_temp.run($example${"type": "For", "start": 10, "end": 0, "step": -5, "body": {"type": "WriteLine", "text": {"var": "CurrentValue"}}}$example$);
+
+-- Loops
+SELECT pg_temp.run($example${"type": "ForEach", "items": ["tea", "milk"], "body": {"type": "WriteLine", "text": {"js": "`${getCurrentIndex()}: ${getCurrentValue()}`"}}}$example$);
+
+-- Loops
+SELECT pg_temp.run($example${"type": "ForEach", "items": [1, 2, 3], "body": [
+    {"type": "If", "condition": {"js": "getCurrentValue() === 2"}, "then": {"type": "Break"}},
+    {"type": "WriteLine", "text": {"var": "CurrentValue"}}]}$example$);
+
+-- Side by side
+SELECT pg_temp.run($example${"type": "Parallel", "activities": [
+    {"type": "WriteLine", "text": "one"},
+    [{"type": "WriteLine", "text": "two"}, {"type": "WriteLine", "text": "three"}]]}$example$);
+
+-- Side by side
+SELECT pg_temp.run($example${"type": "Fork", "joinMode": "WaitAny", "branches": [
+    {"id": "paid", "type": "Event", "eventName": "Paid"},
+    {"id": "withdrawn", "type": "Event", "eventName": "Withdrawn"}]}$example$);
+
+-- Ends
+SELECT pg_temp.run($example$[[{"type": "WriteLine", "text": "inside"}, {"type": "End"}, {"type": "WriteLine", "text": "never"}], {"type": "WriteLine", "text": "outside"}]$example$);
+
+-- Ends
+SELECT pg_temp.run($example${"type": "Parallel", "activities": [{"type": "Event", "eventName": "Never"}, {"type": "Finish"}]}$example$);
+
+-- Ends
+SELECT pg_temp.run($example$[{"type": "Complete", "outcomes": ["Approved"]}, {"type": "WriteLine", "text": "never"}]$example$);
+
+-- Ends
+SELECT pg_temp.run($example${"id": "TooOld", "type": "Fault", "code": "42", "category": "Business", "faultType": "Business", "message": "the order is too old"}$example$);
+
+-- Data
+SELECT pg_temp.run($example${"type": "Sequence", "variables": [{"name": "Days", "type": "Int32"}], "activities": [
+    {"type": "SetVariable", "variable": "Days", "value": "14"},
+    {"type": "WriteLine", "text": {"js": "getDays() + 1"}}]}$example$);
+
+-- Data
+SELECT pg_temp.run($example${"type": "SetOutput", "outputName": "Decision", "outputValue": {"object": {"approved": true, "by": {"input": "name"}}}}$example$);
+
+-- Data
+SELECT pg_temp.run($example$[{"type": "SetName", "value": {"js": "`request of ${getInput('name')}`"}}, {"type": "Correlate", "correlationId": {"input": "number"}}]$example$);
+
+-- Data
+SELECT pg_temp.run($example${"type": "WriteLine", "text": "hello"}$example$);
+
+-- Waiting and telling
+SELECT pg_temp.run($example${"id": "Paid", "type": "Event", "eventName": "OrderPaid", "canStartWorkflow": true, "result": {"output": "Payment"}}$example$);
+
+-- Waiting and telling
+SELECT pg_temp.run($example${"type": "PublishEvent", "eventName": "OrderShipped", "correlationId": {"js": "getCorrelationId()"}, "payload": {"object": {"order": {"input": "number"}}}}$example$);
+
+-- Waiting and telling
+SELECT pg_temp.run($example${"id": "Check", "type": "RunTask", "taskName": "Check invoice", "payload": {"object": {"amount": {"input": "amount"}}}, "result": {"output": "Answer"}}$example$);
+
+-- Running SQL
+SELECT pg_temp.run($example${"type": "Sql", "statement": "SELECT n, n * ($1)::numeric AS amount FROM generate_series(1, 2) AS n", "parameters": [{"sql": "1.10"}], "result": {"output": "Rows"}, "rowCount": {"output": "Count"}}$example$);
+SELECT * FROM wf_check();

@@ -1,0 +1,56 @@
+-- wf_export gives Elsa's JSON of a version. What it gives loads again, here and in Elsa, to the same program.
+
+-- A document in Elsa's form keeps everything it had: positions, custom properties, what this engine does not know.
+SELECT * FROM wf_define('{
+    "definitionId": "elsa", "name": "From Studio", "toolVersion": "3.3.0.0", "someday": {"we": "know"},
+    "variables": [{"id": "v1", "name": "Total", "typeName": "Decimal", "isArray": false, "value": "1.10", "storageDriverTypeName": "WorkflowInstanceStorageDriver"}],
+    "root": {
+        "id": "fc", "nodeId": "Workflow1:fc", "type": "Elsa.Flowchart", "version": 1, "customProperties": {"notFoundConnections": []}, "metadata": {},
+        "activities": [{
+            "id": "w", "nodeId": "Workflow1:fc:w", "name": "WriteLine1", "type": "Elsa.WriteLine", "version": 1,
+            "text": {"typeName": "String", "expression": {"type": "Variable", "value": {"id": "v1", "name": "Total", "typeName": "Decimal"}}},
+            "customProperties": {"canStartWorkflow": false, "runAsynchronously": false, "mine": 1},
+            "metadata": {"designer": {"position": {"x": -231.796875, "y": 269}}}
+        }],
+        "connections": []
+    }
+}');
+SELECT jsonb_pretty(wf_export('elsa') #- '{createdAt}');
+
+-- What an export fills in is new content, once: exporting that gives the same again.
+SELECT * FROM wf_define(wf_export('elsa'));
+SELECT * FROM wf_define(wf_export('elsa'));
+
+-- A short form is expanded: ids, wrappers, connections, all that Studio expects.
+SELECT * FROM wf_define('{
+    "definitionId": "short", "inputs": [{"name": "Amount", "type": "Decimal"}], "outputs": [{"name": "Large", "type": "Boolean"}],
+    "root": {"type": "Flowchart",
+        "activities": [
+            {"id": "wait", "type": "Event", "eventName": "Go", "canStartWorkflow": true},
+            {"id": "large", "type": "FlowDecision", "condition": {"sql": "(input ->> ''Amount'')::numeric > 100"}},
+            {"id": "yes", "type": "SetOutput", "outputName": "Large", "outputValue": true}],
+        "connections": [["wait", "large"], ["large", "True", "yes"]]}
+}');
+SELECT jsonb_pretty(wf_export('short') #- '{createdAt}');
+
+-- Exported, renamed, loaded: it does the same.
+SELECT * FROM wf_define(wf_export('short') || '{"definitionId": "copy"}');
+SELECT output FROM wf_run('short', '{"Amount": 250}', trigger_activity_id => 'wait');
+SELECT output FROM wf_run('copy', '{"Amount": 250}', trigger_activity_id => 'wait');
+
+-- And exporting it again gives the same document.
+SELECT wf_export('copy') - '{definitionId,id,version,createdAt}'::text[] = wf_export('short') - '{definitionId,id,version,createdAt}'::text[] AS same;
+
+-- The latest version, or the one that is named; a draft counts as latest.
+SELECT * FROM wf_define('{"definitionId": "elsa", "root": []}', publish => false);
+SELECT wf_export('elsa') -> 'version' AS version, wf_export('elsa') -> 'isPublished' AS published, wf_export('elsa') -> 'isLatest' AS latest;
+SELECT wf_export('elsa', 1) -> 'version' AS version, wf_export('elsa', 1) -> 'isPublished' AS published, wf_export('elsa', 1) -> 'isLatest' AS latest;
+
+-- Errors.
+SELECT wf_export(NULL);
+\echo :SQLSTATE
+SELECT wf_export('nobody');
+\echo :SQLSTATE
+SELECT wf_export('elsa', 99);
+\echo :SQLSTATE
+SELECT * FROM wf_check();

@@ -1,5 +1,5 @@
--- Fills a database: 1,000 versions of the definition that is measured, :rows instances suspended at their first step,
--- 100,000 kept stimuli that nobody waits for. psql -v rows=1000000
+-- Fills a database: 1,000 versions of the definition that is measured, and instances of it that are suspended at their
+-- first step. psql -v rows=1000000
 --
 -- The instances are clones of a real one. What makes an id unique is the time in its first 48 bits; the rest is kept,
 -- because the ids of activity executions are made from the instance's.
@@ -11,7 +11,7 @@ CREATE TEMPORARY TABLE versions AS
 SELECT d.version FROM generate_series(1, 999) AS n, wf_define(:'document'::jsonb || jsonb_build_object('description', 'version ' || n)) AS d;
 SELECT * FROM wf_define(:'document'::jsonb);
 
-SELECT wf_start('approval-event', '{"employee": "Ada", "days": 3}', 'LR-0') AS instance \gset
+SELECT wf_start('approval-event', '{"employee": "Ada", "days": 3}', 'M-0') AS instance \gset
 
 -- Time `n` ms after the turn of the millennium instead of the time inside an id.
 CREATE FUNCTION pg_temp.at(id uuid, n integer) RETURNS uuid LANGUAGE sql IMMUTABLE
@@ -50,13 +50,6 @@ $$, :rows);
 CALL pg_temp.clone('execution_log', :'instance', $$
     instance_id = pg_temp.at(instance_id, n)
 $$, :rows);
-
--- The queue has no instance to clone by: one real item, the rest with other keys.
-SELECT queued_id AS item FROM wf_enqueue_bookmark(activity_id => 'supervisor', correlation_id => 'nobody', keep_for => '1000 years') \gset
-CREATE TEMPORARY TABLE item AS SELECT * FROM workflow.bookmark_queue WHERE id = :'item';
-INSERT INTO workflow.bookmark_queue
-SELECT (jsonb_populate_record(item, jsonb_build_object('id', pg_temp.at(id, n), 'match_key', n * 1000003::bigint, 'correlation_id', 'Q-' || n))).*
-FROM item, generate_series(1, 100000) AS n;
 
 VACUUM (ANALYZE);
 CHECKPOINT;

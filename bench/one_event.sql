@@ -2,7 +2,7 @@
 \set ON_ERROR_STOP on
 BEGIN;
 CREATE TEMPORARY TABLE original ON COMMIT DROP AS
-SELECT hash, hash_key, payload FROM workflow.bookmarks WHERE correlation_id = 'LR-0';
+SELECT hash, hash_key, payload FROM workflow.bookmarks WHERE correlation_id = 'M-0';
 CREATE TEMPORARY TABLE waiting ON COMMIT DROP AS SELECT * FROM workflow.bookmarks;
 UPDATE waiting AS w SET hash = o.hash, hash_key = o.hash_key, payload = o.payload FROM original AS o;
 TRUNCATE workflow.bookmarks;

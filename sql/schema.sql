@@ -13,8 +13,10 @@
  *                   instances --< incidents, execution_log
  *   bookmark_queue, dead_letters            stimuli nobody waited for yet, or that failed
  *
- * There are no foreign keys on what a call writes: one of them costs more than ten per cent of the
- * throughput. wf_check() names every row that breaks a rule, and the tests run it after each session.
+ * There are no foreign keys on what a call writes, and no CHECK constraints: one foreign key costs more than ten
+ * per cent of the throughput, and PostgreSQL reads and compiles the checks of a table for each statement. Nobody
+ * but the engine writes these tables. wf_check() names every row that breaks a rule, and the tests run it after
+ * each session.
  *
  * Everything here belongs to the extension's owner. Nobody else has rights on a table: functions check
  * rights, views show each role its own. Lock order: the instance's row first, see src/store.
@@ -116,9 +118,8 @@ CREATE TABLE workflow.instances (
     version               integer     NOT NULL,
     parent_instance_id    uuid,
     owner                 integer     NOT NULL,
-    status                text        NOT NULL CONSTRAINT instances_status_check CHECK (status IN ('Running', 'Finished')),
-    sub_status            text        NOT NULL CONSTRAINT instances_sub_status_check
-        CHECK (sub_status IN ('Pending', 'Executing', 'Suspended', 'Finished', 'Faulted', 'Cancelled')),
+    status                text        NOT NULL,
+    sub_status            text        NOT NULL,
     incident_count        integer     NOT NULL DEFAULT 0,
     created_at            timestamptz NOT NULL,
     updated_at            timestamptz NOT NULL,
@@ -133,6 +134,8 @@ CREATE TABLE workflow.instances (
 ) WITH (fillfactor = 70);
 
 COMMENT ON TABLE workflow.instances IS 'workflow instances, one row per run of a definition';
+COMMENT ON COLUMN workflow.instances.status IS 'Running or Finished; follows from sub_status';
+COMMENT ON COLUMN workflow.instances.sub_status IS 'Pending, Executing, Suspended, Finished, Faulted or Cancelled; a faulted instance can go on';
 COMMENT ON COLUMN workflow.instances.definition_version_id IS 'the definition version that this instance is pinned to';
 COMMENT ON COLUMN workflow.instances.variables IS 'variables of the workflow, by name';
 COMMENT ON COLUMN workflow.instances.state IS 'the engine''s own state; workflow.instance_state(id) shows it';
@@ -157,7 +160,7 @@ CREATE TABLE workflow.bookmarks (
     due_at               timestamptz,
     auto_burn            boolean     NOT NULL DEFAULT true,
     auto_complete        boolean     NOT NULL DEFAULT true,
-    hash                 bytea       NOT NULL CONSTRAINT bookmarks_hash_check CHECK (pg_catalog.octet_length(hash) OPERATOR(pg_catalog.=) 32),
+    hash                 bytea       NOT NULL,
     activity_id          text        NOT NULL,
     node_id              text        NOT NULL,
     activity_type        text        NOT NULL,
@@ -284,13 +287,15 @@ CREATE TABLE workflow.tasks (
     completed_at   timestamptz,
     activity_id    text        NOT NULL,
     name           text        NOT NULL,
-    status         text        NOT NULL CONSTRAINT tasks_status_check CHECK (status IN ('Open', 'Completed', 'Cancelled')),
+    status         text        NOT NULL,
     correlation_id text,
     payload        jsonb,
     result         jsonb
 ) WITH (fillfactor = 80);
 
 COMMENT ON TABLE workflow.tasks IS 'work for people and programs outside; a task''s id is its bookmark''s id';
+
+COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed or Cancelled';
 
 CREATE INDEX tasks_instance_id_idx ON workflow.tasks (instance_id);
 -- The inbox of a worker.

@@ -175,6 +175,18 @@ BEGIN ATOMIC
     FROM workflow.instances i
     WHERE i.sub_status = 'Pending' AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = i.id)
     UNION ALL
+    SELECT 'unknown status', i.id::text
+    FROM workflow.instances i
+    WHERE i.sub_status NOT IN ('Pending', 'Executing', 'Suspended', 'Finished', 'Faulted', 'Cancelled')
+    UNION ALL
+    SELECT 'unknown task status', t.id::text
+    FROM workflow.tasks t
+    WHERE t.status NOT IN ('Open', 'Completed', 'Cancelled')
+    UNION ALL
+    SELECT 'hash of a wrong length', b.id::text
+    FROM workflow.bookmarks b
+    WHERE octet_length(b.hash) <> 32
+    UNION ALL
     SELECT 'status and sub-status disagree', i.id::text
     FROM workflow.instances i
     WHERE (i.status = 'Running') <> (i.sub_status IN ('Pending', 'Executing', 'Suspended'))

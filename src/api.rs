@@ -1,12 +1,12 @@
 //! The SQL-callable functions: decode, call, encode. They are declared in `sql/api.sql`.
 
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
+use workflow_engine::Bookmark;
 
 use crate::pg::{Call, PgError, Returned};
 use crate::run::burst::{OnFault, stored_bookmarks};
 use crate::store::instances::InstanceRow;
-use crate::store::{bookmarks, incidents};
+use crate::store::{incidents, matching};
 
 mod activities;
 mod definitions;
@@ -44,8 +44,14 @@ fn kind(value: &Value) -> &'static str {
 
 /// A `wf_result`. An instance that nothing was found for gives NULL.
 fn result(row: Option<InstanceRow>) -> Returned {
-    let Some(InstanceRow { instance, .. }) = row else { return Returned::Null };
-    let open = if stored_bookmarks(&instance) == 0 { Vec::new() } else { open_bookmarks(instance.id) };
+    let Some(InstanceRow { instance, open, .. }) = row else {
+        return Returned::Null;
+    };
+    let open = match open {
+        Some(bookmarks) => bookmarks.iter().map(shown).collect(),
+        None if stored_bookmarks(&instance) == 0 => Vec::new(),
+        None => matching::of_instance(instance.id).iter().map(|stored| shown(&stored.bookmark)).collect(),
+    };
     let faults = if instance.incident_count == 0 { Vec::new() } else { incidents::open(instance.id) };
     Returned::Row(vec![
         Returned::Uuid(instance.id),
@@ -57,15 +63,11 @@ fn result(row: Option<InstanceRow>) -> Returned {
     ])
 }
 
-fn open_bookmarks(instance: Uuid) -> Vec<Value> {
-    let shown = bookmarks::of_instance(instance).into_iter().map(|stored| {
-        let bookmark = stored.bookmark;
-        json!({
-            "id": bookmark.id,
-            "name": bookmark.name,
-            "activity_id": bookmark.activity_id,
-            "payload": bookmark.payload,
-        })
-    });
-    shown.collect()
+fn shown(bookmark: &Bookmark) -> Value {
+    json!({
+        "id": bookmark.id,
+        "name": bookmark.name,
+        "activity_id": bookmark.activity_id,
+        "payload": bookmark.payload,
+    })
 }

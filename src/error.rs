@@ -28,9 +28,10 @@ pub fn burst(error: Error, instance: Uuid) -> PgError {
         Error::NotFaulted(activity) => {
             PgError::new("42704", format!("activity \"{activity}\" of workflow instance {instance} is not faulted"))
         }
-        Error::LostActivity(activity) => {
-            PgError::new("XX001", format!("activity \"{activity}\" is not part of workflow instance {instance} any more"))
-        }
+        Error::LostActivity(activity) => PgError::new(
+            "XX001",
+            format!("activity \"{activity}\" is not part of workflow instance {instance} any more"),
+        ),
     }
 }
 

@@ -33,31 +33,51 @@ fn define_limits() {
         c"workflow.javascript_memory",
         c"Memory that one JavaScript expression may use.",
         c"A script that needs more is a fault of its activity.",
-        &JAVASCRIPT_MEMORY, 1024, 1024 * 1024, GucContext::Userset, GucFlags::UNIT_KB,
+        &JAVASCRIPT_MEMORY,
+        1024,
+        1024 * 1024,
+        GucContext::Userset,
+        GucFlags::UNIT_KB,
     );
     GucRegistry::define_int_guc(
         c"workflow.javascript_timeout",
         c"Time that one JavaScript expression may take.",
         c"A script that takes longer is a fault of its activity; query cancel and statement_timeout stop it as well.",
-        &JAVASCRIPT_TIMEOUT, 1, 3_600_000, GucContext::Userset, GucFlags::UNIT_MS,
+        &JAVASCRIPT_TIMEOUT,
+        1,
+        3_600_000,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
     );
     GucRegistry::define_int_guc(
         c"workflow.max_definition_size",
         c"Size of the largest definition that wf_define accepts.",
         c"Measured as the text of the document.",
-        &MAX_DEFINITION_SIZE, 1, 256 * 1024, GucContext::Userset, GucFlags::UNIT_KB,
+        &MAX_DEFINITION_SIZE,
+        1,
+        256 * 1024,
+        GucContext::Userset,
+        GucFlags::UNIT_KB,
     );
     GucRegistry::define_int_guc(
         c"workflow.max_nesting",
         c"How deep activities may be nested in a definition.",
         c"A definition that is nested deeper is refused.",
-        &MAX_NESTING, 1, 500, GucContext::Userset, GucFlags::default(),
+        &MAX_NESTING,
+        1,
+        500,
+        GucContext::Userset,
+        GucFlags::default(),
     );
     GucRegistry::define_int_guc(
         c"workflow.max_steps",
         c"Number of activities that one call may run.",
         c"A loop that never waits ends with an error when it reaches this number.",
-        &MAX_STEPS, 1, i32::MAX, GucContext::Userset, GucFlags::default(),
+        &MAX_STEPS,
+        1,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::default(),
     );
 }
 
@@ -66,31 +86,43 @@ fn define_behaviour() {
         c"workflow.enabled",
         c"Whether anything that is due fires.",
         c"Turned off, wf_run_due does nothing; what is due waits and is not lost.",
-        &ENABLED, GucContext::Sighup, GucFlags::default(),
+        &ENABLED,
+        GucContext::Sighup,
+        GucFlags::default(),
     );
     GucRegistry::define_bool_guc(
         c"workflow.notify_tasks",
         c"Announces each new task on channel workflow_task.",
         c"The payload is the task's name. NOTIFY serializes commits of the whole cluster.",
-        &NOTIFY_TASKS, GucContext::Userset, GucFlags::default(),
+        &NOTIFY_TASKS,
+        GucContext::Userset,
+        GucFlags::default(),
     );
     GucRegistry::define_string_guc(
         c"workflow.now",
         c"The instant that the engine takes for the present, for tests.",
         c"Empty means the clock.",
-        &NOW, GucContext::Suset, GucFlags::default(),
+        &NOW,
+        GucContext::Suset,
+        GucFlags::default(),
     );
     GucRegistry::define_int_guc(
         c"workflow.queue_ttl",
         c"How long a stimulus that nobody waits for is kept when the call does not say.",
         c"wf_enqueue_bookmark uses it where keep_for is NULL.",
-        &QUEUE_TTL, 0, i32::MAX, GucContext::Userset, GucFlags::UNIT_S,
+        &QUEUE_TTL,
+        0,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::UNIT_S,
     );
     GucRegistry::define_bool_guc(
         c"workflow.write_line_notice",
         c"Sends the lines of WriteLine to the client as NOTICE, too.",
         c"They always stand in the journal.",
-        &WRITE_LINE_NOTICE, GucContext::Userset, GucFlags::default(),
+        &WRITE_LINE_NOTICE,
+        GucContext::Userset,
+        GucFlags::default(),
     );
 }
 

@@ -71,8 +71,11 @@ impl<'a> SpiHost<'a> {
             Some(owner) => {
                 let role = owner.role().unwrap_or_else(|| {
                     unwind(
-                        PgError::new("42704", format!("role \"{}\", the owner of the definition, does not exist", owner.name))
-                            .hint("Its SQL runs with the owner's rights."),
+                        PgError::new(
+                            "42704",
+                            format!("role \"{}\", the owner of the definition, does not exist", owner.name),
+                        )
+                        .hint("Its SQL runs with the owner's rights."),
                     )
                 });
                 let rights = OwnerRights::restricted(role);

@@ -5,17 +5,17 @@
 //! activity, and nothing outside [`pg`] touches PostgreSQL's C side.
 #![deny(unsafe_code)]
 
-mod api;
-mod run;
-mod host;
-mod program;
 mod access;
-mod store;
+mod api;
 mod clock;
 mod error;
 mod guc;
+mod host;
 #[allow(unsafe_code)]
 mod pg;
+mod program;
+mod run;
+mod store;
 
 // How PostgreSQL finds and loads us; the macros are the unsafe ones of pgrx and of `pg`.
 #[allow(unsafe_code)]

@@ -42,7 +42,7 @@ pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
     let row = definitions::by_id(id).ok_or_else(gone)?;
     let document = definitions::document(id).ok_or_else(gone)?;
     // What was accepted once must run: a custom type that is gone faults when it is reached.
-    let program = compile(&document, true).map_err(|problems| error::definition(&problems))?;
+    let program = compile(&document, true, false).map_err(|problems| error::definition(&problems))?;
     let compiled = Rc::new(Compiled { program, row });
     KEPT.with_borrow_mut(|kept| {
         if kept.len() >= MAX_KEPT {
@@ -53,9 +53,9 @@ pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
     Ok(compiled)
 }
 
-/// Compiles a document.
-pub fn compile(document: &Value, allow_unknown: bool) -> Result<Program, Vec<Problem>> {
-    let limits = ReadLimits { max_nesting: guc::limits().max_nesting as usize };
+/// Compiles a document; one that just came in has the syntax of its scripts checked as well.
+pub fn compile(document: &Value, allow_unknown: bool, check_scripts: bool) -> Result<Program, Vec<Problem>> {
+    let limits = ReadLimits { max_nesting: guc::limits().max_nesting as usize, check_scripts };
     definition::compile(document, &Registered, &limits, allow_unknown)
 }
 

@@ -28,6 +28,7 @@ pub mod cancel;
 pub mod deliver;
 pub mod publish;
 pub mod resume;
+mod save;
 pub mod start;
 pub mod sweep;
 
@@ -100,19 +101,24 @@ impl Session {
         if self.bursts <= self.limits.max_steps {
             return Ok(());
         }
-        Err(PgError::new("54000", format!("one call ran more than {} bursts", self.limits.max_steps))
-            .hint("Workflows that set each other off without waiting do not end. Raise workflow.max_steps if these do."))
+        Err(PgError::new("54000", format!("one call ran more than {} bursts", self.limits.max_steps)).hint(
+            "Workflows that set each other off without waiting do not end. Raise workflow.max_steps if these do.",
+        ))
     }
 
     /// The caller as a sender of stimuli.
     pub fn sender(&self) -> owners::Owner {
-        let id = owners::id_of(self.caller);
-        owners::by_id(id).unwrap_or_else(|| owners::Owner {
-            id,
+        self.caller_as_owner(None)
+    }
+
+    /// The caller as an owner, with their id if it is known.
+    pub fn caller_as_owner(&self, id: Option<i32>) -> owners::Owner {
+        owners::Owner {
+            id: id.unwrap_or_else(|| owners::id_of(self.caller)),
             role: self.caller,
             system_identifier: cluster::system_identifier(),
-            name: role::name(self.caller).unwrap_or_default(),
-        })
+            name: String::new(),
+        }
     }
 }
 

@@ -7,11 +7,13 @@
 //! always after the instance they are for. Statements run with the rights of the extension's owner.
 
 pub mod activity_types;
+pub mod batch;
 pub mod bookmarks;
 pub mod definitions;
 pub mod incidents;
 pub mod instances;
 pub mod journal;
+pub mod matching;
 pub mod owners;
 pub mod queue;
 pub mod tasks;

@@ -74,8 +74,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             "connections": [["start", "set"], ["set", "more"], ["more", "True", "set"]],
         },
     });
-    let program = compile(&definition, &(), &ReadLimits::default(), false)
-        .map_err(|problems| format!("{problems:?}"))?;
+    let program =
+        compile(&definition, &(), &ReadLimits::default(), false).map_err(|problems| format!("{problems:?}"))?;
     for iterations in [1_000, 10_000, 100_000] {
         let mut best = f64::MAX;
         // The best of many short runs is what a machine that does other things too can say.
@@ -91,24 +91,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Runs one burst and returns its time in nanoseconds.
 fn run(program: &workflow_engine::Program, iterations: u32) -> Result<f64, Box<dyn Error>> {
     let mut host = Counting { left: iterations };
-    let mut instance = Instance::new(Uuid::nil(), program, 1, None, None, Map::new())
-        .map_err(|fault| fault.to_string())?;
+    let mut instance =
+        Instance::new(Uuid::nil(), program, 1, None, None, Map::new()).map_err(|fault| fault.to_string())?;
     let begin = Instant::now();
-    let delta = start(
-        program,
-        &mut instance,
-        None,
-        None,
-        &mut host,
-        &Limits::default(),
-    )
-    .map_err(|error| format!("{error:?}"))?;
+    let delta = start(program, &mut instance, None, None, &mut host, &Limits::default())
+        .map_err(|error| format!("{error:?}"))?;
     let elapsed = begin.elapsed().as_nanos() as f64;
-    assert_eq!(
-        instance.sub_status,
-        SubStatus::Finished,
-        "{:?}",
-        delta.incidents
-    );
+    assert_eq!(instance.sub_status, SubStatus::Finished, "{:?}", delta.incidents);
     Ok(elapsed)
 }

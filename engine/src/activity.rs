@@ -127,12 +127,7 @@ pub trait Activity: Sync {
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault>;
 
     /// A child that this execution scheduled has completed.
-    fn child_completed(
-        &self,
-        cx: &mut Execution<'_>,
-        child: &Child,
-        outcomes: &Outcomes,
-    ) -> Result<(), Fault> {
+    fn child_completed(&self, cx: &mut Execution<'_>, child: &Child, outcomes: &Outcomes) -> Result<(), Fault> {
         let _ = (child, outcomes);
         cx.complete()
     }
@@ -144,18 +139,9 @@ pub trait Activity: Sync {
     }
 
     /// One of its bookmarks without a callback of the user was resumed with this input.
-    fn resumed(
-        &self,
-        cx: &mut Execution<'_>,
-        bookmark: &Resumed,
-        input: Option<&Value>,
-    ) -> Result<(), Fault> {
+    fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         let _ = input;
-        if bookmark.auto_complete {
-            cx.complete()
-        } else {
-            Ok(())
-        }
+        if bookmark.auto_complete { cx.complete() } else { Ok(()) }
     }
 
     /// A signal from below (or from itself) passes. `true` stops it here.

@@ -69,11 +69,13 @@ impl ActivityTypes for () {
 pub struct ReadLimits {
     /// How deep activities may be nested.
     pub max_nesting: usize,
+    /// Whether the syntax of scripts is checked: wanted when a definition comes in, not each time it is loaded.
+    pub check_scripts: bool,
 }
 
 impl Default for ReadLimits {
     fn default() -> Self {
-        Self { max_nesting: 500 }
+        Self { max_nesting: 500, check_scripts: false }
     }
 }
 
@@ -90,7 +92,7 @@ pub fn compile(
     limits: &ReadLimits,
     allow_unknown: bool,
 ) -> Result<Program, Vec<Problem>> {
-    let mut problems = Problems::default();
+    let mut problems = Problems::checking_scripts(limits.check_scripts);
     let program = read(document, types, limits, allow_unknown, &mut problems);
     let problems = problems.into_list();
     match program {
@@ -108,10 +110,7 @@ fn read(
     problems: &mut Problems,
 ) -> Option<Program> {
     let Value::Object(members) = document else {
-        problems.invalid(
-            &Path::Root,
-            format!("a definition must be an object, not {}", kind_of(document)),
-        );
+        problems.invalid(&Path::Root, format!("a definition must be an object, not {}", kind_of(document)));
         return None;
     };
     let identity = match identity(document) {

@@ -45,11 +45,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            max_steps: 1_000_000,
-            max_nesting: 500,
-            script: ScriptLimits::default(),
-        }
+        Self { max_steps: 1_000_000, max_nesting: 500, script: ScriptLimits::default() }
     }
 }
 
@@ -194,10 +190,7 @@ pub fn start(
     limits: &Limits,
 ) -> Result<Delta, Error> {
     if let Some(id) = trigger {
-        let node = program
-            .nodes
-            .iter()
-            .position(|node| node.id == id && node.can_start_workflow);
+        let node = program.nodes.iter().position(|node| node.id == id && node.can_start_workflow);
         let Some(node) = node else {
             return Err(Error::UnknownTrigger(id.to_owned()));
         };
@@ -230,9 +223,7 @@ pub fn resume(
     let sequence = sequence_of(instance.id, bookmark.activity_instance_id)
         .filter(|sequence| instance.state.contexts.contains_key(sequence));
     let Some(sequence) = sequence else {
-        return Err(Error::LostActivity(
-            bookmark.activity_instance_id.to_string(),
-        ));
+        return Err(Error::LostActivity(bookmark.activity_instance_id.to_string()));
     };
     let mut work = Work::default();
     let mut burst = Burst::begin(program, instance, host, limits, &mut work);
@@ -275,10 +266,7 @@ pub fn cancel(
     reason: Option<&str>,
     host: &mut dyn Host,
 ) -> Result<Delta, Error> {
-    if matches!(
-        instance.sub_status,
-        SubStatus::Finished | SubStatus::Cancelled
-    ) {
+    if matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
         return Ok(Delta::default());
     }
     let limits = Limits::default();

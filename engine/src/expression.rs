@@ -21,9 +21,7 @@ pub fn evaluate(expression: &Expression, scope: &mut dyn Scope) -> Result<Value,
     let value = match &expression.kind {
         ExpressionKind::Literal(value) => value.clone(),
         ExpressionKind::Object(template) => object::evaluate(template, scope)?,
-        ExpressionKind::Variable(name) => {
-            scope.variable(name).ok_or_else(|| unknown_variable(name))?
-        }
+        ExpressionKind::Variable(name) => scope.variable(name).ok_or_else(|| unknown_variable(name))?,
         ExpressionKind::Input(name) => scope.input(name).unwrap_or(Value::Null),
         ExpressionKind::JavaScript(source) => javascript::evaluate(source, scope)?,
         ExpressionKind::Sql(source) => scope.sql_value(source)?,
@@ -34,20 +32,12 @@ pub fn evaluate(expression: &Expression, scope: &mut dyn Scope) -> Result<Value,
 fn converted(value: Value, to: TypeName) -> Result<Value, Fault> {
     convert(value, to).map_err(|fault| match fault.detail {
         Some(_) => fault,
-        None => fault.detail(format!(
-            "The value of the expression is converted to {to:?}."
-        )),
+        None => fault.detail(format!("The value of the expression is converted to {to:?}.")),
     })
 }
 
 pub(crate) fn unknown_variable(name: &str) -> Fault {
-    Fault::new(
-        "42704",
-        format!(
-            "variable \"{}\" does not exist",
-            crate::value::shorten(name, 60)
-        ),
-    )
+    Fault::new("42704", format!("variable \"{}\" does not exist", crate::value::shorten(name, 60)))
 }
 
 /// What an expression can see and change: the instance, seen from one activity execution.

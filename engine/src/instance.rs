@@ -69,14 +69,8 @@ pub enum Status {
 
 impl SubStatus {
     /// All values, in the order of life.
-    pub const ALL: [SubStatus; 6] = [
-        Self::Pending,
-        Self::Executing,
-        Self::Suspended,
-        Self::Finished,
-        Self::Faulted,
-        Self::Cancelled,
-    ];
+    pub const ALL: [SubStatus; 6] =
+        [Self::Pending, Self::Executing, Self::Suspended, Self::Finished, Self::Faulted, Self::Cancelled];
 
     /// Elsa's name.
     pub fn name(self) -> &'static str {
@@ -201,13 +195,9 @@ impl Memory {
     /// The position or count in it, 0 if it has none.
     pub fn position(&self) -> i64 {
         match self {
-            Self::Count(position)
-            | Self::Range {
-                current: position, ..
+            Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
+                *position
             }
-            | Self::Items {
-                index: position, ..
-            } => *position,
             Self::None | Self::Flow(_) | Self::Json(_) => 0,
         }
     }
@@ -215,13 +205,9 @@ impl Memory {
     /// Moves the position; what has none becomes a count.
     pub fn set_position(&mut self, to: i64) {
         match self {
-            Self::Count(position)
-            | Self::Range {
-                current: position, ..
+            Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
+                *position = to
             }
-            | Self::Items {
-                index: position, ..
-            } => *position = to,
             Self::None | Self::Flow(_) | Self::Json(_) => *self = Self::Count(to),
         }
     }
@@ -258,9 +244,7 @@ impl Instance {
             sub_status: SubStatus::Pending,
             input,
             output: Map::new(),
-            variables: variables
-                .map(|v| (v.name.clone(), v.initial.clone()))
-                .collect(),
+            variables: variables.map(|v| (v.name.clone(), v.initial.clone())).collect(),
             incident_count: 0,
             state: State::default(),
         })

@@ -78,8 +78,8 @@ pub fn encode(events: &[Event]) -> Vec<u8> {
 pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
     match bytes.split_first() {
         Some((&FORMAT, rest)) => {
-            let (events, rest): (Vec<Event>, _) = postcard::take_from_bytes(rest)
-                .map_err(|error| Error::CorruptState(error.to_string()))?;
+            let (events, rest): (Vec<Event>, _) =
+                postcard::take_from_bytes(rest).map_err(|error| Error::CorruptState(error.to_string()))?;
             match rest {
                 [] => Ok(events),
                 _ => Err(Error::CorruptState("bytes are left over".to_owned())),

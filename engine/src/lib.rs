@@ -10,19 +10,19 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod activity;
+pub mod bookmark;
 pub mod definition;
-pub mod program;
-pub mod value;
+pub mod execution;
 pub mod expression;
+pub mod fault;
+pub mod host;
+pub mod instance;
+pub mod journal;
+pub mod program;
 pub mod stimulus;
 pub mod trigger;
-pub mod bookmark;
-pub mod instance;
-pub mod activity;
-pub mod execution;
-pub mod journal;
-pub mod host;
-pub mod fault;
+pub mod value;
 
 pub use bookmark::Bookmark;
 pub use execution::{Delta, Limits};

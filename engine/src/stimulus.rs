@@ -32,11 +32,7 @@ const BUILT_IN: [&str; 10] = [
 /// Resolves a stimulus name as a type name in a definition: `Event` is `Elsa.Event`, unless a custom
 /// activity has that very name. Other names are taken as they are.
 pub fn resolve_name(name: &str, is_custom: &dyn Fn(&str) -> bool) -> String {
-    if !is_custom(name) && BUILT_IN.contains(&name) {
-        format!("Elsa.{name}")
-    } else {
-        name.to_owned()
-    }
+    if !is_custom(name) && BUILT_IN.contains(&name) { format!("Elsa.{name}") } else { name.to_owned() }
 }
 
 /// Puts a payload into the form in which it is stored: for built-ins Elsa's field names and values
@@ -79,17 +75,11 @@ pub fn normalise(name: &str, payload: &Value) -> Result<Value, Fault> {
 ///
 /// A payload of null is no payload.
 pub fn hash(name: &str, payload: Option<&Value>, activity_instance_id: Option<&str>) -> [u8; 32] {
-    let payload = payload
-        .filter(|payload| !payload.is_null())
-        .map(|payload| hashed_text(name, payload));
+    let payload = payload.filter(|payload| !payload.is_null()).map(|payload| hashed_text(name, payload));
     let parts = [Some(name), payload.as_deref(), activity_instance_id];
     let mut digest = Sha256::new();
     let mut first = true;
-    for part in parts
-        .into_iter()
-        .flatten()
-        .filter(|part| !part.trim().is_empty())
-    {
+    for part in parts.into_iter().flatten().filter(|part| !part.trim().is_empty()) {
         if !first {
             digest.update(b"|");
         }
@@ -108,11 +98,7 @@ fn hashed_text(name: &str, payload: &Value) -> String {
         return canonical(payload);
     };
     let mut text = String::from("{");
-    for field in shape_for(shapes, &stored)
-        .fields
-        .iter()
-        .filter(|field| field.hashed)
-    {
+    for field in shape_for(shapes, &stored).fields.iter().filter(|field| field.hashed) {
         if text.len() > 1 {
             text.push(',');
         }
@@ -136,9 +122,7 @@ fn hashed_text(name: &str, payload: &Value) -> String {
 /// The shape whose first field is given; the last one otherwise.
 fn shape_for(shapes: &'static [Shape], given: &Map<String, Value>) -> &'static Shape {
     let has = |field: &Field| given.keys().any(|key| key.eq_ignore_ascii_case(field.name));
-    let found = shapes
-        .iter()
-        .find(|shape| shape.fields.first().is_some_and(has));
+    let found = shapes.iter().find(|shape| shape.fields.first().is_some_and(has));
     found.unwrap_or(&shapes[shapes.len() - 1])
 }
 
@@ -156,45 +140,23 @@ fn normal_value(name: &str, field: &Field, value: &Value) -> Result<Value, Fault
         return Ok(value.clone());
     }
     if value.is_array() || value.is_object() {
-        return Err(invalid(
-            name,
-            &format!("has a \"{}\" that is not a text", field.name),
-        )
-        .detail(format!("It is {}.", shorten(&value.to_string(), 60))));
+        return Err(invalid(name, &format!("has a \"{}\" that is not a text", field.name))
+            .detail(format!("It is {}.", shorten(&value.to_string(), 60))));
     }
-    field
-        .kind
-        .normal(&to_text(value))
-        .map(Value::String)
-        .ok_or_else(|| {
-            let what = format!(
-                "has an invalid \"{}\": \"{}\"",
-                field.name,
-                shorten(&to_text(value), 60)
-            );
-            invalid(name, &what)
-        })
+    field.kind.normal(&to_text(value)).map(Value::String).ok_or_else(|| {
+        let what = format!("has an invalid \"{}\": \"{}\"", field.name, shorten(&to_text(value), 60));
+        invalid(name, &what)
+    })
 }
 
 fn invalid(name: &str, what: &str) -> Fault {
-    Fault::new(
-        "22023",
-        format!("stimulus \"{}\" {what}", shorten(name, 60)),
-    )
+    Fault::new("22023", format!("stimulus \"{}\" {what}", shorten(name, 60)))
 }
 
 fn example(name: &str, shape: &Shape) -> String {
-    let fields: Vec<String> = shape
-        .fields
-        .iter()
-        .filter(|field| field.required)
-        .map(|field| format!("\"{}\": …", field.name))
-        .collect();
-    format!(
-        "The stimulus of \"{}\" is an object {{{}}}.",
-        shorten(name, 60),
-        fields.join(", ")
-    )
+    let fields: Vec<String> =
+        shape.fields.iter().filter(|field| field.required).map(|field| format!("\"{}\": …", field.name)).collect();
+    format!("The stimulus of \"{}\" is an object {{{}}}.", shorten(name, 60), fields.join(", "))
 }
 
 #[cfg(test)]

@@ -37,11 +37,7 @@ pub struct Trigger {
 ///
 /// # Errors
 /// The activity that could not be evaluated, and why.
-pub fn index(
-    program: &Program,
-    host: &mut dyn Host,
-    limits: &Limits,
-) -> Result<Vec<Trigger>, (String, Fault)> {
+pub fn index(program: &Program, host: &mut dyn Host, limits: &Limits) -> Result<Vec<Trigger>, (String, Fault)> {
     let mut triggers = Vec::new();
     for (position, node) in program.nodes.iter().enumerate() {
         if !(node.can_start_workflow && node.activity.descriptor().trigger) {
@@ -65,25 +61,14 @@ fn payloads(
     limits: &Limits,
 ) -> Result<Vec<Option<Value>>, Fault> {
     let mut instance = Instance::new(Uuid::nil(), program, 0, None, None, Map::new())?;
-    let mut work = Work {
-        now: host.now(),
-        ..Work::default()
-    };
-    let mut core = Core {
-        program,
-        limits,
-        instance: &mut instance,
-        host,
-        work: &mut work,
-    };
+    let mut work = Work { now: host.now(), ..Work::default() };
+    let mut core = Core { program, limits, instance: &mut instance, host, work: &mut work };
     let sequence = open_with_ancestors(&mut core, ix);
     if node.uses_sql {
         core.host.begin_step();
     }
     let mut cx = Execution::new(core.reborrow(), sequence, node);
-    let result = cx
-        .evaluate_inputs()
-        .and_then(|()| node.activity.trigger_payloads(&mut cx));
+    let result = cx.evaluate_inputs().and_then(|()| node.activity.trigger_payloads(&mut cx));
     if node.uses_sql {
         core.host.end_step(result.is_ok());
     }

@@ -12,6 +12,7 @@ mod canonical;
 mod convert;
 mod equality;
 pub mod number;
+mod parse;
 mod text;
 mod time;
 mod type_name;
@@ -19,12 +20,14 @@ mod type_name;
 pub use canonical::canonical;
 pub use convert::convert;
 pub use equality::same;
-pub use text::{depth_ok, parse_json, shorten, to_text};
+pub use parse::parse_json;
+pub use text::{depth_ok, shorten, to_text};
 pub(crate) use text::{nul_in_string, too_deep};
 pub(crate) use time::is_time_span;
 pub use type_name::parse_type_name;
 
-/// Deepest nesting that is read from JSON text or taken from a script.
+/// Deepest nesting that is read from JSON text or taken from a script: copying or dropping such
+/// a value takes less than the 512 kB of stack that PostgreSQL keeps beyond `max_stack_depth`.
 pub const MAX_DEPTH: usize = 2_000;
 
 /// Reads a value as a condition: booleans, numbers (zero is false), the words `true` and `false`; null is false.
@@ -36,9 +39,7 @@ pub fn as_bool(value: &Value) -> Result<bool, Fault> {
         Value::Null => Ok(false),
         Value::Bool(truth) => Ok(*truth),
         Value::Number(number) => Ok(!number::is_zero(number)),
-        Value::String(text) => {
-            text::parse_bool(text).ok_or_else(|| convert::invalid(value, "Boolean"))
-        }
+        Value::String(text) => text::parse_bool(text).ok_or_else(|| convert::invalid(value, "Boolean")),
         Value::Array(_) | Value::Object(_) => Err(convert::invalid(value, "Boolean")),
     }
 }
@@ -83,9 +84,7 @@ pub(crate) mod tests_support {
     /// Any JSON, numbers beyond every range included.
     pub(crate) fn any_json() -> impl Strategy<Value = Value> {
         let number = "-?(0|[1-9][0-9]{0,30})(\\.[0-9]{1,10})?([eE][-+]?[0-9]{1,5})?"
-            .prop_filter_map("a JSON number", |text| {
-                serde_json::from_str::<Value>(&text).ok()
-            });
+            .prop_filter_map("a JSON number", |text| serde_json::from_str::<Value>(&text).ok());
         let leaf = prop_oneof![
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),

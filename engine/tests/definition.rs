@@ -3,12 +3,9 @@
 use serde_json::{Value, json};
 use workflow_engine::Program;
 use workflow_engine::definition::{
-    ActivityTypes, CustomType, Problem, ProblemKind, ReadLimits, compile, export, identity,
-    same_content,
+    ActivityTypes, CustomType, Problem, ProblemKind, ReadLimits, compile, export, identity, same_content,
 };
-use workflow_engine::program::{
-    Activation, Binding, ExpressionKind, IncidentStrategy, Node, ObjectTemplate, Security,
-};
+use workflow_engine::program::{Activation, Binding, ExpressionKind, IncidentStrategy, Node, ObjectTemplate, Security};
 
 /// Two types that are registered in SQL.
 struct Registered;
@@ -16,14 +13,8 @@ struct Registered;
 impl ActivityTypes for Registered {
     fn custom(&self, type_name: &str) -> Option<CustomType> {
         match type_name {
-            "Acme.Approve" => Some(CustomType {
-                trigger: false,
-                outputs: None,
-            }),
-            "Acme.RowAdded" => Some(CustomType {
-                trigger: true,
-                outputs: Some(vec!["row".into()]),
-            }),
+            "Acme.Approve" => Some(CustomType { trigger: false, outputs: None }),
+            "Acme.RowAdded" => Some(CustomType { trigger: true, outputs: Some(vec!["row".into()]) }),
             _ => None,
         }
     }
@@ -43,10 +34,7 @@ fn program(document: &Value) -> Program {
 fn problems(document: &Value) -> Vec<String> {
     match try_compile(document) {
         Ok(program) => panic!("no problem: {program:#?}"),
-        Err(problems) => problems
-            .iter()
-            .map(|p| format!("{}: {}", p.path, p.message))
-            .collect(),
+        Err(problems) => problems.iter().map(|p| format!("{}: {}", p.path, p.message)).collect(),
     }
 }
 
@@ -62,11 +50,7 @@ fn problems_of_root(root: Value) -> Vec<String> {
 
 #[track_caller]
 fn node<'p>(program: &'p Program, id: &str) -> &'p Node {
-    program.node(
-        program
-            .find(id)
-            .unwrap_or_else(|| panic!("no activity {id}")),
-    )
+    program.node(program.find(id).unwrap_or_else(|| panic!("no activity {id}")))
 }
 
 /// Compiles, exports, compiles again and compares; gives back the export.
@@ -78,31 +62,14 @@ fn round_trip(document: &Value) -> Value {
     assert_eq!(described(&before), described(&after), "{exported:#}");
     assert_eq!(exported["version"], 7);
     assert_eq!(exported["isPublished"], false);
-    let again = export(
-        &exported,
-        &before.definition_id,
-        7,
-        true,
-        false,
-        &Registered,
-    );
+    let again = export(&exported, &before.definition_id, 7, true, false, &Registered);
     assert_eq!(exported, again, "an export is exported unchanged");
     exported
 }
 
 /// A program as text, without its map in random order.
 fn described(program: &Program) -> String {
-    let Program {
-        definition_id,
-        name,
-        options,
-        variables,
-        inputs,
-        outputs,
-        nodes,
-        by_id,
-        uses_sql,
-    } = program;
+    let Program { definition_id, name, options, variables, inputs, outputs, nodes, by_id, uses_sql } = program;
     let by_id: std::collections::BTreeMap<_, _> = by_id.iter().collect();
     format!(
         "{definition_id:?} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {nodes:#?} {by_id:?} {uses_sql}"
@@ -124,28 +91,11 @@ fn the_short_form_is_a_program() {
     });
     let program = program(&document);
     let ids: Vec<_> = program.nodes.iter().map(|node| node.id.as_str()).collect();
-    assert_eq!(
-        ids,
-        [
-            "Sequence1",
-            "Event1",
-            "If1",
-            "Sequence2",
-            "WriteLine1",
-            "WriteLine2",
-            "no"
-        ]
-    );
-    assert_eq!(
-        node(&program, "WriteLine2").node_id,
-        "Leave:Sequence1:If1:Sequence2:WriteLine2"
-    );
+    assert_eq!(ids, ["Sequence1", "Event1", "If1", "Sequence2", "WriteLine1", "WriteLine2", "no"]);
+    assert_eq!(node(&program, "WriteLine2").node_id, "Leave:Sequence1:If1:Sequence2:WriteLine2");
     assert_eq!(node(&program, "WriteLine2").depth, 3);
     assert!(node(&program, "Event1").can_start_workflow);
-    assert_eq!(
-        node(&program, "Event1").outputs,
-        [Some(Binding::Variable("Decision".into()))]
-    );
+    assert_eq!(node(&program, "Event1").outputs, [Some(Binding::Variable("Decision".into()))]);
     assert!(node(&program, "If1").uses_sql && program.uses_sql);
     assert!(!node(&program, "WriteLine1").uses_sql);
     assert_eq!(program.variables[1].initial, Value::Null);
@@ -154,18 +104,9 @@ fn the_short_form_is_a_program() {
     let event = &exported["root"]["activities"][0];
     assert_eq!(event["type"], "Elsa.Event");
     assert_eq!(event["customProperties"]["canStartWorkflow"], true);
-    assert_eq!(
-        event["eventName"]["expression"],
-        json!({"type": "Literal", "value": "LeaveRequested"})
-    );
-    assert_eq!(
-        event["result"]["memoryReference"],
-        json!({"id": "Decision"})
-    );
-    assert_eq!(
-        exported["root"]["activities"][1]["condition"]["expression"]["type"],
-        "Sql"
-    );
+    assert_eq!(event["eventName"]["expression"], json!({"type": "Literal", "value": "LeaveRequested"}));
+    assert_eq!(event["result"]["memoryReference"], json!({"id": "Decision"}));
+    assert_eq!(exported["root"]["activities"][1]["condition"]["expression"]["type"], "Sql");
 }
 
 /// A definition in Elsa's form, with what old versions wrote.
@@ -222,40 +163,22 @@ const ELSA: &str = r#"{
 fn elsa_json_with_legacy_forms_is_a_program() {
     let program = program(&elsa());
     assert_eq!(program.options.activation, Activation::CorrelatedSingleton);
-    assert_eq!(
-        program.options.incidents,
-        IncidentStrategy::ContinueWithIncidents
-    );
+    assert_eq!(program.options.incidents, IncidentStrategy::ContinueWithIncidents);
     assert_eq!(program.variables[0].initial, json!(12));
     assert_eq!(program.variables[1].initial, json!(["a"]));
-    assert_eq!(
-        node(&program, "ev").outputs,
-        [Some(Binding::Variable("Total".into()))]
-    );
+    assert_eq!(node(&program, "ev").outputs, [Some(Binding::Variable("Total".into()))]);
     assert_eq!(node(&program, "set").variable.as_deref(), Some("Total"));
-    let value = node(&program, "set").inputs[0]
-        .as_ref()
-        .map(|input| &input.kind);
+    let value = node(&program, "set").inputs[0].as_ref().map(|input| &input.kind);
     assert_eq!(value, Some(&ExpressionKind::Variable("Tags".into())));
     assert_eq!(node(&program, "line").inputs, [None]);
     assert_eq!(node(&program, "sw").cases.len(), 2);
-    assert_eq!(
-        node(&program, "sw").cases[1].condition.kind,
-        ExpressionKind::Literal(json!(false))
-    );
-    let flow = node(&program, "fc")
-        .flow
-        .as_ref()
-        .map(|flow| format!("{flow:?}"))
-        .unwrap_or_default();
+    assert_eq!(node(&program, "sw").cases[1].condition.kind, ExpressionKind::Literal(json!(false)));
+    let flow = node(&program, "fc").flow.as_ref().map(|flow| format!("{flow:?}")).unwrap_or_default();
     for port in ["Done", "True", "Big"] {
         assert!(flow.contains(&format!("\"{port}\"")), "{flow}");
     }
     let written = format!("{:?}", node(&program, "out").inputs[1]);
-    assert!(
-        written.contains("1.10"),
-        "numbers stay as they are: {written}"
-    );
+    assert!(written.contains("1.10"), "numbers stay as they are: {written}");
 }
 
 #[test]
@@ -320,10 +243,7 @@ fn all_problems_are_reported_with_their_places() {
         "/root/activities/3/text: variable \"Missing\" is not declared",
     ];
     for expected in expected {
-        assert!(
-            found.iter().any(|problem| problem.starts_with(expected)),
-            "{expected}\n{found:#?}"
-        );
+        assert!(found.iter().any(|problem| problem.starts_with(expected)), "{expected}\n{found:#?}");
     }
     assert_eq!(found.len(), expected.len(), "{found:#?}");
 }
@@ -332,45 +252,29 @@ fn all_problems_are_reported_with_their_places() {
 fn slips_in_the_short_form_are_refused_and_other_members_are_not() {
     assert_eq!(
         problems_of_root(json!({"type": "Event", "eventName": "A", "resutl": {"var": "X"}})),
-        [
-            "/root/resutl: unknown member \"resutl\" of activity type \"Elsa.Event\" (did you mean \"result\"?)"
-        ]
+        ["/root/resutl: unknown member \"resutl\" of activity type \"Elsa.Event\" (did you mean \"result\"?)"]
     );
     let found = problems_of_root(json!({"type": "WriteLine", "assignee": {"js": "1"}}));
-    assert_eq!(
-        found,
-        ["/root/assignee: unknown member \"assignee\" of activity type \"Elsa.WriteLine\""]
-    );
+    assert_eq!(found, ["/root/assignee: unknown member \"assignee\" of activity type \"Elsa.WriteLine\""]);
     assert_eq!(
         problems(&json!({"name": "A", "input": [], "root": []})),
         ["/input: unknown member \"input\" of the definition (did you mean \"inputs\"?)"]
     );
-    program(&with_root(
-        json!({"type": "WriteLine", "text": "x", "assignee": "bob", "$comment": 1, "_x": 2}),
-    ));
+    program(&with_root(json!({"type": "WriteLine", "text": "x", "assignee": "bob", "$comment": 1, "_x": 2})));
     let found = problems_of_root(json!({"type": "WritLine"}));
-    assert_eq!(
-        found,
-        ["/root: unknown activity type \"WritLine\" (did you mean \"WriteLine\"?)"]
-    );
+    assert_eq!(found, ["/root: unknown activity type \"WritLine\" (did you mean \"WriteLine\"?)"]);
 }
 
 #[test]
 fn unknown_types_are_stored_where_that_is_allowed() {
-    let document = with_root(
-        json!([{"type": "Mystery", "text": {"type": "CSharp"}}, {"type": "WriteLine", "text": "x"}]),
-    );
+    let document =
+        with_root(json!([{"type": "Mystery", "text": {"type": "CSharp"}}, {"type": "WriteLine", "text": "x"}]));
     let program = compile(&document, &Registered, &ReadLimits::default(), true).expect("allowed");
     assert_eq!(node(&program, "Mystery1").type_name, "Mystery");
-    let Err(found) = try_compile(&document) else {
-        panic!("refused otherwise")
-    };
+    let Err(found) = try_compile(&document) else { panic!("refused otherwise") };
     assert_eq!(found[0].kind, ProblemKind::Unsupported);
     let exported = export(&document, "d", 1, true, true, &Registered);
-    assert_eq!(
-        exported["root"]["activities"][0]["text"],
-        json!({"type": "CSharp"})
-    );
+    assert_eq!(exported["root"]["activities"][0]["text"], json!({"type": "CSharp"}));
 }
 
 #[test]
@@ -387,34 +291,16 @@ fn an_object_is_an_expression_only_by_its_one_key() {
     });
     let program = program(&document);
     assert_eq!(program.variables[0].initial, json!({"js": "not code"}));
-    let kinds: Vec<_> = program
-        .nodes
-        .iter()
-        .flat_map(|node| &node.inputs)
-        .flatten()
-        .map(|input| &input.kind)
-        .collect();
-    assert!(matches!(
-        kinds[0],
-        ExpressionKind::Object(ObjectTemplate::Object(_))
-    ));
+    let kinds: Vec<_> = program.nodes.iter().flat_map(|node| &node.inputs).flatten().map(|input| &input.kind).collect();
+    assert!(matches!(kinds[0], ExpressionKind::Object(ObjectTemplate::Object(_))));
     assert_eq!(kinds[1], &ExpressionKind::Literal(json!({"a": 1})));
-    assert_eq!(
-        kinds[2],
-        &ExpressionKind::Literal(json!({"js": "1", "other": 2}))
-    );
+    assert_eq!(kinds[2], &ExpressionKind::Literal(json!({"js": "1", "other": 2})));
     assert_eq!(kinds[3], &ExpressionKind::Literal(json!({"js": "text"})));
-    assert_eq!(
-        kinds[4],
-        &ExpressionKind::Literal(json!([1, {"js": "plain"}]))
-    );
+    assert_eq!(kinds[4], &ExpressionKind::Literal(json!([1, {"js": "plain"}])));
     assert_eq!(kinds[5], &ExpressionKind::Input("Customer".into()));
     round_trip(&document);
     let found = problems(&json!({"name": "a", "variables": {"X": {"sql": "now()"}}, "root": []}));
-    assert_eq!(
-        found,
-        ["/variables/X: an initial value must be a constant, not an expression \"sql\""]
-    );
+    assert_eq!(found, ["/variables/X: an initial value must be a constant, not an expression \"sql\""]);
 }
 
 #[test]
@@ -422,12 +308,8 @@ fn parameters_of_sql_are_expressions() {
     let document = json!({"definitionId": "d", "variables": {"Rows": []}, "root":
         {"type": "Sql", "statement": "SELECT $1, $2", "parameters": [{"input": "a"}, 2], "result": {"var": "Rows"}}});
     let program = program(&document);
-    let parameters = node(&program, "Sql1").inputs[1]
-        .as_ref()
-        .map(|input| &input.kind);
-    assert!(
-        matches!(parameters, Some(ExpressionKind::Object(ObjectTemplate::Array(list))) if list.len() == 2)
-    );
+    let parameters = node(&program, "Sql1").inputs[1].as_ref().map(|input| &input.kind);
+    assert!(matches!(parameters, Some(ExpressionKind::Object(ObjectTemplate::Array(list))) if list.len() == 2));
     assert!(program.uses_sql);
     round_trip(&document);
 }
@@ -444,24 +326,15 @@ fn variables_are_looked_up_by_scope() {
                 {"type": "ForEach", "items": [1], "body": {"type": "WriteLine", "text": {"var": "CurrentValue"}}}]}
     });
     let program = program(&document);
-    assert_eq!(
-        node(&program, "Event1").outputs,
-        [Some(Binding::Variable("Inner".into()))]
-    );
-    assert_eq!(
-        node(&program, "Event2").outputs,
-        [Some(Binding::Output("Done".into()))]
-    );
+    assert_eq!(node(&program, "Event1").outputs, [Some(Binding::Variable("Inner".into()))]);
+    assert_eq!(node(&program, "Event2").outputs, [Some(Binding::Output("Done".into()))]);
     assert_eq!(node(&program, "Event3").outputs, [None]);
     assert_eq!(node(&program, "Sequence1").variables[0].initial, json!(5));
     round_trip(&document);
     let outside = with_root(
         json!([{"type": "Sequence", "variables": {"Inner": 1}}, {"type": "WriteLine", "text": {"var": "Inner"}}]),
     );
-    assert_eq!(
-        problems(&outside),
-        ["/root/1/text: variable \"Inner\" is not declared"]
-    );
+    assert_eq!(problems(&outside), ["/root/1/text: variable \"Inner\" is not declared"]);
 }
 
 #[test]
@@ -474,28 +347,13 @@ fn custom_activities_take_what_is_written() {
     let program = program(&document);
     let added = node(&program, "RowAdded1");
     assert!(added.can_start_workflow && added.uses_sql);
-    assert_eq!(
-        added.custom_outputs,
-        [("row".to_owned(), Binding::Variable("Row".into()))]
-    );
-    let names = |node: &Node| {
-        node.custom_inputs
-            .iter()
-            .map(|(name, _)| name.clone())
-            .collect::<Vec<_>>()
-    };
+    assert_eq!(added.custom_outputs, [("row".to_owned(), Binding::Variable("Row".into()))]);
+    let names = |node: &Node| node.custom_inputs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     assert_eq!(names(added), ["table"]);
     let approve = node(&program, "Approve1");
     assert_eq!(names(approve), ["amount", "approver", "limit"]);
-    assert_eq!(
-        approve.custom_inputs[2].1.kind,
-        ExpressionKind::Literal(json!(5))
-    );
-    let outputs: Vec<_> = approve
-        .custom_outputs
-        .iter()
-        .map(|(name, _)| name.as_str())
-        .collect();
+    assert_eq!(approve.custom_inputs[2].1.kind, ExpressionKind::Literal(json!(5)));
+    let outputs: Vec<_> = approve.custom_outputs.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(outputs, ["approver", "out", "result"]);
     round_trip(&document);
 }
@@ -530,32 +388,21 @@ fn a_switch_has_cases_with_activities() {
     let found = problems_of_root(json!({"type": "Switch", "cases": [1, {"label": "x"}]}));
     assert_eq!(
         found,
-        [
-            "/root/cases/0: a case must be an object, not a number",
-            "/root/cases/1: a case needs a \"condition\""
-        ]
+        ["/root/cases/0: a case must be an object, not a number", "/root/cases/1: a case needs a \"condition\""]
     );
 }
 
 #[test]
 fn short_connections_name_outcomes() {
     let chart = |connections: Value| {
-        with_root(
-            json!({"type": "Flowchart", "connections": connections, "activities": [
+        with_root(json!({"type": "Flowchart", "connections": connections, "activities": [
             {"id": "d", "type": "FlowDecision", "condition": {"js": "1"}},
-            {"id": "a", "type": "WriteLine", "text": "x"}]}),
-        )
+            {"id": "a", "type": "WriteLine", "text": "x"}]}))
     };
     round_trip(&chart(json!([["d", "True", "a"], ["a", "d"]])));
     let found = problems(&chart(json!([["d", "true", "a"]])));
-    assert_eq!(
-        found,
-        ["/root/connections/0: unknown outcome \"true\" (did you mean \"True\"?)"]
-    );
-    assert!(
-        problems(&chart(json!("x")))[0]
-            .starts_with("/root/connections: \"connections\" must be an array")
-    );
+    assert_eq!(found, ["/root/connections/0: unknown outcome \"true\" (did you mean \"True\"?)"]);
+    assert!(problems(&chart(json!("x")))[0].starts_with("/root/connections: \"connections\" must be an array"));
 }
 
 #[test]
@@ -577,9 +424,7 @@ fn deep_nesting_is_refused_without_recursion() {
     assert_eq!(program(&document).nodes.len(), 500);
     round_trip(&document);
     let document = with_root(json!([root]));
-    let Err(found) = try_compile(&document) else {
-        panic!("too deep")
-    };
+    let Err(found) = try_compile(&document) else { panic!("too deep") };
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].kind, ProblemKind::TooDeep);
     assert!(found[0].path.starts_with("/root/0/activities/0/"));
@@ -597,9 +442,7 @@ fn deep_constants_are_refused() {
         set(json!({"typeName": "Object", "expression":
         {"type": "Object", "value": format!("{}{}", "[".repeat(5000), "]".repeat(5000))}})),
     ] {
-        let Err(found) = try_compile(&document) else {
-            panic!("too deep")
-        };
+        let Err(found) = try_compile(&document) else { panic!("too deep") };
         assert_eq!(found[0].kind, ProblemKind::TooDeep, "{found:?}");
         export(&document, "a", 1, true, true, &Registered);
     }
@@ -667,15 +510,12 @@ fn wrong_shapes_anywhere_are_problems() {
     for pointer in pointers {
         for shape in &shapes {
             let mut document = elsa();
-            *document
-                .pointer_mut(pointer)
-                .unwrap_or_else(|| panic!("{pointer}")) = shape.clone();
+            *document.pointer_mut(pointer).unwrap_or_else(|| panic!("{pointer}")) = shape.clone();
             if let Err(found) = try_compile(&document) {
                 assert!(!found.is_empty());
                 for problem in found {
                     assert!(
-                        document.pointer(&problem.path).is_some()
-                            || problem.message.starts_with("missing"),
+                        document.pointer(&problem.path).is_some() || problem.message.starts_with("missing"),
                         "{pointer} {shape}: {problem:?}"
                     );
                 }
@@ -689,37 +529,22 @@ fn wrong_shapes_anywhere_are_problems() {
 
 #[test]
 fn identity_is_definition_id_then_id_then_name() {
-    let id = |document: Value| {
-        identity(&document)
-            .map(|identity| identity.definition_id)
-            .map_err(|problem| problem.path)
-    };
-    assert_eq!(
-        id(json!({"definitionId": "a", "id": "b", "name": "c"})),
-        Ok("a".into())
-    );
-    assert_eq!(
-        id(json!({"definitionId": "", "id": "b", "name": "c"})),
-        Ok("b".into())
-    );
+    let id =
+        |document: Value| identity(&document).map(|identity| identity.definition_id).map_err(|problem| problem.path);
+    assert_eq!(id(json!({"definitionId": "a", "id": "b", "name": "c"})), Ok("a".into()));
+    assert_eq!(id(json!({"definitionId": "", "id": "b", "name": "c"})), Ok("b".into()));
     assert_eq!(id(json!({"name": "c"})), Ok("c".into()));
     assert_eq!(id(json!({})), Err(String::new()));
     assert_eq!(id(json!({"definitionId": 5})), Err("/definitionId".into()));
     assert_eq!(id(json!([])), Err(String::new()));
-    assert_eq!(
-        identity(&json!({"name": "c", "version": 2.0})).map(|identity| identity.version),
-        Ok(Some(2))
-    );
+    assert_eq!(identity(&json!({"name": "c", "version": 2.0})).map(|identity| identity.version), Ok(Some(2)));
 }
 
 #[test]
 fn export_changes_only_form_and_bookkeeping() {
     let document = elsa();
     let exported = export(&document, "order", 9, false, true, &Registered);
-    assert!(same_content(
-        &exported,
-        &export(&exported, "order", 10, true, false, &Registered)
-    ));
+    assert!(same_content(&exported, &export(&exported, "order", 10, true, false, &Registered)));
 }
 
 #[test]
@@ -729,12 +554,8 @@ fn a_hundred_thousand_activities_compile_in_linear_time() {
     let begin = std::time::Instant::now();
     assert_eq!(program(&document).nodes.len(), 100_001);
     assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
-    let bad = with_root(Value::Array(
-        (0..5_000).map(|_| json!({"type": "Nothing"})).collect(),
-    ));
-    let Err(found) = try_compile(&bad) else {
-        panic!("unknown types")
-    };
+    let bad = with_root(Value::Array((0..5_000).map(|_| json!({"type": "Nothing"})).collect()));
+    let Err(found) = try_compile(&bad) else { panic!("unknown types") };
     assert_eq!(found.len(), 1001);
 }
 
@@ -743,9 +564,7 @@ fn every_example_of_the_catalogue_is_a_definition() {
     for activity in workflow_engine::activity::catalogue::ACTIVITIES {
         let descriptor = activity.descriptor();
         let example: Value = serde_json::from_str(descriptor.example).expect("valid JSON");
-        let names = [
-            "Total", "Rows", "Payment", "Result", "Decision", "Answer", "Item", "Name",
-        ];
+        let names = ["Total", "Rows", "Payment", "Result", "Decision", "Answer", "Item", "Name"];
         let variables: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();
         round_trip(&json!({"definitionId": "d", "variables": variables, "root": [example]}));
     }
@@ -757,9 +576,7 @@ fn a_plain_text_stays_text_where_anything_may_stand() {
         {"type": "SetVariable", "variable": "X", "value": "{not JSON"}});
     let program = program(&document);
     assert_eq!(program.variables[0].initial, json!("[1"));
-    let value = node(&program, "SetVariable1").inputs[0]
-        .as_ref()
-        .map(|input| &input.kind);
+    let value = node(&program, "SetVariable1").inputs[0].as_ref().map(|input| &input.kind);
     assert_eq!(value, Some(&ExpressionKind::Literal(json!("{not JSON"))));
     round_trip(&document);
 }

@@ -3,9 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use workflow_engine::Program;
-use workflow_engine::definition::{
-    ActivityTypes, CustomType, ReadLimits, compile, export, same_content,
-};
+use workflow_engine::definition::{ActivityTypes, CustomType, ReadLimits, compile, export, same_content};
 
 struct Registered;
 
@@ -17,21 +15,9 @@ impl ActivityTypes for Registered {
 
 /// A program as text, without its map in random order.
 fn described(program: &Program) -> String {
-    let Program {
-        definition_id,
-        name,
-        options,
-        variables,
-        inputs,
-        outputs,
-        nodes,
-        by_id,
-        ..
-    } = program;
+    let Program { definition_id, name, options, variables, inputs, outputs, nodes, by_id, .. } = program;
     let by_id: std::collections::BTreeMap<_, _> = by_id.iter().collect();
-    format!(
-        "{definition_id} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {nodes:#?} {by_id:?}"
-    )
+    format!("{definition_id} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {nodes:#?} {by_id:?}")
 }
 
 fn constant() -> impl Strategy<Value = Value> {
@@ -68,21 +54,14 @@ fn expression() -> impl Strategy<Value = Value> {
     let object = prop::collection::btree_map("x[a-z]{2}", short.clone(), 0..3)
         .prop_map(|map| json!({"object": Value::Object(map.into_iter().collect())}));
     let wrapped = prop_oneof![
-        literal()
-            .prop_map(|value| json!({"type": "Object", "value": value["literal"].to_string()})),
+        literal().prop_map(|value| json!({"type": "Object", "value": value["literal"].to_string()})),
         Just(json!({"type": "Literal"})),
         Just(json!({"type": "Literal", "value": "x"})),
         Just(json!({"type": "Variable", "value": {"id": "a", "name": "A"}})),
         Just(json!({"type": "JavaScript", "value": "1"})),
     ]
     .prop_map(|expression| json!({"typeName": "Object", "expression": expression}));
-    prop_oneof![
-        short,
-        object,
-        wrapped,
-        Just(Value::Null),
-        "[a-z]{0,5}".prop_map(Value::from)
-    ]
+    prop_oneof![short, object, wrapped, Just(Value::Null), "[a-z]{0,5}".prop_map(Value::from)]
 }
 
 fn binding() -> impl Strategy<Value = Value> {
@@ -90,8 +69,7 @@ fn binding() -> impl Strategy<Value = Value> {
         Just(Value::Null),
         "[AB]".prop_map(|name| json!({ "var": name })),
         Just(json!({"output": "Out"})),
-        "(a|b|A|Out|x:output-1)"
-            .prop_map(|id| json!({"typeName": "Object", "memoryReference": {"id": id}})),
+        "(a|b|A|Out|x:output-1)".prop_map(|id| json!({"typeName": "Object", "memoryReference": {"id": id}})),
     ]
 }
 
@@ -101,22 +79,18 @@ fn variables() -> impl Strategy<Value = Value> {
         literal().prop_map(|value| json!({"A": value, "C": 1})),
         literal().prop_map(|value| json!([{"name": "B", "id": "b", "value": value}])),
         any::<i32>().prop_map(|number| json!([{"name": "A", "type": "Int32", "value": number}])),
-        Just(
-            json!([{"id": "z", "name": "A", "typeName": "Object", "isArray": true, "value": "[1]"}])
-        ),
+        Just(json!([{"id": "z", "name": "A", "typeName": "Object", "isArray": true, "value": "[1]"}])),
     ]
 }
 
 fn activity() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
-        expression()
-            .prop_map(|value| json!({"type": "SetVariable", "variable": "A", "value": value})),
+        expression().prop_map(|value| json!({"type": "SetVariable", "variable": "A", "value": value})),
         (expression(), binding(), any::<bool>()).prop_map(|(name, result, starts)| json!({
             "type": "Elsa.Event", "version": 1, "eventName": "e", "payload": name, "result": result,
             "customProperties": {"canStartWorkflow": starts}})),
-        (expression(), binding()).prop_map(
-            |(value, result)| json!({"type": "Acme.Step", "value": value, "result": result})
-        ),
+        (expression(), binding())
+            .prop_map(|(value, result)| json!({"type": "Acme.Step", "value": value, "result": result})),
         prop::collection::vec(expression(), 0..3)
             .prop_map(|list| json!({"type": "Sql", "statement": "SELECT 1", "parameters": list})),
     ];

@@ -27,10 +27,7 @@ fn step() -> impl Strategy<Value = Value> {
 
 /// Activities that wait.
 fn wait() -> impl Strategy<Value = Value> {
-    prop_oneof![
-        Just(json!({"type": "Event", "eventName": "E"})),
-        Just(json!({"type": "RunTask", "taskName": "t"})),
-    ]
+    prop_oneof![Just(json!({"type": "Event", "eventName": "E"})), Just(json!({"type": "RunTask", "taskName": "t"})),]
 }
 
 /// Activities that change where control goes.
@@ -55,11 +52,9 @@ fn sequential(leaf: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
         let body = inner.clone();
         prop_oneof![
             list(inner.clone()).prop_map(|list| json!({"type": "Sequence", "activities": list})),
-            (inner.clone(), inner.clone(), any::<bool>()).prop_map(|(a, b, condition)| {
-                json!({"type": "If", "condition": condition, "then": a, "else": b})
-            }),
-            (1..4i64, body.clone())
-                .prop_map(|(n, body)| json!({"type": "For", "start": 1, "end": n, "body": body})),
+            (inner.clone(), inner.clone(), any::<bool>())
+                .prop_map(|(a, b, condition)| { json!({"type": "If", "condition": condition, "then": a, "else": b}) }),
+            (1..4i64, body.clone()).prop_map(|(n, body)| json!({"type": "For", "start": 1, "end": n, "body": body})),
             (prop::collection::vec(0..9i64, 0..4), body.clone())
                 .prop_map(|(items, body)| json!({"type": "ForEach", "items": items, "body": body})),
             (any::<bool>(), body).prop_map(|(matching, body)| {
@@ -120,10 +115,8 @@ fn flowchart(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Value
             node["id"] = json!(format!("n{index}"));
         }
         let name = |index: &Index| format!("n{}", index.index(nodes.len()));
-        let connections: Vec<Value> = edges
-            .iter()
-            .map(|(from, port, to)| json!([name(from), port, name(to)]))
-            .collect();
+        let connections: Vec<Value> =
+            edges.iter().map(|(from, port, to)| json!([name(from), port, name(to)])).collect();
         json!({"type": "Flowchart", "activities": nodes, "connections": connections})
     })
 }
@@ -148,9 +141,7 @@ fn cut(activity: &mut Value, at: &mut usize) {
         }
     }
     if let Some(Value::Array(cases)) = members.get_mut("cases") {
-        cases
-            .iter_mut()
-            .for_each(|case| cut(&mut case["activity"], at));
+        cases.iter_mut().for_each(|case| cut(&mut case["activity"], at));
     }
     if *at == 0 {
         let id = members.remove("id");
@@ -165,11 +156,7 @@ fn cut(activity: &mut Value, at: &mut usize) {
 
 fn outcome(world: &mut World) -> (Vec<String>, Value, Value) {
     let variables = Value::Object(world.instance.variables.clone());
-    (
-        world.take_lines(),
-        variables,
-        Value::Object(world.instance.output.clone()),
-    )
+    (world.take_lines(), variables, Value::Object(world.instance.output.clone()))
 }
 
 /// One thing that happens to an instance from outside.
@@ -204,9 +191,7 @@ fn happen(world: &mut World, happening: &Happening) -> Result<(), Error> {
         Happening::RetryOne(index) => {
             let contexts = world.instance.state.contexts.values();
             let faulted = contexts.filter(|context| context.status == ActivityStatus::Faulted);
-            let ids: Vec<String> = faulted
-                .map(|context| world.program.node(context.node).id.clone())
-                .collect();
+            let ids: Vec<String> = faulted.map(|context| world.program.node(context.node).id.clone()).collect();
             match ids.as_slice() {
                 [] => Ok(()),
                 ids => world.retry(Some(&[ids[index.index(ids.len())].as_str()])),

@@ -4,8 +4,8 @@ use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
 use workflow_engine::activity::catalogue::{self, ACTIVITIES};
 
-use crate::clock;
 use crate::access;
+use crate::clock;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::sql_functions;
 use crate::store::activity_types::{self, NewActivityType};
@@ -29,9 +29,10 @@ fn activities(_call: &Call) -> Result<Returned, PgError> {
                 "description": input.description,
             })
         });
-        let outputs = descriptor.outputs.iter().map(
-            |output| json!({ "name": output.name, "type": output.type_name, "description": output.description }),
-        );
+        let outputs = descriptor
+            .outputs
+            .iter()
+            .map(|output| json!({ "name": output.name, "type": output.type_name, "description": output.description }));
         let outcomes = if descriptor.outcomes.is_empty() { &["Done"][..] } else { descriptor.outcomes };
         json!({
             "type": descriptor.type_name,
@@ -100,7 +101,9 @@ fn function(oid: Oid, returns_set: bool) -> Result<String, PgError> {
 
 /// Documentation of inputs or outputs: `[{"name": …}]`.
 fn described(call: &Call, i: usize, argument: &str) -> Result<Option<Value>, PgError> {
-    let Some(value) = call.arg::<Value>(i) else { return Ok(None) };
+    let Some(value) = call.arg::<Value>(i) else {
+        return Ok(None);
+    };
     let is_list = value.as_array().is_some_and(|entries| {
         entries.iter().all(|entry| entry.is_string() || entry.get("name").is_some_and(Value::is_string))
     });

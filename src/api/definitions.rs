@@ -46,21 +46,15 @@ fn export(call: &Call) -> Result<Returned, PgError> {
     let row = publish::find(&definition_id, call.arg(1))?;
     access::require(Privilege::Read, &row)?;
     let document = definitions::document(row.id).unwrap_or_default();
-    let exported = definition::export(
-        &document,
-        &row.definition_id,
-        row.version,
-        row.is_latest,
-        row.is_published,
-        &Registered,
-    );
+    let exported =
+        definition::export(&document, &row.definition_id, row.version, row.is_latest, row.is_published, &Registered);
     Ok(Returned::Json(exported))
 }
 
 /// The problems of a document as an array of `{path, message}`.
 fn validate(call: &Call) -> Result<Returned, PgError> {
     let document: Value = call.required(0, "definition")?;
-    let problems = program::compile(&document, false).err().unwrap_or_default();
+    let problems = program::compile(&document, false, true).err().unwrap_or_default();
     let rows = problems.iter().map(|problem| json!({ "path": problem.path, "message": problem.message }));
     Ok(Returned::Json(Value::Array(rows.collect())))
 }
@@ -94,7 +88,8 @@ fn role_of(call: &Call) -> Result<Returned, PgError> {
 fn grant(call: &Call) -> Result<Returned, PgError> {
     let (definition_id, grantee, privileges) = grant_arguments(call)?;
     let role = owners::id_of(grantee);
-    let count = privileges.iter().filter(|privilege| definitions::grant(&definition_id, role, privilege.name())).count();
+    let count =
+        privileges.iter().filter(|privilege| definitions::grant(&definition_id, role, privilege.name())).count();
     Ok(Returned::Integer(count as i32))
 }
 

@@ -74,8 +74,7 @@ fn retry(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required(0, "instance_id")?;
     let activity_ids = call.texts(1, "activity_ids")?;
     let on_fault = on_fault(call, 2)?;
-    resume::retry(&mut Session::begin(), instance_id, activity_ids.as_deref(), on_fault)
-        .map(|row| result(Some(row)))
+    resume::retry(&mut Session::begin(), instance_id, activity_ids.as_deref(), on_fault).map(|row| result(Some(row)))
 }
 
 fn delete(call: &Call) -> Result<Returned, PgError> {
@@ -95,8 +94,8 @@ fn state(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required(0, "instance_id")?;
     let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
     let compiled = program::of_version(row.definition_version_id)?;
-    let may_read = access::is_member(role::current(), &row.owner)
-        || access::may(role::current(), Privilege::Read, &compiled.row);
+    let may_read =
+        access::is_member(role::current(), &row.owner) || access::may(role::current(), Privilege::Read, &compiled.row);
     if !may_read {
         return Err(PgError::new("42501", format!("permission denied for workflow instance {instance_id}")));
     }
@@ -130,7 +129,9 @@ fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
 
 /// Packed journal events as an array of objects, for the view.
 fn events(call: &Call) -> Result<Returned, PgError> {
-    let Some(bytes) = call.arg::<Vec<u8>>(0) else { return Ok(Returned::Null) };
+    let Some(bytes) = call.arg::<Vec<u8>>(0) else {
+        return Ok(Returned::Null);
+    };
     let events = journal::decode(&bytes).map_err(|error| crate::error::burst(error, Uuid::nil()))?;
     let rows = events.into_iter().map(|event| {
         json!({

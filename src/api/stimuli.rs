@@ -12,7 +12,7 @@ use crate::pg::{Call, PgError, Returned};
 use crate::run::deliver::{self, Delivery, KeepUntil, Stimulus};
 use crate::run::{Session, not_null};
 use crate::sql_functions;
-use crate::store::bookmarks::Filter;
+use crate::store::matching::Filter;
 use crate::store::queue;
 
 sql_functions! {
@@ -71,7 +71,13 @@ fn publish_event(call: &Call) -> Result<Returned, PgError> {
 }
 
 /// Arguments from `i` on: correlation_id, instance_id, keep_for.
-fn deliver(call: &Call, name: &str, payload: Option<Value>, input: Option<Value>, i: usize) -> Result<Returned, PgError> {
+fn deliver(
+    call: &Call,
+    name: &str,
+    payload: Option<Value>,
+    input: Option<Value>,
+    i: usize,
+) -> Result<Returned, PgError> {
     let mut session = Session::begin();
     let instance_id: Option<Uuid> = call.arg(i + 1);
     let filter = deliver::filter_of(name, payload.as_ref(), call.arg(i), instance_id);
@@ -105,11 +111,13 @@ fn normalised(name: Option<&str>, payload: Option<Value>) -> Result<Option<Value
 }
 
 fn hash_argument(call: &Call, i: usize) -> Result<Option<[u8; 32]>, PgError> {
-    let Some(bytes) = call.arg::<Vec<u8>>(i) else { return Ok(None) };
+    let Some(bytes) = call.arg::<Vec<u8>>(i) else {
+        return Ok(None);
+    };
     let length = bytes.len();
-    <[u8; 32]>::try_from(bytes).map(Some).map_err(|_| {
-        PgError::new("22023", "argument \"hash\" must have 32 bytes").detail(format!("It has {length}."))
-    })
+    <[u8; 32]>::try_from(bytes)
+        .map(Some)
+        .map_err(|_| PgError::new("22023", "argument \"hash\" must have 32 bytes").detail(format!("It has {length}.")))
 }
 
 /// Until when a stimulus is kept; NULL is `workflow.queue_ttl`.

@@ -48,7 +48,9 @@ impl Call {
 
     /// Elements of an array argument, none of which may be NULL.
     pub fn texts(&self, i: usize, name: &str) -> Result<Option<Vec<String>>, PgError> {
-        let Some(datum) = self.datum(i) else { return Ok(None) };
+        let Some(datum) = self.datum(i) else {
+            return Ok(None);
+        };
         let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
         // SAFETY: a text[]; deconstruct_array gives arrays of `count` elements.
         unsafe {
@@ -125,11 +127,6 @@ pub enum Returned {
 }
 
 impl Returned {
-    /// Text or NULL.
-    pub fn text(value: Option<String>) -> Self {
-        value.map_or(Self::Null, Self::Text)
-    }
-
     /// Makes the datum that the call returns.
     pub fn into_datum(self, call: &Call) -> pg_sys::Datum {
         let Some(datum) = self.datum(call) else {
@@ -184,8 +181,10 @@ fn composite(call: &Call, columns: &[Returned]) -> pg_sys::Datum {
     unsafe {
         pg_sys::get_call_result_type(call.fcinfo, std::ptr::null_mut(), &mut descriptor);
         if descriptor.is_null() || (*descriptor).natts as usize != values.len() {
-            crate::pg::error::unwind(PgError::new("XX000", "result type does not match the extension's library")
-                .hint("Run ALTER EXTENSION workflow UPDATE."));
+            crate::pg::error::unwind(
+                PgError::new("XX000", "result type does not match the extension's library")
+                    .hint("Run ALTER EXTENSION workflow UPDATE."),
+            );
         }
         let descriptor = pg_sys::BlessTupleDesc(descriptor);
         let tuple = pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());

@@ -178,7 +178,8 @@ fn from_error_data(data: &pg_sys::ErrorData) -> PgError {
         detail: owned(data.detail),
         hint: owned(data.hint),
         context: owned(data.context),
-        objects: [data.schema_name, data.table_name, data.column_name, data.datatype_name, data.constraint_name].map(|text| owned(text)),
+        objects: [data.schema_name, data.table_name, data.column_name, data.datatype_name, data.constraint_name]
+            .map(|text| owned(text)),
     }
 }
 
@@ -213,7 +214,9 @@ fn error_data(level: c_int, error: PgError) -> *mut pg_sys::ErrorData {
 }
 
 fn palloced(text: Option<&String>) -> *mut c_char {
-    let Some(text) = text else { return std::ptr::null_mut() };
+    let Some(text) = text else {
+        return std::ptr::null_mut();
+    };
     let text = CString::new(text.replace('\0', "\\u0000")).unwrap_or_default();
     // SAFETY: pstrdup copies a NUL-terminated string.
     unsafe { pg_sys::pstrdup(text.as_ptr()) }
@@ -237,9 +240,11 @@ fn report(level: c_int, error: PgError) {
 
 /// PostgreSQL's packed form: six bits a character.
 fn pack_sqlstate(sqlstate: &str) -> c_int {
-    sqlstate.bytes().take(5).enumerate().fold(0, |packed, (i, byte)| {
-        packed + ((c_int::from(byte.wrapping_sub(b'0')) & 0x3F) << (6 * i))
-    })
+    sqlstate
+        .bytes()
+        .take(5)
+        .enumerate()
+        .fold(0, |packed, (i, byte)| packed + ((c_int::from(byte.wrapping_sub(b'0')) & 0x3F) << (6 * i)))
 }
 
 fn unpack_sqlstate(packed: c_int) -> String {

@@ -13,12 +13,6 @@ pub fn current() -> Oid {
     unsafe { pg_sys::GetUserId() }
 }
 
-/// Whether rights were restricted by a security-restricted operation above us.
-pub fn is_restricted() -> bool {
-    // SAFETY: reads the backend's state.
-    unsafe { pg_sys::InSecurityRestrictedOperation() }
-}
-
 /// Whether `member` has the rights of `role`. A superuser has everybody's.
 pub fn has_rights_of(member: Oid, role: Oid) -> bool {
     // SAFETY: takes oids, looks in the catalog; unknown oids have and give nothing.
@@ -51,10 +45,8 @@ fn extension_owner() -> Oid {
                     .hint("Run CREATE EXTENSION workflow."),
             );
         }
-        let tuple = pg_sys::SearchSysCache1(
-            pg_sys::SysCacheIdentifier::NAMESPACEOID as i32,
-            pg_sys::Datum::from(schema),
-        );
+        let tuple =
+            pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::NAMESPACEOID as i32, pg_sys::Datum::from(schema));
         if tuple.is_null() {
             unwind(PgError::new("XX000", "schema \"workflow\" vanished"));
         }

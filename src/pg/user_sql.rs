@@ -9,11 +9,16 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
 
 use pgrx::pg_sys;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::pg::error::{PgError, unwind};
+use crate::pg::spi::{Column, Timestamp};
 use crate::pg::{builtin, jsonb};
-use crate::pg::spi::{Column, Row, Timestamp, fetch};
+
+mod result;
+mod text;
+
+use text::{is_query, shortened};
 
 /// Plans kept in a backend; when there are more, all go.
 const MAX_PLANS: usize = 500;
@@ -61,7 +66,7 @@ pub fn run(statement: &str, parameters: &[Value]) -> Outcome {
     refuse_failure(code, statement);
     // SAFETY: set by the execution just made.
     let count = unsafe { pg_sys::SPI_processed };
-    Outcome { rows: fetch_objects(), count }
+    Outcome { rows: result::objects(), count }
 }
 
 /// Evaluates an expression or a query; its value is the first column of the only row, null without a row.
@@ -84,7 +89,7 @@ pub fn value(text: &str, mut parameter: impl FnMut(&str) -> Value) -> Value {
         pg_sys::SPI_execute_plan_with_paramlist(plan, list, false, 2)
     };
     refuse_failure(code, text);
-    let mut rows = fetch_first_column();
+    let mut rows = result::first_column();
     if rows.len() > 1 {
         unwind(
             PgError::new("21000", "more than one row returned by a SQL expression")
@@ -111,7 +116,7 @@ fn run_function(statement: &str, context: &Value) -> Vec<Value> {
     // SAFETY: the plan was made for one jsonb parameter.
     let code = unsafe { pg_sys::SPI_execute_plan(plan, &mut value, &null, false, 0) };
     refuse_failure(code, statement);
-    fetch_first_column()
+    result::first_column()
 }
 
 /// The qualified, quoted name of `name(jsonb)` as the current search path finds it.
@@ -147,14 +152,6 @@ fn refuse_failure(code: i32, text: &str) {
         None => error.detail(format!("SQL: {}", shortened(text))),
     };
     unwind(error)
-}
-
-fn shortened(text: &str) -> String {
-    let mut short: String = text.chars().take(200).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
 }
 
 fn statement_plan(statement: &str, parameters: usize) -> pg_sys::SPIPlanPtr {
@@ -197,39 +194,6 @@ fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
     (plan, used)
 }
 
-/// Whether the text is a query rather than an expression.
-fn is_query(text: &str) -> bool {
-    let word: String = without_comments(text).chars().take_while(char::is_ascii_alphabetic).collect();
-    ["select", "with", "values"].contains(&word.to_ascii_lowercase().as_str())
-}
-
-/// The text from its first word on.
-fn without_comments(text: &str) -> &str {
-    let mut rest = text.trim_start();
-    loop {
-        let next = if let Some(line) = rest.strip_prefix("--") {
-            line.find('\n').map_or("", |end| &line[end..])
-        } else if let Some(block) = rest.strip_prefix("/*") {
-            after_block(block)
-        } else {
-            return rest;
-        };
-        rest = next.trim_start();
-    }
-}
-
-/// What follows a block comment; they nest.
-fn after_block(mut rest: &str) -> &str {
-    let mut depth = 1;
-    while depth > 0 {
-        let Some(end) = rest.find("*/") else { return "" };
-        let opened = rest.find("/*").filter(|open| *open < end);
-        depth += if opened.is_some() { 1 } else { -1 };
-        rest = &rest[opened.unwrap_or(end) + 2..];
-    }
-    rest
-}
-
 fn c_text(text: &str) -> CString {
     CString::new(text).unwrap_or_else(|_| unwind(PgError::new("22021", "SQL text contains a NUL character")))
 }
@@ -246,7 +210,11 @@ fn keep(plan: pg_sys::SPIPlanPtr, text: &str) {
         if sources.is_null() { 0 } else { (*sources).length }
     };
     if statements != 1 {
-        let message = if statements == 0 { "SQL of a workflow is empty" } else { "SQL of a workflow has more than one statement" };
+        let message = if statements == 0 {
+            "SQL of a workflow is empty"
+        } else {
+            "SQL of a workflow has more than one statement"
+        };
         unwind(PgError::new("42601", message).detail(format!("SQL: {}", shortened(text))));
     }
     // SAFETY: moves the plan out of SPI's context.
@@ -293,7 +261,9 @@ unsafe extern "C-unwind" fn resolve_name(
             return std::ptr::null_mut();
         }
         let name = CStr::from_ptr((*field.cast::<pg_sys::String>()).sval);
-        let Some(i) = NAMES.iter().position(|known| *known == name) else { return std::ptr::null_mut() };
+        let Some(i) = NAMES.iter().position(|known| *known == name) else {
+            return std::ptr::null_mut();
+        };
         let names = (*state).p_ref_hook_state.cast::<Names>();
         (*names).used.set((*names).used.get() | (1 << i));
         parameter_node(i, (*reference).location)
@@ -328,86 +298,6 @@ fn fill(slot: &mut pg_sys::ParamExternData, i: usize, value: &Value) {
         Value::String(text) if type_of(i) == pg_sys::TEXTOID => super::spi::varlena(text.as_bytes()),
         other => jsonb::encode(other),
     };
-}
-
-/// Rows of the execution just made, as objects.
-fn fetch_objects() -> Vec<Value> {
-    fetch_typed(|names, types, row| {
-        let members: Map<String, Value> =
-            names.iter().zip(types).map(|(name, kind)| (name.clone(), read(*kind, row.datum()))).collect();
-        Value::Object(members)
-    })
-}
-
-fn fetch_first_column() -> Vec<Value> {
-    fetch_typed(|_, types, row| types.first().map_or(Value::Null, |kind| read(*kind, row.datum())))
-}
-
-fn fetch_typed(mut make: impl FnMut(&[String], &[pg_sys::Oid], &mut Row<'_>) -> Value) -> Vec<Value> {
-    // SAFETY: the descriptor belongs to the result that SPI holds.
-    let (names, types) = unsafe {
-        let table = pg_sys::SPI_tuptable;
-        if table.is_null() {
-            return Vec::new();
-        }
-        let descriptor = (*table).tupdesc;
-        let columns = (*descriptor).natts as usize;
-        let attributes = (*descriptor).attrs.as_slice(columns);
-        let names: Vec<String> = attributes.iter().map(|column| name_of(&column.attname)).collect();
-        (names, attributes.iter().map(|column| column.atttypid).collect::<Vec<_>>())
-    };
-    fetch(|row| make(&names, &types, row))
-}
-
-fn name_of(name: &pg_sys::NameData) -> String {
-    // SAFETY: a name is NUL-terminated.
-    unsafe { CStr::from_ptr(name.data.as_ptr()) }.to_string_lossy().into_owned()
-}
-
-/// A datum of any type as JSON, as `to_jsonb` makes it.
-fn read(kind: pg_sys::Oid, datum: Option<pg_sys::Datum>) -> Value {
-    let Some(datum) = datum else { return Value::Null };
-    // SAFETY: the datum has the type that the descriptor says.
-    unsafe {
-        match kind {
-            pg_sys::JSONBOID => Value::read(datum),
-            pg_sys::TEXTOID => Value::String(String::read(datum)),
-            pg_sys::BOOLOID => Value::Bool(bool::read(datum)),
-            pg_sys::INT4OID => Value::from(i32::read(datum)),
-            pg_sys::INT8OID => Value::from(i64::read(datum)),
-            pg_sys::VOIDOID => Value::Null,
-            _ => converted(kind, datum),
-        }
-    }
-}
-
-/// Converts through `to_jsonb(anyelement)`, called as the executor would.
-unsafe fn converted(kind: pg_sys::Oid, datum: pg_sys::Datum) -> Value {
-    // SAFETY: to_jsonb asks for its argument's type through the expression that it was called with; a
-    // constant of that type is one. All of it lives in the current memory context.
-    unsafe {
-        let (mut length, mut by_value) = (0i16, false);
-        pg_sys::get_typlenbyval(kind, &mut length, &mut by_value);
-        let constant = pg_sys::makeConst(kind, -1, pg_sys::InvalidOid, i32::from(length), datum, false, by_value);
-        let arguments = pg_sys::list_make1_impl(pg_sys::NodeTag::T_List, pg_sys::ListCell { ptr_value: constant.cast() });
-        let expression = pg_sys::makeFuncExpr(
-            to_jsonb_oid(),
-            pg_sys::JSONBOID,
-            arguments,
-            pg_sys::InvalidOid,
-            pg_sys::InvalidOid,
-            pg_sys::CoercionForm::COERCE_EXPLICIT_CALL,
-        );
-        let mut function: pg_sys::FmgrInfo = std::mem::zeroed();
-        pg_sys::fmgr_info(to_jsonb_oid(), &mut function);
-        function.fn_expr = expression.cast();
-        let result = pg_sys::FunctionCall1Coll(&mut function, pg_sys::InvalidOid, datum);
-        Value::read(result)
-    }
-}
-
-fn to_jsonb_oid() -> pg_sys::Oid {
-    pg_sys::Oid::from(3787)
 }
 
 /// The instant that `text` means, in the session's time zone, or an error of class 22.

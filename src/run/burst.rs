@@ -1,18 +1,18 @@
 //! One burst and all it leaves behind.
 
-use uuid::Uuid;
-use workflow_engine::execution::{Delta, activity_instance_id};
-use workflow_engine::instance::{ActivityStatus, Instance, SubStatus};
+use serde_json::Value;
+use workflow_engine::execution::Delta;
+use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::{Bookmark, Error, Host, Limits, Program};
 
 use crate::host::SpiHost;
+use crate::pg::PgError;
 use crate::pg::error::{catch, unwind};
-use crate::pg::{PgError, user_sql};
 use crate::program::Compiled;
-use crate::run::{Publisher, Session, Work, activation_key, running, warn_faulted};
+use crate::run::{Publisher, Session, Work, running, save, warn_faulted};
 use crate::store::instances::InstanceRow;
-use crate::store::{bookmarks, incidents, instances, journal, queue, tasks};
-use crate::{access, error, guc};
+use crate::store::{matching, queue};
+use crate::{access, error};
 
 /// Whether a fault is stored or given to the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,8 @@ pub enum RowState {
 pub enum Ended {
     /// Saved.
     Saved,
-    /// Not saved, and nothing of it is left: the id or activation key of a new instance is taken.
+    /// Not saved, and nothing of it is left: the id or activation key of a new instance is taken, or the bookmark was
+    /// used up meanwhile.
     Taken,
 }
 
@@ -54,14 +55,30 @@ pub struct Burst<'a> {
     pub state: RowState,
     /// What a fault does.
     pub on_fault: OnFault,
-    /// The bookmark that was taken for this burst.
-    pub resumed: Option<&'a Bookmark>,
+    /// The bookmark at which it goes on.
+    pub resumed: Option<Taking<'a>>,
 }
 
-struct Before {
-    activation_key: Option<String>,
-    bookmarks: u32,
-    faulted: bool,
+/// A bookmark that is being used up.
+#[derive(Clone, Copy)]
+pub struct Taking<'a> {
+    /// The bookmark.
+    pub bookmark: &'a Bookmark,
+    /// What it was resumed with.
+    pub input: Option<&'a Value>,
+    /// Whether its row is gone already. Otherwise the burst has no effect outside the engine, and the statement
+    /// that saves it takes the bookmark, or saves nothing.
+    pub is_taken: bool,
+}
+
+/// What the stored row was like.
+pub struct Before {
+    /// Its activation key.
+    pub activation_key: Option<String>,
+    /// Bookmarks that are stored for it.
+    pub bookmarks: u32,
+    /// Whether it ever had an incident.
+    pub faulted: bool,
 }
 
 /// Runs a burst and saves what it changed.
@@ -97,15 +114,15 @@ pub fn run(
     if let (OnFault::Raise, Some(incident)) = (on_fault, delta.incidents.first()) {
         return Err(host.original(&incident.fault));
     }
-    if !save(session, row, compiled, state, &before, &delta, resumed) {
+    let Some(has_queue) = save::save(session, row, compiled, state, &before, &delta, resumed) else {
         return Ok(Ended::Taken);
-    }
+    };
     if row.instance.sub_status == SubStatus::Faulted
         && let Some(incident) = delta.incidents.last()
     {
         warn_faulted(id, &incident.activity_id, &host.original(&incident.fault));
     }
-    collect_work(session, row, compiled, &before, delta);
+    collect_work(session, row, compiled, &before, delta, has_queue);
     Ok(Ended::Saved)
 }
 
@@ -114,114 +131,20 @@ pub fn stored_bookmarks(instance: &Instance) -> u32 {
     instance.state.contexts.values().map(|context| context.bookmarks).sum()
 }
 
-fn save(
-    session: &mut Session,
-    row: &mut InstanceRow,
-    compiled: &Compiled,
-    state: RowState,
-    before: &Before,
-    delta: &Delta,
-    resumed: Option<&Bookmark>,
-) -> bool {
-    let now = session.timestamp();
-    let id = row.instance.id;
-    let seq = row.instance.state.next_journal;
-    row.instance.state.next_journal += journal::rows_for(delta.events.len());
-    row.activation_key = match row.instance.sub_status {
-        SubStatus::Pending | SubStatus::Executing | SubStatus::Suspended => {
-            activation_key(&compiled.program, row.instance.correlation_id.as_deref())
-        }
-        SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => None,
-    };
-    match state {
-        RowState::New { may_be_taken } => {
-            if !instances::insert(row, now, may_be_taken) {
-                return false;
-            }
-        }
-        RowState::Stored => instances::update(row, &delta.changed, before.activation_key.as_deref(), now),
-    }
-    save_bookmarks(session, row, before, delta, resumed);
-    save_incidents(session, row, before, delta);
-    journal::append(id, seq, &delta.events, now);
-    true
-}
-
-fn save_bookmarks(session: &Session, row: &InstanceRow, before: &Before, delta: &Delta, resumed: Option<&Bookmark>) {
-    let now = session.timestamp();
-    let instance = &row.instance;
-    let correlation_id = instance.correlation_id.as_deref();
-    let burned: Vec<Uuid> = delta.burned.iter().copied().filter(|id| Some(*id) != resumed.map(|taken| taken.id)).collect();
-    if !burned.is_empty() {
-        bookmarks::delete(&burned);
-    }
-    // Where nothing else waited, there is nothing to clear.
-    let others = before.bookmarks > u32::from(resumed.is_some());
-    if delta.clear_all && others {
-        bookmarks::delete_all(instance.id);
-    } else if !delta.cleared.is_empty() {
-        bookmarks::delete_of_activities(instance.id, &delta.cleared);
-    }
-    if delta.changed.correlation_id && others {
-        bookmarks::correlate(instance.id, correlation_id);
-        tasks::correlate(instance.id, correlation_id);
-    }
-    if let (true, Some(taken)) = (delta.keep_resumed, resumed.filter(|taken| taken.auto_burn)) {
-        bookmarks::insert(taken, instance.id, correlation_id, now);
-        tasks::reopen(taken.id);
-    }
-    for bookmark in &delta.created {
-        match &bookmark.callback {
-            None => bookmarks::insert(bookmark, instance.id, correlation_id, now),
-            Some(callback) => {
-                // The name as the search path finds it now; a resume may come under another one.
-                let callback = user_sql::resolve_function(callback).unwrap_or_else(|| callback.clone());
-                let bookmark = Bookmark { callback: Some(callback), ..bookmark.clone() };
-                bookmarks::insert(&bookmark, instance.id, correlation_id, now);
-            }
-        }
-    }
-    for task in &delta.tasks {
-        tasks::insert(task, instance.id, correlation_id, now);
-        if guc::notify_tasks() {
-            tasks::announce(&task.name);
-        }
-    }
-    if (delta.clear_all && others) || !delta.cleared.is_empty() || !burned.is_empty() {
-        tasks::close_orphans(instance.id, now);
-    }
-}
-
-fn save_incidents(session: &mut Session, row: &InstanceRow, before: &Before, delta: &Delta) {
-    let now = session.timestamp();
-    if before.faulted {
-        // One that was retried and faulted again has a new incident.
-        let again: Vec<Uuid> = delta.incidents.iter().map(|incident| incident.activity_instance_id).collect();
-        let mut still = faulted_executions(&row.instance);
-        still.retain(|execution| !again.contains(execution));
-        incidents::resolve(row.instance.id, &still, now);
-    }
-    for incident in &delta.incidents {
-        let id = session.new_id();
-        incidents::insert(id, row.instance.id, incident, now);
-    }
-}
-
-fn faulted_executions(instance: &Instance) -> Vec<Uuid> {
-    let contexts = instance.state.contexts.iter();
-    contexts
-        .filter(|(_, context)| context.status == ActivityStatus::Faulted)
-        .map(|(sequence, _)| activity_instance_id(instance.id, *sequence))
-        .collect()
-}
-
 /// What the burst set off: queued stimuli that its bookmarks meet, deferred ones, published ones.
-fn collect_work(session: &mut Session, row: &InstanceRow, compiled: &Compiled, before: &Before, delta: Delta) {
+fn collect_work(
+    session: &mut Session,
+    row: &InstanceRow,
+    compiled: &Compiled,
+    before: &Before,
+    delta: Delta,
+    has_queue: bool,
+) {
     let instance = &row.instance;
-    let is_held = instance.sub_status == SubStatus::Faulted;
+    let is_held = instance.sub_status == SubStatus::Faulted || !has_queue;
     // A new correlation id matches other stimuli, and while the instance was faulted they were held.
     if !is_held && (delta.changed.correlation_id || before.faulted) {
-        for stored in bookmarks::of_instance(instance.id) {
+        for stored in matching::of_instance(instance.id) {
             meet(session, &stored.bookmark, row, compiled);
         }
     } else if !is_held {
@@ -241,9 +164,6 @@ fn collect_work(session: &mut Session, row: &InstanceRow, compiled: &Compiled, b
 
 /// Asks the queue whether somebody already wanted this bookmark. Items are met oldest first, one a bookmark.
 fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled: &Compiled) {
-    if queue::is_empty() {
-        return;
-    }
     let shapes = queue::shapes();
     let (id, correlation_id) = (row.instance.id, row.instance.correlation_id.as_deref());
     let mut skip = Vec::new();

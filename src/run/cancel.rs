@@ -38,13 +38,8 @@ fn cancel_one(session: &mut Session, instance_id: Uuid, reason: Option<&str>) ->
         return Ok(false);
     }
     let was_pending = row.instance.sub_status == SubStatus::Pending;
-    let burst = Burst {
-        row: &mut row,
-        compiled: &compiled,
-        state: RowState::Stored,
-        on_fault: OnFault::Store,
-        resumed: None,
-    };
+    let burst =
+        Burst { row: &mut row, compiled: &compiled, state: RowState::Stored, on_fault: OnFault::Store, resumed: None };
     burst::run(session, burst, |program, instance, host, _| execution::cancel(program, instance, reason, host))?;
     if was_pending {
         crate::store::bookmarks::delete_all(instance_id);
@@ -56,7 +51,9 @@ fn cancel_one(session: &mut Session, instance_id: Uuid, reason: Option<&str>) ->
 pub fn delete(session: &mut Session, instance_id: Uuid) -> Result<bool, PgError> {
     running::refuse(instance_id)?;
     session.has_waited = true;
-    let Some(row) = instances::get(instance_id) else { return Ok(false) };
+    let Some(row) = instances::get(instance_id) else {
+        return Ok(false);
+    };
     access::require_instance_owner(&row, &*program::of_version(row.definition_version_id)?)?;
     cancel(session, instance_id, None)?;
     instances::delete(instance_id);

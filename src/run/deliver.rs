@@ -14,7 +14,8 @@ use crate::pg::subtransaction::subtransaction;
 use crate::program;
 use crate::run::burst::OnFault;
 use crate::run::{Publisher, Session, Work, resume, running, start, tell_how_to_fire};
-use crate::store::bookmarks::{self, Filter, Stored};
+use crate::store::bookmarks;
+use crate::store::matching::{self, Filter, Stored};
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
 use crate::store::{activity_types, instances, triggers};
@@ -64,7 +65,7 @@ pub type KeepUntil = Option<Timestamp>;
 
 /// Resumes what matches now, or keeps the stimulus.
 pub fn enqueue(session: &mut Session, stimulus: Stimulus, keep: KeepUntil) -> Result<Delivery, PgError> {
-    let found = bookmarks::find(&stimulus.filter);
+    let found = matching::find(&stimulus.filter);
     let mut delivery = Delivery::default();
     reach(session, &stimulus, found, keep.is_none(), &mut delivery)?;
     work_off(session)?;
@@ -81,7 +82,7 @@ pub fn send(
     may_start: bool,
 ) -> Result<Delivery, PgError> {
     // What waits now: an instance that this stimulus starts is not resumed by it as well.
-    let found = bookmarks::find(&stimulus.filter);
+    let found = matching::find(&stimulus.filter);
     let mut delivery = Delivery::default();
     if may_start {
         start_triggers(session, name, &stimulus, &mut delivery)?;
@@ -100,7 +101,9 @@ fn start_triggers(
 ) -> Result<(), PgError> {
     for trigger in triggers::matching(name, stimulus.filter.hashes.first()) {
         let compiled = program::of_version(trigger.definition_version_id)?;
-        let Some(sender) = stimulus.sender.role() else { continue };
+        let Some(sender) = stimulus.sender.role() else {
+            continue;
+        };
         if !access::may(sender, Privilege::Start, &compiled.row) {
             continue;
         }
@@ -160,13 +163,7 @@ fn reach(
 
 /// For instances whose bursts are running further up: the stimulus waits until that burst ends. One that is
 /// not kept may also be meant for a bookmark that the burst is just making.
-fn defer(
-    session: &mut Session,
-    stimulus: &Stimulus,
-    inside: &[Stored],
-    is_momentary: bool,
-    delivery: &mut Delivery,
-) {
+fn defer(session: &mut Session, stimulus: &Stimulus, inside: &[Stored], is_momentary: bool, delivery: &mut Delivery) {
     for instance in running::all() {
         let is_met = inside.iter().any(|stored| stored.instance_id == instance);
         let is_possible = stimulus.filter.instance_id.is_none_or(|wanted| wanted == instance);
@@ -207,22 +204,23 @@ fn at(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Rea
 }
 
 fn sender_may_resume(stimulus: &Stimulus, instance: Uuid) -> Result<bool, PgError> {
-    let Some(sender) = stimulus.sender.role() else { return Ok(false) };
+    let Some(sender) = stimulus.sender.role() else {
+        return Ok(false);
+    };
     if role::is_superuser(sender) {
         return Ok(true);
     }
-    let Some((version, owner)) = instances::owner(instance) else { return Ok(false) };
+    let Some((version, owner)) = instances::owner(instance) else {
+        return Ok(false);
+    };
     let compiled = program::of_version(version)?;
     Ok(access::is_member(sender, &owner) || access::may(sender, Privilege::Resume, &compiled.row))
 }
 
 /// Leaves a stimulus for one bookmark in the queue, until somebody may and can deliver it.
 fn leave(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Reached {
-    let filter = Filter {
-        bookmark_id: Some(stored.bookmark.id),
-        instance_id: Some(stored.instance_id),
-        ..Filter::default()
-    };
+    let filter =
+        Filter { bookmark_id: Some(stored.bookmark.id), instance_id: Some(stored.instance_id), ..Filter::default() };
     let item = item(session, filter, stimulus);
     queue::insert(&item, session.timestamp());
     Reached::Left(item.id)
@@ -250,7 +248,7 @@ fn deliver_published(session: &mut Session, published: Published, publisher: Pub
         input: published.input,
         sender: publisher.owner,
     };
-    let found = bookmarks::find(&stimulus.filter);
+    let found = matching::find(&stimulus.filter);
     let mut delivery = Delivery::default();
     if !published.local {
         start_triggers(session, &name, &stimulus, &mut delivery)?;
@@ -264,7 +262,7 @@ fn deliver_taken(session: &mut Session, item: Item) -> Result<(), PgError> {
     let pending = session.work.len();
     let stimulus = stimulus_of(&item);
     let attempt = subtransaction(|| {
-        let found = bookmarks::find(&stimulus.filter);
+        let found = matching::find(&stimulus.filter);
         let mut delivery = Delivery::default();
         match reach(session, &stimulus, found, false, &mut delivery) {
             Ok(()) => delivery,
@@ -312,7 +310,7 @@ pub fn stimulus_of(item: &Item) -> Stimulus {
 /// instances it resumed.
 pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<u64, PgError> {
     let stimulus = stimulus_of(item);
-    let mut found = bookmarks::find(&stimulus.filter);
+    let mut found = matching::find(&stimulus.filter);
     if let Some(only) = item.filter.bookmark_id {
         // Left for this bookmark: where it cannot run now, it stays as it is.
         let can_run = bookmarks::try_lock(only).is_some_and(|waiting| {

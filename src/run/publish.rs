@@ -35,7 +35,7 @@ pub fn define(
 ) -> Result<(String, i32), PgError> {
     refuse_large(document)?;
     let identity = definition::identity(document).map_err(|problem| error::definition(&[problem]))?;
-    let program = program::compile(document, allow_unknown).map_err(|problems| error::definition(&problems))?;
+    let program = program::compile(document, allow_unknown, true).map_err(|problems| error::definition(&problems))?;
     definitions::lock(&identity.definition_id);
     let latest = definitions::latest(&identity.definition_id);
     if let Some(latest) = &latest {
@@ -97,9 +97,10 @@ pub fn find(definition_id: &str, version: Option<i32>) -> Result<DefinitionRow, 
         None => definitions::latest(definition_id),
     };
     found.ok_or_else(|| match version {
-        Some(version) if definitions::latest(definition_id).is_some() => {
-            PgError::new("42704", format!("version {version} of workflow definition \"{definition_id}\" does not exist"))
-        }
+        Some(version) if definitions::latest(definition_id).is_some() => PgError::new(
+            "42704",
+            format!("version {version} of workflow definition \"{definition_id}\" does not exist"),
+        ),
         _ => PgError::new("42704", format!("workflow definition \"{definition_id}\" does not exist")),
     })
 }
@@ -132,7 +133,9 @@ pub fn delete(session: &Session, definition_id: &str, version: Option<i32>) -> R
         Some(_) => vec![find(definition_id, version)?],
         None => definitions::all(definition_id),
     };
-    let Some(first) = doomed.first() else { return Err(find(definition_id, version).map_or_else(|e| e, |_| gone())) };
+    let Some(first) = doomed.first() else {
+        return Err(find(definition_id, version).map_or_else(|e| e, |_| gone()));
+    };
     access::require_owner(first)?;
     for row in &doomed {
         if let Some(instance) = definitions::running_instance(row.id) {
@@ -209,10 +212,7 @@ fn evaluate(session: &Session, compiled: &Compiled) -> Result<Vec<Trigger>, PgEr
     let mut host = SpiHost::indexing(session.now, compiled);
     let mut found = trigger::index(&compiled.program, &mut host, &session.limits).map_err(|(activity, fault)| {
         let original = host.original(&fault);
-        PgError {
-            message: format!("trigger \"{activity}\" cannot be indexed: {}", original.message),
-            ..original
-        }
+        PgError { message: format!("trigger \"{activity}\" cannot be indexed: {}", original.message), ..original }
     })?;
     // One row for each payload: the same payload twice is one row.
     let mut seen = std::collections::HashSet::new();

@@ -5,17 +5,19 @@ use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::EventKind;
+use workflow_engine::program::Activation;
 
 use crate::access;
+use crate::guc;
 use crate::pg::PgError;
 use crate::pg::subtransaction::subtransaction;
 use crate::program::{self, Compiled};
-use crate::run::burst::{self, Burst, OnFault, RowState};
+use crate::run::burst::{self, Burst, Ended, OnFault, RowState, Taking};
 use crate::run::start::{self, START_BOOKMARK};
 use crate::run::{Session, activation_key, deliver, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
-use crate::store::{journal, tasks};
+use crate::store::journal;
 
 /// Resumes a bookmark that the caller named. `None`: it is not there, and that is all right.
 pub fn named(
@@ -26,7 +28,9 @@ pub fn named(
     on_fault: OnFault,
 ) -> Result<Option<InstanceRow>, PgError> {
     session.has_waited = true;
-    let Some(mut waiting) = bookmarks::lock(bookmark_id) else { return missing(bookmark_id, missing_ok) };
+    let Some(mut waiting) = bookmarks::lock(bookmark_id) else {
+        return missing(bookmark_id, missing_ok);
+    };
     running::refuse(waiting.row.instance.id)?;
     let compiled = program::of_version(waiting.row.definition_version_id)?;
     access::require_resume(&waiting.row, &compiled)?;
@@ -45,33 +49,45 @@ pub fn at(
     input: Option<&Value>,
     on_fault: OnFault,
 ) -> Result<bool, PgError> {
-    if !bookmarks::take(&waiting.resumed) {
+    let is_start = waiting.resumed.name == START_BOOKMARK;
+    let is_taken = is_start || has_effects_outside(waiting, compiled);
+    if is_taken && !bookmarks::take(waiting.resumed.id, waiting.resumed.auto_burn) {
         return Ok(false);
     }
-    if waiting.resumed.name == START_BOOKMARK {
+    if is_start {
         start::pending(session, waiting, compiled, on_fault)?;
         return Ok(true);
     }
-    take_up(session, &mut waiting.row, compiled)?;
-    if waiting.bookmark.activity_type == "Elsa.RunTask" && waiting.resumed.auto_burn {
-        tasks::complete(waiting.resumed.id, input, session.timestamp());
-    }
+    take_up(&mut waiting.row, compiled)?;
     let Waiting { resumed, row, bookmark } = waiting;
-    let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(bookmark) };
-    burst::run(session, burst, |program, instance, host, limits| {
+    let taking = Taking { bookmark, input, is_taken };
+    let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
+    let ended = burst::run(session, burst, |program, instance, host, limits| {
         execution::resume(program, instance, resumed, input, host, limits)
     })?;
-    Ok(true)
+    Ok(ended == Ended::Saved)
+}
+
+/// Whether the bookmark must be taken before the burst: because the burst, or what comes before it, does more
+/// than compute. Otherwise the statement that saves the burst takes it.
+fn has_effects_outside(waiting: &Waiting, compiled: &Compiled) -> bool {
+    let activation = compiled.program.options.activation;
+    compiled.row.uses_sql
+        || !waiting.resumed.auto_burn
+        || waiting.row.instance.sub_status == SubStatus::Faulted
+        || matches!(activation, Activation::Correlated | Activation::CorrelatedSingleton)
+        || guc::write_line_notice()
 }
 
 /// Makes a faulted instance count again for activation strategies; it can lose against another one (23505).
-fn take_up(session: &Session, row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
-    let _ = session;
+fn take_up(row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     if row.instance.sub_status != SubStatus::Faulted {
         return Ok(());
     }
     let correlation_id = row.instance.correlation_id.clone();
-    let Some(key) = activation_key(&compiled.program, correlation_id.as_deref()) else { return Ok(()) };
+    let Some(key) = activation_key(&compiled.program, correlation_id.as_deref()) else {
+        return Ok(());
+    };
     let id = row.instance.id;
     let taken = subtransaction(|| instances::set_key(id, Some(&key), correlation_id.as_deref()));
     match taken {
@@ -116,7 +132,7 @@ pub fn retry(
         return Err(PgError::new("55000", format!("workflow instance {instance_id} is not faulted"))
             .detail(format!("It is {}.", row.instance.sub_status.name())));
     }
-    take_up(session, &mut row, &compiled)?;
+    take_up(&mut row, &compiled)?;
     let burst = Burst { row: &mut row, compiled: &compiled, state: RowState::Stored, on_fault, resumed: None };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::retry(program, instance, activity_ids, host, limits)
@@ -128,7 +144,9 @@ pub fn retry(
 /// Works off what the burst set off; that may have run the instance again.
 pub fn work_off_and_reload(session: &mut Session, row: &mut InstanceRow) -> Result<(), PgError> {
     deliver::work_off(session)?;
-    if session.has_worked && let Some(now) = instances::get(row.instance.id) {
+    if session.has_worked
+        && let Some(now) = instances::get(row.instance.id)
+    {
         *row = now;
     }
     Ok(())

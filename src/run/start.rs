@@ -16,7 +16,7 @@ use crate::error;
 use crate::pg::PgError;
 use crate::pg::error::notice;
 use crate::program::{self, Compiled};
-use crate::run::burst::{self, Burst, Ended, OnFault, RowState};
+use crate::run::burst::{self, Burst, Ended, OnFault, RowState, Taking};
 use crate::run::{Session, activation_key, resume, tell_how_to_fire};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::definitions::{self, DefinitionRow};
@@ -50,14 +50,14 @@ pub struct Request {
 
 /// Starts an instance that the caller named, and runs it until every branch waits or ends.
 pub fn named(session: &mut Session, request: Request) -> Result<InstanceRow, PgError> {
-    let definition = find(&request.definition_id, request.version)?;
+    let (definition, my_id) = find(session, &request.definition_id, request.version)?;
     access::require(Privilege::Start, &definition)?;
     if let Some(existing) = request.instance_id.and_then(instances::get) {
         return same_definition(existing, &definition);
     }
     let compiled = program::of_version(definition.id)?;
     let id = request.instance_id.unwrap_or_else(|| session.new_id());
-    let owner = session.sender();
+    let owner = session.caller_as_owner(my_id);
     let mut row = new_row(id, &compiled, owner, request.correlation_id, request.name, request.input)?;
     let trigger = request.trigger.as_deref();
     let ended = run(session, &mut row, &compiled, trigger, None, request.on_fault, request.instance_id.is_some())?;
@@ -75,15 +75,17 @@ pub fn named(session: &mut Session, request: Request) -> Result<InstanceRow, PgE
     Ok(row)
 }
 
-fn find(definition_id: &str, version: Option<i32>) -> Result<DefinitionRow, PgError> {
+/// The version to start, and the caller's id among the owners, if they have one.
+fn find(session: &Session, definition_id: &str, version: Option<i32>) -> Result<(DefinitionRow, Option<i32>), PgError> {
     let found = match version {
-        Some(version) => definitions::version(definition_id, version),
-        None => definitions::published(definition_id),
+        Some(version) => definitions::version(definition_id, version).map(|row| (row, None)),
+        None => definitions::published_for(definition_id, session.caller),
     };
     found.ok_or_else(|| match (version, definitions::latest(definition_id)) {
-        (Some(version), Some(_)) => {
-            PgError::new("42704", format!("version {version} of workflow definition \"{definition_id}\" does not exist"))
-        }
+        (Some(version), Some(_)) => PgError::new(
+            "42704",
+            format!("version {version} of workflow definition \"{definition_id}\" does not exist"),
+        ),
         (None, Some(_)) => PgError::new("55000", format!("workflow definition \"{definition_id}\" is not published"))
             .hint(format!("Run wf_publish('{definition_id}'), or name a version.")),
         (_, None) => PgError::new("42704", format!("workflow definition \"{definition_id}\" does not exist"))
@@ -116,6 +118,7 @@ fn new_row(
         definition_id: compiled.row.definition_id.clone(),
         owner,
         activation_key,
+        open: None,
     })
 }
 
@@ -165,9 +168,12 @@ pub fn refused(definition_id: &str, key: &str) -> PgError {
 }
 
 fn tell_if_trigger_waits(row: &InstanceRow, compiled: &Compiled) {
-    let waits = row.instance.state.contexts.values().find(|context| {
-        context.bookmarks > 0 && compiled.program.node(context.node).can_start_workflow
-    });
+    let waits = row
+        .instance
+        .state
+        .contexts
+        .values()
+        .find(|context| context.bookmarks > 0 && compiled.program.node(context.node).can_start_workflow);
     if let Some(context) = waits {
         let activity = &compiled.program.node(context.node).id;
         notice(
@@ -232,7 +238,7 @@ fn leave_for_owner(
         auto_complete: true,
         due_at: Some(session.now),
     };
-    bookmarks::insert(&bookmark, row.instance.id, row.instance.correlation_id.as_deref(), now);
+    bookmarks::insert(&bookmark, &row.instance.id, row.instance.correlation_id.as_deref(), now);
     tell_how_to_fire();
     Ended::Saved
 }
@@ -247,7 +253,8 @@ pub fn pending(
     let trigger = waiting.bookmark.activity_id.clone();
     let stimulus = waiting.resumed.payload.clone();
     let row = &mut waiting.row;
-    let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(&waiting.bookmark) };
+    let taking = Taking { bookmark: &waiting.bookmark, input: None, is_taken: true };
+    let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::start(program, instance, Some(&trigger), stimulus.as_ref(), host, limits)
     })?;

@@ -4,6 +4,7 @@
 use uuid::Uuid;
 
 use crate::access;
+use crate::guc;
 use crate::pg::error::{unwind, warning};
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
@@ -12,7 +13,6 @@ use crate::program;
 use crate::run::burst::OnFault;
 use crate::run::{Session, deliver, resume};
 use crate::store::{bookmarks, queue};
-use crate::guc;
 
 /// How far a due bookmark is moved after it raised.
 const POSTPONE: i64 = 10_000_000;
@@ -71,7 +71,9 @@ fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
 }
 
 fn try_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    let Some(mut waiting) = bookmarks::try_lock(bookmark) else { return Ok(false) };
+    let Some(mut waiting) = bookmarks::try_lock(bookmark) else {
+        return Ok(false);
+    };
     let compiled = program::of_version(waiting.row.definition_version_id)?;
     let is_mine = access::is_member(role::current(), &waiting.row.owner);
     if !is_mine || !access::runs_here(&waiting.row.owner, &compiled) {
@@ -101,8 +103,7 @@ fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
 
 fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<u64, PgError> {
     let pending = session.work.len();
-    let attempt =
-        subtransaction(|| deliver::deliver_queued(session, item).unwrap_or_else(|error| unwind(error)));
+    let attempt = subtransaction(|| deliver::deliver_queued(session, item).unwrap_or_else(|error| unwind(error)));
     match attempt {
         Ok(resumed) => Ok(resumed),
         Err(error) if error.ends_the_call() => Err(error),

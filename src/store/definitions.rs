@@ -3,8 +3,10 @@
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::pg::cluster;
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
-use crate::store::owners::Owner;
+use crate::store::owners::{self, Owner};
+use pgrx::pg_sys::Oid;
 
 /// A stored version, without its document.
 #[derive(Clone, Debug)]
@@ -59,39 +61,55 @@ fn read(row: &mut Row<'_>) -> DefinitionRow {
         is_published: row.get(),
         definer: row.get(),
         uses_sql: row.get(),
-        owner: Owner::read(row),
+        owner: owners::by_id(row.get()),
     }
 }
 
 /// The columns that [`read`] reads.
 macro_rules! select {
     ($rest:literal) => {
+        select!("", $rest)
+    };
+    ($more:literal, $rest:literal) => {
         concat!(
             "SELECT d.id, d.definition_id, d.version, d.is_latest, d.is_published, d.security = 'definer', d.uses_sql, \
-                    o.id, o.role, o.system_identifier, o.name \
-             FROM workflow.definitions d JOIN workflow.owners o ON o.id = d.owner ",
+                    d.owner",
+            $more,
+            " FROM workflow.definitions d ",
             $rest
         )
     };
 }
 
-static PUBLISHED: Statement =
-    Statement::new(select!("WHERE d.definition_id = $1 AND d.is_published"), &[Type::Text]);
+static PUBLISHED: Statement = Statement::new(select!("WHERE d.definition_id = $1 AND d.is_published"), &[Type::Text]);
 static LATEST: Statement = Statement::new(select!("WHERE d.definition_id = $1 AND d.is_latest"), &[Type::Text]);
 static VERSION: Statement = Statement::new(
     select!("WHERE d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NULL"),
     &[Type::Text, Type::Integer],
 );
 static BY_ID: Statement = Statement::new(select!("WHERE d.id = $1"), &[Type::Uuid]);
-static ALL: Statement = Statement::new(
-    select!("WHERE d.definition_id = $1 AND d.deleted_at IS NULL ORDER BY d.version"),
-    &[Type::Text],
-);
+static ALL: Statement =
+    Statement::new(select!("WHERE d.definition_id = $1 AND d.deleted_at IS NULL ORDER BY d.version"), &[Type::Text]);
 static DOCUMENT: Statement = Statement::new("SELECT document FROM workflow.definitions WHERE id = $1", &[Type::Uuid]);
 
 /// The published version.
 pub fn published(definition_id: &str) -> Option<DefinitionRow> {
     PUBLISHED.first(&[Arg::Text(definition_id)], read)
+}
+
+// One statement for what every start asks: which version, and who am I?
+static PUBLISHED_FOR: Statement = Statement::new(
+    select!(
+        ", (SELECT m.id FROM workflow.owners m WHERE m.system_identifier = $2 AND m.role = $3)",
+        "WHERE d.definition_id = $1 AND d.is_published"
+    ),
+    &[Type::Text, Type::BigInt, Type::Oid],
+);
+
+/// The published version, and the id that a role has among the owners.
+pub fn published_for(definition_id: &str, role: Oid) -> Option<(DefinitionRow, Option<i32>)> {
+    let cluster = Arg::BigInt(cluster::system_identifier());
+    PUBLISHED_FOR.first(&[Arg::Text(definition_id), cluster, Arg::Oid(role)], |row| (read(row), row.maybe()))
 }
 
 /// The latest version, published or not.
@@ -212,8 +230,7 @@ static RENEW_LATEST: Statement = Statement::new(
          AND deleted_at IS NULL AND NOT is_latest",
     &[Type::Text],
 );
-static DELETE_GRANTS: Statement =
-    Statement::new("DELETE FROM workflow.grants WHERE definition_id = $1", &[Type::Text]);
+static DELETE_GRANTS: Statement = Statement::new("DELETE FROM workflow.grants WHERE definition_id = $1", &[Type::Text]);
 
 /// An instance that has not ended and is pinned to this version.
 pub fn running_instance(id: Uuid) -> Option<Uuid> {

@@ -2,12 +2,14 @@
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
+use workflow_engine::Bookmark;
 use workflow_engine::execution::Changed;
 use workflow_engine::instance::{Instance, SubStatus, codec};
 
 use crate::pg::error::unwind;
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
-use crate::store::owners::Owner;
+use crate::store::batch::{Batch, Part};
+use crate::store::owners::{self, Owner};
 
 /// An instance with what the shell knows about it.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub struct InstanceRow {
     pub owner: Owner,
     /// What it excludes others by.
     pub activation_key: Option<String>,
+    /// All its open bookmarks, where the burst just run made them all.
+    pub open: Option<Vec<Bookmark>>,
 }
 
 /// The columns that [`read`] reads, in its order.
@@ -29,7 +33,7 @@ pub struct InstanceRow {
 macro_rules! instance_columns {
     () => {
         "i.id, i.version, i.correlation_id, i.name, i.sub_status, i.input, i.output, i.variables, i.incident_count, \
-         i.state, i.definition_version_id, i.definition_id, i.activation_key, o.id, o.role, o.system_identifier, o.name"
+         i.state, i.definition_version_id, i.definition_id, i.activation_key, i.owner"
     };
 }
 
@@ -62,42 +66,23 @@ pub fn read(row: &mut Row<'_>) -> InstanceRow {
         definition_version_id: row.get(),
         definition_id: row.get(),
         activation_key: row.maybe(),
-        owner: Owner::read(row),
+        owner: owners::by_id(row.get()),
+        open: None,
     }
 }
 
-macro_rules! lock {
-    ($suffix:literal) => {
-        concat!(
-            "SELECT ",
-            instance_columns!(),
-            " FROM workflow.instances i JOIN workflow.owners o ON o.id = i.owner WHERE i.id = $1 \
-             FOR NO KEY UPDATE OF i",
-            $suffix
-        )
-    };
-}
-
-static LOCK: Statement = Statement::new(lock!(""), &[Type::Uuid]);
-static TRY_LOCK: Statement = Statement::new(lock!(" SKIP LOCKED"), &[Type::Uuid]);
-static READ: Statement = Statement::new(
-    concat!(
-        "SELECT ",
-        instance_columns!(),
-        " FROM workflow.instances i JOIN workflow.owners o ON o.id = i.owner WHERE i.id = $1"
-    ),
+static LOCK: Statement = Statement::new(
+    concat!("SELECT ", instance_columns!(), " FROM workflow.instances i WHERE i.id = $1 FOR NO KEY UPDATE OF i"),
     &[Type::Uuid],
 );
-static EXISTS: Statement = Statement::new("SELECT 1 FROM workflow.instances WHERE id = $1", &[Type::Uuid]);
+static READ: Statement = Statement::new(
+    concat!("SELECT ", instance_columns!(), " FROM workflow.instances i WHERE i.id = $1"),
+    &[Type::Uuid],
+);
 
 /// Locks an instance, waiting for whoever holds it.
 pub fn lock(id: Uuid) -> Option<InstanceRow> {
     LOCK.first(&[Arg::Uuid(&id)], read)
-}
-
-/// Locks an instance if nobody holds it.
-pub fn try_lock(id: Uuid) -> Option<InstanceRow> {
-    TRY_LOCK.first(&[Arg::Uuid(&id)], read)
 }
 
 /// Reads an instance without a lock.
@@ -106,19 +91,14 @@ pub fn get(id: Uuid) -> Option<InstanceRow> {
 }
 
 static OWNER: Statement = Statement::new(
-    "SELECT i.definition_version_id, o.id, o.role, o.system_identifier, o.name \
-     FROM workflow.instances i JOIN workflow.owners o ON o.id = i.owner WHERE i.id = $1",
+    "SELECT i.definition_version_id, i.owner \
+     FROM workflow.instances i WHERE i.id = $1",
     &[Type::Uuid],
 );
 
 /// The definition version and the owner of an instance, without a lock.
 pub fn owner(id: Uuid) -> Option<(Uuid, Owner)> {
-    OWNER.first(&[Arg::Uuid(&id)], |row| (row.get(), Owner::read(row)))
-}
-
-/// Whether there is such an instance.
-pub fn exists(id: Uuid) -> bool {
-    EXISTS.run(&[Arg::Uuid(&id)]) > 0
+    OWNER.first(&[Arg::Uuid(&id)], |row| (row.get(), owners::by_id(row.get())))
 }
 
 const INSERT_TYPES: &[Type] = &[
@@ -130,6 +110,7 @@ const INSERT_TYPES: &[Type] = &[
     Type::Text,
     Type::Text,
     Type::Integer,
+    Type::Timestamp,
     Type::Timestamp,
     Type::Timestamp,
     Type::Text,
@@ -147,39 +128,58 @@ macro_rules! insert {
             "INSERT INTO workflow.instances (id, definition_version_id, definition_id, version, owner, status, sub_status, \
                  incident_count, created_at, updated_at, finished_at, correlation_id, name, activation_key, state, \
                  variables, input, output) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
-            $suffix
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            $suffix,
+            " RETURNING id"
         )
     };
 }
 
-static INSERT: Statement = Statement::new(insert!(""), INSERT_TYPES);
+static INSERT: Part = Part { name: "inserted", sql: insert!(""), types: INSERT_TYPES };
 // Waits for a transaction that is inserting the same id or activation key, and does nothing if it commits.
-static INSERT_UNLESS_TAKEN: Statement = Statement::new(insert!(" ON CONFLICT DO NOTHING"), INSERT_TYPES);
+static INSERT_UNLESS_TAKEN: Part =
+    Part { name: "inserted_unless_taken", sql: insert!(" ON CONFLICT DO NOTHING"), types: INSERT_TYPES };
 
 /// Inserts an instance. `false`: its id or activation key is taken, possible only where the caller said so.
 pub fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
+    let state = codec::encode_state(&row.instance.state);
+    let mut batch = Batch::default();
+    push_insert(&mut batch, row, &state, now, may_be_taken);
+    batch.run().is_done
+}
+
+/// Adds the insertion of an instance; it decides.
+pub fn push_insert<'a>(
+    batch: &mut Batch<'a>,
+    row: &'a InstanceRow,
+    state: &'a [u8],
+    now: Timestamp,
+    may_be_taken: bool,
+) {
     let instance = &row.instance;
-    let statement = if may_be_taken { &INSERT_UNLESS_TAKEN } else { &INSERT };
-    statement.run(&[
-        Arg::Uuid(&instance.id),
-        Arg::Uuid(&row.definition_version_id),
-        Arg::Text(&row.definition_id),
-        Arg::Integer(instance.version),
-        Arg::Integer(row.owner.id),
-        Arg::Text(instance.sub_status.status().name()),
-        Arg::Text(instance.sub_status.name()),
-        Arg::Integer(instance.incident_count as i32),
-        Arg::Timestamp(now),
-        Arg::time(finished_at(instance.sub_status, now)),
-        Arg::text(instance.correlation_id.as_deref()),
-        Arg::text(instance.name.as_deref()),
-        Arg::text(row.activation_key.as_deref()),
-        Arg::Bytea(&codec::encode_state(&instance.state)),
-        Arg::Object(&instance.variables),
-        Arg::Object(&instance.input),
-        output(instance),
-    ]) > 0
+    batch.push(
+        if may_be_taken { &INSERT_UNLESS_TAKEN } else { &INSERT },
+        &[
+            Arg::Uuid(&instance.id),
+            Arg::Uuid(&row.definition_version_id),
+            Arg::Text(&row.definition_id),
+            Arg::Integer(instance.version),
+            Arg::Integer(row.owner.id),
+            Arg::Text(instance.sub_status.status().name()),
+            Arg::Text(instance.sub_status.name()),
+            Arg::Integer(instance.incident_count as i32),
+            Arg::Timestamp(now),
+            Arg::Timestamp(now),
+            Arg::time(finished_at(instance.sub_status, now)),
+            Arg::text(instance.correlation_id.as_deref()),
+            Arg::text(instance.name.as_deref()),
+            Arg::text(row.activation_key.as_deref()),
+            Arg::Bytea(state),
+            Arg::Object(&instance.variables),
+            Arg::Object(&instance.input),
+            output(instance),
+        ],
+    );
 }
 
 fn output(instance: &Instance) -> Arg<'_> {
@@ -191,78 +191,106 @@ fn finished_at(sub_status: SubStatus, now: Timestamp) -> Option<Timestamp> {
     matches!(sub_status, SubStatus::Finished | SubStatus::Cancelled).then_some(now)
 }
 
-static UPDATE: Statement = Statement::new(
-    "UPDATE workflow.instances SET status = $2, sub_status = $3, incident_count = $4, updated_at = $5, \
-         finished_at = $6, state = $7 WHERE id = $1",
-    &[Type::Uuid, Type::Text, Type::Text, Type::Integer, Type::Timestamp, Type::Timestamp, Type::Bytea],
-);
+const UPDATE_TYPES: &[Type] =
+    &[Type::Text, Type::Text, Type::Integer, Type::Timestamp, Type::Timestamp, Type::Bytea, Type::Uuid];
+
+const UPDATE_ALL_TYPES: &[Type] = &[
+    Type::Text,
+    Type::Text,
+    Type::Integer,
+    Type::Timestamp,
+    Type::Timestamp,
+    Type::Bytea,
+    Type::Boolean,
+    Type::Jsonb,
+    Type::Boolean,
+    Type::Jsonb,
+    Type::Text,
+    Type::Text,
+    Type::Text,
+    Type::Uuid,
+];
+
+macro_rules! update {
+    ($more:literal, $suffix:literal) => {
+        concat!(
+            "UPDATE workflow.instances i SET status = ?, sub_status = ?, incident_count = ?, updated_at = ?, \
+                 finished_at = ?, state = ?",
+            $more,
+            $suffix
+        )
+    };
+}
 
 // A CASE that takes the old value keeps its toasted form: a large variable that did not change is not
 // written again.
-static UPDATE_ALL: Statement = Statement::new(
-    "UPDATE workflow.instances SET status = $2, sub_status = $3, incident_count = $4, updated_at = $5, \
-         finished_at = $6, state = $7, \
-         variables = CASE WHEN $8 THEN $9 ELSE variables END, \
-         output = CASE WHEN $10 THEN $11 ELSE output END, \
-         name = $12, correlation_id = $13, activation_key = $14 WHERE id = $1",
-    &[
-        Type::Uuid,
-        Type::Text,
-        Type::Text,
-        Type::Integer,
-        Type::Timestamp,
-        Type::Timestamp,
-        Type::Bytea,
-        Type::Boolean,
-        Type::Jsonb,
-        Type::Boolean,
-        Type::Jsonb,
-        Type::Text,
-        Type::Text,
-        Type::Text,
-    ],
-);
+macro_rules! update_all {
+    ($suffix:literal) => {
+        update!(
+            ", variables = CASE WHEN ? THEN ? ELSE i.variables END, output = CASE WHEN ? THEN ? ELSE i.output END, \
+             name = ?, correlation_id = ?, activation_key = ?",
+            $suffix
+        )
+    };
+}
 
-/// Writes what a burst changed. `key_before` is the activation key that the row has.
-pub fn update(row: &InstanceRow, changed: &Changed, key_before: Option<&str>, now: Timestamp) {
+static UPDATE: Part = Part { name: "updated", sql: update!("", " WHERE i.id = ? RETURNING i.id"), types: UPDATE_TYPES };
+static UPDATE_ALL: Part =
+    Part { name: "updated", sql: update_all!(" WHERE i.id = ? RETURNING i.id"), types: UPDATE_ALL_TYPES };
+static UPDATE_AFTER: Part =
+    Part { name: "updated", sql: update!("", " FROM {before} WHERE i.id = ?"), types: UPDATE_TYPES };
+static UPDATE_ALL_AFTER: Part =
+    Part { name: "updated", sql: update_all!(" FROM {before} WHERE i.id = ?"), types: UPDATE_ALL_TYPES };
+
+/// Adds the update of what a burst changed. It decides if it is the first part of the batch. `key_before` is
+/// the activation key that the row has.
+pub fn push_update<'a>(
+    batch: &mut Batch<'a>,
+    row: &'a InstanceRow,
+    state: &'a [u8],
+    changed: &Changed,
+    key_before: Option<&str>,
+    now: Timestamp,
+) {
     let instance = &row.instance;
-    let state = codec::encode_state(&instance.state);
-    let common = [
-        Arg::Uuid(&instance.id),
+    let mut args = vec![
         Arg::Text(instance.sub_status.status().name()),
         Arg::Text(instance.sub_status.name()),
         Arg::Integer(instance.incident_count as i32),
         Arg::Timestamp(now),
         Arg::time(finished_at(instance.sub_status, now)),
-        Arg::Bytea(&state),
+        Arg::Bytea(state),
     ];
     let same_key = row.activation_key.as_deref() == key_before;
-    if same_key && !changed.variables && !changed.output && !changed.name && !changed.correlation_id {
-        UPDATE.run(&common);
-        return;
+    let is_small = same_key && !changed.variables && !changed.output && !changed.name && !changed.correlation_id;
+    if !is_small {
+        args.extend([
+            Arg::Boolean(changed.variables),
+            if changed.variables { Arg::Object(&instance.variables) } else { Arg::Null },
+            Arg::Boolean(changed.output),
+            if changed.output { output(instance) } else { Arg::Null },
+            Arg::text(instance.name.as_deref()),
+            Arg::text(instance.correlation_id.as_deref()),
+            Arg::text(row.activation_key.as_deref()),
+        ]);
     }
-    let rest = [
-        Arg::Boolean(changed.variables),
-        if changed.variables { Arg::Object(&instance.variables) } else { Arg::Null },
-        Arg::Boolean(changed.output),
-        if changed.output { output(instance) } else { Arg::Null },
-        Arg::text(instance.name.as_deref()),
-        Arg::text(instance.correlation_id.as_deref()),
-        Arg::text(row.activation_key.as_deref()),
-    ];
-    UPDATE_ALL.run(&[common.as_slice(), rest.as_slice()].concat());
+    args.push(Arg::Uuid(&instance.id));
+    let part = match (batch.is_empty(), is_small) {
+        (true, true) => &UPDATE,
+        (true, false) => &UPDATE_ALL,
+        (false, true) => &UPDATE_AFTER,
+        (false, false) => &UPDATE_ALL_AFTER,
+    };
+    batch.push(part, &args);
 }
 
-static HOLDER: Statement =
-    Statement::new("SELECT id FROM workflow.instances WHERE activation_key = $1", &[Type::Text]);
+static HOLDER: Statement = Statement::new("SELECT id FROM workflow.instances WHERE activation_key = $1", &[Type::Text]);
 static SET_KEY: Statement = Statement::new(
     "UPDATE workflow.instances SET activation_key = $2, correlation_id = $3 WHERE id = $1",
     &[Type::Uuid, Type::Text, Type::Text],
 );
-static CHILDREN: Statement = Statement::new(
-    "SELECT id FROM workflow.instances WHERE parent_instance_id = $1 ORDER BY id",
-    &[Type::Uuid],
-);
+static CHILDREN: Statement =
+    Statement::new("SELECT id FROM workflow.instances WHERE parent_instance_id = $1 ORDER BY id", &[Type::Uuid]);
 
 /// The instance that holds an activation key.
 pub fn holder(key: &str) -> Option<Uuid> {

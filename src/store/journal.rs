@@ -5,17 +5,34 @@ use uuid::Uuid;
 use workflow_engine::journal::{self, Event, EventKind};
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::store::batch::{Batch, Part};
 
 /// Events that one row holds at the most.
 const EVENTS_PER_ROW: usize = 1000;
 
+static PART: Part = Part {
+    name: "logged",
+    sql: "INSERT INTO workflow.execution_log (instance_id, seq, created_at, events) SELECT ?, ?, ?, ? FROM {before}",
+    types: &[Type::Uuid, Type::Integer, Type::Timestamp, Type::Bytea],
+};
 static INSERT: Statement = Statement::new(
     "INSERT INTO workflow.execution_log (instance_id, seq, created_at, events) VALUES ($1, $2, $3, $4)",
     &[Type::Uuid, Type::Integer, Type::Timestamp, Type::Bytea],
 );
 
-/// Writes the events of a burst from row `seq` on and returns the next free row number.
-pub fn append(instance: Uuid, seq: u32, events: &[Event], now: Timestamp) -> u32 {
+/// Adds the first row of a burst's events.
+pub fn push<'a>(batch: &mut Batch<'a>, instance: &'a Uuid, seq: u32, packed: &'a [u8], now: Timestamp) {
+    batch.push(&PART, &[Arg::Uuid(instance), Arg::Integer(seq as i32), Arg::Timestamp(now), Arg::Bytea(packed)]);
+}
+
+/// The events that the first row holds, packed, and those that are left.
+pub fn split(events: &[Event]) -> (Vec<u8>, &[Event]) {
+    let (first, rest) = events.split_at(events.len().min(EVENTS_PER_ROW));
+    (journal::encode(first), rest)
+}
+
+/// Writes the events of a burst from row `seq` on.
+pub fn append(instance: Uuid, seq: u32, events: &[Event], now: Timestamp) {
     let mut next = seq;
     for chunk in events.chunks(EVENTS_PER_ROW) {
         INSERT.run(&[
@@ -26,7 +43,6 @@ pub fn append(instance: Uuid, seq: u32, events: &[Event], now: Timestamp) -> u32
         ]);
         next += 1;
     }
-    next
 }
 
 /// How many rows that many events take.
@@ -76,7 +92,12 @@ pub fn end_of_bookmark(id: Uuid) -> Option<(DateTime<Utc>, EventKind)> {
         .into_iter()
         .flatten()
         .next_back()
-        .or_else(|| AFTER.rows(&[Arg::Uuid(&instance), Arg::Integer(seq)], |row| row.get::<Timestamp>()).pop().map(|at| (at.into(), EventKind::Canceled)))
+        .or_else(|| {
+            AFTER
+                .rows(&[Arg::Uuid(&instance), Arg::Integer(seq)], |row| row.get::<Timestamp>())
+                .pop()
+                .map(|at| (at.into(), EventKind::Canceled))
+        })
 }
 
 fn mentions(events: &[u8], bookmark: Uuid, wanted: impl Fn(EventKind) -> bool) -> Option<EventKind> {

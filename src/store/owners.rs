@@ -1,9 +1,12 @@
 //! Owners: ids that stand for roles.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use crate::pg::error::{PgError, unwind};
-use crate::pg::{cluster, role};
 use crate::pg::spi::{Arg, Row, Statement, Type};
-use pgrx::pg_sys::Oid;
+use crate::pg::{cluster, role};
+use pgrx::pg_sys::{InvalidOid, Oid};
 
 /// A role as a row remembers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +42,27 @@ impl Owner {
     }
 }
 
+static BY_ID: Statement =
+    Statement::new("SELECT id, role, system_identifier, name FROM workflow.owners WHERE id = $1", &[Type::Integer]);
+
+thread_local! {
+    /// Owners by id. Safe to keep: an id is never used again, and what may change of a row (a new name, its
+    /// adoption by another cluster) does not change which role it stands for.
+    static KEPT: RefCell<HashMap<i32, Owner>> = RefCell::new(HashMap::new());
+}
+
+/// The owner with this id; one that is missing stands for no role.
+pub fn by_id(id: i32) -> Owner {
+    if let Some(owner) = KEPT.with_borrow(|kept| kept.get(&id).cloned()) {
+        return owner;
+    }
+    let Some(owner) = BY_ID.first(&[Arg::Integer(id)], Owner::read) else {
+        return Owner { id, role: InvalidOid, system_identifier: cluster::system_identifier(), name: String::new() };
+    };
+    KEPT.with_borrow_mut(|kept| kept.insert(id, owner.clone()));
+    owner
+}
+
 static FIND: Statement = Statement::new(
     "SELECT id, name FROM workflow.owners WHERE system_identifier = $1 AND role = $2",
     &[Type::BigInt, Type::Oid],
@@ -60,11 +84,6 @@ static ADD: Statement = Statement::new(
     &[Type::BigInt, Type::Oid, Type::Text],
 );
 
-static BY_ID: Statement = Statement::new(
-    "SELECT id, role, system_identifier, name FROM workflow.owners WHERE id = $1",
-    &[Type::Integer],
-);
-
 /// The id of a role, made if it has none.
 pub fn id_of(oid: Oid) -> i32 {
     let name = role::name(oid).unwrap_or_default();
@@ -84,17 +103,10 @@ pub fn id_of(oid: Oid) -> i32 {
         .first(&row, |row| row.get())
         .or_else(|| ADD.first(&row, |row| row.get()))
         .or_else(|| find().map(|(id, _)| id))
-        .unwrap_or_else(|| {
-            unwind(PgError::new("40001", "could not serialize access due to concurrent update"))
-        })
+        .unwrap_or_else(|| unwind(PgError::new("40001", "could not serialize access due to concurrent update")))
 }
 
 /// The id of the role whose rights are in force.
 pub fn current_id() -> i32 {
     id_of(role::current())
-}
-
-/// The owner with this id.
-pub fn by_id(id: i32) -> Option<Owner> {
-    BY_ID.first(&[Arg::Integer(id)], Owner::read)
 }

@@ -10,7 +10,8 @@ use workflow_engine::bookmark::Bookmark;
 use workflow_engine::stimulus;
 
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
-use crate::store::bookmarks::{Filter, hash_of};
+use crate::store::bookmarks::hash_of;
+use crate::store::matching::Filter;
 use crate::store::owners::Owner;
 
 /// A stimulus that is kept.
@@ -112,8 +113,6 @@ fn key_of_bookmark(bookmark: &Bookmark, instance: Uuid, correlation_id: Option<&
     Some(key.value())
 }
 
-static ANY: Statement =
-    Statement::new("SELECT 1 FROM workflow.bookmark_queue ORDER BY shape LIMIT 1", &[]);
 // A loose index scan: one descent per shape that is there.
 static SHAPES: Statement = Statement::new(
     "WITH RECURSIVE shapes (shape) AS ( \
@@ -124,11 +123,6 @@ static SHAPES: Statement = Statement::new(
      SELECT shape FROM shapes WHERE shape IS NOT NULL",
     &[],
 );
-
-/// Whether anything is queued.
-pub fn is_empty() -> bool {
-    ANY.run(&[]) == 0
-}
 
 /// The shapes that are in the queue.
 pub fn shapes() -> Vec<i32> {
@@ -270,8 +264,7 @@ fn put(item: &Item, now: Timestamp, deferred_for: Option<&Uuid>) {
     ]);
 }
 
-static DEFERRED: Statement =
-    Statement::new(select!("WHERE q.deferred_for = $1 ORDER BY q.id"), &[Type::Uuid]);
+static DEFERRED: Statement = Statement::new(select!("WHERE q.deferred_for = $1 ORDER BY q.id"), &[Type::Uuid]);
 
 /// Takes what was deferred until the burst of an instance ended, oldest first.
 pub fn take_deferred(instance: Uuid) -> Vec<Item> {
@@ -336,10 +329,8 @@ pub fn expired(now: Timestamp, limit: i64) -> Vec<Uuid> {
     EXPIRED.rows(&[Arg::Timestamp(now), Arg::BigInt(limit)], |row| row.get())
 }
 
-static LOCK: Statement = Statement::new(
-    "SELECT 1 FROM workflow.bookmark_queue WHERE id = $1 FOR UPDATE SKIP LOCKED",
-    &[Type::Uuid],
-);
+static LOCK: Statement =
+    Statement::new("SELECT 1 FROM workflow.bookmark_queue WHERE id = $1 FOR UPDATE SKIP LOCKED", &[Type::Uuid]);
 
 /// Locks an item unless somebody else has it, or it is gone.
 pub fn lock(id: Uuid) -> bool {

@@ -5,25 +5,33 @@ use uuid::Uuid;
 use workflow_engine::execution::NewTask;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::store::batch::{Batch, Part};
 
-static INSERT: Statement = Statement::new(
+const INSERT_TYPES: &[Type] =
+    &[Type::Uuid, Type::Uuid, Type::Timestamp, Type::Text, Type::Text, Type::Text, Type::Jsonb];
+
+static INSERT: Part = Part {
+    name: "opened",
+    sql: "INSERT INTO workflow.tasks (id, instance_id, created_at, activity_id, name, status, correlation_id, payload) \
+          SELECT ?, ?, ?, ?, ?, 'Open', ?, ? FROM {before}",
+    types: INSERT_TYPES,
+};
+static INSERT_ALONE: Statement = Statement::new(
     "INSERT INTO workflow.tasks (id, instance_id, created_at, activity_id, name, status, correlation_id, payload) \
      VALUES ($1, $2, $3, $4, $5, 'Open', $6, $7)",
-    &[Type::Uuid, Type::Uuid, Type::Timestamp, Type::Text, Type::Text, Type::Text, Type::Jsonb],
+    INSERT_TYPES,
 );
-static COMPLETE: Statement = Statement::new(
-    "UPDATE workflow.tasks SET status = 'Completed', completed_at = $2, result = $3 WHERE id = $1 AND status = 'Open'",
-    &[Type::Uuid, Type::Timestamp, Type::Jsonb],
-);
-static REOPEN: Statement = Statement::new(
-    "UPDATE workflow.tasks SET status = 'Open', completed_at = NULL, result = NULL WHERE id = $1",
-    &[Type::Uuid],
-);
+static COMPLETE: Part = Part {
+    name: "completed",
+    sql: "UPDATE workflow.tasks t SET status = 'Completed', completed_at = ?, result = ? FROM {before} \
+          WHERE t.id = ? AND t.status = 'Open'",
+    types: &[Type::Timestamp, Type::Jsonb, Type::Uuid],
+};
 // Whatever is still open but has no bookmark any more was cancelled.
 static CLOSE_ORPHANS: Statement = Statement::new(
     "UPDATE workflow.tasks t SET status = 'Cancelled', completed_at = $2 WHERE t.instance_id = $1 AND t.status = 'Open' \
-         AND NOT EXISTS (SELECT 1 FROM workflow.bookmarks b WHERE b.id = t.id)",
-    &[Type::Uuid, Type::Timestamp],
+         AND t.id IS DISTINCT FROM $3 AND NOT EXISTS (SELECT 1 FROM workflow.bookmarks b WHERE b.id = t.id)",
+    &[Type::Uuid, Type::Timestamp, Type::Uuid],
 );
 static CORRELATE: Statement = Statement::new(
     "UPDATE workflow.tasks SET correlation_id = $2 WHERE instance_id = $1 AND status = 'Open'",
@@ -32,16 +40,45 @@ static CORRELATE: Statement = Statement::new(
 static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_task', $1)", &[Type::Text]);
 
 /// Opens a task.
-pub fn insert(task: &NewTask, instance: Uuid, correlation_id: Option<&str>, now: Timestamp) {
-    INSERT.run(&[
+pub fn insert(task: &NewTask, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
+    INSERT_ALONE.run(&arguments(task, instance, correlation_id, now));
+}
+
+/// Adds the opening of a task, if there is room.
+pub fn push_insert<'a>(
+    batch: &mut Batch<'a>,
+    task: &'a NewTask,
+    instance: &'a Uuid,
+    correlation_id: Option<&'a str>,
+    now: Timestamp,
+) -> bool {
+    let has_room = batch.has_room_for(&INSERT);
+    if has_room {
+        batch.push(&INSERT, &arguments(task, instance, correlation_id, now));
+    }
+    has_room
+}
+
+fn arguments<'a>(
+    task: &'a NewTask,
+    instance: &'a Uuid,
+    correlation_id: Option<&'a str>,
+    now: Timestamp,
+) -> [Arg<'a>; 7] {
+    [
         Arg::Uuid(&task.bookmark_id),
-        Arg::Uuid(&instance),
+        Arg::Uuid(instance),
         Arg::Timestamp(now),
         Arg::Text(&task.activity_id),
         Arg::Text(&task.name),
         Arg::text(correlation_id),
         Arg::json(task.payload.as_ref()),
-    ]);
+    ]
+}
+
+/// Adds the closing of a task with its result.
+pub fn push_complete<'a>(batch: &mut Batch<'a>, id: &'a Uuid, result: Option<&'a Value>, now: Timestamp) {
+    batch.push(&COMPLETE, &[Arg::Timestamp(now), Arg::json(result), Arg::Uuid(id)]);
 }
 
 /// Announces a new task to whoever listens.
@@ -49,19 +86,9 @@ pub fn announce(name: &str) {
     NOTIFY.run(&[Arg::Text(name)]);
 }
 
-/// Closes a task with its result; there may be none of that id.
-pub fn complete(id: Uuid, result: Option<&Value>, now: Timestamp) {
-    COMPLETE.run(&[Arg::Uuid(&id), Arg::Timestamp(now), Arg::json(result)]);
-}
-
-/// Opens a task again whose activity faulted on its result.
-pub fn reopen(id: Uuid) {
-    REOPEN.run(&[Arg::Uuid(&id)]);
-}
-
-/// Closes the open tasks of an instance whose bookmarks are gone.
-pub fn close_orphans(instance: Uuid, now: Timestamp) {
-    CLOSE_ORPHANS.run(&[Arg::Uuid(&instance), Arg::Timestamp(now)]);
+/// Closes the open tasks of an instance whose bookmarks are gone, except one that is just being completed.
+pub fn close_orphans(instance: Uuid, except: Option<Uuid>, now: Timestamp) {
+    CLOSE_ORPHANS.run(&[Arg::Uuid(&instance), Arg::Timestamp(now), Arg::uuid(except.as_ref())]);
 }
 
 /// Gives the open tasks of an instance its new correlation id.

@@ -51,10 +51,8 @@ fn read(row: &mut Row<'_>) -> TriggerRow {
 
 static BY_HASH: Statement =
     Statement::new(select!("WHERE t.hash_key = $1 ORDER BY t.definition_id, t.id"), &[Type::BigInt]);
-static BY_NAME: Statement =
-    Statement::new(select!("WHERE t.name = $1 ORDER BY t.definition_id, t.id"), &[Type::Text]);
-static BY_DEFINITION: Statement =
-    Statement::new(select!("WHERE t.definition_id = $1 ORDER BY t.id"), &[Type::Text]);
+static BY_NAME: Statement = Statement::new(select!("WHERE t.name = $1 ORDER BY t.definition_id, t.id"), &[Type::Text]);
+static BY_DEFINITION: Statement = Statement::new(select!("WHERE t.definition_id = $1 ORDER BY t.id"), &[Type::Text]);
 
 /// Triggers that a stimulus starts; without a hash, all of that name.
 pub fn matching(name: &str, hash: Option<&[u8; 32]>) -> Vec<TriggerRow> {
@@ -97,8 +95,7 @@ static KEEP: Statement = Statement::new(
     &[Type::Uuid, Type::Uuid, Type::Integer, Type::Text],
 );
 static DELETE: Statement = Statement::new("DELETE FROM workflow.triggers WHERE id = $1", &[Type::Uuid]);
-static DELETE_ALL: Statement =
-    Statement::new("DELETE FROM workflow.triggers WHERE definition_id = $1", &[Type::Text]);
+static DELETE_ALL: Statement = Statement::new("DELETE FROM workflow.triggers WHERE definition_id = $1", &[Type::Text]);
 
 /// Adds a trigger of a definition version.
 pub fn insert(id: Uuid, definition: &DefinitionRow, trigger: &Trigger, now: Timestamp) {
@@ -120,12 +117,7 @@ pub fn insert(id: Uuid, definition: &DefinitionRow, trigger: &Trigger, now: Time
 
 /// Makes an unchanged trigger start the new version; it keeps its id.
 pub fn keep(id: Uuid, definition: &DefinitionRow, activity_id: &str) {
-    KEEP.run(&[
-        Arg::Uuid(&id),
-        Arg::Uuid(&definition.id),
-        Arg::Integer(definition.version),
-        Arg::Text(activity_id),
-    ]);
+    KEEP.run(&[Arg::Uuid(&id), Arg::Uuid(&definition.id), Arg::Integer(definition.version), Arg::Text(activity_id)]);
 }
 
 /// Removes a trigger.

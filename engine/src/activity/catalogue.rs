@@ -4,10 +4,10 @@
 //! activities that users register in SQL share the one entry [`CUSTOM`].
 
 use crate::activity::{
-    Activity, Cases, Descriptor, InputDescriptor, OutputDescriptor, break_, complete, correlate,
-    custom, end, event, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch,
-    flowchart, for_, for_each, fork, if_, not_found, parallel, publish_event, run_task, sequence,
-    set_name, set_output, set_variable, sql, start, switch, while_, write_line,
+    Activity, Cases, Descriptor, InputDescriptor, OutputDescriptor, break_, complete, correlate, custom, end, event,
+    fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each, fork, if_,
+    not_found, parallel, publish_event, run_task, sequence, set_name, set_output, set_variable, sql, start, switch,
+    while_, write_line,
 };
 
 /// All activity types, in the order of the documentation.
@@ -62,10 +62,7 @@ pub fn find(type_name: &str) -> Option<&'static dyn Activity> {
 
 /// The type name without our prefix or Elsa's.
 pub fn short_name(type_name: &str) -> &str {
-    PREFIXES
-        .iter()
-        .find_map(|prefix| type_name.strip_prefix(prefix))
-        .unwrap_or(type_name)
+    PREFIXES.iter().find_map(|prefix| type_name.strip_prefix(prefix)).unwrap_or(type_name)
 }
 
 impl Descriptor {
@@ -89,19 +86,8 @@ impl Descriptor {
 
 impl InputDescriptor {
     /// An optional input, evaluated before the activity runs.
-    pub const fn new(
-        name: &'static str,
-        type_name: &'static str,
-        description: &'static str,
-    ) -> Self {
-        Self {
-            name,
-            type_name,
-            default: None,
-            required: false,
-            auto_evaluate: true,
-            description,
-        }
+    pub const fn new(name: &'static str, type_name: &'static str, description: &'static str) -> Self {
+        Self { name, type_name, default: None, required: false, auto_evaluate: true, description }
     }
 
     /// Gives it a default, as JSON text.
@@ -128,16 +114,8 @@ impl InputDescriptor {
 
 impl OutputDescriptor {
     /// An output.
-    pub const fn new(
-        name: &'static str,
-        type_name: &'static str,
-        description: &'static str,
-    ) -> Self {
-        Self {
-            name,
-            type_name,
-            description,
-        }
+    pub const fn new(name: &'static str, type_name: &'static str, description: &'static str) -> Self {
+        Self { name, type_name, description }
     }
 }
 
@@ -151,21 +129,12 @@ mod tests {
     fn every_entry_is_documented_and_its_example_is_json_of_its_type() {
         for activity in ACTIVITIES {
             let descriptor = activity.descriptor();
-            assert!(
-                !descriptor.description.is_empty(),
-                "{}",
-                descriptor.type_name
-            );
+            assert!(!descriptor.description.is_empty(), "{}", descriptor.type_name);
             let example: serde_json::Value = serde_json::from_str(descriptor.example)
                 .unwrap_or_else(|error| panic!("{}: {error}", descriptor.type_name));
             assert_eq!(example["type"], short_name(descriptor.type_name));
             for input in descriptor.inputs {
-                assert!(
-                    !input.description.is_empty(),
-                    "{}.{}",
-                    descriptor.type_name,
-                    input.name
-                );
+                assert!(!input.description.is_empty(), "{}.{}", descriptor.type_name, input.name);
                 if let Some(default) = input.default {
                     assert!(serde_json::from_str::<serde_json::Value>(default).is_ok());
                 }
@@ -175,10 +144,7 @@ mod tests {
 
     #[test]
     fn names_are_unique_with_and_without_prefix() {
-        let full: BTreeSet<_> = ACTIVITIES
-            .iter()
-            .map(|activity| activity.descriptor().type_name)
-            .collect();
+        let full: BTreeSet<_> = ACTIVITIES.iter().map(|activity| activity.descriptor().type_name).collect();
         let short: BTreeSet<_> = full.iter().map(|name| short_name(name)).collect();
         assert_eq!(full.len(), ACTIVITIES.len());
         assert_eq!(short.len(), ACTIVITIES.len());

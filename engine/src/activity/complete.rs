@@ -13,10 +13,7 @@ pub struct Complete;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Complete",
     description: "Completes the workflow at once, with outcomes for the workflow that contains it.",
-    inputs: &[
-        InputDescriptor::new("outcomes", "Object", "One outcome, or a list of outcomes.")
-            .default(r#""Done""#),
-    ],
+    inputs: &[InputDescriptor::new("outcomes", "Object", "One outcome, or a list of outcomes.").default(r#""Done""#)],
     terminal: true,
     example: r#"{"type": "Complete", "outcomes": ["Approved"]}"#,
     ..Descriptor::BASE
@@ -33,10 +30,7 @@ impl Activity for Complete {
             Value::String(name) => Outcomes::Named(vec![name.clone()]),
             Value::Array(_) => Outcomes::Named(cx.texts(0)?),
             _ => {
-                return Err(Fault::new(
-                    "22023",
-                    "outcomes must be a string or a list of strings",
-                ));
+                return Err(Fault::new("22023", "outcomes must be a string or a list of strings"));
             }
         };
         cx.signal(&Signal::CompleteComposite(outcomes.clone()))?;

@@ -13,11 +13,7 @@ pub struct Correlate;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Correlate",
     description: "Sets the correlation id of the workflow instance; its open bookmarks follow. Under a correlated activation strategy a taken id is a fault.",
-    inputs: &[InputDescriptor::new(
-        "correlationId",
-        "String",
-        "The correlation id; null removes it.",
-    )],
+    inputs: &[InputDescriptor::new("correlationId", "String", "The correlation id; null removes it.")],
     example: r#"{"type": "Correlate", "correlationId": {"input": "orderNumber"}}"#,
     ..Descriptor::BASE
 };
@@ -28,11 +24,7 @@ impl Activity for Correlate {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let id = if *cx.input(0) == Value::Null {
-            None
-        } else {
-            Some(cx.text(0))
-        };
+        let id = if *cx.input(0) == Value::Null { None } else { Some(cx.text(0)) };
         cx.correlate(id)?;
         cx.complete()
     }

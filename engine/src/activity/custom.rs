@@ -44,12 +44,7 @@ impl Activity for Custom {
         apply(cx, result)
     }
 
-    fn resumed(
-        &self,
-        cx: &mut Execution<'_>,
-        bookmark: &Resumed,
-        input: Option<&Value>,
-    ) -> Result<(), Fault> {
+    fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         if !bookmark.auto_complete {
             return Ok(());
         }
@@ -60,10 +55,7 @@ impl Activity for Custom {
     fn trigger_payloads(&self, cx: &mut Execution<'_>) -> Result<Vec<Option<Value>>, Fault> {
         let context = Value::Object(context(cx)?);
         let payloads = cx.payloads(&context)?;
-        Ok(payloads
-            .into_iter()
-            .map(|payload| Some(payload).filter(|p| !p.is_null()))
-            .collect())
+        Ok(payloads.into_iter().map(|payload| Some(payload).filter(|p| !p.is_null())).collect())
     }
 }
 
@@ -94,18 +86,14 @@ fn context(cx: &mut Execution<'_>) -> Result<Map<String, Value>, Fault> {
     let mut inputs = Map::new();
     for (name, expression) in &node.custom_inputs {
         let value = cx.evaluate(expression).map_err(|mut fault| {
-            fault
-                .context
-                .get_or_insert_with(|| format!("input \"{name}\""));
+            fault.context.get_or_insert_with(|| format!("input \"{name}\""));
             fault
         })?;
         inputs.insert(name.clone(), value);
     }
     let names = cx.variable_names();
-    let variables: Map<String, Value> = names
-        .into_iter()
-        .filter_map(|name| Some((name.clone(), cx.variable(&name)?)))
-        .collect();
+    let variables: Map<String, Value> =
+        names.into_iter().filter_map(|name| Some((name.clone(), cx.variable(&name)?))).collect();
     let activity = json!({
         "id": node.id,
         "type": node.type_name,
@@ -118,10 +106,7 @@ fn context(cx: &mut Execution<'_>) -> Result<Map<String, Value>, Fault> {
         ("variables", Value::Object(variables)),
         ("isTrigger", Value::Bool(cx.is_trigger())),
     ];
-    Ok(entries
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .collect())
+    Ok(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 /// Does what the result of a function says.
@@ -157,38 +142,27 @@ fn apply(cx: &mut Execution<'_>, result: Value) -> Result<(), Fault> {
                 }
             }
             (known, _) if KEYS.contains(&known) => {
-                return Err(invalid(&format!(
-                    "\"{known}\" of the result has the wrong type"
-                )));
+                return Err(invalid(&format!("\"{known}\" of the result has the wrong type")));
             }
             (unknown, _) => {
-                return Err(
-                    invalid(&format!("the result has the unknown key \"{unknown}\""))
-                        .hint(format!("Known keys are {}.", KEYS.join(", "))),
-                );
+                return Err(invalid(&format!("the result has the unknown key \"{unknown}\""))
+                    .hint(format!("Known keys are {}.", KEYS.join(", "))));
             }
         }
     }
     if complete.unwrap_or(!waits) {
-        cx.complete_with(outcomes)
-    } else {
-        Ok(())
+        return cx.complete_with(outcomes);
     }
+    if waits || cx.has_stored_bookmarks() {
+        return Ok(());
+    }
+    Err(invalid("the result neither completes the activity nor leaves it a bookmark"))
 }
 
 const KEYS: [&str; 5] = ["outputs", "outcomes", "variables", "bookmarks", "complete"];
 
-const BOOKMARK_KEYS: [&str; 9] = [
-    "id",
-    "name",
-    "payload",
-    "metadata",
-    "callback",
-    "autoBurn",
-    "autoComplete",
-    "includeActivityInstanceId",
-    "dueAt",
-];
+const BOOKMARK_KEYS: [&str; 9] =
+    ["id", "name", "payload", "metadata", "callback", "autoBurn", "autoComplete", "includeActivityInstanceId", "dueAt"];
 
 fn read_bookmark(value: Value) -> Result<NewBookmark, Fault> {
     let Value::Object(members) = value else {
@@ -215,10 +189,8 @@ fn read_bookmark(value: Value) -> Result<NewBookmark, Fault> {
             ("dueAt", Value::String(text)) => bookmark.due_at = Some(read_instant(&text)?),
             (known, _) if BOOKMARK_KEYS.contains(&known) => return Err(wrong()),
             (unknown, _) => {
-                return Err(
-                    invalid(&format!("a bookmark has the unknown key \"{unknown}\""))
-                        .hint(format!("Known keys are {}.", BOOKMARK_KEYS.join(", "))),
-                );
+                return Err(invalid(&format!("a bookmark has the unknown key \"{unknown}\""))
+                    .hint(format!("Known keys are {}.", BOOKMARK_KEYS.join(", "))));
             }
         }
     }
@@ -227,11 +199,10 @@ fn read_bookmark(value: Value) -> Result<NewBookmark, Fault> {
 
 /// Reads an instant as jsonb writes a timestamptz (`2026-01-31T08:00:00+00:00`), or with a blank.
 fn read_instant(text: &str) -> Result<DateTime<Utc>, Fault> {
-    let instant = DateTime::parse_from_rfc3339(text)
-        .or_else(|_| DateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f%#z"));
+    let instant =
+        DateTime::parse_from_rfc3339(text).or_else(|_| DateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f%#z"));
     instant.map(|instant| instant.to_utc()).map_err(|_| {
-        invalid("\"dueAt\" of a bookmark is no timestamp with a time zone")
-            .hint("Give a value of type timestamptz.")
+        invalid("\"dueAt\" of a bookmark is no timestamp with a time zone").hint("Give a value of type timestamptz.")
     })
 }
 

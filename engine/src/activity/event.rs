@@ -14,16 +14,8 @@ pub struct Event;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Event",
     description: "Waits until the event of this name is published, or starts the workflow when it is (canStartWorkflow).",
-    inputs: &[InputDescriptor::new(
-        "eventName",
-        "String",
-        "Name of the event.",
-    )],
-    outputs: &[OutputDescriptor::new(
-        "result",
-        "Object",
-        "What came with the event.",
-    )],
+    inputs: &[InputDescriptor::new("eventName", "String", "Name of the event.")],
+    outputs: &[OutputDescriptor::new("result", "Object", "What came with the event.")],
     trigger: true,
     example: r#"{"type": "Event", "eventName": "OrderPaid", "result": {"var": "Payment"}}"#,
     ..Descriptor::BASE
@@ -41,19 +33,11 @@ impl Activity for Event {
             return cx.complete();
         }
         let payload = stimulus(cx)?;
-        cx.create_bookmark(NewBookmark {
-            payload: Some(payload),
-            ..NewBookmark::default()
-        })?;
+        cx.create_bookmark(NewBookmark { payload: Some(payload), ..NewBookmark::default() })?;
         Ok(())
     }
 
-    fn resumed(
-        &self,
-        cx: &mut Execution<'_>,
-        _bookmark: &Resumed,
-        input: Option<&Value>,
-    ) -> Result<(), Fault> {
+    fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         cx.set_output(0, input.cloned().unwrap_or_default())?;
         cx.complete()
     }

@@ -13,10 +13,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Raises a fault, which becomes an incident with SQLSTATE P0001.",
     inputs: &[
         InputDescriptor::new("code", "String", "Code that says what happened.").default(r#""0""#),
-        InputDescriptor::new("category", "String", "Category, such as HTTP or Business.")
-            .default(r#""General""#),
-        InputDescriptor::new("faultType", "String", "System, Business or Integration.")
-            .default(r#""System""#),
+        InputDescriptor::new("category", "String", "Category, such as HTTP or Business.").default(r#""General""#),
+        InputDescriptor::new("faultType", "String", "System, Business or Integration.").default(r#""System""#),
         InputDescriptor::new("message", "String", "Message of the incident."),
     ],
     example: r#"{"type": "Fault", "code": "42", "category": "Business", "message": "the order is too old"}"#,
@@ -31,12 +29,7 @@ impl Activity for RaiseFault {
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         let (code, category, kind) = (cx.text(0), cx.text(1), cx.text(2));
         let message = cx.text(3);
-        let message = if message.is_empty() {
-            "the workflow raised a fault".into()
-        } else {
-            message
-        };
-        Err(Fault::new("P0001", message)
-            .detail(format!("Code {code}, category {category}, type {kind}.")))
+        let message = if message.is_empty() { "the workflow raised a fault".into() } else { message };
+        Err(Fault::new("P0001", message).detail(format!("Code {code}, category {category}, type {kind}.")))
     }
 }

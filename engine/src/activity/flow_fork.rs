@@ -29,11 +29,7 @@ impl Activity for FlowFork {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let branches = if *cx.input(0) == Value::Null {
-            Vec::new()
-        } else {
-            cx.texts(0)?
-        };
+        let branches = if *cx.input(0) == Value::Null { Vec::new() } else { cx.texts(0)? };
         if branches.is_empty() {
             return cx.complete();
         }

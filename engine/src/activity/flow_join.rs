@@ -16,8 +16,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowJoin",
     description: "Joins branches of a flowchart. WaitAny goes on with the first branch and cancels the others; WaitAll needs every inbound connection to be followed; WaitAllActive waits for those that are.",
     inputs: &[
-        InputDescriptor::new("mode", "FlowJoinMode", "WaitAny, WaitAll or WaitAllActive.")
-            .default(r#""WaitAny""#),
+        InputDescriptor::new("mode", "FlowJoinMode", "WaitAny, WaitAll or WaitAllActive.").default(r#""WaitAny""#)
     ],
     example: r#"{"type": "FlowJoin", "mode": "WaitAll"}"#,
     ..Descriptor::BASE

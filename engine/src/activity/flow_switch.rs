@@ -32,10 +32,7 @@ impl Activity for FlowSwitch {
         let any = cx.choice(0, &["MatchFirst", "MatchAny"])? == 1;
         let matching = cx.matching_cases(any)?;
         let cases = &cx.node().cases;
-        let mut labels: Vec<_> = matching
-            .iter()
-            .map(|index| cases[*index].label.clone())
-            .collect();
+        let mut labels: Vec<_> = matching.iter().map(|index| cases[*index].label.clone()).collect();
         if labels.is_empty() {
             labels.push("Default".to_owned());
         }

@@ -50,32 +50,19 @@ impl Activity for Flowchart {
         cx.schedule(graph.activity(start), 0, Vec::new())
     }
 
-    fn child_completed(
-        &self,
-        cx: &mut Execution<'_>,
-        child: &Child,
-        outcomes: &Outcomes,
-    ) -> Result<(), Fault> {
+    fn child_completed(&self, cx: &mut Execution<'_>, child: &Child, outcomes: &Outcomes) -> Result<(), Fault> {
         if child.terminal {
             return cx.complete();
         }
         let mut walk = Walk::begin(cx)?;
         let scheduled = walk.completed(cx, child, outcomes)?;
-        if scheduled {
-            Ok(())
-        } else {
-            complete_if_idle(cx)
-        }
+        if scheduled { Ok(()) } else { complete_if_idle(cx) }
     }
 
     fn child_canceled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
         let mut walk = Walk::begin(cx)?;
         let scheduled = walk.canceled(cx, &[child.node])?;
-        if scheduled {
-            Ok(())
-        } else {
-            complete_if_idle(cx)
-        }
+        if scheduled { Ok(()) } else { complete_if_idle(cx) }
     }
 
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
@@ -94,16 +81,10 @@ impl Activity for Flowchart {
 /// first.
 fn start_of(cx: &Execution<'_>, graph: &FlowGraph) -> Option<u32> {
     let trigger: Option<NodeIx> = cx.trigger();
-    trigger
-        .and_then(|trigger| graph.position(trigger))
-        .or_else(|| graph.default_start(cx.program()))
+    trigger.and_then(|trigger| graph.position(trigger)).or_else(|| graph.default_start(cx.program()))
 }
 
 fn complete_if_idle(cx: &mut Execution<'_>) -> Result<(), Fault> {
     // A faulted child counts as open: its retry goes on from here.
-    if cx.has_pending_work() {
-        Ok(())
-    } else {
-        cx.complete()
-    }
+    if cx.has_pending_work() { Ok(()) } else { cx.complete() }
 }

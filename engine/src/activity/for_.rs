@@ -20,24 +20,11 @@ static DESCRIPTOR: Descriptor = Descriptor {
     inputs: &[
         InputDescriptor::new("start", "Int64", "The first number.").default("0"),
         InputDescriptor::new("end", "Int64", "The last number.").default("0"),
-        InputDescriptor::new(
-            "step",
-            "Int64",
-            "The difference between two numbers; not 0.",
-        )
-        .default("1"),
-        InputDescriptor::new(
-            "outerBoundInclusive",
-            "Boolean",
-            "Whether the end itself belongs to the range.",
-        )
-        .default("true"),
+        InputDescriptor::new("step", "Int64", "The difference between two numbers; not 0.").default("1"),
+        InputDescriptor::new("outerBoundInclusive", "Boolean", "Whether the end itself belongs to the range.")
+            .default("true"),
     ],
-    outputs: &[OutputDescriptor::new(
-        "currentValue",
-        "Int64",
-        "The number of this round.",
-    )],
+    outputs: &[OutputDescriptor::new("currentValue", "Int64", "The number of this round.")],
     ports: &["body"],
     example: r#"{"type": "For", "start": 1, "end": 3, "body": {"type": "WriteLine", "text": {"var": "CurrentValue"}}}"#,
     ..Descriptor::BASE
@@ -54,21 +41,11 @@ impl Activity for For {
         if step == 0 {
             return Err(Fault::new("22023", "step of a For activity must not be 0"));
         }
-        cx.set_memory(Memory::Range {
-            current: start,
-            end,
-            step,
-            inclusive,
-        });
+        cx.set_memory(Memory::Range { current: start, end, step, inclusive });
         run_round(cx)
     }
 
-    fn child_completed(
-        &self,
-        cx: &mut Execution<'_>,
-        _child: &Child,
-        _outcomes: &Outcomes,
-    ) -> Result<(), Fault> {
+    fn child_completed(&self, cx: &mut Execution<'_>, _child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {
         if cx.is_breaking() {
             return cx.complete();
         }
@@ -91,28 +68,14 @@ impl Activity for For {
 }
 
 fn run_round(cx: &mut Execution<'_>) -> Result<(), Fault> {
-    let Memory::Range {
-        current,
-        end,
-        step,
-        inclusive,
-    } = *cx.memory()
-    else {
+    let Memory::Range { current, end, step, inclusive } = *cx.memory() else {
         return cx.complete();
     };
-    let before_end = if step > 0 {
-        current < end
-    } else {
-        current > end
-    };
+    let before_end = if step > 0 { current < end } else { current > end };
     match cx.port(0) {
         Some(body) if before_end || (inclusive && current == end) => {
             cx.set_output(0, Value::from(current))?;
-            cx.schedule(
-                body,
-                0,
-                vec![("CurrentValue".to_owned(), Value::from(current))],
-            )
+            cx.schedule(body, 0, vec![("CurrentValue".to_owned(), Value::from(current))])
         }
         _ => cx.complete(),
     }

@@ -16,16 +16,8 @@ pub struct ForEach;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.ForEach",
     description: "Runs the body for each item. The body sees the item as the variable CurrentValue and its number, from 0, as CurrentIndex. Break leaves it.",
-    inputs: &[
-        InputDescriptor::new("items", "ICollection<Object>", "The items.")
-            .default("[]")
-            .on_demand(),
-    ],
-    outputs: &[OutputDescriptor::new(
-        "currentValue",
-        "Object",
-        "The item of this round.",
-    )],
+    inputs: &[InputDescriptor::new("items", "ICollection<Object>", "The items.").default("[]").on_demand()],
+    outputs: &[OutputDescriptor::new("currentValue", "Object", "The item of this round.")],
     ports: &["body"],
     example: r#"{"type": "ForEach", "items": ["a", "b"], "body": {"type": "WriteLine", "text": {"var": "CurrentValue"}}}"#,
     ..Descriptor::BASE
@@ -41,12 +33,7 @@ impl Activity for ForEach {
         run_round(cx)
     }
 
-    fn child_completed(
-        &self,
-        cx: &mut Execution<'_>,
-        _child: &Child,
-        _outcomes: &Outcomes,
-    ) -> Result<(), Fault> {
+    fn child_completed(&self, cx: &mut Execution<'_>, _child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {
         if cx.is_breaking() {
             return cx.complete();
         }
@@ -64,10 +51,7 @@ fn run_round(cx: &mut Execution<'_>) -> Result<(), Fault> {
     match (cx.item(0, index)?, cx.port(0)) {
         (Some(item), Some(body)) => {
             cx.set_output(0, item.clone())?;
-            let variables = vec![
-                ("CurrentValue".to_owned(), item),
-                ("CurrentIndex".to_owned(), Value::from(index)),
-            ];
+            let variables = vec![("CurrentValue".to_owned(), item), ("CurrentIndex".to_owned(), Value::from(index))];
             cx.schedule(body, 0, variables)
         }
         _ => cx.complete(),

@@ -41,19 +41,10 @@ impl Activity for Fork {
         Ok(())
     }
 
-    fn child_completed(
-        &self,
-        cx: &mut Execution<'_>,
-        _child: &Child,
-        _outcomes: &Outcomes,
-    ) -> Result<(), Fault> {
+    fn child_completed(&self, cx: &mut Execution<'_>, _child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {
         let needed = cx.position() - 1;
         cx.set_position(needed);
-        if needed <= 0 || cx.is_breaking() {
-            cx.complete()
-        } else {
-            Ok(())
-        }
+        if needed <= 0 || cx.is_breaking() { cx.complete() } else { Ok(()) }
     }
 
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {

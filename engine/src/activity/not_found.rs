@@ -22,10 +22,7 @@ impl Activity for NotFound {
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         let type_name = &cx.node().type_name;
-        Err(Fault::new(
-            "42704",
-            format!("activity type \"{type_name}\" does not exist"),
-        )
-        .hint("Register it with wf_register_activity, then retry the instance."))
+        Err(Fault::new("42704", format!("activity type \"{type_name}\" does not exist"))
+            .hint("Register it with wf_register_activity, then retry the instance."))
     }
 }

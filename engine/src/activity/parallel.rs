@@ -35,18 +35,9 @@ impl Activity for Parallel {
         Ok(())
     }
 
-    fn child_completed(
-        &self,
-        cx: &mut Execution<'_>,
-        _child: &Child,
-        _outcomes: &Outcomes,
-    ) -> Result<(), Fault> {
+    fn child_completed(&self, cx: &mut Execution<'_>, _child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {
         let remaining = cx.position() - 1;
         cx.set_position(remaining);
-        if remaining <= 0 {
-            cx.complete()
-        } else {
-            Ok(())
-        }
+        if remaining <= 0 { cx.complete() } else { Ok(()) }
     }
 }

@@ -20,12 +20,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
             "String",
             "Only instances with this correlation id hear it; null means all.",
         ),
-        InputDescriptor::new(
-            "isLocalEvent",
-            "Boolean",
-            "Whether only this instance hears it.",
-        )
-        .default("false"),
+        InputDescriptor::new("isLocalEvent", "Boolean", "Whether only this instance hears it.").default("false"),
         InputDescriptor::new("payload", "Object", "What comes with the event."),
     ],
     example: r#"{"type": "PublishEvent", "eventName": "OrderShipped", "payload": {"js": "({ order: getInput('number') })"}}"#,

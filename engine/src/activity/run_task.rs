@@ -18,17 +18,13 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Opens a task for an application or a person and waits until it is completed.",
     inputs: &[
         InputDescriptor::new("taskName", "String", "Name of the task."),
-        InputDescriptor::new(
-            "payload",
-            "Object",
-            "What the task's performer needs to know.",
-        ),
+        InputDescriptor::new("payload", "Object", "What the task's performer needs to know."),
     ],
     outputs: &[
         OutputDescriptor::new("taskId", "String", "Id of the task and of its bookmark."),
         OutputDescriptor::new("result", "Object", "What the task was completed with."),
     ],
-    example: r#"{"type": "RunTask", "taskName": "approve-leave", "payload": {"days": {"input": "days"}}, "result": {"var": "Decision"}}"#,
+    example: r#"{"type": "RunTask", "taskName": "approve-leave", "payload": {"object": {"days": {"input": "days"}}}, "result": {"var": "Decision"}}"#,
     ..Descriptor::BASE
 };
 
@@ -50,12 +46,7 @@ impl Activity for RunTask {
         cx.set_output(0, Value::String(id.to_string()))
     }
 
-    fn resumed(
-        &self,
-        cx: &mut Execution<'_>,
-        _bookmark: &Resumed,
-        input: Option<&Value>,
-    ) -> Result<(), Fault> {
+    fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         cx.set_output(1, input.cloned().unwrap_or_default())?;
         cx.complete()
     }

@@ -28,17 +28,8 @@ impl Activity for Sequence {
         schedule_next(cx)
     }
 
-    fn child_completed(
-        &self,
-        cx: &mut Execution<'_>,
-        child: &Child,
-        _outcomes: &Outcomes,
-    ) -> Result<(), Fault> {
-        if child.terminal || cx.is_breaking() {
-            cx.complete()
-        } else {
-            schedule_next(cx)
-        }
+    fn child_completed(&self, cx: &mut Execution<'_>, child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {
+        if child.terminal || cx.is_breaking() { cx.complete() } else { schedule_next(cx) }
     }
 
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
@@ -51,9 +42,7 @@ impl Activity for Sequence {
 
 fn schedule_next(cx: &mut Execution<'_>) -> Result<(), Fault> {
     let position = cx.position();
-    let next = usize::try_from(position)
-        .ok()
-        .and_then(|index| cx.node().children.get(index));
+    let next = usize::try_from(position).ok().and_then(|index| cx.node().children.get(index));
     match next.copied() {
         None => cx.complete(),
         Some(child) => {

@@ -13,11 +13,7 @@ pub struct SetName;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SetName",
     description: "Sets the name of the workflow instance.",
-    inputs: &[InputDescriptor::new(
-        "value",
-        "String",
-        "The name; null removes it.",
-    )],
+    inputs: &[InputDescriptor::new("value", "String", "The name; null removes it.")],
     example: r#"{"type": "SetName", "value": {"js": "'Order ' + getInput('number')"}}"#,
     ..Descriptor::BASE
 };
@@ -28,11 +24,7 @@ impl Activity for SetName {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let name = if *cx.input(0) == Value::Null {
-            None
-        } else {
-            Some(cx.text(0))
-        };
+        let name = if *cx.input(0) == Value::Null { None } else { Some(cx.text(0)) };
         cx.set_name(name);
         cx.complete()
     }

@@ -11,11 +11,7 @@ pub struct SetVariable;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SetVariable",
     description: "Assigns a value to the variable that the property \"variable\" names; the nearest scope wins. The value is converted to the type of the variable.",
-    inputs: &[InputDescriptor::new(
-        "value",
-        "Object",
-        "The value to assign.",
-    )],
+    inputs: &[InputDescriptor::new("value", "Object", "The value to assign.")],
     example: r#"{"type": "SetVariable", "variable": "Total", "value": {"js": "getVariable('Total') + 1"}}"#,
     ..Descriptor::BASE
 };
@@ -28,8 +24,9 @@ impl Activity for SetVariable {
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         let node = cx.node();
         let Some(name) = node.variable.as_deref() else {
-            return Err(Fault::new("22004", "no variable is given")
-                .hint("Set the property \"variable\" of the activity."));
+            return Err(
+                Fault::new("22004", "no variable is given").hint("Set the property \"variable\" of the activity.")
+            );
         };
         let value = cx.take_input(0);
         cx.assign(name, value)?;

@@ -15,12 +15,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Runs a SQL statement in the transaction of the call. Parameters are bound as $1, $2, … of type jsonb and never spliced into the text.",
     inputs: &[
         InputDescriptor::new("statement", "String", "One SQL statement.").required(),
-        InputDescriptor::new(
-            "parameters",
-            "ICollection<Object>",
-            "Values of $1, $2, …; each may be an expression.",
-        )
-        .default("[]"),
+        InputDescriptor::new("parameters", "ICollection<Object>", "Values of $1, $2, …; each may be an expression.")
+            .default("[]"),
     ],
     outputs: &[
         OutputDescriptor::new("result", "ICollection<Object>", "The rows, each an object."),
@@ -42,10 +38,7 @@ impl Activity for Sql {
             Value::Array(parameters) => parameters,
             Value::Null => Vec::new(),
             _ => {
-                return Err(Fault::new(
-                    "22023",
-                    "parameters of a Sql activity must be a list",
-                ));
+                return Err(Fault::new("22023", "parameters of a Sql activity must be a list"));
             }
         };
         let rows = cx.sql(&statement, &parameters)?;

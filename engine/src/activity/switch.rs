@@ -39,19 +39,10 @@ impl Activity for Switch {
         let any = cx.choice(0, &["MatchFirst", "MatchAny"])? == 1;
         let matching = cx.matching_cases(any)?;
         let cases = &cx.node().cases;
-        let mut labels = matching
-            .iter()
-            .map(|index| Value::String(cases[*index].label.clone()));
-        let output = if any {
-            Value::Array(labels.collect())
-        } else {
-            labels.next_back().into()
-        };
+        let mut labels = matching.iter().map(|index| Value::String(cases[*index].label.clone()));
+        let output = if any { Value::Array(labels.collect()) } else { labels.next_back().into() };
         cx.set_output(0, output)?;
-        let mut chosen: Vec<_> = matching
-            .iter()
-            .filter_map(|index| cases[*index].activity)
-            .collect();
+        let mut chosen: Vec<_> = matching.iter().filter_map(|index| cases[*index].activity).collect();
         if matching.is_empty() {
             chosen.extend(cx.port(0));
         }
@@ -65,18 +56,9 @@ impl Activity for Switch {
         Ok(())
     }
 
-    fn child_completed(
-        &self,
-        cx: &mut Execution<'_>,
-        _child: &Child,
-        _outcomes: &Outcomes,
-    ) -> Result<(), Fault> {
+    fn child_completed(&self, cx: &mut Execution<'_>, _child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {
         let remaining = cx.position() - 1;
         cx.set_position(remaining);
-        if remaining <= 0 {
-            cx.complete()
-        } else {
-            Ok(())
-        }
+        if remaining <= 0 { cx.complete() } else { Ok(()) }
     }
 }

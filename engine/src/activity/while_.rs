@@ -11,11 +11,9 @@ pub struct While;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.While",
     description: "Evaluates a condition before each round and runs the body while it is true. Break leaves it.",
-    inputs: &[
-        InputDescriptor::new("condition", "Boolean", "Evaluated before each round.")
-            .default("false")
-            .on_demand(),
-    ],
+    inputs: &[InputDescriptor::new("condition", "Boolean", "Evaluated before each round.")
+        .default("false")
+        .on_demand()],
     ports: &["body"],
     example: r#"{"type": "While", "condition": {"js": "getVariable('Tries') < 3"}, "body": {"type": "SetVariable", "variable": "Tries", "value": {"js": "getVariable('Tries') + 1"}}}"#,
     ..Descriptor::BASE
@@ -30,17 +28,8 @@ impl Activity for While {
         next_round(cx)
     }
 
-    fn child_completed(
-        &self,
-        cx: &mut Execution<'_>,
-        _child: &Child,
-        _outcomes: &Outcomes,
-    ) -> Result<(), Fault> {
-        if cx.is_breaking() {
-            cx.complete()
-        } else {
-            next_round(cx)
-        }
+    fn child_completed(&self, cx: &mut Execution<'_>, _child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {
+        if cx.is_breaking() { cx.complete() } else { next_round(cx) }
     }
 
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {

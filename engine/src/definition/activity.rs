@@ -50,38 +50,22 @@ const SET_VARIABLE: &str = "Elsa.SetVariable";
 pub(super) const FLOWCHART: &str = "Elsa.Flowchart";
 
 /// Reads all activities.
-pub(super) fn read_all(
-    outline: &Outline<'_>,
-    scopes: &Scopes,
-    workflow: &str,
-    problems: &mut Problems,
-) -> Vec<Node> {
+pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, workflow: &str, problems: &mut Problems) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::with_capacity(outline.sketches.len());
     let mut path_bytes = 0;
     for (ix, sketch) in outline.sketches.iter().enumerate() {
-        let above = sketch
-            .parent
-            .and_then(|parent| nodes.get(parent))
-            .map_or(workflow, |parent| &parent.node_id);
+        let above = sketch.parent.and_then(|parent| nodes.get(parent)).map_or(workflow, |parent| &parent.node_id);
         path_bytes += above.len() + sketch.id.len() + 1;
         if path_bytes > MAX_NODE_ID_BYTES {
-            let message =
-                "the activity ids of the definition are too long for how deep it is nested";
+            let message = "the activity ids of the definition are too long for how deep it is nested";
             problems.add(ProblemKind::TooLarge, &Path::Activity(outline, ix), message);
             return Vec::new();
         }
         let node_id = format!("{above}:{}", sketch.id);
         let mut node = plain(sketch, node_id);
         node.variables = scopes.declared(ix).to_vec();
-        let mut reading = Reading {
-            outline,
-            ix,
-            reader: Reader {
-                names: scopes.names(outline, ix),
-                problems,
-                uses_sql: false,
-            },
-        };
+        let mut reading =
+            Reading { outline, ix, reader: Reader { names: scopes.names(outline, ix), problems, uses_sql: false } };
         match &sketch.kind {
             Kind::Known(activity) => reading.known(sketch, *activity, &mut node),
             Kind::Custom(custom) => reading.custom(sketch, custom, &mut node),
@@ -163,17 +147,9 @@ impl<'a> Reading<'a> {
                 self.check_spelling(members, descriptor);
             }
         }
-        node.cases = sketch
-            .cases
-            .iter()
-            .filter_map(|case| self.case(case, descriptor.cases))
-            .collect();
+        node.cases = sketch.cases.iter().filter_map(|case| self.case(case, descriptor.cases)).collect();
         if descriptor.type_name == FLOWCHART {
-            node.flow = Some(Box::new(connections::read(
-                self.outline,
-                self.ix,
-                self.reader.problems,
-            )));
+            node.flow = Some(Box::new(connections::read(self.outline, self.ix, self.reader.problems)));
         }
     }
 
@@ -189,8 +165,7 @@ impl<'a> Reading<'a> {
             Some((key, value)) => self.wrong(&place.key(key), key, "a string", value),
         }
         for name in ["customProperties", "metadata"] {
-            if let Some((key, value)) =
-                entry(members, name).filter(|(_, value)| !value.is_null() && !value.is_object())
+            if let Some((key, value)) = entry(members, name).filter(|(_, value)| !value.is_null() && !value.is_object())
             {
                 self.wrong(&place.key(key), key, "an object", value);
             }
@@ -199,21 +174,13 @@ impl<'a> Reading<'a> {
         let starts = self.flag(members, "canStartWorkflow");
         node.can_start_workflow = starts && trigger;
         if starts && !trigger && !sketch.is_elsa() && !matches!(sketch.kind, Kind::Unknown) {
-            let message = format!(
-                "activity type \"{}\" cannot start a workflow",
-                sketch.type_name
-            );
-            self.reader
-                .problems
-                .invalid(&place.key("canStartWorkflow"), message);
+            let message = format!("activity type \"{}\" cannot start a workflow", sketch.type_name);
+            self.reader.problems.invalid(&place.key("canStartWorkflow"), message);
         }
     }
 
     fn wrong(&mut self, place: &Path<'_>, key: &str, wanted: &str, value: &Value) {
-        self.reader.problems.invalid(
-            place,
-            format!("\"{key}\" must be {wanted}, not {}", kind_of(value)),
-        );
+        self.reader.problems.invalid(place, format!("\"{key}\" must be {wanted}, not {}", kind_of(value)));
     }
 
     /// A flag of `customProperties`, or of the activity itself (short form and old exports).
@@ -265,13 +232,8 @@ impl<'a> Reading<'a> {
         });
         let silent = self.reader.problems.count() == before;
         if read.is_none() && silent && input.required {
-            let message = format!(
-                "missing input \"{}\" of activity type \"{}\"",
-                input.name, descriptor.type_name
-            );
-            self.reader
-                .problems
-                .invalid(&place.key(input.name), message);
+            let message = format!("missing input \"{}\" of activity type \"{}\"", input.name, descriptor.type_name);
+            self.reader.problems.invalid(&place.key(input.name), message);
         }
         read
     }
@@ -285,13 +247,10 @@ impl<'a> Reading<'a> {
     /// The variable that `SetVariable` assigns. Elsa lets one without variable pass and faults later.
     fn assigned(&mut self, members: &Map<String, Value>, elsa: bool) -> Option<String> {
         let place = self.place();
-        let Some((key, value)) = entry(members, "variable").filter(|(_, value)| !value.is_null())
-        else {
+        let Some((key, value)) = entry(members, "variable").filter(|(_, value)| !value.is_null()) else {
             if !elsa {
                 let message = format!("missing \"variable\" of activity type \"{SET_VARIABLE}\"");
-                self.reader
-                    .problems
-                    .invalid(&place.key("variable"), message);
+                self.reader.problems.invalid(&place.key("variable"), message);
             }
             return None;
         };
@@ -313,9 +272,7 @@ impl<'a> Reading<'a> {
             Some((_, Value::String(label))) => label.clone(),
             None | Some((_, Value::Null)) => {
                 if form == Cases::Conditions {
-                    self.reader
-                        .problems
-                        .invalid(&place, "a case needs a \"label\", which is its outcome");
+                    self.reader.problems.invalid(&place, "a case needs a \"label\", which is its outcome");
                 }
                 String::new()
             }
@@ -325,9 +282,7 @@ impl<'a> Reading<'a> {
             }
         };
         let Some((key, value)) = entry(case.members, "condition") else {
-            self.reader
-                .problems
-                .invalid(&place, "a case needs a \"condition\"");
+            self.reader.problems.invalid(&place, "a case needs a \"condition\"");
             return None;
         };
         let before = self.reader.problems.count();
@@ -340,11 +295,7 @@ impl<'a> Reading<'a> {
             kind: ExpressionKind::Literal(Value::Bool(false)),
             type_name: crate::program::TypeName::Boolean,
         };
-        Some(Case {
-            label,
-            condition: condition.unwrap_or_else(never),
-            activity: case.activity.map(node_ix),
-        })
+        Some(Case { label, condition: condition.unwrap_or_else(never), activity: case.activity.map(node_ix) })
     }
 
     fn check_spelling(&mut self, members: &Map<String, Value>, descriptor: &Descriptor) {
@@ -385,9 +336,7 @@ impl<'a> Reading<'a> {
                 node.custom_outputs.push((key.clone(), binding));
             }
             if role.is_input() && self.reader.problems.count() == before {
-                let type_name = wrapper(value)
-                    .and_then(|wrapper| wrapper.type_name)
-                    .map_or(type_name, parse_type_name);
+                let type_name = wrapper(value).and_then(|wrapper| wrapper.type_name).map_or(type_name, parse_type_name);
                 if let Some(expression) = self.reader.input(value, type_name, &place) {
                     node.custom_inputs.push((key.clone(), expression));
                 }

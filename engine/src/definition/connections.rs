@@ -32,12 +32,8 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, problems: &mut Problems) ->
     let Some(members) = sketch.members() else {
         return FlowGraph::build(children, Vec::new());
     };
-    let by_id: HashMap<&str, usize> = sketch
-        .children
-        .iter()
-        .rev()
-        .map(|child| (outline.sketches[*child].id.as_str(), *child))
-        .collect();
+    let by_id: HashMap<&str, usize> =
+        sketch.children.iter().rev().map(|child| (outline.sketches[*child].id.as_str(), *child)).collect();
     let above = Path::Activity(outline, ix);
     let mut connections = Vec::new();
     let mut seen = HashSet::new();
@@ -46,10 +42,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, problems: &mut Problems) ->
         let Some(edge) = edge(value, &place, problems) else {
             continue;
         };
-        let ends = (
-            find(edge.source, &by_id, &place, problems),
-            find(edge.target, &by_id, &place, problems),
-        );
+        let ends = (find(edge.source, &by_id, &place, problems), find(edge.target, &by_id, &place, problems));
         let (Some(source), Some(target)) = ends else {
             continue;
         };
@@ -58,43 +51,28 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, problems: &mut Problems) ->
         if !seen.insert(edge) {
             continue;
         }
-        connections.push(Connection {
-            source: node_ix(source),
-            port: edge.port.into(),
-            target: node_ix(target),
-        });
+        connections.push(Connection { source: node_ix(source), port: edge.port.into(), target: node_ix(target) });
     }
     for edge in restored(members) {
         let (Some(source), Some(target)) = (by_id.get(edge.source), by_id.get(edge.target)) else {
             continue;
         };
         if seen.insert(edge) {
-            connections.push(Connection {
-                source: node_ix(*source),
-                port: edge.port.into(),
-                target: node_ix(*target),
-            });
+            connections.push(Connection { source: node_ix(*source), port: edge.port.into(), target: node_ix(*target) });
         }
     }
     FlowGraph::build(children, connections)
 }
 
 /// The values of `connections`, each with the pointer to it.
-fn written<'d>(
-    members: &'d Map<String, Value>,
-    above: &Path<'_>,
-    problems: &mut Problems,
-) -> Vec<(String, &'d Value)> {
-    let Some((key, value)) = entry(members, "connections").filter(|(_, value)| !value.is_null())
-    else {
+fn written<'d>(members: &'d Map<String, Value>, above: &Path<'_>, problems: &mut Problems) -> Vec<(String, &'d Value)> {
+    let Some((key, value)) = entry(members, "connections").filter(|(_, value)| !value.is_null()) else {
         return Vec::new();
     };
     match (elements(value), value) {
-        (Some((wrap, list)), _) => list
-            .iter()
-            .enumerate()
-            .map(|(at, value)| (format!("/{key}{wrap}/{at}"), value))
-            .collect(),
+        (Some((wrap, list)), _) => {
+            list.iter().enumerate().map(|(at, value)| (format!("/{key}{wrap}/{at}"), value)).collect()
+        }
         // A single connection without a list around it.
         (None, Value::Object(_)) => vec![(format!("/{key}"), value)],
         (None, other) => {
@@ -112,17 +90,11 @@ fn restored(members: &Map<String, Value>) -> Vec<Edge<'_>> {
         .and_then(|properties| member(properties, "notFoundConnections"))
         .and_then(elements);
     let (_, list) = kept.unwrap_or_default();
-    list.iter()
-        .filter_map(|value| edge(value, &Path::Root, &mut Problems::default()))
-        .collect()
+    list.iter().filter_map(|value| edge(value, &Path::Root, &mut Problems::default())).collect()
 }
 
 /// Reads one connection.
-pub(super) fn edge<'d>(
-    value: &'d Value,
-    place: &Path<'_>,
-    problems: &mut Problems,
-) -> Option<Edge<'d>> {
+pub(super) fn edge<'d>(value: &'d Value, place: &Path<'_>, problems: &mut Problems) -> Option<Edge<'d>> {
     let edge = match value {
         Value::Array(list) => short(list),
         Value::Object(object) => long(object),
@@ -139,16 +111,8 @@ pub(super) fn edge<'d>(
 fn short(list: &[Value]) -> Option<Edge<'_>> {
     let parts: Vec<&str> = list.iter().map(Value::as_str).collect::<Option<_>>()?;
     match parts[..] {
-        [source, target] => Some(Edge {
-            source,
-            port: DONE,
-            target,
-        }),
-        [source, port, target] => Some(Edge {
-            source,
-            port: outcome(port),
-            target,
-        }),
+        [source, target] => Some(Edge { source, port: DONE, target }),
+        [source, port, target] => Some(Edge { source, port: outcome(port), target }),
         _ => None,
     }
 }
@@ -156,19 +120,11 @@ fn short(list: &[Value]) -> Option<Edge<'_>> {
 fn long(object: &Map<String, Value>) -> Option<Edge<'_>> {
     let (source, port) = end(object, "source", "sourcePort")?;
     let (target, _) = end(object, "target", "targetPort")?;
-    Some(Edge {
-        source,
-        port: port.map_or(DONE, outcome),
-        target,
-    })
+    Some(Edge { source, port: port.map_or(DONE, outcome), target })
 }
 
 /// One end: an object with activity and port, or the id alone with the port beside it.
-fn end<'d>(
-    object: &'d Map<String, Value>,
-    name: &str,
-    port: &str,
-) -> Option<(&'d str, Option<&'d str>)> {
+fn end<'d>(object: &'d Map<String, Value>, name: &str, port: &str) -> Option<(&'d str, Option<&'d str>)> {
     match member(object, name)? {
         Value::String(id) => Some((id, text(object, port))),
         Value::Object(end) => Some((text(end, "activity")?, text(end, "port"))),
@@ -180,52 +136,25 @@ fn outcome(port: &str) -> &str {
     if port.is_empty() { DONE } else { port }
 }
 
-fn find(
-    id: &str,
-    by_id: &HashMap<&str, usize>,
-    place: &Path<'_>,
-    problems: &mut Problems,
-) -> Option<usize> {
+fn find(id: &str, by_id: &HashMap<&str, usize>, place: &Path<'_>, problems: &mut Problems) -> Option<usize> {
     let found = by_id.get(id).copied();
     if found.is_none() {
-        let near = if by_id.len() <= 100 {
-            spelling::nearest(id, by_id.keys().copied())
-        } else {
-            None
-        };
-        let hint = near
-            .map(|near| format!(" (did you mean \"{near}\"?)"))
-            .unwrap_or_default();
-        problems.invalid(
-            place,
-            format!("the flowchart has no activity with id \"{id}\"{hint}"),
-        );
+        let near = if by_id.len() <= 100 { spelling::nearest(id, by_id.keys().copied()) } else { None };
+        let hint = near.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
+        problems.invalid(place, format!("the flowchart has no activity with id \"{id}\"{hint}"));
     }
     found
 }
 
 /// An outcome in the wrong letter case would never be followed.
-fn check_port(
-    port: &str,
-    outline: &Outline<'_>,
-    source: usize,
-    place: &Path<'_>,
-    problems: &mut Problems,
-) {
+fn check_port(port: &str, outline: &Outline<'_>, source: usize, place: &Path<'_>, problems: &mut Problems) {
     let Some(descriptor) = outline.sketches[source].descriptor() else {
         return;
     };
     if descriptor.outcomes.contains(&port) {
         return;
     }
-    if let Some(right) = descriptor
-        .outcomes
-        .iter()
-        .find(|outcome| outcome.eq_ignore_ascii_case(port))
-    {
-        problems.invalid(
-            place,
-            format!("unknown outcome \"{port}\" (did you mean \"{right}\"?)"),
-        );
+    if let Some(right) = descriptor.outcomes.iter().find(|outcome| outcome.eq_ignore_ascii_case(port)) {
+        problems.invalid(place, format!("unknown outcome \"{port}\" (did you mean \"{right}\"?)"));
     }
 }

@@ -8,15 +8,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 /// Members of the document that say where a version is stored, not what it does.
-const BOOKKEEPING: [&str; 7] = [
-    "id",
-    "version",
-    "createdAt",
-    "toolVersion",
-    "isLatest",
-    "isPublished",
-    "tenantId",
-];
+const BOOKKEEPING: [&str; 7] = ["id", "version", "createdAt", "toolVersion", "isLatest", "isPublished", "tenantId"];
 
 /// Whether two definitions have the same content, whatever their version and bookkeeping.
 pub fn same_content(a: &Value, b: &Value) -> bool {
@@ -24,20 +16,12 @@ pub fn same_content(a: &Value, b: &Value) -> bool {
         return same(vec![(a, b)]);
     };
     let ignored: HashSet<&str> = BOOKKEEPING.into_iter().collect();
-    let counts = |object: &Map<String, Value>| {
-        object
-            .keys()
-            .filter(|key| !ignored.contains(key.as_str()))
-            .count()
-    };
+    let counts = |object: &Map<String, Value>| object.keys().filter(|key| !ignored.contains(key.as_str())).count();
     if counts(left) != counts(right) {
         return false;
     }
     let mut pairs = Vec::new();
-    for (key, value) in left
-        .iter()
-        .filter(|(key, _)| !ignored.contains(key.as_str()))
-    {
+    for (key, value) in left.iter().filter(|(key, _)| !ignored.contains(key.as_str())) {
         match right.get(key) {
             Some(other) => pairs.push((value, other)),
             None => return false,
@@ -88,12 +72,7 @@ pub(super) fn whole_number(value: &Value) -> Option<i64> {
         return None;
     };
     let text = number.to_string();
-    let Decimal::Plain {
-        negative,
-        digits,
-        exponent,
-    } = Decimal::read(&text)
-    else {
+    let Decimal::Plain { negative, digits, exponent } = Decimal::read(&text) else {
         return None;
     };
     if !(0..=18).contains(&exponent) || digits.len() > 19 {
@@ -130,27 +109,15 @@ impl<'a> Decimal<'a> {
         let all = format!("{whole}{fraction}");
         let digits = all.trim_start_matches('0').trim_end_matches('0');
         if digits.is_empty() {
-            return Self::Plain {
-                negative: false,
-                digits: "0".into(),
-                exponent: 0,
-            };
+            return Self::Plain { negative: false, digits: "0".into(), exponent: 0 };
         }
         let trailing = all.len() - all.trim_end_matches('0').len();
-        let shift = i64::try_from(trailing)
-            .ok()
-            .zip(i64::try_from(fraction.len()).ok());
+        let shift = i64::try_from(trailing).ok().zip(i64::try_from(fraction.len()).ok());
         let exponent = exponent
             .zip(shift)
-            .and_then(|(exponent, (trailing, fraction))| {
-                exponent.checked_add(trailing)?.checked_sub(fraction)
-            });
+            .and_then(|(exponent, (trailing, fraction))| exponent.checked_add(trailing)?.checked_sub(fraction));
         match exponent {
-            Some(exponent) => Self::Plain {
-                negative,
-                digits: digits.into(),
-                exponent,
-            },
+            Some(exponent) => Self::Plain { negative, digits: digits.into(), exponent },
             None => Self::Odd(text),
         }
     }
@@ -163,8 +130,7 @@ mod tests {
     use super::{same_content, whole_number};
 
     fn same(a: &str, b: &str) -> bool {
-        let parse =
-            |text: &str| from_str::<Value>(&format!("{{\"x\": {text}}}")).expect("valid JSON");
+        let parse = |text: &str| from_str::<Value>(&format!("{{\"x\": {text}}}")).expect("valid JSON");
         same_content(&parse(a), &parse(b))
     }
 
@@ -184,10 +150,8 @@ mod tests {
 
     #[test]
     fn only_bookkeeping_of_the_top_level_is_ignored() {
-        let a = from_str(r#"{"name": "A", "version": 1, "root": {"id": "x", "version": 1}}"#)
-            .expect("valid");
-        let b = from_str(r#"{"root": {"version": 1.0, "id": "x"}, "name": "A", "id": "7"}"#)
-            .expect("valid");
+        let a = from_str(r#"{"name": "A", "version": 1, "root": {"id": "x", "version": 1}}"#).expect("valid");
+        let b = from_str(r#"{"root": {"version": 1.0, "id": "x"}, "name": "A", "id": "7"}"#).expect("valid");
         let c = from_str(r#"{"name": "A", "root": {"id": "y", "version": 1}}"#).expect("valid");
         assert!(same_content(&a, &b));
         assert!(!same_content(&a, &c));

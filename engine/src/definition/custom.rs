@@ -36,11 +36,7 @@ impl Role {
         }
         if let Some(wrapper) = wrapper(value) {
             let bound = member_reference(value);
-            return if wrapper.expression.is_none() && bound {
-                Self::Output
-            } else {
-                Self::Input
-            };
+            return if wrapper.expression.is_none() && bound { Self::Output } else { Self::Input };
         }
         match binding {
             Some(_) if name == "result" => Self::Output,
@@ -62,8 +58,5 @@ impl Role {
 
 /// Whether a wrapper refers to memory.
 fn member_reference(value: &Value) -> bool {
-    value
-        .as_object()
-        .and_then(|object| member(object, "memoryReference"))
-        .is_some()
+    value.as_object().and_then(|object| member(object, "memoryReference")).is_some()
 }

@@ -37,9 +37,7 @@ pub fn export(
         return document.clone();
     };
     let mut problems = Problems::default();
-    let limits = ReadLimits {
-        max_nesting: usize::MAX,
-    };
+    let limits = ReadLimits { max_nesting: usize::MAX, check_scripts: false };
     let settings = Settings::read(members, &mut problems);
     let outline = Outline::read(members, types, &limits, true, &mut problems);
     let scopes = Scopes::read(&settings, &outline, &mut problems);
@@ -84,12 +82,7 @@ fn activities(outline: &Outline<'_>, scopes: &Scopes, workflow: &str) -> Option<
     let node_ids = node_ids(outline, workflow);
     let mut done: Vec<Option<Value>> = vec![None; outline.sketches.len()];
     for (ix, sketch) in outline.sketches.iter().enumerate().rev() {
-        let mut writer = Writer {
-            sketch,
-            names: scopes.names(outline, ix),
-            out: Map::new(),
-            taken: Vec::new(),
-        };
+        let mut writer = Writer { sketch, names: scopes.names(outline, ix), out: Map::new(), taken: Vec::new() };
         match &sketch.kind {
             Kind::Known(activity) => writer.known(activity.descriptor(), &mut done),
             Kind::Custom(custom) => writer.custom(custom),
@@ -129,10 +122,7 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     /// Takes a member of the original.
     fn take(&mut self, name: &str) -> Option<&'a Value> {
-        let (key, value) = self
-            .sketch
-            .members()
-            .and_then(|members| entry(members, name))?;
+        let (key, value) = self.sketch.members().and_then(|members| entry(members, name))?;
         self.taken.push(key);
         Some(value)
     }
@@ -140,11 +130,7 @@ impl<'a> Writer<'a> {
     fn known(&mut self, descriptor: &'static Descriptor, done: &mut [Option<Value>]) {
         if let Some(name) = descriptor.children {
             self.take(name);
-            let children = self
-                .sketch
-                .children
-                .iter()
-                .filter_map(|child| done[*child].take());
+            let children = self.sketch.children.iter().filter_map(|child| done[*child].take());
             self.out.insert(name.into(), children.collect());
         }
         for (name, child) in descriptor.ports.iter().zip(&self.sketch.ports) {
@@ -155,18 +141,13 @@ impl<'a> Writer<'a> {
         }
         if descriptor.cases != Cases::None && self.take("cases").is_some() {
             let cases = self.sketch.cases.iter().map(|case| {
-                values::case(
-                    case.members,
-                    case.activity.and_then(|activity| done[activity].take()),
-                    self.names,
-                )
+                values::case(case.members, case.activity.and_then(|activity| done[activity].take()), self.names)
             });
             self.out.insert("cases".into(), cases.collect());
         }
         for input in descriptor.inputs {
             if let Some(value) = self.take(input.name) {
-                let template =
-                    descriptor.uses_sql && input.name == "parameters" && value.is_array();
+                let template = descriptor.uses_sql && input.name == "parameters" && value.is_array();
                 let written = match template {
                     true => values::template(value, input.type_name),
                     false => values::input(value, input.type_name, self.names),
@@ -176,10 +157,7 @@ impl<'a> Writer<'a> {
         }
         for output in descriptor.outputs {
             if let Some(value) = self.take(output.name) {
-                self.out.insert(
-                    output.name.into(),
-                    values::binding(value, output.type_name, self.names),
-                );
+                self.out.insert(output.name.into(), values::binding(value, output.type_name, self.names));
             }
         }
         self.special(descriptor);
@@ -190,8 +168,7 @@ impl<'a> Writer<'a> {
         if descriptor.type_name == "Elsa.SetVariable"
             && let Some(value) = self.take("variable")
         {
-            self.out
-                .insert("variable".into(), values::variable(value, self.names));
+            self.out.insert("variable".into(), values::variable(value, self.names));
         }
         if descriptor.type_name == FLOWCHART {
             let value = self.take("connections").unwrap_or(&Value::Null);
@@ -226,10 +203,7 @@ impl<'a> Writer<'a> {
         let empty = Map::new();
         let members = self.sketch.members().unwrap_or(&empty);
         let short = !self.sketch.is_elsa();
-        for (key, value) in members
-            .iter()
-            .filter(|(key, _)| !self.taken.contains(&key.as_str()))
-        {
+        for (key, value) in members.iter().filter(|(key, _)| !self.taken.contains(&key.as_str())) {
             let moved = short && (key == "canStartWorkflow" || key == "runAsynchronously");
             if !moved {
                 self.out.insert(key.clone(), value.clone());
@@ -244,22 +218,17 @@ impl<'a> Writer<'a> {
         }
         fill(&mut self.out, "version", || 1.into());
         fill(&mut self.out, "metadata", || json!({}));
-        let mut properties = member(members, "customProperties")
-            .and_then(Value::as_object)
-            .cloned()
-            .unwrap_or_default();
+        let mut properties =
+            member(members, "customProperties").and_then(Value::as_object).cloned().unwrap_or_default();
         let old = member(members, "applicationProperties").and_then(Value::as_object);
         for name in ["canStartWorkflow", "runAsynchronously"] {
             let given = member(members, name).or_else(|| old.and_then(|old| member(old, name)));
-            fill(&mut properties, name, || {
-                given.cloned().unwrap_or(Value::Bool(false))
-            });
+            fill(&mut properties, name, || given.cloned().unwrap_or(Value::Bool(false)));
         }
-        let wrong_shape = entry(&self.out, "customProperties")
-            .is_some_and(|(_, value)| !(value.is_object() || value.is_null()));
+        let wrong_shape =
+            entry(&self.out, "customProperties").is_some_and(|(_, value)| !(value.is_object() || value.is_null()));
         if !wrong_shape {
-            self.out
-                .insert("customProperties".into(), Value::Object(properties));
+            self.out.insert("customProperties".into(), Value::Object(properties));
         }
     }
 }
@@ -270,11 +239,7 @@ fn connections_of(value: &Value) -> Value {
         Some((_, list)) => list,
         None if value.is_object() => std::slice::from_ref(value),
         None => {
-            return if value.is_null() {
-                json!([])
-            } else {
-                value.clone()
-            };
+            return if value.is_null() { json!([]) } else { value.clone() };
         }
     };
     list.iter().map(connection).collect()
@@ -282,22 +247,14 @@ fn connections_of(value: &Value) -> Value {
 
 fn connection(value: &Value) -> Value {
     let edge = connections::edge(value, &super::json::Path::Root, &mut Problems::default());
-    let flat = value
-        .as_object()
-        .is_none_or(|object| member(object, "source").is_some_and(Value::is_string));
+    let flat = value.as_object().is_none_or(|object| member(object, "source").is_some_and(Value::is_string));
     let Some(edge) = edge.filter(|_| flat) else {
         return value.clone();
     };
     let mut out = value.as_object().cloned().unwrap_or_default();
     let target_port = out.remove("targetPort").unwrap_or_else(|| "In".into());
     out.remove("sourcePort");
-    out.insert(
-        "source".into(),
-        json!({"activity": edge.source, "port": edge.port}),
-    );
-    out.insert(
-        "target".into(),
-        json!({"activity": edge.target, "port": target_port}),
-    );
+    out.insert("source".into(), json!({"activity": edge.source, "port": edge.port}));
+    out.insert("target".into(), json!({"activity": edge.target, "port": target_port}));
     Value::Object(out)
 }

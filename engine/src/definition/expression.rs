@@ -27,10 +27,7 @@ const SHORT: [&str; 7] = ["js", "sql", "liquid", "var", "input", "object", "lite
 pub(super) fn short_form(value: &Value) -> Option<(&'static str, &Value)> {
     let object = value.as_object().filter(|object| object.len() == 1)?;
     let (key, value) = object.iter().next()?;
-    SHORT
-        .iter()
-        .find(|short| *short == key)
-        .map(|short| (*short, value))
+    SHORT.iter().find(|short| *short == key).map(|short| (*short, value))
 }
 
 /// Whether a value is an expression in the short form.
@@ -52,38 +49,18 @@ pub(super) struct Wrapper<'d> {
 
 /// Recognizes Elsa's wrapper. Plain objects may have members of the same names, so all must fit.
 pub(super) fn wrapper(value: &Value) -> Option<Wrapper<'_>> {
-    const MEMBERS: [&str; 6] = [
-        "typeName",
-        "expression",
-        "memoryReference",
-        "converter",
-        "$id",
-        "$type",
-    ];
+    const MEMBERS: [&str; 6] = ["typeName", "expression", "memoryReference", "converter", "$id", "$type"];
     let object = value.as_object()?;
-    let known = |key: &str| {
-        MEMBERS
-            .iter()
-            .any(|member| member.eq_ignore_ascii_case(key))
-    };
+    let known = |key: &str| MEMBERS.iter().any(|member| member.eq_ignore_ascii_case(key));
     let expression = member(object, "expression");
-    let typed = expression
-        .and_then(Value::as_object)
-        .is_some_and(|e| entry(e, "type").is_some());
+    let typed = expression.and_then(Value::as_object).is_some_and(|e| entry(e, "type").is_some());
     let named = entry(object, "typeName").is_some() || entry(object, "memoryReference").is_some();
     if !(typed || named && object.keys().all(|key| known(key))) {
         return None;
     }
-    let memory = member(object, "memoryReference")
-        .and_then(Value::as_object)
-        .and_then(|memory| text(memory, "id"));
+    let memory = member(object, "memoryReference").and_then(Value::as_object).and_then(|memory| text(memory, "id"));
     let converter = member(object, "converter");
-    Some(Wrapper {
-        type_name: text(object, "typeName"),
-        expression,
-        memory,
-        converter,
-    })
+    Some(Wrapper { type_name: text(object, "typeName"), expression, memory, converter })
 }
 
 /// Reads the expressions of one activity.
@@ -98,12 +75,7 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads an input; `None` if it is unset or wrong.
-    pub fn input(
-        &mut self,
-        value: &Value,
-        type_name: TypeName,
-        place: &Path<'_>,
-    ) -> Option<Expression> {
+    pub fn input(&mut self, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         if let Some((key, inner)) = short_form(value) {
             return self.short(key, inner, type_name, place);
         }
@@ -113,32 +85,19 @@ impl Reader<'_> {
         match wrapper.expression {
             Some(Value::Object(expression)) => self.elsa(expression, type_name, place),
             Some(other) => {
-                self.problems.invalid(
-                    place,
-                    format!("an expression must be an object, not {}", kind_of(other)),
-                );
+                self.problems.invalid(place, format!("an expression must be an object, not {}", kind_of(other)));
                 None
             }
             // Early versions bound an input to a variable without an expression.
             None => {
-                let name = wrapper
-                    .memory
-                    .and_then(|id| self.names.by_reference(Some(id), None))?;
-                Some(Expression {
-                    kind: ExpressionKind::Variable(name.into()),
-                    type_name,
-                })
+                let name = wrapper.memory.and_then(|id| self.names.by_reference(Some(id), None))?;
+                Some(Expression { kind: ExpressionKind::Variable(name.into()), type_name })
             }
         }
     }
 
     /// Reads an input whose plain arrays and objects may hold expressions.
-    pub fn template_input(
-        &mut self,
-        value: &Value,
-        type_name: TypeName,
-        place: &Path<'_>,
-    ) -> Option<Expression> {
+    pub fn template_input(&mut self, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         match value {
             Value::Array(_) => self.object(value, type_name, place),
             _ => self.input(value, type_name, place),
@@ -155,33 +114,27 @@ impl Reader<'_> {
         }
     }
 
-    fn short(
-        &mut self,
-        key: &str,
-        value: &Value,
-        type_name: TypeName,
-        place: &Path<'_>,
-    ) -> Option<Expression> {
+    fn short(&mut self, key: &str, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         match key {
             "literal" => return self.constant(value, type_name, place),
             "object" => return self.object(value, type_name, place),
             "liquid" => {
-                self.problems
-                    .unsupported(place, unavailable::expression("Liquid"));
+                self.problems.unsupported(place, unavailable::expression("Liquid"));
                 return None;
             }
             _ => {}
         }
         let Some(text) = value.as_str() else {
-            let message = format!(
-                "\"{key}\" must be a string, not {} (a constant is {{\"literal\": …}})",
-                kind_of(value)
-            );
+            let message =
+                format!("\"{key}\" must be a string, not {} (a constant is {{\"literal\": …}})", kind_of(value));
             self.problems.invalid(&place.key(key), message);
             return None;
         };
         let kind = match key {
-            "js" => ExpressionKind::JavaScript(text.into()),
+            "js" => {
+                self.problems.check_script(text, &place.key(key));
+                ExpressionKind::JavaScript(text.into())
+            }
             "sql" => self.sql(text),
             "var" => ExpressionKind::Variable(self.variable(text, place)?),
             _ => ExpressionKind::Input(text.into()),
@@ -190,20 +143,12 @@ impl Reader<'_> {
     }
 
     /// Reads `{"type", "value"}`.
-    fn elsa(
-        &mut self,
-        expression: &Map<String, Value>,
-        type_name: TypeName,
-        place: &Path<'_>,
-    ) -> Option<Expression> {
+    fn elsa(&mut self, expression: &Map<String, Value>, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         let type_text = match entry(expression, "type") {
             None | Some((_, Value::Null)) => "Literal",
             Some((_, Value::String(text))) => text,
             Some((_, other)) => {
-                let message = format!(
-                    "an expression type must be a string, not {}",
-                    kind_of(other)
-                );
+                let message = format!("an expression type must be a string, not {}", kind_of(other));
                 self.problems.invalid(place, message);
                 return None;
             }
@@ -215,7 +160,9 @@ impl Reader<'_> {
                 return value.and_then(|value| self.elsa_object(value, type_name, place));
             }
             "javascript" => {
-                ExpressionKind::JavaScript(self.source(value?, type_text, place)?.into())
+                let source = self.source(value?, type_text, place)?;
+                self.problems.check_script(source, place);
+                ExpressionKind::JavaScript(source.into())
             }
             "sql" => {
                 let source = self.source(value?, type_text, place)?;
@@ -230,8 +177,7 @@ impl Reader<'_> {
             "variable" => ExpressionKind::Variable(self.reference(value?, place)?),
             "input" => ExpressionKind::Input(self.input_name(value?, place)?),
             _ => {
-                self.problems
-                    .unsupported(place, unavailable::expression(type_text));
+                self.problems.unsupported(place, unavailable::expression(type_text));
                 return None;
             }
         };
@@ -243,45 +189,24 @@ impl Reader<'_> {
         ExpressionKind::Sql(Arc::from(source))
     }
 
-    fn source<'v>(
-        &mut self,
-        value: &'v Value,
-        type_text: &str,
-        place: &Path<'_>,
-    ) -> Option<&'v str> {
+    fn source<'v>(&mut self, value: &'v Value, type_text: &str, place: &Path<'_>) -> Option<&'v str> {
         if value.as_str().is_none() {
-            let message = format!(
-                "an expression of type \"{type_text}\" must be a string, not {}",
-                kind_of(value)
-            );
+            let message = format!("an expression of type \"{type_text}\" must be a string, not {}", kind_of(value));
             self.problems.invalid(place, message);
         }
         value.as_str()
     }
 
-    fn constant(
-        &mut self,
-        value: &Value,
-        type_name: TypeName,
-        place: &Path<'_>,
-    ) -> Option<Expression> {
+    fn constant(&mut self, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         if value.is_null() || is_blank(value, type_name) || !self.is_shallow(value, place) {
             return None;
         }
         self.literal(value.clone(), type_name, place)
     }
 
-    fn literal(
-        &mut self,
-        value: Value,
-        type_name: TypeName,
-        place: &Path<'_>,
-    ) -> Option<Expression> {
+    fn literal(&mut self, value: Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         match convert(value, type_name) {
-            Ok(value) => Some(Expression {
-                kind: ExpressionKind::Literal(value),
-                type_name,
-            }),
+            Ok(value) => Some(Expression { kind: ExpressionKind::Literal(value), type_name }),
             Err(fault) => {
                 self.problems.invalid(place, fault.message);
                 None
@@ -292,8 +217,7 @@ impl Reader<'_> {
     fn is_shallow(&mut self, value: &Value, place: &Path<'_>) -> bool {
         let deep = too_deep(value);
         if deep {
-            self.problems
-                .add(ProblemKind::TooDeep, place, "a constant is nested too deep");
+            self.problems.add(ProblemKind::TooDeep, place, "a constant is nested too deep");
         }
         !deep
     }
@@ -301,17 +225,6 @@ impl Reader<'_> {
 
 /// Whether SQL text holds parameters as Elsa's SQL extension writes them.
 fn has_mustache(source: &str) -> bool {
-    const ROOTS: [&str; 7] = [
-        "Input",
-        "Output",
-        "Variable",
-        "Activity",
-        "Execution",
-        "Workflow",
-        "LastResult",
-    ];
-    source
-        .split("{{")
-        .skip(1)
-        .any(|rest| ROOTS.iter().any(|root| rest.trim_start().starts_with(root)))
+    const ROOTS: [&str; 7] = ["Input", "Output", "Variable", "Activity", "Execution", "Workflow", "LastResult"];
+    source.split("{{").skip(1).any(|rest| ROOTS.iter().any(|root| rest.trim_start().starts_with(root)))
 }

@@ -26,10 +26,7 @@ pub struct Identity {
 /// The document is no object, has none of `definitionId`, `id` and `name`, or one of them has a wrong shape.
 pub fn identity(document: &Value) -> Result<Identity, Problem> {
     let Value::Object(members) = document else {
-        return Err(problem(
-            "",
-            format!("a definition must be an object, not {}", kind_of(document)),
-        ));
+        return Err(problem("", format!("a definition must be an object, not {}", kind_of(document))));
     };
     let definition_id = text(members, "definitionId")?;
     let id = text(members, "id")?;
@@ -37,16 +34,8 @@ pub fn identity(document: &Value) -> Result<Identity, Problem> {
     let description = text(members, "description")?;
     let version = version(members)?;
     match definition_id.or(id).or_else(|| name.clone()) {
-        Some(definition_id) => Ok(Identity {
-            definition_id,
-            name,
-            description,
-            version,
-        }),
-        None => Err(problem(
-            "",
-            "a definition needs a \"definitionId\", an \"id\" or a \"name\"",
-        )),
+        Some(definition_id) => Ok(Identity { definition_id, name, description, version }),
+        None => Err(problem("", "a definition needs a \"definitionId\", an \"id\" or a \"name\"")),
     }
 }
 
@@ -55,10 +44,9 @@ fn text(members: &Map<String, Value>, name: &str) -> Result<Option<String>, Prob
     match entry(members, name) {
         None | Some((_, Value::Null)) => Ok(None),
         Some((_, Value::String(text))) => Ok((!text.trim().is_empty()).then(|| text.clone())),
-        Some((key, value)) => Err(problem(
-            &format!("/{key}"),
-            format!("\"{name}\" must be a string, not {}", kind_of(value)),
-        )),
+        Some((key, value)) => {
+            Err(problem(&format!("/{key}"), format!("\"{name}\" must be a string, not {}", kind_of(value))))
+        }
     }
 }
 
@@ -69,17 +57,10 @@ fn version(members: &Map<String, Value>) -> Result<Option<i32>, Problem> {
     let number = whole_number(value).and_then(|number| i32::try_from(number).ok());
     match number.filter(|number| *number > 0) {
         Some(version) => Ok(Some(version)),
-        None => Err(problem(
-            &format!("/{key}"),
-            "\"version\" must be a positive integer",
-        )),
+        None => Err(problem(&format!("/{key}"), "\"version\" must be a positive integer")),
     }
 }
 
 fn problem(path: &str, message: impl Into<String>) -> Problem {
-    Problem {
-        path: path.into(),
-        message: message.into(),
-        kind: ProblemKind::Invalid,
-    }
+    Problem { path: path.into(), message: message.into(), kind: ProblemKind::Invalid }
 }

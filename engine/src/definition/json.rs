@@ -55,18 +55,11 @@ impl fmt::Display for Path<'_> {
 
 /// Writes a key as part of a JSON pointer.
 pub(super) fn escaped(key: &str) -> Cow<'_, str> {
-    if key.contains(['~', '/']) {
-        Cow::Owned(key.replace('~', "~0").replace('/', "~1"))
-    } else {
-        Cow::Borrowed(key)
-    }
+    if key.contains(['~', '/']) { Cow::Owned(key.replace('~', "~0").replace('/', "~1")) } else { Cow::Borrowed(key) }
 }
 
 /// Finds a member by its camelCase name; older serializers wrote it in PascalCase.
-pub(super) fn entry<'d>(
-    object: &'d Map<String, Value>,
-    name: &str,
-) -> Option<(&'d str, &'d Value)> {
+pub(super) fn entry<'d>(object: &'d Map<String, Value>, name: &str) -> Option<(&'d str, &'d Value)> {
     object
         .get_key_value(name)
         .or_else(|| object.get_key_value(&pascal_case(name)))
@@ -75,9 +68,7 @@ pub(super) fn entry<'d>(
 
 /// The value of a member that is there and not null.
 pub(super) fn member<'d>(object: &'d Map<String, Value>, name: &str) -> Option<&'d Value> {
-    entry(object, name)
-        .map(|(_, value)| value)
-        .filter(|value| !value.is_null())
+    entry(object, name).map(|(_, value)| value).filter(|value| !value.is_null())
 }
 
 /// The text of a member; `None` if it is missing or no text.
@@ -159,12 +150,8 @@ pub(super) fn too_deep(value: &Value) -> bool {
             return true;
         }
         match value {
-            Value::Array(list) => {
-                work.extend(list.iter().filter(|v| nests(v)).map(|v| (v, depth + 1)))
-            }
-            Value::Object(object) => {
-                work.extend(object.values().filter(|v| nests(v)).map(|v| (v, depth + 1)))
-            }
+            Value::Array(list) => work.extend(list.iter().filter(|v| nests(v)).map(|v| (v, depth + 1))),
+            Value::Object(object) => work.extend(object.values().filter(|v| nests(v)).map(|v| (v, depth + 1))),
             _ => {}
         }
     }

@@ -22,36 +22,20 @@ const KNOWN: [&str; 9] = [
 
 /// Reads the options of a document.
 pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Problems) -> Options {
-    let Some((key, value)) = entry(document, "options").filter(|(_, value)| !value.is_null())
-    else {
+    let Some((key, value)) = entry(document, "options").filter(|(_, value)| !value.is_null()) else {
         return Options::default();
     };
     let place = Path::Root.key(key);
     let Value::Object(options) = value else {
-        problems.invalid(
-            &place,
-            format!("\"options\" must be an object, not {}", kind_of(value)),
-        );
+        problems.invalid(&place, format!("\"options\" must be an object, not {}", kind_of(value)));
         return Options::default();
     };
     if !elsa {
         spelling::check(options, KNOWN.into_iter(), "the options", &place, problems);
     }
     Options {
-        activation: choice(
-            options,
-            &["activationStrategy", "activationStrategyType"],
-            activation,
-            &place,
-            problems,
-        ),
-        incidents: choice(
-            options,
-            &["incidentStrategy", "incidentStrategyType"],
-            incidents,
-            &place,
-            problems,
-        ),
+        activation: choice(options, &["activationStrategy", "activationStrategyType"], activation, &place, problems),
+        incidents: choice(options, &["incidentStrategy", "incidentStrategyType"], incidents, &place, problems),
         security: choice(options, &["security"], security, &place, problems),
     }
 }
@@ -64,27 +48,19 @@ fn choice<T: Default>(
     place: &Path<'_>,
     problems: &mut Problems,
 ) -> T {
-    let given = names
-        .iter()
-        .find_map(|name| entry(options, name).filter(|(_, value)| !value.is_null()));
+    let given = names.iter().find_map(|name| entry(options, name).filter(|(_, value)| !value.is_null()));
     let Some((key, value)) = given else {
         return T::default();
     };
     let Some(text) = value.as_str() else {
-        problems.invalid(
-            &place.key(key),
-            format!("\"{key}\" must be a string, not {}", kind_of(value)),
-        );
+        problems.invalid(&place.key(key), format!("\"{key}\" must be a string, not {}", kind_of(value)));
         return T::default();
     };
     if text.is_empty() {
         return T::default();
     }
     read(class_name(text)).unwrap_or_else(|| {
-        problems.unsupported(
-            &place.key(key),
-            format!("unknown {} \"{text}\"", words(key)),
-        );
+        problems.unsupported(&place.key(key), format!("unknown {} \"{text}\"", words(key)));
         T::default()
     })
 }
@@ -111,12 +87,8 @@ fn activation(class: &str) -> Option<Activation> {
     match class {
         "AllowAlways" | "AllowAlwaysStrategy" | "Always" | "Default" => Some(Activation::Always),
         "Singleton" | "SingletonStrategy" => Some(Activation::Singleton),
-        "Correlated" | "Correlation" | "CorrelationStrategy" | "CorrelatedStrategy" => {
-            Some(Activation::Correlated)
-        }
-        "CorrelatedSingleton" | "CorrelatedSingletonStrategy" => {
-            Some(Activation::CorrelatedSingleton)
-        }
+        "Correlated" | "Correlation" | "CorrelationStrategy" | "CorrelatedStrategy" => Some(Activation::Correlated),
+        "CorrelatedSingleton" | "CorrelatedSingletonStrategy" => Some(Activation::CorrelatedSingleton),
         _ => None,
     }
 }
@@ -124,9 +96,7 @@ fn activation(class: &str) -> Option<Activation> {
 fn incidents(class: &str) -> Option<IncidentStrategy> {
     match class {
         "Fault" | "FaultStrategy" | "Default" => Some(IncidentStrategy::Fault),
-        "ContinueWithIncidents" | "ContinueWithIncidentsStrategy" => {
-            Some(IncidentStrategy::ContinueWithIncidents)
-        }
+        "ContinueWithIncidents" | "ContinueWithIncidentsStrategy" => Some(IncidentStrategy::ContinueWithIncidents),
         _ => None,
     }
 }

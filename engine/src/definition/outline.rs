@@ -84,8 +84,7 @@ impl<'d> Sketch<'d> {
     /// Whether it is written as Elsa writes it, where members that we do not know are no mistake.
     pub fn is_elsa(&self) -> bool {
         const MARKS: [&str; 4] = ["nodeId", "customProperties", "metadata", "version"];
-        self.members()
-            .is_some_and(|members| MARKS.iter().any(|mark| entry(members, mark).is_some()))
+        self.members().is_some_and(|members| MARKS.iter().any(|mark| entry(members, mark).is_some()))
     }
 }
 

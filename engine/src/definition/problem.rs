@@ -1,6 +1,7 @@
 //! What is wrong with a definition, and the list in which it is collected.
 
 use super::json::Path;
+use crate::expression::javascript;
 
 /// How many problems are reported; a document that is wrong all over needs no more to be understood.
 const MAX_PROBLEMS: usize = 1000;
@@ -32,11 +33,26 @@ pub enum ProblemKind {
 /// The problems found so far.
 #[derive(Debug, Default)]
 pub(super) struct Problems {
+    check_scripts: bool,
     list: Vec<Problem>,
     left_off: usize,
 }
 
 impl Problems {
+    /// An empty list; says whether the syntax of scripts is checked, too.
+    pub fn checking_scripts(check_scripts: bool) -> Self {
+        Self { check_scripts, ..Self::default() }
+    }
+
+    /// Checks the syntax of a script, if that is wanted.
+    pub fn check_script(&mut self, source: &str, path: &Path<'_>) {
+        if self.check_scripts
+            && let Err(message) = javascript::check(source)
+        {
+            self.invalid(path, message);
+        }
+    }
+
     /// Adds a problem.
     pub fn push(&mut self, problem: Problem) {
         if self.list.len() < MAX_PROBLEMS {
@@ -49,11 +65,7 @@ impl Problems {
     /// Adds a problem of a kind. The path becomes text only if it is kept.
     pub fn add(&mut self, kind: ProblemKind, path: &Path<'_>, message: impl Into<String>) {
         if self.list.len() < MAX_PROBLEMS {
-            self.list.push(Problem {
-                path: path.to_string(),
-                message: message.into(),
-                kind,
-            });
+            self.list.push(Problem { path: path.to_string(), message: message.into(), kind });
         } else {
             self.left_off += 1;
         }
@@ -83,11 +95,7 @@ impl Problems {
     pub fn into_list(mut self) -> Vec<Problem> {
         if self.left_off > 0 {
             let message = format!("{} more problems are not listed", self.left_off);
-            self.list.push(Problem {
-                path: String::new(),
-                message,
-                kind: ProblemKind::Invalid,
-            });
+            self.list.push(Problem { path: String::new(), message, kind: ProblemKind::Invalid });
         }
         self.list
     }

@@ -30,19 +30,10 @@ struct Frame {
 
 impl Frame {
     fn new(parent: Option<usize>, variables: &[Variable]) -> Self {
-        let mut frame = Frame {
-            parent,
-            ..Self::default()
-        };
+        let mut frame = Frame { parent, ..Self::default() };
         for variable in variables {
-            frame
-                .name_of
-                .entry(variable.id.clone())
-                .or_insert_with(|| variable.name.clone());
-            frame
-                .id_of
-                .entry(variable.name.clone())
-                .or_insert_with(|| variable.id.clone());
+            frame.name_of.entry(variable.id.clone()).or_insert_with(|| variable.name.clone());
+            frame.id_of.entry(variable.name.clone()).or_insert_with(|| variable.id.clone());
         }
         frame
     }
@@ -55,17 +46,10 @@ impl Scopes {
         let mut frame_of: Vec<usize> = Vec::with_capacity(outline.sketches.len());
         let mut declared = HashMap::new();
         for (ix, sketch) in outline.sketches.iter().enumerate() {
-            let outer = sketch
-                .parent
-                .and_then(|parent| frame_of.get(parent).copied())
-                .unwrap_or(0);
-            let container = sketch
-                .descriptor()
-                .is_some_and(|descriptor| descriptor.container);
+            let outer = sketch.parent.and_then(|parent| frame_of.get(parent).copied()).unwrap_or(0);
+            let container = sketch.descriptor().is_some_and(|descriptor| descriptor.container);
             let variables = match sketch.members() {
-                Some(members) if container => {
-                    settings::variables(members, &Path::Activity(outline, ix), problems)
-                }
+                Some(members) if container => settings::variables(members, &Path::Activity(outline, ix), problems),
                 _ => Vec::new(),
             };
             if variables.is_empty() {
@@ -76,17 +60,8 @@ impl Scopes {
                 declared.insert(ix, variables);
             }
         }
-        let outputs = settings
-            .outputs
-            .iter()
-            .map(|output| output.name.clone())
-            .collect();
-        Self {
-            frames,
-            frame_of,
-            declared,
-            outputs,
-        }
+        let outputs = settings.outputs.iter().map(|output| output.name.clone()).collect();
+        Self { frames, frame_of, declared, outputs }
     }
 
     /// The names that can be seen from an activity.
@@ -94,10 +69,7 @@ impl Scopes {
         Names {
             scopes: self,
             frame: self.frame_of.get(ix).copied().unwrap_or(0),
-            in_loop: outline
-                .sketches
-                .get(ix)
-                .is_some_and(|sketch| sketch.in_loop),
+            in_loop: outline.sketches.get(ix).is_some_and(|sketch| sketch.in_loop),
         }
     }
 
@@ -118,32 +90,24 @@ pub(super) struct Names<'a> {
 impl<'a> Names<'a> {
     fn frames(self) -> impl Iterator<Item = &'a Frame> {
         let frames = &self.scopes.frames;
-        std::iter::successors(frames.get(self.frame), |frame| {
-            frame.parent.and_then(|parent| frames.get(parent))
-        })
+        std::iter::successors(frames.get(self.frame), |frame| frame.parent.and_then(|parent| frames.get(parent)))
     }
 
     /// Resolves a name. In the body of a loop any name may turn out to be a variable.
     pub fn by_name(self, name: &str) -> Option<&'a str> {
-        self.frames()
-            .find_map(|frame| frame.id_of.get_key_value(name))
-            .map(|(name, _)| name.as_str())
+        self.frames().find_map(|frame| frame.id_of.get_key_value(name)).map(|(name, _)| name.as_str())
     }
 
     /// Resolves an id.
     fn by_id(self, id: &str) -> Option<&'a str> {
-        self.frames()
-            .find_map(|frame| frame.name_of.get(id))
-            .map(String::as_str)
+        self.frames().find_map(|frame| frame.name_of.get(id)).map(String::as_str)
     }
 
     /// Resolves Elsa's reference: the nearest declaration with both id and name, else with the id, else
     /// with the name (hand-written definitions often have names for ids).
     pub fn by_reference(self, id: Option<&str>, name: Option<&str>) -> Option<&'a str> {
         let both = id.zip(name).and_then(|(id, name)| {
-            self.frames()
-                .find_map(|frame| frame.name_of.get(id).filter(|found| *found == name))
-                .map(String::as_str)
+            self.frames().find_map(|frame| frame.name_of.get(id).filter(|found| *found == name)).map(String::as_str)
         });
         both.or_else(|| id.and_then(|id| self.by_id(id)))
             .or_else(|| name.and_then(|name| self.by_name(name)))
@@ -152,9 +116,7 @@ impl<'a> Names<'a> {
 
     /// Id of the nearest variable of this name.
     pub fn id_of(self, name: &str) -> Option<&'a str> {
-        self.frames()
-            .find_map(|frame| frame.id_of.get(name))
-            .map(String::as_str)
+        self.frames().find_map(|frame| frame.id_of.get(name)).map(String::as_str)
     }
 
     /// Whether names that nobody declared may exist at run time.

@@ -41,15 +41,8 @@ const KNOWN: [&str; 22] = [
 ];
 
 /// Members that only Elsa's own tools write; beside them, what we do not know is no mistake.
-const ELSA_MARKS: [&str; 7] = [
-    "$schema",
-    "toolVersion",
-    "createdAt",
-    "isLatest",
-    "isPublished",
-    "outcomes",
-    "customProperties",
-];
+const ELSA_MARKS: [&str; 7] =
+    ["$schema", "toolVersion", "createdAt", "isLatest", "isPublished", "outcomes", "customProperties"];
 
 /// The settings of a definition.
 #[derive(Debug, Default)]
@@ -67,17 +60,9 @@ pub(super) struct Settings {
 impl Settings {
     /// Reads the settings.
     pub fn read(document: &Map<String, Value>, problems: &mut Problems) -> Self {
-        let elsa = ELSA_MARKS
-            .iter()
-            .any(|mark| entry(document, mark).is_some());
+        let elsa = ELSA_MARKS.iter().any(|mark| entry(document, mark).is_some());
         if !elsa {
-            spelling::check(
-                document,
-                KNOWN.into_iter(),
-                "the definition",
-                &Path::Root,
-                problems,
-            );
+            spelling::check(document, KNOWN.into_iter(), "the definition", &Path::Root, problems);
         }
         Self {
             options: options::read(document, elsa, problems),
@@ -89,11 +74,7 @@ impl Settings {
 }
 
 /// Reads the variables that a document or a container declares.
-pub(super) fn variables(
-    owner: &Map<String, Value>,
-    place: &Path<'_>,
-    problems: &mut Problems,
-) -> Vec<Variable> {
+pub(super) fn variables(owner: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Vec<Variable> {
     let Some((key, value)) = entry(owner, "variables").filter(|(_, value)| !value.is_null()) else {
         return Vec::new();
     };
@@ -111,60 +92,29 @@ pub(super) fn variables(
             }
             let type_name = parse_type_name("Object");
             let initial = constant(initial, type_name, &place.key(name), problems);
-            list.push(Variable {
-                id: name.clone(),
-                name: name.clone(),
-                type_name,
-                initial,
-            });
+            list.push(Variable { id: name.clone(), name: name.clone(), type_name, initial });
         }
     } else {
-        problems.invalid(
-            &place,
-            format!(
-                "\"variables\" must be an array or an object, not {}",
-                kind_of(value)
-            ),
-        );
+        problems.invalid(&place, format!("\"variables\" must be an array or an object, not {}", kind_of(value)));
     }
     let mut names = HashSet::new();
     for variable in &list {
         if !names.insert(variable.name.as_str()) {
-            problems.invalid(
-                &place,
-                format!("variable \"{}\" is declared twice", variable.name),
-            );
+            problems.invalid(&place, format!("variable \"{}\" is declared twice", variable.name));
         }
     }
     list
 }
 
-fn declared(
-    element: &Value,
-    at: usize,
-    place: &Path<'_>,
-    problems: &mut Problems,
-) -> Option<Variable> {
+fn declared(element: &Value, at: usize, place: &Path<'_>, problems: &mut Problems) -> Option<Variable> {
     let Value::Object(members) = element else {
-        problems.invalid(
-            place,
-            format!("a variable must be an object, not {}", kind_of(element)),
-        );
+        problems.invalid(place, format!("a variable must be an object, not {}", kind_of(element)));
         return None;
     };
-    let elsa = ["isArray", "storageDriverTypeName", "storageDriverType"]
-        .iter()
-        .any(|mark| entry(members, mark).is_some());
+    let elsa =
+        ["isArray", "storageDriverTypeName", "storageDriverType"].iter().any(|mark| entry(members, mark).is_some());
     if !elsa {
-        let known = [
-            "id",
-            "name",
-            "typeName",
-            "type",
-            "value",
-            "description",
-            EXACT_VALUE,
-        ];
+        let known = ["id", "name", "typeName", "type", "value", "description", EXACT_VALUE];
         spelling::check(members, known.into_iter(), "a variable", place, problems);
     }
     let id = identifier(members, "id", place, problems);
@@ -174,29 +124,16 @@ fn declared(
         .unwrap_or_else(|| format!("Variable{}", at + 1));
     let type_name = type_of(members, place, problems);
     let initial = initial(members, type_name, place, problems);
-    Some(Variable {
-        id: id.unwrap_or_else(|| name.clone()),
-        name,
-        type_name,
-        initial,
-    })
+    Some(Variable { id: id.unwrap_or_else(|| name.clone()), name, type_name, initial })
 }
 
 /// A text that may be missing.
-fn identifier(
-    members: &Map<String, Value>,
-    name: &str,
-    place: &Path<'_>,
-    problems: &mut Problems,
-) -> Option<String> {
+fn identifier(members: &Map<String, Value>, name: &str, place: &Path<'_>, problems: &mut Problems) -> Option<String> {
     match entry(members, name) {
         None | Some((_, Value::Null)) => None,
         Some((_, Value::String(text))) => (!text.is_empty()).then(|| text.clone()),
         Some((key, value)) => {
-            problems.invalid(
-                &place.key(key),
-                format!("\"{name}\" must be a string, not {}", kind_of(value)),
-            );
+            problems.invalid(&place.key(key), format!("\"{name}\" must be a string, not {}", kind_of(value)));
             None
         }
     }
@@ -213,18 +150,11 @@ fn type_of(members: &Map<String, Value>, place: &Path<'_>, problems: &mut Proble
     }
 }
 
-fn initial(
-    members: &Map<String, Value>,
-    type_name: TypeName,
-    place: &Path<'_>,
-    problems: &mut Problems,
-) -> Value {
+fn initial(members: &Map<String, Value>, type_name: TypeName, place: &Path<'_>, problems: &mut Problems) -> Value {
     let Some((key, value)) = entry(members, "value") else {
         return Value::Null;
     };
-    let exact = members
-        .get(EXACT_VALUE)
-        .filter(|exact| value.as_str() == Some(&as_text(exact)));
+    let exact = members.get(EXACT_VALUE).filter(|exact| value.as_str() == Some(&as_text(exact)));
     constant(exact.unwrap_or(value), type_name, &place.key(key), problems)
 }
 
@@ -237,12 +167,7 @@ pub(super) fn as_text(value: &Value) -> String {
 }
 
 /// Reads an initial or default value, which must be known when the definition is stored.
-pub(super) fn constant(
-    value: &Value,
-    type_name: TypeName,
-    place: &Path<'_>,
-    problems: &mut Problems,
-) -> Value {
+pub(super) fn constant(value: &Value, type_name: TypeName, place: &Path<'_>, problems: &mut Problems) -> Value {
     if too_deep(value) {
         problems.add(ProblemKind::TooDeep, place, "a constant is nested too deep");
         return Value::Null;
@@ -250,8 +175,7 @@ pub(super) fn constant(
     let value = match short_form(value) {
         Some(("literal", inner)) => inner,
         Some((key, _)) => {
-            let message =
-                format!("an initial value must be a constant, not an expression \"{key}\"");
+            let message = format!("an initial value must be a constant, not an expression \"{key}\"");
             problems.unsupported(place, message);
             return Value::Null;
         }
@@ -278,10 +202,7 @@ fn arguments(document: &Map<String, Value>, list: &str, problems: &mut Problems)
     };
     let place = Path::Root.key(key);
     let Some((wrap, elements)) = elements(value) else {
-        problems.invalid(
-            &place,
-            format!("\"{list}\" must be an array, not {}", kind_of(value)),
-        );
+        problems.invalid(&place, format!("\"{list}\" must be an array, not {}", kind_of(value)));
         return Vec::new();
     };
     let mut names = HashSet::new();
@@ -290,13 +211,7 @@ fn arguments(document: &Map<String, Value>, list: &str, problems: &mut Problems)
         let step = format!("{wrap}/{at}");
         let place = Path::Below(&place, &step);
         let Value::Object(members) = element else {
-            problems.invalid(
-                &place,
-                format!(
-                    "an element of \"{list}\" must be an object, not {}",
-                    kind_of(element)
-                ),
-            );
+            problems.invalid(&place, format!("an element of \"{list}\" must be an object, not {}", kind_of(element)));
             continue;
         };
         let Some(name) = text(members, "name").filter(|name| !name.is_empty()) else {
@@ -304,21 +219,14 @@ fn arguments(document: &Map<String, Value>, list: &str, problems: &mut Problems)
             continue;
         };
         if !names.insert(name) {
-            problems.invalid(
-                &place,
-                format!("\"{name}\" is declared twice in \"{list}\""),
-            );
+            problems.invalid(&place, format!("\"{name}\" is declared twice in \"{list}\""));
         }
         let type_name = type_of(members, &place, problems);
         let default = ["default", "defaultValue"]
             .iter()
             .find_map(|key| entry(members, key).filter(|(_, value)| !value.is_null()))
             .map(|(key, value)| constant(value, type_name, &place.key(key), problems));
-        arguments.push(Argument {
-            name: name.into(),
-            type_name,
-            default,
-        });
+        arguments.push(Argument { name: name.into(), type_name, default });
     }
     arguments
 }

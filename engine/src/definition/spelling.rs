@@ -24,16 +24,11 @@ pub(super) fn check<'k>(
         }
         let free = known.clone().filter(|name| !members.contains_key(*name));
         match nearest(key, free) {
-            Some(name) => problems.invalid(
-                &place.key(key),
-                format!("unknown member \"{key}\" of {owner} (did you mean \"{name}\"?)"),
-            ),
+            Some(name) => problems
+                .invalid(&place.key(key), format!("unknown member \"{key}\" of {owner} (did you mean \"{name}\"?)")),
             // Somebody expects this to be evaluated, and it never would be.
             None if is_short_expression(value) => {
-                problems.invalid(
-                    &place.key(key),
-                    format!("unknown member \"{key}\" of {owner}"),
-                );
+                problems.invalid(&place.key(key), format!("unknown member \"{key}\" of {owner}"));
             }
             None => {}
         }

@@ -55,9 +55,7 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
         | "FlowSendHttpRequest"
         | "DownloadHttpFile"
         | "WriteHttpResponse"
-        | "SendEmail" => {
-            "the database does no network I/O; use \"RunTask\" and a client that works off tasks"
-        }
+        | "SendEmail" => "the database does no network I/O; use \"RunTask\" and a client that works off tasks",
         _ if ELSA_ONLY.contains(&short) || type_name.starts_with("Elsa.") => {
             return match suggestion(short) {
                 Some(name) => {
@@ -88,13 +86,8 @@ fn suggestion(short: &str) -> Option<&'static str> {
     if ELSA_ONLY.contains(&short) {
         return None;
     }
-    let names = catalogue::ACTIVITIES
-        .iter()
-        .map(|activity| activity.descriptor().type_name);
-    spelling::nearest(
-        short,
-        names.map(|name| name.rsplit('.').next().unwrap_or(name)),
-    )
+    let names = catalogue::ACTIVITIES.iter().map(|activity| activity.descriptor().type_name);
+    spelling::nearest(short, names.map(|name| name.rsplit('.').next().unwrap_or(name)))
 }
 
 /// Says why an expression type cannot be used, and what can.
@@ -105,9 +98,7 @@ pub(super) fn expression(type_name: &str) -> String {
             format!("expression type \"{type_name}\" cannot run in the database; {alternatives}")
         }
         "Liquid" | "Secret" | "Delegate" => {
-            format!(
-                "expression type \"{type_name}\" is not supported in this version; {alternatives}"
-            )
+            format!("expression type \"{type_name}\" is not supported in this version; {alternatives}")
         }
         _ => format!("unknown expression type \"{type_name}\"; {alternatives}"),
     }

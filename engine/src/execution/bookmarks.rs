@@ -52,29 +52,24 @@ impl Execution<'_> {
         let key = (self.sequence, order);
         self.core.work.bookmarks.insert(key, bookmark);
         self.core.work.undo.push(Undo::BookmarkMade(key));
-        self.core.bookmark_event(
-            EventKind::BookmarkCreated,
-            self.sequence,
-            node,
-            Some(id),
-            None,
-        );
+        self.core.bookmark_event(EventKind::BookmarkCreated, self.sequence, node, Some(id), None);
         Ok(id)
+    }
+
+    /// Whether bookmarks of this execution are stored, apart from one that is just being used up.
+    pub fn has_stored_bookmarks(&self) -> bool {
+        self.core.context(self.sequence).is_some_and(|context| context.bookmarks > 0)
     }
 
     /// Notes that a bookmark was resumed, and uses it up if it burns.
     pub(crate) fn burn(&mut self, bookmark: &Resumed) {
         let (sequence, node) = (self.sequence, self.node);
-        self.core
-            .bookmark_event(EventKind::Resumed, sequence, node, Some(bookmark.id), None);
+        self.core.bookmark_event(EventKind::Resumed, sequence, node, Some(bookmark.id), None);
         if !bookmark.auto_burn {
             return;
         }
         if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
-            self.core
-                .work
-                .undo
-                .push(Undo::Stored(sequence, context.bookmarks));
+            self.core.work.undo.push(Undo::Stored(sequence, context.bookmarks));
             context.bookmarks = context.bookmarks.saturating_sub(1);
         }
         self.core.work.delta.burned.push(bookmark.id);

@@ -40,20 +40,9 @@ impl<'a> Burst<'a> {
     ) -> Self {
         work.now = host.now();
         let contexts = &instance.state.contexts;
-        work.family = contexts
-            .iter()
-            .filter_map(|(s, c)| Some((c.parent?, *s)))
-            .collect();
+        work.family = contexts.iter().filter_map(|(s, c)| Some((c.parent?, *s))).collect();
         work.keep_trees();
-        Self {
-            core: Core {
-                program,
-                limits,
-                instance,
-                host,
-                work,
-            },
-        }
+        Self { core: Core { program, limits, instance, host, work } }
     }
 
     /// Works the queue off.
@@ -61,12 +50,7 @@ impl<'a> Burst<'a> {
         self.settle()?;
         while let Some(task) = self.core.work.queue.pop_front() {
             match task {
-                Task::Begin {
-                    parent,
-                    node,
-                    tag,
-                    variables,
-                } => {
+                Task::Begin { parent, node, tag, variables } => {
                     if let Some(parent) = parent
                         && !self.core.dequeue(parent, node)
                     {
@@ -137,9 +121,7 @@ impl<'a> Burst<'a> {
         let unit = self.unit(sequence, node, |cx| {
             cx.burn(bookmark);
             match bookmark.callback.as_deref() {
-                Some(callback) => {
-                    crate::activity::custom::call_back(cx, callback, bookmark, input.as_ref())
-                }
+                Some(callback) => crate::activity::custom::call_back(cx, callback, bookmark, input.as_ref()),
                 None => node.activity.resumed(cx, bookmark, input.as_ref()),
             }
         });
@@ -186,8 +168,7 @@ impl<'a> Burst<'a> {
         let mark = self.core.mark();
         // A flowchart evaluates the modes of its joins.
         let flow = node.flow.as_deref();
-        let uses_sql =
-            node.uses_sql || flow.is_some_and(|flow| flow.joins_use_sql(self.core.program));
+        let uses_sql = node.uses_sql || flow.is_some_and(|flow| flow.joins_use_sql(self.core.program));
         if uses_sql {
             self.core.host.begin_step();
         }
@@ -215,8 +196,7 @@ impl<'a> Burst<'a> {
         self.core.add_faults(sequence, 1);
         self.core.instance.incident_count = self.core.instance.incident_count.saturating_add(1);
         let data = json!({ "sqlstate": fault.sqlstate, "message": fault.message });
-        self.core
-            .event(EventKind::Faulted, sequence, node, Some(data));
+        self.core.event(EventKind::Faulted, sequence, node, Some(data));
         let activity_instance_id = self.core.id_of(sequence);
         self.core.work.delta.incidents.push(Incident {
             activity_id: node.id.clone(),
@@ -261,15 +241,8 @@ impl<'a> Burst<'a> {
         let above = above.node;
         self.count_step(above)?;
         let above = self.core.program.node(above);
-        let child = Child {
-            node: ix,
-            sequence,
-            tag,
-            terminal: node.terminal,
-        };
-        self.unit(parent, above, |cx| {
-            above.activity.child_completed(cx, &child, outcomes)
-        });
+        let child = Child { node: ix, sequence, tag, terminal: node.terminal };
+        self.unit(parent, above, |cx| above.activity.child_completed(cx, &child, outcomes));
         Ok(())
     }
 
@@ -296,10 +269,7 @@ impl<'a> Burst<'a> {
         let mut current = Some(by);
         while let Some(sequence) = current {
             around.insert(sequence);
-            current = self
-                .core
-                .context(sequence)
-                .and_then(|context| context.parent);
+            current = self.core.context(sequence).and_then(|context| context.parent);
         }
         self.core.clear_all(&around);
         self.core.instance.sub_status = SubStatus::Finished;
@@ -328,9 +298,7 @@ impl<'a> Burst<'a> {
         delta.created = created.into_iter().map(|(_, bookmark)| bookmark).collect();
         if !delta.tasks.is_empty() {
             let open: BTreeSet<_> = delta.created.iter().map(|bookmark| bookmark.id).collect();
-            delta
-                .tasks
-                .retain(|task: &NewTask| open.contains(&task.bookmark_id));
+            delta.tasks.retain(|task: &NewTask| open.contains(&task.bookmark_id));
         }
         let (status, event) = self.status();
         self.core.instance.sub_status = status;

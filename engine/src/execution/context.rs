@@ -27,12 +27,7 @@ pub struct Execution<'a> {
 
 impl<'a> Execution<'a> {
     pub(crate) fn new(core: Core<'a>, sequence: u32, node: &'a Node) -> Self {
-        Self {
-            core,
-            sequence,
-            node,
-            inputs: Vec::new(),
-        }
+        Self { core, sequence, node, inputs: Vec::new() }
     }
 
     /// The program that runs.
@@ -47,9 +42,7 @@ impl<'a> Execution<'a> {
 
     /// The index of that node.
     pub fn node_index(&self) -> NodeIx {
-        self.core
-            .context(self.sequence)
-            .map_or(NodeIx(0), |context| context.node)
+        self.core.context(self.sequence).map_or(NodeIx(0), |context| context.node)
     }
 
     /// The activity at a port.
@@ -75,22 +68,14 @@ impl<'a> Execution<'a> {
     // Children.
 
     /// Schedules a child, with a mark for the parent and variables of its own.
-    pub fn schedule(
-        &mut self,
-        node: NodeIx,
-        tag: u32,
-        variables: Vec<(String, Value)>,
-    ) -> Result<(), Fault> {
+    pub fn schedule(&mut self, node: NodeIx, tag: u32, variables: Vec<(String, Value)>) -> Result<(), Fault> {
         let depth = self.core.program.node(node).depth;
         if depth > self.core.limits.max_nesting {
             let limit = self.core.limits.max_nesting;
             return Err(Fault::new("54001", "activities are nested too deep")
                 .detail(format!("At most {limit} levels are allowed.")));
         }
-        let variables = variables
-            .into_iter()
-            .map(|(name, value)| (name, Json(value)))
-            .collect();
+        let variables = variables.into_iter().map(|(name, value)| (name, Json(value))).collect();
         self.core.enqueue(self.sequence, node, tag, variables);
         Ok(())
     }
@@ -112,10 +97,7 @@ impl<'a> Execution<'a> {
 
     /// Cancels one open child and everything below it. The caller knows, so it is not told.
     pub fn cancel_child(&mut self, sequence: u32) {
-        let parent = self
-            .core
-            .context(sequence)
-            .and_then(|context| context.parent);
+        let parent = self.core.context(sequence).and_then(|context| context.parent);
         if parent == Some(self.sequence) {
             self.core.cancel(sequence);
         }
@@ -130,10 +112,7 @@ impl<'a> Execution<'a> {
 
     /// Completes this execution with outcomes once the call has returned.
     pub fn complete_with(&mut self, outcomes: Outcomes) -> Result<(), Fault> {
-        self.core
-            .work
-            .finishing
-            .push_back((self.sequence, outcomes));
+        self.core.work.finishing.push_back((self.sequence, outcomes));
         Ok(())
     }
 
@@ -145,10 +124,7 @@ impl<'a> Execution<'a> {
     /// Sends a signal upward until somebody stops it. One that asks for the end of a composite and
     /// finds none ends the workflow.
     pub fn signal(&mut self, signal: &Signal) -> Result<(), Fault> {
-        let mut current = self
-            .core
-            .context(self.sequence)
-            .and_then(|context| context.parent);
+        let mut current = self.core.context(self.sequence).and_then(|context| context.parent);
         while let Some(sequence) = current {
             let Some(context) = self.core.context(sequence) else {
                 break;
@@ -171,9 +147,7 @@ impl<'a> Execution<'a> {
 
     /// What this execution remembers.
     pub fn memory(&self) -> &Memory {
-        self.core
-            .context(self.sequence)
-            .map_or(&Memory::None, |context| &context.memory)
+        self.core.context(self.sequence).map_or(&Memory::None, |context| &context.memory)
     }
 
     /// Remembers something else.
@@ -201,9 +175,7 @@ impl<'a> Execution<'a> {
 
     /// Whether a `Break` passed.
     pub fn is_breaking(&self) -> bool {
-        self.core
-            .context(self.sequence)
-            .is_some_and(|context| context.breaking)
+        self.core.context(self.sequence).is_some_and(|context| context.breaking)
     }
 
     /// Notes that a `Break` passed: this execution ends with the next child that completes.
@@ -237,20 +209,14 @@ impl<'a> Execution<'a> {
     /// Counts a visit of an activity of this flowchart.
     pub fn visit_activity(&mut self, position: u32) -> Result<(), Fault> {
         let before = self.flow_scope_mut()?.visit_activity(position);
-        self.core
-            .work
-            .undo
-            .push(Undo::ActivityVisit(self.sequence, position, before));
+        self.core.work.undo.push(Undo::ActivityVisit(self.sequence, position, before));
         Ok(())
     }
 
     /// Counts a visit of a connection of this flowchart.
     pub fn visit_connection(&mut self, edge: u32, followed: bool) -> Result<(), Fault> {
         let before = self.flow_scope_mut()?.visit_connection(edge, followed);
-        self.core
-            .work
-            .undo
-            .push(Undo::ConnectionVisit(self.sequence, edge, before));
+        self.core.work.undo.push(Undo::ConnectionVisit(self.sequence, edge, before));
         Ok(())
     }
 
@@ -287,30 +253,16 @@ impl<'a> Execution<'a> {
     // Effects.
 
     /// Opens a task whose bookmark was made before.
-    pub fn create_task(
-        &mut self,
-        bookmark_id: Uuid,
-        name: String,
-        payload: Option<Value>,
-    ) -> Result<(), Fault> {
+    pub fn create_task(&mut self, bookmark_id: Uuid, name: String, payload: Option<Value>) -> Result<(), Fault> {
         payload.iter().try_for_each(check_depth)?;
         let activity_id = self.node.id.clone();
-        self.core.work.delta.tasks.push(NewTask {
-            bookmark_id,
-            activity_id,
-            name,
-            payload,
-        });
+        self.core.work.delta.tasks.push(NewTask { bookmark_id, activity_id, name, payload });
         Ok(())
     }
 
     /// Publishes a stimulus after the burst.
     pub fn publish(&mut self, stimulus: Published) -> Result<(), Fault> {
-        stimulus
-            .input
-            .iter()
-            .chain(&stimulus.payload)
-            .try_for_each(check_depth)?;
+        stimulus.input.iter().chain(&stimulus.payload).try_for_each(check_depth)?;
         let data = serde_json::json!({ "name": stimulus.name, "payload": stimulus.payload });
         self.journal(EventKind::Published, Some(data));
         self.core.work.delta.stimuli.push(stimulus);

@@ -58,12 +58,7 @@ pub(crate) struct Work {
 #[derive(Debug)]
 pub(crate) enum Task {
     /// Begin an activity.
-    Begin {
-        parent: Option<u32>,
-        node: NodeIx,
-        tag: u32,
-        variables: Vec<(String, Json)>,
-    },
+    Begin { parent: Option<u32>, node: NodeIx, tag: u32, variables: Vec<(String, Json)> },
     /// Execute a faulted activity again.
     Again(u32),
 }
@@ -82,13 +77,7 @@ impl Work {
 
 impl Core<'_> {
     pub fn reborrow(&mut self) -> Core<'_> {
-        Core {
-            program: self.program,
-            limits: self.limits,
-            instance: self.instance,
-            host: self.host,
-            work: self.work,
-        }
+        Core { program: self.program, limits: self.limits, instance: self.instance, host: self.host, work: self.work }
     }
 
     pub fn context(&self, sequence: u32) -> Option<&Context> {
@@ -138,24 +127,14 @@ impl Core<'_> {
     // Queue.
 
     pub fn enqueue_root(&mut self) {
-        let task = Task::Begin {
-            parent: None,
-            node: NodeIx(0),
-            tag: 0,
-            variables: Vec::new(),
-        };
+        let task = Task::Begin { parent: None, node: NodeIx(0), tag: 0, variables: Vec::new() };
         self.work.queue.push_back(task);
     }
 
     pub fn enqueue(&mut self, parent: u32, node: NodeIx, tag: u32, variables: Vec<(String, Json)>) {
         *self.work.queued.entry((parent, node)).or_insert(0) += 1;
         self.work.undo.push(Undo::Queued((parent, node)));
-        self.work.queue.push_back(Task::Begin {
-            parent: Some(parent),
-            node,
-            tag,
-            variables,
-        });
+        self.work.queue.push_back(Task::Begin { parent: Some(parent), node, tag, variables });
     }
 
     /// Takes one queued child off the count. `false`: its parent has ended meanwhile.
@@ -176,30 +155,16 @@ impl Core<'_> {
     }
 
     pub fn has_children(&self, parent: u32) -> bool {
-        self.work
-            .family
-            .range((parent, 0)..=(parent, u32::MAX))
-            .next()
-            .is_some()
+        self.work.family.range((parent, 0)..=(parent, u32::MAX)).next().is_some()
     }
 
     // Executions.
 
     /// Opens an execution. Not undone: it is there before its own unit begins.
-    pub fn open(
-        &mut self,
-        parent: Option<u32>,
-        node: NodeIx,
-        tag: u32,
-        given: Vec<(String, Json)>,
-    ) -> u32 {
+    pub fn open(&mut self, parent: Option<u32>, node: NodeIx, tag: u32, given: Vec<(String, Json)>) -> u32 {
         let declared = &self.program.node(node).variables;
         let mut variables = Vec::with_capacity(declared.len() + given.len());
-        variables.extend(
-            declared
-                .iter()
-                .map(|v| (v.name.clone(), Json(v.initial.clone()))),
-        );
+        variables.extend(declared.iter().map(|v| (v.name.clone(), Json(v.initial.clone()))));
         variables.extend(given);
         let state = &mut self.instance.state;
         let mut sequence = state.next_context;
@@ -235,10 +200,7 @@ impl Core<'_> {
             self.work.queued.remove(&key);
             self.work.undo.push(Undo::Unqueued(key, count));
         }
-        if self
-            .context(sequence)
-            .is_some_and(|c| c.status == ActivityStatus::Faulted)
-        {
+        if self.context(sequence).is_some_and(|c| c.status == ActivityStatus::Faulted) {
             self.add_faults(sequence, -1);
         }
         if let Some(context) = self.instance.state.contexts.remove(&sequence) {
@@ -255,17 +217,9 @@ impl Core<'_> {
     /// Takes away the bookmarks of an execution, new and stored.
     pub fn drop_bookmarks(&mut self, sequence: u32) {
         let range = (sequence, 0)..=(sequence, u32::MAX);
-        while let Some(key) = self
-            .work
-            .bookmarks
-            .range(range.clone())
-            .next()
-            .map(|(key, _)| *key)
-        {
+        while let Some(key) = self.work.bookmarks.range(range.clone()).next().map(|(key, _)| *key) {
             if let Some(bookmark) = self.work.bookmarks.remove(&key) {
-                self.work
-                    .undo
-                    .push(Undo::BookmarkDropped(key, Box::new(bookmark)));
+                self.work.undo.push(Undo::BookmarkDropped(key, Box::new(bookmark)));
             }
         }
         let id = self.id_of(sequence);
@@ -281,9 +235,7 @@ impl Core<'_> {
     /// Counts faults of an execution, for itself and all above it.
     pub fn add_faults(&mut self, sequence: u32, by: i32) {
         let mut current = Some(sequence);
-        while let Some(context) =
-            current.and_then(|current| self.instance.state.contexts.get_mut(&current))
-        {
+        while let Some(context) = current.and_then(|current| self.instance.state.contexts.get_mut(&current)) {
             context.faults = context.faults.saturating_add_signed(by);
             current = context.parent;
         }

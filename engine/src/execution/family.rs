@@ -12,21 +12,14 @@ impl Core<'_> {
     /// Open children of an execution, oldest first.
     pub fn children(&self, parent: u32) -> Vec<Child> {
         let range = self.work.family.range((parent, 0)..=(parent, u32::MAX));
-        range
-            .filter_map(|(_, sequence)| self.child(*sequence))
-            .collect()
+        range.filter_map(|(_, sequence)| self.child(*sequence)).collect()
     }
 
     /// An open execution as its parent sees it.
     pub fn child(&self, sequence: u32) -> Option<Child> {
         let context = self.context(sequence)?;
         let terminal = self.program.node(context.node).terminal;
-        Some(Child {
-            node: context.node,
-            sequence,
-            tag: context.tag,
-            terminal,
-        })
+        Some(Child { node: context.node, sequence, tag: context.tag, terminal })
     }
 
     /// Cancels everything below an execution.

@@ -65,10 +65,7 @@ impl Execution<'_> {
 
     /// Takes an input that was evaluated.
     pub fn take_input(&mut self, index: usize) -> Value {
-        self.inputs
-            .get_mut(index)
-            .map(Value::take)
-            .unwrap_or_default()
+        self.inputs.get_mut(index).map(Value::take).unwrap_or_default()
     }
 
     /// An input as text; null is empty.
@@ -81,10 +78,7 @@ impl Execution<'_> {
         match self.text(index) {
             text if text.is_empty() => {
                 let name = self.input_name(index);
-                Err(Fault::new(
-                    "22004",
-                    format!("input \"{name}\" must not be empty"),
-                ))
+                Err(Fault::new("22004", format!("input \"{name}\" must not be empty")))
             }
             text => Ok(text),
         }
@@ -96,10 +90,7 @@ impl Execution<'_> {
             Value::Array(items) => Ok(items.iter().map(to_text).collect()),
             _ => {
                 let name = self.input_name(index);
-                Err(Fault::new(
-                    "22023",
-                    format!("input \"{name}\" must be a list"),
-                ))
+                Err(Fault::new("22023", format!("input \"{name}\" must be a list")))
             }
         }
     }
@@ -130,29 +121,18 @@ impl Execution<'_> {
     }
 
     /// An input of another node, evaluated in the scope of this execution, as one of several names.
-    pub fn choice_of(
-        &mut self,
-        node: NodeIx,
-        index: usize,
-        names: &[&str],
-    ) -> Result<usize, Fault> {
+    pub fn choice_of(&mut self, node: NodeIx, index: usize, names: &[&str]) -> Result<usize, Fault> {
         let node = self.core.program.node(node);
         let value = self.evaluate_input_of(node, index)?;
         let descriptor = node.activity.descriptor().inputs.get(index);
-        choice(
-            &value,
-            names,
-            descriptor.map_or("", |descriptor| descriptor.name),
-        )
+        choice(&value, names, descriptor.map_or("", |descriptor| descriptor.name))
     }
 
     /// The cases whose conditions hold: the first one, or all.
     pub fn matching_cases(&mut self, all: bool) -> Result<Vec<usize>, Fault> {
         let mut matching = Vec::new();
         for (index, case) in self.node.cases.iter().enumerate() {
-            let holds = self
-                .evaluate(&case.condition)
-                .and_then(|value| boolean(&value));
+            let holds = self.evaluate(&case.condition).and_then(|value| boolean(&value));
             let holds = holds.map_err(|fault| locate(fault, &format!("cases/{}", case.label)))?;
             if holds {
                 matching.push(index);
@@ -165,12 +145,7 @@ impl Execution<'_> {
     }
 
     fn input_name(&self, index: usize) -> &'static str {
-        self.node
-            .activity
-            .descriptor()
-            .inputs
-            .get(index)
-            .map_or("", |input| input.name)
+        self.node.activity.descriptor().inputs.get(index).map_or("", |input| input.name)
     }
 }
 
@@ -178,16 +153,11 @@ fn default_of(node: &Node, index: usize) -> Value {
     let descriptor = node.activity.descriptor().inputs.get(index);
     let json = descriptor.and_then(|descriptor| descriptor.default);
     // Defaults are ours and tested to be JSON.
-    json.and_then(|json| serde_json::from_str(json).ok())
-        .unwrap_or_default()
+    json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
 }
 
 fn boolean(value: &Value) -> Result<bool, Fault> {
-    if value.is_null() {
-        Ok(false)
-    } else {
-        as_bool(value)
-    }
+    if value.is_null() { Ok(false) } else { as_bool(value) }
 }
 
 fn choice(value: &Value, names: &[&str], input: &str) -> Result<usize, Fault> {
@@ -195,19 +165,10 @@ fn choice(value: &Value, names: &[&str], input: &str) -> Result<usize, Fault> {
         Value::Null => return Ok(0),
         value => to_text(value),
     };
-    names
-        .iter()
-        .position(|name| name.eq_ignore_ascii_case(&text))
-        .ok_or_else(|| {
-            Fault::new(
-                "22023",
-                format!("input \"{input}\" must be one of {}", names.join(", ")),
-            )
-            .detail(format!(
-                "It is \"{}\".",
-                text.chars().take(64).collect::<String>()
-            ))
-        })
+    names.iter().position(|name| name.eq_ignore_ascii_case(&text)).ok_or_else(|| {
+        Fault::new("22023", format!("input \"{input}\" must be one of {}", names.join(", ")))
+            .detail(format!("It is \"{}\".", text.chars().take(64).collect::<String>()))
+    })
 }
 
 /// Says which input could not be evaluated, unless the fault says where it comes from already.

@@ -27,10 +27,7 @@ impl Execution<'_> {
                 let items = self.evaluate_input(input)?;
                 require_list(&items)?;
                 check_depth(&items)?;
-                Memory::Items {
-                    index: 0,
-                    items: Json(items),
-                }
+                Memory::Items { index: 0, items: Json(items) }
             }
         };
         self.set_memory(memory);
@@ -62,9 +59,7 @@ impl Execution<'_> {
                 read_variable(self.core.instance, place, name)
             }
             ExpressionKind::Input(name) => self.input_in_place(name),
-            ExpressionKind::Object(_) | ExpressionKind::JavaScript(_) | ExpressionKind::Sql(_) => {
-                None
-            }
+            ExpressionKind::Object(_) | ExpressionKind::JavaScript(_) | ExpressionKind::Sql(_) => None,
         }
     }
 }
@@ -76,13 +71,7 @@ fn at(items: &Value, index: usize) -> Option<Value> {
 fn require_list(items: &Value) -> Result<(), Fault> {
     match items {
         Value::Array(_) => Ok(()),
-        Value::Null => Err(Fault::new(
-            "22004",
-            "items of a ForEach activity must not be null",
-        )),
-        _ => Err(Fault::new(
-            "22023",
-            "items of a ForEach activity must be a list",
-        )),
+        Value::Null => Err(Fault::new("22004", "items of a ForEach activity must not be null")),
+        _ => Err(Fault::new("22023", "items of a ForEach activity must be a list")),
     }
 }

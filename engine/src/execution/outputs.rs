@@ -32,11 +32,7 @@ impl Execution<'_> {
         let binding = bindings
             .iter()
             .find(|(bound, _)| bound == name)
-            .or_else(|| {
-                bindings
-                    .iter()
-                    .find(|(bound, _)| bound.eq_ignore_ascii_case(name))
-            });
+            .or_else(|| bindings.iter().find(|(bound, _)| bound.eq_ignore_ascii_case(name)));
         if let Some((_, binding)) = binding {
             self.bind(binding, value.clone())?;
         }
@@ -57,21 +53,13 @@ impl Execution<'_> {
                 fault.message = format!("variable \"{name}\": {}", fault.message);
                 fault
             }),
-            None => Err(Fault::new(
-                "42704",
-                format!("variable \"{name}\" does not exist"),
-            )),
+            None => Err(Fault::new("42704", format!("variable \"{name}\" does not exist"))),
         }
     }
 
     /// Sets an output of the workflow, converted to its declared type.
     pub fn set_workflow_output(&mut self, name: &str, value: Value) -> Result<(), Fault> {
-        let declared = self
-            .core
-            .program
-            .outputs
-            .iter()
-            .find(|output| output.name == name);
+        let declared = self.core.program.outputs.iter().find(|output| output.name == name);
         let value = match declared {
             Some(output) => convert(value, output.type_name).map_err(|mut fault| {
                 fault.message = format!("output \"{name}\": {}", fault.message);
@@ -85,10 +73,7 @@ impl Execution<'_> {
         }
         let before = self.core.instance.output.insert(name.to_owned(), value);
         let changed = std::mem::replace(&mut self.core.work.delta.changed.output, true);
-        self.core
-            .work
-            .undo
-            .push(Undo::WorkflowOutput(name.to_owned(), before, changed));
+        self.core.work.undo.push(Undo::WorkflowOutput(name.to_owned(), before, changed));
         Ok(())
     }
 
@@ -108,10 +93,7 @@ impl Execution<'_> {
                 None
             }
         };
-        self.core
-            .work
-            .undo
-            .push(Undo::ActivityOutput(node, name, before));
+        self.core.work.undo.push(Undo::ActivityOutput(node, name, before));
         Ok(())
     }
 }

@@ -42,22 +42,11 @@ impl Execution<'_> {
 
     /// A workflow input, without copying it.
     pub(crate) fn input_in_place(&self, name: &str) -> Option<&Value> {
-        let resumed = self
-            .core
-            .work
-            .resume_input
-            .as_ref()
-            .and_then(|input| input.get(name));
-        resumed
-            .or_else(|| self.core.instance.input.get(name))
-            .or_else(|| {
-                let inputs = &self.core.program.inputs;
-                inputs
-                    .iter()
-                    .find(|input| input.name == name)?
-                    .default
-                    .as_ref()
-            })
+        let resumed = self.core.work.resume_input.as_ref().and_then(|input| input.get(name));
+        resumed.or_else(|| self.core.instance.input.get(name)).or_else(|| {
+            let inputs = &self.core.program.inputs;
+            inputs.iter().find(|input| input.name == name)?.default.as_ref()
+        })
     }
 }
 
@@ -66,22 +55,13 @@ impl<'a> Reading<'a> {
         let resumed = self.resume_input.and_then(|input| input.get(name));
         resumed
             .or_else(|| self.instance.input.get(name))
-            .or_else(|| {
-                self.program
-                    .inputs
-                    .iter()
-                    .find(|input| input.name == name)?
-                    .default
-                    .as_ref()
-            })
+            .or_else(|| self.program.inputs.iter().find(|input| input.name == name)?.default.as_ref())
     }
 
     fn outputs_of(&self, activity: &str) -> Option<&'a [(String, Json)]> {
         let nodes = &self.program.nodes;
         let named = || {
-            let at = nodes
-                .iter()
-                .position(|node| node.name.as_deref() == Some(activity))?;
+            let at = nodes.iter().position(|node| node.name.as_deref() == Some(activity))?;
             u32::try_from(at).ok().map(NodeIx)
         };
         let node = self.program.find(activity).or_else(named)?;
@@ -111,10 +91,7 @@ impl Scope for Reading<'_> {
     }
 
     fn set_variable(&mut self, name: &str, _value: Value) -> Result<bool, Fault> {
-        Err(Fault::new(
-            "25006",
-            format!("cannot set variable \"{name}\" inside a SQL expression"),
-        ))
+        Err(Fault::new("25006", format!("cannot set variable \"{name}\" inside a SQL expression")))
     }
 
     fn input(&self, name: &str) -> Option<Value> {
@@ -128,18 +105,9 @@ impl Scope for Reading<'_> {
                 all.insert(input.name.clone(), default.clone());
             }
         }
-        all.extend(
-            self.instance
-                .input
-                .iter()
-                .map(|(name, value)| (name.clone(), value.clone())),
-        );
+        all.extend(self.instance.input.iter().map(|(name, value)| (name.clone(), value.clone())));
         if let Some(Value::Object(resumed)) = self.resume_input {
-            all.extend(
-                resumed
-                    .iter()
-                    .map(|(name, value)| (name.clone(), value.clone())),
-            );
+            all.extend(resumed.iter().map(|(name, value)| (name.clone(), value.clone())));
         }
         Value::Object(all)
     }
@@ -147,28 +115,16 @@ impl Scope for Reading<'_> {
     fn input_names(&self) -> Vec<String> {
         let declared = self.program.inputs.iter().map(|input| &input.name);
         let resumed = self.resume_input.and_then(Value::as_object);
-        let given = self
-            .instance
-            .input
-            .keys()
-            .chain(resumed.into_iter().flat_map(Map::keys));
+        let given = self.instance.input.keys().chain(resumed.into_iter().flat_map(Map::keys));
         let mut seen = BTreeSet::new();
-        declared
-            .chain(given)
-            .filter(|name| seen.insert(name.as_str()))
-            .cloned()
-            .collect()
+        declared.chain(given).filter(|name| seen.insert(name.as_str())).cloned().collect()
     }
 
     fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value> {
         let outputs = self.outputs_of(activity)?;
         let find = |name: &str| {
             let exact = outputs.iter().find(|(known, _)| known == name);
-            exact.or_else(|| {
-                outputs
-                    .iter()
-                    .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            })
+            exact.or_else(|| outputs.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)))
         };
         let found = match (output, outputs) {
             (Some(name), _) => find(name),
@@ -181,12 +137,7 @@ impl Scope for Reading<'_> {
     fn output_names(&self) -> Vec<(String, String)> {
         let mut names = Vec::new();
         for node in &self.program.nodes {
-            let described = node
-                .activity
-                .descriptor()
-                .outputs
-                .iter()
-                .map(|output| output.name);
+            let described = node.activity.descriptor().outputs.iter().map(|output| output.name);
             let custom = node.custom_outputs.iter().map(|(name, _)| name.as_str());
             for output in described.chain(custom) {
                 names.push((node.id.clone(), output.to_owned()));
@@ -200,25 +151,15 @@ impl Scope for Reading<'_> {
 
     fn outputs(&self) -> Value {
         let all = self.instance.state.outputs.iter().map(|(node, outputs)| {
-            let outputs = outputs
-                .iter()
-                .map(|(name, value)| (name.clone(), value.0.clone()));
-            let id = self
-                .program
-                .nodes
-                .get(node.0 as usize)
-                .map(|node| node.id.clone());
+            let outputs = outputs.iter().map(|(name, value)| (name.clone(), value.0.clone()));
+            let id = self.program.nodes.get(node.0 as usize).map(|node| node.id.clone());
             (id.unwrap_or_default(), Value::Object(outputs.collect()))
         });
         Value::Object(all.collect())
     }
 
     fn last_result(&self) -> Option<Value> {
-        self.instance
-            .state
-            .last_result
-            .as_ref()
-            .map(|value| value.0.clone())
+        self.instance.state.last_result.as_ref().map(|value| value.0.clone())
     }
 
     fn instance(&self) -> Value {
@@ -248,10 +189,7 @@ impl Scope for Reading<'_> {
     }
 
     fn set_correlation_id(&mut self, _value: Option<String>) -> Result<(), Fault> {
-        Err(Fault::new(
-            "25006",
-            "cannot set the correlation id inside a SQL expression",
-        ))
+        Err(Fault::new("25006", "cannot set the correlation id inside a SQL expression"))
     }
 
     fn instance_name(&self) -> Option<String> {

@@ -26,9 +26,9 @@ impl Core<'_> {
     /// Sets a variable, converted to its declared type.
     pub fn assign(&mut self, place: Place, name: &str, value: Value) -> Result<(), Fault> {
         let declared = match place {
-            Place::Context(sequence, index) => self
-                .context(sequence)
-                .and_then(|context| self.program.node(context.node).variables.get(index)),
+            Place::Context(sequence, index) => {
+                self.context(sequence).and_then(|context| self.program.node(context.node).variables.get(index))
+            }
             Place::Workflow => self.program.variables.iter().find(|v| v.name == name),
         };
         let value = match declared {
@@ -42,9 +42,7 @@ impl Core<'_> {
                 let slot = variables.and_then(|context| context.variables.get_mut(index));
                 if let Some((_, slot)) = slot {
                     let before = std::mem::replace(slot, Json(value));
-                    self.work
-                        .undo
-                        .push(Undo::ContextVariable(sequence, index, before));
+                    self.work.undo.push(Undo::ContextVariable(sequence, index, before));
                 }
             }
             Place::Workflow => self.assign_workflow(name, value),
@@ -61,9 +59,7 @@ impl Core<'_> {
         }
         let before = std::mem::replace(slot, value);
         let changed = std::mem::replace(&mut self.work.delta.changed.variables, true);
-        self.work
-            .undo
-            .push(Undo::WorkflowVariable(name.to_owned(), before, changed));
+        self.work.undo.push(Undo::WorkflowVariable(name.to_owned(), before, changed));
     }
 }
 
@@ -81,30 +77,17 @@ pub(crate) fn check_depth(value: &Value) -> Result<(), Fault> {
 /// Finds the nearest variable of a name, seen from an execution.
 pub(crate) fn find_variable(instance: &Instance, sequence: u32, name: &str) -> Option<Place> {
     let mut current = Some(sequence);
-    while let Some((sequence, context)) =
-        current.and_then(|current| instance.state.contexts.get_key_value(&current))
-    {
-        if let Some(index) = context
-            .variables
-            .iter()
-            .position(|(known, _)| known == name)
-        {
+    while let Some((sequence, context)) = current.and_then(|current| instance.state.contexts.get_key_value(&current)) {
+        if let Some(index) = context.variables.iter().position(|(known, _)| known == name) {
             return Some(Place::Context(*sequence, index));
         }
         current = context.parent;
     }
-    instance
-        .variables
-        .contains_key(name)
-        .then_some(Place::Workflow)
+    instance.variables.contains_key(name).then_some(Place::Workflow)
 }
 
 /// Reads a variable that was found.
-pub(crate) fn read_variable<'i>(
-    instance: &'i Instance,
-    place: Place,
-    name: &str,
-) -> Option<&'i Value> {
+pub(crate) fn read_variable<'i>(instance: &'i Instance, place: Place, name: &str) -> Option<&'i Value> {
     match place {
         Place::Context(sequence, index) => {
             let context = instance.state.contexts.get(&sequence)?;

@@ -39,7 +39,8 @@ pub struct ScriptLimits {
     pub time: Duration,
     /// Bytes of memory of the runtime.
     pub memory: usize,
-    /// Bytes of C stack, counted from the call. Must fit into what the thread has left.
+    /// Bytes of C stack, counted from the call. Must fit into what the thread has left: PostgreSQL keeps
+    /// 512 kB beyond `max_stack_depth`, so the default is safe wherever a backend may call.
     pub stack: usize,
     /// Whether the script should stop because the query is cancelled. Asked often; must not unwind.
     pub interrupted: fn() -> bool,
@@ -47,12 +48,7 @@ pub struct ScriptLimits {
 
 impl Default for ScriptLimits {
     fn default() -> Self {
-        Self {
-            time: Duration::from_secs(5),
-            memory: 64 << 20,
-            stack: 256 << 10,
-            interrupted: || false,
-        }
+        Self { time: Duration::from_secs(5), memory: 64 << 20, stack: 384 << 10, interrupted: || false }
     }
 }
 
@@ -105,10 +101,7 @@ pub fn check(source: &str) -> Result<(), String> {
 ///
 /// It is gone while in use: SQL that a scope runs may evaluate scripts of its own, which then get
 /// an engine of their own.
-fn with_engine<R>(
-    limits: ScriptLimits,
-    work: impl FnOnce(&mut Engine) -> Result<R, Failure>,
-) -> Result<R, Failure> {
+fn with_engine<R>(limits: ScriptLimits, work: impl FnOnce(&mut Engine) -> Result<R, Failure>) -> Result<R, Failure> {
     let mut engine = match ENGINE.with(|slot| slot.take()) {
         Some(engine) => engine,
         None => Box::new(Engine::new(&limits)?),

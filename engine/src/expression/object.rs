@@ -12,11 +12,7 @@ pub(super) fn evaluate(template: &ObjectTemplate, scope: &mut dyn Scope) -> Resu
     evaluate_at(template, scope, 0)
 }
 
-fn evaluate_at(
-    template: &ObjectTemplate,
-    scope: &mut dyn Scope,
-    depth: usize,
-) -> Result<Value, Fault> {
+fn evaluate_at(template: &ObjectTemplate, scope: &mut dyn Scope, depth: usize) -> Result<Value, Fault> {
     // The recursion is over the definition, which is validated; the limit is for definitions made by hand.
     if depth > MAX_DEPTH {
         return Err(too_deep());
@@ -24,10 +20,8 @@ fn evaluate_at(
     match template {
         ObjectTemplate::Constant(value) => Ok(value.clone()),
         ObjectTemplate::Array(items) => {
-            let values: Result<Vec<Value>, Fault> = items
-                .iter()
-                .map(|item| evaluate_at(item, scope, depth + 1))
-                .collect();
+            let values: Result<Vec<Value>, Fault> =
+                items.iter().map(|item| evaluate_at(item, scope, depth + 1)).collect();
             values.map(Value::Array)
         }
         ObjectTemplate::Object(members) => {

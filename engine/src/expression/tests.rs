@@ -17,38 +17,14 @@ fn each_kind_is_evaluated_and_converted() {
     let mut scope = TestScope::with(json!({"Count": "5"}));
     scope.inputs.insert("In".to_owned(), json!(1));
     for (kind, to, expected) in [
-        (
-            ExpressionKind::Literal(json!("true")),
-            TypeName::Boolean,
-            json!(true),
-        ),
-        (
-            ExpressionKind::Variable("Count".to_owned()),
-            TypeName::Integer,
-            json!(5),
-        ),
-        (
-            ExpressionKind::Input("In".to_owned()),
-            TypeName::String,
-            json!("1"),
-        ),
-        (
-            ExpressionKind::Input("Missing".to_owned()),
-            TypeName::String,
-            json!(null),
-        ),
-        (
-            ExpressionKind::JavaScript("1 + 1".into()),
-            TypeName::String,
-            json!("2"),
-        ),
+        (ExpressionKind::Literal(json!("true")), TypeName::Boolean, json!(true)),
+        (ExpressionKind::Variable("Count".to_owned()), TypeName::Integer, json!(5)),
+        (ExpressionKind::Input("In".to_owned()), TypeName::String, json!("1")),
+        (ExpressionKind::Input("Missing".to_owned()), TypeName::String, json!(null)),
+        (ExpressionKind::JavaScript("1 + 1".into()), TypeName::String, json!("2")),
         (ExpressionKind::Sql("2 * 3".into()), TypeName::Any, json!(6)),
     ] {
-        assert_eq!(
-            evaluate(&expression(kind.clone(), to), &mut scope),
-            Ok(expected),
-            "{kind:?}"
-        );
+        assert_eq!(evaluate(&expression(kind.clone(), to), &mut scope), Ok(expected), "{kind:?}");
     }
 }
 
@@ -61,39 +37,21 @@ fn objects_are_filled_in_order() {
     };
     let template = ObjectTemplate::Object(vec![
         ("b".to_owned(), next()),
-        (
-            "a".to_owned(),
-            ObjectTemplate::Array(vec![next(), ObjectTemplate::Constant(json!("c")), next()]),
-        ),
+        ("a".to_owned(), ObjectTemplate::Array(vec![next(), ObjectTemplate::Constant(json!("c")), next()])),
     ]);
     let object = expression(ExpressionKind::Object(template), TypeName::Any);
-    assert_eq!(
-        evaluate(&object, &mut scope),
-        Ok(json!({"b": 1, "a": [2, "c", 3]}))
-    );
+    assert_eq!(evaluate(&object, &mut scope), Ok(json!({"b": 1, "a": [2, "c", 3]})));
 }
 
 #[test]
 fn faults_say_what_went_wrong() {
     let mut scope = TestScope::default();
     let mut fault = |kind, to| evaluate(&expression(kind, to), &mut scope).unwrap_err();
-    assert_eq!(
-        fault(ExpressionKind::Variable("X".to_owned()), TypeName::Any).sqlstate,
-        "42704"
-    );
-    assert_eq!(
-        fault(ExpressionKind::Sql("1 / 0".into()), TypeName::Any).sqlstate,
-        "22012"
-    );
-    let conversion = fault(
-        ExpressionKind::JavaScript("'five'".into()),
-        TypeName::Integer,
-    );
+    assert_eq!(fault(ExpressionKind::Variable("X".to_owned()), TypeName::Any).sqlstate, "42704");
+    assert_eq!(fault(ExpressionKind::Sql("1 / 0".into()), TypeName::Any).sqlstate, "22012");
+    let conversion = fault(ExpressionKind::JavaScript("'five'".into()), TypeName::Integer);
     assert_eq!(conversion.sqlstate, "22P02");
-    assert_eq!(
-        conversion.detail.as_deref(),
-        Some("The value of the expression is converted to Integer.")
-    );
+    assert_eq!(conversion.detail.as_deref(), Some("The value of the expression is converted to Integer."));
 }
 
 proptest! {

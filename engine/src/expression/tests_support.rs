@@ -26,16 +26,8 @@ pub(crate) struct TestScope {
 
 impl TestScope {
     pub(crate) fn with(variables: Value) -> Self {
-        let variables = variables
-            .as_object()
-            .cloned()
-            .unwrap_or_default()
-            .into_iter()
-            .collect();
-        Self {
-            variables,
-            ..Self::default()
-        }
+        let variables = variables.as_object().cloned().unwrap_or_default().into_iter().collect();
+        Self { variables, ..Self::default() }
     }
 }
 
@@ -52,11 +44,7 @@ impl Scope for TestScope {
             return Err(Fault::new("22003", "value out of range").detail("It is kept."));
         }
         self.writes.push(name.to_owned());
-        Ok(self
-            .variables
-            .get_mut(name)
-            .map(|slot| *slot = value)
-            .is_some())
+        Ok(self.variables.get_mut(name).map(|slot| *slot = value).is_some())
     }
     fn input(&self, name: &str) -> Option<Value> {
         self.inputs.get(name).cloned()
@@ -68,19 +56,11 @@ impl Scope for TestScope {
         self.inputs.keys().cloned().collect()
     }
     fn output_from(&self, activity: &str, output: Option<&str>) -> Option<Value> {
-        let found = |(of, name, _): &&(String, String, Value)| {
-            of == activity && output.is_none_or(|o| o == name)
-        };
-        self.outputs
-            .iter()
-            .find(found)
-            .map(|(_, _, value)| value.clone())
+        let found = |(of, name, _): &&(String, String, Value)| of == activity && output.is_none_or(|o| o == name);
+        self.outputs.iter().find(found).map(|(_, _, value)| value.clone())
     }
     fn output_names(&self) -> Vec<(String, String)> {
-        self.outputs
-            .iter()
-            .map(|(activity, output, _)| (activity.clone(), output.clone()))
-            .collect()
+        self.outputs.iter().map(|(activity, output, _)| (activity.clone(), output.clone())).collect()
     }
     fn outputs(&self) -> Value {
         json!({})

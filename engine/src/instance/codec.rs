@@ -22,13 +22,9 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
     let corrupt = |reason: &str| Error::CorruptState(reason.to_owned());
     match bytes.split_first() {
         Some((&FORMAT, rest)) => {
-            let (state, rest): (State, _) = postcard::take_from_bytes(rest)
-                .map_err(|error| Error::CorruptState(error.to_string()))?;
-            if rest.is_empty() {
-                Ok(state)
-            } else {
-                Err(corrupt("bytes are left over"))
-            }
+            let (state, rest): (State, _) =
+                postcard::take_from_bytes(rest).map_err(|error| Error::CorruptState(error.to_string()))?;
+            if rest.is_empty() { Ok(state) } else { Err(corrupt("bytes are left over")) }
         }
         Some((format, _)) => Err(Error::CorruptState(format!("format {format} is not known"))),
         None => Err(corrupt("there are no bytes")),
@@ -60,16 +56,8 @@ mod tests {
         let mut scope = FlowScope::new(5);
         scope.visit_activity(1);
         scope.visit_connection(2, true);
-        let items = Memory::Items {
-            index: 1,
-            items: Json(json!([1])),
-        };
-        let range = Memory::Range {
-            current: -1,
-            end: 300,
-            step: 2,
-            inclusive: false,
-        };
+        let items = Memory::Items { index: 1, items: Json(json!([1])) };
+        let range = Memory::Range { current: -1, end: 300, step: 2, inclusive: false };
         let memories = [
             Memory::None,
             Memory::Count(-7),
@@ -102,21 +90,15 @@ mod tests {
     fn what_an_earlier_version_wrote_is_still_read() {
         let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
         assert_eq!(hex(&encode_state(&sample())), FROZEN);
-        let bytes: Vec<u8> = (0..FROZEN.len() / 2)
-            .map(|i| u8::from_str_radix(&FROZEN[2 * i..2 * i + 2], 16).unwrap())
-            .collect();
+        let bytes: Vec<u8> =
+            (0..FROZEN.len() / 2).map(|i| u8::from_str_radix(&FROZEN[2 * i..2 * i + 2], 16).unwrap()).collect();
         assert_eq!(decode_state(&bytes).unwrap(), sample());
     }
 
     #[test]
     fn an_unknown_format_and_damaged_bytes_are_refused() {
         let good = encode_state(&sample());
-        for bytes in [
-            &[] as &[u8],
-            &[2],
-            &good[..good.len() - 1],
-            &[&good[..], &[0]].concat(),
-        ] {
+        for bytes in [&[] as &[u8], &[2], &good[..good.len() - 1], &[&good[..], &[0]].concat()] {
             assert!(matches!(decode_state(bytes), Err(Error::CorruptState(_))));
         }
     }

@@ -40,9 +40,7 @@ impl Kind {
             Self::Text => Some(text.to_owned()),
             Self::Lower => Some(text.to_lowercase()),
             Self::Instant => instant(text),
-            Self::Span => {
-                Some(text.trim().to_owned()).filter(|text| crate::value::is_time_span(text))
-            }
+            Self::Span => Some(text.trim().to_owned()).filter(|text| crate::value::is_time_span(text)),
         }
     }
 
@@ -54,9 +52,7 @@ impl Kind {
 
 /// Seven digits of a second at most, without trailing zeros, as .NET writes an instant.
 fn instant(text: &str) -> Option<String> {
-    let parsed = DateTime::parse_from_rfc3339(text.trim())
-        .ok()?
-        .with_timezone(&Utc);
+    let parsed = DateTime::parse_from_rfc3339(text.trim()).ok()?.with_timezone(&Utc);
     let text = parsed.to_rfc3339_opts(SecondsFormat::Nanos, false);
     let (seconds, rest) = text.split_once('.')?;
     let fraction = rest.get(..7)?.trim_end_matches('0');
@@ -65,26 +61,14 @@ fn instant(text: &str) -> Option<String> {
 }
 
 const fn counts(name: &'static str, kind: Kind) -> Field {
-    Field {
-        name,
-        kind,
-        required: true,
-        hashed: true,
-    }
+    Field { name, kind, required: true, hashed: true }
 }
 
 const fn kept(name: &'static str) -> Field {
-    Field {
-        name,
-        kind: Kind::Text,
-        required: false,
-        hashed: false,
-    }
+    Field { name, kind: Kind::Text, required: false, hashed: false }
 }
 
-const EVENT: &[Shape] = &[Shape {
-    fields: &[counts("EventName", Kind::Text)],
-}];
+const EVENT: &[Shape] = &[Shape { fields: &[counts("EventName", Kind::Text)] }];
 const HTTP_ENDPOINT: &[Shape] = &[Shape {
     fields: &[
         counts("Path", Kind::Lower),
@@ -95,48 +79,20 @@ const HTTP_ENDPOINT: &[Shape] = &[Shape {
         kept("RequestSizeLimit"),
     ],
 }];
-const RUN_TASK: &[Shape] = &[Shape {
-    fields: &[counts("TaskId", Kind::Text), kept("TaskName")],
-}];
-const CHILD: &[Shape] = &[Shape {
-    fields: &[counts("ChildInstanceId", Kind::Text)],
-}];
-const CHILDREN: &[Shape] = &[Shape {
-    fields: &[
-        counts("ParentInstanceId", Kind::Text),
-        kept("ScheduledInstanceIdsCount"),
-    ],
-}];
-const BACKGROUND: &[Shape] = &[Shape {
-    fields: &[kept("JobId")],
-}];
-const DELAY: &[Shape] = &[Shape {
-    fields: &[counts("ResumeAt", Kind::Instant)],
-}];
-const START_AT: &[Shape] = &[Shape {
-    fields: &[counts("ExecuteAt", Kind::Instant)],
-}];
+const RUN_TASK: &[Shape] = &[Shape { fields: &[counts("TaskId", Kind::Text), kept("TaskName")] }];
+const CHILD: &[Shape] = &[Shape { fields: &[counts("ChildInstanceId", Kind::Text)] }];
+const CHILDREN: &[Shape] =
+    &[Shape { fields: &[counts("ParentInstanceId", Kind::Text), kept("ScheduledInstanceIdsCount")] }];
+const BACKGROUND: &[Shape] = &[Shape { fields: &[kept("JobId")] }];
+const DELAY: &[Shape] = &[Shape { fields: &[counts("ResumeAt", Kind::Instant)] }];
+const START_AT: &[Shape] = &[Shape { fields: &[counts("ExecuteAt", Kind::Instant)] }];
 const TIMER: &[Shape] = &[
-    Shape {
-        fields: &[counts("ResumeAt", Kind::Instant)],
-    },
-    Shape {
-        fields: &[
-            counts("StartAt", Kind::Instant),
-            counts("Interval", Kind::Span),
-        ],
-    },
+    Shape { fields: &[counts("ResumeAt", Kind::Instant)] },
+    Shape { fields: &[counts("StartAt", Kind::Instant), counts("Interval", Kind::Span)] },
 ];
 const CRON: &[Shape] = &[
-    Shape {
-        fields: &[
-            counts("ExecuteAt", Kind::Instant),
-            counts("CronExpression", Kind::Text),
-        ],
-    },
-    Shape {
-        fields: &[counts("CronExpression", Kind::Text)],
-    },
+    Shape { fields: &[counts("ExecuteAt", Kind::Instant), counts("CronExpression", Kind::Text)] },
+    Shape { fields: &[counts("CronExpression", Kind::Text)] },
 ];
 
 /// The payload types of a stimulus name, if Elsa knows it.

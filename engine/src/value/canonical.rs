@@ -32,11 +32,7 @@ pub fn canonical(value: &Value) -> String {
                 begin(item, &mut text, &mut open);
             }
             None => {
-                text.push(if matches!(top, Open::Array(_)) {
-                    ']'
-                } else {
-                    '}'
-                });
+                text.push(if matches!(top, Open::Array(_)) { ']' } else { '}' });
                 open.pop();
             }
         }
@@ -78,15 +74,9 @@ mod tests {
     fn equal_as_jsonb_is_equal_as_text() {
         let one = parse_json(r#"{"b": [1.10, 100, "x[", {}], "a": {"z": null, "y": []}}"#).unwrap();
         let two = parse_json(r#"{ "a":{"y":[],"z":null},"b":[1.1,1e2,"x[",{}]}"#).unwrap();
-        assert_eq!(
-            canonical(&one),
-            r#"{"a":{"y":[],"z":null},"b":[1.1,100,"x[",{}]}"#
-        );
+        assert_eq!(canonical(&one), r#"{"a":{"y":[],"z":null},"b":[1.1,100,"x[",{}]}"#);
         assert_eq!(canonical(&one), canonical(&two));
-        assert_eq!(
-            parse_json(&canonical(&one)).map(|v| canonical(&v)),
-            Ok(canonical(&one))
-        );
+        assert_eq!(parse_json(&canonical(&one)).map(|v| canonical(&v)), Ok(canonical(&one)));
     }
 
     #[test]

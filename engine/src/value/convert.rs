@@ -8,7 +8,8 @@ use serde_json::{Number, Value};
 use uuid::Uuid;
 
 use super::number::{self, Decimal};
-use super::text::{parse_bool, parse_json, shorten, to_text};
+use super::parse::parse_json;
+use super::text::{parse_bool, shorten, to_text};
 use super::time;
 use crate::fault::Fault;
 use crate::program::TypeName;
@@ -41,17 +42,11 @@ pub fn convert(value: Value, to: TypeName) -> Result<Value, Fault> {
 
 /// The fault for a value that is no such thing.
 pub(crate) fn invalid(value: &Value, type_name: &str) -> Fault {
-    Fault::new(
-        "22P02",
-        format!("invalid value for type {type_name}: {}", quoted(value)),
-    )
+    Fault::new("22P02", format!("invalid value for type {type_name}: {}", quoted(value)))
 }
 
 fn out_of_range(value: &Value, type_name: &str) -> Fault {
-    Fault::new(
-        "22003",
-        format!("value out of range for type {type_name}: {}", quoted(value)),
-    )
+    Fault::new("22003", format!("value out of range for type {type_name}: {}", quoted(value)))
 }
 
 fn quoted(value: &Value) -> String {
@@ -74,10 +69,7 @@ fn to_integer(value: Value) -> Result<Value, Fault> {
             .ok_or_else(|| invalid(&value, "Integer"))?,
         Value::Null | Value::Array(_) | Value::Object(_) => return Err(invalid(&value, "Integer")),
     };
-    decimal
-        .round_to_i64()
-        .map(Value::from)
-        .ok_or_else(|| out_of_range(&value, "Integer"))
+    decimal.round_to_i64().map(Value::from).ok_or_else(|| out_of_range(&value, "Integer"))
 }
 
 fn one() -> Decimal {
@@ -118,22 +110,15 @@ fn to_string(value: Value) -> Value {
 }
 
 fn to_guid(value: Value) -> Result<Value, Fault> {
-    let id = value
-        .as_str()
-        .and_then(|text| Uuid::try_parse(text.trim()).ok());
-    id.map(|id| Value::String(id.to_string()))
-        .ok_or_else(|| invalid(&value, "Guid"))
+    let id = value.as_str().and_then(|text| Uuid::try_parse(text.trim()).ok());
+    id.map(|id| Value::String(id.to_string())).ok_or_else(|| invalid(&value, "Guid"))
 }
 
 fn checked_text(value: Value, type_name: &str, check: fn(&str) -> bool) -> Result<Value, Fault> {
     match &value {
         Value::String(text) if check(text.trim()) => {
             let trimmed = text.trim();
-            Ok(if trimmed.len() == text.len() {
-                value
-            } else {
-                Value::from(trimmed)
-            })
+            Ok(if trimmed.len() == text.len() { value } else { Value::from(trimmed) })
         }
         _ => Err(invalid(&value, type_name)),
     }
@@ -142,14 +127,11 @@ fn checked_text(value: Value, type_name: &str, check: fn(&str) -> bool) -> Resul
 fn to_list(value: Value) -> Result<Value, Fault> {
     match &value {
         Value::Array(_) => Ok(value),
-        Value::String(text) => {
-            match parse_json(text) {
-                Ok(list @ Value::Array(_)) => Ok(list),
-                Err(fault) if fault.sqlstate != "22P02" => Err(fault),
-                Ok(_) | Err(_) => Err(invalid(&value, "List")
-                    .hint("Write a list as JSON, such as [\"one\", \"two\"].")),
-            }
-        }
+        Value::String(text) => match parse_json(text) {
+            Ok(list @ Value::Array(_)) => Ok(list),
+            Err(fault) if fault.sqlstate != "22P02" => Err(fault),
+            Ok(_) | Err(_) => Err(invalid(&value, "List").hint("Write a list as JSON, such as [\"one\", \"two\"].")),
+        },
         _ => Err(invalid(&value, "List")),
     }
 }
@@ -157,10 +139,7 @@ fn to_list(value: Value) -> Result<Value, Fault> {
 fn to_object(value: Value) -> Result<Value, Fault> {
     match &value {
         Value::String(text) => parse_json(text).map_err(|fault| match fault.sqlstate.as_str() {
-            "22P02" => Fault {
-                message: invalid(&value, "Object").message,
-                ..fault
-            },
+            "22P02" => Fault { message: invalid(&value, "Object").message, ..fault },
             _ => fault,
         }),
         _ => Ok(value),
@@ -198,11 +177,7 @@ mod tests {
             (number("1.10"), T::String, json!("1.10")),
             (json!(true), T::String, json!("true")),
             (json!({"a": 1}), T::String, json!("{\"a\":1}")),
-            (
-                json!("{0192AB00-0000-7000-8000-0000000000FF}"),
-                T::Guid,
-                json!("0192ab00-0000-7000-8000-0000000000ff"),
-            ),
+            (json!("{0192AB00-0000-7000-8000-0000000000FF}"), T::Guid, json!("0192ab00-0000-7000-8000-0000000000ff")),
             (json!(" 2026-11-21 "), T::DateTime, json!("2026-11-21")),
             (json!("00:01:00"), T::TimeSpan, json!("00:01:00")),
             (json!("[1, 2]"), T::List, json!([1, 2])),
@@ -210,11 +185,7 @@ mod tests {
             (json!([1]), T::Object, json!([1])),
             (json!("as it is"), T::Any, json!("as it is")),
         ] {
-            assert_eq!(
-                convert(value.clone(), to),
-                Ok(expected),
-                "{value} to {to:?}"
-            );
+            assert_eq!(convert(value.clone(), to), Ok(expected), "{value} to {to:?}");
         }
     }
 

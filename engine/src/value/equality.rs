@@ -12,21 +12,14 @@ pub fn same(left: &Value, right: &Value) -> bool {
             (Value::Null, Value::Null) => true,
             (Value::Bool(left), Value::Bool(right)) => left == right,
             (Value::String(left), Value::String(right)) => left == right,
-            (Value::Number(left), Value::Number(right)) => {
-                left == right || Decimal::of(left) == Decimal::of(right)
-            }
+            (Value::Number(left), Value::Number(right)) => left == right || Decimal::of(left) == Decimal::of(right),
             (Value::Array(left), Value::Array(right)) => {
                 open.extend(left.iter().zip(right));
                 left.len() == right.len()
             }
             (Value::Object(left), Value::Object(right)) => {
                 left.len() == right.len()
-                    && left.iter().all(|(key, item)| {
-                        right
-                            .get(key)
-                            .map(|other| open.push((item, other)))
-                            .is_some()
-                    })
+                    && left.iter().all(|(key, item)| right.get(key).map(|other| open.push((item, other))).is_some())
             }
             _ => false,
         };
@@ -45,10 +38,7 @@ mod tests {
     #[test]
     fn numbers_compare_by_value() {
         let parse = |text| parse_json(text).unwrap();
-        assert!(same(
-            &parse(r#"{"a":[1.10,{"b":1e2}]}"#),
-            &parse(r#"{"a":[1.1,{"b":100}]}"#)
-        ));
+        assert!(same(&parse(r#"{"a":[1.10,{"b":1e2}]}"#), &parse(r#"{"a":[1.1,{"b":100}]}"#)));
         assert!(!same(&parse("[1]"), &parse("[1,2]")));
         assert!(!same(&parse(r#"{"a":1}"#), &parse(r#"{"b":1}"#)));
         assert!(!same(&parse("1"), &parse("\"1\"")));

@@ -40,30 +40,17 @@ impl Decimal {
 
     /// The exact value of a JSON number.
     pub fn of(number: &Number) -> Self {
-        Self::parse(&number.to_string()).unwrap_or(Self {
-            negative: false,
-            digits: String::new(),
-            exponent: 0,
-        })
+        Self::parse(&number.to_string()).unwrap_or(Self { negative: false, digits: String::new(), exponent: 0 })
     }
 
     fn normal(negative: bool, digits: &str, exponent: i64) -> Self {
         let shifted = digits.trim_end_matches('0');
-        let exponent =
-            exponent + i64::try_from(digits.len() - shifted.len()).unwrap_or(EXPONENT_LIMIT);
+        let exponent = exponent + i64::try_from(digits.len() - shifted.len()).unwrap_or(EXPONENT_LIMIT);
         let digits = shifted.trim_start_matches('0');
         if digits.is_empty() {
-            return Self {
-                negative: false,
-                digits: String::new(),
-                exponent: 0,
-            };
+            return Self { negative: false, digits: String::new(), exponent: 0 };
         }
-        Self {
-            negative,
-            digits: digits.to_owned(),
-            exponent,
-        }
+        Self { negative, digits: digits.to_owned(), exponent }
     }
 
     /// Whether it is zero.
@@ -85,14 +72,7 @@ impl Decimal {
             return Some(0);
         }
         let zeros = usize::try_from(self.exponent).ok()?;
-        format!(
-            "{}{}{}",
-            if self.negative { "-" } else { "" },
-            self.digits,
-            "0".repeat(zeros)
-        )
-        .parse()
-        .ok()
+        format!("{}{}{}", if self.negative { "-" } else { "" }, self.digits, "0".repeat(zeros)).parse().ok()
     }
 
     /// The nearest integer, halves to the even one, if it fits.
@@ -105,11 +85,7 @@ impl Decimal {
             return Some(0);
         };
         let (whole, fraction) = self.digits.split_at(split);
-        let whole: i64 = if whole.is_empty() {
-            0
-        } else {
-            whole.parse().ok()?
-        };
+        let whole: i64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
         // Trailing zeros are gone, so "5" alone is exactly one half.
         let up = match fraction.as_bytes().first() {
             Some(b'5') if fraction.len() == 1 => whole % 2 == 1,
@@ -150,15 +126,8 @@ fn parse_exponent(text: &str) -> Option<i64> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let magnitude = digits
-        .parse::<i64>()
-        .unwrap_or(EXPONENT_LIMIT)
-        .min(EXPONENT_LIMIT);
-    Some(if text.starts_with('-') {
-        -magnitude
-    } else {
-        magnitude
-    })
+    let magnitude = digits.parse::<i64>().unwrap_or(EXPONENT_LIMIT).min(EXPONENT_LIMIT);
+    Some(if text.starts_with('-') { -magnitude } else { magnitude })
 }
 
 /// Whether a JSON number is zero.
@@ -178,9 +147,7 @@ pub fn from_text(text: &str) -> Option<Number> {
         Some(rest) => ("-", rest),
         None => ("", text.strip_prefix('+').unwrap_or(text)),
     };
-    let (mantissa, exponent) = unsigned
-        .find(['e', 'E'])
-        .map_or((unsigned, ""), |at| unsigned.split_at(at));
+    let (mantissa, exponent) = unsigned.find(['e', 'E']).map_or((unsigned, ""), |at| unsigned.split_at(at));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let whole = match whole.trim_start_matches('0') {
         "" => "0",
@@ -226,35 +193,19 @@ mod tests {
         assert_eq!(decimal("9223372036854775808").to_i64(), None);
         assert_eq!(decimal("1e18").to_i64(), Some(1_000_000_000_000_000_000));
         assert_eq!(decimal("1e400").to_i64(), None);
-        for (text, rounded) in [
-            ("0.5", 0),
-            ("1.5", 2),
-            ("2.5", 2),
-            ("2.51", 3),
-            ("-1.5", -2),
-            ("0.4", 0),
-            ("0.05", 0),
-            ("1e-400", 0),
-        ] {
+        for (text, rounded) in
+            [("0.5", 0), ("1.5", 2), ("2.5", 2), ("2.51", 3), ("-1.5", -2), ("0.4", 0), ("0.05", 0), ("1e-400", 0)]
+        {
             assert_eq!(decimal(text).round_to_i64(), Some(rounded), "{text}");
         }
     }
 
     #[test]
     fn digits_survive() {
-        for (text, number) in [
-            ("1.10", "1.10"),
-            (" +5 ", "5"),
-            (".5", "0.5"),
-            ("007", "7"),
-            ("5.", "5"),
-            ("-.5e3", "-0.5e+3"),
-        ] {
-            assert_eq!(
-                from_text(text).map(|n| n.to_string()).as_deref(),
-                Some(number),
-                "{text}"
-            );
+        for (text, number) in
+            [("1.10", "1.10"), (" +5 ", "5"), (".5", "0.5"), ("007", "7"), ("5.", "5"), ("-.5e3", "-0.5e+3")]
+        {
+            assert_eq!(from_text(text).map(|n| n.to_string()).as_deref(), Some(number), "{text}");
         }
         assert_eq!(from_text("NaN"), None);
         assert_eq!(from_text("1,5"), None);

@@ -4,18 +4,9 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime};
 
 /// Whether a text is an ISO 8601 date, or date and time with or without offset.
 pub(crate) fn is_date_time(text: &str) -> bool {
-    const LOCAL: [&str; 4] = [
-        "%Y-%m-%dT%H:%M:%S%.f",
-        "%Y-%m-%d %H:%M:%S%.f",
-        "%Y-%m-%dT%H:%M",
-        "%Y-%m-%d %H:%M",
-    ];
-    const OFFSET: [&str; 4] = [
-        "%Y-%m-%dT%H:%M:%S%.f%#z",
-        "%Y-%m-%d %H:%M:%S%.f%#z",
-        "%Y-%m-%dT%H:%M%#z",
-        "%Y-%m-%d %H:%M%#z",
-    ];
+    const LOCAL: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
+    const OFFSET: [&str; 4] =
+        ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%d %H:%M%#z"];
     // chrono has no format for a bare Z beside %#z.
     let zulu;
     let text = match text.strip_suffix(['Z', 'z']) {
@@ -26,12 +17,8 @@ pub(crate) fn is_date_time(text: &str) -> bool {
         None => text,
     };
     DateTime::parse_from_rfc3339(text).is_ok()
-        || LOCAL
-            .iter()
-            .any(|format| NaiveDateTime::parse_from_str(text, format).is_ok())
-        || OFFSET
-            .iter()
-            .any(|format| DateTime::parse_from_str(text, format).is_ok())
+        || LOCAL.iter().any(|format| NaiveDateTime::parse_from_str(text, format).is_ok())
+        || OFFSET.iter().any(|format| DateTime::parse_from_str(text, format).is_ok())
         || NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
 }
 
@@ -44,9 +31,7 @@ pub(crate) fn is_time_span(text: &str) -> bool {
 fn is_dotnet_span(text: &str) -> bool {
     let parts: Vec<&str> = text.split(':').collect();
     let within = |text: &str, max: u32| {
-        matches!(text.len(), 1 | 2)
-            && is_digits(text)
-            && text.parse::<u32>().is_ok_and(|number| number <= max)
+        matches!(text.len(), 1 | 2) && is_digits(text) && text.parse::<u32>().is_ok_and(|number| number <= max)
     };
     let days = |text: &str| is_digits(text) && text.len() <= 8;
     let hours = |text: &str| match text.split_once('.') {
@@ -54,18 +39,14 @@ fn is_dotnet_span(text: &str) -> bool {
         None => within(text, 23),
     };
     let seconds = |text: &str| match text.split_once('.') {
-        Some((seconds, fraction)) => {
-            within(seconds, 59) && is_digits(fraction) && fraction.len() <= 7
-        }
+        Some((seconds, fraction)) => within(seconds, 59) && is_digits(fraction) && fraction.len() <= 7,
         None => within(text, 59),
     };
     match parts.as_slice() {
         [whole] => days(whole),
         [first, minutes] => hours(first) && within(minutes, 59),
         [first, minutes, last] => hours(first) && within(minutes, 59) && seconds(last),
-        [first, second, minutes, last] => {
-            days(first) && within(second, 23) && within(minutes, 59) && seconds(last)
-        }
+        [first, second, minutes, last] => days(first) && within(second, 23) && within(minutes, 59) && seconds(last),
         _ => false,
     }
 }
@@ -86,10 +67,7 @@ fn is_iso_span(text: &str) -> bool {
 fn has_units(mut text: &str, units: &str) -> bool {
     let mut allowed = units;
     while !text.is_empty() {
-        let length = text
-            .bytes()
-            .take_while(|byte| byte.is_ascii_digit() || *byte == b'.')
-            .count();
+        let length = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
         let number = &text[..length];
         let Some(unit) = text[length..].chars().next() else {
             return false;
@@ -126,47 +104,18 @@ mod tests {
         ] {
             assert!(is_date_time(text), "{text}");
         }
-        for text in [
-            "",
-            "tomorrow",
-            "2026-13-01",
-            "2026-11-21T25:00:00Z",
-            "Z",
-            "ä",
-        ] {
+        for text in ["", "tomorrow", "2026-13-01", "2026-11-21T25:00:00Z", "Z", "ä"] {
             assert!(!is_date_time(text), "{text}");
         }
     }
 
     #[test]
     fn spans() {
-        for text in [
-            "00:01:00",
-            "1.02:03:04.5",
-            "-00:00:05",
-            "7",
-            "1:02",
-            "PT5M",
-            "P1DT2H",
-            "P2W",
-            "PT0.5S",
-            "1:0:0:0",
-        ] {
+        for text in ["00:01:00", "1.02:03:04.5", "-00:00:05", "7", "1:02", "PT5M", "P1DT2H", "P2W", "PT0.5S", "1:0:0:0"]
+        {
             assert!(is_time_span(text), "{text}");
         }
-        for text in [
-            "",
-            "-",
-            "00:61:00",
-            "25:00:00",
-            "five minutes",
-            "P",
-            "PT",
-            "P1S",
-            "PTS",
-            "1:2:3:4:5",
-            "Pä",
-        ] {
+        for text in ["", "-", "00:61:00", "25:00:00", "five minutes", "P", "PT", "P1S", "PTS", "1:2:3:4:5", "Pä"] {
             assert!(!is_time_span(text), "{text}");
         }
     }

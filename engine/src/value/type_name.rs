@@ -18,30 +18,21 @@ pub fn parse_type_name(name: &str) -> TypeName {
     }
     let bare = assembly_stripped(name);
     if bare.ends_with(']') && (bare.ends_with("[]") || bare.ends_with(",]")) {
-        return if is_byte(bare.trim_end_matches(['[', ']'])) {
-            TypeName::Any
-        } else {
-            TypeName::List
-        };
+        return if is_byte(bare.trim_end_matches(['[', ']'])) { TypeName::Any } else { TypeName::List };
     }
     let (head, generic) = match bare.find(['`', '<', '[', '(']) {
         Some(at) => (&bare[..at], true),
         None => (bare, false),
     };
-    let simple = head
-        .rsplit(['.', '+'])
-        .next()
-        .unwrap_or(head)
-        .trim()
-        .to_ascii_lowercase();
+    let simple = head.rsplit(['.', '+']).next().unwrap_or(head).trim().to_ascii_lowercase();
     named(&simple, generic)
 }
 
 fn named(simple: &str, generic: bool) -> TypeName {
     match simple {
         "boolean" | "bool" => TypeName::Boolean,
-        "byte" | "sbyte" | "int16" | "int32" | "int64" | "uint16" | "uint32" | "uint64"
-        | "short" | "int" | "long" | "integer" | "ushort" | "uint" | "ulong" => TypeName::Integer,
+        "byte" | "sbyte" | "int16" | "int32" | "int64" | "uint16" | "uint32" | "uint64" | "short" | "int" | "long"
+        | "integer" | "ushort" | "uint" | "ulong" => TypeName::Integer,
         "single" | "double" | "float" => TypeName::Float,
         "decimal" | "numeric" => TypeName::Decimal,
         "string" | "char" => TypeName::String,
@@ -63,8 +54,7 @@ fn named(simple: &str, generic: bool) -> TypeName {
         | "ireadonlydictionary"
         | "sorteddictionary"
         | "hashtable" => TypeName::Object,
-        "jsonarray" | "jarray" | "array" | "arraylist" | "icollection" | "ienumerable"
-        | "ilist" => TypeName::List,
+        "jsonarray" | "jarray" | "array" | "arraylist" | "icollection" | "ienumerable" | "ilist" => TypeName::List,
         "list"
         | "collection"
         | "hashset"
@@ -98,15 +88,8 @@ fn nullable_argument(name: &str) -> &str {
     if head == name.len() || !simple.eq_ignore_ascii_case("nullable") {
         return name;
     }
-    let arguments = name[head..]
-        .trim_start_matches('`')
-        .trim_start_matches('1')
-        .trim_start_matches(['[', '<']);
-    arguments
-        .split(['>', ']', ','])
-        .next()
-        .unwrap_or(arguments)
-        .trim()
+    let arguments = name[head..].trim_start_matches('`').trim_start_matches('1').trim_start_matches(['[', '<']);
+    arguments.split(['>', ']', ',']).next().unwrap_or(arguments).trim()
 }
 
 /// Cuts `, Assembly, Version=…` after the type itself: the first comma outside brackets.
@@ -135,10 +118,7 @@ mod tests {
             ("bool?", T::Boolean),
             ("int64", T::Integer),
             ("Nullable<Int32>", T::Integer),
-            (
-                "System.Nullable`1[[System.Int32, System.Private.CoreLib, Version=8.0.0.0]], mscorlib",
-                T::Integer,
-            ),
+            ("System.Nullable`1[[System.Int32, System.Private.CoreLib, Version=8.0.0.0]], mscorlib", T::Integer),
             ("System.Double, System.Private.CoreLib", T::Float),
             ("Decimal", T::Decimal),
             ("STRING", T::String),
@@ -147,22 +127,13 @@ mod tests {
             ("TimeSpan", T::TimeSpan),
             ("Object", T::Any),
             ("ObjectDictionary", T::Object),
-            (
-                "System.Collections.Generic.IDictionary`2[[System.String],[System.Object]]",
-                T::Object,
-            ),
-            (
-                "System.Dynamic.ExpandoObject, System.Linq.Expressions",
-                T::Object,
-            ),
+            ("System.Collections.Generic.IDictionary`2[[System.String],[System.Object]]", T::Object),
+            ("System.Dynamic.ExpandoObject, System.Linq.Expressions", T::Object),
             ("JSON", T::Object),
             ("String[]", T::List),
             ("Object[,]", T::List),
             ("ICollection", T::List),
-            (
-                "System.Collections.Generic.ICollection`1[[System.Object, System.Private.CoreLib]], X",
-                T::List,
-            ),
+            ("System.Collections.Generic.ICollection`1[[System.Object, System.Private.CoreLib]], X", T::List),
             ("List<String>", T::List),
             ("ByteArray", T::Any),
             ("System.Byte[]", T::Any),

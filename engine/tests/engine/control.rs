@@ -32,10 +32,7 @@ fn break_ends_a_sequence() {
 #[test]
 fn break_propagates_to_the_outer_sequence() {
     let inner = json!({"type": "Sequence", "activities": [line("Inner: Activity 1"), {"type": "Break"}, line("no")]});
-    assert_eq!(
-        finished(json!([line("Outer: Start"), inner, line("no")])),
-        ["Outer: Start", "Inner: Activity 1"]
-    );
+    assert_eq!(finished(json!([line("Outer: Start"), inner, line("no")])), ["Outer: Start", "Inner: Activity 1"]);
 }
 
 #[test]
@@ -52,10 +49,8 @@ fn break_under_a_condition_ends_the_loop() {
 
 #[test]
 fn break_leaves_only_the_nearest_loop() {
-    let inner =
-        json!({"type": "For", "start": 1, "end": 3, "body": [line("inner"), {"type": "Break"}]});
-    let lines =
-        finished(json!({"type": "ForEach", "items": ["a", "b"], "body": [inner, line("outer")]}));
+    let inner = json!({"type": "For", "start": 1, "end": 3, "body": [line("inner"), {"type": "Break"}]});
+    let lines = finished(json!({"type": "ForEach", "items": ["a", "b"], "body": [inner, line("outer")]}));
     assert_eq!(lines, ["inner", "outer", "inner", "outer"]);
 }
 
@@ -68,18 +63,14 @@ fn break_leaves_every_kind_of_loop() {
     ] {
         let mut definition = head;
         definition["body"] = json!([line("once"), {"type": "Break"}, line("never")]);
-        assert_eq!(
-            finished(json!([definition, line("behind")])),
-            ["once", "behind"]
-        );
+        assert_eq!(finished(json!([definition, line("behind")])), ["once", "behind"]);
     }
 }
 
 #[test]
 fn break_inside_a_fork_inside_a_while_ends_the_loop_and_leaves_no_bookmarks() {
     let fork = json!({"type": "Fork", "branches": [event("Never"), {"type": "Sequence", "activities": [event("Go"), {"type": "Break"}]}]});
-    let mut world =
-        World::started(json!([{"type": "While", "condition": true, "body": fork}, line("End")]));
+    let mut world = World::started(json!([{"type": "While", "condition": true, "body": fork}, line("End")]));
     assert_eq!(world.waiting(), ["Never", "Go"]);
     world.resume("Go", Value::Null);
     assert_eq!(world.status(), SubStatus::Finished);
@@ -96,8 +87,7 @@ fn complete_ends_the_workflow_at_once() {
 
 #[test]
 fn end_ends_the_sequence_and_the_workflow_goes_on() {
-    let inner =
-        json!({"type": "Sequence", "activities": [line("in"), {"type": "End"}, line("no")]});
+    let inner = json!({"type": "Sequence", "activities": [line("in"), {"type": "End"}, line("no")]});
     assert_eq!(finished(json!([inner, line("out")])), ["in", "out"]);
 }
 
@@ -107,10 +97,7 @@ fn if_runs_the_right_branch_and_completes_after_it() {
         let branch = json!({"type": "If", "condition": condition, "then": line("then"), "else": line("else")});
         assert_eq!(finished(json!([branch, line("end")])), expected);
     }
-    assert_eq!(
-        finished(json!([{"type": "If", "condition": true, "else": line("no")}, line("end")])),
-        ["end"]
-    );
+    assert_eq!(finished(json!([{"type": "If", "condition": true, "else": line("no")}, line("end")])), ["end"]);
     let mut world = World::started(json!([
         {"type": "If", "condition": true, "then": [event("Wait"), line("then")]}, line("end"),
     ]));
@@ -150,30 +137,18 @@ fn for_counts_up_and_down_with_and_without_its_bound() {
         finished(definition).join(" ")
     };
     assert_eq!(numbers(json!({"start": 1, "end": 3})), "1 2 3");
-    assert_eq!(
-        numbers(json!({"start": 1, "end": 3, "outerBoundInclusive": false})),
-        "1 2"
-    );
+    assert_eq!(numbers(json!({"start": 1, "end": 3, "outerBoundInclusive": false})), "1 2");
     assert_eq!(numbers(json!({"start": 3, "end": 1, "step": -1})), "3 2 1");
     assert_eq!(numbers(json!({"start": 0, "end": 10, "step": 4})), "0 4 8");
     assert_eq!(numbers(json!({"start": 3, "end": 1})), "");
     let end = i64::MAX;
-    assert_eq!(
-        numbers(json!({"start": end - 1, "end": end})),
-        format!("{} {end}", end - 1)
-    );
-    assert_eq!(
-        numbers(json!({"start": end - 1, "end": end, "step": 5})),
-        format!("{}", end - 1)
-    );
+    assert_eq!(numbers(json!({"start": end - 1, "end": end})), format!("{} {end}", end - 1));
+    assert_eq!(numbers(json!({"start": end - 1, "end": end, "step": 5})), format!("{}", end - 1));
 }
 
 #[test]
 fn for_without_a_body_completes_and_with_step_zero_faults() {
-    assert_eq!(
-        finished(json!([{"type": "For", "end": 3}, line("end")])),
-        ["end"]
-    );
+    assert_eq!(finished(json!([{"type": "For", "end": 3}, line("end")])), ["end"]);
     let world = World::started(json!({"type": "For", "end": 3, "step": 0, "body": line("x")}));
     assert_eq!(world.status(), SubStatus::Faulted);
     assert_eq!(world.last.incidents[0].fault.sqlstate, "22023");
@@ -181,21 +156,13 @@ fn for_without_a_body_completes_and_with_step_zero_faults() {
 
 #[test]
 fn for_each_visits_each_item_with_its_index() {
-    let lines = finished(
-        json!({"type": "ForEach", "items": ["a", 1, null, true], "body": [
-            {"type": "WriteLine", "text": {"var": "CurrentValue"}},
-            {"type": "WriteLine", "text": {"var": "CurrentIndex"}},
-        ]}),
-    );
+    let lines = finished(json!({"type": "ForEach", "items": ["a", 1, null, true], "body": [
+        {"type": "WriteLine", "text": {"var": "CurrentValue"}},
+        {"type": "WriteLine", "text": {"var": "CurrentIndex"}},
+    ]}));
     assert_eq!(lines, ["a", "0", "1", "1", "", "2", "true", "3"]);
-    assert_eq!(
-        finished(json!([{"type": "ForEach", "items": [], "body": line("x")}, line("end")])),
-        ["end"]
-    );
-    assert_eq!(
-        finished(json!([{"type": "ForEach", "items": [1]}, line("end")])),
-        ["end"]
-    );
+    assert_eq!(finished(json!([{"type": "ForEach", "items": [], "body": line("x")}, line("end")])), ["end"]);
+    assert_eq!(finished(json!([{"type": "ForEach", "items": [1]}, line("end")])), ["end"]);
 }
 
 #[test]
@@ -226,10 +193,7 @@ fn while_repeats_as_long_as_its_condition_holds() {
     let lines = finished(json!({"variables": {"Count": 0}, "root":
         {"type": "While", "condition": {"sql": "Count < 3"}, "body": [set("Count", "Count + 1"), {"type": "WriteLine", "text": {"var": "Count"}}]}}));
     assert_eq!(lines, ["1", "2", "3"]);
-    assert_eq!(
-        finished(json!([{"type": "While", "condition": true}, line("end")])),
-        ["end"]
-    );
+    assert_eq!(finished(json!([{"type": "While", "condition": true}, line("end")])), ["end"]);
 }
 
 fn forked(mode: &str) -> Value {
@@ -243,17 +207,7 @@ fn fork_wait_all_needs_every_branch() {
     world.resume("E1", Value::Null);
     assert_eq!(world.status(), SubStatus::Suspended);
     world.resume("E2", Value::Null);
-    assert_eq!(
-        world.lines(),
-        [
-            "Start",
-            "Branch 1",
-            "Branch 2",
-            "Branch 1 - Resumed",
-            "Branch 2 - Resumed",
-            "End"
-        ]
-    );
+    assert_eq!(world.lines(), ["Start", "Branch 1", "Branch 2", "Branch 1 - Resumed", "Branch 2 - Resumed", "End"]);
     assert_eq!(world.status(), SubStatus::Finished);
 }
 
@@ -261,10 +215,7 @@ fn fork_wait_all_needs_every_branch() {
 fn fork_wait_any_goes_on_with_the_first_branch_and_drops_the_others_bookmark() {
     let mut world = World::started(forked("WaitAny"));
     world.resume("E1", Value::Null);
-    assert_eq!(
-        world.lines(),
-        ["Start", "Branch 1", "Branch 2", "Branch 1 - Resumed", "End"]
-    );
+    assert_eq!(world.lines(), ["Start", "Branch 1", "Branch 2", "Branch 1 - Resumed", "End"]);
     assert_eq!(world.status(), SubStatus::Finished);
     assert_eq!(world.last.cleared.len(), 1);
     assert!(!world.last.clear_all);
@@ -272,14 +223,8 @@ fn fork_wait_any_goes_on_with_the_first_branch_and_drops_the_others_bookmark() {
 
 #[test]
 fn fork_and_parallel_without_children_complete() {
-    assert_eq!(
-        finished(json!([{"type": "Fork", "branches": []}, line("end")])),
-        ["end"]
-    );
-    assert_eq!(
-        finished(json!([{"type": "Parallel", "activities": []}, line("end")])),
-        ["end"]
-    );
+    assert_eq!(finished(json!([{"type": "Fork", "branches": []}, line("end")])), ["end"]);
+    assert_eq!(finished(json!([{"type": "Parallel", "activities": []}, line("end")])), ["end"]);
 }
 
 #[test]
@@ -288,10 +233,7 @@ fn parallel_interleaves_and_waits_for_all() {
         {"type": "Sequence", "activities": [line("a1"), line("a2")]},
         {"type": "Sequence", "activities": [line("b1"), line("b2")]},
     ]});
-    assert_eq!(
-        finished(json!([parallel, line("end")])),
-        ["a1", "b1", "a2", "b2", "end"]
-    );
+    assert_eq!(finished(json!([parallel, line("end")])), ["a1", "b1", "a2", "b2", "end"]);
 }
 
 #[test]
@@ -306,10 +248,7 @@ fn finish_ends_from_any_branch_and_clears_what_waits() {
     assert!(world.lines().is_empty());
     assert!(world.last.clear_all);
     // In one burst, with the other branch scheduled or waiting since this burst only.
-    for (first, second) in [
-        (event("Never"), json!({"type": "Finish"})),
-        (json!({"type": "Finish"}), event("Never")),
-    ] {
+    for (first, second) in [(event("Never"), json!({"type": "Finish"})), (json!({"type": "Finish"}), event("Never"))] {
         let world = World::started(json!({"type": "Parallel", "activities": [first, second]}));
         assert_eq!(world.status(), SubStatus::Finished);
         assert!(world.last.created.is_empty() && !world.last.clear_all);
@@ -327,14 +266,10 @@ fn nesting_of_any_allowed_depth_completes_without_recursion() {
 
 #[test]
 fn a_loop_that_never_waits_is_an_error_that_names_the_activity() {
-    let mut world = World::new(
-        json!({"type": "While", "condition": true, "body": {"id": "body", "type": "Start"}}),
-    );
+    let mut world = World::new(json!({"type": "While", "condition": true, "body": {"id": "body", "type": "Start"}}));
     world.limits.max_steps = 1_000;
     let error = world.try_start(None, None).expect_err("endless");
-    let workflow_engine::Error::TooManySteps { limit, .. } = error else {
-        panic!("{error:?}")
-    };
+    let workflow_engine::Error::TooManySteps { limit, .. } = error else { panic!("{error:?}") };
     assert_eq!(limit, 1_000);
     assert!(world.host.interrupts >= 1_000);
 }
@@ -342,9 +277,7 @@ fn a_loop_that_never_waits_is_an_error_that_names_the_activity() {
 #[test]
 fn the_state_does_not_grow_with_completed_activities() {
     let size = |n: u32| {
-        let world = World::started(
-            json!([{"type": "For", "start": 1, "end": n, "body": line("x")}, event("Wait")]),
-        );
+        let world = World::started(json!([{"type": "For", "start": 1, "end": n, "body": line("x")}, event("Wait")]));
         workflow_engine::instance::codec::encode_state(&world.instance.state).len()
     };
     assert!(size(2_000) <= size(10) + 8);

@@ -25,32 +25,17 @@ fn the_handler_sees_its_context() {
         assert_eq!(context["activity"]["type"], "Approval");
         assert_eq!(context["instance"]["definitionId"], "test");
         assert_eq!(context["isTrigger"], json!(false));
-        let keys: Vec<_> = context
-            .as_object()
-            .expect("an object")
-            .keys()
-            .cloned()
-            .collect();
-        assert_eq!(
-            keys,
-            ["activity", "inputs", "instance", "isTrigger", "variables"]
-        );
+        let keys: Vec<_> = context.as_object().expect("an object").keys().cloned().collect();
+        assert_eq!(keys, ["activity", "inputs", "instance", "isTrigger", "variables"]);
         Ok(Value::Null)
     });
     world.start();
-    assert_eq!(
-        world.status(),
-        SubStatus::Finished,
-        "{:?}",
-        world.last.incidents
-    );
+    assert_eq!(world.status(), SubStatus::Finished, "{:?}", world.last.incidents);
 }
 
 #[test]
 fn outputs_variables_and_outcomes_are_applied() {
-    let mut world = world(|_| {
-        Ok(json!({"outputs": {"Other": 3}, "variables": {"V": 5}, "outcomes": "Approved"}))
-    });
+    let mut world = world(|_| Ok(json!({"outputs": {"Other": 3}, "variables": {"V": 5}, "outcomes": "Approved"})));
     world.start();
     assert_eq!(*world.variable("V"), json!(5));
     assert_eq!(world.lines(), ["End"]);
@@ -71,18 +56,10 @@ fn a_bookmark_waits_and_its_callback_decides() {
     world.start();
     assert_eq!(world.status(), SubStatus::Suspended);
     let bookmark = &world.bookmarks[0];
-    assert_eq!(
-        (bookmark.name.as_str(), bookmark.callback.as_deref()),
-        ("ask", Some("decide"))
-    );
+    assert_eq!((bookmark.name.as_str(), bookmark.callback.as_deref()), ("ask", Some("decide")));
     assert!(bookmark.due_at.is_some());
     world.resume("a", json!("yes"));
-    assert_eq!(
-        world.status(),
-        SubStatus::Finished,
-        "{:?}",
-        world.last.incidents
-    );
+    assert_eq!(world.status(), SubStatus::Finished, "{:?}", world.last.incidents);
     assert_eq!(*world.variable("V"), json!("decided"));
 }
 
@@ -149,23 +126,12 @@ fn a_handler_that_raises_faults_its_activity() {
 
 #[test]
 fn a_custom_trigger_knows_that_it_started_the_run() {
-    let mut world =
-        World::new(json!([{"id": "r", "type": "RowInserted", "canStartWorkflow": true}]));
-    world
-        .host
-        .functions
-        .insert("RowInserted".into(), |context| {
-            assert_eq!(context["isTrigger"], json!(true));
-            assert_eq!(context["input"], json!({"row": 1}));
-            Ok(Value::Null)
-        });
-    world
-        .try_start(Some("r"), Some(&json!({"row": 1})))
-        .expect("a trigger");
-    assert_eq!(
-        world.status(),
-        SubStatus::Finished,
-        "{:?}",
-        world.last.incidents
-    );
+    let mut world = World::new(json!([{"id": "r", "type": "RowInserted", "canStartWorkflow": true}]));
+    world.host.functions.insert("RowInserted".into(), |context| {
+        assert_eq!(context["isTrigger"], json!(true));
+        assert_eq!(context["input"], json!({"row": 1}));
+        Ok(Value::Null)
+    });
+    world.try_start(Some("r"), Some(&json!({"row": 1}))).expect("a trigger");
+    assert_eq!(world.status(), SubStatus::Finished, "{:?}", world.last.incidents);
 }

@@ -12,23 +12,15 @@ fn show(variable: &str) -> Value {
 
 #[test]
 fn variables_of_the_workflow_are_set_and_only_then_changed() {
-    let mut world = World::started(
-        json!({"variables": {"Counter": 0, "Name": "Initial"}, "root": [
-            show("Counter"), show("Name"), event("Wait"),
-            {"type": "SetVariable", "variable": "Counter", "value": 10},
-            {"type": "SetVariable", "variable": "Name", "value": "Updated"}, show("Counter"), show("Name"),
-        ]}),
-    );
+    let mut world = World::started(json!({"variables": {"Counter": 0, "Name": "Initial"}, "root": [
+        show("Counter"), show("Name"), event("Wait"),
+        {"type": "SetVariable", "variable": "Counter", "value": 10},
+        {"type": "SetVariable", "variable": "Name", "value": "Updated"}, show("Counter"), show("Name"),
+    ]}));
     assert_eq!(world.last.changed, Changed::default());
     world.resume("Wait", Value::Null);
     assert_eq!(world.lines(), ["0", "Initial", "10", "Updated"]);
-    assert_eq!(
-        world.last.changed,
-        Changed {
-            variables: true,
-            ..Changed::default()
-        }
-    );
+    assert_eq!(world.last.changed, Changed { variables: true, ..Changed::default() });
 }
 
 #[test]
@@ -58,10 +50,8 @@ fn variables_of_a_scope_survive_a_suspend_and_begin_anew_with_each_execution() {
 
 #[test]
 fn a_value_that_does_not_fit_its_variable_faults_and_names_it() {
-    let world = World::started(
-        json!({"variables": [{"name": "N", "type": "Int32", "value": 1}], "root":
-        {"type": "SetVariable", "variable": "N", "value": "many"}}),
-    );
+    let world = World::started(json!({"variables": [{"name": "N", "type": "Int32", "value": 1}], "root":
+        {"type": "SetVariable", "variable": "N", "value": "many"}}));
     assert_eq!(world.status(), SubStatus::Faulted);
     assert!(world.last.incidents[0].fault.message.contains("\"N\""));
     assert_eq!(*world.variable("N"), json!(1));
@@ -73,10 +63,7 @@ fn several_outputs_are_set() {
         {"type": "SetOutput", "outputName": "A", "outputValue": 1},
         {"type": "SetOutput", "outputName": "B", "outputValue": {"literal": {"x": [1]}}},
     ]));
-    assert_eq!(
-        Value::Object(world.instance.output),
-        json!({"A": 1, "B": {"x": [1]}})
-    );
+    assert_eq!(Value::Object(world.instance.output), json!({"A": 1, "B": {"x": [1]}}));
     assert!(world.last.changed.output);
 }
 
@@ -113,19 +100,14 @@ fn inputs_are_converted_and_defaults_fill_in() {
         world
     };
     assert_eq!(world.lines(), ["5"]);
-    assert_eq!(
-        Value::Object(world.instance.input),
-        json!({"Days": 5, "other": 1})
-    );
+    assert_eq!(Value::Object(world.instance.input), json!({"Days": 5, "other": 1}));
 }
 
 #[test]
 fn members_of_a_resumes_input_come_before_the_starts_for_one_burst() {
     let input = || json!({"type": "WriteLine", "text": {"input": "who"}});
-    let mut world = World::with_input(
-        json!([input(), event("A"), input(), event("B"), input()]),
-        json!({"who": "start"}),
-    );
+    let mut world =
+        World::with_input(json!([input(), event("A"), input(), event("B"), input()]), json!({"who": "start"}));
     world.start();
     world.resume("A", json!({"who": "resume"}));
     world.resume("B", json!("not an object"));
@@ -158,16 +140,9 @@ fn values_of_any_accepted_depth_are_stored_with_the_state_and_deeper_ones_refuse
 
 #[test]
 fn sql_runs_in_a_step_and_gives_rows_and_count() {
-    let world = World::started(
-        json!({"variables": {"Rows": null, "N": null, "P": 7}, "root":
-        {"type": "Sql", "statement": "SELECT", "parameters": [1, {"var": "P"}], "result": {"var": "Rows"}, "rowCount": {"var": "N"}}}),
-    );
-    assert_eq!(
-        world.status(),
-        SubStatus::Finished,
-        "{:?}",
-        world.last.incidents
-    );
+    let world = World::started(json!({"variables": {"Rows": null, "N": null, "P": 7}, "root":
+        {"type": "Sql", "statement": "SELECT", "parameters": [1, {"var": "P"}], "result": {"var": "Rows"}, "rowCount": {"var": "N"}}}));
+    assert_eq!(world.status(), SubStatus::Finished, "{:?}", world.last.incidents);
     assert_eq!(world.host.effects, ["SELECT [1,7]"]);
     assert_eq!(*world.variable("N"), json!(1));
     assert_eq!(*world.variable("Rows"), json!([{"statement": "SELECT"}]));

@@ -13,26 +13,11 @@ fn a_fault_stops_its_sequence_and_becomes_one_incident() {
     assert_eq!(world.status(), SubStatus::Faulted);
     assert_eq!(world.lines(), ["Start"]);
     let incident = &world.last.incidents[0];
-    assert_eq!(
-        (
-            incident.activity_id.as_str(),
-            incident.activity_type.as_str()
-        ),
-        ("f", "Elsa.Fault")
-    );
-    assert_eq!(
-        (
-            incident.fault.sqlstate.as_str(),
-            incident.fault.message.as_str()
-        ),
-        ("P0001", "broken")
-    );
+    assert_eq!((incident.activity_id.as_str(), incident.activity_type.as_str()), ("f", "Elsa.Fault"));
+    assert_eq!((incident.fault.sqlstate.as_str(), incident.fault.message.as_str()), ("P0001", "broken"));
     assert_eq!(world.instance.incident_count, 1);
     assert_eq!(world.journaled(EventKind::Faulted), ["f"]);
-    assert_eq!(
-        world.trail.last().expect("an event").kind,
-        EventKind::WorkflowFaulted
-    );
+    assert_eq!(world.trail.last().expect("an event").kind, EventKind::WorkflowFaulted);
 }
 
 fn two_branches(strategy: &str) -> Value {
@@ -44,20 +29,14 @@ fn two_branches(strategy: &str) -> Value {
 #[test]
 fn under_the_fault_strategy_what_is_queued_still_runs_and_the_instance_is_faulted() {
     let world = World::started(two_branches("Fault"));
-    assert_eq!(
-        world.lines(),
-        ["Start", "Step 1a", "Step 2a", "Step 2b", "Step 2c"]
-    );
+    assert_eq!(world.lines(), ["Start", "Step 1a", "Step 2a", "Step 2b", "Step 2c"]);
     assert_eq!(world.status(), SubStatus::Faulted);
 }
 
 #[test]
 fn with_incidents_other_branches_go_on_and_the_instance_is_suspended() {
     let world = World::started(two_branches("ContinueWithIncidents"));
-    assert_eq!(
-        world.lines(),
-        ["Start", "Step 1a", "Step 2a", "Step 2b", "Step 2c"]
-    );
+    assert_eq!(world.lines(), ["Start", "Step 1a", "Step 2a", "Step 2b", "Step 2c"]);
     assert_eq!(world.status(), SubStatus::Suspended);
     assert_eq!(world.instance.incident_count, 1);
 }
@@ -66,9 +45,7 @@ fn with_incidents_other_branches_go_on_and_the_instance_is_suspended() {
 fn a_faulting_item_leaves_the_loop_open_with_one_fault_below_it() {
     let body = json!([{"type": "WriteLine", "text": {"var": "CurrentValue"}},
         {"type": "If", "condition": {"sql": "CurrentIndex = 1"}, "then": broken("f")}]);
-    let world = World::started(
-        json!({"id": "loop", "type": "ForEach", "items": ["a", "b", "c"], "body": body}),
-    );
+    let world = World::started(json!({"id": "loop", "type": "ForEach", "items": ["a", "b", "c"], "body": body}));
     assert_eq!(world.lines(), ["a", "b"]);
     let root = &world.instance.state.contexts[&0];
     assert_eq!(root.faults, 1);
@@ -119,10 +96,7 @@ fn a_parent_that_faults_when_its_child_completes_is_the_one_to_blame() {
     world.resume("Go", Value::Null);
     assert_eq!(world.status(), SubStatus::Faulted);
     assert_eq!(world.last.incidents[0].activity_id, "w");
-    assert!(
-        !world.last.keep_resumed,
-        "the event itself had done its part"
-    );
+    assert!(!world.last.keep_resumed, "the event itself had done its part");
     world.host.broken = false;
     world.retry(None).expect("a retry");
     assert_eq!(world.status(), SubStatus::Suspended);
@@ -131,8 +105,7 @@ fn a_parent_that_faults_when_its_child_completes_is_the_one_to_blame() {
 
 #[test]
 fn retry_runs_the_faulted_activity_again_and_goes_on() {
-    let mut world =
-        World::new(json!([{"id": "s", "type": "Sql", "statement": "INSERT"}, line("End")]));
+    let mut world = World::new(json!([{"id": "s", "type": "Sql", "statement": "INSERT"}, line("End")]));
     world.host.broken = true;
     world.start();
     assert_eq!(world.status(), SubStatus::Faulted);
@@ -148,13 +121,9 @@ fn retry_runs_the_faulted_activity_again_and_goes_on() {
 
 #[test]
 fn retry_of_what_is_not_faulted_is_refused() {
-    let mut world =
-        World::started(json!({"type": "Parallel", "activities": [broken("f"), event("e")]}));
+    let mut world = World::started(json!({"type": "Parallel", "activities": [broken("f"), event("e")]}));
     for id in ["e", "missing"] {
-        assert_eq!(
-            world.retry(Some(&["f", id])).expect_err("not faulted"),
-            Error::NotFaulted(id.into())
-        );
+        assert_eq!(world.retry(Some(&["f", id])).expect_err("not faulted"), Error::NotFaulted(id.into()));
     }
 }
 
@@ -185,14 +154,10 @@ fn another_branch_of_a_faulted_instance_can_be_resumed() {
 #[test]
 fn a_callback_that_faults_keeps_its_bookmark_for_another_resume() {
     let mut world = World::new(json!([{"id": "a", "type": "Approval"}, line("End")]));
-    world.host.functions.insert("Approval".into(), |_| {
-        Ok(json!({"bookmarks": [{"callback": "decide"}]}))
-    });
-    world.host.functions.insert("decide".into(), |context| {
-        match context["input"].as_bool() {
-            Some(true) => Ok(Value::Null),
-            _ => Ok(json!({"unknown": 1})),
-        }
+    world.host.functions.insert("Approval".into(), |_| Ok(json!({"bookmarks": [{"callback": "decide"}]})));
+    world.host.functions.insert("decide".into(), |context| match context["input"].as_bool() {
+        Some(true) => Ok(Value::Null),
+        _ => Ok(json!({"unknown": 1})),
     });
     world.start();
     world.resume("a", json!(false));
@@ -207,13 +172,8 @@ fn a_callback_that_faults_keeps_its_bookmark_for_another_resume() {
 #[test]
 fn retry_of_an_activity_that_faulted_in_its_callback_begins_it_anew() {
     let mut world = World::new(json!([{"id": "a", "type": "Approval"}]));
-    world.host.functions.insert("Approval".into(), |_| {
-        Ok(json!({"bookmarks": [{"callback": "decide"}]}))
-    });
-    world
-        .host
-        .functions
-        .insert("decide".into(), |_| Ok(json!({"unknown": 1})));
+    world.host.functions.insert("Approval".into(), |_| Ok(json!({"bookmarks": [{"callback": "decide"}]})));
+    world.host.functions.insert("decide".into(), |_| Ok(json!({"unknown": 1})));
     world.start();
     let first = world.bookmarks[0].id;
     world.resume("a", Value::Null);
@@ -236,10 +196,7 @@ fn an_unknown_activity_type_faults_when_it_is_reached() {
 fn a_condition_that_cannot_be_evaluated_names_its_input() {
     let world = World::started(json!([{"id": "i", "type": "If", "condition": {"sql": "raise"}}]));
     assert_eq!(world.last.incidents[0].activity_id, "i");
-    assert_eq!(
-        world.last.incidents[0].fault.context.as_deref(),
-        Some("input \"condition\"")
-    );
+    assert_eq!(world.last.incidents[0].fault.context.as_deref(), Some("input \"condition\""));
 }
 
 #[test]

@@ -12,30 +12,20 @@ fn show(script: &str) -> Value {
 #[test]
 fn a_flowchart_loops_until_a_script_says_stop() {
     let text = |id: &str, text: &str| json!({"id": id, "type": "WriteLine", "text": text});
-    let world = World::started(
-        json!({"variables": {"Done": false}, "root": {"type": "Flowchart",
-            "activities": [
-                {"id": "start", "type": "Start"},
-                text("work", "Do something"),
-                {"id": "d", "type": "FlowDecision", "condition": {"js": "getVariable('Done')"}},
-                text("retry", "Retry"),
-                {"id": "set", "type": "SetVariable", "variable": "Done", "value": {"js": "!getDone()"}},
-                text("end", "Done"),
-            ],
-            "connections": [["start", "work"], ["work", "d"], ["d", "False", "retry"],
-                ["retry", "set"], ["set", "work"], ["d", "True", "end"]],
-        }}),
-    );
-    assert_eq!(
-        world.status(),
-        SubStatus::Finished,
-        "{:?}",
-        world.last.incidents
-    );
-    assert_eq!(
-        world.lines(),
-        ["Do something", "Retry", "Do something", "Done"]
-    );
+    let world = World::started(json!({"variables": {"Done": false}, "root": {"type": "Flowchart",
+        "activities": [
+            {"id": "start", "type": "Start"},
+            text("work", "Do something"),
+            {"id": "d", "type": "FlowDecision", "condition": {"js": "getVariable('Done')"}},
+            text("retry", "Retry"),
+            {"id": "set", "type": "SetVariable", "variable": "Done", "value": {"js": "!getDone()"}},
+            text("end", "Done"),
+        ],
+        "connections": [["start", "work"], ["work", "d"], ["d", "False", "retry"],
+            ["retry", "set"], ["set", "work"], ["d", "True", "end"]],
+    }}));
+    assert_eq!(world.status(), SubStatus::Finished, "{:?}", world.last.incidents);
+    assert_eq!(world.lines(), ["Do something", "Retry", "Do something", "Done"]);
 }
 
 #[test]
@@ -53,12 +43,7 @@ fn scripts_see_variables_inputs_outputs_and_the_last_result() {
     world.start();
     world.resume("e", json!({"amount": 5}));
     world.resume("Wait", Value::Null);
-    assert_eq!(
-        world.status(),
-        SubStatus::Finished,
-        "{:?}",
-        world.last.incidents
-    );
+    assert_eq!(world.status(), SubStatus::Finished, "{:?}", world.last.incidents);
     assert_eq!(world.lines(), ["Ann 2", "5 5 5", "5"]);
 }
 
@@ -68,14 +53,8 @@ fn a_script_sets_variables_of_the_nearest_scope() {
         show("setVariable('X', 5); setVariable('Y', 6); 'set'"),
         show("getX() + getY()"),
     ]});
-    let world =
-        World::started(json!({"variables": {"X": 0, "Y": 0}, "root": [inner, show("getX()")]}));
-    assert_eq!(
-        world.status(),
-        SubStatus::Finished,
-        "{:?}",
-        world.last.incidents
-    );
+    let world = World::started(json!({"variables": {"X": 0, "Y": 0}, "root": [inner, show("getX()")]}));
+    assert_eq!(world.status(), SubStatus::Finished, "{:?}", world.last.incidents);
     assert_eq!(world.lines(), ["set", "11", "0"]);
     assert_eq!(*world.variable("Y"), json!(6));
 }
@@ -99,9 +78,8 @@ fn what_a_script_changed_before_it_threw_is_undone() {
 
 #[test]
 fn a_script_changes_correlation_id_and_name() {
-    let world = World::started(json!([show(
-        "setCorrelationId('c'); setWorkflowInstanceName('n'); getCorrelationId()"
-    )]));
+    let world =
+        World::started(json!([show("setCorrelationId('c'); setWorkflowInstanceName('n'); getCorrelationId()")]));
     assert_eq!(world.lines(), ["c"]);
     assert_eq!(world.instance.name.as_deref(), Some("n"));
     assert_eq!(world.host.correlated.as_deref(), Some("c"));
@@ -114,12 +92,7 @@ fn computed_items_of_a_loop_are_computed_once_and_survive_a_suspend() {
         {"type": "ForEach", "items": {"js": "setVariable('N', getN() + 1); ['a', 'b', 'c']"}, "body": [
             {"type": "WriteLine", "text": {"var": "CurrentValue"}}, event("Wait")]}}));
     world.run_to_end();
-    assert_eq!(
-        world.status(),
-        SubStatus::Finished,
-        "{:?}",
-        world.last.incidents
-    );
+    assert_eq!(world.status(), SubStatus::Finished, "{:?}", world.last.incidents);
     assert_eq!(world.lines(), ["a", "b", "c"]);
     assert_eq!(*world.variable("N"), json!(1));
 }

@@ -16,17 +16,11 @@ fn a_bookmark_blocks_what_follows_until_it_is_resumed() {
     let bookmark = &world.last.created[0];
     assert_eq!(bookmark.name, "Elsa.Event");
     assert_eq!(bookmark.payload, Some(json!({"EventName": "Go"})));
-    assert_eq!(
-        bookmark.hash,
-        stimulus::hash("Elsa.Event", bookmark.payload.as_ref(), None)
-    );
+    assert_eq!(bookmark.hash, stimulus::hash("Elsa.Event", bookmark.payload.as_ref(), None));
     let id = bookmark.id;
     world.resume("Go", Value::Null);
     assert_eq!(world.last.burned, [id]);
-    assert!(
-        world.last.cleared.is_empty(),
-        "a used bookmark is not cleared once more"
-    );
+    assert!(world.last.cleared.is_empty(), "a used bookmark is not cleared once more");
     assert!(!world.last.clear_all);
     assert_eq!(world.lines(), ["Start", "End"]);
     assert_eq!(world.status(), SubStatus::Finished);
@@ -37,10 +31,7 @@ fn a_task_has_its_bookmarks_id_and_returns_what_completed_it() {
     let mut world = World::started(json!({"variables": {"D": null}, "root":
         {"id": "t", "type": "RunTask", "taskName": "approve", "payload": {"days": 3}, "result": {"var": "D"}}}));
     let task = world.last.tasks[0].clone();
-    assert_eq!(
-        (task.name.as_str(), task.activity_id.as_str()),
-        ("approve", "t")
-    );
+    assert_eq!((task.name.as_str(), task.activity_id.as_str()), ("approve", "t"));
     assert_eq!(task.payload, Some(json!({"days": 3})));
     let bookmark = &world.last.created[0];
     assert_eq!(bookmark.id, task.bookmark_id);
@@ -54,9 +45,7 @@ fn a_task_has_its_bookmarks_id_and_returns_what_completed_it() {
 #[test]
 fn a_task_whose_branch_lost_within_the_burst_is_never_opened() {
     let task = json!({"type": "RunTask", "taskName": "t"});
-    let world = World::started(
-        json!({"type": "Fork", "joinMode": "WaitAny", "branches": [task, line("won")]}),
-    );
+    let world = World::started(json!({"type": "Fork", "joinMode": "WaitAny", "branches": [task, line("won")]}));
     assert_eq!(world.status(), SubStatus::Finished);
     assert!(world.last.tasks.is_empty() && world.last.created.is_empty());
 }
@@ -84,9 +73,7 @@ fn triggered() -> Value {
 #[test]
 fn the_trigger_of_its_own_run_does_not_wait_and_starts_the_flowchart() {
     let mut world = World::new(triggered());
-    world
-        .try_start(Some("start"), Some(&json!({"n": 1})))
-        .expect("a trigger");
+    world.try_start(Some("start"), Some(&json!({"n": 1}))).expect("a trigger");
     assert_eq!(world.lines(), ["next"]);
     assert_eq!(*world.variable("R"), json!({"n": 1}));
     assert_eq!(world.status(), SubStatus::Finished);
@@ -121,23 +108,15 @@ fn what_is_no_trigger_cannot_start() {
 
 #[test]
 fn triggers_are_indexed_with_their_stimulus() {
-    let program = program(
-        json!({"variables": {"Name": "FromVariable"}, "root": {"type": "Flowchart", "activities": [
-            {"id": "a", "type": "Event", "eventName": "Go", "canStartWorkflow": true},
-            {"id": "b", "type": "Event", "eventName": {"var": "Name"}, "canStartWorkflow": true},
-            {"id": "c", "type": "Event", "eventName": "No"},
-            {"id": "d", "type": "RowInserted", "canStartWorkflow": true},
-        ]}}),
-    );
-    let mut host = FakeHost {
-        payloads: vec![json!({"t": 1}), json!({"t": 2})],
-        ..FakeHost::default()
-    };
+    let program = program(json!({"variables": {"Name": "FromVariable"}, "root": {"type": "Flowchart", "activities": [
+        {"id": "a", "type": "Event", "eventName": "Go", "canStartWorkflow": true},
+        {"id": "b", "type": "Event", "eventName": {"var": "Name"}, "canStartWorkflow": true},
+        {"id": "c", "type": "Event", "eventName": "No"},
+        {"id": "d", "type": "RowInserted", "canStartWorkflow": true},
+    ]}}));
+    let mut host = FakeHost { payloads: vec![json!({"t": 1}), json!({"t": 2})], ..FakeHost::default() };
     let index = trigger::index(&program, &mut host, &Default::default()).expect("triggers");
-    let found: Vec<_> = index
-        .iter()
-        .map(|t| (t.activity_id.as_str(), t.payload.clone()))
-        .collect();
+    let found: Vec<_> = index.iter().map(|t| (t.activity_id.as_str(), t.payload.clone())).collect();
     assert_eq!(
         found,
         [
@@ -155,30 +134,22 @@ fn triggers_are_indexed_with_their_stimulus() {
 fn a_trigger_that_cannot_be_evaluated_is_named() {
     let program = program(json!({"type": "Sequence", "activities": [
         {"id": "a", "type": "Event", "eventName": {"sql": "raise"}, "canStartWorkflow": true}]}));
-    let (id, fault) = trigger::index(&program, &mut FakeHost::default(), &Default::default())
-        .expect_err("a fault");
+    let (id, fault) = trigger::index(&program, &mut FakeHost::default(), &Default::default()).expect_err("a fault");
     assert_eq!((id.as_str(), fault.sqlstate.as_str()), ("a", "22012"));
 }
 
 #[test]
 fn cancelling_clears_everything_and_says_why() {
-    let mut world =
-        World::started(json!({"type": "Parallel", "activities": [event("A"), event("B")]}));
+    let mut world = World::started(json!({"type": "Parallel", "activities": [event("A"), event("B")]}));
     world.cancel();
     assert_eq!(world.status(), SubStatus::Cancelled);
     assert!(world.last.clear_all);
     assert_eq!(world.journaled(EventKind::Canceled).len(), 3);
     let last = world.last.events.last().expect("an event");
     assert_eq!(last.kind, EventKind::WorkflowCancelled);
-    assert_eq!(
-        last.data.as_ref().expect("a reason").0,
-        json!("no longer needed")
-    );
+    assert_eq!(last.data.as_ref().expect("a reason").0, json!("no longer needed"));
     world.cancel();
-    assert!(
-        world.last.events.is_empty(),
-        "cancelling twice does nothing"
-    );
+    assert!(world.last.events.is_empty(), "cancelling twice does nothing");
 }
 
 #[test]
@@ -207,11 +178,7 @@ fn cancelling_one_of_several_executions_of_a_node_leaves_the_others_bookmarks() 
 fn the_journal_tells_the_story_in_few_words() {
     let mut world = World::started(json!({"id": "s", "type": "Sequence", "activities": [
         {"id": "l", "type": "WriteLine", "text": "x"}, event("e")]}));
-    let kinds: Vec<_> = world
-        .trail
-        .iter()
-        .map(|e| (e.kind, e.activity_id.clone()))
-        .collect();
+    let kinds: Vec<_> = world.trail.iter().map(|e| (e.kind, e.activity_id.clone())).collect();
     let expect = |kind, id: &str| (kind, id.to_owned());
     assert_eq!(
         kinds,
@@ -226,11 +193,7 @@ fn the_journal_tells_the_story_in_few_words() {
     );
     world.trail.clear();
     world.resume("e", Value::Null);
-    let kinds: Vec<_> = world
-        .trail
-        .iter()
-        .map(|e| (e.kind, e.activity_id.clone()))
-        .collect();
+    let kinds: Vec<_> = world.trail.iter().map(|e| (e.kind, e.activity_id.clone())).collect();
     assert_eq!(
         kinds,
         [

@@ -23,11 +23,7 @@ use workflow_engine::journal::{self, EventKind};
 use workflow_engine::program::Program;
 
 /// Stack for tests of deep values: what a backend has, or more where nothing is optimized.
-const ROOM: usize = if cfg!(debug_assertions) {
-    64 << 20
-} else {
-    4 << 20
-};
+const ROOM: usize = if cfg!(debug_assertions) { 64 << 20 } else { 4 << 20 };
 
 /// A function of the user.
 pub type UserFunction = fn(&Value) -> Result<Value, Fault>;
@@ -79,15 +75,11 @@ impl Host for FakeHost {
 
     fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault> {
         assert!(self.open_step.is_some(), "statements run inside a step");
-        self.effects
-            .push(format!("{statement} {}", Value::from(parameters)));
+        self.effects.push(format!("{statement} {}", Value::from(parameters)));
         if self.broken || statement.starts_with("RAISE") {
             return Err(Fault::new("22012", "division by zero"));
         }
-        Ok(Rows {
-            rows: vec![json!({ "statement": statement })],
-            count: 1,
-        })
+        Ok(Rows { rows: vec![json!({ "statement": statement })], count: 1 })
     }
 
     /// Understands `name op number`, a single name or a number.
@@ -99,10 +91,7 @@ impl Host for FakeHost {
         let words: Vec<&str> = expression.split_whitespace().collect();
         let read = |word: &str| match word.parse::<i64>() {
             Ok(number) => Value::from(number),
-            Err(_) => scope
-                .variable(word)
-                .or_else(|| scope.input(word))
-                .unwrap_or_default(),
+            Err(_) => scope.variable(word).or_else(|| scope.input(word)).unwrap_or_default(),
         };
         let number = |word: &str| read(word).as_i64().unwrap_or_default();
         Ok(match words.as_slice() {
@@ -119,10 +108,7 @@ impl Host for FakeHost {
         self.effects.push(format!("call {name}"));
         match self.functions.get(name) {
             Some(function) => function(context),
-            None => Err(Fault::new(
-                "42883",
-                format!("function \"{name}\" does not exist"),
-            )),
+            None => Err(Fault::new("42883", format!("function \"{name}\" does not exist"))),
         }
     }
 
@@ -150,10 +136,7 @@ impl ActivityTypes for Registered {
     fn custom(&self, type_name: &str) -> Option<CustomType> {
         match type_name {
             "Approval" => Some(CustomType::default()),
-            "RowInserted" => Some(CustomType {
-                trigger: true,
-                ..CustomType::default()
-            }),
+            "RowInserted" => Some(CustomType { trigger: true, ..CustomType::default() }),
             _ => None,
         }
     }
@@ -166,8 +149,7 @@ pub fn program(definition: Value) -> Program {
         root => json!({ "root": root }),
     };
     document["definitionId"] = json!("test");
-    compile(&document, &Registered, &ReadLimits::default(), true)
-        .unwrap_or_else(|problems| panic!("{problems:#?}"))
+    compile(&document, &Registered, &ReadLimits::default(), true).unwrap_or_else(|problems| panic!("{problems:#?}"))
 }
 
 /// One instance with its stored bookmarks and everything it left behind.
@@ -190,8 +172,7 @@ impl World {
         let program = program(definition);
         let input: Map<String, Value> = serde_json::from_value(input).expect("an object");
         let id = Uuid::from_u128(0x0193_0000_0000_7000_8000_0123_4567_89ab);
-        let instance =
-            Instance::new(id, &program, 1, None, None, input).expect("acceptable inputs");
+        let instance = Instance::new(id, &program, 1, None, None, input).expect("acceptable inputs");
         Self {
             program,
             instance,
@@ -215,24 +196,14 @@ impl World {
     }
 
     pub fn try_start(&mut self, trigger: Option<&str>, input: Option<&Value>) -> Result<(), Error> {
-        let delta = execution::start(
-            &self.program,
-            &mut self.instance,
-            trigger,
-            input,
-            &mut self.host,
-            &self.limits,
-        )?;
+        let delta = execution::start(&self.program, &mut self.instance, trigger, input, &mut self.host, &self.limits)?;
         self.store(delta, None);
         Ok(())
     }
 
     /// Resumes the oldest bookmark of an activity.
     pub fn resume(&mut self, activity_id: &str, input: Value) {
-        let index = self
-            .bookmarks
-            .iter()
-            .position(|b| b.activity_id == activity_id);
+        let index = self.bookmarks.iter().position(|b| b.activity_id == activity_id);
         let index = index.unwrap_or_else(|| panic!("no bookmark of {activity_id}"));
         self.resume_at(index, Some(&input));
     }
@@ -254,27 +225,15 @@ impl World {
             auto_burn: bookmark.auto_burn,
             auto_complete: bookmark.auto_complete,
         };
-        let delta = execution::resume(
-            &self.program,
-            &mut self.instance,
-            &resumed,
-            input,
-            &mut self.host,
-            &self.limits,
-        )?;
+        let delta =
+            execution::resume(&self.program, &mut self.instance, &resumed, input, &mut self.host, &self.limits)?;
         self.store(delta, Some(id));
         Ok(())
     }
 
     pub fn retry(&mut self, ids: Option<&[&str]>) -> Result<(), Error> {
         let ids: Option<Vec<String>> = ids.map(|ids| ids.iter().map(|id| (*id).into()).collect());
-        let delta = execution::retry(
-            &self.program,
-            &mut self.instance,
-            ids.as_deref(),
-            &mut self.host,
-            &self.limits,
-        )?;
+        let delta = execution::retry(&self.program, &mut self.instance, ids.as_deref(), &mut self.host, &self.limits)?;
         self.store(delta, None);
         Ok(())
     }
@@ -304,23 +263,14 @@ impl World {
         let gone: BTreeSet<Uuid> = delta.burned.iter().copied().collect();
         let cleared: BTreeSet<Uuid> = delta.cleared.iter().copied().collect();
         self.bookmarks.retain(|bookmark| {
-            !(delta.clear_all
-                || gone.contains(&bookmark.id)
-                || cleared.contains(&bookmark.activity_instance_id))
+            !(delta.clear_all || gone.contains(&bookmark.id) || cleared.contains(&bookmark.activity_instance_id))
         });
         self.bookmarks.extend(delta.created.iter().cloned());
         for task in &delta.tasks {
-            assert!(
-                self.bookmarks
-                    .iter()
-                    .any(|bookmark| bookmark.id == task.bookmark_id)
-            );
+            assert!(self.bookmarks.iter().any(|bookmark| bookmark.id == task.bookmark_id));
         }
         let bytes = journal::encode(&delta.events);
-        assert_eq!(
-            journal::decode(&bytes).expect("readable events"),
-            delta.events
-        );
+        assert_eq!(journal::decode(&bytes).expect("readable events"), delta.events);
         self.trail.extend(delta.events.iter().cloned());
         self.last = delta;
         self.reload();
@@ -345,20 +295,13 @@ impl World {
             *waiting.entry(sequence).or_default() += 1;
         }
         for sequence in waiting.keys() {
-            assert!(
-                contexts.contains_key(sequence),
-                "every bookmark has a live activity"
-            );
+            assert!(contexts.contains_key(sequence), "every bookmark has a live activity");
         }
         let mut faults: BTreeMap<u32, u32> = BTreeMap::new();
         for (sequence, context) in contexts {
             let stored = waiting.get(sequence).copied().unwrap_or_default();
             assert_eq!(context.bookmarks, stored, "bookmarks are counted");
-            assert!(
-                context
-                    .parent
-                    .is_none_or(|parent| contexts.contains_key(&parent))
-            );
+            assert!(context.parent.is_none_or(|parent| contexts.contains_key(&parent)));
             if context.status == ActivityStatus::Faulted {
                 let mut current = Some(*sequence);
                 while let Some(at) = current {
@@ -368,10 +311,7 @@ impl World {
             }
         }
         for (sequence, context) in contexts {
-            assert_eq!(
-                context.faults,
-                faults.get(sequence).copied().unwrap_or_default()
-            );
+            assert_eq!(context.faults, faults.get(sequence).copied().unwrap_or_default());
         }
         match self.instance.sub_status {
             SubStatus::Finished | SubStatus::Cancelled => {
@@ -408,10 +348,7 @@ impl World {
     }
 
     pub fn waiting(&self) -> Vec<&str> {
-        self.bookmarks
-            .iter()
-            .map(|bookmark| bookmark.activity_id.as_str())
-            .collect()
+        self.bookmarks.iter().map(|bookmark| bookmark.activity_id.as_str()).collect()
     }
 }
 

@@ -48,19 +48,10 @@ impl<'a> Walk<'a> {
         };
         let start = cx.flow_scope()?.start();
         if start as usize >= graph.len() {
-            return Err(Fault::new(
-                "XX001",
-                "start activity of the flowchart is lost",
-            ));
+            return Err(Fault::new("XX001", "start activity of the flowchart is lost"));
         }
         let paths = graph.paths(start, &mut || cx.check_for_interrupts());
-        Ok(Self {
-            graph,
-            paths,
-            stack: Vec::new(),
-            scheduled: false,
-            running_join: None,
-        })
+        Ok(Self { graph, paths, stack: Vec::new(), scheduled: false, running_join: None })
     }
 
     /// A child completed. Returns whether anything was scheduled.
@@ -77,11 +68,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Children were cancelled. Returns whether anything was scheduled.
-    pub(super) fn canceled(
-        &mut self,
-        cx: &mut Execution<'a>,
-        children: &[NodeIx],
-    ) -> Result<bool, Fault> {
+    pub(super) fn canceled(&mut self, cx: &mut Execution<'a>, children: &[NodeIx]) -> Result<bool, Fault> {
         for child in children {
             let position = self.position(*child)?;
             self.enter(cx, position, false, true)?;
@@ -91,11 +78,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A join of mode `WaitAny` was reached: what still runs before it is cancelled.
-    pub(super) fn cancel_inbound(
-        &mut self,
-        cx: &mut Execution<'a>,
-        join: NodeIx,
-    ) -> Result<(), Fault> {
+    pub(super) fn cancel_inbound(&mut self, cx: &mut Execution<'a>, join: NodeIx) -> Result<(), Fault> {
         let position = self.position(join)?;
         self.running_join = Some(position);
         let canceled = self.cancel_ancestors(cx, position)?;
@@ -135,13 +118,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    fn enter(
-        &mut self,
-        cx: &mut Execution<'a>,
-        position: u32,
-        counted: bool,
-        dead: bool,
-    ) -> Result<(), Fault> {
+    fn enter(&mut self, cx: &mut Execution<'a>, position: u32, counted: bool, dead: bool) -> Result<(), Fault> {
         if !self.paths.is_reachable(position) {
             let id = self.id(cx, position);
             return Err(Fault::new(
@@ -154,11 +131,7 @@ impl<'a> Walk<'a> {
         if !counted {
             cx.visit_activity(position)?;
         }
-        self.stack.push(Visit {
-            position,
-            next: 0,
-            dead,
-        });
+        self.stack.push(Visit { position, next: 0, dead });
         Ok(())
     }
 
@@ -201,12 +174,8 @@ impl<'a> Walk<'a> {
                 }
             }
             _ if !all_visited => Decision::Wait,
-            JoinMode::WaitAll if scope.all_inbound_followed(&self.paths, target) => {
-                Decision::Schedule
-            }
-            JoinMode::WaitAllActive if scope.any_inbound_followed(&self.paths, target) => {
-                Decision::Schedule
-            }
+            JoinMode::WaitAll if scope.all_inbound_followed(&self.paths, target) => Decision::Schedule,
+            JoinMode::WaitAllActive if scope.any_inbound_followed(&self.paths, target) => Decision::Schedule,
             JoinMode::WaitAll | JoinMode::WaitAllActive => Decision::Skip,
         })
     }
@@ -232,10 +201,7 @@ impl<'a> Walk<'a> {
 
     fn invalid(&self, cx: &Execution<'a>, edge: u32) -> Fault {
         let connection = &self.graph.edges()[edge as usize];
-        let (source, target) = (
-            self.id(cx, connection.source),
-            self.id(cx, connection.target),
-        );
+        let (source, target) = (self.id(cx, connection.source), self.id(cx, connection.target));
         Fault::new(
             "55000",
             format!(

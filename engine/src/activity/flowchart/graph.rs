@@ -52,11 +52,7 @@ impl FlowGraph {
     pub fn build(children: Vec<NodeIx>, connections: Vec<Connection>) -> Self {
         let mut by_node: Vec<u32> = (0..children.len() as u32).collect();
         by_node.sort_by_key(|position| children[*position as usize]);
-        let mut graph = Self {
-            activities: children,
-            by_node,
-            ..Self::default()
-        };
+        let mut graph = Self { activities: children, by_node, ..Self::default() };
         graph.edges = graph.edges_of(connections);
         graph.index_outbound();
         graph
@@ -70,10 +66,7 @@ impl FlowGraph {
         for pair in order.windows(2) {
             repeated[pair[1]] = connections[pair[0]] == connections[pair[1]];
         }
-        let unique = connections
-            .into_iter()
-            .zip(repeated)
-            .filter(|(_, repeated)| !repeated);
+        let unique = connections.into_iter().zip(repeated).filter(|(_, repeated)| !repeated);
         unique
             .filter_map(|(connection, _)| {
                 Some(Edge {
@@ -108,9 +101,7 @@ impl FlowGraph {
 
     /// The position of a node, if it is a child of this flowchart.
     pub fn position(&self, node: NodeIx) -> Option<u32> {
-        let found = self
-            .by_node
-            .binary_search_by_key(&node, |position| self.activities[*position as usize]);
+        let found = self.by_node.binary_search_by_key(&node, |position| self.activities[*position as usize]);
         found.ok().map(|index| self.by_node[index])
     }
 
@@ -143,8 +134,7 @@ impl FlowGraph {
         for edge in &self.edges {
             inbound[edge.target as usize] = true;
         }
-        let first =
-            |wanted: &dyn Fn(usize) -> bool| (0..self.activities.len()).find(|i| wanted(*i));
+        let first = |wanted: &dyn Fn(usize) -> bool| (0..self.activities.len()).find(|i| wanted(*i));
         let node = |i: usize| program.node(self.activities[i]);
         first(&|i| node(i).type_name == "Elsa.Start")
             .or_else(|| first(&|i| node(i).can_start_workflow))
@@ -155,12 +145,8 @@ impl FlowGraph {
 
     /// What follows from starting at an activity. `check` is called now and then while it is computed.
     pub fn paths(&self, start: u32, check: &mut dyn FnMut()) -> Arc<Paths> {
-        let known = |paths: &Vec<(u32, Arc<Paths>)>| {
-            paths
-                .iter()
-                .find(|(of, _)| *of == start)
-                .map(|(_, paths)| paths.clone())
-        };
+        let known =
+            |paths: &Vec<(u32, Arc<Paths>)>| paths.iter().find(|(of, _)| *of == start).map(|(_, paths)| paths.clone());
         // A panic of `check` must not poison the cache for good, and must not happen under the lock.
         let lock = || self.paths.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(paths) = known(&lock()) {
@@ -173,11 +159,7 @@ impl FlowGraph {
 }
 
 /// Groups edges by one of their ends: `(starts, edges)` as described at [`FlowGraph::outbound`].
-pub(super) fn group(
-    activities: usize,
-    edges: &[Edge],
-    end: impl Fn(&Edge) -> u32,
-) -> (Vec<u32>, Vec<u32>) {
+pub(super) fn group(activities: usize, edges: &[Edge], end: impl Fn(&Edge) -> u32) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0u32; activities + 1];
     for edge in edges {
         starts[end(edge) as usize + 1] += 1;
@@ -215,11 +197,7 @@ mod tests {
     fn outbound_connections_keep_their_order_and_repetitions_count_once() {
         let graph = connect(&[(1, 3), (2, 3), (1, 2), (1, 3), (9, 1)]);
         assert_eq!(graph.edges().len(), 3);
-        let targets: Vec<_> = graph
-            .outbound(0)
-            .iter()
-            .map(|edge| graph.edges()[*edge as usize].target)
-            .collect();
+        let targets: Vec<_> = graph.outbound(0).iter().map(|edge| graph.edges()[*edge as usize].target).collect();
         assert_eq!(targets, [2, 1]);
         assert!(graph.outbound(5).is_empty());
     }

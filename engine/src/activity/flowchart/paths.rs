@@ -51,13 +51,8 @@ impl Paths {
         let mut starts = vec![0u32];
         let mut inbound = Vec::new();
         for position in 0..graph.len() {
-            let edges =
-                &all_inbound[all_starts[position] as usize..all_starts[position + 1] as usize];
-            inbound.extend(
-                edges
-                    .iter()
-                    .filter(|edge| is_forward(&graph.edges()[**edge as usize])),
-            );
+            let edges = &all_inbound[all_starts[position] as usize..all_starts[position + 1] as usize];
+            inbound.extend(edges.iter().filter(|edge| is_forward(&graph.edges()[**edge as usize])));
             starts.push(inbound.len() as u32);
         }
         let direction = graph.edges().iter().map(|edge| match is_forward(edge) {
@@ -65,14 +60,7 @@ impl Paths {
             false => Direction::Invalid,
         });
         let direction = direction.collect();
-        let mut paths = Self {
-            start,
-            direction,
-            reachable,
-            inbound,
-            starts,
-            ancestors: Mutex::default(),
-        };
+        let mut paths = Self { start, direction, reachable, inbound, starts, ancestors: Mutex::default() };
         paths.validate_backward(graph, check);
         paths
     }
@@ -95,10 +83,7 @@ impl Paths {
 
     /// Which activities lie before `position` on forward paths.
     pub fn ancestors(&self, graph: &FlowGraph, position: u32) -> Arc<Vec<bool>> {
-        let mut known = self
-            .ancestors
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.ancestors.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, ancestors)) = known.iter().find(|(of, _)| *of == position) {
             return ancestors.clone();
         }
@@ -118,9 +103,8 @@ impl Paths {
     }
 
     fn validate_backward(&mut self, graph: &FlowGraph, check: &mut dyn FnMut()) {
-        let backward = |edge: &Edge, direction: Direction| {
-            direction != Direction::Forward && self.reachable[edge.source as usize]
-        };
+        let backward =
+            |edge: &Edge, direction: Direction| direction != Direction::Forward && self.reachable[edge.source as usize];
         let all = graph.edges().iter().zip(&self.direction);
         let candidates: Vec<usize> = all
             .enumerate()
@@ -180,8 +164,8 @@ impl<'g> Search<'g> {
             for edge in graph.outbound(source) {
                 let target = graph.edges()[*edge as usize].target;
                 // What was not processed yet has no accepted connections, so nothing leads back.
-                let closes_cycle = target == source
-                    || (self.processed[target as usize] && self.leads_to(target, source, check));
+                let closes_cycle =
+                    target == source || (self.processed[target as usize] && self.leads_to(target, source, check));
                 if closes_cycle {
                     continue;
                 }
@@ -216,16 +200,11 @@ impl<'g> Search<'g> {
     }
 
     fn is_forward(&self, edge: &Edge) -> bool {
-        self.targets[edge.source as usize]
-            .binary_search(&edge.target)
-            .is_ok()
+        self.targets[edge.source as usize].binary_search(&edge.target).is_ok()
     }
 
     fn forward_edges(&self) -> impl Iterator<Item = &Edge> {
-        self.graph
-            .edges()
-            .iter()
-            .filter(|edge| self.is_forward(edge))
+        self.graph.edges().iter().filter(|edge| self.is_forward(edge))
     }
 }
 
@@ -239,14 +218,8 @@ struct Dominators {
 impl Dominators {
     fn compute(paths: &Paths, graph: &FlowGraph, check: &mut dyn FnMut()) -> Self {
         let n = graph.len();
-        let mut this = Self {
-            parent: vec![0; n],
-            depth: vec![0; n],
-            reached: vec![false; n],
-        };
-        let mut waiting: Vec<u32> = (0..n as u32)
-            .map(|i| paths.inbound(i).len() as u32)
-            .collect();
+        let mut this = Self { parent: vec![0; n], depth: vec![0; n], reached: vec![false; n] };
+        let mut waiting: Vec<u32> = (0..n as u32).map(|i| paths.inbound(i).len() as u32).collect();
         this.parent[paths.start as usize] = paths.start;
         this.reached[paths.start as usize] = true;
         let mut open = vec![paths.start];
@@ -320,9 +293,7 @@ mod tests {
             .collect();
         let graph = FlowGraph::build((0..8).map(NodeIx).collect(), connections);
         let paths = Paths::compute(&graph, 0, &mut || ());
-        let directions = (0..pairs.len() as u32)
-            .map(|edge| paths.direction(edge))
-            .collect();
+        let directions = (0..pairs.len() as u32).map(|edge| paths.direction(edge)).collect();
         (paths, directions)
     }
 
@@ -357,10 +328,7 @@ mod tests {
     #[test]
     fn uneven_branches_stay_forward() {
         let (_, found) = directions(&[(0, 1), (0, 3), (1, 2), (2, 3), (3, 4), (4, 2)]);
-        assert_eq!(
-            found,
-            [Forward, Forward, Forward, Forward, Forward, Invalid]
-        );
+        assert_eq!(found, [Forward, Forward, Forward, Forward, Forward, Invalid]);
     }
 
     #[test]
@@ -370,11 +338,7 @@ mod tests {
         let back = (1..n).step_by(7).map(|i| (i, i - 1));
         let connections = chain
             .chain(back)
-            .map(|(source, target)| Connection {
-                source: NodeIx(source),
-                port: String::new(),
-                target: NodeIx(target),
-            })
+            .map(|(source, target)| Connection { source: NodeIx(source), port: String::new(), target: NodeIx(target) })
             .collect();
         let graph = FlowGraph::build((0..n).map(NodeIx).collect(), connections);
         let paths = Paths::compute(&graph, 0, &mut || ());

@@ -18,10 +18,7 @@ pub struct FlowScope {
 impl FlowScope {
     /// Nothing visited yet.
     pub fn new(start: u32) -> Self {
-        Self {
-            start,
-            ..Self::default()
-        }
+        Self { start, ..Self::default() }
     }
 
     /// Position of the activity with which this flowchart started.
@@ -36,47 +33,31 @@ impl FlowScope {
 
     /// How often a connection was visited.
     pub fn connection_visits(&self, edge: u32) -> u64 {
-        self.connections
-            .get(edge as usize)
-            .map_or(0, |visits| visits / 2)
+        self.connections.get(edge as usize).map_or(0, |visits| visits / 2)
     }
 
     /// Whether the last visit of a connection followed it.
     pub fn was_followed(&self, edge: u32) -> bool {
-        self.connections
-            .get(edge as usize)
-            .is_some_and(|visits| visits % 2 == 1)
+        self.connections.get(edge as usize).is_some_and(|visits| visits % 2 == 1)
     }
 
     /// Whether every forward connection to an activity was visited in this round.
     pub fn all_inbound_visited(&self, paths: &Paths, position: u32) -> bool {
         let visits = self.activity_visits(position);
-        paths
-            .inbound(position)
-            .iter()
-            .all(|edge| self.connection_visits(*edge) > visits)
+        paths.inbound(position).iter().all(|edge| self.connection_visits(*edge) > visits)
     }
 
     /// Whether the last visit of every forward connection to an activity followed it.
     pub fn all_inbound_followed(&self, paths: &Paths, position: u32) -> bool {
-        paths
-            .inbound(position)
-            .iter()
-            .all(|edge| self.was_followed(*edge))
+        paths.inbound(position).iter().all(|edge| self.was_followed(*edge))
     }
 
     /// Whether one of the most visited forward connections was followed in this round.
     pub fn any_inbound_followed(&self, paths: &Paths, position: u32) -> bool {
         let inbound = paths.inbound(position);
-        let most = inbound
-            .iter()
-            .map(|edge| self.connection_visits(*edge))
-            .max()
-            .unwrap_or(0);
+        let most = inbound.iter().map(|edge| self.connection_visits(*edge)).max().unwrap_or(0);
         most > self.activity_visits(position)
-            && inbound
-                .iter()
-                .any(|edge| self.connection_visits(*edge) == most && self.was_followed(*edge))
+            && inbound.iter().any(|edge| self.connection_visits(*edge) == most && self.was_followed(*edge))
     }
 
     /// Counts a visit of an activity and returns what stood there before.
@@ -120,11 +101,8 @@ mod tests {
 
     /// Two connections, 0 and 1, that lead to the activity at position 2.
     fn diamond_end() -> (FlowGraph, std::sync::Arc<Paths>) {
-        let connection = |source, target| Connection {
-            source: NodeIx(source),
-            port: "Done".into(),
-            target: NodeIx(target),
-        };
+        let connection =
+            |source, target| Connection { source: NodeIx(source), port: "Done".into(), target: NodeIx(target) };
         let connections = vec![connection(0, 2), connection(1, 2), connection(0, 1)];
         let graph = FlowGraph::build((0..3).map(NodeIx).collect(), connections);
         let paths = graph.paths(0, &mut || ());

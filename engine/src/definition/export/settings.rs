@@ -12,21 +12,14 @@ use crate::value::parse_type_name;
 
 /// Writes the `variables` of an object as a list, initial values as text.
 pub(super) fn variables(out: &mut Map<String, Value>) {
-    let key = entry(out, "variables")
-        .map_or("variables", |(key, _)| key)
-        .to_owned();
+    let key = entry(out, "variables").map_or("variables", |(key, _)| key).to_owned();
     let value = out.remove(&key).unwrap_or_default();
     let list = match (elements(&value), &value) {
-        (Some((_, list)), _) => list
-            .iter()
-            .enumerate()
-            .map(|(at, element)| variable(element, at))
-            .collect(),
+        (Some((_, list)), _) => list.iter().enumerate().map(|(at, element)| variable(element, at)).collect(),
         (None, Value::Null) => json!([]),
-        (None, Value::Object(pairs)) => pairs
-            .iter()
-            .map(|(name, initial)| variable(&json!({"name": name, "value": initial}), 0))
-            .collect(),
+        (None, Value::Object(pairs)) => {
+            pairs.iter().map(|(name, initial)| variable(&json!({"name": name, "value": initial}), 0)).collect()
+        }
         (None, other) => other.clone(),
     };
     out.insert("variables".into(), list);
@@ -39,16 +32,11 @@ fn variable(element: &Value, at: usize) -> Value {
     let mut out = members.clone();
     let given = |name: &str| text(members, name).filter(|text| !text.is_empty());
     let (id, name) = (given("id"), given("name"));
-    let name = name
-        .or(id)
-        .map_or_else(|| format!("Variable{}", at + 1), Into::into);
+    let name = name.or(id).map_or_else(|| format!("Variable{}", at + 1), Into::into);
     let id = id.map_or_else(|| name.clone(), Into::into);
     out.insert("id".into(), id.into());
     out.insert("name".into(), name.into());
-    let type_text = given("typeName")
-        .or_else(|| given("type"))
-        .unwrap_or("Object")
-        .to_owned();
+    let type_text = given("typeName").or_else(|| given("type")).unwrap_or("Object").to_owned();
     if given("typeName").is_none() {
         out.remove("type");
         out.insert("typeName".into(), type_text.clone().into());
@@ -64,9 +52,7 @@ fn variable(element: &Value, at: usize) -> Value {
 
 /// Writes the initial value as text, and the value itself beside it where the text says less.
 fn initial(out: &mut Map<String, Value>, type_name: TypeName) {
-    let Some((key, value)) =
-        entry(out, "value").map(|(key, value)| (key.to_owned(), value.clone()))
-    else {
+    let Some((key, value)) = entry(out, "value").map(|(key, value)| (key.to_owned(), value.clone())) else {
         return;
     };
     let value = match short_form(&value) {
@@ -82,11 +68,7 @@ fn initial(out: &mut Map<String, Value>, type_name: TypeName) {
     let read = |value: &Value| constant(value, type_name, &Path::Root, &mut Problems::default());
     // A value that looks like an expression must not be taken for one when it is read again.
     if short_form(&value).is_some() || read(&Value::String(written.clone())) != read(&value) {
-        let exact = if short_form(&value).is_some() {
-            json!({"literal": value})
-        } else {
-            value
-        };
+        let exact = if short_form(&value).is_some() { json!({"literal": value}) } else { value };
         out.insert(key, as_text(&exact).into());
         out.insert(EXACT_VALUE.into(), exact);
     } else {
@@ -99,10 +81,7 @@ pub(super) fn arguments(out: &mut Map<String, Value>, list: &str) {
     let key = entry(out, list).map_or(list, |(key, _)| key).to_owned();
     let value = out.remove(&key).unwrap_or_default();
     let written = match elements(&value) {
-        Some((_, elements)) => elements
-            .iter()
-            .map(|element| argument(element, list))
-            .collect(),
+        Some((_, elements)) => elements.iter().map(|element| argument(element, list)).collect(),
         None if value.is_null() => json!([]),
         None => value.clone(),
     };
@@ -114,13 +93,9 @@ fn argument(element: &Value, list: &str) -> Value {
         return element.clone();
     };
     let mut out = members.clone();
-    let type_text = text(members, "typeName")
-        .or_else(|| text(members, "type"))
-        .unwrap_or("Object");
+    let type_text = text(members, "typeName").or_else(|| text(members, "type")).unwrap_or("Object");
     fill(&mut out, "type", || type_text.into());
-    fill(&mut out, "displayName", || {
-        members.get("name").cloned().unwrap_or_default()
-    });
+    fill(&mut out, "displayName", || members.get("name").cloned().unwrap_or_default());
     fill(&mut out, "description", || "".into());
     fill(&mut out, "category", || "".into());
     fill(&mut out, "isArray", || false.into());
@@ -137,24 +112,17 @@ pub(super) fn options(out: &mut Map<String, Value>, options: &Options) {
     let Some(Value::Object(members)) = out.get_mut("options") else {
         return;
     };
-    if members
-        .remove("activationStrategy")
-        .is_some_and(|value| !value.is_null())
-    {
+    if members.remove("activationStrategy").is_some_and(|value| !value.is_null()) {
         let class = match options.activation {
             Activation::Always => "AllowAlwaysStrategy",
             Activation::Singleton => "SingletonStrategy",
             Activation::Correlated => "CorrelationStrategy",
             Activation::CorrelatedSingleton => "CorrelatedSingletonStrategy",
         };
-        let name =
-            format!("Elsa.Workflows.Runtime.ActivationValidators.{class}, Elsa.Workflows.Runtime");
+        let name = format!("Elsa.Workflows.Runtime.ActivationValidators.{class}, Elsa.Workflows.Runtime");
         members.insert("activationStrategyType".into(), name.into());
     }
-    if members
-        .remove("incidentStrategy")
-        .is_some_and(|value| !value.is_null())
-    {
+    if members.remove("incidentStrategy").is_some_and(|value| !value.is_null()) {
         let class = match options.incidents {
             IncidentStrategy::Fault => "FaultStrategy",
             IncidentStrategy::ContinueWithIncidents => "ContinueWithIncidentsStrategy",

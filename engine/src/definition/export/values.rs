@@ -98,9 +98,7 @@ pub(super) fn variable(value: &Value, names: Names<'_>) -> Value {
 /// An output in its wrapper. Where Elsa's id would mean something else, the short form stays.
 pub(super) fn binding(value: &Value, type_name: &str, names: Names<'_>) -> Value {
     let id = match short_binding(value) {
-        Some(("var", name)) => names
-            .id_of(name)
-            .filter(|id| names.by_reference(Some(id), None) == Some(name)),
+        Some(("var", name)) => names.id_of(name).filter(|id| names.by_reference(Some(id), None) == Some(name)),
         Some((_, name)) => {
             let free = names.by_reference(Some(name), None).is_none();
             (free && names.has_output(name)).then_some(name)
@@ -114,16 +112,10 @@ pub(super) fn binding(value: &Value, type_name: &str, names: Names<'_>) -> Value
 }
 
 /// A case, its condition without a wrapper.
-pub(super) fn case(
-    members: &Map<String, Value>,
-    activity: Option<Value>,
-    names: Names<'_>,
-) -> Value {
+pub(super) fn case(members: &Map<String, Value>, activity: Option<Value>, names: Names<'_>) -> Value {
     let mut out = members.clone();
     if let Some((key, value)) = entry(members, "condition") {
-        let bare = value
-            .as_object()
-            .is_some_and(|object| entry(object, "type").is_some());
+        let bare = value.as_object().is_some_and(|object| entry(object, "type").is_some());
         if !value.is_null() && !bare && (wrapper(value).is_none() || short_form(value).is_some()) {
             out.insert(key.into(), expression(value, names));
         }

@@ -10,8 +10,7 @@ impl Reader<'_> {
     /// Resolves a variable by name.
     pub fn variable(&mut self, name: &str, place: &Path<'_>) -> Option<String> {
         if self.names.by_name(name).is_none() && !self.names.in_loop() {
-            self.problems
-                .invalid(place, format!("variable \"{name}\" is not declared"));
+            self.problems.invalid(place, format!("variable \"{name}\" is not declared"));
             return None;
         }
         Some(name.into())
@@ -32,10 +31,7 @@ impl Reader<'_> {
             (Some(object), _) => (text(object, "id"), text(object, "name")),
             (None, Value::String(text)) => (Some(text.as_str()), None),
             (None, other) => {
-                let message = format!(
-                    "a variable must be an object or a string, not {}",
-                    kind_of(other)
-                );
+                let message = format!("a variable must be an object or a string, not {}", kind_of(other));
                 self.problems.invalid(place, message);
                 return None;
             }
@@ -46,8 +42,7 @@ impl Reader<'_> {
         match name.or(id) {
             Some(name) => self.variable(name, place),
             None => {
-                self.problems
-                    .invalid(place, "a variable needs an \"id\" or a \"name\"");
+                self.problems.invalid(place, "a variable needs an \"id\" or a \"name\"");
                 None
             }
         }
@@ -66,10 +61,7 @@ impl Reader<'_> {
             _ => None,
         };
         if name.is_none() {
-            self.problems.invalid(
-                place,
-                "an expression of type \"Input\" needs the name of an input",
-            );
+            self.problems.invalid(place, "an expression of type \"Input\" needs the name of an input");
         }
         name.map(Into::into)
     }
@@ -90,23 +82,18 @@ impl Reader<'_> {
             return None;
         };
         if wrapper.converter.is_some() {
-            self.problems
-                .unsupported(place, "output converters are not supported in this version");
+            self.problems.unsupported(place, "output converters are not supported in this version");
         }
         let id = wrapper.memory?;
         match self.names.by_reference(Some(id), None) {
             Some(name) => Some(Binding::Variable(name.into())),
-            None => self
-                .names
-                .has_output(id)
-                .then(|| Binding::Output(id.into())),
+            None => self.names.has_output(id).then(|| Binding::Output(id.into())),
         }
     }
 
     fn output(&mut self, name: &str, place: &Path<'_>) -> Option<Binding> {
         if !self.names.has_output(name) && !self.names.any_output() {
-            self.problems
-                .invalid(place, format!("workflow output \"{name}\" is not declared"));
+            self.problems.invalid(place, format!("workflow output \"{name}\" is not declared"));
             return None;
         }
         Some(Binding::Output(name.into()))

@@ -9,12 +9,7 @@ use crate::program::{Expression, ExpressionKind, ObjectTemplate, TypeName};
 
 impl Reader<'_> {
     /// Elsa's `Object` is JSON text.
-    pub(super) fn elsa_object(
-        &mut self,
-        value: &Value,
-        type_name: TypeName,
-        place: &Path<'_>,
-    ) -> Option<Expression> {
+    pub(super) fn elsa_object(&mut self, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         let Value::String(text) = value else {
             return self.object(value, type_name, place);
         };
@@ -22,38 +17,26 @@ impl Reader<'_> {
             return None;
         }
         if nests_too_deep(text) {
-            self.problems
-                .add(ProblemKind::TooDeep, place, "a constant is nested too deep");
+            self.problems.add(ProblemKind::TooDeep, place, "a constant is nested too deep");
             return None;
         }
         match parse(text) {
             Ok(Value::Null) => None,
             Ok(value) => self.literal(value, type_name, place),
             Err(error) => {
-                self.problems.invalid(
-                    place,
-                    format!("an expression of type \"Object\" is no valid JSON: {error}"),
-                );
+                self.problems.invalid(place, format!("an expression of type \"Object\" is no valid JSON: {error}"));
                 None
             }
         }
     }
 
-    pub(super) fn object(
-        &mut self,
-        value: &Value,
-        type_name: TypeName,
-        place: &Path<'_>,
-    ) -> Option<Expression> {
+    pub(super) fn object(&mut self, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         if value.is_null() || !self.is_shallow(value, place) {
             return None;
         }
         match self.template(value, place)? {
             ObjectTemplate::Constant(value) => self.literal(value, type_name, place),
-            template => Some(Expression {
-                kind: ExpressionKind::Object(template),
-                type_name,
-            }),
+            template => Some(Expression { kind: ExpressionKind::Object(template), type_name }),
         }
     }
 
@@ -70,19 +53,14 @@ impl Reader<'_> {
         }
         Some(match value {
             Value::Array(list) => {
-                let parts: Vec<_> = list
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(at, part)| self.template(part, &place.index(at)))
-                    .collect();
+                let parts: Vec<_> =
+                    list.iter().enumerate().filter_map(|(at, part)| self.template(part, &place.index(at))).collect();
                 constant_array(parts)
             }
             Value::Object(object) => {
                 let parts: Vec<_> = object
                     .iter()
-                    .filter_map(|(key, part)| {
-                        Some((key.clone(), self.template(part, &place.key(key))?))
-                    })
+                    .filter_map(|(key, part)| Some((key.clone(), self.template(part, &place.key(key))?)))
                     .collect();
                 constant_object(parts)
             }
@@ -93,10 +71,7 @@ impl Reader<'_> {
 
 /// An array whose parts are all constant is a constant.
 fn constant_array(parts: Vec<ObjectTemplate>) -> ObjectTemplate {
-    if !parts
-        .iter()
-        .all(|part| matches!(part, ObjectTemplate::Constant(_)))
-    {
+    if !parts.iter().all(|part| matches!(part, ObjectTemplate::Constant(_))) {
         return ObjectTemplate::Array(parts);
     }
     let values = parts.into_iter().filter_map(|part| match part {
@@ -108,10 +83,7 @@ fn constant_array(parts: Vec<ObjectTemplate>) -> ObjectTemplate {
 
 /// An object whose parts are all constant is a constant.
 fn constant_object(parts: Vec<(String, ObjectTemplate)>) -> ObjectTemplate {
-    if !parts
-        .iter()
-        .all(|(_, part)| matches!(part, ObjectTemplate::Constant(_)))
-    {
+    if !parts.iter().all(|(_, part)| matches!(part, ObjectTemplate::Constant(_))) {
         return ObjectTemplate::Object(parts);
     }
     let values = parts.into_iter().filter_map(|(key, part)| match part {

@@ -22,17 +22,10 @@ pub(super) fn walk<'d>(
     allow_unknown: bool,
     problems: &mut Problems,
 ) -> Outline<'d> {
-    let pending = root.map(|(key, value)| Pending {
-        value,
-        slot: None,
-        step: format!("/{key}"),
-        depth: 0,
-        in_loop: false,
-    });
+    let pending =
+        root.map(|(key, value)| Pending { value, slot: None, step: format!("/{key}"), depth: 0, in_loop: false });
     let mut walk = Walk {
-        outline: Outline {
-            sketches: Vec::new(),
-        },
+        outline: Outline { sketches: Vec::new() },
         pending: pending.into_iter().collect(),
         counts: HashMap::new(),
         siblings: HashSet::new(),
@@ -90,10 +83,7 @@ struct Walk<'d, 't> {
 impl<'d> Walk<'d, '_> {
     fn visit(&mut self, pending: Pending<'d>, problems: &mut Problems) {
         if pending.depth >= self.max_nesting {
-            let message = format!(
-                "activities are nested deeper than {} levels",
-                self.max_nesting
-            );
+            let message = format!("activities are nested deeper than {} levels", self.max_nesting);
             return problems.add(ProblemKind::TooDeep, &self.place(&pending).path(), message);
         }
         let (kind, type_name) = match pending.value {
@@ -103,10 +93,8 @@ impl<'d> Walk<'d, '_> {
                 _ => (Kind::Unknown, ""),
             },
             other => {
-                let message = format!(
-                    "an activity must be an object or an array of activities, not {}",
-                    kind_of(other)
-                );
+                let message =
+                    format!("an activity must be an object or an array of activities, not {}", kind_of(other));
                 return problems.invalid(&self.place(&pending).path(), message);
             }
         };
@@ -116,10 +104,7 @@ impl<'d> Walk<'d, '_> {
         if let Some(parent) = parent
             && !self.siblings.insert((parent, id.clone()))
         {
-            problems.invalid(
-                &self.place(&pending).path(),
-                format!("duplicate activity id \"{id}\""),
-            );
+            problems.invalid(&self.place(&pending).path(), format!("duplicate activity id \"{id}\""));
         }
         let ix = self.outline.sketches.len();
         self.attach(pending.slot, ix);
@@ -139,13 +124,7 @@ impl<'d> Walk<'d, '_> {
         self.expand(ix, problems);
     }
 
-    fn check_type(
-        &self,
-        kind: &Kind,
-        type_name: &str,
-        pending: &Pending<'d>,
-        problems: &mut Problems,
-    ) {
+    fn check_type(&self, kind: &Kind, type_name: &str, pending: &Pending<'d>, problems: &mut Problems) {
         let (Kind::Unknown, Value::Object(members)) = (kind, pending.value) else {
             return;
         };
@@ -153,11 +132,7 @@ impl<'d> Walk<'d, '_> {
         if type_name.is_empty() {
             problems.invalid(&place.path(), "an activity needs a \"type\"");
         } else if !self.allow_unknown {
-            let message = if problems.is_full() {
-                String::new()
-            } else {
-                unavailable::activity(type_name, members)
-            };
+            let message = if problems.is_full() { String::new() } else { unavailable::activity(type_name, members) };
             problems.unsupported(&place.path(), message);
         }
     }
@@ -167,10 +142,7 @@ impl<'d> Walk<'d, '_> {
             Some((parent, _)) => Path::Activity(&self.outline, parent),
             None => Path::Root,
         };
-        Place {
-            above,
-            step: &pending.step,
-        }
+        Place { above, step: &pending.step }
     }
 
     /// Finds a type. Without a prefix it is Elsa's if the catalogue has it.
@@ -199,11 +171,7 @@ impl<'d> Walk<'d, '_> {
         let count = self.counts.entry(short).or_insert(0);
         *count += 1;
         let made = format!("{short}{count}");
-        match pending
-            .value
-            .as_object()
-            .and_then(|members| entry(members, "id"))
-        {
+        match pending.value.as_object().and_then(|members| entry(members, "id")) {
             None | Some((_, Value::Null)) => made,
             Some((_, Value::String(id))) if !id.is_empty() => id.clone(),
             Some((key, _)) => {
@@ -241,30 +209,17 @@ impl<'d> Walk<'d, '_> {
         let mut found = Vec::new();
         let mut cases = Vec::new();
         if let Value::Array(list) = value {
-            found.extend(
-                list.iter()
-                    .enumerate()
-                    .map(|(at, child)| (Slot::Child, format!("/{at}"), child)),
-            );
+            found.extend(list.iter().enumerate().map(|(at, child)| (Slot::Child, format!("/{at}"), child)));
         } else if let (Some(members), Some(descriptor)) = (sketch.members(), sketch.descriptor()) {
             let place = Path::Activity(&self.outline, ix);
             if let Some(name) = descriptor.children {
                 list_port(members, name, &place, &mut found, problems);
             }
             if descriptor.cases != Cases::None {
-                read_cases(
-                    members,
-                    descriptor.cases,
-                    &place,
-                    &mut cases,
-                    &mut found,
-                    problems,
-                );
+                read_cases(members, descriptor.cases, &place, &mut cases, &mut found, problems);
             }
             for (port, name) in descriptor.ports.iter().enumerate() {
-                if let Some((key, child)) =
-                    entry(members, name).filter(|(_, child)| !child.is_null())
-                {
+                if let Some((key, child)) = entry(members, name).filter(|(_, child)| !child.is_null()) {
                     found.push((Slot::Port(port), format!("/{}", escaped(key)), child));
                 }
             }
@@ -272,22 +227,12 @@ impl<'d> Walk<'d, '_> {
         }
         let sketch = &mut self.outline.sketches[ix];
         sketch.cases = cases;
-        let (depth, in_loop, ports) = (
-            sketch.depth + 1,
-            sketch.in_loop,
-            sketch.descriptor().map_or(&[][..], |d| d.ports),
-        );
-        self.pending
-            .extend(found.into_iter().rev().map(|(slot, step, value)| {
-                let body = matches!(slot, Slot::Port(port) if ports.get(port) == Some(&"body"));
-                Pending {
-                    value,
-                    slot: Some((ix, slot)),
-                    step,
-                    depth,
-                    in_loop: in_loop || body,
-                }
-            }));
+        let (depth, in_loop, ports) =
+            (sketch.depth + 1, sketch.in_loop, sketch.descriptor().map_or(&[][..], |d| d.ports));
+        self.pending.extend(found.into_iter().rev().map(|(slot, step, value)| {
+            let body = matches!(slot, Slot::Port(port) if ports.get(port) == Some(&"body"));
+            Pending { value, slot: Some((ix, slot)), step, depth, in_loop: in_loop || body }
+        }));
     }
 }
 
@@ -305,19 +250,10 @@ fn list_port<'d>(
     };
     match elements(value) {
         Some((wrap, list)) => {
-            found.extend(
-                list.iter()
-                    .enumerate()
-                    .map(|(at, child)| (Slot::Child, format!("/{key}{wrap}/{at}"), child)),
-            );
+            found.extend(list.iter().enumerate().map(|(at, child)| (Slot::Child, format!("/{key}{wrap}/{at}"), child)));
         }
-        None => problems.invalid(
-            &place.key(key),
-            format!(
-                "\"{name}\" must be an array of activities, not {}",
-                kind_of(value)
-            ),
-        ),
+        None => problems
+            .invalid(&place.key(key), format!("\"{name}\" must be an array of activities, not {}", kind_of(value))),
     }
 }
 
@@ -344,15 +280,10 @@ fn read_cases<'d>(
             continue;
         };
         if form == Cases::Activities
-            && let Some((key, child)) =
-                entry(members, "activity").filter(|(_, child)| !child.is_null())
+            && let Some((key, child)) = entry(members, "activity").filter(|(_, child)| !child.is_null())
         {
             found.push((Slot::Case(cases.len()), format!("{step}/{key}"), child));
         }
-        cases.push(CaseSketch {
-            members,
-            step,
-            activity: None,
-        });
+        cases.push(CaseSketch { members, step, activity: None });
     }
 }

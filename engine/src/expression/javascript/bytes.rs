@@ -6,9 +6,8 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 pub(super) fn to_base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
-        let group = chunk.iter().enumerate().fold(0u32, |group, (at, byte)| {
-            group | (u32::from(*byte) << (16 - 8 * at))
-        });
+        let group =
+            chunk.iter().enumerate().fold(0u32, |group, (at, byte)| group | (u32::from(*byte) << (16 - 8 * at)));
         for at in 0..4 {
             if at <= chunk.len() {
                 let six = (group >> (18 - 6 * at)) & 63;
@@ -58,13 +57,7 @@ mod tests {
 
     #[test]
     fn known_texts() {
-        for (plain, encoded) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foobar", "Zm9vYmFy"),
-        ] {
+        for (plain, encoded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
             assert_eq!(to_base64(plain.as_bytes()), encoded);
             assert_eq!(from_base64(encoded).as_deref(), Some(plain.as_bytes()));
         }

@@ -26,34 +26,17 @@ pub(super) struct Script {
 }
 
 /// Compiles a script.
-pub(super) fn compile<'js>(
-    ctx: &Ctx<'js>,
-    kit: &Kit,
-    source: &str,
-    limits: &ScriptLimits,
-) -> Result<Script, Failure> {
+pub(super) fn compile<'js>(ctx: &Ctx<'js>, kit: &Kit, source: &str, limits: &ScriptLimits) -> Result<Script, Failure> {
     if source.contains('\0') {
-        return Err(Fault::new(
-            "42601",
-            "invalid JavaScript: the script contains a NUL character",
-        )
-        .into());
+        return Err(Fault::new("42601", "invalid JavaScript: the script contains a NUL character").into());
     }
     let words = words(source, &|name| kit.names.contains(name));
-    let compiler = Compiler {
-        ctx,
-        kit,
-        source,
-        limits,
-        words,
-    };
+    let compiler = Compiler { ctx, kit, source, limits, words };
     if let Some(script) = compiler.expression()? {
         return Ok(script);
     }
     if compiler.is_complete()? {
-        return compiler
-            .build("eval(__source)", true)?
-            .ok_or_else(|| compiler.broken());
+        return compiler.build("eval(__source)", true)?.ok_or_else(|| compiler.broken());
     }
     compiler.body()
 }
@@ -69,9 +52,7 @@ struct Compiler<'a, 'js> {
 impl<'js> Compiler<'_, 'js> {
     /// An expression, perhaps with a semicolon after it.
     fn expression(&self) -> Result<Option<Script>, Failure> {
-        let text = self
-            .source
-            .trim_end_matches(|c: char| c == ';' || c.is_whitespace());
+        let text = self.source.trim_end_matches(|c: char| c == ';' || c.is_whitespace());
         if text.trim().is_empty()
             || begins_declaration(text)
             || self.probe(&format!("throw 0;([\n{text}\n])"))?.is_some()
@@ -87,20 +68,9 @@ impl<'js> Compiler<'_, 'js> {
 
     /// Statements without a `return` of their own.
     fn is_complete(&self) -> Result<bool, Failure> {
-        let complete = self
-            .kit
-            .complete
-            .clone()
-            .restore(self.ctx)
-            .map_err(|error| self.failure(&error))?;
-        let direct_eval = self
-            .kit
-            .direct_eval
-            .clone()
-            .restore(self.ctx)
-            .map_err(|error| self.failure(&error))?;
-        let probe =
-            complete.call::<_, JsValue<'js>>((direct_eval, format!("throw 0;\n{}", self.source)));
+        let complete = self.kit.complete.clone().restore(self.ctx).map_err(|error| self.failure(&error))?;
+        let direct_eval = self.kit.direct_eval.clone().restore(self.ctx).map_err(|error| self.failure(&error))?;
+        let probe = complete.call::<_, JsValue<'js>>((direct_eval, format!("throw 0;\n{}", self.source)));
         Ok(self.verdict(probe)?.is_none())
     }
 
@@ -109,11 +79,10 @@ impl<'js> Compiler<'_, 'js> {
         if let Some(fault) = self.probe(&format!("throw 0;(()=>{{\n{}\n}})", self.source))? {
             return Err(fault.into());
         }
-        self.build(&format!("{{{{\n{}\n}}}}", self.source), false)?
-            .ok_or_else(|| {
-                state::spoil();
-                self.broken()
-            })
+        self.build(&format!("{{{{\n{}\n}}}}", self.source), false)?.ok_or_else(|| {
+            state::spoil();
+            self.broken()
+        })
     }
 
     /// Parses a text that begins by throwing zero. Gives what is wrong with it.
@@ -132,14 +101,10 @@ impl<'js> Compiler<'_, 'js> {
                 if thrown.as_int() == Some(0) {
                     return Ok(None);
                 }
-                let name = thrown
-                    .as_object()
-                    .and_then(|error| error.get::<_, String>("name").ok());
+                let name = thrown.as_object().and_then(|error| error.get::<_, String>("name").ok());
                 self.ctx.throw(thrown);
                 match name.as_deref() {
-                    Some("SyntaxError" | "ReferenceError" | "TypeError") => {
-                        Ok(Some(syntax(self.ctx, self.source, 1)))
-                    }
+                    Some("SyntaxError" | "ReferenceError" | "TypeError") => Ok(Some(syntax(self.ctx, self.source, 1))),
                     _ => Err(self.failure(&Error::Exception)),
                 }
             }
@@ -152,10 +117,7 @@ impl<'js> Compiler<'_, 'js> {
         let mut wrapper = String::from("((__get,__set,__source)=>{");
         for (prefix, suffixes) in [("get", &self.words.getters), ("set", &self.words.setters)] {
             for suffix in suffixes {
-                wrapper.push_str(&format!(
-                    "const {prefix}{suffix}=__{prefix}({});",
-                    Value::from(suffix.as_str())
-                ));
+                wrapper.push_str(&format!("const {prefix}{suffix}=__{prefix}({});", Value::from(suffix.as_str())));
             }
         }
         wrapper.push_str("return (variables");
@@ -178,26 +140,11 @@ impl<'js> Compiler<'_, 'js> {
             Err(error) => return Err(self.failure(&error)),
         };
         // Code that runs in eval hides it from itself first.
-        let source = if completion {
-            format!("eval=undefined;\n{}", self.source)
-        } else {
-            String::new()
-        };
-        let link = self
-            .kit
-            .link
-            .clone()
-            .restore(self.ctx)
-            .map_err(|error| self.failure(&error))?;
-        let function: Function<'js> = link
-            .call((wrapper, source))
-            .map_err(|error| self.failure(&error))?;
+        let source = if completion { format!("eval=undefined;\n{}", self.source) } else { String::new() };
+        let link = self.kit.link.clone().restore(self.ctx).map_err(|error| self.failure(&error))?;
+        let function: Function<'js> = link.call((wrapper, source)).map_err(|error| self.failure(&error))?;
         let function = Persistent::save(self.ctx, function);
-        Ok(Some(Script {
-            function,
-            variables: self.words.variables,
-            completion,
-        }))
+        Ok(Some(Script { function, variables: self.words.variables, completion }))
     }
 
     fn failure(&self, error: &Error) -> Failure {
@@ -218,9 +165,9 @@ impl<'js> Compiler<'_, 'js> {
 fn begins_declaration(source: &str) -> bool {
     let source = without_leading_comments(source);
     ["class", "function", "async"].iter().any(|word| {
-        source.strip_prefix(word).is_some_and(|rest| {
-            rest.starts_with(|c: char| c.is_whitespace() || c == '*' || c == '{')
-        })
+        source
+            .strip_prefix(word)
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_whitespace() || c == '*' || c == '{'))
     })
 }
 

@@ -20,6 +20,12 @@ const CACHED_CHARACTERS: usize = 1 << 20;
 /// Evaluates statements for the value of the last one.
 const COMPLETE: &str = "Object.freeze((eval, source) => eval(source))";
 
+/// Less memory than this does not even hold the prelude; zero would mean no limit.
+const LEAST_MEMORY: usize = 1 << 20;
+
+/// The same for the stack.
+const LEAST_STACK: usize = 64 << 10;
+
 /// A runtime with its compiled scripts. Fields are dropped in this order: nothing may outlive the runtime.
 pub(super) struct Engine {
     scripts: HashMap<Box<str>, Script>,
@@ -48,8 +54,7 @@ impl Kit {
         options.filename = Some("prelude.js".to_owned());
         let prelude: Function<'_> = ctx.eval_with_options(include_str!("prelude.js"), options)?;
         let kit: Object<'_> = prelude.call((host::object(ctx)?,))?;
-        let function =
-            |name| Ok::<_, Error>(Persistent::save(ctx, kit.get::<_, Function<'_>>(name)?));
+        let function = |name| Ok::<_, Error>(Persistent::save(ctx, kit.get::<_, Function<'_>>(name)?));
         Ok(Self {
             link: function("link")?,
             // Sloppy, as scripts are; the prelude is strict and may not even name a parameter so.
@@ -65,16 +70,11 @@ impl Kit {
 impl Engine {
     /// Makes a runtime.
     pub(super) fn new(limits: &ScriptLimits) -> Result<Self, Failure> {
-        let cannot = |error: Error| {
-            Failure::from(Fault::new(
-                "54000",
-                format!("cannot start JavaScript: {error}"),
-            ))
-        };
+        let cannot = |error: Error| Failure::from(Fault::new("54000", format!("cannot start JavaScript: {error}")));
         let stack_top = stack_address();
         let runtime = Runtime::new().map_err(cannot)?;
-        runtime.set_memory_limit(limits.memory);
-        runtime.set_max_stack_size(limits.stack);
+        runtime.set_memory_limit(limits.memory.max(LEAST_MEMORY));
+        runtime.set_max_stack_size(limits.stack.max(LEAST_STACK));
         let context = Context::full(&runtime).map_err(cannot)?;
         let kit = context.with(|ctx| {
             Kit::new(&ctx).map_err(|error| {
@@ -86,15 +86,7 @@ impl Engine {
         })?;
         runtime.set_interrupt_handler(Some(Box::new(state::poll)));
         let scripts = HashMap::new();
-        Ok(Self {
-            scripts,
-            characters: 0,
-            kit,
-            context,
-            runtime,
-            memory: limits.memory,
-            stack_top,
-        })
+        Ok(Self { scripts, characters: 0, kit, context, runtime, memory: limits.memory, stack_top })
     }
 
     /// Evaluates a script.
@@ -109,9 +101,7 @@ impl Engine {
             return Err(Fault::new("XX000", "compiled script is not there").into());
         };
         let Self { context, kit, .. } = self;
-        host::with_scope(scope, || {
-            context.with(|ctx| run(&ctx, kit, script, source, limits))
-        })
+        host::with_scope(scope, || context.with(|ctx| run(&ctx, kit, script, source, limits)))
     }
 
     /// Compiles a script.
@@ -138,14 +128,12 @@ impl Engine {
 
     /// QuickJS measures its stack from where the runtime was made, we from where the script is called.
     fn apply(&mut self, limits: &ScriptLimits) {
-        const LEAST: usize = 64 << 10;
         if limits.memory != self.memory {
             self.memory = limits.memory;
-            self.runtime.set_memory_limit(limits.memory);
+            self.runtime.set_memory_limit(limits.memory.max(LEAST_MEMORY));
         }
         let used = self.stack_top.wrapping_sub(stack_address()).cast_signed();
-        self.runtime
-            .set_max_stack_size(limits.stack.saturating_add_signed(used).max(LEAST));
+        self.runtime.set_max_stack_size(limits.stack.saturating_add_signed(used).max(LEAST_STACK));
     }
 }
 
@@ -156,13 +144,7 @@ fn stack_address() -> usize {
     std::ptr::from_ref(std::hint::black_box(&marker)).addr()
 }
 
-fn run<'js>(
-    ctx: &Ctx<'js>,
-    kit: &Kit,
-    script: &Script,
-    source: &str,
-    limits: &ScriptLimits,
-) -> Result<Value, Failure> {
+fn run<'js>(ctx: &Ctx<'js>, kit: &Kit, script: &Script, source: &str, limits: &ScriptLimits) -> Result<Value, Failure> {
     let failure = |error: Error| from_error(ctx, &error, source, limits);
     call(ctx, kit, script).map_err(|error| match error {
         TakeError::Thrown(error) => failure(error),
@@ -182,17 +164,10 @@ fn call<'js>(ctx: &Ctx<'js>, kit: &Kit, script: &Script) -> Result<Value, TakeEr
     };
     let value = from_js(ctx, settled(ctx, result)?)?;
     if script.variables {
-        kit.close_variables
-            .clone()
-            .restore(ctx)?
-            .call::<_, ()>((variables,))?;
+        kit.close_variables.clone().restore(ctx)?.call::<_, ()>((variables,))?;
     }
     // A host call may have unwound, or the time be over, without the interpreter noticing any more.
-    if state::stopped().is_some() {
-        Err(TakeError::Thrown(Error::Unknown))
-    } else {
-        Ok(value)
-    }
+    if state::stopped().is_some() { Err(TakeError::Thrown(Error::Unknown)) } else { Ok(value) }
 }
 
 /// Runs what promises wait for, and takes the value out of a promise.
@@ -201,10 +176,7 @@ fn settled<'js>(ctx: &Ctx<'js>, result: JsValue<'js>) -> Result<JsValue<'js>, Ta
     if state::stopped().is_some() {
         return Err(TakeError::Thrown(Error::Unknown));
     }
-    match result
-        .as_promise()
-        .map(|promise| promise.result::<JsValue<'js>>())
-    {
+    match result.as_promise().map(|promise| promise.result::<JsValue<'js>>()) {
         None => Ok(result),
         Some(Some(settled)) => Ok(settled?),
         Some(None) => Err(TakeError::Fault(

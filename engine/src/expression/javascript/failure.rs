@@ -37,28 +37,28 @@ impl From<Fault> for Failure {
 }
 
 /// Reads the pending exception, if the error is one.
-pub(super) fn from_error(
-    ctx: &Ctx<'_>,
-    error: &Error,
-    source: &str,
-    limits: &ScriptLimits,
-) -> Failure {
-    match state::stopped() {
-        Some(Stop::Panic) => {
-            return match state::take_panic() {
-                Some(payload) => Failure::Panic(payload),
-                None => Failure::Interrupted,
-            };
-        }
-        Some(Stop::Interrupt) => return Failure::Interrupted,
-        Some(Stop::Time) => return out_of_time(limits).into(),
-        None => {}
+pub(super) fn from_error(ctx: &Ctx<'_>, error: &Error, source: &str, limits: &ScriptLimits) -> Failure {
+    if let Some(failure) = from_stop(limits) {
+        return failure;
     }
     match error {
-        Error::Exception => from_exception(ctx, source, limits).into(),
+        Error::Exception => {
+            let fault = from_exception(ctx, source, limits);
+            // Reading an exception can run code of the script: getters, `toJSON`.
+            from_stop(limits).unwrap_or_else(|| fault.into())
+        }
         Error::Allocation => out_of_memory(limits).into(),
         other => script_fault(&other.to_string(), source).into(),
     }
+}
+
+/// Why the interpreter was told to stop, if it was.
+fn from_stop(limits: &ScriptLimits) -> Option<Failure> {
+    Some(match state::stopped()? {
+        Stop::Time => out_of_time(limits).into(),
+        Stop::Interrupt => Failure::Interrupted,
+        Stop::Panic => state::take_panic().map_or(Failure::Interrupted, Failure::Panic),
+    })
 }
 
 fn from_exception(ctx: &Ctx<'_>, source: &str, limits: &ScriptLimits) -> Fault {
@@ -67,34 +67,23 @@ fn from_exception(ctx: &Ctx<'_>, source: &str, limits: &ScriptLimits) -> Fault {
     if thrown.is_null() {
         return out_of_memory(limits);
     }
-    let Some(exception) = thrown
-        .clone()
-        .into_object()
-        .and_then(Exception::from_object)
-    else {
-        let text = values::from_js(ctx, thrown)
-            .map_or_else(|_| "unknown value".to_owned(), |value| to_text(&value));
+    let Some(exception) = thrown.clone().into_object().and_then(Exception::from_object) else {
+        let text = values::from_js(ctx, thrown).map_or_else(|_| "unknown value".to_owned(), |value| to_text(&value));
         return script_fault(&shorten(&text, 500), source);
     };
     let message = shorten(&exception.message().unwrap_or_default(), 500);
-    let name: String = exception
-        .as_object()
-        .get("name")
-        .unwrap_or_else(|_| "Error".to_owned());
+    let name: String = exception.as_object().get("name").unwrap_or_else(|_| "Error".to_owned());
     let stack = exception.stack().map(|stack| trimmed(&stack));
     let mut fault = match (name.as_str(), message.as_str()) {
         ("InternalError", "out of memory") => return out_of_memory(limits),
         ("RangeError", "Maximum call stack size exceeded") => too_deep(),
         ("InternalError", _) if message.contains("out of memory") => return out_of_memory(limits),
+        ("InternalError", "string too long") => Fault::new("54000", "JavaScript string is too long"),
         _ => match state::take_fault(&exception.message().unwrap_or_default()) {
             Some(fault) => fault,
             None => script_fault(&format!("{}: {message}", shorten(&name, 60)), source),
         },
     };
-    // A script that was stopped while its error was read counts as stopped.
-    if state::stopped() == Some(Stop::Time) {
-        return out_of_time(limits);
-    }
     if fault.context.is_none() {
         fault.context = stack.filter(|stack| !stack.is_empty());
     }
@@ -105,13 +94,8 @@ fn from_exception(ctx: &Ctx<'_>, source: &str, limits: &ScriptLimits) -> Fault {
 pub(super) fn syntax(ctx: &Ctx<'_>, source: &str, lines_before: u32) -> Fault {
     let thrown = ctx.catch();
     let exception = thrown.into_object().and_then(Exception::from_object);
-    let message = exception
-        .as_ref()
-        .and_then(Exception::message)
-        .unwrap_or_else(|| "syntax error".to_owned());
-    let place = exception
-        .and_then(|exception| exception.stack())
-        .and_then(|stack| place(&stack, lines_before));
+    let message = exception.as_ref().and_then(Exception::message).unwrap_or_else(|| "syntax error".to_owned());
+    let place = exception.and_then(|exception| exception.stack()).and_then(|stack| place(&stack, lines_before));
     let message = shorten(&message, 200);
     let text = match place {
         Some((line, column)) => {
@@ -138,33 +122,19 @@ pub(super) fn too_deep() -> Fault {
 }
 
 fn out_of_time(limits: &ScriptLimits) -> Fault {
-    Fault::new(
-        "54000",
-        format!("JavaScript took longer than {}", duration(limits.time)),
-    )
+    Fault::new("54000", format!("JavaScript took longer than {}", duration(limits.time)))
 }
 
 fn out_of_memory(limits: &ScriptLimits) -> Fault {
-    Fault::new(
-        "54000",
-        format!("JavaScript used more than {}", size(limits.memory)),
-    )
+    Fault::new("54000", format!("JavaScript used more than {}", size(limits.memory)))
 }
 
 fn duration(time: Duration) -> String {
-    if time.subsec_millis() == 0 {
-        format!("{} s", time.as_secs())
-    } else {
-        format!("{} ms", time.as_millis())
-    }
+    if time.subsec_millis() == 0 { format!("{} s", time.as_secs()) } else { format!("{} ms", time.as_millis()) }
 }
 
 fn size(bytes: usize) -> String {
-    if bytes.is_multiple_of(1 << 20) {
-        format!("{} MB", bytes >> 20)
-    } else {
-        format!("{} kB", bytes >> 10)
-    }
+    if bytes.is_multiple_of(1 << 20) { format!("{} MB", bytes >> 20) } else { format!("{} kB", bytes >> 10) }
 }
 
 fn script_fault(message: &str, source: &str) -> Fault {
@@ -182,7 +152,18 @@ fn trimmed(stack: &str) -> String {
         .map(str::trim)
         .filter(|line| !line.is_empty() && !line.contains("prelude.js"))
         .take(10)
-        .map(|line| shorten(line, 200))
+        .map(|line| shorten(&with_own_line(line), 200))
         .collect();
     frames.join("\n")
+}
+
+/// Counts lines as the script does: the wrapper puts one before it.
+fn with_own_line(frame: &str) -> String {
+    let mut parts = frame.rsplitn(3, ':');
+    match (parts.next(), parts.next().map(str::parse::<u32>), parts.next()) {
+        (Some(column), Some(Ok(line)), Some(rest)) => {
+            format!("{rest}:{}:{column}", line.saturating_sub(1).max(1))
+        }
+        _ => frame.to_owned(),
+    }
 }

@@ -52,20 +52,14 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {
 /// Calls a method of the scope; what goes wrong in it is thrown into the script.
 fn ask<R>(ctx: &Ctx<'_>, question: impl FnOnce(&mut dyn Scope) -> Result<R, Fault>) -> JsResult<R> {
     if state::stopped().is_some() || !SCOPE.is_set() {
-        return Err(Exception::throw_message(
-            ctx,
-            "the workflow cannot be reached",
-        ));
+        return Err(Exception::throw_message(ctx, "the workflow cannot be reached"));
     }
     match catch_unwind(AssertUnwindSafe(|| SCOPE.with(|scope| question(scope)))) {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(fault)) => Err(throw(ctx, fault)),
         Err(payload) => {
             state::set_panic(payload);
-            Err(Exception::throw_message(
-                ctx,
-                "the workflow cannot be reached",
-            ))
+            Err(Exception::throw_message(ctx, "the workflow cannot be reached"))
         }
     }
 }
@@ -105,14 +99,8 @@ fn input<'js>(ctx: Ctx<'js>, name: String) -> JsResult<JsValue<'js>> {
     ask_value(&ctx, |scope| scope.input(&name))
 }
 
-fn output_from<'js>(
-    ctx: Ctx<'js>,
-    activity: String,
-    output: Option<String>,
-) -> JsResult<JsValue<'js>> {
-    ask_value(&ctx, |scope| {
-        scope.output_from(&activity, output.as_deref())
-    })
+fn output_from<'js>(ctx: Ctx<'js>, activity: String, output: Option<String>) -> JsResult<JsValue<'js>> {
+    ask_value(&ctx, |scope| scope.output_from(&activity, output.as_deref()))
 }
 
 fn last_result<'js>(ctx: Ctx<'js>) -> JsResult<JsValue<'js>> {
@@ -122,19 +110,14 @@ fn last_result<'js>(ctx: Ctx<'js>) -> JsResult<JsValue<'js>> {
 fn generated<'js>(ctx: Ctx<'js>, suffix: String) -> JsResult<JsValue<'js>> {
     match ask(&ctx, |scope| Ok(names::generated(scope, &suffix)))? {
         Some(value) => to_js(&ctx, &value),
-        None => Err(Exception::throw_reference(
-            &ctx,
-            &format!("get{} is not defined", shorten(&suffix, 60)),
-        )),
+        None => Err(Exception::throw_reference(&ctx, &format!("get{} is not defined", shorten(&suffix, 60)))),
     }
 }
 
 fn set_generated<'js>(ctx: Ctx<'js>, suffix: String, value: JsValue<'js>) -> JsResult<String> {
     let value = take(&ctx, value)?;
     let name = ask(&ctx, |scope| names::set_generated(scope, &suffix, value))?;
-    name.ok_or_else(|| {
-        Exception::throw_reference(&ctx, &format!("set{} is not defined", shorten(&suffix, 60)))
-    })
+    name.ok_or_else(|| Exception::throw_reference(&ctx, &format!("set{} is not defined", shorten(&suffix, 60))))
 }
 
 fn fact<'js>(ctx: Ctx<'js>, name: String) -> JsResult<JsValue<'js>> {
@@ -148,10 +131,7 @@ fn fact<'js>(ctx: Ctx<'js>, name: String) -> JsResult<JsValue<'js>> {
 }
 
 fn or_null<'js>(ctx: &Ctx<'js>, text: Option<String>) -> JsResult<JsValue<'js>> {
-    text.map_or_else(
-        || Ok(JsValue::new_null(ctx.clone())),
-        |text| text.into_js(ctx),
-    )
+    text.map_or_else(|| Ok(JsValue::new_null(ctx.clone())), |text| text.into_js(ctx))
 }
 
 fn set_fact(ctx: Ctx<'_>, name: String, value: Option<String>) -> JsResult<()> {
@@ -168,10 +148,7 @@ fn set_fact(ctx: Ctx<'_>, name: String, value: Option<String>) -> JsResult<()> {
 }
 
 fn now(ctx: Ctx<'_>) -> JsResult<f64> {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "milliseconds of years far beyond 9999 are exact"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds of years far beyond 9999 are exact")]
     ask(&ctx, |scope| Ok(scope.now().timestamp_millis() as f64))
 }
 
@@ -182,18 +159,13 @@ fn new_id(ctx: Ctx<'_>) -> JsResult<String> {
 /// Base64 of a new id without the characters that have a meaning in URLs.
 fn new_short_id(ctx: Ctx<'_>) -> JsResult<String> {
     let id = ask(&ctx, |scope| Ok(scope.new_id()))?;
-    Ok(bytes::to_base64(id.as_bytes())
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .collect())
+    Ok(bytes::to_base64(id.as_bytes()).chars().filter(char::is_ascii_alphanumeric).collect())
 }
 
 fn parse_id(ctx: Ctx<'_>, text: String) -> JsResult<String> {
     Uuid::try_parse(text.trim())
         .map(|id| id.to_string())
-        .map_err(|_| {
-            Exception::throw_type(&ctx, &format!("invalid GUID: \"{}\"", shorten(&text, 60)))
-        })
+        .map_err(|_| Exception::throw_type(&ctx, &format!("invalid GUID: \"{}\"", shorten(&text, 60))))
 }
 
 fn to_base64(bytes: Vec<u8>) -> String {
@@ -203,10 +175,7 @@ fn to_base64(bytes: Vec<u8>) -> String {
 fn from_base64<'js>(ctx: Ctx<'js>, text: String) -> JsResult<TypedArray<'js, u8>> {
     match bytes::from_base64(&text) {
         Some(bytes) => TypedArray::new_copy(ctx, bytes),
-        None => Err(Exception::throw_type(
-            &ctx,
-            &format!("invalid Base64: \"{}\"", shorten(&text, 60)),
-        )),
+        None => Err(Exception::throw_type(&ctx, &format!("invalid Base64: \"{}\"", shorten(&text, 60)))),
     }
 }
 

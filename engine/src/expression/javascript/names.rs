@@ -25,45 +25,24 @@ pub(super) fn pascal(name: &str) -> String {
 /// The value that `get` + suffix means: variables before inputs before outputs of activities.
 pub(super) fn generated(scope: &dyn Scope, suffix: &str) -> Option<Value> {
     // Nearly always the name is the suffix itself, or differs in the case of its first letter.
-    if let Some(value) = scope
-        .variable(suffix)
-        .or_else(|| scope.variable(&camel(suffix)))
-    {
+    if let Some(value) = scope.variable(suffix).or_else(|| scope.variable(&camel(suffix))) {
         return Some(value);
     }
-    if let Some(name) = scope
-        .variable_names()
-        .into_iter()
-        .find(|name| pascal(name) == suffix)
-    {
+    if let Some(name) = scope.variable_names().into_iter().find(|name| pascal(name) == suffix) {
         return scope.variable(&name);
     }
-    if let Some(name) = scope
-        .input_names()
-        .into_iter()
-        .find(|name| name == suffix || pascal(name) == suffix)
-    {
+    if let Some(name) = scope.input_names().into_iter().find(|name| name == suffix || pascal(name) == suffix) {
         return Some(scope.input(&name).unwrap_or(Value::Null));
     }
     let (activity, output) = scope
         .output_names()
         .into_iter()
-        .find(|(activity, output)| {
-            format!("{}From{}", pascal(output), pascal(activity)) == suffix
-        })?;
-    Some(
-        scope
-            .output_from(&activity, Some(&output))
-            .unwrap_or(Value::Null),
-    )
+        .find(|(activity, output)| format!("{}From{}", pascal(output), pascal(activity)) == suffix)?;
+    Some(scope.output_from(&activity, Some(&output)).unwrap_or(Value::Null))
 }
 
 /// Sets the variable that `set` + suffix means and returns its name; `None` if there is none.
-pub(super) fn set_generated(
-    scope: &mut dyn Scope,
-    suffix: &str,
-    value: Value,
-) -> Result<Option<String>, Fault> {
+pub(super) fn set_generated(scope: &mut dyn Scope, suffix: &str, value: Value) -> Result<Option<String>, Fault> {
     let names = scope.variable_names();
     let exact = names.iter().find(|name| *name == suffix);
     let Some(name) = exact.or_else(|| names.iter().find(|name| pascal(name) == suffix)) else {
@@ -75,11 +54,7 @@ pub(super) fn set_generated(
 
 /// Sets a variable that must exist.
 pub(super) fn set_variable(scope: &mut dyn Scope, name: &str, value: Value) -> Result<(), Fault> {
-    if scope.set_variable(name, value)? {
-        Ok(())
-    } else {
-        Err(unknown_variable(name))
-    }
+    if scope.set_variable(name, value)? { Ok(()) } else { Err(unknown_variable(name)) }
 }
 
 fn camel(name: &str) -> String {
@@ -96,14 +71,9 @@ mod tests {
 
     #[test]
     fn names_are_written_as_elsa_writes_them() {
-        for (name, expected) in [
-            ("theSum", "TheSum"),
-            ("my var", "MyVar"),
-            ("my_var", "MyVar"),
-            ("A", "A"),
-            ("", ""),
-            ("größe", "Größe"),
-        ] {
+        for (name, expected) in
+            [("theSum", "TheSum"), ("my var", "MyVar"), ("my_var", "MyVar"), ("A", "A"), ("", ""), ("größe", "Größe")]
+        {
             assert_eq!(pascal(name), expected);
         }
     }

@@ -5,8 +5,9 @@
 (native) => {
     "use strict";
     const global = globalThis;
+    const { Proxy } = global;
     const { freeze, keys, defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Object;
-    const { ownKeys } = Reflect;
+    const { apply, ownKeys } = Reflect;
     const { parse, stringify } = JSON;
     const isArray = Array.isArray;
     const hasOwn = Object.hasOwn;
@@ -14,8 +15,8 @@
     const hide = (object, name, value) =>
         defineProperty(object, name, { value, writable: true, enumerable: false, configurable: true });
 
-    // ---- Out of reach: code from text, other threads, callbacks of the garbage collector, real clocks.
-    for (const name of ["eval", "WeakRef", "FinalizationRegistry", "performance", "Atomics",
+    // Out of reach: code from text, other threads, callbacks of the garbage collector, real clocks.
+    for (const name of ["eval", "Proxy", "WeakRef", "FinalizationRegistry", "performance", "Atomics",
         "SharedArrayBuffer", "DOMException", "navigator", "gc"]) {
         delete global[name];
     }
@@ -28,7 +29,65 @@
     }
     hide(global, "Function", compileText);
 
-    // ---- Date begins at the burst's instant.
+    // Built-ins that loop in C without asking whether to stop get bounds.
+    const LONGEST = 1e7;
+    const mustBeShort = (list) => {
+        if (Object(list) !== list || ArrayBuffer.isView(list)) {
+            return;
+        }
+        const length = getOwnPropertyDescriptor(list, "length");
+        const isShort = length === undefined ? !("length" in list) : length.value <= LONGEST;
+        if (!isShort || (length !== undefined && typeof length.value !== "number")) {
+            throw new RangeError("the array is too long");
+        }
+    };
+    const isSpread = (part) => isArray(part) || Boolean(part?.[Symbol.isConcatSpreadable]);
+    for (const name of ["concat", "copyWithin", "fill", "join", "reverse", "shift", "slice", "sort", "splice",
+        "toLocaleString", "toReversed", "toSorted", "toSpliced", "unshift", "with"]) {
+        const original = Array.prototype[name];
+        const bounded = { [name](...parts) {
+            mustBeShort(this);
+            if (name === "concat") {
+                parts.filter(isSpread).forEach(mustBeShort);
+            }
+            return apply(original, this, parts);
+        } };
+        hide(Array.prototype, name, bounded[name]);
+    }
+    const flatten = (list, depth, flat) => {
+        for (let at = 0; at < list.length; at++) {
+            if (isArray(list[at]) && depth > 0) {
+                flatten(list[at], depth - 1, flat);
+            } else if (at in list) {
+                flat.push(list[at]);
+            }
+        }
+        return flat;
+    };
+    const { map } = Array.prototype;
+    hide(Array.prototype, "flat", function flat(depth = 1) {
+        return flatten(this, Number(depth), []);
+    });
+    hide(Array.prototype, "flatMap", function flatMap(...parts) {
+        return flatten(apply(map, this, parts), 1, []);
+    });
+    for (const [name, protocol] of [["includes"], ["indexOf"], ["lastIndexOf"], ["replace", Symbol.replace],
+        ["replaceAll", Symbol.replace], ["split", Symbol.split]]) {
+        const original = String.prototype[name];
+        const bounded = { [name](search, ...parts) {
+            const text = typeof this === "string" ? this : String(this);
+            const takesOver = Object(search) === search && (search instanceof RegExp || search[protocol]);
+            const word = takesOver || search === undefined ? search : String(search);
+            // The search compares every place with the whole word in the worst case.
+            if (!takesOver && text.length * (word?.length ?? 1) > 100 * LONGEST) {
+                throw new RangeError("the text is too long to search");
+            }
+            return apply(original, text, [word, ...parts]);
+        } };
+        hide(String.prototype, name, bounded[name]);
+    }
+
+    // Date begins at the burst's instant.
     const RealDate = global.Date;
     const now = native.now;
     const BurstDate = function Date(...parts) {
@@ -45,7 +104,7 @@
     hide(RealDate.prototype, "constructor", BurstDate);
     hide(global, "Date", BurstDate);
 
-    // ---- Values from the host: members are found in any letter case when there is no exact match.
+    // Values from the host: members are found in any letter case when there is no exact match.
     const same = (one, two) => one.toLowerCase() === two.toLowerCase();
     const spelling = (object, key) =>
         typeof key === "string" ? keys(object).find((name) => same(name, key)) : undefined;
@@ -82,7 +141,7 @@
         return root;
     };
 
-    // ---- The container `variables`: read when touched, written back after the script.
+    // The container `variables`: read when touched, written back after the script.
     let assigned = new Set();
     const ASSIGNED = Symbol("assigned");
     const snapshot = (value) => (typeof value === "object" && value !== null ? stringify(value) : value);
@@ -139,7 +198,7 @@
         }
     };
 
-    // ---- Elsa's functions.
+    // Elsa's functions.
     const text = (value) => (value === undefined || value === null ? null : String(value));
     const setVariable = (name, value) => {
         native.setVariable(String(name), value);
@@ -188,14 +247,14 @@
         return BigInt.asIntN(54, value) === value ? Number(value) : value.toString();
     });
 
-    // ---- Helpers of one script's wrapper: getXxx, setXxx.
+    // Helpers of one script's wrapper: getXxx, setXxx.
     const getter = (suffix) => freeze(() => adopt(native.generated(suffix)));
     const setter = (suffix) => freeze((value) => {
         assigned.add(native.setGenerated(suffix, value));
     });
     const link = (wrapper, source) => freeze(wrapper(getter, setter, source));
 
-    // ---- Freeze. Assigning `name` or `toString` to an object must go on working, although its
+    // Freeze. Assigning `name` or `toString` to an object must go on working, although its
     // prototype is frozen: those properties become accessors that define an own property.
     const assignable = (prototype, names) => {
         for (const name of names) {
@@ -243,10 +302,13 @@
     while (open.length > 0) {
         const object = open.pop();
         for (const key of ownKeys(object)) {
-            const property = getOwnPropertyDescriptor(object, key);
-            visit(property.value);
-            visit(property.get);
-            visit(property.set);
+            // Most of what is here are functions with a name and a length.
+            if (typeof object !== "function" || (key !== "name" && key !== "length")) {
+                const property = getOwnPropertyDescriptor(object, key);
+                visit(property.value);
+                visit(property.get);
+                visit(property.set);
+            }
         }
         visit(getPrototypeOf(object));
         freeze(object);

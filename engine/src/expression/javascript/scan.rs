@@ -85,11 +85,7 @@ pub(super) fn words(source: &str, is_global: &dyn Fn(&str) -> bool) -> Words {
             if !character.is_whitespace() {
                 before = character;
             }
-            let skipped = if character.is_ascii_digit() {
-                length(rest)
-            } else {
-                character.len_utf8()
-            };
+            let skipped = if character.is_ascii_digit() { length(rest) } else { character.len_utf8() };
             rest = &rest[skipped..];
             continue;
         }
@@ -101,13 +97,7 @@ pub(super) fn words(source: &str, is_global: &dyn Fn(&str) -> bool) -> Words {
     words
 }
 
-fn take(
-    word: &str,
-    before: char,
-    after: &str,
-    is_global: &dyn Fn(&str) -> bool,
-    words: &mut Words,
-) {
+fn take(word: &str, before: char, after: &str, is_global: &dyn Fn(&str) -> bool, words: &mut Words) {
     if word == "variables" {
         words.variables = true;
     }
@@ -130,8 +120,7 @@ fn take(
 
 /// What follows the prefix of a generated function; `settings` is none.
 fn suffix_of<'a>(word: &'a str, prefix: &str) -> Option<&'a str> {
-    word.strip_prefix(prefix)
-        .filter(|suffix| suffix.starts_with(|first: char| !first.is_lowercase()))
+    word.strip_prefix(prefix).filter(|suffix| suffix.starts_with(|first: char| !first.is_lowercase()))
 }
 
 /// Whether what follows a name assigns to it: `=` (but neither `==` nor `=>`), or the head of a `for … of`.
@@ -152,8 +141,7 @@ fn starts_name(character: char) -> bool {
 
 /// Length of the name or number at the start.
 fn length(text: &str) -> usize {
-    text.find(|c: char| !starts_name(c) && !c.is_ascii_digit())
-        .unwrap_or(text.len())
+    text.find(|c: char| !starts_name(c) && !c.is_ascii_digit()).unwrap_or(text.len())
 }
 
 #[cfg(test)]

@@ -17,9 +17,7 @@ pub(super) fn to_js<'js>(ctx: &Ctx<'js>, value: &Value) -> rquickjs::Result<JsVa
         Value::Bool(truth) => truth.into_js(ctx),
         Value::Number(number) => number_to_js(ctx, number),
         Value::String(text) => text.as_str().into_js(ctx),
-        Value::Array(_) | Value::Object(_) if depth_ok(value, MAX_DEPTH) => {
-            ctx.json_parse(value.to_string())
-        }
+        Value::Array(_) | Value::Object(_) if depth_ok(value, MAX_DEPTH) => ctx.json_parse(value.to_string()),
         Value::Array(_) | Value::Object(_) => Err(throw(ctx, too_deep())),
     }
 }
@@ -28,11 +26,7 @@ fn number_to_js<'js>(ctx: &Ctx<'js>, number: &Number) -> rquickjs::Result<JsValu
     match number.as_i64().map(i32::try_from) {
         Some(Ok(small)) => small.into_js(ctx),
         // Text beyond the range of a double is read as infinity, as JSON.parse does.
-        Some(Err(_)) | None => number
-            .to_string()
-            .parse::<f64>()
-            .unwrap_or(f64::NAN)
-            .into_js(ctx),
+        Some(Err(_)) | None => number.to_string().parse::<f64>().unwrap_or(f64::NAN).into_js(ctx),
     }
 }
 
@@ -70,12 +64,9 @@ pub(super) fn from_js<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value,
             Some(Err(_)) | None => json(ctx, value),
         },
         Type::BigInt => big_integer(ctx, value),
-        Type::Undefined
-        | Type::Null
-        | Type::Uninitialized
-        | Type::Symbol
-        | Type::Function
-        | Type::Constructor => Ok(Value::Null),
+        Type::Undefined | Type::Null | Type::Uninitialized | Type::Symbol | Type::Function | Type::Constructor => {
+            Ok(Value::Null)
+        }
         _ => json(ctx, value),
     }
 }
@@ -84,10 +75,7 @@ pub(super) fn from_js<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value,
 fn float(float: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if float.fract() == 0.0 && float.abs() <= EXACT {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "an integer of at most 2^53"
-        )]
+        #[expect(clippy::cast_possible_truncation, reason = "an integer of at most 2^53")]
         return Value::from(float as i64);
     }
     Number::from_f64(float).map_or(Value::Null, Value::Number)
@@ -104,11 +92,7 @@ fn json<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value, TakeError> {
         return Ok(Value::Null);
     };
     let text = text.to_string()?;
-    let text = if text.contains("\\u") {
-        without_lone_surrogates(text)
-    } else {
-        text
-    };
+    let text = if text.contains("\\u") { without_lone_surrogates(text) } else { text };
     parse_json(&text).map_err(|fault| match fault.sqlstate.as_str() {
         "54001" => TakeError::Fault(too_deep()),
         _ => TakeError::Fault(fault),
@@ -127,10 +111,7 @@ fn without_lone_surrogates(text: String) -> String {
         }
         let lone = bytes.get(at + 1) == Some(&b'u')
             && matches!(bytes.get(at + 2), Some(b'd' | b'D'))
-            && matches!(
-                bytes.get(at + 3),
-                Some(b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F')
-            );
+            && matches!(bytes.get(at + 3), Some(b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F'));
         if lone && at + 6 <= bytes.len() {
             clean.push_str(&text[copied..at]);
             clean.push('\u{fffd}');

@@ -1,0 +1,292 @@
+//! JSON text to a value, without recursion: serde_json takes half a kilobyte of stack per level.
+//!
+//! Structure is read here, scalars by serde_json.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::MAX_DEPTH;
+use super::text::{nul_in_string, shorten, too_deep};
+use crate::fault::Fault;
+
+/// Reads JSON text nested at most [`MAX_DEPTH`] levels deep. Of members with the same name the last one wins.
+///
+/// # Errors
+/// 22P02 for text that is no JSON, 54001 for deeper nesting, 22P05 for `\u0000`, which jsonb cannot hold.
+pub fn parse_json(text: &str) -> Result<Value, Fault> {
+    let mut reader = Reader { text, at: 0, open: Vec::new() };
+    let value = reader.document().map_err(|refusal| match refusal {
+        Refusal::Invalid => Fault::new("22P02", format!("invalid JSON text: \"{}\"", shorten(text, 60)))
+            .detail(format!("It is wrong at position {}.", text[..reader.at].chars().count() + 1)),
+        Refusal::TooDeep => too_deep(),
+        Refusal::Nul => nul_in_string(),
+    })?;
+    Ok(value)
+}
+
+enum Refusal {
+    Invalid,
+    TooDeep,
+    Nul,
+}
+
+/// A container that is not complete.
+enum Open {
+    Array(Vec<Value>),
+    Object(Map<String, Value>, String),
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    open: Vec<Open>,
+}
+
+impl Reader<'_> {
+    fn document(&mut self) -> Result<Value, Refusal> {
+        let value = loop {
+            // Opening brackets give no value yet.
+            let Some(mut value) = self.value()? else {
+                continue;
+            };
+            let whole = loop {
+                match self.place(value)? {
+                    Placed::Whole(value) => break Some(value),
+                    Placed::Open => break None,
+                    Placed::Closed(container) => value = container,
+                }
+            };
+            if let Some(value) = whole {
+                break value;
+            }
+        };
+        self.blanks();
+        if self.at == self.text.len() { Ok(value) } else { Err(Refusal::Invalid) }
+    }
+
+    /// Reads a scalar or an empty container; opens a container that has something in it.
+    fn value(&mut self) -> Result<Option<Value>, Refusal> {
+        self.blanks();
+        match self.peek() {
+            Some(b'[') => {
+                self.enter()?;
+                if self.skip(b']') {
+                    return Ok(Some(Value::Array(Vec::new())));
+                }
+                self.open.push(Open::Array(Vec::new()));
+                Ok(None)
+            }
+            Some(b'{') => {
+                self.enter()?;
+                if self.skip(b'}') {
+                    return Ok(Some(Value::Object(Map::new())));
+                }
+                let key = self.key()?;
+                self.open.push(Open::Object(Map::new(), key));
+                Ok(None)
+            }
+            Some(b'"') => self.string().map(|string| Some(Value::String(string))),
+            _ => self.word().map(Some),
+        }
+    }
+
+    fn enter(&mut self) -> Result<(), Refusal> {
+        self.at += 1;
+        if self.open.len() < MAX_DEPTH { Ok(()) } else { Err(Refusal::TooDeep) }
+    }
+
+    /// Puts a value where it belongs and reads what follows it.
+    fn place(&mut self, value: Value) -> Result<Placed, Refusal> {
+        let Some(container) = self.open.pop() else {
+            return Ok(Placed::Whole(value));
+        };
+        match container {
+            Open::Array(mut items) => {
+                items.push(value);
+                if self.skip(b',') {
+                    self.open.push(Open::Array(items));
+                    return Ok(Placed::Open);
+                }
+                self.expect(b']').map(|()| Placed::Closed(Value::Array(items)))
+            }
+            Open::Object(mut members, key) => {
+                members.insert(key, value);
+                if self.skip(b',') {
+                    let key = self.key()?;
+                    self.open.push(Open::Object(members, key));
+                    return Ok(Placed::Open);
+                }
+                self.expect(b'}').map(|()| Placed::Closed(Value::Object(members)))
+            }
+        }
+    }
+
+    fn key(&mut self) -> Result<String, Refusal> {
+        self.blanks();
+        if self.peek() != Some(b'"') {
+            return Err(Refusal::Invalid);
+        }
+        let key = self.string()?;
+        self.expect(b':')?;
+        Ok(key)
+    }
+
+    fn string(&mut self) -> Result<String, Refusal> {
+        let mut escaped = false;
+        let end = self.text.as_bytes()[self.at + 1..].iter().position(|byte| {
+            let ends = *byte == b'"' && !escaped;
+            escaped = *byte == b'\\' && !escaped;
+            ends
+        });
+        let string: String = self.scalar(end.map_or(self.text.len(), |end| self.at + end + 2))?;
+        if string.contains('\0') { Err(Refusal::Nul) } else { Ok(string) }
+    }
+
+    /// Reads a number, `true`, `false` or `null`.
+    fn word(&mut self) -> Result<Value, Refusal> {
+        let rest = &self.text[self.at..];
+        let length = rest.find([',', ']', '}', ' ', '\n', '\r', '\t']).unwrap_or(rest.len());
+        // serde_json would read any other document, too.
+        if rest.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '-') {
+            self.scalar(self.at + length)
+        } else {
+            Err(Refusal::Invalid)
+        }
+    }
+
+    fn scalar<T: DeserializeOwned>(&mut self, end: usize) -> Result<T, Refusal> {
+        let scalar = serde_json::from_str(&self.text[self.at..end]).map_err(|_| Refusal::Invalid)?;
+        self.at = end;
+        Ok(scalar)
+    }
+
+    fn blanks(&mut self) {
+        let rest = &self.text.as_bytes()[self.at..];
+        self.at += rest.iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip(&mut self, byte: u8) -> bool {
+        self.blanks();
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), Refusal> {
+        if self.skip(byte) { Ok(()) } else { Err(Refusal::Invalid) }
+    }
+}
+
+enum Placed {
+    /// The document is complete.
+    Whole(Value),
+    /// Another value follows in the same container.
+    Open,
+    /// The container is complete and is a value itself.
+    Closed(Value),
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::super::tests_support::any_json;
+    use super::*;
+
+    #[test]
+    fn documents_are_read() {
+        for text in [
+            "1",
+            " true ",
+            "null",
+            "-0.5e-3",
+            "\"a\\\"]\\\\\"",
+            "[]",
+            "{}",
+            "[ ]",
+            "[1, [2, {\"a\": []}], {}]",
+            "1.10",
+            "{\"a\" : {\"b\":[null]} , \"c\":\"\\u00e4\"}",
+            "1e400",
+            "[[],[[]]]",
+        ] {
+            assert_eq!(parse_json(text).ok(), serde_json::from_str(text).ok(), "{text}");
+            assert!(parse_json(text).is_ok(), "{text}");
+        }
+        assert_eq!(parse_json(r#"{"a": 1, "a": 2}"#), Ok(json!({"a": 2})));
+    }
+
+    #[test]
+    fn invalid_text_is_refused() {
+        for text in [
+            "",
+            " ",
+            "{",
+            "[",
+            "]",
+            "[1",
+            "[1,]",
+            "[,1]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{a:1}",
+            "{\"a\":1,}",
+            "1 2",
+            "\"",
+            "\"\\",
+            "\"\n\"",
+            "tru",
+            "nan",
+            "01",
+            "+1",
+            ".5",
+            "1.",
+            "[1}",
+            "{\"a\":1]",
+            "'a'",
+            "\u{feff}1",
+            "\"\\ud800\"",
+            "ä",
+        ] {
+            assert_eq!(parse_json(text).unwrap_err().sqlstate, "22P02", "{text}");
+        }
+        let fault = parse_json("[1, x]").unwrap_err();
+        assert_eq!(fault.detail.as_deref(), Some("It is wrong at position 5."));
+        assert_eq!(parse_json(r#""\u0000""#).unwrap_err().sqlstate, "22P05");
+        assert_eq!(parse_json(r#"{"\u0000":1}"#).unwrap_err().sqlstate, "22P05");
+        assert_eq!(parse_json(r#""\\u0000""#), Ok(json!("\\u0000")));
+    }
+
+    #[test]
+    fn the_deepest_value_fits_into_what_postgresql_keeps_of_the_stack() {
+        // Copying and dropping are serde_json's own; unoptimised frames are several times larger.
+        let size = if cfg!(debug_assertions) { 4 << 20 } else { 512 << 10 };
+        let work = || {
+            let half = MAX_DEPTH / 2;
+            let text = format!("{}{}", "{\"a\":[".repeat(half), "]}".repeat(half));
+            let value = parse_json(&text).unwrap();
+            assert!(super::super::canonical(&value) == text && super::super::to_text(&value) == text);
+            assert!(super::super::same(&value, &value.clone()));
+        };
+        std::thread::Builder::new().stack_size(size).spawn(work).unwrap().join().unwrap();
+        assert_eq!(parse_json(&"[".repeat(MAX_DEPTH + 1)).unwrap_err().sqlstate, "54001");
+        assert_eq!(parse_json(&"{\"a\":".repeat(1_000_000)).unwrap_err().sqlstate, "54001");
+    }
+
+    proptest! {
+        #[test]
+        fn what_serde_writes_is_read(value in any_json(), text in "[\\[\\]{}\",:0-9a-z\\\\ .-]{0,30}") {
+            let written = value.to_string();
+            if !written.contains("\\u0000") {
+                prop_assert_eq!(parse_json(&written), Ok(value));
+            }
+            let other: Option<Value> = serde_json::from_str(&text).ok();
+            prop_assert_eq!(parse_json(&text).ok(), other);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Parameters of statements: types and values.
+
+use chrono::{DateTime, Utc};
+use pgrx::pg_sys;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::pg::jsonb;
+
+/// Microseconds between 1970 and 2000, where PostgreSQL's timestamps begin.
+const EPOCH_SHIFT: i64 = 946_684_800_000_000;
+
+/// A `timestamptz` in PostgreSQL's form: microseconds since 2000, with infinity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// Later than any instant.
+    pub const INFINITY: Timestamp = Timestamp(i64::MAX);
+}
+
+impl From<DateTime<Utc>> for Timestamp {
+    fn from(at: DateTime<Utc>) -> Self {
+        Self(at.timestamp_micros().saturating_sub(EPOCH_SHIFT))
+    }
+}
+
+impl From<Timestamp> for DateTime<Utc> {
+    fn from(at: Timestamp) -> Self {
+        DateTime::from_timestamp_micros(at.0.saturating_add(EPOCH_SHIFT)).unwrap_or(DateTime::<Utc>::MAX_UTC)
+    }
+}
+
+/// A parameter's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// `uuid`
+    Uuid,
+    /// `uuid[]`
+    UuidArray,
+    /// `text`
+    Text,
+    /// `text[]`
+    TextArray,
+    /// `integer`
+    Integer,
+    /// `bigint`
+    BigInt,
+    /// `bigint[]`
+    BigIntArray,
+    /// `boolean`
+    Boolean,
+    /// `bytea`
+    Bytea,
+    /// `jsonb`
+    Jsonb,
+    /// `timestamptz`
+    Timestamp,
+    /// `oid`
+    Oid,
+}
+
+impl Type {
+    pub(super) fn oid(self) -> pg_sys::Oid {
+        match self {
+            Self::Uuid => pg_sys::UUIDOID,
+            Self::UuidArray => pg_sys::UUIDARRAYOID,
+            Self::Text => pg_sys::TEXTOID,
+            Self::TextArray => pg_sys::TEXTARRAYOID,
+            Self::Integer => pg_sys::INT4OID,
+            Self::BigInt => pg_sys::INT8OID,
+            Self::BigIntArray => pg_sys::INT8ARRAYOID,
+            Self::Boolean => pg_sys::BOOLOID,
+            Self::Bytea => pg_sys::BYTEAOID,
+            Self::Jsonb => pg_sys::JSONBOID,
+            Self::Timestamp => pg_sys::TIMESTAMPTZOID,
+            Self::Oid => pg_sys::OIDOID,
+        }
+    }
+}
+
+/// A parameter's value.
+#[derive(Clone, Copy, Debug)]
+pub enum Arg<'a> {
+    /// NULL of any type.
+    Null,
+    /// `uuid`
+    Uuid(&'a Uuid),
+    /// `uuid[]`
+    Uuids(&'a [Uuid]),
+    /// `text`
+    Text(&'a str),
+    /// `text[]`
+    Texts(&'a [String]),
+    /// `integer`
+    Integer(i32),
+    /// `bigint`
+    BigInt(i64),
+    /// `bigint[]`
+    BigInts(&'a [i64]),
+    /// `boolean`
+    Boolean(bool),
+    /// `bytea`
+    Bytea(&'a [u8]),
+    /// `jsonb`
+    Json(&'a Value),
+    /// `jsonb`, an object
+    Object(&'a Map<String, Value>),
+    /// `timestamptz`
+    Timestamp(Timestamp),
+    /// `oid`
+    Oid(pg_sys::Oid),
+}
+
+impl<'a> Arg<'a> {
+    /// Text or NULL.
+    pub fn text(value: Option<&'a str>) -> Self {
+        value.map_or(Self::Null, Self::Text)
+    }
+
+    /// A uuid or NULL.
+    pub fn uuid(value: Option<&'a Uuid>) -> Self {
+        value.map_or(Self::Null, Self::Uuid)
+    }
+
+    /// A document or NULL.
+    pub fn json(value: Option<&'a Value>) -> Self {
+        value.map_or(Self::Null, Self::Json)
+    }
+
+    /// An instant or NULL.
+    pub fn time(value: Option<Timestamp>) -> Self {
+        value.map_or(Self::Null, Self::Timestamp)
+    }
+
+    /// Bytes or NULL.
+    pub fn bytea(value: Option<&'a [u8]>) -> Self {
+        value.map_or(Self::Null, Self::Bytea)
+    }
+
+    /// The datum, in the current memory context where it is not passed by value; `None` is NULL.
+    pub(in crate::pg) fn datum(self) -> Option<pg_sys::Datum> {
+        Some(match self {
+            Self::Null => return None,
+            // A uuid is passed by reference: sixteen bytes that outlive the call.
+            Self::Uuid(id) => pg_sys::Datum::from(id.as_bytes().as_ptr()),
+            Self::Uuids(ids) => array(pg_sys::UUIDOID, 16, false, b'c', ids.iter().map(|id| Arg::Uuid(id).datum())),
+            Self::Text(text) => varlena(text.as_bytes()),
+            Self::Texts(texts) => {
+                array(pg_sys::TEXTOID, -1, false, b'i', texts.iter().map(|text| Arg::Text(text).datum()))
+            }
+            Self::Integer(number) => pg_sys::Datum::from(number),
+            Self::BigInt(number) => pg_sys::Datum::from(number),
+            Self::BigInts(numbers) => {
+                array(pg_sys::INT8OID, 8, true, b'd', numbers.iter().map(|n| Arg::BigInt(*n).datum()))
+            }
+            Self::Boolean(value) => pg_sys::Datum::from(value),
+            Self::Bytea(bytes) => varlena(bytes),
+            Self::Json(value) => jsonb::encode(value),
+            Self::Object(members) => jsonb::encode_object(members),
+            Self::Timestamp(at) => pg_sys::Datum::from(at.0),
+            Self::Oid(oid) => pg_sys::Datum::from(oid),
+        })
+    }
+}
+
+/// Copies bytes into a `text` or `bytea` in the current memory context.
+pub(in crate::pg) fn varlena(bytes: &[u8]) -> pg_sys::Datum {
+    // SAFETY: copies `len` bytes from a valid slice.
+    let text = unsafe { pg_sys::cstring_to_text_with_len(bytes.as_ptr().cast(), bytes.len() as i32) };
+    pg_sys::Datum::from(text)
+}
+
+fn array(
+    element: pg_sys::Oid,
+    length: i32,
+    by_value: bool,
+    align: u8,
+    elements: impl Iterator<Item = Option<pg_sys::Datum>>,
+) -> pg_sys::Datum {
+    let mut datums: Vec<pg_sys::Datum> = elements.flatten().collect();
+    // SAFETY: the elements are valid datums of that type; construct_array copies them.
+    let array = unsafe {
+        pg_sys::construct_array(datums.as_mut_ptr(), datums.len() as i32, element, length, by_value, align as _)
+    };
+    pg_sys::Datum::from(array)
+}

@@ -1,0 +1,123 @@
+//! Rows of results: columns read in order, as owned values.
+
+use pgrx::pg_sys;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::pg::error::{PgError, unwind};
+use crate::pg::jsonb;
+use crate::pg::spi::Timestamp;
+
+/// One row; columns are read in order.
+pub struct Row<'a> {
+    pub(super) values: &'a [pg_sys::Datum],
+    pub(super) nulls: &'a [bool],
+    pub(super) next: usize,
+}
+
+impl Row<'_> {
+    pub(in crate::pg) fn datum(&mut self) -> Option<pg_sys::Datum> {
+        let i = self.next;
+        self.next += 1;
+        (!self.nulls[i]).then(|| self.values[i])
+    }
+
+    fn required(&mut self) -> pg_sys::Datum {
+        let i = self.next;
+        self.datum().unwrap_or_else(|| unwind(PgError::new("XX001", format!("column {} is unexpectedly NULL", i + 1))))
+    }
+
+    /// A column that is never NULL.
+    pub fn get<T: Column>(&mut self) -> T {
+        let datum = self.required();
+        // SAFETY: the statement's column has the type that T reads.
+        unsafe { T::read(datum) }
+    }
+
+    /// A column that may be NULL.
+    pub fn maybe<T: Column>(&mut self) -> Option<T> {
+        // SAFETY: as above.
+        self.datum().map(|datum| unsafe { T::read(datum) })
+    }
+}
+
+/// What a column can be read as.
+pub trait Column: Sized {
+    /// Reads a datum of the matching type.
+    ///
+    /// # Safety
+    /// The datum must be a valid one of that type.
+    unsafe fn read(datum: pg_sys::Datum) -> Self;
+}
+
+impl Column for Uuid {
+    unsafe fn read(datum: pg_sys::Datum) -> Self {
+        // SAFETY: a uuid datum points to sixteen bytes.
+        Uuid::from_bytes(unsafe { *datum.cast_mut_ptr::<[u8; 16]>() })
+    }
+}
+
+impl Column for i32 {
+    unsafe fn read(datum: pg_sys::Datum) -> Self {
+        datum.value() as i32
+    }
+}
+
+impl Column for i64 {
+    unsafe fn read(datum: pg_sys::Datum) -> Self {
+        datum.value() as i64
+    }
+}
+
+impl Column for bool {
+    unsafe fn read(datum: pg_sys::Datum) -> Self {
+        datum.value() != 0
+    }
+}
+
+impl Column for pg_sys::Oid {
+    unsafe fn read(datum: pg_sys::Datum) -> Self {
+        pg_sys::Oid::from(datum.value() as u32)
+    }
+}
+
+impl Column for Timestamp {
+    unsafe fn read(datum: pg_sys::Datum) -> Self {
+        Timestamp(datum.value() as i64)
+    }
+}
+
+impl Column for Vec<u8> {
+    unsafe fn read(datum: pg_sys::Datum) -> Self {
+        // SAFETY: a varlena; detoasting copies only what is compressed or stored outside.
+        unsafe {
+            let pointer = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
+            pgrx::varlena::varlena_to_byte_slice(pointer).to_vec()
+        }
+    }
+}
+
+impl Column for String {
+    unsafe fn read(datum: pg_sys::Datum) -> Self {
+        // SAFETY: text is a varlena. The database is UTF-8: the install script refuses any other.
+        let bytes = unsafe { Vec::<u8>::read(datum) };
+        String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    }
+}
+
+impl Column for Value {
+    unsafe fn read(datum: pg_sys::Datum) -> Self {
+        // SAFETY: a jsonb datum.
+        unsafe { jsonb::decode(datum) }.unwrap_or_else(|error| unwind(error))
+    }
+}
+
+impl Column for Map<String, Value> {
+    unsafe fn read(datum: pg_sys::Datum) -> Self {
+        // SAFETY: a jsonb datum.
+        match unsafe { Value::read(datum) } {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        }
+    }
+}

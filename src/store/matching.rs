@@ -1,0 +1,179 @@
+//! Which bookmarks a stimulus matches: one statement per shape of filter, each on an index.
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::Bookmark;
+use workflow_engine::program::NodeIx;
+
+use crate::pg::spi::{Arg, Row, Statement, Type};
+use crate::store::bookmarks::{hash_key, hash_of};
+
+/// What a stimulus asks for; `None` matches anything.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Filter {
+    /// Bookmark.
+    pub bookmark_id: Option<Uuid>,
+    /// Instance.
+    pub instance_id: Option<Uuid>,
+    /// Execution of an activity.
+    pub activity_instance_id: Option<Uuid>,
+    /// Hashes that count as a match: of the stimulus, with and without the activity instance.
+    pub hashes: Vec<[u8; 32]>,
+    /// Stimulus name.
+    pub name: Option<String>,
+    /// Correlation id.
+    pub correlation_id: Option<String>,
+    /// Activity type.
+    pub activity_type: Option<String>,
+    /// Activity id.
+    pub activity_id: Option<String>,
+}
+
+impl Filter {
+    /// Whether it asks for nothing at all.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether it matches a bookmark of this instance and correlation id.
+    pub fn matches(&self, bookmark: &Bookmark, instance: Uuid, correlation_id: Option<&str>) -> bool {
+        fn is<T: PartialEq>(wanted: Option<&T>, found: &T) -> bool {
+            wanted.is_none_or(|wanted| wanted == found)
+        }
+        is(self.bookmark_id.as_ref(), &bookmark.id)
+            && is(self.instance_id.as_ref(), &instance)
+            && is(self.activity_instance_id.as_ref(), &bookmark.activity_instance_id)
+            && (self.hashes.is_empty() || self.hashes.contains(&bookmark.hash))
+            && is(self.name.as_ref(), &bookmark.name)
+            && (self.correlation_id.is_none() || self.correlation_id.as_deref() == correlation_id)
+            && is(self.activity_type.as_ref(), &bookmark.activity_type)
+            && is(self.activity_id.as_ref(), &bookmark.activity_id)
+    }
+}
+
+/// A bookmark as a stored row: what matching and results need.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// Instance that waits.
+    pub instance_id: Uuid,
+    /// The bookmark.
+    pub bookmark: Bookmark,
+    /// Correlation id.
+    pub correlation_id: Option<String>,
+}
+
+macro_rules! select {
+    ($rest:literal) => {
+        concat!(
+            "SELECT b.instance_id, b.id, b.activity_id, b.node_id, b.activity_type, b.activity_instance_id, b.name, b.hash, \
+             b.payload, b.correlation_id FROM workflow.bookmarks b ",
+            $rest
+        )
+    };
+}
+
+fn read_stored(row: &mut Row<'_>) -> Stored {
+    let instance_id = row.get();
+    let bookmark = Bookmark {
+        id: row.get(),
+        node: NodeIx(0),
+        activity_id: row.get(),
+        node_id: row.get(),
+        activity_type: row.get(),
+        activity_instance_id: row.get(),
+        name: row.get(),
+        hash: hash_of(&row.get::<Vec<u8>>()),
+        payload: row.maybe::<Value>(),
+        metadata: None,
+        callback: None,
+        auto_burn: true,
+        auto_complete: true,
+        due_at: None,
+    };
+    Stored { instance_id, bookmark, correlation_id: row.maybe() }
+}
+
+static BY_ID: Statement = Statement::new(select!("WHERE b.id = $1"), &[Type::Uuid]);
+static BY_INSTANCE: Statement = Statement::new(select!("WHERE b.instance_id = $1 ORDER BY b.id"), &[Type::Uuid]);
+static BY_HASH: Statement =
+    Statement::new(select!("WHERE b.hash_key = ANY ($1) ORDER BY b.instance_id, b.id"), &[Type::BigIntArray]);
+static BY_HASH_AND_CORRELATION: Statement = Statement::new(
+    select!("WHERE b.hash_key = ANY ($1) AND b.correlation_id = $2 ORDER BY b.instance_id, b.id"),
+    &[Type::BigIntArray, Type::Text],
+);
+static BY_CORRELATION: Statement = Statement::new(
+    select!(
+        "JOIN workflow.instances i ON i.id = b.instance_id WHERE i.correlation_id = $1 ORDER BY b.instance_id, b.id"
+    ),
+    &[Type::Text],
+);
+static BY_ACTIVITY: Statement =
+    Statement::new(select!("WHERE b.activity_id = $1 ORDER BY b.instance_id, b.id"), &[Type::Text]);
+static BY_NAME: Statement = Statement::new(select!("WHERE b.name = $1 ORDER BY b.instance_id, b.id"), &[Type::Text]);
+// A bookmark is nearly always named after its type, so one index on the name and a small one on the types
+// that differ answer this.
+static BY_TYPE: Statement = Statement::new(
+    concat!(
+        select!("WHERE b.name = $1 AND b.activity_type = $1 "),
+        "UNION ALL ",
+        select!("WHERE b.activity_type = $1 AND b.activity_type <> b.name ORDER BY 1, 2")
+    ),
+    &[Type::Text],
+);
+
+/// The bookmarks that a filter matches, in order of instance.
+pub fn find(filter: &Filter) -> Vec<Stored> {
+    let mut found = candidates(filter);
+    found.retain(|stored| filter.matches(&stored.bookmark, stored.instance_id, stored.correlation_id.as_deref()));
+    found
+}
+
+fn candidates(filter: &Filter) -> Vec<Stored> {
+    let keys: Vec<i64> = filter.hashes.iter().map(hash_key).collect();
+    if let Some(id) = &filter.bookmark_id {
+        return BY_ID.rows(&[Arg::Uuid(id)], read_stored);
+    }
+    if let Some(execution) = &filter.activity_instance_id
+        && filter.instance_id.is_none()
+        && keys.is_empty()
+    {
+        // Which instance an execution belongs to is not indexed; its id differs from the instance's only in
+        // the last four bytes, so a range of the primary key finds it.
+        return BY_EXECUTION.rows(&[Arg::Uuid(execution)], read_stored);
+    }
+    if let Some(id) = &filter.instance_id {
+        return BY_INSTANCE.rows(&[Arg::Uuid(id)], read_stored);
+    }
+    if !keys.is_empty() {
+        return match &filter.correlation_id {
+            Some(id) => BY_HASH_AND_CORRELATION.rows(&[Arg::BigInts(&keys), Arg::Text(id)], read_stored),
+            None => BY_HASH.rows(&[Arg::BigInts(&keys)], read_stored),
+        };
+    }
+    if let Some(id) = &filter.correlation_id {
+        return BY_CORRELATION.rows(&[Arg::Text(id)], read_stored);
+    }
+    if let Some(id) = &filter.activity_id {
+        return BY_ACTIVITY.rows(&[Arg::Text(id)], read_stored);
+    }
+    if let Some(name) = &filter.name {
+        return BY_NAME.rows(&[Arg::Text(name)], read_stored);
+    }
+    match &filter.activity_type {
+        Some(kind) => BY_TYPE.rows(&[Arg::Text(kind)], read_stored),
+        None => Vec::new(),
+    }
+}
+
+static BY_EXECUTION: Statement = Statement::new(
+    select!(
+        "WHERE b.instance_id BETWEEN (substr($1::text, 1, 28) || '00000000')::uuid \
+         AND (substr($1::text, 1, 28) || 'ffffffff')::uuid AND b.activity_instance_id = $1 ORDER BY b.id"
+    ),
+    &[Type::Uuid],
+);
+
+/// The bookmarks of an instance.
+pub fn of_instance(instance: Uuid) -> Vec<Stored> {
+    BY_INSTANCE.rows(&[Arg::Uuid(&instance)], read_stored)
+}

@@ -1,4 +1,4 @@
--- More definitions to measure with. Called as psql -v … by bench/run.
+-- More definitions to measure with.
 
 -- 50 activities; what runs before the first wait uses no JavaScript in `fifty`, and does in `fifty-js`.
 SELECT wf_define(jsonb_build_object(

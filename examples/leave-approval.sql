@@ -135,7 +135,7 @@ COMMIT;
 \echo
 \echo 'It waits for the supervisor. That is one row here, and one in the inbox.'
 \echo
-SELECT activity, correlation_id FROM workflow.waiting WHERE instance_id = :'instance';
+SELECT activity, correlation_id FROM workflow.waiting WHERE instance = :'instance';
 SELECT name, payload FROM workflow.open_tasks WHERE instance_id = :'instance';
 
 \echo
@@ -143,18 +143,18 @@ SELECT name, payload FROM workflow.open_tasks WHERE instance_id = :'instance';
 \echo
 \echo 'Edsger approves: the request changes, and next to it the workflow goes on.'
 \echo
-SELECT bookmark_id AS bookmark FROM workflow.waiting WHERE instance_id = :'instance' \gset
+SELECT bookmark_id AS bookmark FROM workflow.waiting WHERE instance = :'instance' \gset
 BEGIN;
 UPDATE leave.requests SET status = 'Approved by supervisor' WHERE id = :request;
 SELECT status, sub_status FROM wf_resume(:'bookmark', '{"approved": true, "by": "Edsger"}');
-SELECT activity FROM workflow.waiting WHERE instance_id = :'instance';
+SELECT activity FROM workflow.waiting WHERE instance = :'instance';
 
 \echo
 \echo 'Then something goes wrong in his application.'
 \echo
 ROLLBACK;
 SELECT status FROM leave.requests WHERE id = :request;
-SELECT activity FROM workflow.waiting WHERE instance_id = :'instance';
+SELECT activity FROM workflow.waiting WHERE instance = :'instance';
 
 \echo
 \echo 'Request and workflow stand where they stood, together. Now for good:'
@@ -163,7 +163,7 @@ BEGIN;
 UPDATE leave.requests SET status = 'Approved by supervisor' WHERE id = :request;
 SELECT status, sub_status FROM wf_resume(:'bookmark', '{"approved": true, "by": "Edsger"}');
 COMMIT;
-SELECT activity, correlation_id FROM workflow.waiting WHERE instance_id = :'instance';
+SELECT activity, correlation_id FROM workflow.waiting WHERE instance = :'instance';
 
 \echo
 \echo '== 5. Nobody approves the same step twice ====================================================='
@@ -213,7 +213,7 @@ SELECT cardinality(resumed) AS resumed, queued_id IS NOT NULL AS queued
   FROM wf_enqueue_bookmark(activity_id => 'ManagerApproval', correlation_id => :'request',
                            input => '{"approved": true, "by": "Grace"}');
 RESET client_min_messages;
-SELECT activity FROM workflow.waiting WHERE instance_id = :'instance';
+SELECT activity FROM workflow.waiting WHERE instance = :'instance';
 
 \echo
 \echo 'When the supervisor approves, the step comes into being, meets the approval that waits for it, and'

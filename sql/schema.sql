@@ -78,6 +78,8 @@ COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the r
 
 -- A number can come back after its version was deleted.
 CREATE UNIQUE INDEX definitions_definition_id_version_idx ON workflow.definitions (definition_id, version) WHERE deleted_at IS NULL;
+-- wf_define: whose was it, even if all of it was deleted?
+CREATE INDEX definitions_definition_id_idx ON workflow.definitions (definition_id, created_at);
 -- wf_start: which version is published?
 CREATE UNIQUE INDEX definitions_published_idx ON workflow.definitions (definition_id) WHERE is_published;
 -- wf_define: is the content new?
@@ -253,6 +255,7 @@ COMMENT ON COLUMN workflow.bookmark_queue.deferred_for IS 'the instance whose ru
 -- Which items want this new bookmark? The shapes that are there come from the same index.
 CREATE INDEX bookmark_queue_match_idx ON workflow.bookmark_queue (shape, match_key, id);
 CREATE INDEX bookmark_queue_deferred_for_idx ON workflow.bookmark_queue (deferred_for) WHERE deferred_for IS NOT NULL;
+CREATE INDEX bookmark_queue_instance_id_idx ON workflow.bookmark_queue (instance_id) WHERE instance_id IS NOT NULL;
 CREATE INDEX bookmark_queue_expires_at_idx ON workflow.bookmark_queue (expires_at);
 
 CREATE TABLE workflow.dead_letters (

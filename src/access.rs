@@ -75,7 +75,12 @@ pub fn require_owner(definition: &DefinitionRow) -> Result<(), PgError> {
     if is_member(role::current(), &definition.owner) {
         return Ok(());
     }
-    Err(PgError::new("42501", format!("must be owner of workflow definition \"{}\"", definition.definition_id)))
+    Err(not_owner(&definition.definition_id))
+}
+
+/// The current role does not own the definition (42501).
+pub fn not_owner(definition_id: &str) -> PgError {
+    PgError::new("42501", format!("must be owner of workflow definition \"{definition_id}\""))
 }
 
 /// Refuses the current role unless it is a member of the instance's or the definition's owner (42501).

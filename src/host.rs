@@ -9,9 +9,8 @@ use workflow_engine::host::{Function, Host, Rows};
 use workflow_engine::program::Activation;
 
 use crate::pg::error::{catch, notice, unwind};
-use crate::pg::role::OwnerRights;
+use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
-use crate::pg::version::SearchPath;
 use crate::pg::{PgError, interrupt, user_sql};
 use crate::program::Compiled;
 use crate::run::{activation_key, new_id};
@@ -78,10 +77,8 @@ impl<'a> SpiHost<'a> {
                         .hint("Its SQL runs with the owner's rights."),
                     )
                 });
-                let rights = OwnerRights::restricted(role);
-                let path = SearchPath::push();
+                let rights = RestrictedRights::take(role);
                 let outcome = body();
-                path.pop();
                 rights.give_back();
                 outcome
             }
@@ -150,14 +147,18 @@ impl Host for SpiHost<'_> {
         match function {
             Function::Handler(type_name) => {
                 let handler = registered(type_name)?.handler;
-                self.user(|| user_sql::call(&handler, context))
+                let result = self.user(|| user_sql::call(&handler, context))?;
+                Ok(with_qualified_callbacks(result, &handler))
             }
-            Function::Callback(name) => self.user(|| {
-                let resolved = user_sql::resolve_function(name).unwrap_or_else(|| {
-                    unwind(PgError::new("42883", format!("callback function {name}(jsonb) does not exist")))
-                });
-                user_sql::call(&resolved, context)
-            }),
+            Function::Callback(name) => {
+                let result = self.user(|| {
+                    let resolved = user_sql::resolve_function(name).unwrap_or_else(|| {
+                        unwind(PgError::new("42883", format!("callback function {name}(jsonb) does not exist")))
+                    });
+                    user_sql::call(&resolved, context)
+                })?;
+                Ok(with_qualified_callbacks(result, name))
+            }
         }
     }
 
@@ -191,6 +192,36 @@ impl Host for SpiHost<'_> {
             notice(PgError::new("00000", text));
         }
     }
+}
+
+/// Names the callbacks of a function's result with its own schema, where they have none. A session's search path
+/// must not decide what a later resume calls.
+fn with_qualified_callbacks(mut result: Value, function: &str) -> Value {
+    let bookmarks = result.get_mut("bookmarks").and_then(Value::as_array_mut);
+    for bookmark in bookmarks.into_iter().flatten() {
+        if let Some(Value::String(callback)) = bookmark.get_mut("callback")
+            && !callback.contains('.')
+        {
+            *callback = format!("{}.{callback}", schema_of(function));
+        }
+    }
+    result
+}
+
+/// The schema of a qualified, quoted name.
+fn schema_of(qualified: &str) -> &str {
+    let Some(rest) = qualified.strip_prefix('"') else {
+        return qualified.split_once('.').map_or("public", |(schema, _)| schema);
+    };
+    let mut end = 0;
+    while let Some(quote) = rest[end..].find('"') {
+        end += quote + 1;
+        if !rest[end..].starts_with('"') {
+            break;
+        }
+        end += 1;
+    }
+    &qualified[..=end]
 }
 
 fn variables(scope: &dyn Scope) -> Value {

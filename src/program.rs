@@ -39,10 +39,12 @@ pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
         return Ok(compiled);
     }
     let gone = || PgError::new("XX001", format!("definition version {id} is missing"));
-    let row = definitions::by_id(id).ok_or_else(gone)?;
+    let mut row = definitions::by_id(id).ok_or_else(gone)?;
     let document = definitions::document(id).ok_or_else(gone)?;
     // What was accepted once must run: a custom type that is gone faults when it is reached.
     let program = compile(&document, true, false).map_err(|problems| error::definition(&problems))?;
+    // What was unknown when it was defined may be known, and run SQL, by now.
+    row.uses_sql |= program.uses_sql;
     let compiled = Rc::new(Compiled { program, row });
     KEPT.with_borrow_mut(|kept| {
         if kept.len() >= MAX_KEPT {

@@ -62,12 +62,14 @@ fn register(call: &Call) -> Result<Returned, PgError> {
         return Err(PgError::new("22023", "only a trigger has a payload function")
             .hint("Give kind => 'trigger', or leave payloads out."));
     }
-    if let Some(known) = activity_types::find(&name)
-        && !access::is_member(role::current(), &known.owner)
-    {
-        return Err(PgError::new("42501", format!("must be owner of activity type \"{name}\"")));
-    }
-    activity_types::put(
+    let denied = || PgError::new("42501", format!("must be owner of activity type \"{name}\""));
+    let owner = owners::current_id();
+    let replaces = match activity_types::find(&name) {
+        Some(known) if access::is_member(role::current(), &known.owner) => known.owner.id,
+        Some(_) => return Err(denied()),
+        None => owner,
+    };
+    let is_stored = activity_types::put(
         &NewActivityType {
             name: &name,
             handler: &handler,
@@ -77,11 +79,12 @@ fn register(call: &Call) -> Result<Returned, PgError> {
             outputs: outputs.as_ref(),
             outcomes: call.texts(6, "outcomes")?.as_deref(),
             description: call.arg::<String>(7).as_deref(),
-            owner: owners::current_id(),
+            owner,
         },
+        replaces,
         clock::now().into(),
     );
-    Ok(Returned::Null)
+    if is_stored { Ok(Returned::Null) } else { Err(denied()) }
 }
 
 /// The qualified name of a function of the right shape. Functions are stored as text: a stored regprocedure

@@ -38,7 +38,11 @@ impl Call {
     /// Argument `i`, counted from 0, or `None` for NULL. Its SQL type must be the one that `T` reads.
     pub fn arg<T: Column>(&self, i: usize) -> Option<T> {
         // SAFETY: the declaration in sql/api.sql has the matching type.
-        self.datum(i).map(|datum| unsafe { T::read(datum) })
+        let value = self.datum(i).map(|datum| unsafe { T::read(datum) })?;
+        if !value.is_acceptable() {
+            crate::pg::error::unwind(jsonb::too_deep());
+        }
+        Some(value)
     }
 
     /// Argument `i`, which must not be NULL.

@@ -6,7 +6,7 @@
 //! copy; whoever catches the panic takes that copy, and the border raises it unchanged.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -51,6 +51,11 @@ impl PgError {
         self
     }
 
+    /// Whether nothing else may go on after it: cancel, shutdown, lack of resources, serialization failures.
+    pub fn ends_everything(&self) -> bool {
+        ["40", "53", "57"].iter().any(|class| self.sqlstate.starts_with(class))
+    }
+
     /// Whether the error must end the call instead of becoming an incident: cancel, shutdown, lack of
     /// resources, serialization failures and deadlocks, internal errors, and a lock not available.
     pub fn ends_the_call(&self) -> bool {
@@ -64,6 +69,8 @@ const ERROR: c_int = PgLogLevel::ERROR as c_int;
 
 thread_local! {
     static LAST: RefCell<Option<PgError>> = const { RefCell::new(None) };
+    /// The callback of the innermost call. Those further out would add their context twice.
+    static INNERMOST: Cell<*mut c_void> = const { Cell::new(std::ptr::null_mut()) };
 }
 
 /// Runs `body` and gives back the error that it ended with, if any. Does not undo anything: callers
@@ -141,17 +148,23 @@ fn guarded(body: impl FnOnce() -> Result<pg_sys::Datum, PgError>) -> Result<pg_s
         callback: Some(keep_error),
         arg: std::ptr::null_mut(),
     };
+    callback.arg = (&raw mut callback).cast();
+    let outer = INNERMOST.replace(callback.arg);
     // SAFETY: the callback lives until the line that takes it off again, which every way out passes:
     // panics stop at `catch`.
     unsafe { pg_sys::error_context_stack = &mut callback };
     let outcome = catch(body);
+    INNERMOST.set(outer);
     // SAFETY: as above.
     unsafe { pg_sys::error_context_stack = callback.previous };
     outcome.and_then(|result| result)
 }
 
 /// The error context callback: PostgreSQL calls it while it raises an error (or a notice) below us.
-unsafe extern "C-unwind" fn keep_error(_argument: *mut c_void) {
+unsafe extern "C-unwind" fn keep_error(argument: *mut c_void) {
+    if argument != INNERMOST.get() {
+        return;
+    }
     // SAFETY: called by errfinish, with an error under construction. The copy is made in the caller's
     // context because CopyErrorData must not run in ErrorContext, and freed at once. Running out of memory
     // is left to pgrx's own copy: nothing may be allocated then.

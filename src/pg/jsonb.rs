@@ -136,7 +136,10 @@ fn numeric(number: &Number) -> pg_sys::Numeric {
     }
 }
 
-/// Reads a `jsonb` datum. A document nested deeper than [`MAX_DEPTH`] is an error (54001).
+/// Levels that stored documents may have beyond [`MAX_DEPTH`]: a value that was accepted is stored inside others.
+const STORED_DEPTH: usize = MAX_DEPTH + 100;
+
+/// Reads a `jsonb` datum. A document nested too deeply to have been accepted is an error (54001).
 ///
 /// # Safety
 /// The datum must be a valid `jsonb`.
@@ -200,9 +203,8 @@ impl Reader {
     }
 
     fn open(&mut self, container: Open) -> Result<(), PgError> {
-        if self.stack.len() >= MAX_DEPTH {
-            return Err(PgError::new("54001", "JSON document is nested too deeply")
-                .detail(format!("The limit is {MAX_DEPTH} levels.")));
+        if self.stack.len() >= STORED_DEPTH {
+            return Err(too_deep());
         }
         self.stack.push(container);
         Ok(())
@@ -217,6 +219,11 @@ impl Reader {
             None => {}
         }
     }
+}
+
+/// A document is nested too deeply (54001).
+pub fn too_deep() -> PgError {
+    PgError::new("54001", "JSON document is nested too deeply").detail(format!("The limit is {MAX_DEPTH} levels."))
 }
 
 fn text_of(value: &pg_sys::JsonbValue) -> String {

@@ -19,12 +19,6 @@ pub fn has_rights_of(member: Oid, role: Oid) -> bool {
     unsafe { pg_sys::has_privs_of_role(member, role) }
 }
 
-/// Whether a role is a superuser.
-pub fn is_superuser(role: Oid) -> bool {
-    // SAFETY: takes an oid, looks in the catalog.
-    unsafe { pg_sys::superuser_arg(role) }
-}
-
 /// The name of a role, if it exists.
 pub fn name(role: Oid) -> Option<String> {
     // SAFETY: gives a palloc'd string or null.
@@ -34,19 +28,25 @@ pub fn name(role: Oid) -> Option<String> {
     }
 }
 
+/// The schema `workflow`; without it the extension is not here.
+pub fn schema() -> Oid {
+    // SAFETY: takes a C string, looks in the catalog.
+    let schema = unsafe { pg_sys::get_namespace_oid(c"workflow".as_ptr(), true) };
+    if schema == pg_sys::InvalidOid {
+        unwind(
+            PgError::new("55000", "extension \"workflow\" is not installed in this database")
+                .hint("Run CREATE EXTENSION workflow."),
+        );
+    }
+    schema
+}
+
 /// The owner of the extension: the owner of its schema.
 fn extension_owner() -> Oid {
-    // SAFETY: catalog look-ups through the syscache.
+    let schema = pg_sys::Datum::from(schema());
+    // SAFETY: a catalog look-up through the syscache, released after reading.
     unsafe {
-        let schema = pg_sys::get_namespace_oid(c"workflow".as_ptr(), true);
-        if schema == pg_sys::InvalidOid {
-            unwind(
-                PgError::new("55000", "extension \"workflow\" is not installed in this database")
-                    .hint("Run CREATE EXTENSION workflow."),
-            );
-        }
-        let tuple =
-            pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::NAMESPACEOID as i32, pg_sys::Datum::from(schema));
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::NAMESPACEOID as i32, schema);
         if tuple.is_null() {
             unwind(PgError::new("XX000", "schema \"workflow\" vanished"));
         }
@@ -69,16 +69,37 @@ impl OwnerRights {
         switch(extension_owner(), pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32)
     }
 
-    /// Takes the rights of `role` under SECURITY_RESTRICTED_OPERATION: no deferred triggers, temporary
-    /// objects or SET ROLE can carry them out of here.
-    pub fn restricted(role: Oid) -> Self {
-        switch(role, (pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION) as i32)
-    }
-
     /// Goes back to the caller's rights.
     pub fn give_back(self) {
         // SAFETY: what `switch` read.
         unsafe { pg_sys::SetUserIdAndSecContext(self.user, self.context) };
+    }
+}
+
+/// The rights of a role for its own code, in force until they are given back: under
+/// SECURITY_RESTRICTED_OPERATION, so that no deferred trigger, temporary object or SET ROLE carries them out of
+/// here, with settings of its own, and with `pg_catalog, pg_temp` as its search path. As PostgreSQL's maintenance
+/// commands run index functions.
+pub struct RestrictedRights {
+    before: OwnerRights,
+    level: std::ffi::c_int,
+}
+
+impl RestrictedRights {
+    /// Takes them. An error gives them back by the (sub)transaction's end.
+    pub fn take(role: Oid) -> Self {
+        let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION;
+        // SAFETY: opens a level of settings that `give_back` or the (sub)transaction's end closes.
+        let level = unsafe { pg_sys::NewGUCNestLevel() };
+        crate::pg::version::set_search_path(c"pg_catalog, pg_temp");
+        Self { before: switch(role, flags as i32), level }
+    }
+
+    /// Goes back to the caller's rights and settings.
+    pub fn give_back(self) {
+        // SAFETY: the level that `take` opened; what was set in it is undone.
+        unsafe { pg_sys::AtEOXact_GUC(false, self.level) };
+        self.before.give_back();
     }
 }
 

@@ -51,8 +51,53 @@ pub struct Outcome {
     pub count: u64,
 }
 
+/// While it lives, no plan is freed (PostgreSQL keeps no hold of a plan that it executes), and what the evaluation
+/// allocates goes into a context of its own, so that a loop of a million evaluations does not keep it all.
+struct Evaluation {
+    before: pg_sys::MemoryContext,
+    own: pg_sys::MemoryContext,
+}
+
+thread_local! {
+    static EVALUATIONS: Cell<u32> = const { Cell::new(0) };
+}
+
+impl Evaluation {
+    fn begin() -> Self {
+        EVALUATIONS.set(EVALUATIONS.get() + 1);
+        // SAFETY: a child of the current context, made current until `drop`.
+        unsafe {
+            let before = pg_sys::CurrentMemoryContext;
+            let own = pg_sys::AllocSetContextCreateInternal(
+                before,
+                c"workflow user SQL".as_ptr(),
+                pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+                pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+                pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
+            );
+            pg_sys::CurrentMemoryContext = own;
+            Self { before, own }
+        }
+    }
+}
+
+impl Drop for Evaluation {
+    fn drop(&mut self) {
+        EVALUATIONS.set(EVALUATIONS.get() - 1);
+        // After an error the rollback frees it; nothing of PostgreSQL may run while unwinding.
+        if !std::thread::panicking() {
+            // SAFETY: made by `begin`; results are owned by Rust.
+            unsafe {
+                pg_sys::CurrentMemoryContext = self.before;
+                pg_sys::MemoryContextDelete(self.own);
+            }
+        }
+    }
+}
+
 /// Runs a statement with parameters `$1…` of type jsonb.
 pub fn run(statement: &str, parameters: &[Value]) -> Outcome {
+    let _evaluation = Evaluation::begin();
     let plan = statement_plan(statement, parameters.len());
     let mut values: Vec<pg_sys::Datum> = Vec::with_capacity(parameters.len());
     let mut nulls: Vec<std::ffi::c_char> = Vec::with_capacity(parameters.len());
@@ -72,6 +117,7 @@ pub fn run(statement: &str, parameters: &[Value]) -> Outcome {
 /// Evaluates an expression or a query; its value is the first column of the only row, null without a row.
 /// `parameter` gives the value of a named parameter when the text uses it.
 pub fn value(text: &str, mut parameter: impl FnMut(&str) -> Value) -> Value {
+    let _evaluation = Evaluation::begin();
     let (plan, used) = expression_plan(text);
     // SAFETY: a parameter list of six, filled below; the plan's parser made parameters of these types.
     let code = unsafe {
@@ -111,6 +157,7 @@ pub fn call_set(function: &str, context: &Value) -> Vec<Value> {
 }
 
 fn run_function(statement: &str, context: &Value) -> Vec<Value> {
+    let _evaluation = Evaluation::begin();
     let plan = statement_plan(statement, 1);
     let (mut value, null) = (jsonb::encode(context), b' ' as std::ffi::c_char);
     // SAFETY: the plan was made for one jsonb parameter.
@@ -222,11 +269,12 @@ fn keep(plan: pg_sys::SPIPlanPtr, text: &str) {
 }
 
 fn forget_when_full<K>(plans: &mut HashMap<K, Plan>) {
-    if plans.len() < MAX_PLANS {
+    // The evaluation that asks is one; any other is further up and may be executing one of these.
+    if plans.len() < MAX_PLANS || EVALUATIONS.get() > 1 {
         return;
     }
     for (_, Plan { plan, names }) in plans.drain() {
-        // SAFETY: nobody else has them. A plan that is executing further up is kept alive by its portal.
+        // SAFETY: nobody else has them, and none is executing.
         unsafe {
             pg_sys::SPI_freeplan(plan);
             if !names.is_null() {
@@ -237,6 +285,7 @@ fn forget_when_full<K>(plans: &mut HashMap<K, Plan>) {
 }
 
 /// PostgreSQL calls this before it analyzes an expression.
+#[pgrx::pg_guard]
 unsafe extern "C-unwind" fn set_up_parser(state: *mut pg_sys::ParseState, names: *mut c_void) {
     // SAFETY: the parser's own state.
     unsafe {
@@ -246,6 +295,7 @@ unsafe extern "C-unwind" fn set_up_parser(state: *mut pg_sys::ParseState, names:
 }
 
 /// PostgreSQL calls this for each name in the text; a column of that name wins.
+#[pgrx::pg_guard]
 unsafe extern "C-unwind" fn resolve_name(
     state: *mut pg_sys::ParseState,
     reference: *mut pg_sys::ColumnRef,

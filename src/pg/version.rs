@@ -38,25 +38,30 @@ impl SearchPath {
     }
 }
 
+/// Sets the search path at the current level of settings.
+pub fn set_search_path(path: &std::ffi::CStr) {
+    // SAFETY: takes C strings and plain values.
+    unsafe {
+        pg_sys::set_config_option(
+            c"search_path".as_ptr(),
+            path.as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_SAVE,
+            true,
+            0,
+            false,
+        );
+    }
+}
+
 #[cfg(feature = "pg17")]
 impl SearchPath {
     /// Sets `pg_catalog, pg_temp` at a GUC nesting level of its own.
     pub fn push() -> Self {
-        // SAFETY: both calls take plain values; the level is given back in `pop` or at the transaction's end.
-        let level = unsafe {
-            let level = pg_sys::NewGUCNestLevel();
-            pg_sys::set_config_option(
-                c"search_path".as_ptr(),
-                c"pg_catalog, pg_temp".as_ptr(),
-                pg_sys::GucContext::PGC_USERSET,
-                pg_sys::GucSource::PGC_S_SESSION,
-                pg_sys::GucAction::GUC_ACTION_SAVE,
-                true,
-                0,
-                false,
-            );
-            level
-        };
+        // SAFETY: the level is given back in `pop`, or at the transaction's end.
+        let level = unsafe { pg_sys::NewGUCNestLevel() };
+        set_search_path(c"pg_catalog, pg_temp");
         Self { level }
     }
 

@@ -11,7 +11,7 @@ use crate::pg::error::{catch, unwind};
 use crate::program::Compiled;
 use crate::run::{Publisher, Session, Work, running, save, warn_faulted};
 use crate::store::instances::InstanceRow;
-use crate::store::{matching, queue};
+use crate::store::{bookmarks, matching, queue};
 use crate::{access, error};
 
 /// Whether a fault is stored or given to the caller.
@@ -71,6 +71,13 @@ pub struct Taking<'a> {
     pub is_taken: bool,
 }
 
+impl Taking<'_> {
+    /// Whether somebody else has used the bookmark up while this waited for the instance.
+    pub fn is_lost(self) -> bool {
+        !self.is_taken && !bookmarks::exists(self.bookmark.id)
+    }
+}
+
 /// What the stored row was like.
 pub struct Before {
     /// Its activation key.
@@ -104,6 +111,10 @@ pub fn run(
         Ok(Ok(delta)) => delta,
         Ok(Err(failed)) => {
             host.abandon();
+            // Whoever held the lock has used the bookmark up, and the activity with it.
+            if matches!(failed, Error::LostActivity(_)) && resumed.is_some_and(Taking::is_lost) {
+                return Ok(Ended::Taken);
+            }
             return Err(error::burst(failed, id));
         }
         Err(caught) => {
@@ -112,6 +123,9 @@ pub fn run(
         }
     };
     if let (OnFault::Raise, Some(incident)) = (on_fault, delta.incidents.first()) {
+        if resumed.is_some_and(Taking::is_lost) {
+            return Ok(Ended::Taken);
+        }
         return Err(host.original(&incident.fault));
     }
     let Some(has_queue) = save::save(session, row, compiled, state, &before, &delta, resumed) else {
@@ -167,10 +181,14 @@ fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled:
     let shapes = queue::shapes();
     let (id, correlation_id) = (row.instance.id, row.instance.correlation_id.as_deref());
     let mut skip = Vec::new();
-    while let Some(item) = queue::oldest_for(bookmark, id, correlation_id, &shapes, session.timestamp(), &skip) {
-        // A sender without the right to resume is passed over; what somebody else holds, they deliver.
-        let may = item.sender.role().is_some_and(|sender| access::may_resume(sender, row, compiled));
-        if may && queue::take(item.id) {
+    loop {
+        let found = queue::oldest_for(bookmark, id, correlation_id, &shapes, session.timestamp(), |item| {
+            // A sender without the right to resume is passed over; what somebody else holds, they deliver.
+            !skip.contains(&item.id)
+                && item.sender.role().is_some_and(|sender| access::may_resume(sender, row, compiled))
+        });
+        let Some(item) = found else { return };
+        if queue::take(item.id) {
             session.work.push_back(Work::Item(Box::new(item)));
             return;
         }

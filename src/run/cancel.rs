@@ -1,5 +1,7 @@
 //! Ending from outside: cancel and delete.
 
+use std::collections::VecDeque;
+
 use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
@@ -16,8 +18,8 @@ use crate::store::instances;
 /// Cancel alone waits for more than one lock: downward, and in order, so that two of them cannot deadlock.
 pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>) -> Result<bool, PgError> {
     let cancelled = cancel_one(session, instance_id, reason)?;
-    let mut below = instances::children(instance_id);
-    while let Some(child) = below.pop() {
+    let mut below = VecDeque::from(instances::children(instance_id));
+    while let Some(child) = below.pop_front() {
         if running::contains(child) {
             continue;
         }
@@ -55,6 +57,10 @@ pub fn delete(session: &mut Session, instance_id: Uuid) -> Result<bool, PgError>
         return Ok(false);
     };
     access::require_instance_owner(&row, &*program::of_version(row.definition_version_id)?)?;
+    // Somebody else may delete it while this waits.
+    if instances::lock(instance_id).is_none() {
+        return Ok(false);
+    }
     cancel(session, instance_id, None)?;
     instances::delete(instance_id);
     Ok(true)

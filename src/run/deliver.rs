@@ -7,8 +7,7 @@ use workflow_engine::stimulus;
 
 use crate::access::{self, Privilege};
 use crate::pg::PgError;
-use crate::pg::error::unwind;
-use crate::pg::role;
+use crate::pg::error::{unwind, warning};
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
 use crate::program;
@@ -108,8 +107,26 @@ fn start_triggers(
             continue;
         }
         let correlation_id = stimulus.filter.correlation_id.as_deref();
-        let started = start::triggered(session, &trigger, stimulus.input.as_ref(), correlation_id)?;
-        delivery.started.extend(started);
+        let input = stimulus.input.as_ref();
+        if compiled.row.owner.is_current() {
+            delivery.started.extend(start::triggered(session, &trigger, input, correlation_id)?);
+            continue;
+        }
+        let pending = session.work.len();
+        let attempt = subtransaction(|| {
+            start::triggered(session, &trigger, input, correlation_id).unwrap_or_else(|error| unwind(error))
+        });
+        match attempt {
+            Ok(started) => delivery.started.extend(started),
+            Err(error) if error.ends_everything() => return Err(error),
+            Err(error) => {
+                session.work.truncate(pending);
+                warning(PgError {
+                    message: format!("trigger \"{}\" could not start: {}", trigger.activity_id, error.message),
+                    ..error
+                });
+            }
+        }
     }
     Ok(())
 }
@@ -152,13 +169,40 @@ fn reach(
         defer(session, stimulus, &inside, is_momentary, delivery);
     }
     for stored in outside {
-        match at(session, stimulus, &stored)? {
+        match reach_one(session, stimulus, &stored)? {
             Reached::Resumed => delivery.resumed.push(stored.instance_id),
             Reached::Left(id) => delivery.queued = Some(id),
             Reached::Nothing => {}
         }
     }
     Ok(())
+}
+
+/// Reaches one bookmark. What goes wrong in somebody else's instance must not undo the sender's own work: it is
+/// tried in a subtransaction, and the stimulus waits in the queue for its next attempt.
+fn reach_one(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Reached, PgError> {
+    let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Reached::Nothing) };
+    // Before the lock: who may not resume must not make others wait either.
+    if !sender_may_resume(stimulus, version, &owner)? {
+        return Ok(Reached::Nothing);
+    }
+    if owner.is_current() {
+        return at(session, stimulus, stored);
+    }
+    let pending = session.work.len();
+    let attempt = subtransaction(|| at(session, stimulus, stored).unwrap_or_else(|error| unwind(error)));
+    match attempt {
+        Ok(reached) => Ok(reached),
+        Err(error) if error.ends_everything() => Err(error),
+        Err(error) => {
+            session.work.truncate(pending);
+            let reached = leave(session, stimulus, stored);
+            if let Reached::Left(id) = reached {
+                queue::failed(id, &error.message, Timestamp(session.timestamp().0.saturating_add(RETRY_AFTER)));
+            }
+            Ok(reached)
+        }
+    }
 }
 
 /// For instances whose bursts are running further up: the stimulus waits until that burst ends. One that is
@@ -182,14 +226,14 @@ fn defer(session: &mut Session, stimulus: &Stimulus, inside: &[Stored], is_momen
 
 fn at(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Reached, PgError> {
     let id = stored.bookmark.id;
-    // Before the lock: who may not resume must not make others wait either.
-    if !sender_may_resume(stimulus, stored.instance_id)? {
-        return Ok(Reached::Nothing);
-    }
-    let waiting = if session.has_waited { bookmarks::try_lock(id) } else { bookmarks::lock(id) };
-    session.has_waited = true;
+    let has_waited = std::mem::replace(&mut session.has_waited, true);
+    let waiting = if has_waited { bookmarks::try_lock(id) } else { bookmarks::lock(id) };
     let Some(mut waiting) = waiting else {
-        return Ok(if bookmarks::exists(id) { leave(session, stimulus, stored) } else { Reached::Nothing });
+        return match bookmarks::exists(id) {
+            true => Ok(leave(session, stimulus, stored)),
+            false if has_waited => Ok(Reached::Nothing),
+            false => again(session, stimulus, stored),
+        };
     };
     let compiled = program::of_version(waiting.row.definition_version_id)?;
     if waiting.row.instance.sub_status == SubStatus::Faulted {
@@ -199,22 +243,30 @@ fn at(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Rea
         tell_how_to_fire();
         return Ok(leave(session, stimulus, stored));
     }
-    let resumed = resume::at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
-    Ok(if resumed { Reached::Resumed } else { Reached::Nothing })
+    if resume::at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)? {
+        return Ok(Reached::Resumed);
+    }
+    if has_waited { Ok(Reached::Nothing) } else { again(session, stimulus, stored) }
 }
 
-fn sender_may_resume(stimulus: &Stimulus, instance: Uuid) -> Result<bool, PgError> {
-    let Some(sender) = stimulus.sender.role() else {
-        return Ok(false);
-    };
-    if role::is_superuser(sender) {
+/// The bookmark was used up while this waited for the instance, which may wait at another one by now that matches
+/// as well.
+fn again(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Reached, PgError> {
+    let filter = Filter { instance_id: Some(stored.instance_id), ..stimulus.filter.clone() };
+    for next in matching::find(&filter) {
+        if let reached @ (Reached::Resumed | Reached::Left(_)) = at(session, stimulus, &next)? {
+            return Ok(reached);
+        }
+    }
+    Ok(Reached::Nothing)
+}
+
+fn sender_may_resume(stimulus: &Stimulus, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
+    let Some(sender) = stimulus.sender.role() else { return Ok(false) };
+    if access::is_member(sender, owner) {
         return Ok(true);
     }
-    let Some((version, owner)) = instances::owner(instance) else {
-        return Ok(false);
-    };
-    let compiled = program::of_version(version)?;
-    Ok(access::is_member(sender, &owner) || access::may(sender, Privilege::Resume, &compiled.row))
+    Ok(access::may(sender, Privilege::Resume, &program::of_version(version)?.row))
 }
 
 /// Leaves a stimulus for one bookmark in the queue, until somebody may and can deliver it.
@@ -276,7 +328,7 @@ fn deliver_taken(session: &mut Session, item: Item) -> Result<(), PgError> {
             }
             Ok(())
         }
-        Err(error) if error.ends_the_call() || item.is_deferred => Err(error),
+        Err(error) if error.ends_everything() || item.is_deferred => Err(error),
         Err(error) => {
             session.work.truncate(pending);
             queue::insert(&item, session.timestamp());
@@ -310,17 +362,18 @@ pub fn stimulus_of(item: &Item) -> Stimulus {
 /// instances it resumed.
 pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<u64, PgError> {
     let stimulus = stimulus_of(item);
-    let mut found = matching::find(&stimulus.filter);
-    if let Some(only) = item.filter.bookmark_id {
+    let found = matching::find(&stimulus.filter);
+    if item.filter.bookmark_id.is_some() {
         // Left for this bookmark: where it cannot run now, it stays as it is.
-        let can_run = bookmarks::try_lock(only).is_some_and(|waiting| {
-            waiting.row.instance.sub_status != SubStatus::Faulted
-                && program::of_version(waiting.row.definition_version_id)
-                    .is_ok_and(|compiled| access::runs_here(&waiting.row.owner, &compiled))
-        });
-        if !can_run {
-            found.clear();
+        for stored in &found {
+            if !can_run(stored)? {
+                return Ok(0);
+            }
         }
+    }
+    if is_stale(item) {
+        queue::take(item.id);
+        return Ok(0);
     }
     if found.is_empty() || !queue::take(item.id) {
         return Ok(0);
@@ -332,6 +385,22 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<u64, PgError
     }
     work_off(session)?;
     Ok(delivery.resumed.len() as u64)
+}
+
+/// Whether this session can resume a bookmark right now; if so, it holds the instance's lock.
+fn can_run(stored: &Stored) -> Result<bool, PgError> {
+    let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(true) };
+    if running::contains(stored.instance_id) || !access::runs_here(&owner, &*program::of_version(version)?) {
+        return Ok(false);
+    }
+    let waiting = bookmarks::try_lock(stored.bookmark.id);
+    Ok(waiting.is_some_and(|waiting| waiting.row.instance.sub_status != SubStatus::Faulted))
+}
+
+/// Whether an item was left for a bookmark that is gone: whoever held its instance has used it up.
+fn is_stale(item: &Item) -> bool {
+    let was_left = item.filter.instance_id.is_some() && item.expires_at == Timestamp::INFINITY;
+    was_left && item.filter.bookmark_id.is_some_and(|bookmark| !bookmarks::exists(bookmark))
 }
 
 /// Full stimulus name: as a type resolves in a definition.

@@ -7,7 +7,7 @@ use workflow_engine::trigger::{self, Trigger};
 
 use crate::access;
 use crate::host::SpiHost;
-use crate::pg::PgError;
+use crate::pg::{PgError, role};
 use crate::program::{self, Compiled};
 use crate::run::Session;
 use crate::store::definitions::{self, DefinitionRow, NewDefinition};
@@ -48,6 +48,11 @@ pub fn define(
             return Ok((latest.definition_id.clone(), latest.version));
         }
     }
+    let owner = match definitions::last_owner(&identity.definition_id) {
+        Some(last) if access::is_member(role::current(), &last) => last.id,
+        Some(_) => return Err(access::not_owner(&identity.definition_id)),
+        None => owners::current_id(),
+    };
     let highest = definitions::highest(&identity.definition_id);
     let version = identity.version.filter(|version| *version > highest).unwrap_or(highest + 1);
     let id = session.new_id();
@@ -60,7 +65,7 @@ pub fn define(
             description: identity.description.as_deref(),
             definer: program.options.security == Security::Definer,
             uses_sql: program.uses_sql,
-            owner: latest.map_or_else(owners::current_id, |latest| latest.owner.id),
+            owner,
             document,
         },
         session.timestamp(),

@@ -49,7 +49,8 @@ pub fn at(
     input: Option<&Value>,
     on_fault: OnFault,
 ) -> Result<bool, PgError> {
-    let is_start = waiting.resumed.name == START_BOOKMARK;
+    let is_start =
+        waiting.bookmark.activity_type == START_BOOKMARK && waiting.row.instance.sub_status == SubStatus::Pending;
     let is_taken = is_start || has_effects_outside(waiting, compiled);
     if is_taken && !bookmarks::take(waiting.resumed.id, waiting.resumed.auto_burn) {
         return Ok(false);

@@ -1,14 +1,11 @@
 //! What a burst changed, into the tables.
 
-use std::borrow::Cow;
-
 use uuid::Uuid;
 use workflow_engine::Bookmark;
 use workflow_engine::execution::{Delta, activity_instance_id};
 use workflow_engine::instance::{ActivityStatus, Instance, SubStatus, codec};
 
 use crate::guc;
-use crate::pg::user_sql;
 use crate::program::Compiled;
 use crate::run::burst::{Before, RowState, Taking, stored_bookmarks};
 use crate::run::{Session, activation_key};
@@ -34,18 +31,17 @@ pub fn save(
         }
         SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => None,
     };
-    let delta_created = with_resolved_callbacks(&delta.created);
-    if delta.keep_resumed && resumed.is_some_and(|taking| !taking.is_taken && !bookmarks::exists(taking.bookmark.id)) {
+    if delta.keep_resumed && resumed.is_some_and(Taking::is_lost) {
         return None;
     }
     let resumed = clear(session, row, before, delta, resumed)?;
-    let written = write(session, row, state, before, delta, &delta_created, resumed, seq);
+    let written = write(session, row, state, before, delta, &delta.created, resumed, seq);
     if !written.is_done {
         return None;
     }
     save_incidents(session, row, before, delta);
-    let all_new = stored_bookmarks(&row.instance) as usize == delta_created.len();
-    row.open = all_new.then(|| delta_created.into_owned());
+    let all_new = stored_bookmarks(&row.instance) as usize == delta.created.len();
+    row.open = all_new.then(|| delta.created.clone());
     Some(written.has_queue)
 }
 
@@ -156,19 +152,6 @@ fn write(
         }
     }
     written
-}
-
-/// The bookmarks with their callbacks named as the search path finds them now; a resume may come under another.
-fn with_resolved_callbacks(created: &[Bookmark]) -> Cow<'_, [Bookmark]> {
-    if created.iter().all(|bookmark| bookmark.callback.is_none()) {
-        return Cow::Borrowed(created);
-    }
-    let resolved = created.iter().cloned().map(|mut bookmark| {
-        let found = bookmark.callback.as_deref().and_then(user_sql::resolve_function);
-        bookmark.callback = found.or(bookmark.callback);
-        bookmark
-    });
-    Cow::Owned(resolved.collect())
 }
 
 fn is_task(bookmark: &Bookmark) -> bool {

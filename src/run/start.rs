@@ -13,8 +13,8 @@ use workflow_engine::stimulus;
 
 use crate::access::{self, Privilege};
 use crate::error;
-use crate::pg::PgError;
 use crate::pg::error::notice;
+use crate::pg::{PgError, role};
 use crate::program::{self, Compiled};
 use crate::run::burst::{self, Burst, Ended, OnFault, RowState, Taking};
 use crate::run::{Session, activation_key, resume, tell_how_to_fire};
@@ -95,11 +95,15 @@ fn find(session: &Session, definition_id: &str, version: Option<i32>) -> Result<
 
 /// A second start with a known id runs nothing; with another definition it is a mistake (23505).
 fn same_definition(existing: InstanceRow, definition: &DefinitionRow) -> Result<InstanceRow, PgError> {
+    let taken = PgError::new("23505", format!("workflow instance {} already exists", existing.instance.id));
+    let who = role::current();
+    if !access::is_member(who, &existing.owner) && !access::may(who, Privilege::Read, definition) {
+        return Err(taken);
+    }
     if existing.definition_id == definition.definition_id {
         return Ok(existing);
     }
-    Err(PgError::new("23505", format!("workflow instance {} already exists", existing.instance.id))
-        .detail(format!("It runs definition \"{}\".", existing.definition_id)))
+    Err(taken.detail(format!("It runs definition \"{}\".", existing.definition_id)))
 }
 
 fn new_row(
@@ -134,6 +138,10 @@ fn run(
     id_given: bool,
 ) -> Result<Ended, PgError> {
     let may_be_taken = id_given || row.activation_key.is_some();
+    if row.activation_key.is_some() {
+        // Others wait for the key from here on: whatever this call locks further must not wait for them.
+        session.has_waited = true;
+    }
     let activation = compiled.program.options.activation;
     let first = compiled.row.uses_sql || matches!(activation, Activation::Correlated | Activation::CorrelatedSingleton);
     let state = if first {

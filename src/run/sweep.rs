@@ -11,7 +11,8 @@ use crate::pg::subtransaction::subtransaction;
 use crate::pg::{PgError, role};
 use crate::program;
 use crate::run::burst::OnFault;
-use crate::run::{Session, deliver, resume};
+use crate::run::{Session, deliver, resume, running};
+use crate::store::bookmarks::Due;
 use crate::store::{bookmarks, queue};
 
 /// How far a due bookmark is moved after it raised.
@@ -40,30 +41,37 @@ fn fire_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
     while fired < max {
         let page = bookmarks::due(session.timestamp(), after);
         let Some(last) = page.last() else { break };
-        after = (last.1, last.0);
-        for (bookmark, _) in page {
+        after = (last.due_at, last.bookmark);
+        for due in page {
             if fired == max {
                 break;
             }
-            fired += u64::from(fire(session, bookmark)?);
+            // Before the lock: what is not this role's to fire must not be held by it either.
+            if is_mine(&due)? {
+                fired += u64::from(fire(session, due.bookmark)?);
+            }
         }
     }
     Ok(fired)
 }
 
-/// Fires one bookmark, if it is free and this role's to fire.
+fn is_mine(due: &Due) -> Result<bool, PgError> {
+    if running::contains(due.instance) || !access::is_member(role::current(), &due.owner) {
+        return Ok(false);
+    }
+    Ok(access::runs_here(&due.owner, &*program::of_version(due.definition_version)?))
+}
+
+/// Fires one bookmark, if it is free.
 fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     let pending = session.work.len();
     let attempt = subtransaction(|| try_fire(session, bookmark).unwrap_or_else(|error| unwind(error)));
     match attempt {
         Ok(fired) => Ok(fired),
-        Err(error) if error.ends_the_call() => Err(error),
+        Err(error) if error.ends_everything() => Err(error),
         Err(error) => {
             session.work.truncate(pending);
-            let until = Timestamp(session.timestamp().0.saturating_add(POSTPONE));
-            if bookmarks::try_lock(bookmark).is_some() {
-                bookmarks::postpone(bookmark, until);
-            }
+            bookmarks::postpone(bookmark, Timestamp(session.timestamp().0.saturating_add(POSTPONE)));
             warning(PgError { message: format!("bookmark {bookmark} could not be fired: {}", error.message), ..error });
             Ok(false)
         }
@@ -71,14 +79,8 @@ fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
 }
 
 fn try_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    let Some(mut waiting) = bookmarks::try_lock(bookmark) else {
-        return Ok(false);
-    };
+    let Some(mut waiting) = bookmarks::try_lock(bookmark) else { return Ok(false) };
     let compiled = program::of_version(waiting.row.definition_version_id)?;
-    let is_mine = access::is_member(role::current(), &waiting.row.owner);
-    if !is_mine || !access::runs_here(&waiting.row.owner, &compiled) {
-        return Ok(false);
-    }
     let fired = resume::at(session, &mut waiting, &compiled, None, OnFault::Store)?;
     deliver::work_off(session)?;
     Ok(fired)
@@ -106,7 +108,7 @@ fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<u64, PgError>
     let attempt = subtransaction(|| deliver::deliver_queued(session, item).unwrap_or_else(|error| unwind(error)));
     match attempt {
         Ok(resumed) => Ok(resumed),
-        Err(error) if error.ends_the_call() => Err(error),
+        Err(error) if error.ends_everything() => Err(error),
         Err(error) => {
             session.work.truncate(pending);
             if queue::lock(item.id) {

@@ -56,7 +56,8 @@ static PUT: Statement = Statement::new(
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
      ON CONFLICT (type) DO UPDATE SET handler = excluded.handler, kind = excluded.kind, payloads = excluded.payloads, \
          inputs = excluded.inputs, outputs = excluded.outputs, outcomes = excluded.outcomes, \
-         description = excluded.description",
+         description = excluded.description \
+         WHERE activity_types.owner = $11",
     &[
         Type::Text,
         Type::Text,
@@ -68,6 +69,7 @@ static PUT: Statement = Statement::new(
         Type::Text,
         Type::Integer,
         Type::Timestamp,
+        Type::Integer,
     ],
 );
 
@@ -117,8 +119,8 @@ pub fn function(oid: Oid) -> Option<FunctionRow> {
     FUNCTION.first(&[Arg::Oid(oid)], |row| FunctionRow { name: row.get(), is_plain: row.get(), returns_set: row.get() })
 }
 
-/// Stores a type, or replaces its definition; the owner stays.
-pub fn put(new: &NewActivityType<'_>, now: Timestamp) {
+/// Stores a type, or replaces one of owner `replaces`, who stays its owner. `false`: it is somebody else's.
+pub fn put(new: &NewActivityType<'_>, replaces: i32, now: Timestamp) -> bool {
     PUT.run(&[
         Arg::Text(new.name),
         Arg::Text(new.handler),
@@ -130,5 +132,6 @@ pub fn put(new: &NewActivityType<'_>, now: Timestamp) {
         Arg::text(new.description),
         Arg::Integer(new.owner),
         Arg::Timestamp(now),
-    ]);
+        Arg::Integer(replaces),
+    ]) > 0
 }

@@ -8,6 +8,7 @@ use crate::instance_columns;
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::batch::{Batch, Part};
 use crate::store::instances::{self, InstanceRow};
+use crate::store::owners::{self, Owner};
 
 /// First eight bytes of a hash: the index key.
 pub fn hash_key(hash: &[u8; 32]) -> i64 {
@@ -204,8 +205,11 @@ static CORRELATE: Statement = Statement::new(
     "UPDATE workflow.bookmarks SET correlation_id = $2 WHERE instance_id = $1",
     &[Type::Uuid, Type::Text],
 );
-static POSTPONE: Statement =
-    Statement::new("UPDATE workflow.bookmarks SET due_at = $2 WHERE id = $1", &[Type::Uuid, Type::Timestamp]);
+static POSTPONE: Statement = Statement::new(
+    "UPDATE workflow.bookmarks SET due_at = $2 \
+         WHERE id = (SELECT b.id FROM workflow.bookmarks b WHERE b.id = $1 FOR UPDATE SKIP LOCKED)",
+    &[Type::Uuid, Type::Timestamp],
+);
 
 /// Removes bookmarks by id.
 pub fn delete(ids: &[Uuid]) {
@@ -227,13 +231,28 @@ pub fn correlate(instance: Uuid, correlation_id: Option<&str>) {
     CORRELATE.run(&[Arg::Uuid(&instance), Arg::text(correlation_id)]);
 }
 
-/// Moves a bookmark's due time.
+/// Moves a bookmark's due time, unless somebody else has the row. The instance need not be readable for it.
 pub fn postpone(id: Uuid, until: Timestamp) {
     POSTPONE.run(&[Arg::Uuid(&id), Arg::Timestamp(until)]);
 }
 
+/// A due bookmark, read without a lock.
+#[derive(Debug)]
+pub struct Due {
+    /// The bookmark.
+    pub bookmark: Uuid,
+    /// When it was due.
+    pub due_at: Timestamp,
+    /// Its instance.
+    pub instance: Uuid,
+    /// The definition version of that.
+    pub definition_version: Uuid,
+    /// The owner of that.
+    pub owner: Owner,
+}
+
 static DUE: Statement = Statement::new(
-    "SELECT b.id, b.due_at FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+    "SELECT b.id, b.due_at, b.instance_id, i.definition_version_id, i.owner FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
      WHERE b.due_at <= $1 AND (b.due_at, b.id) > ($2, $3) AND i.sub_status <> 'Faulted' \
      ORDER BY b.due_at, b.id LIMIT 100",
     &[Type::Timestamp, Type::Timestamp, Type::Uuid],
@@ -241,7 +260,13 @@ static DUE: Statement = Statement::new(
 
 /// Bookmarks that are due at `now`, earliest first, after a certain one; at most 100. Those of faulted
 /// instances are held.
-pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<(Uuid, Timestamp)> {
+pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<Due> {
     let (due_at, id) = after;
-    DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id)], |row| (row.get(), row.get()))
+    DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id)], |row| Due {
+        bookmark: row.get(),
+        due_at: row.get(),
+        instance: row.get(),
+        definition_version: row.get(),
+        owner: owners::by_id(row.get()),
+    })
 }

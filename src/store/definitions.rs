@@ -182,6 +182,16 @@ static UNPUBLISH: Statement = Statement::new(
 static PUBLISH: Statement =
     Statement::new("UPDATE workflow.definitions SET is_published = true WHERE id = $1", &[Type::Uuid]);
 
+static LAST_OWNER: Statement = Statement::new(
+    "SELECT owner FROM workflow.definitions WHERE definition_id = $1 ORDER BY created_at DESC LIMIT 1",
+    &[Type::Text],
+);
+
+/// Who owned the last version, deleted or not. Instances of deleted versions are still theirs.
+pub fn last_owner(definition_id: &str) -> Option<Owner> {
+    LAST_OWNER.first(&[Arg::Text(definition_id)], |row| owners::by_id(row.get()))
+}
+
 /// The highest version number stored; 0 if there is none.
 pub fn highest(definition_id: &str) -> i32 {
     HIGHEST.first(&[Arg::Text(definition_id)], |row| row.maybe()).flatten().unwrap_or(0)

@@ -46,20 +46,31 @@ static BY_ID: Statement =
     Statement::new("SELECT id, role, system_identifier, name FROM workflow.owners WHERE id = $1", &[Type::Integer]);
 
 thread_local! {
-    /// Owners by id. Safe to keep: an id is never used again, and what may change of a row (a new name, its
-    /// adoption by another cluster) does not change which role it stands for.
-    static KEPT: RefCell<HashMap<i32, Owner>> = RefCell::new(HashMap::new());
+    /// Owners of this cluster by id, and the schema that they belong to. Safe to keep: an id is never used again
+    /// unless the extension is created anew, which makes a new schema, and a new name does not change which role a
+    /// row stands for.
+    static KEPT: RefCell<(Oid, HashMap<i32, Owner>)> = RefCell::new((InvalidOid, HashMap::new()));
 }
 
 /// The owner with this id; one that is missing stands for no role.
 pub fn by_id(id: i32) -> Owner {
-    if let Some(owner) = KEPT.with_borrow(|kept| kept.get(&id).cloned()) {
+    let schema = role::schema();
+    let known = KEPT.with_borrow_mut(|(of, kept)| {
+        if *of != schema {
+            kept.clear();
+            *of = schema;
+        }
+        kept.get(&id).cloned()
+    });
+    if let Some(owner) = known {
         return owner;
     }
     let Some(owner) = BY_ID.first(&[Arg::Integer(id)], Owner::read) else {
         return Owner { id, role: InvalidOid, system_identifier: cluster::system_identifier(), name: String::new() };
     };
-    KEPT.with_borrow_mut(|kept| kept.insert(id, owner.clone()));
+    if owner.system_identifier == cluster::system_identifier() {
+        KEPT.with_borrow_mut(|(_, kept)| kept.insert(id, owner.clone()));
+    }
     owner
 }
 

@@ -176,30 +176,41 @@ pub fn add_hash_with_execution(filter: &mut Filter, payload: Option<&Value>) {
 
 static MATCHING: Statement = Statement::new(
     select!(
-        "WHERE q.shape = $1 AND q.match_key = $2 AND q.expires_at > $3 AND q.deferred_for IS NULL ORDER BY q.id LIMIT 100"
+        "WHERE q.shape = $1 AND q.match_key = $2 AND q.expires_at > $3 AND q.id > $4 AND q.deferred_for IS NULL \
+         ORDER BY q.id LIMIT 20"
     ),
-    &[Type::Integer, Type::BigInt, Type::Timestamp],
+    &[Type::Integer, Type::BigInt, Type::Timestamp, Type::Uuid],
 );
 
-/// The oldest item that wants this bookmark. `skip` are items that could not be taken.
+/// The oldest item that wants this bookmark and that `accept` takes.
 pub fn oldest_for(
     bookmark: &Bookmark,
     instance: Uuid,
     correlation_id: Option<&str>,
     shapes: &[i32],
     now: Timestamp,
-    skip: &[Uuid],
+    mut accept: impl FnMut(&Item) -> bool,
 ) -> Option<Item> {
-    shapes
-        .iter()
-        .filter_map(|shape| {
-            let key = key_of_bookmark(bookmark, instance, correlation_id, *shape)?;
-            MATCHING
-                .rows(&[Arg::Integer(*shape), Arg::BigInt(key), Arg::Timestamp(now)], read)
-                .into_iter()
-                .find(|item| !skip.contains(&item.id) && item.filter.matches(bookmark, instance, correlation_id))
-        })
-        .min_by_key(|item| item.id)
+    let mut oldest: Option<Item> = None;
+    for shape in shapes {
+        let Some(key) = key_of_bookmark(bookmark, instance, correlation_id, *shape) else { continue };
+        let mut after = Uuid::nil();
+        loop {
+            let args = [Arg::Integer(*shape), Arg::BigInt(key), Arg::Timestamp(now), Arg::Uuid(&after)];
+            let page = MATCHING.rows(&args, read);
+            let Some(last) = page.last() else { break };
+            after = last.id;
+            let found =
+                page.into_iter().find(|item| item.filter.matches(bookmark, instance, correlation_id) && accept(item));
+            if let Some(item) = found {
+                if oldest.as_ref().is_none_or(|known| item.id < known.id) {
+                    oldest = Some(item);
+                }
+                break;
+            }
+        }
+    }
+    oldest
 }
 
 static INSERT: Statement = Statement::new(

@@ -118,7 +118,7 @@ SQL
     [ ! -s "$WORKFLOW_TMP/problems" ] || fail "$(head -n 20 "$WORKFLOW_TMP/problems")"
 }
 
-cd "$WORKFLOW_TMP"
+cd "$WORKFLOW_TMP" || exit
 for ((round = 1; round <= rounds; round++)); do
     load "$round"
     if ((round % 3)); then start_server; fi

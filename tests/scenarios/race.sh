@@ -3,7 +3,7 @@
 # rolled back. What must hold afterwards, whatever the order was:
 #   - no error but those that such calls may give, above all no deadlock;
 #   - every resume that was reported happened, exactly once, and none else;
-#   - every kept stimulus was delivered once, or is still in the queue;
+#   - every kept stimulus was delivered once, or is still in the queue, or went with the instance that it was for;
 #   - wf_check() is empty.
 # The workflow itself keeps the books: it writes the tag of each stimulus that resumes it into a table, in its burst.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -14,7 +14,7 @@ psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/setup.out" <<'SQL'
 -- What each instance saw. No unique constraint: an error would be an incident, and hide what is looked for.
 CREATE TABLE seen (instance uuid NOT NULL, tag text NOT NULL);
 -- What each client was told.
-CREATE TABLE told (tag text PRIMARY KEY, call text NOT NULL, resumed uuid[], queued uuid);
+CREATE TABLE told (tag text PRIMARY KEY, call text NOT NULL, target uuid, resumed uuid[], queued uuid);
 CREATE TABLE errors (call text NOT NULL, sqlstate text NOT NULL, message text NOT NULL);
 CREATE TABLE deleted (instance uuid PRIMARY KEY);
 
@@ -75,7 +75,7 @@ BEGIN
                 call := 'sweep';
                 PERFORM wf_run_due();
             END IF;
-            INSERT INTO told VALUES (tag, call, delivery.resumed, delivery.queued_id);
+            INSERT INTO told VALUES (tag, call, target.instance_id, delivery.resumed, delivery.queued_id);
         EXCEPTION WHEN OTHERS THEN
             INSERT INTO errors VALUES (call, SQLSTATE, SQLERRM);
         END;
@@ -118,9 +118,13 @@ echo "ok: every reported resume happened, once"
 is "" "SELECT s.tag FROM seen AS s WHERE NOT EXISTS (SELECT FROM told AS t WHERE t.tag = s.tag AND (s.instance = ANY (t.resumed) OR t.queued IS NOT NULL)) LIMIT 10"
 echo "ok: nothing was resumed by a call that failed, was rolled back or said otherwise"
 
-is "" "SELECT t.tag, t.call FROM told AS t WHERE call LIKE 'enqueue%'
-       AND (SELECT count(*) FROM seen AS s WHERE s.tag = t.tag) + (SELECT count(*) FROM workflow.bookmark_queue AS q WHERE q.input #>> '{}' = t.tag) <> 1 LIMIT 10"
-echo "ok: every kept stimulus was delivered once or is still kept"
+is "" "SELECT * FROM (
+           SELECT t.tag, t.call, t.target, t.resumed, t.queued, (SELECT count(*) FROM seen AS s WHERE s.tag = t.tag) AS seen,
+               (SELECT count(*) FROM workflow.bookmark_queue AS q WHERE q.input #>> '{}' = t.tag) AS kept
+           FROM told AS t WHERE call LIKE 'enqueue%') AS stimulus
+       WHERE seen + kept <> 1
+           AND NOT (seen + kept = 0 AND EXISTS (SELECT FROM deleted AS d WHERE d.instance = stimulus.target)) LIMIT 10"
+echo "ok: every kept stimulus was delivered once or is still kept, unless what it was for was deleted"
 
 is "" "SELECT i.id, i.variables ->> 'N' FROM workflow.instances AS i WHERE (i.variables ->> 'N')::bigint <> (SELECT count(*) FROM seen AS s WHERE s.instance = i.id) LIMIT 10"
 is "0" "SELECT count(*) FROM workflow.bookmark_queue AS q WHERE q.bookmark_id IS NOT NULL AND q.name IS NULL AND NOT EXISTS (SELECT FROM workflow.bookmarks AS b WHERE b.id = q.bookmark_id)

@@ -177,6 +177,9 @@ fn read_bookmark(value: Value) -> Result<NewBookmark, Fault> {
                 let id = Uuid::parse_str(&text);
                 bookmark.id = Some(id.map_err(|_| invalid("\"id\" of a bookmark is no uuid"))?);
             }
+            ("name", Value::String(name)) if name.starts_with("Workflow.") => {
+                return Err(invalid(&format!("bookmark name \"{name}\" is reserved")));
+            }
             ("name", Value::String(name)) if !name.is_empty() => bookmark.name = Some(name),
             ("payload", payload) => bookmark.payload = Some(payload),
             ("metadata", metadata) => bookmark.metadata = Some(metadata),

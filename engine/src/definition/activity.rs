@@ -85,7 +85,8 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
             (*activity, descriptor.terminal, descriptor.uses_sql)
         }
         Kind::Custom(_) => (catalogue::CUSTOM, false, true),
-        Kind::Unknown => (catalogue::NOT_FOUND, false, false),
+        // It may be registered later, and then runs what its owner wrote.
+        Kind::Unknown => (catalogue::NOT_FOUND, false, true),
     };
     Node {
         id: sketch.id.clone(),

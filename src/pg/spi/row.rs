@@ -48,6 +48,11 @@ pub trait Column: Sized {
     /// # Safety
     /// The datum must be a valid one of that type.
     unsafe fn read(datum: pg_sys::Datum) -> Self;
+
+    /// Whether it may come in as an argument.
+    fn is_acceptable(&self) -> bool {
+        true
+    }
 }
 
 impl Column for Uuid {
@@ -106,6 +111,10 @@ impl Column for String {
 }
 
 impl Column for Value {
+    fn is_acceptable(&self) -> bool {
+        workflow_engine::value::depth_ok(self, jsonb::MAX_DEPTH)
+    }
+
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         // SAFETY: a jsonb datum.
         unsafe { jsonb::decode(datum) }.unwrap_or_else(|error| unwind(error))

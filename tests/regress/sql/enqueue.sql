@@ -16,7 +16,7 @@ SELECT cardinality(resumed) AS resumed FROM wf_enqueue_bookmark(activity_type =>
 
 -- By correlation id alone, by instance, by bookmark, by the execution of an activity.
 SELECT cardinality(resumed) AS resumed FROM wf_enqueue_bookmark(correlation_id => 'c5', input => '{"by": "correlation id"}');
-SELECT cardinality(r.resumed) AS resumed FROM workflow.waiting AS w, wf_enqueue_bookmark(instance_id => w.instance_id, input => '{"by": "instance"}') AS r WHERE w.correlation_id = 'c6';
+SELECT cardinality(r.resumed) AS resumed FROM workflow.waiting AS w, wf_enqueue_bookmark(instance_id => w.instance, input => '{"by": "instance"}') AS r WHERE w.correlation_id = 'c6';
 SELECT cardinality(r.resumed) AS resumed FROM workflow.waiting AS w, wf_enqueue_bookmark(bookmark_id => w.bookmark_id, input => '{"by": "bookmark"}') AS r WHERE w.correlation_id = 'c7';
 SELECT cardinality(r.resumed) AS resumed FROM workflow.open_bookmarks AS b, wf_enqueue_bookmark(activity_instance_id => b.activity_instance_id, input => '{"by": "execution"}') AS r WHERE b.correlation_id = 'c8';
 SELECT correlation_id, sub_status, variables FROM workflow.instance_list WHERE definition_id = 'approve' ORDER BY correlation_id;

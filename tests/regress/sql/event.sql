@@ -40,7 +40,7 @@ SELECT * FROM wf_define('{"definitionId": "twice", "root": [
     {"id": "second", "type": "Event", "eventName": "Ping", "canStartWorkflow": true},
     {"type": "SetName", "value": "pinged twice"}]}');
 SELECT cardinality(started) AS started, cardinality(resumed) AS resumed FROM wf_publish_event('Ping');
-SELECT activity FROM workflow.waiting AS w JOIN workflow.instance_list AS i ON i.instance_id = w.instance_id WHERE i.definition_id = 'twice' ORDER BY activity;
+SELECT activity FROM workflow.waiting AS w JOIN workflow.instance_list AS i ON i.instance_id = w.instance WHERE i.definition_id = 'twice' ORDER BY activity;
 
 -- A loop back to the trigger waits there for the next one.
 SELECT * FROM wf_define('{"definitionId": "again", "variables": {"N": 0}, "root": {"type": "Flowchart",

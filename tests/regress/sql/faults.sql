@@ -80,7 +80,7 @@ SELECT sub_status, jsonb_path_query_array(bookmarks, '$[*].activity_id') AS wait
 SELECT data #>> '{}' AS line FROM workflow.journal WHERE instance_id = '01900000-0000-7000-8000-000000000006' AND event = 'Line' ORDER BY seq, number;
 
 -- A faulted instance keeps its bookmarks and can be resumed; it is Faulted as long as the faulted activity is.
-SELECT r.status, r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id) AS r WHERE w.instance_id = '01900000-0000-7000-8000-000000000006';
+SELECT r.status, r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id) AS r WHERE w.instance = '01900000-0000-7000-8000-000000000006';
 
 -- With ContinueWithIncidents the other branches go on, and the instance waits for a retry.
 SELECT * FROM wf_define('{"definitionId": "continue", "options": {"incidentStrategy": "ContinueWithIncidents"}, "root": {"type": "Parallel", "activities": [

@@ -15,7 +15,7 @@ SELECT * FROM wf_define('{
 BEGIN;
 SELECT wf_start('order', '{"customer": "Ada"}', correlation_id => 'order-42') AS instance \gset
 COMMIT;
-SELECT activity, correlation_id FROM workflow.waiting WHERE instance_id = :'instance';
+SELECT activity, correlation_id FROM workflow.waiting WHERE instance = :'instance';
 
 -- The payment arrives: whoever waits for this event, for this order, goes on.
 SELECT cardinality(resumed) AS resumed
@@ -28,7 +28,7 @@ SELECT name, correlation_id FROM workflow.open_tasks WHERE instance_id = :'insta
 BEGIN;
 SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id) WHERE t.instance_id = :'instance';
 ROLLBACK;
-SELECT activity FROM workflow.waiting WHERE instance_id = :'instance';
+SELECT activity FROM workflow.waiting WHERE instance = :'instance';
 
 -- Now for good.
 SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id) WHERE t.instance_id = :'instance';

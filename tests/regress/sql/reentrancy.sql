@@ -34,7 +34,7 @@ CREATE FUNCTION pg_temp.call(statement text) RETURNS TABLE (sub_status text, inc
 DECLARE
     this uuid := wf_start('naming');
 BEGIN
-    PERFORM wf_publish_event('Now', jsonb_build_object('statement', format(statement, this, (SELECT bookmark_id FROM workflow.waiting WHERE instance_id = this AND activity = 'wait'))), instance_id => this);
+    PERFORM wf_publish_event('Now', jsonb_build_object('statement', format(statement, this, (SELECT bookmark_id FROM workflow.waiting WHERE instance = this AND activity = 'wait'))), instance_id => this);
     RETURN QUERY SELECT i.sub_status, (SELECT o.sqlstate || ' ' || o.message FROM workflow.open_incidents AS o WHERE o.instance_id = this) FROM workflow.instance_list AS i WHERE i.instance_id = this;
     PERFORM wf_delete_instance(this);
 END $$;
@@ -45,7 +45,7 @@ SELECT * FROM pg_temp.call('SELECT wf_resume(%2$L)');
 SELECT * FROM pg_temp.call('SELECT wf_complete_task(%2$L)');
 
 -- Reading is allowed.
-SELECT * FROM pg_temp.call('SELECT count(*) FROM workflow.waiting WHERE instance_id = %1$L');
+SELECT * FROM pg_temp.call('SELECT count(*) FROM workflow.waiting WHERE instance = %1$L');
 RESET client_min_messages;
 
 -- Two instances that talk to each other, back and forth, in one transaction.

@@ -12,12 +12,12 @@ SELECT * FROM wf_define('{"definitionId": "steps", "variables": {"First": null, 
     {"id": "first", "type": "Event", "eventName": "First", "result": {"var": "First"}},
     {"id": "second", "type": "Event", "eventName": "Second", "result": {"var": "Second"}}]}');
 SELECT wf_start('steps') AS instance \gset
-SELECT bookmark_id AS first FROM workflow.waiting WHERE instance_id = :'instance' \gset
+SELECT bookmark_id AS first FROM workflow.waiting WHERE instance = :'instance' \gset
 
 -- The result says where it stands now: it waits at the second step, at another bookmark.
 SELECT status, sub_status, jsonb_array_length(bookmarks) AS bookmarks, bookmarks -> 0 ->> 'activity_id' AS waits_at
   FROM wf_resume(:'first', '{"approved": true}');
-SELECT bookmark_id AS second FROM workflow.waiting WHERE instance_id = :'instance' \gset
+SELECT bookmark_id AS second FROM workflow.waiting WHERE instance = :'instance' \gset
 
 -- The same bookmark again: 55000, and when it was used.
 SELECT * FROM pg_temp.error_of(format('SELECT wf_resume(%L)', :'first')) \gx
@@ -34,7 +34,7 @@ SELECT * FROM wf_resume('01900000-0000-7000-8000-00000000dead', missing_ok => tr
 BEGIN;
 SELECT sub_status FROM wf_resume(:'second', '"twice"');
 ROLLBACK;
-SELECT activity FROM workflow.waiting WHERE instance_id = :'instance';
+SELECT activity FROM workflow.waiting WHERE instance = :'instance';
 
 -- Savepoints count like transactions.
 BEGIN;
@@ -49,7 +49,7 @@ SELECT status, sub_status, variables FROM workflow.instance_list WHERE instance_
 
 -- Nothing given is null.
 SELECT wf_start('steps') AS instance \gset
-SELECT r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id) AS r WHERE w.instance_id = :'instance';
+SELECT r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id) AS r WHERE w.instance = :'instance';
 SELECT variables FROM workflow.instance_list WHERE instance_id = :'instance';
 
 -- For the rest of the burst the members of a resume's input come before the start's; the start's stay what they were.
@@ -60,20 +60,20 @@ SELECT * FROM wf_define('{"definitionId": "inputs", "variables": {"Before": null
     {"type": "Event", "eventName": "Go"},
     {"type": "SetVariable", "variable": "After", "value": {"input": "who"}}]}');
 SELECT wf_start('inputs', '{"who": "Ada", "place": "home"}') AS instance \gset
-SELECT r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id, '{"who": "Grace"}') AS r WHERE w.instance_id = :'instance';
-SELECT r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id) AS r WHERE w.instance_id = :'instance';
+SELECT r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id, '{"who": "Grace"}') AS r WHERE w.instance = :'instance';
+SELECT r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id) AS r WHERE w.instance = :'instance';
 SELECT input, variables FROM workflow.instance_list WHERE instance_id = :'instance';
 
 -- A bookmark goes with its instance.
 SELECT wf_start('steps') AS instance \gset
-SELECT bookmark_id AS bookmark FROM workflow.waiting WHERE instance_id = :'instance' \gset
+SELECT bookmark_id AS bookmark FROM workflow.waiting WHERE instance = :'instance' \gset
 SELECT wf_cancel(:'instance');
 SELECT * FROM pg_temp.error_of(format('SELECT wf_resume(%L)', :'bookmark')) \gx
 
 -- A bookmark made and used in one transaction is known, too.
 BEGIN;
 SELECT wf_start('steps') AS instance \gset
-SELECT bookmark_id AS bookmark FROM workflow.waiting WHERE instance_id = :'instance' \gset
+SELECT bookmark_id AS bookmark FROM workflow.waiting WHERE instance = :'instance' \gset
 SELECT sub_status FROM wf_resume(:'bookmark');
 SELECT * FROM pg_temp.error_of(format('SELECT wf_resume(%L)', :'bookmark')) \gx
 COMMIT;

@@ -20,7 +20,7 @@ DECLARE
     burst    integer;
 BEGIN
     SELECT * INTO STRICT bookmark FROM workflow.waiting AS w WHERE w.activity = resume.activity ORDER BY since DESC, bookmark_id LIMIT 1;
-    SELECT max(seq) INTO burst FROM workflow.journal WHERE instance_id = bookmark.instance_id;
+    SELECT max(seq) INTO burst FROM workflow.journal WHERE instance_id = bookmark.instance;
     result := wf_resume(bookmark.bookmark_id, input);
     RETURN QUERY SELECT data #>> '{}' FROM workflow.journal WHERE instance_id = result.instance_id AND seq > burst AND event = 'Line' ORDER BY seq, number;
     RETURN NEXT '-- ' || result.sub_status || coalesce(', waits at ' || (
@@ -76,7 +76,7 @@ SELECT pg_temp.run('{"type": "Finish"}');
 
 -- Cancelling a suspended workflow.
 SELECT pg_temp.run('[{"id": "block", "type": "Event", "eventName": "Go"}, {"type": "WriteLine", "text": "never"}]');
-SELECT wf_cancel(instance_id) FROM workflow.waiting;
+SELECT wf_cancel(instance) FROM workflow.waiting;
 SELECT count(*) FROM workflow.waiting;
 
 -- Several bookmarks of one instance, resumed until none is left.

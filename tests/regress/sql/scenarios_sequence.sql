@@ -20,7 +20,7 @@ DECLARE
     burst    integer;
 BEGIN
     SELECT * INTO STRICT bookmark FROM workflow.waiting AS w WHERE w.activity = resume.activity ORDER BY since DESC, bookmark_id LIMIT 1;
-    SELECT max(seq) INTO burst FROM workflow.journal WHERE instance_id = bookmark.instance_id;
+    SELECT max(seq) INTO burst FROM workflow.journal WHERE instance_id = bookmark.instance;
     result := wf_resume(bookmark.bookmark_id, input);
     RETURN QUERY SELECT data #>> '{}' FROM workflow.journal WHERE instance_id = result.instance_id AND seq > burst AND event = 'Line' ORDER BY seq, number;
     RETURN NEXT '-- ' || result.sub_status || coalesce(', waits at ' || (

@@ -22,7 +22,7 @@ SELECT definition_id, version, correlation_id, name, status, sub_status, finishe
 -- An id of one's own makes a start repeatable: the second call runs nothing and returns the id.
 SELECT wf_start('wait', instance_id => '01900000-0000-7000-8000-000000000001');
 SELECT wf_start('wait', instance_id => '01900000-0000-7000-8000-000000000001');
-SELECT count(*) FROM workflow.waiting WHERE instance_id = '01900000-0000-7000-8000-000000000001';
+SELECT count(*) FROM workflow.waiting WHERE instance = '01900000-0000-7000-8000-000000000001';
 SELECT sub_status FROM wf_run('wait', instance_id => '01900000-0000-7000-8000-000000000001');
 
 -- For another definition it is taken.

@@ -8,7 +8,7 @@ SELECT task_id AS task FROM workflow.open_tasks WHERE instance_id = :'instance' 
 SELECT definition_id, activity_id, name, payload, correlation_id FROM workflow.open_tasks;
 
 -- A task's id is the id of its bookmark, and an output of the activity.
-SELECT bookmark_id = :'task' AS same_id FROM workflow.waiting WHERE instance_id = :'instance';
+SELECT bookmark_id = :'task' AS same_id FROM workflow.waiting WHERE instance = :'instance';
 SELECT variables ->> 'TaskId' = :'task' AS same_id FROM workflow.instance_list WHERE instance_id = :'instance';
 
 -- What it is completed with is the result of the activity; the row stays as history.
@@ -24,7 +24,7 @@ SELECT * FROM wf_complete_task(:'task', '{"by": "Grace"}');
 
 -- wf_resume does the same.
 SELECT wf_start('invoice', '{"amount": 1}') AS instance \gset
-SELECT r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id, '{"by": "Edsger"}') AS r WHERE w.instance_id = :'instance';
+SELECT r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id, '{"by": "Edsger"}') AS r WHERE w.instance = :'instance';
 SELECT status, result FROM workflow.tasks WHERE instance_id = :'instance';
 
 -- A task that was completed before it exists.
@@ -65,5 +65,5 @@ SELECT * FROM wf_complete_task('01900000-0000-7000-8000-00000000dead', on_fault 
 -- It is wf_resume under the name that fits: any bookmark will do.
 SELECT * FROM wf_define('{"definitionId": "event", "root": {"type": "Event", "eventName": "Go"}}');
 SELECT wf_start('event') AS instance \gset
-SELECT r.sub_status FROM workflow.waiting AS w, wf_complete_task(w.bookmark_id) AS r WHERE w.instance_id = :'instance';
+SELECT r.sub_status FROM workflow.waiting AS w, wf_complete_task(w.bookmark_id) AS r WHERE w.instance = :'instance';
 SELECT * FROM wf_check();

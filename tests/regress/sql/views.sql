@@ -15,7 +15,7 @@ SELECT * FROM wf_define('{"definitionId": "order", "name": "Order", "description
 SELECT wf_start('order', '{"n": 1}', correlation_id => 'o1', name => 'Order 1', instance_id => '01900000-0000-7000-8000-000000000001');
 
 -- waiting: who waits where, since when, until when.
-SELECT instance_id, activity, since, due, correlation_id FROM workflow.waiting ORDER BY activity;
+SELECT instance, activity, since, due, correlation_id FROM workflow.waiting ORDER BY activity;
 
 -- open_bookmarks: the same with everything that a stimulus could match.
 SELECT instance_id, definition_id, activity_id, activity_type, name, payload - 'TaskId' AS payload, correlation_id, created_at FROM workflow.open_bookmarks ORDER BY activity_id;

@@ -186,10 +186,8 @@ COMMENT ON COLUMN workflow.bookmarks.due_at IS 'when time itself resumes it';
 CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id);
 -- The bookmarks of an instance: to clear them, and for stimuli to one instance.
 CREATE INDEX bookmarks_instance_id_idx ON workflow.bookmarks (instance_id);
--- Stimuli without a payload, and by activity.
-CREATE INDEX bookmarks_name_idx ON workflow.bookmarks (name);
-CREATE INDEX bookmarks_activity_type_idx ON workflow.bookmarks (activity_type) WHERE activity_type OPERATOR(pg_catalog.<>) name;
-CREATE INDEX bookmarks_activity_id_idx ON workflow.bookmarks (activity_id);
+-- Stimuli without a payload: by type, by name, by activity.
+CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (activity_type, name, activity_id);
 -- What is due?
 CREATE INDEX bookmarks_due_at_idx ON workflow.bookmarks (due_at) WHERE due_at IS NOT NULL;
 

@@ -145,11 +145,12 @@ END;
 
 COMMENT ON FUNCTION wf_activities() IS 'every activity type with inputs, outputs, outcomes and an example';
 
--- Rules that foreign keys would enforce, and more. Empty is well.
+-- Rules that foreign keys would enforce, and more. Empty is well. The body is text, so that it is parsed under the
+-- search path that the function sets, not under the installer's.
 CREATE FUNCTION workflow._check()
 RETURNS TABLE (problem text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
+AS $$
     SELECT 'bookmark without instance', b.id::text
     FROM workflow.bookmarks b
     WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = b.instance_id)
@@ -226,7 +227,7 @@ BEGIN ATOMIC
     SELECT 'owner is unknown', i.id::text
     FROM workflow.instances i
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = i.owner);
-END;
+$$;
 
 COMMENT ON FUNCTION workflow._check() IS 'rows that break a rule, for wf_check';
 

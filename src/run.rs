@@ -27,6 +27,7 @@ pub mod burst;
 pub mod cancel;
 pub mod deliver;
 pub mod publish;
+pub mod queued;
 pub mod resume;
 mod save;
 pub mod start;

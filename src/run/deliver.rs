@@ -12,7 +12,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
 use crate::program;
 use crate::run::burst::OnFault;
-use crate::run::{Publisher, Session, Work, resume, running, start, tell_how_to_fire};
+use crate::run::{Publisher, Session, Work, queued, resume, running, start, tell_how_to_fire};
 use crate::store::bookmarks;
 use crate::store::matching::{self, Filter, Stored};
 use crate::store::owners::Owner;
@@ -20,11 +20,8 @@ use crate::store::queue::{self, Item};
 use crate::store::{activity_types, instances, triggers};
 use workflow_engine::instance::SubStatus;
 
-/// Deliveries that may fail before an item is a dead letter.
-const MAX_ATTEMPTS: i32 = 3;
-
 /// Wait after a failed delivery, in microseconds, for each attempt so far.
-const RETRY_AFTER: i64 = 10_000_000;
+pub const RETRY_AFTER: i64 = 10_000_000;
 
 /// A stimulus on its way.
 #[derive(Clone, Debug)]
@@ -48,13 +45,24 @@ pub struct Delivery {
     pub resumed: Vec<Uuid>,
     /// The queue item that keeps it.
     pub queued: Option<Uuid>,
+    /// Bookmarks that match and cannot be resumed here and now: locked, faulted, or their owner's to run.
+    pub busy: Vec<Stored>,
+}
+
+impl Delivery {
+    /// Whether it started or resumed anything.
+    pub fn has_reached(&self) -> bool {
+        !self.started.is_empty() || !self.resumed.is_empty()
+    }
 }
 
 /// What happened at one bookmark.
 enum Reached {
     Resumed,
-    /// Left in the queue for a moment: locked, faulted, or for its owner's session.
-    Left(Uuid),
+    /// Not here and now.
+    Busy,
+    /// It failed in somebody else's instance, and waits in the queue for the next attempt.
+    Failed(Uuid),
     /// Not for this sender, or gone.
     Nothing,
 }
@@ -132,10 +140,13 @@ fn start_triggers(
 }
 
 fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUntil, delivery: &mut Delivery) {
-    let Some(until) = keep else { return };
-    if !delivery.started.is_empty() || !delivery.resumed.is_empty() || delivery.queued.is_some() {
+    // Delivered to all that match at this moment: those that were busy get it a moment later. What reached nobody
+    // is kept whole, so that it is not bound to a bookmark that somebody else is using up.
+    if keep.is_none() || delivery.has_reached() || delivery.queued.is_some() {
+        leave_for_busy(session, &stimulus, delivery);
         return;
     }
+    let Some(until) = keep else { return };
     let item = Item { expires_at: until, ..item(session, stimulus.filter.clone(), &stimulus) };
     queue::insert(&item, session.timestamp());
     delivery.queued = Some(item.id);
@@ -156,7 +167,7 @@ fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item {
 }
 
 /// Resumes the found bookmarks, in order of instance. A fault in one is stored and does not stop the others.
-fn reach(
+pub fn reach(
     session: &mut Session,
     stimulus: &Stimulus,
     found: Vec<Stored>,
@@ -171,7 +182,8 @@ fn reach(
     for stored in outside {
         match reach_one(session, stimulus, &stored)? {
             Reached::Resumed => delivery.resumed.push(stored.instance_id),
-            Reached::Left(id) => delivery.queued = Some(id),
+            Reached::Busy => delivery.busy.push(stored),
+            Reached::Failed(id) => delivery.queued = Some(id),
             Reached::Nothing => {}
         }
     }
@@ -196,11 +208,9 @@ fn reach_one(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Res
         Err(error) if error.ends_everything() => Err(error),
         Err(error) => {
             session.work.truncate(pending);
-            let reached = leave(session, stimulus, stored);
-            if let Reached::Left(id) = reached {
-                queue::failed(id, &error.message, Timestamp(session.timestamp().0.saturating_add(RETRY_AFTER)));
-            }
-            Ok(reached)
+            let id = leave(session, stimulus, stored);
+            queue::failed(id, &error.message, Timestamp(session.timestamp().0.saturating_add(RETRY_AFTER)));
+            Ok(Reached::Failed(id))
         }
     }
 }
@@ -211,7 +221,7 @@ fn defer(session: &mut Session, stimulus: &Stimulus, inside: &[Stored], is_momen
     for instance in running::all() {
         let is_met = inside.iter().any(|stored| stored.instance_id == instance);
         let is_possible = stimulus.filter.instance_id.is_none_or(|wanted| wanted == instance);
-        if !is_met && !(is_momentary && is_possible) {
+        if !(is_met || is_momentary && is_possible) {
             continue;
         }
         let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
@@ -230,18 +240,18 @@ fn at(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Rea
     let waiting = if has_waited { bookmarks::try_lock(id) } else { bookmarks::lock(id) };
     let Some(mut waiting) = waiting else {
         return match bookmarks::exists(id) {
-            true => Ok(leave(session, stimulus, stored)),
+            true => Ok(Reached::Busy),
             false if has_waited => Ok(Reached::Nothing),
             false => again(session, stimulus, stored),
         };
     };
     let compiled = program::of_version(waiting.row.definition_version_id)?;
     if waiting.row.instance.sub_status == SubStatus::Faulted {
-        return Ok(leave(session, stimulus, stored));
+        return Ok(Reached::Busy);
     }
     if !access::runs_here(&waiting.row.owner, &compiled) {
         tell_how_to_fire();
-        return Ok(leave(session, stimulus, stored));
+        return Ok(Reached::Busy);
     }
     if resume::at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)? {
         return Ok(Reached::Resumed);
@@ -254,8 +264,9 @@ fn at(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Rea
 fn again(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Reached, PgError> {
     let filter = Filter { instance_id: Some(stored.instance_id), ..stimulus.filter.clone() };
     for next in matching::find(&filter) {
-        if let reached @ (Reached::Resumed | Reached::Left(_)) = at(session, stimulus, &next)? {
-            return Ok(reached);
+        match at(session, stimulus, &next)? {
+            Reached::Nothing => {}
+            reached => return Ok(reached),
         }
     }
     Ok(Reached::Nothing)
@@ -269,13 +280,20 @@ fn sender_may_resume(stimulus: &Stimulus, version: Uuid, owner: &Owner) -> Resul
     Ok(access::may(sender, Privilege::Resume, &program::of_version(version)?.row))
 }
 
+/// Leaves a stimulus for the bookmarks that could not be resumed here and now.
+pub fn leave_for_busy(session: &mut Session, stimulus: &Stimulus, delivery: &mut Delivery) {
+    for stored in std::mem::take(&mut delivery.busy) {
+        delivery.queued = Some(leave(session, stimulus, &stored));
+    }
+}
+
 /// Leaves a stimulus for one bookmark in the queue, until somebody may and can deliver it.
-fn leave(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Reached {
+fn leave(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Uuid {
     let filter =
         Filter { bookmark_id: Some(stored.bookmark.id), instance_id: Some(stored.instance_id), ..Filter::default() };
     let item = item(session, filter, stimulus);
     queue::insert(&item, session.timestamp());
-    Reached::Left(item.id)
+    item.id
 }
 
 /// Works off what bursts set off, until nothing is left.
@@ -284,7 +302,7 @@ pub fn work_off(session: &mut Session) -> Result<(), PgError> {
         crate::pg::interrupt::check();
         session.has_worked = true;
         match work {
-            Work::Item(item) => deliver_taken(session, *item)?,
+            Work::Item(item) => queued::deliver_taken(session, *item)?,
             Work::Published(published, publisher) => deliver_published(session, *published, publisher)?,
         }
     }
@@ -305,102 +323,9 @@ fn deliver_published(session: &mut Session, published: Published, publisher: Pub
     if !published.local {
         start_triggers(session, &name, &stimulus, &mut delivery)?;
     }
-    reach(session, &stimulus, found, true, &mut delivery)
-}
-
-/// Delivers an item that is out of the queue. One that matches nothing any more goes back; one that raises
-/// goes back with an attempt more, or to the dead letters.
-fn deliver_taken(session: &mut Session, item: Item) -> Result<(), PgError> {
-    let pending = session.work.len();
-    let stimulus = stimulus_of(&item);
-    let attempt = subtransaction(|| {
-        let found = matching::find(&stimulus.filter);
-        let mut delivery = Delivery::default();
-        match reach(session, &stimulus, found, false, &mut delivery) {
-            Ok(()) => delivery,
-            Err(error) => unwind(error),
-        }
-    });
-    match attempt {
-        Ok(delivery) => {
-            if delivery.resumed.is_empty() && delivery.queued.is_none() && !item.is_deferred {
-                queue::insert(&item, session.timestamp());
-            }
-            Ok(())
-        }
-        Err(error) if error.ends_everything() || item.is_deferred => Err(error),
-        Err(error) => {
-            session.work.truncate(pending);
-            queue::insert(&item, session.timestamp());
-            note_failure(session, &item, &error);
-            Ok(())
-        }
-    }
-}
-
-/// Notes a failed delivery of an item that is in the queue.
-pub fn note_failure(session: &Session, item: &Item, error: &PgError) {
-    let now = session.timestamp();
-    let attempts = item.attempts + 1;
-    queue::failed(item.id, &error.message, Timestamp(now.0.saturating_add(RETRY_AFTER * i64::from(attempts))));
-    if attempts >= MAX_ATTEMPTS {
-        queue::bury(item.id, "Failed", now);
-    }
-}
-
-/// A kept item as a stimulus.
-pub fn stimulus_of(item: &Item) -> Stimulus {
-    Stimulus {
-        filter: item.filter.clone(),
-        payload: item.stimulus.clone(),
-        input: item.input.clone(),
-        sender: item.sender.clone(),
-    }
-}
-
-/// Delivers an item that is still in the queue, if something matches it and its sender may. Returns how many
-/// instances it resumed.
-pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<u64, PgError> {
-    let stimulus = stimulus_of(item);
-    let found = matching::find(&stimulus.filter);
-    if item.filter.bookmark_id.is_some() {
-        // Left for this bookmark: where it cannot run now, it stays as it is.
-        for stored in &found {
-            if !can_run(stored)? {
-                return Ok(0);
-            }
-        }
-    }
-    if is_stale(item) {
-        queue::take(item.id);
-        return Ok(0);
-    }
-    if found.is_empty() || !queue::take(item.id) {
-        return Ok(0);
-    }
-    let mut delivery = Delivery::default();
-    reach(session, &stimulus, found, false, &mut delivery)?;
-    if delivery.resumed.is_empty() && delivery.queued.is_none() {
-        queue::insert(item, session.timestamp());
-    }
-    work_off(session)?;
-    Ok(delivery.resumed.len() as u64)
-}
-
-/// Whether this session can resume a bookmark right now; if so, it holds the instance's lock.
-fn can_run(stored: &Stored) -> Result<bool, PgError> {
-    let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(true) };
-    if running::contains(stored.instance_id) || !access::runs_here(&owner, &*program::of_version(version)?) {
-        return Ok(false);
-    }
-    let waiting = bookmarks::try_lock(stored.bookmark.id);
-    Ok(waiting.is_some_and(|waiting| waiting.row.instance.sub_status != SubStatus::Faulted))
-}
-
-/// Whether an item was left for a bookmark that is gone: whoever held its instance has used it up.
-fn is_stale(item: &Item) -> bool {
-    let was_left = item.filter.instance_id.is_some() && item.expires_at == Timestamp::INFINITY;
-    was_left && item.filter.bookmark_id.is_some_and(|bookmark| !bookmarks::exists(bookmark))
+    reach(session, &stimulus, found, true, &mut delivery)?;
+    leave_for_busy(session, &stimulus, &mut delivery);
+    Ok(())
 }
 
 /// Full stimulus name: as a type resolves in a definition.

@@ -11,7 +11,7 @@ use crate::pg::subtransaction::subtransaction;
 use crate::pg::{PgError, role};
 use crate::program;
 use crate::run::burst::OnFault;
-use crate::run::{Session, deliver, resume, running};
+use crate::run::{Session, deliver, queued, resume, running};
 use crate::store::bookmarks::Due;
 use crate::store::{bookmarks, queue};
 
@@ -105,14 +105,14 @@ fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
 
 fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<u64, PgError> {
     let pending = session.work.len();
-    let attempt = subtransaction(|| deliver::deliver_queued(session, item).unwrap_or_else(|error| unwind(error)));
+    let attempt = subtransaction(|| queued::deliver_queued(session, item).unwrap_or_else(|error| unwind(error)));
     match attempt {
         Ok(resumed) => Ok(resumed),
         Err(error) if error.ends_everything() => Err(error),
         Err(error) => {
             session.work.truncate(pending);
             if queue::lock(item.id) {
-                deliver::note_failure(session, item, &error);
+                queued::note_failure(session, item, &error);
             }
             Ok(0)
         }

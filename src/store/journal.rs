@@ -33,15 +33,13 @@ pub fn split(events: &[Event]) -> (Vec<u8>, &[Event]) {
 
 /// Writes the events of a burst from row `seq` on.
 pub fn append(instance: Uuid, seq: u32, events: &[Event], now: Timestamp) {
-    let mut next = seq;
-    for chunk in events.chunks(EVENTS_PER_ROW) {
+    for (next, chunk) in (seq..).zip(events.chunks(EVENTS_PER_ROW)) {
         INSERT.run(&[
             Arg::Uuid(&instance),
             Arg::Integer(next as i32),
             Arg::Timestamp(now),
             Arg::Bytea(&journal::encode(chunk)),
         ]);
-        next += 1;
     }
 }
 

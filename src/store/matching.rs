@@ -107,16 +107,36 @@ static BY_CORRELATION: Statement = Statement::new(
     ),
     &[Type::Text],
 );
-static BY_ACTIVITY: Statement =
-    Statement::new(select!("WHERE b.activity_id = $1 ORDER BY b.instance_id, b.id"), &[Type::Text]);
-static BY_NAME: Statement = Statement::new(select!("WHERE b.name = $1 ORDER BY b.instance_id, b.id"), &[Type::Text]);
-// A bookmark is nearly always named after its type, so one index on the name and a small one on the types
-// that differ answer this.
-static BY_TYPE: Statement = Statement::new(
-    concat!(
-        select!("WHERE b.name = $1 AND b.activity_type = $1 "),
-        "UNION ALL ",
-        select!("WHERE b.activity_type = $1 AND b.activity_type <> b.name ORDER BY 1, 2")
+// One index on type, name and activity serves the three rare shapes below. There are few types and few names, so
+// those that come later in the index are found by a loose scan over what comes before.
+macro_rules! kinds {
+    ($rest:literal) => {
+        concat!(
+            "WITH RECURSIVE kinds (activity_type, name) AS ( \
+                 (SELECT k.activity_type, k.name FROM workflow.bookmarks k ORDER BY k.activity_type, k.name LIMIT 1) \
+                 UNION ALL \
+                 SELECT n.activity_type, n.name FROM kinds p CROSS JOIN LATERAL ( \
+                     SELECT k.activity_type, k.name FROM workflow.bookmarks k \
+                     WHERE (k.activity_type, k.name) > (p.activity_type, p.name) \
+                     ORDER BY k.activity_type, k.name LIMIT 1) n) ",
+            select!($rest)
+        )
+    };
+}
+
+static BY_TYPE: Statement =
+    Statement::new(select!("WHERE b.activity_type = $1 ORDER BY b.instance_id, b.id"), &[Type::Text]);
+static BY_NAME: Statement = Statement::new(
+    kinds!(
+        "JOIN kinds k ON b.activity_type = k.activity_type AND b.name = k.name WHERE k.name = $1 \
+         ORDER BY b.instance_id, b.id"
+    ),
+    &[Type::Text],
+);
+static BY_ACTIVITY: Statement = Statement::new(
+    kinds!(
+        "JOIN kinds k ON b.activity_type = k.activity_type AND b.name = k.name WHERE b.activity_id = $1 \
+         ORDER BY b.instance_id, b.id"
     ),
     &[Type::Text],
 );

@@ -47,12 +47,17 @@ pub(super) fn nearest<'k>(word: &str, names: impl Iterator<Item = &'k str>) -> O
         return None;
     }
     let word = word.to_lowercase();
-    let allowed = if word.chars().count() < 5 { 1 } else { 2 };
+    // Of two letters, half would have to change.
+    let allowed = match word.chars().count() {
+        0..=2 => return None,
+        3..=4 => 1,
+        _ => 2,
+    };
     names
         .filter(|name| name.len().abs_diff(word.len()) <= allowed)
         .map(|name| (distance(&word, &name.to_lowercase()), name))
         .filter(|(distance, _)| *distance <= allowed)
-        .min_by_key(|(distance, _)| *distance)
+        .min()
         .map(|(_, name)| name)
 }
 

@@ -94,7 +94,7 @@ SELECT * FROM wf_retry('01900000-0000-7000-8000-000000000007', '{nobody}');
 \echo :SQLSTATE
 SELECT sub_status FROM wf_retry('01900000-0000-7000-8000-000000000007', '{f}');
 
--- A fault of an expression names the input.
+-- A fault of an expression is a fault of its activity.
 SELECT * FROM wf_define('{"definitionId": "division", "root": {"id": "w", "type": "WriteLine", "text": {"sql": "1 / 0"}}}');
 SELECT sub_status FROM wf_run('division', instance_id => '01900000-0000-7000-8000-000000000008');
 SELECT activity_id, sqlstate, message, context FROM workflow.open_incidents WHERE instance_id = '01900000-0000-7000-8000-000000000008' \gx

@@ -78,7 +78,7 @@ SELECT * FROM pg_temp.js('getCounter()');
 SELECT * FROM pg_temp.js('JSON.stringify = () => "stolen"; return 1;');
 SELECT * FROM pg_temp.js('JSON.stringify([1])');
 
--- Nothing is there that reaches outside.
+-- Nothing is there that reaches outside. (setTimeout is a setter, as setCounter is: of a variable "Timeout" that is not declared.)
 SELECT * FROM pg_temp.js('[typeof require, typeof process, typeof fetch, typeof std, typeof os, typeof setTimeout, typeof console]');
 SELECT * FROM pg_temp.js('import("fs")');
 
@@ -100,9 +100,11 @@ SELECT * FROM pg_temp.js('let a = []; for (let i = 0; i < 100000; i++) a = [a]; 
 SELECT * FROM pg_temp.js('1 + 1');
 
 -- A statement timeout ends a script like any other work: it is the call that fails, not the activity.
+\set SHOW_CONTEXT never
 SET statement_timeout = '200ms';
 SELECT * FROM pg_temp.js('while (true) {}');
 \echo :SQLSTATE
+\set SHOW_CONTEXT errors
 RESET statement_timeout;
 SELECT * FROM pg_temp.js('"and on it goes"');
 SELECT * FROM wf_check();

@@ -54,6 +54,9 @@ SELECT * FROM wf_enqueue_bookmark(bookmark_id => :'bookmark', keep_for => '0');
 SELECT queued_id IS NOT NULL AS queued FROM wf_enqueue_bookmark(name => 'Event', stimulus => '{"EventName": "Go"}');
 SELECT * FROM wf_define('{"definitionId": "speaker", "root": {"type": "PublishEvent", "eventName": "Go"}}');
 SELECT sub_status FROM wf_run('speaker');
+-- The id of somebody else's instance is taken; that is all she learns.
+SELECT wf_start('speaker', instance_id => '01900000-0000-7000-8000-0000000000a1');
+\echo :SQLSTATE
 \connect - regress_security_alice
 SELECT sub_status, activity_id FROM workflow.instance_list AS i JOIN workflow.open_bookmarks AS b ON b.instance_id = i.instance_id;
 SELECT sub_status FROM wf_run('alice', correlation_id => 'a2');
@@ -73,9 +76,10 @@ BEGIN
     INSERT INTO loot (how) VALUES ('a handler: ' || coalesce(context #>> '{bookmark,name}', 'start'));
     RETURN CASE WHEN context ? 'bookmark' OR (context -> 'isTrigger')::boolean THEN '{}' ELSE '{"bookmarks": [{"name": "Alarm", "payload": 1, "callback": "mallory_handler"}]}' END;
 END $$;
+-- It runs with the rights of the definition's owner, whoever publishes: its names are qualified, as in definer SQL.
 CREATE FUNCTION mallory_payloads(context jsonb) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO loot (how) VALUES ('a payload function');
+    INSERT INTO public.loot (how) VALUES ('a payload function');
     RETURN NEXT '1'::jsonb;
 END $$;
 SELECT wf_register_activity('Mallory.Trap', 'mallory_handler(jsonb)', kind => 'trigger', payloads => 'mallory_payloads(jsonb)');
@@ -91,6 +95,7 @@ SELECT wf_run_due() >= 0 AS swept;
 SELECT * FROM wf_refresh('trap4');
 SELECT wf_publish('trap4');
 SELECT wf_retract('trap4');
+SELECT DISTINCT who, how FROM loot;
 SELECT who, how FROM loot WHERE who <> 'regress_security_mallory';
 -- It is due for her: in her session it goes on.
 \connect - regress_security_mallory

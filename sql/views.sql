@@ -40,7 +40,7 @@ COMMENT ON VIEW workflow.my_instances IS 'instances that the current role may re
 
 CREATE VIEW workflow.definition_list WITH (security_barrier) AS
 SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_published, d.security,
-       o.name AS owner, d.created_at, d.document
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role, o.system_identifier, o.name))::text, o.name) AS owner, d.created_at, d.document
 FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
 WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
 
@@ -48,7 +48,7 @@ COMMENT ON VIEW workflow.definition_list IS 'definitions that the current role m
 
 CREATE VIEW workflow.instance_list WITH (security_barrier) AS
 SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id, i.status, i.sub_status,
-       i.input, i.output, i.variables, i.incident_count, o.name AS owner, i.parent_instance_id,
+       i.input, i.output, i.variables, i.incident_count, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role, o.system_identifier, o.name))::text, o.name) AS owner, i.parent_instance_id,
        i.created_at, i.updated_at, i.finished_at
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))

@@ -28,14 +28,13 @@ pub struct SpiHost<'a> {
     rights: Option<Owner>,
     /// Errors of user SQL, whole; faults refer to them by position.
     errors: Vec<PgError>,
-    sequence: u16,
 }
 
 impl<'a> SpiHost<'a> {
     /// A host for one burst of an instance.
     pub fn new(now: DateTime<Utc>, instance: Uuid, compiled: &'a Compiled) -> Self {
         let rights = compiled.row.definer.then(|| compiled.row.owner.clone());
-        Self { now, instance, compiled, step: None, rights, errors: Vec::new(), sequence: 0 }
+        Self { now, instance, compiled, step: None, rights, errors: Vec::new() }
     }
 
     /// A host that evaluates the triggers of a definition. Whoever publishes or refreshes somebody else's does
@@ -103,8 +102,7 @@ impl Host for SpiHost<'_> {
     }
 
     fn new_id(&mut self) -> Uuid {
-        self.sequence = self.sequence.wrapping_add(1);
-        new_id(self.now, self.sequence)
+        new_id(self.now)
     }
 
     fn check_interrupts(&mut self) {

@@ -48,7 +48,6 @@ pub struct Session {
     /// Whether anything of it was done.
     pub has_worked: bool,
     bursts: u64,
-    sequence: u16,
 }
 
 /// Something that a burst set off.
@@ -81,7 +80,6 @@ impl Session {
             work: VecDeque::new(),
             has_worked: false,
             bursts: 0,
-            sequence: 0,
         }
     }
 
@@ -92,8 +90,7 @@ impl Session {
 
     /// A new id.
     pub fn new_id(&mut self) -> Uuid {
-        self.sequence = self.sequence.wrapping_add(1);
-        new_id(self.now, self.sequence)
+        new_id(self.now)
     }
 
     /// Counts a burst; workflows that set each other off without end are stopped (54000).
@@ -123,14 +120,23 @@ impl Session {
     }
 }
 
-/// A UUID version 7 of this instant. Ids of one burst are in order by `sequence`.
-pub fn new_id(now: DateTime<Utc>, sequence: u16) -> Uuid {
-    let mut random = [0; 10];
-    random.copy_from_slice(&Uuid::new_v4().as_bytes()[6..]);
-    // Version 7 keeps twelve bits of the first two bytes; the rest stays random.
-    random[..2].copy_from_slice(&(sequence & 0x0FFF).to_be_bytes());
+/// A UUID version 7 of this instant. Ids that a backend makes in one millisecond are in order, by a counter in the
+/// bits after the time: "oldest first" is by id.
+pub fn new_id(now: DateTime<Utc>) -> Uuid {
     let millis = now.timestamp_millis().max(0).unsigned_abs();
-    uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
+    let (last, count) = LAST_ID.get();
+    let count = if last == millis { count.wrapping_add(1) } else { 0 };
+    LAST_ID.set((millis, count));
+    let mut tail = [0; 10];
+    tail.copy_from_slice(&Uuid::new_v4().as_bytes()[6..]);
+    // Twelve bits after the version, then fourteen after the variant; the rest stays random.
+    tail[..2].copy_from_slice(&((count >> 14) as u16 & 0x0FFF).to_be_bytes());
+    tail[2..4].copy_from_slice(&(count as u16 & 0x3FFF).to_be_bytes());
+    uuid::Builder::from_unix_timestamp_millis(millis, &tail).into_uuid()
+}
+
+thread_local! {
+    static LAST_ID: Cell<(u64, u32)> = const { Cell::new((0, 0)) };
 }
 
 /// What an instance with this correlation id excludes others by.

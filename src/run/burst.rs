@@ -1,6 +1,7 @@
 //! One burst and all it leaves behind.
 
 use serde_json::Value;
+use uuid::Uuid;
 use workflow_engine::execution::Delta;
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::{Bookmark, Error, Host, Limits, Program};
@@ -11,7 +12,7 @@ use crate::pg::error::{catch, unwind};
 use crate::program::Compiled;
 use crate::run::{Publisher, Session, Work, running, save, warn_faulted};
 use crate::store::instances::InstanceRow;
-use crate::store::{bookmarks, matching, queue};
+use crate::store::{bookmarks, incidents, matching, queue};
 use crate::{access, error};
 
 /// Whether a fault is stored or given to the caller.
@@ -131,13 +132,22 @@ pub fn run(
     let Some(has_queue) = save::save(session, row, compiled, state, &before, &delta, resumed) else {
         return Ok(Ended::Taken);
     };
-    if row.instance.sub_status == SubStatus::Faulted
-        && let Some(incident) = delta.incidents.last()
-    {
-        warn_faulted(id, &incident.activity_id, &host.original(&incident.fault));
+    if row.instance.sub_status == SubStatus::Faulted {
+        match delta.incidents.last() {
+            Some(incident) => warn_faulted(id, &incident.activity_id, &host.original(&incident.fault)),
+            None => warn_still_faulted(id),
+        }
     }
     collect_work(session, row, compiled, &before, delta, has_queue);
     Ok(Ended::Saved)
+}
+
+/// The burst went well, but an activity that faulted before is still to be retried.
+fn warn_still_faulted(id: Uuid) {
+    if let Some(incident) = incidents::open(id).last() {
+        let text = |key: &str| incident[key].as_str().unwrap_or_default().to_owned();
+        warn_faulted(id, &text("activity_id"), &PgError::new(&text("sqlstate"), text("message")));
+    }
 }
 
 /// Bookmarks that are stored for an instance, as its contexts count them.

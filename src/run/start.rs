@@ -97,7 +97,8 @@ fn find(session: &Session, definition_id: &str, version: Option<i32>) -> Result<
 fn same_definition(existing: InstanceRow, definition: &DefinitionRow) -> Result<InstanceRow, PgError> {
     let taken = PgError::new("23505", format!("workflow instance {} already exists", existing.instance.id));
     let who = role::current();
-    if !access::is_member(who, &existing.owner) && !access::may(who, Privilege::Read, definition) {
+    let runs = program::of_version(existing.definition_version_id)?;
+    if !access::is_member(who, &existing.owner) && !access::may(who, Privilege::Read, &runs.row) {
         return Err(taken);
     }
     if existing.definition_id == definition.definition_id {

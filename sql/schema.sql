@@ -78,8 +78,9 @@ COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the r
 
 -- A number can come back after its version was deleted.
 CREATE UNIQUE INDEX definitions_definition_id_version_idx ON workflow.definitions (definition_id, version) WHERE deleted_at IS NULL;
--- wf_define: whose was it, even if all of it was deleted?
-CREATE INDEX definitions_definition_id_idx ON workflow.definitions (definition_id, created_at);
+-- wf_define: whose was it, if all of it was deleted? Only of deleted ones: wf_start must not find it a match for
+-- its question, which one of a thousand versions answers.
+CREATE INDEX definitions_deleted_idx ON workflow.definitions (definition_id, created_at) WHERE deleted_at IS NOT NULL;
 -- wf_start: which version is published?
 CREATE UNIQUE INDEX definitions_published_idx ON workflow.definitions (definition_id) WHERE is_published;
 -- wf_define: is the content new?

@@ -48,8 +48,8 @@ pub fn define(
             return Ok((latest.definition_id.clone(), latest.version));
         }
     }
-    let owner = match definitions::last_owner(&identity.definition_id) {
-        Some(last) if access::is_member(role::current(), &last) => last.id,
+    let owner = match latest.map(|row| row.owner).or_else(|| definitions::owner_of_deleted(&identity.definition_id)) {
+        Some(owner) if access::is_member(role::current(), &owner) => owner.id,
         Some(_) => return Err(access::not_owner(&identity.definition_id)),
         None => owners::current_id(),
     };

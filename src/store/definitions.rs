@@ -183,12 +183,13 @@ static PUBLISH: Statement =
     Statement::new("UPDATE workflow.definitions SET is_published = true WHERE id = $1", &[Type::Uuid]);
 
 static LAST_OWNER: Statement = Statement::new(
-    "SELECT owner FROM workflow.definitions WHERE definition_id = $1 ORDER BY created_at DESC LIMIT 1",
+    "SELECT owner FROM workflow.definitions WHERE definition_id = $1 AND deleted_at IS NOT NULL \
+     ORDER BY created_at DESC LIMIT 1",
     &[Type::Text],
 );
 
-/// Who owned the last version, deleted or not. Instances of deleted versions are still theirs.
-pub fn last_owner(definition_id: &str) -> Option<Owner> {
+/// Who owned the last version that was deleted. Instances of it are still theirs.
+pub fn owner_of_deleted(definition_id: &str) -> Option<Owner> {
     LAST_OWNER.first(&[Arg::Text(definition_id)], |row| owners::by_id(row.get()))
 }
 

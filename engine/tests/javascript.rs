@@ -366,32 +366,3 @@ fn everything_reachable_is_frozen() {
     session.limits.time = Duration::from_secs(10);
     assert_eq!(evaluate(walk, &mut session), Ok(json!([true, []])));
 }
-
-/// Run with `cargo test --release --test javascript -- --ignored --nocapture speed`.
-#[test]
-#[ignore = "a measurement"]
-fn speed() {
-    let mut session = Session::new();
-    for script in [
-        "1",
-        "true",
-        "1 > 2",
-        "getAmount() > 100",
-        "`Total: ${getAmount()}`",
-        "getOrder().id",
-        "variables.Amount > 100",
-        "setAmount(5); getAmount()",
-        "({ a: getAmount(), b: [1, 2, 3] })",
-        "return getAmount() > 100 ? 'big' : 'small'",
-    ] {
-        let begun = Instant::now();
-        evaluate(script, &mut session).unwrap();
-        let first = begun.elapsed();
-        const ROUNDS: u32 = 100_000;
-        let begun = Instant::now();
-        for _ in 0..ROUNDS {
-            evaluate(script, &mut session).unwrap();
-        }
-        println!("{:>8.3} µs, first {first:?}: {script}", begun.elapsed().as_secs_f64() * 1e6 / f64::from(ROUNDS));
-    }
-}

@@ -12,7 +12,7 @@ use crate::pg::error::{catch, unwind};
 use crate::program::Compiled;
 use crate::run::{Publisher, Session, Work, running, save, warn_faulted};
 use crate::store::instances::InstanceRow;
-use crate::store::{bookmarks, incidents, matching, queue};
+use crate::store::{incidents, matching, queue};
 use crate::{access, error};
 
 /// Whether a fault is stored or given to the caller.
@@ -41,8 +41,7 @@ pub enum RowState {
 pub enum Ended {
     /// Saved.
     Saved,
-    /// Not saved, and nothing of it is left: the id or activation key of a new instance is taken, or the bookmark was
-    /// used up meanwhile.
+    /// Not saved, and nothing of it is left: the id or activation key of a new instance is taken.
     Taken,
 }
 
@@ -67,16 +66,8 @@ pub struct Taking<'a> {
     pub bookmark: &'a Bookmark,
     /// What it was resumed with.
     pub input: Option<&'a Value>,
-    /// Whether its row is gone already. Otherwise the burst has no effect outside the engine, and the statement
-    /// that saves it takes the bookmark, or saves nothing.
+    /// Whether its row is gone already. Otherwise the statement that saves the burst takes it.
     pub is_taken: bool,
-}
-
-impl Taking<'_> {
-    /// Whether somebody else has used the bookmark up while this waited for the instance.
-    pub fn is_lost(self) -> bool {
-        !self.is_taken && !bookmarks::exists(self.bookmark.id)
-    }
 }
 
 /// What the stored row was like.
@@ -112,10 +103,6 @@ pub fn run(
         Ok(Ok(delta)) => delta,
         Ok(Err(failed)) => {
             host.abandon();
-            // Whoever held the lock has used the bookmark up, and the activity with it.
-            if matches!(failed, Error::LostActivity(_)) && resumed.is_some_and(Taking::is_lost) {
-                return Ok(Ended::Taken);
-            }
             return Err(error::burst(failed, id));
         }
         Err(caught) => {
@@ -124,9 +111,6 @@ pub fn run(
         }
     };
     if let (OnFault::Raise, Some(incident)) = (on_fault, delta.incidents.first()) {
-        if resumed.is_some_and(Taking::is_lost) {
-            return Ok(Ended::Taken);
-        }
         return Err(host.original(&incident.fault));
     }
     let Some(has_queue) = save::save(session, row, compiled, state, &before, &delta, resumed) else {

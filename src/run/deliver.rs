@@ -253,10 +253,8 @@ fn at(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Rea
         tell_how_to_fire();
         return Ok(Reached::Busy);
     }
-    if resume::at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)? {
-        return Ok(Reached::Resumed);
-    }
-    if has_waited { Ok(Reached::Nothing) } else { again(session, stimulus, stored) }
+    resume::at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
+    Ok(Reached::Resumed)
 }
 
 /// The bookmark was used up while this waited for the instance, which may wait at another one by now that matches

@@ -5,14 +5,12 @@ use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::EventKind;
-use workflow_engine::program::Activation;
 
 use crate::access;
-use crate::guc;
 use crate::pg::PgError;
 use crate::pg::subtransaction::subtransaction;
 use crate::program::{self, Compiled};
-use crate::run::burst::{self, Burst, Ended, OnFault, RowState, Taking};
+use crate::run::burst::{self, Burst, OnFault, RowState, Taking};
 use crate::run::start::{self, START_BOOKMARK};
 use crate::run::{Session, activation_key, deliver, running};
 use crate::store::bookmarks::{self, Waiting};
@@ -34,50 +32,37 @@ pub fn named(
     running::refuse(waiting.row.instance.id)?;
     let compiled = program::of_version(waiting.row.definition_version_id)?;
     access::require_resume(&waiting.row, &compiled)?;
-    if !at(session, &mut waiting, &compiled, input, on_fault)? {
-        return missing(bookmark_id, missing_ok);
-    }
+    at(session, &mut waiting, &compiled, input, on_fault)?;
     work_off_and_reload(session, &mut waiting.row)?;
     Ok(Some(waiting.row))
 }
 
-/// With the instance locked: takes the bookmark and runs on. `false`: it was used up meanwhile.
+/// With the instance and the bookmark locked: uses the bookmark up and runs on.
 pub fn at(
     session: &mut Session,
     waiting: &mut Waiting,
     compiled: &Compiled,
     input: Option<&Value>,
     on_fault: OnFault,
-) -> Result<bool, PgError> {
+) -> Result<(), PgError> {
     let is_start =
         waiting.bookmark.activity_type == START_BOOKMARK && waiting.row.instance.sub_status == SubStatus::Pending;
-    let is_taken = is_start || has_effects_outside(waiting, compiled);
-    if is_taken && !bookmarks::take(waiting.resumed.id, waiting.resumed.auto_burn) {
-        return Ok(false);
+    let is_taken = is_start || compiled.row.uses_sql;
+    if is_taken && waiting.resumed.auto_burn {
+        // What the burst itself publishes must not find it.
+        bookmarks::take(waiting.resumed.id);
     }
     if is_start {
-        start::pending(session, waiting, compiled, on_fault)?;
-        return Ok(true);
+        return start::pending(session, waiting, compiled, on_fault);
     }
     take_up(&mut waiting.row, compiled)?;
     let Waiting { resumed, row, bookmark } = waiting;
     let taking = Taking { bookmark, input, is_taken };
     let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
-    let ended = burst::run(session, burst, |program, instance, host, limits| {
+    burst::run(session, burst, |program, instance, host, limits| {
         execution::resume(program, instance, resumed, input, host, limits)
     })?;
-    Ok(ended == Ended::Saved)
-}
-
-/// Whether the bookmark must be taken before the burst: because the burst, or what comes before it, does more
-/// than compute. Otherwise the statement that saves the burst takes it.
-fn has_effects_outside(waiting: &Waiting, compiled: &Compiled) -> bool {
-    let activation = compiled.program.options.activation;
-    compiled.row.uses_sql
-        || !waiting.resumed.auto_burn
-        || waiting.row.instance.sub_status == SubStatus::Faulted
-        || matches!(activation, Activation::Correlated | Activation::CorrelatedSingleton)
-        || guc::write_line_notice()
+    Ok(())
 }
 
 /// Makes a faulted instance count again for activation strategies; it can lose against another one (23505).

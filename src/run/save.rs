@@ -31,10 +31,7 @@ pub fn save(
         }
         SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => None,
     };
-    if delta.keep_resumed && resumed.is_some_and(Taking::is_lost) {
-        return None;
-    }
-    let resumed = clear(session, row, before, delta, resumed)?;
+    let resumed = clear(session, row, before, delta, resumed);
     let written = write(session, row, state, before, delta, &delta.created, resumed, seq);
     if !written.is_done {
         return None;
@@ -46,14 +43,14 @@ pub fn save(
 }
 
 /// Removes what the burst ended. That comes before new rows: an execution that runs again may have made new
-/// bookmarks. The resumed bookmark is taken first then, and `None` says that it is gone.
+/// bookmarks. The resumed bookmark is taken first then.
 fn clear<'a>(
     session: &Session,
     row: &InstanceRow,
     before: &Before,
     delta: &Delta,
     mut resumed: Option<Taking<'a>>,
-) -> Option<Option<Taking<'a>>> {
+) -> Option<Taking<'a>> {
     let instance = &row.instance;
     let own = resumed.map(|taking| taking.bookmark.id);
     let burned: Vec<Uuid> = delta.burned.iter().copied().filter(|id| Some(*id) != own).collect();
@@ -62,11 +59,11 @@ fn clear<'a>(
     let all = delta.clear_all && others;
     let correlates = delta.changed.correlation_id && others;
     if !all && !correlates && burned.is_empty() && delta.cleared.is_empty() {
-        return Some(resumed);
+        return resumed;
     }
     if let Some(taking) = resumed.as_mut().filter(|taking| !taking.is_taken && !delta.keep_resumed) {
-        if !bookmarks::take(taking.bookmark.id, taking.bookmark.auto_burn) {
-            return None;
+        if taking.bookmark.auto_burn {
+            bookmarks::take(taking.bookmark.id);
         }
         taking.is_taken = true;
     }
@@ -83,7 +80,7 @@ fn clear<'a>(
         tasks::correlate(instance.id, instance.correlation_id.as_deref());
     }
     tasks::close_orphans(instance.id, own, session.timestamp());
-    Some(resumed)
+    resumed
 }
 
 /// Writes the instance, its journal and what is new: in one statement, unless there is too much of it.

@@ -81,9 +81,9 @@ fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
 fn try_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     let Some(mut waiting) = bookmarks::try_lock(bookmark) else { return Ok(false) };
     let compiled = program::of_version(waiting.row.definition_version_id)?;
-    let fired = resume::at(session, &mut waiting, &compiled, None, OnFault::Store)?;
+    resume::at(session, &mut waiting, &compiled, None, OnFault::Store)?;
     deliver::work_off(session)?;
-    Ok(fired)
+    Ok(true)
 }
 
 fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {

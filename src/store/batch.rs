@@ -1,8 +1,9 @@
 //! What a burst writes, in one statement.
 //!
 //! A start or a resume writes three to five rows into as many tables. One statement with a CTE for each costs
-//! half of as many statements. The statement begins with the row that decides (the instance that is inserted, or
-//! the bookmark that is taken); every other part writes only if that one did.
+//! half of as many statements. Whatever it changes is locked by this transaction already, so all of it is written;
+//! only the insertion of an instance whose id or activation key may be taken can decide otherwise, and then every
+//! other part depends on it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -12,14 +13,16 @@ use crate::pg::spi::{Arg, Statement, Type};
 /// Parameters that one statement may have; what is longer is written by statements of their own.
 const MAX_ARGS: usize = crate::pg::spi::MAX_ARGS;
 
-/// A part: the text of a CTE with `?` for each parameter. It selects from `{before}`, which has one row or none.
+/// A part: the text of a CTE with `?` for each parameter.
 pub struct Part {
     /// Name of the CTE.
     pub name: &'static str,
-    /// Its text.
+    /// Its text. Where ` FROM {decides}` stands, it selects from the part that decides, if there is one.
     pub sql: &'static str,
     /// Types of its parameters.
     pub types: &'static [Type],
+    /// Whether it may write nothing, and nothing else is written then. Only the first part can be one.
+    pub decides: bool,
 }
 
 /// Parts with their arguments, in order.
@@ -32,7 +35,7 @@ pub struct Batch<'a> {
 /// What a batch says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Whether the deciding row was written; if not, nothing was.
+    /// Whether the part that decides has written its row; if not, nothing was written.
     pub is_done: bool,
     /// Whether anything is in the queue.
     pub has_queue: bool,
@@ -56,11 +59,6 @@ impl<'a> Batch<'a> {
         self.args.len() + part.types.len() <= MAX_ARGS
     }
 
-    /// Whether it has no part yet.
-    pub fn is_empty(&self) -> bool {
-        self.parts.is_empty()
-    }
-
     /// Runs it.
     pub fn run(self) -> Written {
         let statement = statement(&self.parts);
@@ -75,14 +73,17 @@ fn statement(parts: &[&'static Part]) -> &'static Statement {
 }
 
 fn compose(parts: &[&'static Part]) -> &'static Statement {
+    let (dependence, is_done) = match parts[0].decides {
+        true => (format!(" FROM {}0", parts[0].name), format!("EXISTS (SELECT FROM {}0)", parts[0].name)),
+        false => (String::new(), String::from("true")),
+    };
     let mut sql = String::from("WITH ");
     let mut types = Vec::new();
     let mut number = 0;
     for (i, part) in parts.iter().enumerate() {
         let separator = if i == 0 { "" } else { ", " };
         sql.push_str(&format!("{separator}{}{i} AS (", part.name));
-        let decided = format!("{}0", parts[0].name);
-        for piece in part.sql.replace("{before}", &decided).split_inclusive('?') {
+        for piece in part.sql.replace(" FROM {decides}", &dependence).split_inclusive('?') {
             match piece.strip_suffix('?') {
                 Some(text) => {
                     number += 1;
@@ -94,9 +95,6 @@ fn compose(parts: &[&'static Part]) -> &'static Statement {
         sql.push(')');
         types.extend_from_slice(part.types);
     }
-    sql.push_str(&format!(
-        " SELECT EXISTS (SELECT FROM {}0), EXISTS (SELECT FROM workflow.bookmark_queue)",
-        parts[0].name
-    ));
+    sql.push_str(&format!(" SELECT {is_done}, EXISTS (SELECT FROM workflow.bookmark_queue)"));
     Box::leak(Box::new(Statement::new(sql.leak(), types.leak())))
 }

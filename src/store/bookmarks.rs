@@ -26,8 +26,9 @@ static INSERT: Part = Part {
     name: "bookmarked",
     sql: "INSERT INTO workflow.bookmarks (id, instance_id, activity_instance_id, hash_key, created_at, due_at, auto_burn, \
               auto_complete, hash, activity_id, node_id, activity_type, name, correlation_id, callback, payload, metadata) \
-          SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM {before}",
+          SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM {decides}",
     types: INSERT_TYPES,
+    decides: false,
 };
 static INSERT_ALONE: Statement = Statement::new(
     "INSERT INTO workflow.bookmarks (id, instance_id, activity_instance_id, hash_key, created_at, due_at, auto_burn, \
@@ -102,12 +103,16 @@ fn arguments<'a>(
     ]
 }
 
-static TAKE_FIRST: Part =
-    Part { name: "taken", sql: "DELETE FROM workflow.bookmarks WHERE id = ? RETURNING id", types: &[Type::Uuid] };
+static TAKE_PART: Part = Part {
+    name: "taken",
+    sql: "DELETE FROM workflow.bookmarks WHERE id = ?",
+    types: &[Type::Uuid],
+    decides: false,
+};
 
-/// Adds the taking of a bookmark; it decides.
+/// Adds the taking of a locked bookmark.
 pub fn push_take<'a>(batch: &mut Batch<'a>, id: &'a Uuid) {
-    batch.push(&TAKE_FIRST, &[Arg::Uuid(id)]);
+    batch.push(&TAKE_PART, &[Arg::Uuid(id)]);
 }
 
 /// A bookmark that is about to be resumed, with its locked instance.
@@ -129,14 +134,15 @@ macro_rules! with_instance {
             ", b.id, b.name, b.activity_instance_id, b.payload, b.metadata, b.callback, b.auto_burn, b.auto_complete, \
              b.activity_id, b.node_id, b.activity_type, b.hash, b.due_at \
              FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-             WHERE b.id = $1 FOR NO KEY UPDATE OF i",
+             WHERE b.id = $1 FOR NO KEY UPDATE OF i, b",
             $suffix
         )
     };
 }
 
-// One statement reads the bookmark and locks its instance. It may return a bookmark that the holder of the
-// lock has used up meanwhile: `take` is what decides.
+// One statement reads the bookmark, locks its instance and then the bookmark, in the order in which they are named.
+// A bookmark that the holder of the instance has used up meanwhile is not returned: this lock is what decides
+// between two resumers.
 static LOCK: Statement = Statement::new(with_instance!(""), &[Type::Uuid]);
 static TRY_LOCK: Statement = Statement::new(with_instance!(" SKIP LOCKED"), &[Type::Uuid]);
 static TAKE: Statement = Statement::new("DELETE FROM workflow.bookmarks WHERE id = $1", &[Type::Uuid]);
@@ -173,21 +179,19 @@ fn read_waiting(row: &mut Row<'_>) -> Waiting {
     Waiting { row: instance, resumed, bookmark }
 }
 
-/// Reads a bookmark and locks its instance, waiting for whoever holds it.
+/// Reads a bookmark and locks its instance and it, waiting for whoever holds that.
 pub fn lock(id: Uuid) -> Option<Waiting> {
     LOCK.first(&[Arg::Uuid(&id)], read_waiting)
 }
 
-/// Reads a bookmark and locks its instance, unless somebody holds that.
+/// Reads a bookmark and locks its instance and it, unless somebody holds one of them.
 pub fn try_lock(id: Uuid) -> Option<Waiting> {
     TRY_LOCK.first(&[Arg::Uuid(&id)], read_waiting)
 }
 
-/// With the instance locked: uses the bookmark up (or finds that it is still there, if it is not used up by a
-/// resume). `false`: somebody else won.
-pub fn take(id: Uuid, auto_burn: bool) -> bool {
-    let statement = if auto_burn { &TAKE } else { &EXISTS };
-    statement.run(&[Arg::Uuid(&id)]) > 0
+/// Uses a locked bookmark up.
+pub fn take(id: Uuid) {
+    TAKE.run(&[Arg::Uuid(&id)]);
 }
 
 /// Whether a bookmark is there, in this transaction's view.

@@ -129,16 +129,19 @@ macro_rules! insert {
                  incident_count, created_at, updated_at, finished_at, correlation_id, name, activation_key, state, \
                  variables, input, output) \
              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            $suffix,
-            " RETURNING id"
+            $suffix
         )
     };
 }
 
-static INSERT: Part = Part { name: "inserted", sql: insert!(""), types: INSERT_TYPES };
+static INSERT: Part = Part { name: "inserted", sql: insert!(""), types: INSERT_TYPES, decides: false };
 // Waits for a transaction that is inserting the same id or activation key, and does nothing if it commits.
-static INSERT_UNLESS_TAKEN: Part =
-    Part { name: "inserted_unless_taken", sql: insert!(" ON CONFLICT DO NOTHING"), types: INSERT_TYPES };
+static INSERT_UNLESS_TAKEN: Part = Part {
+    name: "inserted_unless_taken",
+    sql: insert!(" ON CONFLICT DO NOTHING RETURNING id"),
+    types: INSERT_TYPES,
+    decides: true,
+};
 
 /// Inserts an instance. `false`: its id or activation key is taken, possible only where the caller said so.
 pub fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
@@ -148,7 +151,7 @@ pub fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
     batch.run().is_done
 }
 
-/// Adds the insertion of an instance; it decides.
+/// Adds the insertion of an instance; it decides where its id or activation key may be taken.
 pub fn push_insert<'a>(
     batch: &mut Batch<'a>,
     row: &'a InstanceRow,
@@ -212,38 +215,30 @@ const UPDATE_ALL_TYPES: &[Type] = &[
 ];
 
 macro_rules! update {
-    ($more:literal, $suffix:literal) => {
+    ($more:literal) => {
         concat!(
             "UPDATE workflow.instances i SET status = ?, sub_status = ?, incident_count = ?, updated_at = ?, \
                  finished_at = ?, state = ?",
             $more,
-            $suffix
+            " WHERE i.id = ?"
         )
     };
 }
 
+static UPDATE: Part = Part { name: "updated", sql: update!(""), types: UPDATE_TYPES, decides: false };
 // A CASE that takes the old value keeps its toasted form: a large variable that did not change is not
 // written again.
-macro_rules! update_all {
-    ($suffix:literal) => {
-        update!(
-            ", variables = CASE WHEN ? THEN ? ELSE i.variables END, output = CASE WHEN ? THEN ? ELSE i.output END, \
-             name = ?, correlation_id = ?, activation_key = ?",
-            $suffix
-        )
-    };
-}
+static UPDATE_ALL: Part = Part {
+    name: "updated",
+    sql: update!(
+        ", variables = CASE WHEN ? THEN ? ELSE i.variables END, output = CASE WHEN ? THEN ? ELSE i.output END, \
+         name = ?, correlation_id = ?, activation_key = ?"
+    ),
+    types: UPDATE_ALL_TYPES,
+    decides: false,
+};
 
-static UPDATE: Part = Part { name: "updated", sql: update!("", " WHERE i.id = ? RETURNING i.id"), types: UPDATE_TYPES };
-static UPDATE_ALL: Part =
-    Part { name: "updated", sql: update_all!(" WHERE i.id = ? RETURNING i.id"), types: UPDATE_ALL_TYPES };
-static UPDATE_AFTER: Part =
-    Part { name: "updated", sql: update!("", " FROM {before} WHERE i.id = ?"), types: UPDATE_TYPES };
-static UPDATE_ALL_AFTER: Part =
-    Part { name: "updated", sql: update_all!(" FROM {before} WHERE i.id = ?"), types: UPDATE_ALL_TYPES };
-
-/// Adds the update of what a burst changed. It decides if it is the first part of the batch. `key_before` is
-/// the activation key that the row has.
+/// Adds the update of what a burst changed in a locked instance. `key_before` is the activation key that the row has.
 pub fn push_update<'a>(
     batch: &mut Batch<'a>,
     row: &'a InstanceRow,
@@ -275,13 +270,7 @@ pub fn push_update<'a>(
         ]);
     }
     args.push(Arg::Uuid(&instance.id));
-    let part = match (batch.is_empty(), is_small) {
-        (true, true) => &UPDATE,
-        (true, false) => &UPDATE_ALL,
-        (false, true) => &UPDATE_AFTER,
-        (false, false) => &UPDATE_ALL_AFTER,
-    };
-    batch.push(part, &args);
+    batch.push(if is_small { &UPDATE } else { &UPDATE_ALL }, &args);
 }
 
 static HOLDER: Statement = Statement::new("SELECT id FROM workflow.instances WHERE activation_key = $1", &[Type::Text]);

@@ -12,8 +12,9 @@ const EVENTS_PER_ROW: usize = 1000;
 
 static PART: Part = Part {
     name: "logged",
-    sql: "INSERT INTO workflow.execution_log (instance_id, seq, created_at, events) SELECT ?, ?, ?, ? FROM {before}",
+    sql: "INSERT INTO workflow.execution_log (instance_id, seq, created_at, events) SELECT ?, ?, ?, ? FROM {decides}",
     types: &[Type::Uuid, Type::Integer, Type::Timestamp, Type::Bytea],
+    decides: false,
 };
 static INSERT: Statement = Statement::new(
     "INSERT INTO workflow.execution_log (instance_id, seq, created_at, events) VALUES ($1, $2, $3, $4)",

@@ -13,8 +13,9 @@ const INSERT_TYPES: &[Type] =
 static INSERT: Part = Part {
     name: "opened",
     sql: "INSERT INTO workflow.tasks (id, instance_id, created_at, activity_id, name, status, correlation_id, payload) \
-          SELECT ?, ?, ?, ?, ?, 'Open', ?, ? FROM {before}",
+          SELECT ?, ?, ?, ?, ?, 'Open', ?, ? FROM {decides}",
     types: INSERT_TYPES,
+    decides: false,
 };
 static INSERT_ALONE: Statement = Statement::new(
     "INSERT INTO workflow.tasks (id, instance_id, created_at, activity_id, name, status, correlation_id, payload) \
@@ -23,9 +24,9 @@ static INSERT_ALONE: Statement = Statement::new(
 );
 static COMPLETE: Part = Part {
     name: "completed",
-    sql: "UPDATE workflow.tasks t SET status = 'Completed', completed_at = ?, result = ? FROM {before} \
-          WHERE t.id = ?",
+    sql: "UPDATE workflow.tasks SET status = 'Completed', completed_at = ?, result = ? WHERE id = ?",
     types: &[Type::Timestamp, Type::Jsonb, Type::Uuid],
+    decides: false,
 };
 // Not by status = 'Open': the planner would take the partial index of the inbox for it, and read all of it.
 // Whatever is still open but has no bookmark any more was cancelled.

@@ -127,6 +127,7 @@ CREATE TABLE workflow.instances (
     created_at            timestamptz NOT NULL,
     updated_at            timestamptz NOT NULL,
     finished_at           timestamptz,
+    schedule_id           uuid,
     correlation_id        text,
     name                  text,
     activation_key        text,
@@ -142,6 +143,7 @@ COMMENT ON COLUMN workflow.instances.sub_status IS 'Pending, Executing, Suspende
 COMMENT ON COLUMN workflow.instances.definition_version_id IS 'the definition version that this instance is pinned to';
 COMMENT ON COLUMN workflow.instances.variables IS 'variables of the workflow, by name';
 COMMENT ON COLUMN workflow.instances.state IS 'the engine''s own state; workflow.instance_state(id) shows it';
+COMMENT ON COLUMN workflow.instances.schedule_id IS 'the trigger that time fired to start it';
 COMMENT ON COLUMN workflow.instances.activation_key IS 'what this instance excludes others by while it runs, by its activation strategy';
 COMMENT ON COLUMN workflow.instances.finished_at IS 'when it finished or was cancelled; a faulted instance has none, it can go on';
 
@@ -151,6 +153,8 @@ CREATE INDEX instances_correlation_id_idx ON workflow.instances (correlation_id)
 CREATE INDEX instances_definition_version_id_idx ON workflow.instances (definition_version_id);
 -- wf_cancel reaches the children.
 CREATE INDEX instances_parent_instance_id_idx ON workflow.instances (parent_instance_id) WHERE parent_instance_id IS NOT NULL;
+-- The runs of a schedule, newest first: ids are in the order of time.
+CREATE INDEX instances_schedule_id_idx ON workflow.instances (schedule_id, id) WHERE schedule_id IS NOT NULL;
 -- Activation strategies, on every start path and under any concurrency.
 CREATE UNIQUE INDEX instances_activation_key_idx ON workflow.instances (activation_key) WHERE activation_key IS NOT NULL;
 
@@ -171,7 +175,8 @@ CREATE TABLE workflow.bookmarks (
     correlation_id       text,
     callback             text,
     payload              jsonb,
-    metadata             jsonb
+    metadata             jsonb,
+    attempts             integer
 );
 
 COMMENT ON TABLE workflow.bookmarks IS 'where instances wait: the only truth about it, deleted when used up';
@@ -182,6 +187,7 @@ COMMENT ON COLUMN workflow.bookmarks.callback IS 'function that a resume calls; 
 COMMENT ON COLUMN workflow.bookmarks.auto_burn IS 'whether a resume uses the bookmark up';
 COMMENT ON COLUMN workflow.bookmarks.auto_complete IS 'whether a resume without callback completes the activity';
 COMMENT ON COLUMN workflow.bookmarks.due_at IS 'when time itself resumes it';
+COMMENT ON COLUMN workflow.bookmarks.attempts IS 'how often that failed without an outcome; three times make a dead letter';
 
 -- Which bookmarks does a stimulus match? Name and payload, with or without correlation id.
 CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id);
@@ -204,20 +210,39 @@ CREATE TABLE workflow.triggers (
     hash                  bytea       NOT NULL CONSTRAINT triggers_hash_check CHECK (pg_catalog.octet_length(hash) OPERATOR(pg_catalog.=) 32),
     hash_key              bigint      NOT NULL,
     payload               jsonb,
+    created_at            timestamptz NOT NULL,
     next_fire_at          timestamptz,
     schedule              jsonb,
-    created_at            timestamptz NOT NULL,
-    CONSTRAINT triggers_definition_id_node_id_hash_key UNIQUE (definition_id, node_id, hash)
+    active                boolean     NOT NULL DEFAULT true,
+    schedule_name         text,
+    owner                 integer,
+    input                 jsonb,
+    last_fire_at          timestamptz,
+    last_instance_id      uuid,
+    queued                integer     NOT NULL DEFAULT 0,
+    attempts              integer     NOT NULL DEFAULT 0,
+    last_error            text,
+    CONSTRAINT triggers_definition_id_node_id_hash_key UNIQUE (definition_id, node_id, hash),
+    CONSTRAINT triggers_schedule_check CHECK (schedule_name IS NULL OR (owner IS NOT NULL AND schedule IS NOT NULL))
 );
 
 COMMENT ON TABLE workflow.triggers IS 'what starts the published definitions: one row per trigger activity and payload';
 COMMENT ON COLUMN workflow.triggers.next_fire_at IS 'when time itself starts the workflow next';
-COMMENT ON COLUMN workflow.triggers.schedule IS 'settings of a scheduled trigger';
+COMMENT ON COLUMN workflow.triggers.schedule IS 'when time starts it, in which time zone, and what happens to what was missed or overlaps';
+COMMENT ON COLUMN workflow.triggers.active IS 'whether time starts it; a paused schedule keeps its settings';
+COMMENT ON COLUMN workflow.triggers.schedule_name IS 'name of a schedule made by wf_schedule; NULL for a trigger of a definition';
+COMMENT ON COLUMN workflow.triggers.owner IS 'owner of a named schedule, and of what it starts; otherwise the definition''s';
+COMMENT ON COLUMN workflow.triggers.input IS 'input of the instances of a named schedule';
+COMMENT ON COLUMN workflow.triggers.last_fire_at IS 'the scheduled instant that was fired last';
+COMMENT ON COLUMN workflow.triggers.queued IS 'fires that wait for the last instance to end';
+COMMENT ON COLUMN workflow.triggers.attempts IS 'how often firing failed since it last went well';
 
 -- Which triggers does a stimulus start?
 CREATE INDEX triggers_hash_key_idx ON workflow.triggers (hash_key);
 -- A stimulus without a payload starts all of its name.
 CREATE INDEX triggers_name_idx ON workflow.triggers (name);
+-- A schedule by name.
+CREATE UNIQUE INDEX triggers_owner_schedule_name_idx ON workflow.triggers (owner, schedule_name) WHERE schedule_name IS NOT NULL;
 -- What fires next?
 CREATE INDEX triggers_next_fire_at_idx ON workflow.triggers (next_fire_at) WHERE next_fire_at IS NOT NULL;
 

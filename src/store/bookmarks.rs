@@ -103,12 +103,8 @@ fn arguments<'a>(
     ]
 }
 
-static TAKE_PART: Part = Part {
-    name: "taken",
-    sql: "DELETE FROM workflow.bookmarks WHERE id = ?",
-    types: &[Type::Uuid],
-    decides: false,
-};
+static TAKE_PART: Part =
+    Part { name: "taken", sql: "DELETE FROM workflow.bookmarks WHERE id = ?", types: &[Type::Uuid], decides: false };
 
 /// Adds the taking of a locked bookmark.
 pub fn push_take<'a>(batch: &mut Batch<'a>, id: &'a Uuid) {

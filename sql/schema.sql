@@ -300,10 +300,12 @@ CREATE TABLE workflow.dead_letters (
     activity_id          text,
     last_error           text,
     stimulus             jsonb,
-    input                jsonb
+    input                jsonb,
+    due_at               timestamptz
 );
 
-COMMENT ON TABLE workflow.dead_letters IS 'stimuli that expired or whose delivery failed three times';
+COMMENT ON TABLE workflow.dead_letters IS 'stimuli that expired or whose delivery failed three times, and due bookmarks that could not be fired';
+COMMENT ON COLUMN workflow.dead_letters.due_at IS 'when the bookmark was due that could not be fired; NULL for a stimulus';
 
 CREATE INDEX dead_letters_dead_at_idx ON workflow.dead_letters (dead_at);
 

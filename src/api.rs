@@ -12,6 +12,7 @@ mod activities;
 mod definitions;
 mod instances;
 mod stimuli;
+mod workers;
 
 /// Reads the argument `on_fault`.
 fn on_fault(call: &Call, i: usize) -> Result<OnFault, PgError> {

@@ -10,6 +10,8 @@ pub mod activity_types;
 pub mod batch;
 pub mod bookmarks;
 pub mod definitions;
+pub mod due;
+pub mod identity;
 pub mod incidents;
 pub mod instances;
 pub mod journal;

@@ -18,6 +18,7 @@ pub mod session;
 pub mod shared;
 pub mod spi;
 pub mod subtransaction;
+pub mod top_level;
 pub mod user_sql;
 pub mod version;
 

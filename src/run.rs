@@ -25,6 +25,7 @@ use crate::{clock, guc, wake};
 
 pub mod burst;
 pub mod cancel;
+pub mod command;
 pub mod deliver;
 pub mod publish;
 pub mod queued;

@@ -2,10 +2,14 @@
 
 use std::ffi::c_int;
 
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::store::owners::{self, Owner};
+
+/// Activity type of commands that run at the top level of a session.
+pub const COMMAND: &str = "Workflow.ScheduledCommand";
 
 /// Something that is due, read without a lock.
 #[derive(Debug)]
@@ -18,10 +22,12 @@ pub struct Due {
     pub runs_as: Option<Owner>,
     /// Whether it can run SQL of users at all.
     pub uses_sql: bool,
+    /// Whether it is a command that runs at the top level of a session.
+    pub is_command: bool,
 }
 
 static BOOKMARKS: Statement = Statement::new(
-    "SELECT b.id, b.due_at, d.uses_sql, d.security, i.owner \
+    "SELECT b.id, b.due_at, d.uses_sql, d.security, b.activity_type, i.owner \
      FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
      JOIN workflow.definitions d ON d.id = i.definition_version_id \
      WHERE b.due_at <= $1 AND b.due_at >= $2 AND (b.due_at, b.id) > ($2, $3) AND i.sub_status <> 'Faulted' \
@@ -36,8 +42,9 @@ pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Du
     BOOKMARKS.rows(&args, |row| {
         let (id, due_at, uses_sql) = (row.get(), row.get(), row.get());
         let is_definer = row.get::<String>() == "definer";
+        let is_command = row.get::<String>() == COMMAND;
         let owner = owners::by_id(row.get());
-        Due { id, due_at, runs_as: (uses_sql && !is_definer).then_some(owner), uses_sql }
+        Due { id, due_at, runs_as: (uses_sql && !is_definer).then_some(owner), uses_sql, is_command }
     })
 }
 
@@ -61,7 +68,7 @@ pub fn items(ids: &[Uuid]) -> Vec<Due> {
         let is_definer = security.is_some_and(|security| security == "definer");
         let uses_sql = uses_sql.unwrap_or(false);
         let runs_as = owner.filter(|_| uses_sql && !is_definer).map(owners::by_id);
-        Due { id, due_at: Timestamp(0), runs_as, uses_sql }
+        Due { id, due_at: Timestamp(0), runs_as, uses_sql, is_command: false }
     })
 }
 
@@ -116,6 +123,14 @@ static ATTEMPTS: Statement =
 /// How many attempts were counted.
 pub fn attempts(bookmark: Uuid) -> Option<c_int> {
     ATTEMPTS.first(&[Arg::Uuid(&bookmark)], |row| row.get())
+}
+
+static MARK: Statement =
+    Statement::new("UPDATE workflow.bookmarks SET metadata = $2 WHERE id = $1", &[Type::Uuid, Type::Jsonb]);
+
+/// Writes on a locked bookmark that its command was begun.
+pub fn mark(bookmark: Uuid, metadata: &Value) {
+    MARK.run(&[Arg::Uuid(&bookmark), Arg::Json(metadata)]);
 }
 
 static POSTPONE: Statement = Statement::new(

@@ -59,7 +59,7 @@ impl Desk {
 
     /// Since when something is due that nobody fires yet.
     pub fn oldest_due(&self) -> i64 {
-        let bookmarks = self.waiting.values().flatten().filter(|(fire, _)| fire.kind == FireKind::Bookmark);
+        let bookmarks = self.waiting.values().flatten().filter(|(fire, _)| fire.kind != FireKind::Item);
         bookmarks.map(|(fire, _)| fire.due).min().unwrap_or(i64::MAX)
     }
 
@@ -131,6 +131,8 @@ impl Desk {
         }
         for fire in died {
             self.known.remove(&Uuid::from_bytes(fire.id));
+            // What is not postponed must be found again.
+            self.skipped |= fire.kind != FireKind::Bookmark;
             note_death(&fire);
         }
     }
@@ -289,6 +291,7 @@ fn bereave(place: &mut Executor, died: &mut Vec<Fire>, again: &mut Vec<(Oid, Fir
 }
 
 fn note_death(fire: &Fire) {
+    // An item is delivered by the next one; the claim of a command tells the next one.
     if fire.kind != FireKind::Bookmark {
         return;
     }
@@ -308,7 +311,7 @@ fn note_death(fire: &Fire) {
 fn give_up(kind: FireKind, due: &Due) {
     let name = due.runs_as.as_ref().map(|owner| owner.name.clone()).unwrap_or_default();
     let error = PgError::new("42704", format!("role \"{name}\", the owner of the workflow instance, does not exist"));
-    if kind == FireKind::Bookmark {
+    if kind != FireKind::Item {
         let mut session = Session::begin();
         sweep::note_failure(&mut session, due.id, &error, true);
     }

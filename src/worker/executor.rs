@@ -10,7 +10,8 @@ use uuid::Uuid;
 use crate::pg::error::log;
 use crate::pg::process;
 use crate::pg::shared::{self, Board, Database, Executor, ExecutorState, Fire, FireKind, Process};
-use crate::pg::{PgError, session};
+use crate::pg::{PgError, session, top_level};
+use crate::run::command::{self, Claim};
 use crate::run::{Session, sweep};
 use crate::store::{due, queue};
 use crate::worker::SECOND;
@@ -189,6 +190,7 @@ impl Worker {
     fn fire_alone(&mut self, fire: &Fire, careful: bool) {
         let id = Uuid::from_bytes(fire.id);
         process::report(Some(&match fire.kind {
+            FireKind::Command => return self.run_command(fire),
             FireKind::Bookmark => format!("firing bookmark {id}"),
             FireKind::Item => format!("delivering stimulus {id}"),
         }));
@@ -216,13 +218,44 @@ impl Worker {
         self.settle(fire, began, outcome, !careful);
     }
 
+    /// A command at the top level: claimed, run, settled.
+    fn run_command(&mut self, fire: &Fire) {
+        let id = Uuid::from_bytes(fire.id);
+        process::report(Some(&format!("running the command of bookmark {id}")));
+        let began = process::now();
+        let claim = process::transaction(|| Ok(command::claim(&Session::begin(), id)));
+        let result = match claim {
+            Ok(Claim::Gone) => return self.settle(fire, began, Outcome::Skipped, false),
+            Err(error) => return self.settle(fire, began, Outcome::Failed(Box::new(error)), true),
+            Ok(Claim::Interrupted) => Err(command::interrupted()),
+            Ok(Claim::Run(_)) if self.role == Oid::INVALID => {
+                Err(PgError::new("0A000", "a role that may not log in has no session in which this command could run"))
+            }
+            Ok(Claim::Run(text)) => {
+                let _timeout = session::StatementTimeout::arm();
+                top_level::run(&text)
+            }
+        };
+        session::reset();
+        let settled = process::transaction(|| {
+            let mut session = Session::begin();
+            session.has_waited = true;
+            access::serving_restricted(self.role == Oid::INVALID, || command::settle(&mut session, id, &result))
+        });
+        let outcome = match settled {
+            Ok(_) => Outcome::Fired,
+            Err(error) => Outcome::Failed(Box::new(error)),
+        };
+        self.settle(fire, began, outcome, true);
+    }
+
     /// Counts a fire, and notes what is to become of one that failed.
     fn settle(&mut self, fire: &Fire, began: i64, outcome: Outcome, counts: bool) {
         if let Outcome::Failed(error) = &outcome {
             let id = Uuid::from_bytes(fire.id);
             let noted = process::transaction(|| {
                 let mut session = Session::begin();
-                if fire.kind == FireKind::Bookmark {
+                if fire.kind != FireKind::Item {
                     sweep::note_failure(&mut session, id, error, counts);
                 }
                 Ok(())
@@ -236,7 +269,7 @@ impl Worker {
                 mine.fired += 1;
                 if let Some(database) = database {
                     match fire.kind {
-                        FireKind::Bookmark => database.count_fire(began - fire.due),
+                        FireKind::Bookmark | FireKind::Command => database.count_fire(began - fire.due),
                         FireKind::Item => database.fired += 1,
                     }
                 }
@@ -256,7 +289,7 @@ fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<bool, PgE
     let id = Uuid::from_bytes(fire.id);
     match fire.kind {
         FireKind::Bookmark if apart => sweep::fire_apart(session, id),
-        FireKind::Bookmark => sweep::fire_here(session, id),
+        FireKind::Bookmark | FireKind::Command => sweep::fire_here(session, id),
         FireKind::Item => {
             let Some(item) = queue::get(id, session.timestamp()) else { return Ok(false) };
             Ok(sweep::sweep_item(session, &item)? > 0)

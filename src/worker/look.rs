@@ -153,7 +153,7 @@ impl Look {
         } else {
             self.retry_after = RETRY;
         }
-        page.into_iter().for_each(|due| desk.add(FireKind::Bookmark, due));
+        page.into_iter().for_each(|due| desk.add(kind_of(&due), due));
     }
 
     /// Joins queue and bookmarks that two transactions wrote without seeing each other.
@@ -198,4 +198,8 @@ impl Look {
             shared::set_unsettled(place, self.is_unsettled());
         }
     }
+}
+
+fn kind_of(due: &Due) -> FireKind {
+    if due.is_command { FireKind::Command } else { FireKind::Bookmark }
 }

@@ -142,6 +142,8 @@ pub enum FireKind {
     Bookmark = 0,
     /// A stimulus in the queue.
     Item,
+    /// A bookmark that is due, whose command runs at the top level.
+    Command,
 }
 
 /// One fire.

@@ -4,11 +4,13 @@
 //! per iteration; the condition is answered by the host without any database.
 
 use std::error::Error;
+use std::rc::Rc;
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
+use workflow_engine::calendar::{Utc0, Zone};
 use workflow_engine::definition::{ReadLimits, compile};
 use workflow_engine::execution::{Limits, start};
 use workflow_engine::expression::Scope;
@@ -24,6 +26,10 @@ struct Counting {
 impl Host for Counting {
     fn now(&self) -> DateTime<Utc> {
         DateTime::default()
+    }
+
+    fn zone(&self, _name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {
+        Ok(Rc::new(Utc0))
     }
 
     fn new_id(&mut self) -> Uuid {

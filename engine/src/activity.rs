@@ -7,6 +7,7 @@
 use std::fmt;
 
 use crate::bookmark::Resumed;
+use crate::calendar::Schedule;
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 use serde_json::Value;
@@ -17,7 +18,9 @@ pub mod flowchart;
 pub mod break_;
 pub mod complete;
 pub mod correlate;
+pub mod cron;
 pub mod custom;
+pub mod delay;
 pub mod end;
 pub mod event;
 pub mod fault;
@@ -41,7 +44,10 @@ pub mod set_output;
 pub mod set_variable;
 pub mod sql;
 pub mod start;
+pub mod start_at;
 pub mod switch;
+pub mod timer;
+pub mod timing;
 pub mod while_;
 pub mod write_line;
 
@@ -87,6 +93,9 @@ pub enum Cases {
     Activities,
 }
 
+/// Judges a constant.
+pub type Check = fn(&Value) -> Result<(), Fault>;
+
 /// One input.
 #[derive(Debug)]
 pub struct InputDescriptor {
@@ -100,6 +109,8 @@ pub struct InputDescriptor {
     pub required: bool,
     /// Whether it is evaluated before the activity runs (otherwise the activity asks for it).
     pub auto_evaluate: bool,
+    /// What a constant must satisfy, beyond its type, when the definition is stored.
+    pub check: Option<Check>,
     /// What it means.
     pub description: &'static str,
 }
@@ -155,6 +166,12 @@ pub trait Activity: Sync {
     fn trigger_payloads(&self, cx: &mut Execution<'_>) -> Result<Vec<Option<Value>>, Fault> {
         let _ = cx;
         Ok(vec![None])
+    }
+
+    /// When time itself fires this activity as a trigger. Asked for after the payloads, in the same execution.
+    fn schedule(&self, cx: &mut Execution<'_>) -> Result<Option<Schedule>, Fault> {
+        let _ = cx;
+        Ok(None)
     }
 }
 

@@ -1,9 +1,12 @@
 //! The engine's only door outward.
 
+use std::rc::Rc;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::calendar::Zone;
 use crate::expression::Scope;
 use crate::fault::Fault;
 
@@ -16,6 +19,12 @@ use crate::fault::Fault;
 pub trait Host {
     /// The instant of this burst, the same for all its activities.
     fn now(&self) -> DateTime<Utc>;
+
+    /// The rules of a time zone by its name; without a name, of the session's.
+    ///
+    /// # Errors
+    /// 22023 if there is no such zone.
+    fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault>;
 
     /// Makes a new time-ordered id (UUID version 7 of [`now`](Host::now)).
     fn new_id(&mut self) -> Uuid;

@@ -12,6 +12,7 @@
 
 pub mod activity;
 pub mod bookmark;
+pub mod calendar;
 pub mod definition;
 pub mod execution;
 pub mod expression;

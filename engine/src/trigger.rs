@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::calendar::Schedule;
 use crate::execution::core::{Core, Work};
 use crate::execution::{Execution, Limits};
 use crate::fault::Fault;
@@ -31,7 +32,13 @@ pub struct Trigger {
     pub hash: [u8; 32],
     /// Stimulus.
     pub payload: Option<Value>,
+    /// When time fires it. The anchor of a timer is the instant of this evaluation: compare payloads, not anchors,
+    /// and keep the stored one with [`Schedule::anchored_as`].
+    pub schedule: Option<Schedule>,
 }
+
+/// What an activity says of itself as a trigger.
+type Indexed = (Vec<Option<Value>>, Option<Schedule>);
 
 /// Evaluates all triggers of a program, in document order.
 ///
@@ -44,22 +51,17 @@ pub fn index(program: &Program, host: &mut dyn Host, limits: &Limits) -> Result<
             continue;
         }
         let ix = NodeIx(position as u32);
-        let payloads = payloads(program, ix, node, host, limits);
-        for payload in payloads.map_err(|fault| (node.id.clone(), fault))? {
-            let trigger = trigger(ix, node, payload);
+        let indexed = indexed(program, ix, node, host, limits);
+        let (payloads, schedule) = indexed.map_err(|fault| (node.id.clone(), fault))?;
+        for payload in payloads {
+            let trigger = trigger(ix, node, payload, schedule.clone());
             triggers.push(trigger.map_err(|fault| (node.id.clone(), fault))?);
         }
     }
     Ok(triggers)
 }
 
-fn payloads(
-    program: &Program,
-    ix: NodeIx,
-    node: &Node,
-    host: &mut dyn Host,
-    limits: &Limits,
-) -> Result<Vec<Option<Value>>, Fault> {
+fn indexed(program: &Program, ix: NodeIx, node: &Node, host: &mut dyn Host, limits: &Limits) -> Result<Indexed, Fault> {
     let mut instance = Instance::new(Uuid::nil(), program, 0, None, None, Map::new())?;
     let mut work = Work { now: host.now(), ..Work::default() };
     let mut core = Core { program, limits, instance: &mut instance, host, work: &mut work };
@@ -68,7 +70,10 @@ fn payloads(
         core.host.begin_step();
     }
     let mut cx = Execution::new(core.reborrow(), sequence, node);
-    let result = cx.evaluate_inputs().and_then(|()| node.activity.trigger_payloads(&mut cx));
+    let result = cx.evaluate_inputs().and_then(|()| {
+        let payloads = node.activity.trigger_payloads(&mut cx)?;
+        Ok((payloads, node.activity.schedule(&mut cx)?))
+    });
     if node.uses_sql {
         core.host.end_step(result.is_ok());
     }
@@ -88,7 +93,7 @@ fn open_with_ancestors(core: &mut Core<'_>, ix: NodeIx) -> u32 {
     parent.unwrap_or_default()
 }
 
-fn trigger(node_ix: NodeIx, node: &Node, payload: Option<Value>) -> Result<Trigger, Fault> {
+fn trigger(node_ix: NodeIx, node: &Node, payload: Option<Value>, schedule: Option<Schedule>) -> Result<Trigger, Fault> {
     let name = node.type_name.clone();
     let payload = match payload {
         Some(payload) => Some(stimulus::normalise(&name, &payload)?),
@@ -103,5 +108,6 @@ fn trigger(node_ix: NodeIx, node: &Node, payload: Option<Value>) -> Result<Trigg
         name,
         hash,
         payload,
+        schedule,
     })
 }

@@ -217,7 +217,7 @@ fn all_problems_are_reported_with_their_places() {
         "root": {"type": "Flowchart",
             "activities": [
                 {"type": "Sql", "id": "e"},
-                {"type": "Delay", "timeSpan": "00:00:01"},
+                {"type": "ParallelForEach", "items": [1]},
                 {"type": "WriteLine", "id": "e", "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "1"}}},
                 {"type": "WriteLine", "txt": "x", "text": {"var": "Missing"}},
                 {"type": "Elsa.RunCSharp", "id": "a/b~c"},
@@ -230,7 +230,7 @@ fn all_problems_are_reported_with_their_places() {
         "/options/activationStrategy: unknown activation strategy \"Sometimes\"",
         "/variables/2: a variable must be an object, not a number",
         "/variables: variable \"A\" is declared twice",
-        "/root/activities/1: activity type \"Delay\" is not supported",
+        "/root/activities/1: activity type \"ParallelForEach\" is not supported",
         "/root/activities/2: duplicate activity id \"e\"",
         "/root/activities/4: activity type \"Elsa.RunCSharp\" is not supported: its code cannot run",
         "/root/activities/5: an activity must be an object or an array of activities, not a number",

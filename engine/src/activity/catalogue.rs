@@ -4,10 +4,10 @@
 //! activities that users register in SQL share the one entry [`CUSTOM`].
 
 use crate::activity::{
-    Activity, Cases, Descriptor, InputDescriptor, OutputDescriptor, break_, complete, correlate, custom, end, event,
-    fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each, fork, if_,
-    not_found, parallel, publish_event, run_task, sequence, set_name, set_output, set_variable, sql, start, switch,
-    while_, write_line,
+    Activity, Cases, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, complete, correlate, cron, custom,
+    delay, end, event, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart, for_,
+    for_each, fork, if_, not_found, parallel, publish_event, run_task, sequence, set_name, set_output, set_variable,
+    sql, start, start_at, switch, timer, while_, write_line,
 };
 
 /// All activity types, in the order of the documentation.
@@ -40,6 +40,10 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &event::Event,
     &publish_event::PublishEvent,
     &run_task::RunTask,
+    &delay::Delay,
+    &start_at::StartAt,
+    &timer::Timer,
+    &cron::Cron,
     &sql::Sql,
 ];
 
@@ -87,7 +91,7 @@ impl Descriptor {
 impl InputDescriptor {
     /// An optional input, evaluated before the activity runs.
     pub const fn new(name: &'static str, type_name: &'static str, description: &'static str) -> Self {
-        Self { name, type_name, default: None, required: false, auto_evaluate: true, description }
+        Self { name, type_name, default: None, required: false, auto_evaluate: true, check: None, description }
     }
 
     /// Gives it a default, as JSON text.
@@ -101,6 +105,13 @@ impl InputDescriptor {
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;
+        self
+    }
+
+    /// Checks constants when the definition is stored.
+    #[must_use]
+    pub const fn checked(mut self, check: Check) -> Self {
+        self.check = Some(check);
         self
     }
 

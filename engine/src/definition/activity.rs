@@ -231,6 +231,13 @@ impl<'a> Reading<'a> {
                 self.reader.input(value, type_name, &place)
             }
         });
+        if let Some(check) = input.check
+            && let Some((key, _)) = entry(members, input.name)
+            && let Some(Expression { kind: ExpressionKind::Literal(value), .. }) = &read
+            && let Err(fault) = check(value)
+        {
+            self.reader.problems.invalid(&place.key(key), fault.message);
+        }
         let silent = self.reader.problems.count() == before;
         if read.is_none() && silent && input.required {
             let message = format!("missing input \"{}\" of activity type \"{}\"", input.name, descriptor.type_name);

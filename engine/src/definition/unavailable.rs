@@ -7,11 +7,9 @@ use super::spelling;
 use crate::activity::catalogue;
 
 /// Activity types of Elsa that are known to exist but not available in this version.
-const ELSA_ONLY: [&str; 27] = [
+const ELSA_ONLY: [&str; 23] = [
     "BulkDispatchWorkflows",
     "Composite",
-    "Cron",
-    "Delay",
     "DispatchWorkflow",
     "DownloadHttpFile",
     "ExecuteWorkflow",
@@ -30,9 +28,7 @@ const ELSA_ONLY: [&str; 27] = [
     "SqlCommand",
     "SqlQuery",
     "SqlSingleValue",
-    "StartAt",
     "StateMachine",
-    "Timer",
     "Workflow",
     "WriteHttpResponse",
 ];

@@ -3,10 +3,14 @@
 //! Everything here takes effect at once and is undone if the call faults; only completion waits until
 //! the call has returned.
 
+use std::rc::Rc;
+
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::activity::flowchart::scope::FlowScope;
+use crate::calendar::Zone;
 use crate::execution::core::Core;
 use crate::execution::undo::Undo;
 use crate::execution::variables::check_depth;
@@ -58,6 +62,16 @@ impl<'a> Execution<'a> {
     /// A new id.
     pub fn new_id(&mut self) -> Uuid {
         self.core.host.new_id()
+    }
+
+    /// The instant of this burst.
+    pub fn instant(&self) -> DateTime<Utc> {
+        self.core.work.now
+    }
+
+    /// The rules of a time zone; without a name, of the session's.
+    pub fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {
+        self.core.host.zone(name)
     }
 
     /// Answers to query cancel; for long computations inside one call.

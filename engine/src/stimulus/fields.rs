@@ -89,6 +89,8 @@ const START_AT: &[Shape] = &[Shape { fields: &[counts("ExecuteAt", Kind::Instant
 const TIMER: &[Shape] = &[
     Shape { fields: &[counts("ResumeAt", Kind::Instant)] },
     Shape { fields: &[counts("StartAt", Kind::Instant), counts("Interval", Kind::Span)] },
+    // Ours of a trigger. Elsa's holds the first fire, which is another one whenever it is indexed again.
+    Shape { fields: &[counts("Interval", Kind::Span)] },
 ];
 const CRON: &[Shape] = &[
     Shape { fields: &[counts("ExecuteAt", Kind::Instant), counts("CronExpression", Kind::Text)] },

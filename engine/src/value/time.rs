@@ -1,9 +1,20 @@
-//! Texts of instants and spans as .NET and ISO 8601 write them. Only checked here: they stay text.
+//! Texts of instants and spans as .NET, ISO 8601 and PostgreSQL write them.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
-/// Whether a text is an ISO 8601 date, or date and time with or without offset.
-pub(crate) fn is_date_time(text: &str) -> bool {
+use crate::calendar::Interval;
+
+/// What a text says of a date and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// An instant: it came with an offset.
+    Instant(DateTime<Utc>),
+    /// What a clock on the wall shows; whose, the text does not say.
+    Local(NaiveDateTime),
+}
+
+/// Reads an ISO 8601 date, or date and time with or without offset, to the microsecond.
+pub(crate) fn date_time(text: &str) -> Option<Moment> {
     const LOCAL: [&str; 4] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M"];
     const OFFSET: [&str; 4] =
         ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%d %H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z", "%Y-%m-%d %H:%M%#z"];
@@ -16,76 +27,29 @@ pub(crate) fn is_date_time(text: &str) -> bool {
         }
         None => text,
     };
-    DateTime::parse_from_rfc3339(text).is_ok()
-        || LOCAL.iter().any(|format| NaiveDateTime::parse_from_str(text, format).is_ok())
-        || OFFSET.iter().any(|format| DateTime::parse_from_str(text, format).is_ok())
-        || NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
+    let instant = DateTime::parse_from_rfc3339(text)
+        .ok()
+        .or_else(|| OFFSET.iter().find_map(|format| DateTime::parse_from_str(text, format).ok()));
+    if let Some(instant) = instant {
+        return Some(Moment::Instant(DateTime::from_timestamp_micros(instant.timestamp_micros())?));
+    }
+    let local = LOCAL
+        .iter()
+        .find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())
+        .or_else(|| Some(NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?.and_time(NaiveTime::MIN)))?;
+    Some(Moment::Local(DateTime::from_timestamp_micros(local.and_utc().timestamp_micros())?.naive_utc()))
 }
 
-/// Whether a text is a span: .NET's `[-][d.]hh:mm[:ss[.fffffff]]` or a number of days, or ISO 8601 (`PT5M`).
+/// Whether a text is an ISO 8601 date, or date and time with or without offset.
+pub(crate) fn is_date_time(text: &str) -> bool {
+    date_time(text).is_some()
+}
+
+/// Whether a text is a span: whatever [`Interval`] reads, or .NET's bare number of days.
 pub(crate) fn is_time_span(text: &str) -> bool {
-    let text = text.strip_prefix('-').unwrap_or(text);
-    is_dotnet_span(text) || is_iso_span(text)
-}
-
-fn is_dotnet_span(text: &str) -> bool {
-    let parts: Vec<&str> = text.split(':').collect();
-    let within = |text: &str, max: u32| {
-        matches!(text.len(), 1 | 2) && is_digits(text) && text.parse::<u32>().is_ok_and(|number| number <= max)
-    };
-    let days = |text: &str| is_digits(text) && text.len() <= 8;
-    let hours = |text: &str| match text.split_once('.') {
-        Some((before, hours)) => days(before) && within(hours, 23),
-        None => within(text, 23),
-    };
-    let seconds = |text: &str| match text.split_once('.') {
-        Some((seconds, fraction)) => within(seconds, 59) && is_digits(fraction) && fraction.len() <= 7,
-        None => within(text, 59),
-    };
-    match parts.as_slice() {
-        [whole] => days(whole),
-        [first, minutes] => hours(first) && within(minutes, 59),
-        [first, minutes, last] => hours(first) && within(minutes, 59) && seconds(last),
-        [first, second, minutes, last] => days(first) && within(second, 23) && within(minutes, 59) && seconds(last),
-        _ => false,
-    }
-}
-
-fn is_iso_span(text: &str) -> bool {
-    let Some(rest) = text.strip_prefix(['P', 'p']) else {
-        return false;
-    };
-    let (date, time) = match rest.split_once(['T', 't']) {
-        Some((date, time)) if !time.is_empty() => (date, time),
-        Some(_) => return false,
-        None => (rest, ""),
-    };
-    !(date.is_empty() && time.is_empty()) && has_units(date, "YMWD") && has_units(time, "HMS")
-}
-
-/// Whether a text is a sequence of numbers each followed by a unit, units in this order and none twice.
-fn has_units(mut text: &str, units: &str) -> bool {
-    let mut allowed = units;
-    while !text.is_empty() {
-        let length = text.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
-        let number = &text[..length];
-        let Some(unit) = text[length..].chars().next() else {
-            return false;
-        };
-        let Some(at) = allowed.find(unit.to_ascii_uppercase()) else {
-            return false;
-        };
-        if number.parse::<f64>().is_err() {
-            return false;
-        }
-        allowed = &allowed[at + 1..];
-        text = &text[length + unit.len_utf8()..];
-    }
-    true
-}
-
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+    let days = text.strip_prefix('-').unwrap_or(text);
+    let is_days = matches!(days.len(), 1..=8) && days.bytes().all(|byte| byte.is_ascii_digit());
+    is_days || Interval::parse(text).is_ok()
 }
 
 #[cfg(test)]
@@ -111,11 +75,24 @@ mod tests {
 
     #[test]
     fn spans() {
-        for text in ["00:01:00", "1.02:03:04.5", "-00:00:05", "7", "1:02", "PT5M", "P1DT2H", "P2W", "PT0.5S", "1:0:0:0"]
-        {
+        for text in [
+            "00:01:00",
+            "1.02:03:04.5",
+            "-00:00:05",
+            "7",
+            "1:02",
+            "PT5M",
+            "P1DT2H",
+            "P2W",
+            "PT0.5S",
+            "1:0:0:0",
+            "25:00:00",
+            "5 minutes",
+            "1 mon 2 days",
+        ] {
             assert!(is_time_span(text), "{text}");
         }
-        for text in ["", "-", "00:61:00", "25:00:00", "five minutes", "P", "PT", "P1S", "PTS", "1:2:3:4:5", "Pä"] {
+        for text in ["", "-", "00:61:00", "1.25:00:00", "five minutes", "P", "PT", "P1S", "PTS", "1:2:3:4:5", "Pä"] {
             assert!(!is_time_span(text), "{text}");
         }
     }

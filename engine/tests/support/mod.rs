@@ -7,11 +7,13 @@
 #![allow(dead_code)]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Offset, TimeZone, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
+use workflow_engine::calendar::{Utc0, Zone};
 use workflow_engine::definition::{ActivityTypes, CustomType, ReadLimits, compile};
 use workflow_engine::execution::{self, Delta, Limits, sequence_of};
 use workflow_engine::expression::Scope;
@@ -24,6 +26,15 @@ use workflow_engine::program::Program;
 
 /// Stack for tests of deep values: what a backend has, or more where nothing is optimized.
 const ROOM: usize = if cfg!(debug_assertions) { 64 << 20 } else { 4 << 20 };
+
+/// A zone of the IANA database.
+pub struct Named(pub chrono_tz::Tz);
+
+impl Zone for Named {
+    fn offset_at(&self, utc: DateTime<Utc>) -> i32 {
+        self.0.offset_from_utc_datetime(&utc.naive_utc()).fix().local_minus_utc()
+    }
+}
 
 /// A function of the user.
 pub type UserFunction = fn(&Value) -> Result<Value, Fault>;
@@ -49,6 +60,16 @@ pub struct FakeHost {
 impl Host for FakeHost {
     fn now(&self) -> DateTime<Utc> {
         DateTime::from_timestamp(1_800_000_000, 0).expect("a valid instant")
+    }
+
+    fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {
+        let Some(name) = name else {
+            return Ok(Rc::new(Utc0));
+        };
+        match name.parse() {
+            Ok(zone) => Ok(Rc::new(Named(zone))),
+            Err(_) => Err(Fault::new("22023", format!("time zone \"{name}\" not recognized"))),
+        }
     }
 
     fn new_id(&mut self) -> Uuid {

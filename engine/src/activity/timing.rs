@@ -1,0 +1,181 @@
+//! What the activities of time share: their common inputs, and reading them.
+
+use std::rc::Rc;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Value, json};
+
+use crate::activity::InputDescriptor;
+use crate::bookmark::NewBookmark;
+use crate::calendar::{self, Cron, Interval, Misfire, Overlap, Schedule, When, Zone};
+use crate::execution::Execution;
+use crate::fault::Fault;
+use crate::journal::EventKind;
+use crate::value::to_text;
+
+/// Input 1 of all of them.
+pub(super) const TIME_ZONE: InputDescriptor = InputDescriptor::new(
+    "timeZone",
+    "String",
+    "Time zone for days, months and times without an offset, such as Europe/Berlin; by default the session's.",
+);
+
+/// Position of [`TIME_ZONE`].
+const TIME_ZONE_AT: usize = 1;
+
+/// Input 2 of those that can be triggers.
+pub(super) const MISFIRE: InputDescriptor = InputDescriptor::new(
+    "misfire",
+    "String",
+    "As a trigger, what becomes of fires that were missed: once (all of them together), skip or all.",
+)
+.default("\"once\"")
+.checked(check_misfire);
+
+/// Input 3 of those.
+pub(super) const MISFIRE_CAP: InputDescriptor =
+    InputDescriptor::new("misfireCap", "Integer", "How many missed fires \"all\" makes up for, the last ones.")
+        .default("100")
+        .checked(check_cap);
+
+/// Input 4 of those.
+pub(super) const OVERLAP: InputDescriptor = InputDescriptor::new(
+    "overlap",
+    "String",
+    "As a trigger, what a fire does while an earlier run is not over: allow, skip or queue.",
+)
+.default("\"allow\"")
+.checked(check_overlap);
+
+/// Input 5 of those.
+pub(super) const JITTER: InputDescriptor =
+    InputDescriptor::new("jitter", "TimeSpan", "As a trigger, each fire is put off by a random time up to this.")
+        .checked(check_jitter);
+
+/// The zone of input [`TIME_ZONE`].
+fn zone_name(cx: &Execution<'_>) -> Option<String> {
+    Some(cx.text(TIME_ZONE_AT).trim().to_owned()).filter(|name| !name.is_empty())
+}
+
+/// The first occurrence of a schedule from now on, in the zone of the activity.
+pub(super) fn first_after_now(cx: &Execution<'_>, schedule: &Schedule) -> Result<Option<DateTime<Utc>>, Fault> {
+    let zone = cx.zone(schedule.time_zone.as_deref())?;
+    Ok(schedule.first_after(cx.instant(), zone.as_ref()))
+}
+
+/// The zone that the activity is meant in.
+pub(super) fn zone(cx: &Execution<'_>) -> Result<Rc<dyn Zone>, Fault> {
+    cx.zone(zone_name(cx).as_deref())
+}
+
+/// A rule with the policies that the inputs name. A zone that does not exist is refused here, before anything is stored.
+pub(super) fn schedule(cx: &Execution<'_>, when: When) -> Result<Schedule, Fault> {
+    let time_zone = zone_name(cx);
+    cx.zone(time_zone.as_deref())?;
+    let jitter = match cx.input(5) {
+        Value::Null => None,
+        value => Some(jitter(value)?),
+    };
+    Ok(Schedule {
+        when,
+        time_zone,
+        misfire: misfire(cx.input(2))?,
+        misfire_cap: cap(cx.input(3))?,
+        overlap: overlap(cx.input(4))?,
+        jitter,
+    })
+}
+
+/// Waits until an instant, which stands in the journal, too.
+pub(super) fn wait(cx: &mut Execution<'_>, at: DateTime<Utc>, payload: Value) -> Result<(), Fault> {
+    cx.journal(EventKind::Note, Some(payload.clone()));
+    cx.create_bookmark(NewBookmark { payload: Some(payload), due_at: Some(at), ..NewBookmark::default() })?;
+    Ok(())
+}
+
+/// An instant as text.
+pub(super) fn instant_text(at: DateTime<Utc>) -> Value {
+    json!(at.to_rfc3339_opts(SecondsFormat::AutoSi, true))
+}
+
+/// The interval that a value says.
+pub(super) fn interval(value: &Value) -> Result<Interval, Fault> {
+    Interval::parse(&to_text(value))
+}
+
+/// The interval that a value says, which must lead forward.
+pub(super) fn positive_interval(value: &Value) -> Result<Interval, Fault> {
+    let interval = interval(value)?;
+    if interval.is_positive() { Ok(interval) } else { Err(calendar::not_positive(&to_text(value))) }
+}
+
+/// The fault for an instant that there is none of.
+pub(super) fn out_of_range() -> Fault {
+    Fault::new("22008", "timestamp out of range")
+}
+
+fn misfire(value: &Value) -> Result<Misfire, Fault> {
+    if value.is_null() { Ok(Misfire::default()) } else { Misfire::parse(&to_text(value)) }
+}
+
+fn overlap(value: &Value) -> Result<Overlap, Fault> {
+    if value.is_null() { Ok(Overlap::default()) } else { Overlap::parse(&to_text(value)) }
+}
+
+fn cap(value: &Value) -> Result<u32, Fault> {
+    if value.is_null() {
+        return Ok(calendar::MISFIRE_CAP);
+    }
+    let cap = value
+        .as_i64()
+        .and_then(|cap| u32::try_from(cap).ok())
+        .filter(|cap| (1..=calendar::MISFIRE_CAP_MAX).contains(cap));
+    cap.ok_or_else(|| {
+        Fault::new("22023", format!("\"misfireCap\" must be between 1 and {}", calendar::MISFIRE_CAP_MAX))
+    })
+}
+
+fn jitter(value: &Value) -> Result<Interval, Fault> {
+    let interval = interval(value)?;
+    if interval == Interval::default() || interval.is_positive() {
+        return Ok(interval);
+    }
+    Err(Fault::new("22023", "\"jitter\" must not be negative"))
+}
+
+/// Checks a constant interval.
+pub(super) fn check_interval(value: &Value) -> Result<(), Fault> {
+    interval(value).map(drop)
+}
+
+/// Checks a constant interval that must lead forward.
+pub(super) fn check_positive(value: &Value) -> Result<(), Fault> {
+    positive_interval(value).map(drop)
+}
+
+/// Reads a cron expression that matches some day.
+pub(super) fn cron(text: &str) -> Result<Cron, Fault> {
+    let cron = Cron::parse(text).map_err(|error| error.fault(text))?;
+    if cron.is_never() { Err(calendar::never(text)) } else { Ok(cron) }
+}
+
+/// Checks a constant cron expression.
+pub(super) fn check_cron(value: &Value) -> Result<(), Fault> {
+    cron(&to_text(value)).map(drop)
+}
+
+fn check_misfire(value: &Value) -> Result<(), Fault> {
+    misfire(value).map(drop)
+}
+
+fn check_overlap(value: &Value) -> Result<(), Fault> {
+    overlap(value).map(drop)
+}
+
+fn check_cap(value: &Value) -> Result<(), Fault> {
+    cap(value).map(drop)
+}
+
+fn check_jitter(value: &Value) -> Result<(), Fault> {
+    jitter(value).map(drop)
+}

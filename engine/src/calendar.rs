@@ -1,0 +1,39 @@
+//! Calendar arithmetic: intervals, cron expressions, and schedules made of them.
+//!
+//! Everything here is a pure function of texts, instants and the rules of a time zone, which come in
+//! through [`Zone`]. No clock is read and nothing is remembered, so a test can ask about any instant.
+
+use chrono::{DateTime, Utc};
+
+mod cron;
+mod cron_days;
+mod cron_text;
+mod interval;
+mod interval_text;
+mod occurrences;
+mod schedule;
+mod schedule_text;
+mod wall_clock;
+
+pub use cron::Cron;
+pub use cron_text::CronError;
+pub use interval::Interval;
+pub use schedule::{MISFIRE_CAP, MISFIRE_CAP_MAX, Misfire, Overlap, Plan, Schedule, When};
+pub(crate) use schedule_text::{never, not_positive};
+pub(crate) use wall_clock::instant_of;
+
+/// The offset rules of a time zone. The host has them.
+pub trait Zone {
+    /// Seconds east of UTC in force at an instant.
+    fn offset_at(&self, utc: DateTime<Utc>) -> i32;
+}
+
+/// The zone that never differs from UTC.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Utc0;
+
+impl Zone for Utc0 {
+    fn offset_at(&self, _utc: DateTime<Utc>) -> i32 {
+        0
+    }
+}

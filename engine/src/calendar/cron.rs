@@ -1,0 +1,200 @@
+//! Cron expressions: which times of the wall clock they match, and when the next one is.
+//!
+//! The rules are Vixie cron's. Day of month and day of week are alternatives where both are restricted,
+//! that is, where neither is written with a leading `*`. Clocks that change: a job whose minute and hour are
+//! fixed runs once for each of its times, in an overlap at the first of the two, and for all that a gap
+//! skipped right after it; a job with `*` in the minute or the hour runs whenever the clock shows one of its
+//! times, so not at all for those in a gap, and twice for those in an overlap.
+//!
+//! The search goes by months, days and times of day with sets of bits, never by the minute.
+
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
+
+use super::cron_days::{Days, bits_between};
+use super::wall_clock::{DAY, first_reached, first_unseen, next_change, offset_at};
+use super::{CronError, Zone, cron_text};
+
+/// How many years are searched. The calendar, days of the week included, repeats after 400 years:
+/// what does not match within them never does.
+const HORIZON: i32 = 400;
+
+/// How many changes of the clocks may come between a candidate and the next; a zone that has more is none.
+const MAX_STEPS: usize = 4096;
+
+/// A cron expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cron {
+    pub(super) seconds: u64,
+    pub(super) minutes: u64,
+    pub(super) hours: u32,
+    pub(super) months: u16,
+    pub(super) days: Days,
+    /// Whether minute or hour are written with a leading `*`.
+    pub(super) wildcard: bool,
+}
+
+impl Cron {
+    /// Reads five fields, six with seconds first, or a name such as `@hourly`.
+    ///
+    /// # Errors
+    /// The piece that is wrong, where it stands, and why.
+    pub fn parse(text: &str) -> Result<Self, CronError> {
+        cron_text::parse(text)
+    }
+
+    /// The first instant after another at which it fires. `None`: it never does again.
+    pub fn next_after(&self, after: DateTime<Utc>, zone: &dyn Zone) -> Option<DateTime<Utc>> {
+        let second = after.timestamp();
+        let found = if self.wildcard { self.next_wildcard(second, zone) } else { self.next_fixed(second, zone) };
+        found.and_then(|second| DateTime::from_timestamp(second, 0))
+    }
+
+    /// Whether no day ever matches, as 30 February.
+    pub fn is_never(&self) -> bool {
+        self.next_local(NaiveDateTime::default()).is_none()
+    }
+
+    /// Fires at the first instant at which the clock has reached one of its times. That function of
+    /// time never falls, so whatever the clock has not shown yet is still to come.
+    fn next_fixed(&self, after: i64, zone: &dyn Zone) -> Option<i64> {
+        let wall = self.next_wall(first_unseen(after, zone)?)?;
+        first_reached(wall, zone)
+    }
+
+    /// Fires whenever the clock shows one of its times.
+    fn next_wildcard(&self, after: i64, zone: &dyn Zone) -> Option<i64> {
+        let mut from = after.checked_add(1)?;
+        for _ in 0..MAX_STEPS {
+            let offset = offset_at(zone, from)?;
+            let candidate = self.next_wall(from.checked_add(offset)?)? - offset;
+            // A change before the candidate may hide it, or bring another one before it. Beyond two days the
+            // clock cannot show again what it shows now, and shows nothing that matches until near the candidate.
+            let near = from.saturating_add(2 * DAY);
+            match next_change(zone, from, candidate.min(near)) {
+                Some(change) => from = change,
+                None if candidate <= near => return Some(candidate),
+                None => from = near.max(candidate.saturating_sub(2 * DAY)),
+            }
+        }
+        None
+    }
+
+    /// The first time that matches, not before another; both in seconds of the wall clock.
+    fn next_wall(&self, wall: i64) -> Option<i64> {
+        let local = DateTime::from_timestamp(wall, 0)?.naive_utc();
+        self.next_local(local).map(|found| found.and_utc().timestamp())
+    }
+
+    fn next_local(&self, from: NaiveDateTime) -> Option<NaiveDateTime> {
+        let date = from.date();
+        if self.matches_day(date)
+            && let Some(time) = self.next_time(from.time())
+        {
+            return Some(date.and_time(time));
+        }
+        let date = self.next_day(date.succ_opt()?)?;
+        self.next_time(NaiveTime::MIN).map(|time| date.and_time(time))
+    }
+
+    /// The first time of day that matches, not before another.
+    fn next_time(&self, from: NaiveTime) -> Option<NaiveTime> {
+        let (hour, minute, second) = (from.hour(), from.minute(), from.second());
+        let in_hour = |minute: u32, second: u32| {
+            if has(self.minutes, minute)
+                && let Some(second) = first_from(self.seconds, second)
+            {
+                return Some((minute, second));
+            }
+            Some((first_from(self.minutes, minute + 1)?, first_from(self.seconds, 0)?))
+        };
+        let (hour, (minute, second)) = match in_hour(minute, second) {
+            Some(found) if has(self.hours.into(), hour) => (hour, found),
+            _ => (first_from(self.hours.into(), hour + 1)?, in_hour(0, 0)?),
+        };
+        NaiveTime::from_hms_opt(hour, minute, second)
+    }
+
+    fn matches_day(&self, date: NaiveDate) -> bool {
+        has(self.months.into(), date.month()) && has(self.days.of(date.year(), date.month()).into(), date.day())
+    }
+
+    /// The first day that matches, not before another.
+    fn next_day(&self, from: NaiveDate) -> Option<NaiveDate> {
+        let (mut year, mut month, mut day) = (from.year(), from.month(), from.day());
+        let last_year = year.saturating_add(HORIZON);
+        loop {
+            match first_from(self.months.into(), month) {
+                Some(found) => {
+                    if found != month {
+                        day = 1;
+                    }
+                    month = found;
+                }
+                None => {
+                    year = year.checked_add(1).filter(|year| *year <= last_year)?;
+                    (month, day) = (1, 1);
+                    continue;
+                }
+            }
+            if let Some(day) = first_from(self.days.of(year, month).into(), day) {
+                return NaiveDate::from_ymd_opt(year, month, day);
+            }
+            (month, day) = (month + 1, 1);
+        }
+    }
+
+    /// How many times match between two of the wall clock, both included.
+    pub(super) fn count(&self, from: NaiveDateTime, to: NaiveDateTime) -> u64 {
+        let before = |at: NaiveDateTime| if self.matches_day(at.date()) { self.times_before(at.time()) } else { 0 };
+        let whole = self.count_days(from.date(), to.date()).saturating_mul(self.times_of_day());
+        let last = u64::from(self.matches_day(to.date()) && self.matches_time(to.time()));
+        (whole + before(to) + last).saturating_sub(before(from))
+    }
+
+    /// How many days match from one to before another.
+    fn count_days(&self, from: NaiveDate, to: NaiveDate) -> u64 {
+        let (mut year, mut month, mut day) = (from.year(), from.month(), from.day());
+        let mut count = 0;
+        while (year, month) <= (to.year(), to.month()) {
+            if has(self.months.into(), month) {
+                let end = if (year, month) == (to.year(), to.month()) { to.day() } else { 32 };
+                let within = self.days.of(year, month) & bits_between(day, end.saturating_sub(1));
+                count += u64::from(within.count_ones());
+            }
+            (year, month, day) = if month == 12 { (year + 1, 1, 1) } else { (year, month + 1, 1) };
+        }
+        count
+    }
+
+    fn times_of_day(&self) -> u64 {
+        u64::from(self.hours.count_ones()) * u64::from(self.minutes.count_ones()) * u64::from(self.seconds.count_ones())
+    }
+
+    fn matches_time(&self, time: NaiveTime) -> bool {
+        has(self.hours.into(), time.hour()) && has(self.minutes, time.minute()) && has(self.seconds, time.second())
+    }
+
+    /// How many times of day match before one.
+    fn times_before(&self, time: NaiveTime) -> u64 {
+        let below = |set: u64, value: u32| u64::from((set & ((1 << value) - 1)).count_ones());
+        let (minutes, seconds) = (u64::from(self.minutes.count_ones()), u64::from(self.seconds.count_ones()));
+        let mut count = below(self.hours.into(), time.hour()) * minutes * seconds;
+        if has(self.hours.into(), time.hour()) {
+            count += below(self.minutes, time.minute()) * seconds;
+            if has(self.minutes, time.minute()) {
+                count += below(self.seconds, time.second());
+            }
+        }
+        count
+    }
+}
+
+fn has(set: u64, value: u32) -> bool {
+    set & (1 << value) != 0
+}
+
+/// The first member that is not below a value.
+fn first_from(set: u64, value: u32) -> Option<u32> {
+    let rest = set & u64::MAX.checked_shl(value)?;
+    (rest != 0).then(|| rest.trailing_zeros())
+}

@@ -1,0 +1,288 @@
+//! Reading intervals in three notations.
+//!
+//! A number without a unit is refused: .NET takes `5` for days, PostgreSQL for seconds.
+
+use super::Interval;
+use super::interval::{MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_MINUTE, MICROS_PER_SECOND};
+use crate::fault::Fault;
+use crate::value::shorten;
+
+/// Longest text that is looked at; PostgreSQL itself reads no more.
+const MAX_LENGTH: usize = 255;
+
+/// Digits before the point of a number; more overflow every unit.
+const MAX_DIGITS: usize = 18;
+
+/// Numbers are counted in parts of this size.
+const SCALE: i128 = 1_000_000_000;
+
+/// Why a text is no interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wrong {
+    Syntax,
+    Range,
+}
+
+/// Reads an interval.
+pub(super) fn parse(text: &str) -> Result<Interval, Fault> {
+    read(text.trim()).map_err(|wrong| {
+        let shown = shorten(text, 60);
+        match wrong {
+            Wrong::Range => Fault::new("22008", format!("interval field value out of range: \"{shown}\"")),
+            Wrong::Syntax => Fault::new("22007", format!("invalid input syntax for type interval: \"{shown}\""))
+                .hint("Write an interval as 00:05:00, 1 day 2 hours, or P1DT2H."),
+        }
+    })
+}
+
+fn read(text: &str) -> Result<Interval, Wrong> {
+    if text.len() > MAX_LENGTH {
+        return Err(Wrong::Syntax);
+    }
+    let (negative, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let mut sum = Sum::default();
+    if let Some(rest) = unsigned.strip_prefix(['P', 'p']) {
+        read_iso(rest, &mut sum)?;
+        return sum.interval(negative);
+    }
+    if let Some(micros) = read_span(unsigned)? {
+        sum.micros = micros;
+        return sum.interval(negative);
+    }
+    let ago = read_words(text, &mut sum)?;
+    sum.interval(ago)
+}
+
+/// What was read so far, wide enough not to overflow.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    months: i128,
+    days: i128,
+    micros: i128,
+    /// Units that came already, as bits.
+    seen: u16,
+}
+
+impl Sum {
+    fn interval(self, negative: bool) -> Result<Interval, Wrong> {
+        let sign = if negative { -1 } else { 1 };
+        Ok(Interval {
+            months: i32::try_from(self.months * sign).map_err(|_| Wrong::Range)?,
+            days: i32::try_from(self.days * sign).map_err(|_| Wrong::Range)?,
+            micros: i64::try_from(self.micros * sign).map_err(|_| Wrong::Range)?,
+        })
+    }
+
+    /// Adds a number of units. Fractions go on in the next smaller part, as in PostgreSQL: a month has
+    /// 30 days then, and a day 24 hours.
+    fn add(&mut self, number: i128, unit: Unit) {
+        match unit {
+            Unit::Months(months) if months > 1 => self.months += rounded(number * i128::from(months), SCALE),
+            Unit::Months(_) => {
+                self.months += number / SCALE;
+                self.add_days(number % SCALE * 30);
+            }
+            Unit::Days(days) => self.add_days(number * i128::from(days)),
+            Unit::Micros(micros) => self.micros += rounded(number * i128::from(micros), SCALE),
+        }
+    }
+
+    fn add_days(&mut self, number: i128) {
+        self.days += number / SCALE;
+        self.micros += rounded(number % SCALE * i128::from(MICROS_PER_DAY), SCALE);
+    }
+
+    /// Notes a unit, which may come only once.
+    fn once(&mut self, unit: usize) -> Result<(), Wrong> {
+        let bit = u32::try_from(unit).ok().and_then(|unit| 1u16.checked_shl(unit)).ok_or(Wrong::Syntax)?;
+        if self.seen & bit != 0 {
+            return Err(Wrong::Syntax);
+        }
+        self.seen |= bit;
+        Ok(())
+    }
+}
+
+fn rounded(number: i128, scale: i128) -> i128 {
+    let half = if number < 0 { -scale / 2 } else { scale / 2 };
+    (number + half) / scale
+}
+
+/// What a unit counts.
+#[derive(Clone, Copy)]
+enum Unit {
+    Months(i64),
+    Days(i64),
+    Micros(i64),
+}
+
+/// Units by PostgreSQL's names, without the plural's `s`.
+const UNITS: [(&[&str], Unit); 12] = [
+    (&["microsecond", "usec", "us"], Unit::Micros(1)),
+    (&["millisecond", "msec", "ms"], Unit::Micros(1000)),
+    (&["second", "sec", "s"], Unit::Micros(MICROS_PER_SECOND)),
+    (&["minute", "min", "m"], Unit::Micros(MICROS_PER_MINUTE)),
+    (&["hour", "hr", "h"], Unit::Micros(MICROS_PER_HOUR)),
+    (&["day", "d"], Unit::Days(1)),
+    (&["week", "w"], Unit::Days(7)),
+    (&["month", "mon"], Unit::Months(1)),
+    (&["year", "yr", "y"], Unit::Months(12)),
+    (&["decade", "dec"], Unit::Months(120)),
+    (&["century", "cent", "centurie", "c"], Unit::Months(1200)),
+    (&["millennium", "mil", "millennia"], Unit::Months(12_000)),
+];
+
+/// Position that the time of day has among the units that came already.
+const TIME: usize = UNITS.len();
+
+fn unit_of(name: &str) -> Option<usize> {
+    let name = name.to_ascii_lowercase();
+    let singular = name.strip_suffix('s').filter(|rest| rest.len() > 1);
+    UNITS.iter().position(|(names, _)| names.contains(&name.as_str()) || singular.is_some_and(|s| names.contains(&s)))
+}
+
+/// A number in parts of [`SCALE`]. Further digits are dropped.
+fn number(text: &str) -> Result<i128, Wrong> {
+    let (negative, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.len() + fraction.len() == 0 || !digits(whole) || !digits(fraction) {
+        return Err(Wrong::Syntax);
+    }
+    let whole = whole.trim_start_matches('0');
+    if whole.len() > MAX_DIGITS {
+        return Err(Wrong::Range);
+    }
+    let shown: String = fraction.chars().chain("000000000".chars()).take(9).collect();
+    let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| Wrong::Syntax)? };
+    let parts = whole * SCALE + shown.parse::<i128>().map_err(|_| Wrong::Syntax)?;
+    Ok(if negative { -parts } else { parts })
+}
+
+/// Reads what follows the `P` of ISO 8601: units in order, each once, fractions anywhere.
+fn read_iso(text: &str, sum: &mut Sum) -> Result<(), Wrong> {
+    const DATE: [(char, Unit); 4] =
+        [('Y', Unit::Months(12)), ('M', Unit::Months(1)), ('W', Unit::Days(7)), ('D', Unit::Days(1))];
+    const CLOCK: [(char, Unit); 3] = [
+        ('H', Unit::Micros(MICROS_PER_HOUR)),
+        ('M', Unit::Micros(MICROS_PER_MINUTE)),
+        ('S', Unit::Micros(MICROS_PER_SECOND)),
+    ];
+    let (date, clock) = match text.split_once(['T', 't']) {
+        Some((_, "")) => return Err(Wrong::Syntax),
+        Some((date, clock)) => (date, clock),
+        None if text.is_empty() => return Err(Wrong::Syntax),
+        None => (text, ""),
+    };
+    read_iso_units(date, &DATE, sum)?;
+    read_iso_units(clock, &CLOCK, sum)
+}
+
+fn read_iso_units(text: &str, units: &[(char, Unit)], sum: &mut Sum) -> Result<(), Wrong> {
+    let (mut rest, mut units) = (text, units);
+    while !rest.is_empty() {
+        let length = rest.find(|c: char| c.is_ascii_alphabetic()).ok_or(Wrong::Syntax)?;
+        let letter = rest[length..].chars().next().map(|letter| letter.to_ascii_uppercase());
+        let at = units.iter().position(|(name, _)| Some(*name) == letter).ok_or(Wrong::Syntax)?;
+        sum.add(number(&rest[..length].replace(',', "."))?, units[at].1);
+        units = &units[at + 1..];
+        rest = &rest[length + 1..];
+    }
+    Ok(())
+}
+
+/// Reads .NET's `[d.]hh:mm[:ss[.fffffff]]` or `d:hh:mm:ss`, without the sign; `None` if it is written otherwise.
+/// Hours without days may be more than 24, as in PostgreSQL.
+fn read_span(text: &str) -> Result<Option<i128>, Wrong> {
+    if !text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.')) {
+        return Ok(None);
+    }
+    let parts: Vec<&str> = text.split(':').collect();
+    let (days, hours, minutes, seconds) = match parts.as_slice() {
+        [hours, minutes] => ("0", *hours, *minutes, "0"),
+        [hours, minutes, seconds] => ("0", *hours, *minutes, *seconds),
+        [days, hours, minutes, seconds] => (*days, *hours, *minutes, *seconds),
+        _ => return Ok(None),
+    };
+    let (days, hours, counted) = match hours.split_once('.') {
+        Some(_) if parts.len() == 4 => return Err(Wrong::Syntax),
+        Some((days, hours)) => (days, hours, true),
+        None => (days, hours, parts.len() == 4),
+    };
+    let most = if counted { 23 } else { i128::MAX / SCALE };
+    let total = whole(days, i128::MAX / SCALE)? * i128::from(MICROS_PER_DAY)
+        + whole(hours, most)? * i128::from(MICROS_PER_HOUR)
+        + clock(minutes, seconds)?;
+    Ok(Some(total))
+}
+
+/// Minutes and seconds of a time of day.
+fn clock(minutes: &str, seconds: &str) -> Result<i128, Wrong> {
+    let (minutes, parts) = (whole(minutes, 59)?, number(seconds)?);
+    if seconds.starts_with('.') || seconds.split('.').next().is_some_and(|whole| whole.len() > 2) {
+        return Err(Wrong::Syntax);
+    }
+    if parts >= 60 * SCALE {
+        return Err(Wrong::Range);
+    }
+    Ok(minutes * i128::from(MICROS_PER_MINUTE) + rounded(parts * i128::from(MICROS_PER_SECOND), SCALE))
+}
+
+/// A number without sign and fraction.
+fn whole(text: &str, most: i128) -> Result<i128, Wrong> {
+    if text.starts_with(['+', '-']) || text.contains('.') {
+        return Err(Wrong::Syntax);
+    }
+    let number = number(text)? / SCALE;
+    if number > most { Err(Wrong::Range) } else { Ok(number) }
+}
+
+/// Reads PostgreSQL's notation; says whether it ends with `ago`.
+fn read_words(text: &str, sum: &mut Sum) -> Result<bool, Wrong> {
+    let mut rest = text.strip_prefix('@').unwrap_or(text).trim_start();
+    let mut any = false;
+    while !rest.is_empty() {
+        if any && rest.eq_ignore_ascii_case("ago") {
+            return Ok(true);
+        }
+        let length = rest.find(|c: char| !matches!(c, '0'..='9' | '+' | '-' | '.' | ':')).unwrap_or(rest.len());
+        let (value, after) = rest.split_at(length);
+        if value.contains(':') {
+            sum.once(TIME)?;
+            sum.micros += time_of_day(value)?;
+            rest = after.trim_start();
+        } else {
+            let after = after.trim_start();
+            let length = after.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after.len());
+            let (name, after) = after.split_at(length);
+            let unit = unit_of(name).ok_or(Wrong::Syntax)?;
+            sum.once(unit)?;
+            sum.add(number(value)?, UNITS[unit].1);
+            rest = after.trim_start();
+        }
+        any = true;
+    }
+    if any { Ok(false) } else { Err(Wrong::Syntax) }
+}
+
+/// A time of day with a sign, which counts for all of it.
+fn time_of_day(text: &str) -> Result<i128, Wrong> {
+    let (negative, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let mut parts = unsigned.split(':');
+    let (hours, minutes) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+    let seconds = parts.next().unwrap_or("0");
+    if parts.next().is_some() {
+        return Err(Wrong::Syntax);
+    }
+    let micros = whole(hours, i128::MAX / SCALE)? * i128::from(MICROS_PER_HOUR) + clock(minutes, seconds)?;
+    Ok(if negative { -micros } else { micros })
+}

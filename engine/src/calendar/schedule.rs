@@ -1,0 +1,203 @@
+//! Schedules: when time fires a trigger, and what becomes of fires that were missed.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Serialize};
+
+use super::occurrences::Occurrences;
+use super::{Interval, Zone, schedule_text};
+use crate::fault::Fault;
+use crate::value::shorten;
+
+/// How many missed occurrences [`Misfire::All`] makes up for by default.
+pub const MISFIRE_CAP: u32 = 100;
+
+/// How many it can be told to make up for at most.
+pub const MISFIRE_CAP_MAX: u32 = 10_000;
+
+/// When time fires a trigger. Stored with the trigger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Schedule {
+    /// The rule.
+    pub when: When,
+    /// Zone that days, months and cron expressions are meant in; `None`: that of the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_zone: Option<String>,
+    /// What becomes of fires that were missed.
+    #[serde(default)]
+    pub misfire: Misfire,
+    /// How many missed fires [`Misfire::All`] makes up for, the last ones.
+    #[serde(default = "default_cap")]
+    pub misfire_cap: u32,
+    /// What happens while an earlier run is not over.
+    #[serde(default)]
+    pub overlap: Overlap,
+    /// A fire is put off by a random time up to this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jitter: Option<Interval>,
+}
+
+fn default_cap() -> u32 {
+    MISFIRE_CAP
+}
+
+/// The rule of a schedule.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum When {
+    /// Once.
+    At(DateTime<Utc>),
+    /// At regular intervals: the first occurrence is one interval after the anchor.
+    Every {
+        /// The interval.
+        interval: Interval,
+        /// The anchor, which all occurrences are measured from.
+        start: DateTime<Utc>,
+    },
+    /// As a cron expression says.
+    Cron(String),
+    /// Whenever the server starts; time alone never fires it.
+    Reboot,
+}
+
+/// What becomes of fires that were missed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Misfire {
+    /// All of them together fire once.
+    #[default]
+    Once,
+    /// None of them fires.
+    Skip,
+    /// Each of them fires.
+    All,
+}
+
+/// What happens at a fire while an earlier run is not over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Overlap {
+    /// Another run starts beside it.
+    #[default]
+    Allow,
+    /// Nothing.
+    Skip,
+    /// Another run starts after it.
+    Queue,
+}
+
+impl Misfire {
+    /// Reads `once`, `skip` or `all`, in any letter case.
+    ///
+    /// # Errors
+    /// 22023 if it is none of them.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        choose("misfire policy", text, [("once", Self::Once), ("skip", Self::Skip), ("all", Self::All)])
+    }
+}
+
+impl Overlap {
+    /// Reads `allow`, `skip` or `queue`, in any letter case.
+    ///
+    /// # Errors
+    /// 22023 if it is none of them.
+    pub fn parse(text: &str) -> Result<Self, Fault> {
+        choose("overlap policy", text, [("allow", Self::Allow), ("skip", Self::Skip), ("queue", Self::Queue)])
+    }
+}
+
+fn choose<T>(what: &str, text: &str, choices: [(&str, T); 3]) -> Result<T, Fault> {
+    let hint = format!("It is one of {}.", choices.each_ref().map(|(name, _)| *name).join(", "));
+    let found = choices.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(text.trim()));
+    found.map(|(_, choice)| choice).ok_or_else(|| {
+        let message = format!("unknown {what} \"{}\"", shorten(text, 60));
+        Fault::new("22023", message).hint(hint)
+    })
+}
+
+/// What to do about a schedule that is due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// What fires now, by the instants that it was due at, oldest first.
+    pub fire: Vec<DateTime<Utc>>,
+    /// How many occurrences do not fire.
+    pub missed: u64,
+    /// When it is due next.
+    pub next: Option<DateTime<Utc>>,
+}
+
+impl Schedule {
+    /// A schedule with all policies at their defaults.
+    pub fn new(when: When) -> Self {
+        Self {
+            when,
+            time_zone: None,
+            misfire: Misfire::default(),
+            misfire_cap: MISFIRE_CAP,
+            overlap: Overlap::default(),
+            jitter: None,
+        }
+    }
+
+    /// Reads a rule as a person writes it: a cron expression of five or six fields, a name such as `@daily` or `@reboot`,
+    /// or an interval with or without `every` before it, which begins now.
+    ///
+    /// # Errors
+    /// 22023 if it is none of them or can never fire, 22008 if the interval is too long.
+    pub fn parse_text(text: &str, now: DateTime<Utc>) -> Result<When, Fault> {
+        schedule_text::parse(text, now)
+    }
+
+    /// This schedule with the anchor of the one that it replaces, if the interval stayed the same: a definition that
+    /// is published again does not move its timers.
+    #[must_use]
+    pub fn anchored_as(mut self, before: &Self) -> Self {
+        if let (When::Every { interval, start }, When::Every { interval: same, start: anchor }) =
+            (&mut self.when, &before.when)
+            && interval == same
+            && self.time_zone == before.time_zone
+        {
+            *start = *anchor;
+        }
+        self
+    }
+
+    /// The first occurrence after an instant.
+    pub fn first_after(&self, now: DateTime<Utc>, zone: &dyn Zone) -> Option<DateTime<Utc>> {
+        Occurrences::of(&self.when, zone).after(now)
+    }
+
+    /// What fires now that `due` has come, and when it is due next. An occurrence is missed if a later one is
+    /// due as well, or if it is late by more than `grace`.
+    pub fn plan(&self, due: DateTime<Utc>, now: DateTime<Utc>, grace: TimeDelta, zone: &dyn Zone) -> Plan {
+        if due > now {
+            return Plan { fire: Vec::new(), missed: 0, next: Some(due) };
+        }
+        let occurrences = Occurrences::of(&self.when, zone);
+        let next = occurrences.after(now);
+        let later = occurrences.count(due, now);
+        let latest = if later == 0 { due } else { occurrences.last(due, now, 1).pop().unwrap_or(due) };
+        let in_time = now.signed_duration_since(latest) <= grace;
+        let fire = match self.misfire {
+            Misfire::Once => vec![latest],
+            Misfire::Skip if in_time => vec![latest],
+            Misfire::Skip => Vec::new(),
+            Misfire::All => {
+                let cap = self.misfire_cap.clamp(1, MISFIRE_CAP_MAX);
+                let first = (later < u64::from(cap)).then_some(due);
+                first.into_iter().chain(occurrences.last(due, now, cap)).collect()
+            }
+        };
+        let missed = later.saturating_add(1).saturating_sub(fire.len() as u64);
+        Plan { fire, missed, next }
+    }
+
+    /// An instant put off by a random part of the jitter.
+    pub fn jittered(&self, at: DateTime<Utc>, random: u64) -> DateTime<Utc> {
+        let most = self.jitter.map_or(0, |jitter| u64::try_from(jitter.longest().max(0)).unwrap_or(u64::MAX));
+        let micros = random % most.saturating_add(1);
+        let later =
+            i64::try_from(micros).ok().and_then(|micros| at.checked_add_signed(TimeDelta::microseconds(micros)));
+        later.unwrap_or(at)
+    }
+}

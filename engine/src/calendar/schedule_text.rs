@@ -1,0 +1,56 @@
+//! Reading the text of a schedule: what pg_cron takes, and intervals.
+
+use chrono::{DateTime, Utc};
+
+use super::{Cron, Interval, When};
+use crate::fault::Fault;
+use crate::value::shorten;
+
+/// Reads a rule.
+pub(super) fn parse(text: &str, now: DateTime<Utc>) -> Result<When, Fault> {
+    let trimmed = text.trim();
+    if trimmed.eq_ignore_ascii_case("@reboot") {
+        return Ok(When::Reboot);
+    }
+    let (every, rest) = match strip_word(trimmed, "every") {
+        Some(rest) => (true, rest),
+        None => (false, trimmed),
+    };
+    let interval = Interval::parse(rest);
+    match interval {
+        Ok(interval) if interval.is_positive() => Ok(When::Every { interval, start: now }),
+        Ok(_) => Err(not_positive(trimmed)),
+        Err(fault) if every || fault.sqlstate == "22008" => Err(fault),
+        Err(_) if looks_like_cron(trimmed) => cron(trimmed),
+        Err(_) => Err(Fault::new("22023", format!("invalid schedule: \"{}\"", shorten(trimmed, 100))).hint(
+            "Write a cron expression such as \"0 3 * * *\", a name such as @hourly, or an interval such as 30 seconds.",
+        )),
+    }
+}
+
+/// The rest of a text behind a word and a blank.
+fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let (first, rest) = text.split_once(char::is_whitespace)?;
+    first.eq_ignore_ascii_case(word).then_some(rest)
+}
+
+/// The fault for an interval that leads nowhere.
+pub(crate) fn not_positive(text: &str) -> Fault {
+    Fault::new("22023", format!("interval must be positive: \"{}\"", shorten(text, 60)))
+}
+
+/// Whether it is a cron expression, right or wrong.
+fn looks_like_cron(text: &str) -> bool {
+    text.starts_with(['@', '*', '?']) || matches!(text.split_whitespace().count(), 4..=7)
+}
+
+fn cron(text: &str) -> Result<When, Fault> {
+    let cron = Cron::parse(text).map_err(|error| error.fault(text))?;
+    if cron.is_never() { Err(never(text)) } else { Ok(When::Cron(text.to_owned())) }
+}
+
+/// The fault for an expression that matches no day.
+pub(crate) fn never(text: &str) -> Fault {
+    Fault::new("22023", format!("cron expression \"{}\" never matches", shorten(text, 100)))
+        .detail("No month has such a day.")
+}

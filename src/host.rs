@@ -1,9 +1,12 @@
 //! The engine's door outward, on SPI.
 
+use std::rc::Rc;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Fault;
+use workflow_engine::calendar::Zone;
 use workflow_engine::expression::Scope;
 use workflow_engine::host::{Function, Host, Rows};
 use workflow_engine::program::Activation;
@@ -11,7 +14,7 @@ use workflow_engine::program::Activation;
 use crate::pg::error::{catch, notice, unwind};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
-use crate::pg::{PgError, interrupt, user_sql};
+use crate::pg::{PgError, interrupt, user_sql, zone};
 use crate::program::Compiled;
 use crate::run::{activation_key, new_id};
 use crate::store::owners::Owner;
@@ -185,6 +188,14 @@ impl Host for SpiHost<'_> {
                 Err(taken(correlation_id, holder))
             }
             Err(caught) => Err(self.fault(caught)),
+        }
+    }
+
+    fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {
+        let Some(name) = name else { return Ok(zone::session()) };
+        match zone::by_name(name) {
+            Some(zone) => Ok(zone),
+            None => Err(Fault::new("22023", format!("time zone \"{name}\" not recognized"))),
         }
     }
 

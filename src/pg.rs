@@ -21,6 +21,7 @@ pub mod subtransaction;
 pub mod top_level;
 pub mod user_sql;
 pub mod version;
+pub mod zone;
 
 pub use args::{Call, Returned};
 pub use error::PgError;

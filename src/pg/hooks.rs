@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_void};
 use pgrx::pg_sys::{self, NodeTag, Oid};
 
 use crate::pg::error::{keeping, raise};
-use crate::pg::process;
+use crate::pg::{process, role, version};
 use crate::{wake, worker};
 
 thread_local! {
@@ -96,16 +96,21 @@ unsafe fn before(node: *mut pg_sys::Node) -> Option<fn()> {
     }
 }
 
+/// PostgreSQL checks rights only when it runs the statement: workers make room for nobody who has not the right.
 fn prepare(meaning: Meaning) -> Option<fn()> {
+    let who = role::current();
     match meaning {
         Meaning::Nothing => None,
         Meaning::Creates => Some(wake::created),
         Meaning::Drops => {
-            worker::make_room(process::database(), true);
+            if process::extension().is_some_and(|extension| version::owns_extension(who, extension)) {
+                worker::make_room(process::database(), true);
+            }
             None
         }
         Meaning::Needs(databases) | Meaning::Copies(databases) => {
-            databases.into_iter().for_each(|database| worker::make_room(database, false));
+            let owned = databases.into_iter().filter(|database| version::owns_database(who, *database));
+            owned.for_each(|database| worker::make_room(database, false));
             Some(wake::rescan)
         }
         Meaning::EndsPrepared => Some(wake::everything),

@@ -1,12 +1,14 @@
 //! The launcher: starts a scheduler where there is, or will soon be, something to do.
 
+use std::collections::VecDeque;
+
 use pgrx::pg_sys::Oid;
 
 use crate::guc;
 use crate::pg::error::log;
 use crate::pg::process::{self, Worker};
-use crate::pg::shared::{self, Board, HasExtension, Process};
-use crate::worker::SECOND;
+use crate::pg::shared::{self, Board, Database, HasExtension, Process};
+use crate::worker::{COMPLAIN, SECOND, complain_of_slots};
 
 /// How long before a due time a scheduler is started that has to connect first.
 const LEAD: i64 = SECOND / 2;
@@ -14,8 +16,6 @@ const LEAD: i64 = SECOND / 2;
 const START_TIMEOUT: i64 = 10 * SECOND;
 /// How soon a start that found no worker slot is tried again.
 const RETRY: i64 = SECOND;
-/// How often that is said in the log.
-const COMPLAIN: i64 = 300 * SECOND;
 
 /// The body of the launcher.
 pub fn run(_argument: i32) {
@@ -34,7 +34,7 @@ pub fn run(_argument: i32) {
     }
     process::at_exit(|| shared::with(|board| board.launcher = Process::NONE));
     process::report(None);
-    let mut launcher = Launcher { complained: 0 };
+    let mut launcher = Launcher { unseen: VecDeque::new(), complained: 0 };
     loop {
         let sleep = launcher.pass();
         process::wait(sleep);
@@ -42,6 +42,9 @@ pub fn run(_argument: i32) {
 }
 
 struct Launcher {
+    /// Databases that nobody has looked into yet.
+    unseen: VecDeque<Oid>,
+    /// When the log said last that there are too many databases; 0: never.
     complained: i64,
 }
 
@@ -53,6 +56,9 @@ impl Launcher {
             self.look_around(rescan, &probes);
         }
         let now = process::now();
+        if !self.unseen.is_empty() {
+            self.give_places(now);
+        }
         let plan = shared::with(|board| plan(board, now, capacity()));
         let mut sleep = plan.sleep;
         for database in plan.start {
@@ -67,25 +73,35 @@ impl Launcher {
     /// Brings the board into line with the databases that are there.
     fn look_around(&mut self, all: bool, probes: &[Oid]) {
         let there = process::databases();
-        let now = process::now();
-        let is_full = shared::with(|board| {
+        shared::with(|board| {
             let gone: Vec<Oid> =
                 board.databases.iter().map(|place| place.oid).filter(|oid| !there.contains(oid)).collect();
             gone.into_iter().for_each(|oid| board.forget(oid));
-            let wanted = there.iter().filter(|oid| all || probes.contains(oid));
-            let mut is_full = false;
-            for oid in wanted {
-                match board.database_or_new(*oid, now) {
-                    Some(place) if place.has_extension != HasExtension::Yes || !place.scheduler.is_some() => {
-                        place.has_extension = HasExtension::Unknown;
-                    }
-                    Some(_) => {}
-                    None => is_full = true,
-                }
-            }
-            is_full
         });
-        if is_full && now - self.complained > COMPLAIN {
+        self.unseen.retain(|oid| there.contains(oid));
+        for oid in there.into_iter().filter(|oid| all || probes.contains(oid)) {
+            if !self.unseen.contains(&oid) {
+                self.unseen.push_back(oid);
+            }
+        }
+    }
+
+    /// Gives places to databases that are to be looked at. Those without the extension keep theirs only as long as
+    /// nobody else needs one, so that a cluster may have any number of them.
+    fn give_places(&mut self, now: i64) {
+        let is_full = shared::with(|board| {
+            while let Some(oid) = self.unseen.front() {
+                let Some(place) = board.database_or_new(*oid, now) else {
+                    return board.databases.iter().all(Database::is_served);
+                };
+                if place.has_extension != HasExtension::Yes || !place.scheduler.is_some() {
+                    place.has_extension = HasExtension::Unknown;
+                }
+                self.unseen.pop_front();
+            }
+            false
+        });
+        if is_full && (self.complained == 0 || now - self.complained > COMPLAIN) {
             self.complained = now;
             log("workflow serves no more databases than it has places for");
         }
@@ -110,11 +126,8 @@ impl Launcher {
                 board.crowd(now);
             }
         });
-        if !started && now - self.complained > COMPLAIN {
-            self.complained = now;
-            log(
-                "workflow scheduler could not be started: all background worker slots are in use; raise max_worker_processes",
-            );
+        if !started {
+            complain_of_slots("scheduler", now);
         }
         started
     }

@@ -59,7 +59,6 @@ fn leave() {
             if place.scheduler.pid == process::my_pid() {
                 place.scheduler = Process::NONE;
             }
-            place.starting_since = 0;
         }
         board.launcher.wake();
     });

@@ -214,6 +214,8 @@ pub struct Board {
     pub rescan: bool,
     /// When somebody could not be started for lack of worker slots, microseconds since 2000.
     pub crowded_at: i64,
+    /// When the log said so last; 0: never.
+    pub complained_at: i64,
     /// Places of databases.
     pub databases: [Database; MAX_DATABASES],
     /// Places of executors.
@@ -240,16 +242,26 @@ impl Board {
         self.databases.iter_mut().find(|place| place.oid == oid)
     }
 
-    /// A database, given a place if one is free.
+    /// A database, given a place if one is free, or is that of a database without the extension.
     pub fn database_or_new(&mut self, oid: Oid, now: i64) -> Option<&mut Database> {
         let place = self.place_of(oid).or_else(|| {
-            let free = self.place_of(InvalidOid)?;
+            let free = self.place_of(InvalidOid).or_else(|| self.vacate())?;
             let place = &mut self.databases[free];
             place.oid = oid;
             place.since = now;
             Some(free)
         })?;
         Some(&mut self.databases[place])
+    }
+
+    /// Takes the place of a database that has not the extension.
+    fn vacate(&mut self) -> Option<usize> {
+        let is_idle = |place: &Database| {
+            place.has_extension == HasExtension::No && !place.scheduler.is_some() && place.starting_since == 0
+        };
+        let index = self.databases.iter().position(is_idle)?;
+        self.forget(self.databases[index].oid);
+        Some(index)
     }
 
     /// Takes a database's place back.
@@ -259,6 +271,11 @@ impl Board {
             *place = unsafe { std::mem::zeroed() };
             place.next_due = NEVER;
             place.oldest_due = NEVER;
+        }
+        // Nobody will ask what those who died there were on.
+        let dead = |place: &&mut Executor| place.database == oid && place.state == ExecutorState::Dead;
+        for place in self.executors.iter_mut().filter(dead) {
+            (place.count, place.state) = (0, ExecutorState::Free);
         }
     }
 

@@ -1,9 +1,12 @@
 //! The engine's door outward, on SPI.
 
+use std::rc::Rc;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Fault;
+use workflow_engine::calendar::Zone;
 use workflow_engine::expression::Scope;
 use workflow_engine::host::{Function, Host, Rows};
 use workflow_engine::program::Activation;
@@ -13,7 +16,7 @@ use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
 use crate::pg::{PgError, interrupt, user_sql};
 use crate::program::Compiled;
-use crate::run::{activation_key, new_id};
+use crate::run::{activation_key, new_id, timing};
 use crate::store::owners::Owner;
 use crate::store::{activity_types, instances};
 use crate::{error, guc};
@@ -183,6 +186,10 @@ impl Host for SpiHost<'_> {
             }
             Err(caught) => Err(self.fault(caught)),
         }
+    }
+
+    fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {
+        timing::zone(name)
     }
 
     fn write_line(&mut self, text: &str) {

@@ -11,11 +11,13 @@ pub mod cluster;
 pub mod error;
 pub mod interrupt;
 pub mod jsonb;
+pub mod parse;
 pub mod role;
 pub mod spi;
 pub mod subtransaction;
 pub mod user_sql;
 pub mod version;
+pub mod zone;
 
 pub use args::{Call, Returned};
 pub use error::PgError;

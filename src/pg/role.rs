@@ -42,7 +42,7 @@ pub fn schema() -> Oid {
 }
 
 /// The owner of the extension: the owner of its schema.
-fn extension_owner() -> Oid {
+pub fn extension_owner() -> Oid {
     let schema = pg_sys::Datum::from(schema());
     // SAFETY: a catalog look-up through the syscache, released after reading.
     unsafe {

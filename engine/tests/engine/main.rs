@@ -8,5 +8,6 @@ mod custom;
 mod data;
 mod faults;
 mod flowchart;
+mod scheduled_command;
 mod scripts;
 mod waiting;

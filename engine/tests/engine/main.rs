@@ -9,4 +9,5 @@ mod data;
 mod faults;
 mod flowchart;
 mod scripts;
+mod time;
 mod waiting;

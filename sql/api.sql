@@ -159,6 +159,23 @@ RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_run_due';
 COMMENT ON FUNCTION wf_run_due(integer) IS
     'fire what is due for the current role, join queue and bookmarks, expire what is too old; returns the number of fires';
 
+CREATE FUNCTION wf_worker_start()
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_worker_start';
+
+COMMENT ON FUNCTION wf_worker_start() IS
+    'start the workers until the next restart of a server that does not preload the library; false if they run already';
+
+CREATE FUNCTION wf_adopt_database()
+RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_adopt_database';
+
+COMMENT ON FUNCTION wf_adopt_database() IS
+    'make this database the one that fires what is due in it, after it was copied, restored or upgraded';
+
+CREATE FUNCTION workflow._worker_status()
+RETURNS jsonb LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'wf_worker_status';
+
+COMMENT ON FUNCTION workflow._worker_status() IS 'what the workers say of themselves in shared memory, for the view workflow.workers';
+
 CREATE FUNCTION workflow.instance_state(instance_id uuid)
 RETURNS jsonb LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_state';
 

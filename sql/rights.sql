@@ -7,7 +7,7 @@ GRANT USAGE ON SCHEMA workflow TO PUBLIC;
 
 GRANT SELECT ON workflow.definition_list, workflow.instance_list, workflow.waiting, workflow.open_bookmarks,
     workflow.open_tasks, workflow.open_incidents, workflow.trigger_list, workflow.journal, workflow.schedules,
-    workflow.schedule_runs, workflow.dead_letter_list TO PUBLIC;
+    workflow.schedule_runs, workflow.dead_letter_list, workflow.workers TO PUBLIC;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA workflow FROM PUBLIC;
 
@@ -31,7 +31,8 @@ $$;
 
 -- Pure readers: they look at their argument, or at what is built in.
 GRANT EXECUTE ON FUNCTION workflow._events(bytea), workflow._role_of(oid, bigint, text), workflow._run_status(text, text), workflow._activities(), workflow._activity_list(),
-    workflow._validate(jsonb), workflow.instance_state(uuid), workflow._cron_preview(text, integer, text, timestamptz) TO PUBLIC;
+    workflow._validate(jsonb), workflow.instance_state(uuid), workflow._cron_preview(text, integer, text, timestamptz),
+    workflow._worker_status() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION wf_validate(jsonb), wf_activities(), wf_cron_preview(text, integer, text, timestamptz) TO PUBLIC;
 
 CREATE FUNCTION wf_grant_usage(role name)
@@ -48,7 +49,7 @@ BEGIN
         JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid AND e.extname = 'workflow'
         JOIN pg_catalog.pg_proc p ON p.oid = d.objid
         WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.refclassid = 'pg_catalog.pg_extension'::regclass
-          AND d.deptype = 'e' AND p.proname NOT IN ('wf_grant_usage', 'wf_revoke_usage', 'wf_check', '_check')
+          AND d.deptype = 'e' AND p.proname NOT IN ('wf_grant_usage', 'wf_revoke_usage', 'wf_check', '_check', 'wf_worker_start', 'wf_adopt_database')
     LOOP
         EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %I', f.signature, role);
     END LOOP;

@@ -346,3 +346,22 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_check() IS 'consistency of everything stored; no row is well';
+
+CREATE VIEW workflow.workers WITH (security_barrier) AS
+SELECT d.datname AS database, w.worker, w.pid, r.rolname AS role, w.state, w.fired, w.failed,
+       pg_catalog.to_timestamp(w.oldest_due) AS oldest_due,
+       pg_catalog.to_timestamp(w.next_due) AS next_due,
+       pg_catalog.make_interval(secs => w.p50) AS lateness_p50,
+       pg_catalog.make_interval(secs => w.p99) AS lateness_p99,
+       pg_catalog.to_timestamp(w.since) AS since
+FROM pg_catalog.jsonb_to_recordset(workflow._worker_status()) AS w (worker text, database oid, pid integer, role oid, state text,
+         fired bigint, failed bigint, oldest_due double precision, next_due double precision, p50 double precision, p99 double precision,
+         since double precision)
+LEFT JOIN pg_catalog.pg_database d ON d.oid OPERATOR(pg_catalog.=) w.database
+LEFT JOIN pg_catalog.pg_roles r ON r.oid OPERATOR(pg_catalog.=) w.role
+WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() OR pg_catalog.pg_has_role('pg_monitor', 'USAGE');
+
+COMMENT ON VIEW workflow.workers IS 'what the workers do: of this database, and for pg_monitor of all';
+COMMENT ON COLUMN workflow.workers.fired IS 'fires since the server started (scheduler), or by this process (executor)';
+COMMENT ON COLUMN workflow.workers.oldest_due IS 'since when something is due that nobody fires yet';
+COMMENT ON COLUMN workflow.workers.lateness_p99 IS 'how late fires began: 99 of 100 not later, to about a fifth';

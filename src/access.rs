@@ -3,6 +3,8 @@
 //! Members of the owner's role may do everything with a definition and its instances; members of an
 //! instance's owner with that instance; others what was granted on the definition.
 
+use std::cell::Cell;
+
 use pgrx::pg_sys::{InvalidOid, Oid};
 
 use crate::pg::{PgError, role};
@@ -123,5 +125,28 @@ fn denied(what: &str) -> PgError {
 /// Whether this session may run the user SQL of an instance that the call did not name: only as its owner.
 /// Anything else would let whoever may publish a definition run SQL as the superuser who publishes an event.
 pub fn runs_here(owner: &Owner, compiled: &Compiled) -> bool {
-    !compiled.row.uses_sql || compiled.row.definer || owner.is_current()
+    !compiled.row.uses_sql || compiled.row.definer || owner.is_current() || is_served_restricted(owner)
+}
+
+thread_local! {
+    static SERVES_RESTRICTED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `body` in a worker's own session on behalf of an owner who may not log in: their SQL runs with their rights,
+/// restricted as that of a definer.
+pub fn serving_restricted<R>(serve: bool, body: impl FnOnce() -> R) -> R {
+    struct Restore;
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            SERVES_RESTRICTED.set(false);
+        }
+    }
+    SERVES_RESTRICTED.set(serve);
+    let _restore = Restore;
+    body()
+}
+
+/// Whether this session runs the SQL of this owner in that way.
+pub fn is_served_restricted(owner: &Owner) -> bool {
+    SERVES_RESTRICTED.get() && owner.role().is_some_and(|role| !role::can_connect(role))
 }

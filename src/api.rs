@@ -13,6 +13,7 @@ mod definitions;
 mod instances;
 mod schedules;
 mod stimuli;
+mod workers;
 
 /// Reads the argument `on_fault`.
 fn on_fault(call: &Call, i: usize) -> Result<OnFault, PgError> {

@@ -10,15 +10,19 @@ use workflow_engine::expression::javascript::ScriptLimits;
 static ENABLED: GucSetting<bool> = GucSetting::<bool>::new(true);
 static JAVASCRIPT_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(64 * 1024);
 static JAVASCRIPT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
+static LAUNCH_WORKERS: GucSetting<bool> = GucSetting::<bool>::new(true);
 static MAX_DEFINITION_SIZE: GucSetting<i32> = GucSetting::<i32>::new(16 * 1024);
 static MAX_NESTING: GucSetting<i32> = GucSetting::<i32>::new(500);
 static MAX_STEPS: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
+static MAX_EXECUTORS: GucSetting<i32> = GucSetting::<i32>::new(4);
 static MISFIRE_GRACE: GucSetting<i32> = GucSetting::<i32>::new(60_000);
 static NOTIFY_TASKS: GucSetting<bool> = GucSetting::<bool>::new(false);
 static NOW: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 static QUEUE_TTL: GucSetting<i32> = GucSetting::<i32>::new(86_400);
+static RESTORING: GucSetting<bool> = GucSetting::<bool>::new(false);
 static RETENTION: GucSetting<i32> = GucSetting::<i32>::new(-1);
 static SCHEDULE_RUN_RETENTION: GucSetting<i32> = GucSetting::<i32>::new(30 * 86_400);
+static WORKER_IDLE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(60);
 static WRITE_LINE_NOTICE: GucSetting<bool> = GucSetting::<bool>::new(false);
 
 /// Stack that a script may use. A backend has at least 2 MB, of which PostgreSQL itself plans with less.
@@ -29,6 +33,7 @@ pub fn define() {
     define_limits();
     define_behaviour();
     define_time();
+    define_workers();
     crate::pg::interrupt::reserve_settings(c"workflow");
 }
 
@@ -163,6 +168,45 @@ fn define_time() {
     );
 }
 
+fn define_workers() {
+    GucRegistry::define_bool_guc(
+        c"workflow.launch_workers",
+        c"Whether background workers fire what is due.",
+        c"Turned off, only wf_run_due does.",
+        &LAUNCH_WORKERS,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.max_executors",
+        c"Sessions that fire what is due in one database at the same time.",
+        c"They are started when there is work, one role each, and end when there is none.",
+        &MAX_EXECUTORS,
+        1,
+        24,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"workflow.restoring",
+        c"Whether this database is being filled from a dump, and must fire nothing meanwhile.",
+        c"Set it with ALTER DATABASE, and reset it when the data is complete.",
+        &RESTORING,
+        GucContext::Suset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.worker_idle_timeout",
+        c"How long a worker that has nothing to do stays.",
+        c"One that is needed again is started again, which takes some milliseconds.",
+        &WORKER_IDLE_TIMEOUT,
+        1,
+        86_400,
+        GucContext::Sighup,
+        GucFlags::UNIT_S,
+    );
+}
+
 /// Limits of a burst.
 pub fn limits() -> Limits {
     Limits {
@@ -180,6 +224,26 @@ pub fn limits() -> Limits {
 /// `workflow.enabled`
 pub fn enabled() -> bool {
     ENABLED.get()
+}
+
+/// `workflow.launch_workers`
+pub fn launch_workers() -> bool {
+    LAUNCH_WORKERS.get()
+}
+
+/// `workflow.max_executors`
+pub fn max_executors() -> usize {
+    MAX_EXECUTORS.get().unsigned_abs() as usize
+}
+
+/// `workflow.restoring`
+pub fn restoring() -> bool {
+    RESTORING.get()
+}
+
+/// `workflow.worker_idle_timeout` in microseconds.
+pub fn worker_idle_timeout() -> i64 {
+    i64::from(WORKER_IDLE_TIMEOUT.get()) * 1_000_000
 }
 
 /// `workflow.max_definition_size` in bytes.

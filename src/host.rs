@@ -19,7 +19,7 @@ use crate::program::Compiled;
 use crate::run::{activation_key, new_id, timing};
 use crate::store::owners::Owner;
 use crate::store::{activity_types, instances};
-use crate::{error, guc};
+use crate::{access, error, guc};
 
 /// What one burst can do.
 pub struct SpiHost<'a> {
@@ -35,8 +35,11 @@ pub struct SpiHost<'a> {
 
 impl<'a> SpiHost<'a> {
     /// A host for one burst of an instance.
-    pub fn new(now: DateTime<Utc>, instance: Uuid, compiled: &'a Compiled) -> Self {
-        let rights = compiled.row.definer.then(|| compiled.row.owner.clone());
+    pub fn new(now: DateTime<Utc>, instance: Uuid, owner: &Owner, compiled: &'a Compiled) -> Self {
+        let rights = match compiled.row.definer {
+            true => Some(compiled.row.owner.clone()),
+            false => access::is_served_restricted(owner).then(|| owner.clone()),
+        };
         Self { now, instance, compiled, step: None, rights, errors: Vec::new() }
     }
 
@@ -45,7 +48,7 @@ impl<'a> SpiHost<'a> {
     pub fn indexing(now: DateTime<Utc>, compiled: &'a Compiled) -> Self {
         let owner = &compiled.row.owner;
         let rights = (compiled.row.definer || !owner.is_current()).then(|| owner.clone());
-        Self { rights, ..Self::new(now, Uuid::nil(), compiled) }
+        Self { rights, ..Self::new(now, Uuid::nil(), owner, compiled) }
     }
 
     /// Undoes the step that an error left open.

@@ -16,6 +16,8 @@ mod pg;
 mod program;
 mod run;
 mod store;
+mod wake;
+mod worker;
 
 // How PostgreSQL finds and loads us; the macros are the unsafe ones of pgrx and of `pg`.
 #[allow(unsafe_code)]
@@ -33,5 +35,6 @@ mod module {
     #[pg_guard]
     pub extern "C-unwind" fn _PG_init() {
         crate::guc::define();
+        crate::pg::load();
     }
 }

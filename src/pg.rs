@@ -9,15 +9,32 @@ pub mod args;
 mod builtin;
 pub mod cluster;
 pub mod error;
+pub mod hooks;
 pub mod interrupt;
 pub mod jsonb;
 pub mod parse;
+pub mod process;
 pub mod role;
+pub mod session;
+pub mod shared;
 pub mod spi;
 pub mod subtransaction;
+pub mod top_level;
 pub mod user_sql;
 pub mod version;
 pub mod zone;
 
 pub use args::{Call, Returned};
 pub use error::PgError;
+
+/// What loading the library does to a process. The postmaster's children inherit it.
+pub fn load() {
+    hooks::install();
+    // SAFETY: flags that the postmaster sets while it starts.
+    let (is_preloaded, is_upgrade) =
+        unsafe { (pgrx::pg_sys::process_shared_preload_libraries_in_progress, pgrx::pg_sys::IsBinaryUpgrade) };
+    // pg_upgrade starts both servers: nothing may fire there.
+    if is_preloaded && !is_upgrade {
+        crate::worker::register();
+    }
+}

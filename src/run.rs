@@ -21,10 +21,11 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, cluster, role};
 use crate::store::owners;
 use crate::store::queue::Item;
-use crate::{clock, guc};
+use crate::{clock, guc, wake};
 
 pub mod burst;
 pub mod cancel;
+pub mod command;
 pub mod deliver;
 pub mod fire;
 pub mod publish;
@@ -230,11 +231,11 @@ thread_local! {
 
 /// Tells a session once that what it left due or queued needs somebody to fire it.
 pub fn tell_how_to_fire() {
-    if !TOLD.replace(true) {
-        notice(
-            PgError::new("00000", "something is left for later, and no worker runs in this database")
-                .hint("Call wf_run_due() from time to time, for example with pg_cron."),
-        );
+    if !TOLD.get() && !wake::has_workers() {
+        TOLD.set(true);
+        notice(PgError::new("00000", "something is left for later, and no worker runs in this database").hint(
+            "Add workflow to shared_preload_libraries, run wf_worker_start(), or call wf_run_due() from time to time.",
+        ));
     }
 }
 

@@ -11,6 +11,8 @@ pub mod batch;
 pub mod bookmarks;
 pub mod dead_letters;
 pub mod definitions;
+pub mod due;
+pub mod identity;
 pub mod incidents;
 pub mod instances;
 pub mod journal;

@@ -131,17 +131,23 @@ pub fn unwind(error: PgError) -> ! {
 /// # Safety
 /// Only for the frame that PostgreSQL called, which must own nothing.
 pub unsafe fn entry(body: impl FnOnce() -> Result<pg_sys::Datum, PgError>) -> pg_sys::Datum {
-    let data = match guarded(body) {
-        Ok(datum) => return datum,
-        Err(error) => error_data(ERROR, error),
-    };
+    match keeping(body) {
+        Ok(datum) => datum,
+        Err(error) => raise(error),
+    }
+}
+
+/// Raises an error, by PostgreSQL's longjmp: only for frames that PostgreSQL called and that own nothing.
+pub fn raise(error: PgError) -> ! {
+    let data = error_data(ERROR, error);
     // SAFETY: all Rust values of this frame are gone; the longjmp leaves plain frames only.
     unsafe { raw::ThrowErrorData(data) };
     unreachable!("ThrowErrorData returned from an ERROR")
 }
 
+/// Runs `body` with an error context callback that keeps whatever is raised below: the outermost frame of ours.
 #[inline(never)]
-fn guarded(body: impl FnOnce() -> Result<pg_sys::Datum, PgError>) -> Result<pg_sys::Datum, PgError> {
+pub fn keeping<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgError> {
     let mut callback = pg_sys::ErrorContextCallback {
         // SAFETY: reading a global of the backend's only thread.
         previous: unsafe { pg_sys::error_context_stack },
@@ -243,6 +249,17 @@ pub fn notice(error: PgError) {
 /// Sends a WARNING.
 pub fn warning(error: PgError) {
     report(PgLogLevel::WARNING as c_int, error);
+}
+
+/// Writes a line of the server's log; no client sees it.
+pub fn log(message: &str) {
+    report(PgLogLevel::LOG as c_int, PgError::new("00000", message));
+}
+
+/// Ends the process with this error in the log.
+pub fn fatal(error: PgError) -> ! {
+    report(PgLogLevel::FATAL as c_int, error);
+    unreachable!("FATAL returned")
 }
 
 fn report(level: c_int, error: PgError) {

@@ -120,3 +120,26 @@ pub fn by_name(name: &str) -> Option<Oid> {
     let oid = unsafe { pg_sys::get_role_oid(name.as_ptr(), true) };
     (oid != pg_sys::InvalidOid).then_some(oid)
 }
+
+/// Whether a role may have a session in this database.
+pub fn can_connect(role: Oid) -> bool {
+    // SAFETY: a catalog look-up through the syscache, released after reading; then a check of rights by oid.
+    unsafe {
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::AUTHOID as i32, pg_sys::Datum::from(role));
+        if tuple.is_null() {
+            return false;
+        }
+        let can_login = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_authid>()).rolcanlogin;
+        pg_sys::ReleaseSysCache(tuple);
+        can_login && crate::pg::version::may_connect(pg_sys::MyDatabaseId, role)
+    }
+}
+
+/// Refuses who is not a superuser (42501).
+pub fn require_superuser(what: &str) -> Result<(), PgError> {
+    // SAFETY: looks at the current user.
+    if unsafe { pg_sys::superuser() } {
+        return Ok(());
+    }
+    Err(PgError::new("42501", format!("permission denied to {what}")).detail("Only superusers may do that."))
+}

@@ -71,3 +71,41 @@ impl SearchPath {
         unsafe { pg_sys::AtEOXact_GUC(true, self.level) };
     }
 }
+
+/// The lock under which libraries make their shared memory.
+pub fn addin_shmem_init_lock() -> *mut pg_sys::LWLock {
+    // Its number is the same in all versions that have features here.
+    const ADDIN_SHMEM_INIT_LOCK: usize = 21;
+    // SAFETY: the array of PostgreSQL's own locks is longer than that.
+    unsafe { &raw mut (*pg_sys::MainLWLockArray.add(ADDIN_SHMEM_INIT_LOCK)).lock }
+}
+
+/// PostgreSQL's number for the timer of `statement_timeout`.
+pub const STATEMENT_TIMEOUT: std::ffi::c_int = 3;
+
+/// Whether a role has CONNECT on a database.
+pub fn may_connect(database: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+    unsafe extern "C-unwind" {
+        #[cfg(feature = "pg15")]
+        fn pg_database_aclcheck(
+            database: pg_sys::Oid,
+            role: pg_sys::Oid,
+            mode: pg_sys::AclMode,
+        ) -> pg_sys::AclResult::Type;
+        #[cfg(not(feature = "pg15"))]
+        fn object_aclcheck(
+            class: pg_sys::Oid,
+            object: pg_sys::Oid,
+            role: pg_sys::Oid,
+            mode: pg_sys::AclMode,
+        ) -> pg_sys::AclResult::Type;
+    }
+    let mode = pg_sys::AclMode::from(pg_sys::ACL_CONNECT);
+    // SAFETY: takes oids that exist, looks in the catalog.
+    #[cfg(feature = "pg15")]
+    let result = unsafe { pg_database_aclcheck(database, role, mode) };
+    // SAFETY: as above.
+    #[cfg(not(feature = "pg15"))]
+    let result = unsafe { object_aclcheck(pg_sys::DatabaseRelationId, database, role, mode) };
+    result == pg_sys::AclResult::ACLCHECK_OK
+}

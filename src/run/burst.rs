@@ -94,7 +94,7 @@ pub fn run(
         bookmarks: stored_bookmarks(&row.instance),
         faulted: row.instance.incident_count > 0,
     };
-    let mut host = SpiHost::new(session.now, id, compiled);
+    let mut host = SpiHost::new(session.now, id, &row.owner, compiled);
     let outcome = {
         let _mark = running::Mark::set(id);
         catch(|| body(&compiled.program, &mut row.instance, &mut host, &session.limits))

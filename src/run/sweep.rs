@@ -14,17 +14,25 @@ use crate::run::burst::OnFault;
 use crate::run::fire::{self, Scope};
 use crate::run::{Session, deliver, queued, resume, retention, running};
 use crate::store::bookmarks::Due;
-use crate::store::{bookmarks, queue};
+use crate::store::identity::{self, Identity};
+use crate::store::{bookmarks, due, queue};
 
-/// How far a due bookmark is moved after it raised.
-const POSTPONE: i64 = 10_000_000;
+/// Attempts to fire a bookmark before it is given up.
+pub const MAX_ATTEMPTS: i32 = 3;
+/// How far a bookmark's due time is moved after its first failed attempt, in microseconds; ten times as far after
+/// the second.
+const BACKOFF: i64 = 1_000_000;
 
 /// Expired items that one sweep moves.
 const MAX_EXPIRED: i64 = 1000;
 
 /// Fires what is due for the current role, at most `max` fires. Returns how many there were.
 pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
-    if !guc::enabled() {
+    if !guc::enabled() || guc::restoring() {
+        return Ok(0);
+    }
+    if identity::read() == Identity::Foreign {
+        warn_foreign();
         return Ok(0);
     }
     session.has_waited = true;
@@ -36,6 +44,15 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
     }
     retention::now_and_then(session, MAX_EXPIRED.unsigned_abs(), Scope::Mine)?;
     Ok(fired)
+}
+
+/// Says that time stands still here.
+pub fn warn_foreign() {
+    warning(
+        PgError::new("01000", "the workflows of this database are those of another one, of which it is a copy")
+            .detail("Nothing that is due is fired here, so that it is not fired twice.")
+            .hint("If this is the one that is to fire from now on, run wf_adopt_database()."),
+    );
 }
 
 fn fire_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
@@ -67,26 +84,59 @@ fn is_mine(due: &Due) -> Result<bool, PgError> {
 
 /// Fires one bookmark, if it is free.
 fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    let pending = session.work.len();
-    let attempt = subtransaction(|| try_fire(session, bookmark).unwrap_or_else(|error| unwind(error)));
-    match attempt {
+    match fire_apart(session, bookmark) {
         Ok(fired) => Ok(fired),
         Err(error) if error.ends_everything() => Err(error),
         Err(error) => {
-            session.work.truncate(pending);
-            bookmarks::postpone(bookmark, Timestamp(session.timestamp().0.saturating_add(POSTPONE)));
-            warning(PgError { message: format!("bookmark {bookmark} could not be fired: {}", error.message), ..error });
+            note_failure(session, bookmark, &error, true);
             Ok(false)
         }
     }
 }
 
-fn try_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
+/// Fires a bookmark in a subtransaction. `false`: somebody else has it, or it is gone.
+pub fn fire_apart(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
+    let pending = session.work.len();
+    let outcome = subtransaction(|| fire_here(session, bookmark).unwrap_or_else(|error| unwind(error)));
+    if outcome.is_err() {
+        session.work.truncate(pending);
+    }
+    outcome
+}
+
+/// Fires a bookmark in the transaction that is open. `false`: somebody else has it, or it is gone.
+pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     let Some(mut waiting) = bookmarks::try_lock(bookmark) else { return Ok(false) };
     let compiled = program::of_version(waiting.row.definition_version_id)?;
+    if !access::runs_here(&waiting.row.owner, &compiled) {
+        return Err(PgError::new(
+            "42501",
+            format!("this session may not run workflow instance {}", waiting.row.instance.id),
+        ));
+    }
     resume::at(session, &mut waiting, &compiled, None, OnFault::Store)?;
     deliver::work_off(session)?;
     Ok(true)
+}
+
+/// Notes that a bookmark could not be fired: it is tried again later, and given up after the third attempt.
+pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, counts: bool) {
+    let attempts = if counts { due::count_attempt(bookmark) } else { due::attempts(bookmark) };
+    let Some(attempts) = attempts else { return };
+    let now = session.timestamp();
+    let message = format!("bookmark {bookmark} could not be fired: {}", error.message);
+    if attempts >= MAX_ATTEMPTS {
+        let letter = session.new_id();
+        due::bury(bookmark, letter, now, &error.message);
+        warning(
+            PgError { message, ..error.clone() }
+                .hint(format!("It was given up after {attempts} attempts. wf_replay('{letter}') tries it again.")),
+        );
+    } else {
+        let wait = BACKOFF * 10_i64.pow(attempts.clamp(1, MAX_ATTEMPTS).unsigned_abs() - 1);
+        due::postpone(bookmark, Timestamp(now.0.saturating_add(wait)));
+        warning(PgError { message, ..error.clone() });
+    }
 }
 
 fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
@@ -106,7 +156,8 @@ fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
     Ok(fired)
 }
 
-fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<u64, PgError> {
+/// Delivers a kept stimulus to what matches it and can be resumed here.
+pub fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<u64, PgError> {
     let pending = session.work.len();
     let attempt = subtransaction(|| queued::deliver_queued(session, item).unwrap_or_else(|error| unwind(error)));
     match attempt {

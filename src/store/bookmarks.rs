@@ -7,8 +7,10 @@ use workflow_engine::program::NodeIx;
 use crate::instance_columns;
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::batch::{Batch, Part};
+use crate::store::identity;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::{self, Owner};
+use crate::wake;
 
 /// First eight bytes of a hash: the index key.
 pub fn hash_key(hash: &[u8; 32]) -> i64 {
@@ -58,7 +60,17 @@ const INSERT_TYPES: &[Type] = &[
 
 /// Inserts a bookmark of an instance.
 pub fn insert(bookmark: &Bookmark, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
+    note(bookmark);
     INSERT_ALONE.run(&arguments(bookmark, instance, correlation_id, now));
+}
+
+/// Tells the workers, when this transaction commits.
+fn note(bookmark: &Bookmark) {
+    wake::bookmarks();
+    if let Some(due_at) = bookmark.due_at {
+        identity::claim();
+        wake::due(due_at.into());
+    }
 }
 
 /// Adds the insertion of a bookmark, if there is room.
@@ -71,6 +83,7 @@ pub fn push_insert<'a>(
 ) -> bool {
     let has_room = batch.has_room_for(&INSERT);
     if has_room {
+        note(bookmark);
         batch.push(&INSERT, &arguments(bookmark, instance, correlation_id, now));
     }
     has_room
@@ -108,6 +121,7 @@ static TAKE_PART: Part =
 
 /// Adds the taking of a locked bookmark.
 pub fn push_take<'a>(batch: &mut Batch<'a>, id: &'a Uuid) {
+    wake::bookmarks();
     batch.push(&TAKE_PART, &[Arg::Uuid(id)]);
 }
 
@@ -187,6 +201,7 @@ pub fn try_lock(id: Uuid) -> Option<Waiting> {
 
 /// Uses a locked bookmark up.
 pub fn take(id: Uuid) {
+    wake::bookmarks();
     TAKE.run(&[Arg::Uuid(&id)]);
 }
 
@@ -204,11 +219,6 @@ static DELETE_ALL: Statement = Statement::new("DELETE FROM workflow.bookmarks WH
 static CORRELATE: Statement = Statement::new(
     "UPDATE workflow.bookmarks SET correlation_id = $2 WHERE instance_id = $1",
     &[Type::Uuid, Type::Text],
-);
-static POSTPONE: Statement = Statement::new(
-    "UPDATE workflow.bookmarks SET due_at = $2 \
-         WHERE id = (SELECT b.id FROM workflow.bookmarks b WHERE b.id = $1 FOR UPDATE SKIP LOCKED)",
-    &[Type::Uuid, Type::Timestamp],
 );
 
 /// Removes bookmarks by id.
@@ -228,12 +238,8 @@ pub fn delete_all(instance: Uuid) {
 
 /// Gives the bookmarks of an instance its new correlation id.
 pub fn correlate(instance: Uuid, correlation_id: Option<&str>) {
+    wake::bookmarks();
     CORRELATE.run(&[Arg::Uuid(&instance), Arg::text(correlation_id)]);
-}
-
-/// Moves a bookmark's due time, unless somebody else has the row. The instance need not be readable for it.
-pub fn postpone(id: Uuid, until: Timestamp) {
-    POSTPONE.run(&[Arg::Uuid(&id), Arg::Timestamp(until)]);
 }
 
 /// A due bookmark, read without a lock.

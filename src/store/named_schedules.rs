@@ -117,6 +117,7 @@ pub struct Identity<'a> {
 
 /// Adds a schedule. `false`: somebody else has just added one of that owner and name.
 pub fn insert(identity: &Identity<'_>, named: &Named<'_>) -> bool {
+    schedules::note(named.next_fire_at);
     let mut args = columns(&identity.id, named).to_vec();
     args.extend([
         Arg::Text(identity.stimulus),
@@ -131,6 +132,7 @@ pub fn insert(identity: &Identity<'_>, named: &Named<'_>) -> bool {
 
 /// Changes a locked schedule.
 pub fn update(id: &Uuid, named: &Named<'_>) {
+    schedules::note(named.next_fire_at);
     UPDATE.run(&columns(id, named));
 }
 

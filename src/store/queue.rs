@@ -13,6 +13,7 @@ use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::bookmarks::hash_of;
 use crate::store::matching::Filter;
 use crate::store::owners::Owner;
+use crate::wake;
 
 /// A stimulus that is kept.
 #[derive(Clone, Debug)]
@@ -241,6 +242,7 @@ static INSERT: Statement = Statement::new(
 
 /// Keeps a stimulus until it expires.
 pub fn insert(item: &Item, now: Timestamp) {
+    wake::queued(item.id);
     put(item, now, None);
 }
 
@@ -338,6 +340,18 @@ pub fn bury(id: Uuid, reason: &str, now: Timestamp) {
 /// Expired items that nobody else holds.
 pub fn expired(now: Timestamp, limit: i64) -> Vec<Uuid> {
     EXPIRED.rows(&[Arg::Timestamp(now), Arg::BigInt(limit)], |row| row.get())
+}
+
+static GET: Statement = Statement::new(
+    select!(
+        "WHERE q.id = $1 AND q.expires_at > $2 AND q.deferred_for IS NULL AND (q.not_before IS NULL OR q.not_before <= $2)"
+    ),
+    &[Type::Uuid, Type::Timestamp],
+);
+
+/// An item, if it may be delivered now.
+pub fn get(id: Uuid, now: Timestamp) -> Option<Item> {
+    GET.first(&[Arg::Uuid(&id), Arg::Timestamp(now)], read)
 }
 
 static LOCK: Statement =

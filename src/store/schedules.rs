@@ -8,8 +8,19 @@ use uuid::Uuid;
 
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::bookmarks::hash_of;
+use crate::store::identity;
 use crate::store::owners::{self, Owner};
 use crate::store::triggers::TriggerRow;
+use crate::wake;
+
+/// Tells the workers, when this transaction commits, that a trigger is due then. Where a fire moves one on, nobody need
+/// be told: whoever waited for it looks then, and sees the next one.
+pub fn note(next_fire_at: Option<Timestamp>) {
+    if let Some(at) = next_fire_at {
+        identity::claim();
+        wake::due(at);
+    }
+}
 
 /// A due trigger, read without a lock.
 #[derive(Debug)]
@@ -224,6 +235,7 @@ static WAKE: Statement = Statement::new(
 /// A run of a schedule has ended: what waits behind it is due at once.
 pub fn ended(id: Uuid, now: Timestamp) {
     if LOCK_QUEUE.first(&[Arg::Uuid(&id)], |row| row.get::<i32>()).is_some_and(|queued| queued > 0) {
+        note(Some(now));
         WAKE.run(&[Arg::Uuid(&id), Arg::Timestamp(now)]);
     }
 }
@@ -236,6 +248,7 @@ static REBOOT: Statement = Statement::new(
 
 /// Makes every active schedule due that the start of the server fires, and says how many there are.
 pub fn reboot(now: Timestamp) -> u64 {
+    note(Some(now));
     REBOOT.run(&[Arg::Timestamp(now)])
 }
 
@@ -248,5 +261,6 @@ static SET_SCHEDULE: Statement = Statement::new(
 
 /// Sets when time starts a trigger.
 pub fn set(id: Uuid, schedule: &Value, next_fire_at: Option<Timestamp>, scheduled_at: Option<Timestamp>) {
+    note(next_fire_at);
     SET_SCHEDULE.run(&[Arg::Uuid(&id), Arg::Json(schedule), Arg::time(next_fire_at), Arg::time(scheduled_at)]);
 }

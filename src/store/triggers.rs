@@ -7,6 +7,7 @@ use workflow_engine::trigger::Trigger;
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::bookmarks::{hash_key, hash_of};
 use crate::store::definitions::DefinitionRow;
+use crate::store::schedules;
 
 /// An indexed trigger.
 #[derive(Clone, Debug)]
@@ -113,6 +114,7 @@ pub type Timing<'a> = Option<(&'a Value, Option<Timestamp>, Option<Timestamp>)>;
 
 /// Adds a trigger of a definition version.
 pub fn insert(id: Uuid, definition: &DefinitionRow, trigger: &Trigger, timing: Timing<'_>, now: Timestamp) {
+    schedules::note(timing.and_then(|(_, next, _)| next));
     INSERT.run(&[
         Arg::Uuid(&id),
         Arg::Text(&definition.definition_id),

@@ -1,0 +1,124 @@
+# Sourced by bench/run: what the workers cost, and how late they are.
+# shellcheck shell=bash disable=SC2154
+
+workers_on() { query postgres "ALTER SYSTEM SET workflow.launch_workers = $1" 'SELECT pg_reload_conf()' >/dev/null; }
+
+# await QUESTION: until the answer is 't'.
+await() {
+    local i
+    for ((i = 0; i < 6000; i++)); do
+        [ "$(query "$PGDATABASE" "SELECT $1")" != t ] || return 0
+        sleep 0.05
+    done
+    echo "never came true: $1"
+    return 1
+}
+
+# lateness KIND COUNT: seconds late of so many timers at random instants within ten seconds; prints p50 and p99 in ms.
+lateness() {
+    query "$PGDATABASE" "SELECT bench.wait_for('late', $2, '2 s', '10 s', '$1')" >/dev/null
+    sleep 12
+    await "count(*) >= $2 FROM bench.lateness WHERE kind = '$1'"
+    query "$PGDATABASE" "SELECT percentile_cont(ARRAY[0.5, 0.99]) WITHIN GROUP (ORDER BY 1000 * seconds) FROM bench.lateness WHERE kind = '$1'" |
+        tr -d '{}' | tr ',' ' '
+}
+
+# fires COUNT: a backlog of so many, all due; prints fires per second, counted from the start of the workers.
+fires() {
+    workers_on off
+    await "NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type LIKE 'workflow scheduler')"
+    query "$PGDATABASE" 'TRUNCATE workflow.instances, workflow.bookmarks, workflow.execution_log' 'SET synchronous_commit = off' \
+        "SELECT bench.wait_for('due', $1, interval '40 ms' * ($1 / 100), '1 ms', '')" 'VACUUM ANALYZE workflow.instances' 'VACUUM ANALYZE workflow.bookmarks' >/dev/null
+    await "coalesce(max(due_at) < clock_timestamp(), true) FROM workflow.bookmarks"
+    local began
+    began=$(query "$PGDATABASE" 'SELECT clock_timestamp()')
+    workers_on on
+    await "NOT EXISTS (SELECT FROM workflow.bookmarks)"
+    query "$PGDATABASE" "SELECT count(*) / extract(epoch FROM max(finished_at) - '$began') FROM workflow.instances WHERE sub_status = 'Finished'"
+}
+
+backlog() {
+    local count snapshot
+    title "A backlog, all due at once: fires per second" rate
+    for count in 1000 10000 100000; do
+        fires "$count" >"$scratch/fires"
+        report "$count due bookmarks" "$scratch/fires" /s 5000 '>='
+    done
+    psql -X -q -d "$PGDATABASE" -c 'BEGIN ISOLATION LEVEL REPEATABLE READ' -c 'SELECT 1' -c 'SELECT pg_sleep(3600)' >/dev/null 2>&1 &
+    snapshot=$!
+    fires 100000 >"$scratch/fires"
+    report "100000 under an open snapshot" "$scratch/fires" /s 5000 '>='
+    query postgres "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(3600)'" >/dev/null
+    wait "$snapshot" || true
+}
+
+# cpu SECONDS: what the workers use in that time, in ms.
+cpu() {
+    local before after
+    before=$(worker_ticks)
+    sleep "$1"
+    after=$(worker_ticks)
+    awk "BEGIN { print ($after - $before) * 1000 / $(getconf CLK_TCK) }"
+}
+worker_ticks() {
+    query postgres "SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'workflow %'" |
+        while read -r pid; do cat "/proc/$pid/stat"; done | awk '{ ticks += $14 + $15 } END { print ticks + 0 }'
+}
+
+timers() {
+    local middle
+    title "1,000 timers within ten seconds, due to the first statement" time
+    # Warm: an executor that has just been started connects and plans first.
+    lateness warm 50 >/dev/null
+    lateness idle 1000 >"$scratch/late"
+    awk '{ print $1 }' "$scratch/late" >"$scratch/one"
+    report "p50, idle server" "$scratch/one" ms
+    awk '{ print $2 }' "$scratch/late" >"$scratch/one"
+    report "p99, idle server" "$scratch/one" ms 5
+    middle=$(cpu 5)
+    query "$PGDATABASE" "SELECT bench.sleepers($instances)" 'VACUUM ANALYZE' >/dev/null
+    lateness full 1000 >"$scratch/late"
+    awk '{ print $2 }' "$scratch/late" >"$scratch/one"
+    report "p99, beside $instances bookmarks due next year" "$scratch/one" ms 5
+    echo "$middle" >"$scratch/one"
+    report "CPU of all workers in five idle seconds" "$scratch/one" ms 20
+    cpu 5 >"$scratch/one"
+    report "the same beside $instances bookmarks" "$scratch/one" ms 20
+    query "$PGDATABASE" 'TRUNCATE workflow.instances, workflow.bookmarks, workflow.execution_log'
+}
+
+# Private memory of the largest worker, less that of a plain backend.
+worker_memory() {
+    local plain round
+    title "Memory of a worker over a plain backend" memory
+    plain=$(private_memory SELECT)
+    for round in first second; do
+        fires 50000 >/dev/null
+        query postgres "SELECT pid FROM pg_stat_activity WHERE backend_type IN ('workflow scheduler', 'workflow executor')" |
+            while read -r pid; do
+                awk '/^[0-9a-f]+-[0-9a-f]+ / { shared = $2 ~ /s$/ } /^Private_Dirty:/ && !shared { kb += $2 } END { print kb / 1024 }' "/proc/$pid/smaps"
+            done | sort -g | tail -n 1 | awk "{ print \$1 - $plain }" >"$scratch/worker"
+        report "the largest one after 50,000 fires, $round time" "$scratch/worker" MB 15
+    done
+}
+
+# Jobs of every minute: pg_cron knows no shorter ones in Debian's version. Ten jobs each, the same minutes.
+beside_pg_cron() {
+    title "Jobs of each minute, lateness" time
+    if ! query postgres 'CREATE EXTENSION IF NOT EXISTS pg_cron' >/dev/null 2>&1; then
+        echo "  pg_cron is not there: nothing to compare with"
+        return
+    fi
+    query postgres "CREATE TABLE IF NOT EXISTS minute (at timestamptz)" "TRUNCATE minute" \
+        "SELECT cron.schedule('job ' || n, '* * * * *', 'INSERT INTO minute VALUES (clock_timestamp())') FROM generate_series(1, 10) AS n" >/dev/null
+    query "$PGDATABASE" "CREATE TABLE bench.minute (at timestamptz)" \
+        "SELECT wf_schedule('job ' || n, '* * * * *', 'INSERT INTO bench.minute VALUES (clock_timestamp())') FROM generate_series(1, 10) AS n" >/dev/null
+    sleep 125
+    local late="SELECT 1000 * max(extract(epoch FROM at - date_trunc('minute', at))) FROM"
+    query postgres "$late minute" >"$scratch/cron"
+    report "pg_cron, the latest of all" "$scratch/cron" ms
+    query "$PGDATABASE" "$late bench.minute" >"$scratch/own"
+    report "wf_schedule, the latest of all" "$scratch/own" ms
+    query postgres "SELECT count(cron.unschedule(jobid)) FROM cron.job" >/dev/null
+    query "$PGDATABASE" "SELECT count(wf_unschedule('job ' || n)) FROM generate_series(1, 10) AS n" >/dev/null
+}

@@ -1,0 +1,86 @@
+//! Workers: starting them, what they do, and whose due times they fire.
+
+use chrono::{DateTime, Utc};
+use pgrx::pg_sys::Oid;
+use serde_json::{Value, json};
+
+use crate::pg::shared::{self, Database, Executor, ExecutorState};
+use crate::pg::spi::Timestamp;
+use crate::pg::{Call, PgError, Returned, process, role};
+use crate::store::identity;
+use crate::{wake, worker};
+
+crate::sql_functions! {
+    wf_worker_start => worker_start;
+    wf_adopt_database => adopt_database;
+    wf_worker_status => worker_status;
+}
+
+fn worker_start(_call: &Call) -> Result<Returned, PgError> {
+    role::require_superuser("start the workers of workflow")?;
+    Ok(Returned::Boolean(worker::start_launcher()?))
+}
+
+fn adopt_database(_call: &Call) -> Result<Returned, PgError> {
+    role::require_superuser("adopt the workflows of a database")?;
+    identity::adopt();
+    wake::everything();
+    Ok(Returned::Null)
+}
+
+/// What the board says, as a JSON array; instants are seconds since 1970. The view makes columns of it.
+fn worker_status(_call: &Call) -> Result<Returned, PgError> {
+    let rows = shared::with(|board| {
+        let mut rows = Vec::new();
+        if process::is_alive(board.launcher.pid) {
+            rows.push(json!({ "worker": "launcher", "pid": board.launcher.pid, "state": "running" }));
+        }
+        rows.extend(board.databases.iter().filter(|place| place.is_served()).map(scheduler));
+        rows.extend(board.executors.iter().filter(|place| place.process.is_some()).map(executor));
+        rows
+    });
+    Ok(Returned::Json(Value::Array(rows)))
+}
+
+fn scheduler(place: &Database) -> Value {
+    let state = match (place.is_foreign, place.scheduler.is_some()) {
+        (true, _) => "foreign",
+        (false, true) => "running",
+        (false, false) => "asleep",
+    };
+    json!({
+        "worker": "scheduler",
+        "database": place.oid.to_u32(),
+        "pid": place.scheduler.is_some().then_some(place.scheduler.pid),
+        "state": state,
+        "fired": place.fired,
+        "failed": place.failed,
+        "oldest_due": instant(place.oldest_due),
+        "next_due": instant(place.next_due),
+        "p50": place.lateness(0.5).map(seconds),
+        "p99": place.lateness(0.99).map(seconds),
+        "since": instant(place.since),
+    })
+}
+
+fn executor(place: &Executor) -> Value {
+    json!({
+        "worker": "executor",
+        "database": place.database.to_u32(),
+        "pid": place.process.pid,
+        "role": (place.role != Oid::INVALID).then_some(place.role.to_u32()),
+        "state": if place.state == ExecutorState::Busy { "firing" } else { "idle" },
+        "fired": place.fired,
+        "failed": place.failed,
+    })
+}
+
+/// Seconds since 1970.
+fn instant(at: i64) -> Option<f64> {
+    let at: DateTime<Utc> = Timestamp(at).into();
+    (at > DateTime::UNIX_EPOCH && at < DateTime::<Utc>::MAX_UTC).then(|| seconds(at.timestamp_micros()))
+}
+
+fn seconds(microseconds: i64) -> f64 {
+    microseconds as f64 / 1e6
+}

@@ -1,0 +1,217 @@
+//! Where PostgreSQL calls us: at the end of transactions, and around statements that the workers must know of.
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_void};
+
+use pgrx::pg_sys::{self, NodeTag, Oid};
+
+use crate::pg::error::{keeping, raise};
+use crate::pg::process;
+use crate::{wake, worker};
+
+thread_local! {
+    static PREVIOUS: Cell<pg_sys::ProcessUtility_hook_type> = const { Cell::new(None) };
+}
+
+/// Installs the hooks of this process.
+pub fn install() {
+    // SAFETY: hooks are set by the process's only thread; the callbacks live as long as the library.
+    unsafe {
+        pg_sys::RegisterXactCallback(Some(transaction_ended), std::ptr::null_mut());
+        PREVIOUS.set(pg_sys::ProcessUtility_hook);
+        pg_sys::ProcessUtility_hook = Some(process_utility);
+    }
+}
+
+unsafe extern "C-unwind" fn transaction_ended(event: pg_sys::XactEvent::Type, _argument: *mut c_void) {
+    match event {
+        pg_sys::XactEvent::XACT_EVENT_COMMIT => wake::transaction_ended(true),
+        // What was prepared is told at COMMIT PREPARED.
+        pg_sys::XactEvent::XACT_EVENT_ABORT | pg_sys::XactEvent::XACT_EVENT_PREPARE => wake::transaction_ended(false),
+        _ => {}
+    }
+}
+
+/// What a statement means to the workers.
+enum Meaning {
+    Nothing,
+    /// The extension comes into this database.
+    Creates,
+    /// The extension leaves this database.
+    Drops,
+    /// These databases must be free of workers: they are dropped, renamed, moved or copied.
+    Needs(Vec<Oid>),
+    /// A database is created; it may have the extension.
+    Copies(Vec<Oid>),
+    /// A prepared transaction ends.
+    EndsPrepared,
+}
+
+unsafe extern "C-unwind" fn process_utility(
+    statement: *mut pg_sys::PlannedStmt,
+    query: *const c_char,
+    read_only: bool,
+    context: pg_sys::ProcessUtilityContext::Type,
+    parameters: pg_sys::ParamListInfo,
+    environment: *mut pg_sys::QueryEnvironment,
+    destination: *mut pg_sys::DestReceiver,
+    completion: *mut pg_sys::QueryCompletion,
+) {
+    // SAFETY: what PostgreSQL passed goes on as it is; `before` owns nothing when an error leaves.
+    unsafe {
+        let after = before((*statement).utilityStmt);
+        match PREVIOUS.get() {
+            Some(previous) => {
+                previous(statement, query, read_only, context, parameters, environment, destination, completion);
+            }
+            None => raw::standard_ProcessUtility(
+                statement,
+                query,
+                read_only,
+                context,
+                parameters,
+                environment,
+                destination,
+                completion,
+            ),
+        }
+        if let Some(after) = after
+            && let Err(error) = keeping(|| {
+                after();
+                Ok(())
+            })
+        {
+            raise(error);
+        }
+    }
+}
+
+/// Prepares the workers for a statement, and says what is to be done when it has gone well. A function pointer: an
+/// error of the statement leaves this frame by longjmp.
+unsafe fn before(node: *mut pg_sys::Node) -> Option<fn()> {
+    // SAFETY: a statement of PostgreSQL's parser.
+    match keeping(|| Ok(prepare(unsafe { meaning(node) }))) {
+        Ok(after) => after,
+        Err(error) => raise(error),
+    }
+}
+
+fn prepare(meaning: Meaning) -> Option<fn()> {
+    match meaning {
+        Meaning::Nothing => None,
+        Meaning::Creates => Some(wake::created),
+        Meaning::Drops => {
+            worker::make_room(process::database(), true);
+            None
+        }
+        Meaning::Needs(databases) | Meaning::Copies(databases) => {
+            databases.into_iter().for_each(|database| worker::make_room(database, false));
+            Some(wake::rescan)
+        }
+        Meaning::EndsPrepared => Some(wake::everything),
+    }
+}
+
+unsafe fn meaning(node: *mut pg_sys::Node) -> Meaning {
+    // SAFETY: each node is read as what its tag says it is.
+    unsafe {
+        match (*node).type_ {
+            NodeTag::T_CreateExtensionStmt => {
+                let statement = node.cast::<pg_sys::CreateExtensionStmt>();
+                if is_workflow((*statement).extname) { Meaning::Creates } else { Meaning::Nothing }
+            }
+            NodeTag::T_DropStmt => drop_meaning(node.cast()),
+            NodeTag::T_DropdbStmt => needs(&[(*node.cast::<pg_sys::DropdbStmt>()).dbname]),
+            NodeTag::T_RenameStmt => {
+                let statement = node.cast::<pg_sys::RenameStmt>();
+                match (*statement).renameType {
+                    pg_sys::ObjectType::OBJECT_DATABASE => needs(&[(*statement).subname]),
+                    _ => Meaning::Nothing,
+                }
+            }
+            NodeTag::T_AlterDatabaseStmt => needs(&[(*node.cast::<pg_sys::AlterDatabaseStmt>()).dbname]),
+            NodeTag::T_CreatedbStmt => Meaning::Copies(template(node.cast())),
+            NodeTag::T_TransactionStmt => {
+                let kind = (*node.cast::<pg_sys::TransactionStmt>()).kind;
+                let ends = kind == pg_sys::TransactionStmtKind::TRANS_STMT_COMMIT_PREPARED
+                    || kind == pg_sys::TransactionStmtKind::TRANS_STMT_ROLLBACK_PREPARED;
+                if ends { Meaning::EndsPrepared } else { Meaning::Nothing }
+            }
+            _ => Meaning::Nothing,
+        }
+    }
+}
+
+unsafe fn is_workflow(name: *const c_char) -> bool {
+    // SAFETY: names of the parser end with NUL.
+    !name.is_null() && unsafe { CStr::from_ptr(name) } == c"workflow"
+}
+
+unsafe fn drop_meaning(statement: *mut pg_sys::DropStmt) -> Meaning {
+    // SAFETY: the objects of DROP EXTENSION, and of DROP SCHEMA, are strings or lists of them.
+    unsafe {
+        let kind = (*statement).removeType;
+        if kind != pg_sys::ObjectType::OBJECT_EXTENSION && kind != pg_sys::ObjectType::OBJECT_SCHEMA {
+            return Meaning::Nothing;
+        }
+        let objects = (*statement).objects;
+        let count = if objects.is_null() { 0 } else { (*objects).length };
+        for i in 0..count {
+            let node = (*(*objects).elements.add(i as usize)).ptr_value.cast::<pg_sys::Node>();
+            if (*node).type_ == NodeTag::T_String && is_workflow(string(node)) {
+                return Meaning::Drops;
+            }
+        }
+        Meaning::Nothing
+    }
+}
+
+unsafe fn string(node: *mut pg_sys::Node) -> *const c_char {
+    // SAFETY: the tag said that it is a string.
+    unsafe { (*node.cast::<pg_sys::String>()).sval }
+}
+
+unsafe fn needs(names: &[*mut c_char]) -> Meaning {
+    let found = names.iter().filter(|name| !name.is_null());
+    // SAFETY: names of the parser end with NUL.
+    let found = found.map(|name| unsafe { pg_sys::get_database_oid(*name, true) });
+    Meaning::Needs(found.filter(|oid| *oid != pg_sys::InvalidOid).collect())
+}
+
+/// The database that CREATE DATABASE copies.
+unsafe fn template(statement: *mut pg_sys::CreatedbStmt) -> Vec<Oid> {
+    // SAFETY: options are DefElem nodes; defGetString reads whatever form the value has.
+    unsafe {
+        let options = (*statement).options;
+        let count = if options.is_null() { 0 } else { (*options).length };
+        let mut copied = None;
+        for i in 0..count {
+            let option = (*(*options).elements.add(i as usize)).ptr_value.cast::<pg_sys::DefElem>();
+            if CStr::from_ptr((*option).defname) == c"template" && !(*option).arg.is_null() {
+                copied = Some(pg_sys::defGetString(option));
+            }
+        }
+        let Some(name) = copied else { return Vec::new() };
+        let oid = pg_sys::get_database_oid(name, true);
+        if oid == pg_sys::InvalidOid { Vec::new() } else { vec![oid] }
+    }
+}
+
+/// Called without pgrx's guard: an error of the statement passes this frame, which owns nothing.
+mod raw {
+    use super::{c_char, pg_sys};
+
+    unsafe extern "C-unwind" {
+        #[allow(non_snake_case)]
+        pub fn standard_ProcessUtility(
+            statement: *mut pg_sys::PlannedStmt,
+            query: *const c_char,
+            read_only: bool,
+            context: pg_sys::ProcessUtilityContext::Type,
+            parameters: pg_sys::ParamListInfo,
+            environment: *mut pg_sys::QueryEnvironment,
+            destination: *mut pg_sys::DestReceiver,
+            completion: *mut pg_sys::QueryCompletion,
+        );
+    }
+}

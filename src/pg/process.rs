@@ -1,0 +1,316 @@
+//! Background workers: registering, connecting, sleeping, transactions of their own.
+//!
+//! A worker blocks only in [`wait`], holds no snapshot there, and ends at once on SIGTERM: it has PostgreSQL's own
+//! handler, which also ends a statement in the middle.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+
+use pgrx::pg_sys::{self, Oid};
+
+use crate::pg::error::{self, PgError, catch};
+use crate::pg::shared::{self, HasExtension};
+use crate::worker;
+
+/// A worker to be registered.
+pub struct Worker<'a> {
+    /// What `pg_stat_activity` shows as its type.
+    pub kind: &'a CStr,
+    /// What the log calls it.
+    pub name: &'a str,
+    /// Its entry point below.
+    pub function: &'a CStr,
+    /// Its argument.
+    pub argument: i32,
+    /// Seconds after which the postmaster starts it again when it died.
+    pub restart: Option<u32>,
+}
+
+fn copy_text(text: &[u8], into: &mut [c_char]) {
+    let room = into.len() - 1;
+    for (to, from) in into[..room].iter_mut().zip(text) {
+        *to = *from as c_char;
+    }
+}
+
+fn describe(worker: &Worker<'_>) -> pg_sys::BackgroundWorker {
+    let mut described = pg_sys::BackgroundWorker::default();
+    copy_text(worker.name.as_bytes(), &mut described.bgw_name);
+    copy_text(worker.kind.to_bytes(), &mut described.bgw_type);
+    copy_text(b"workflow", &mut described.bgw_library_name);
+    copy_text(worker.function.to_bytes(), &mut described.bgw_function_name);
+    described.bgw_flags = (pg_sys::BGWORKER_SHMEM_ACCESS | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION) as c_int;
+    // Not on a standby, and not before recovery is over.
+    described.bgw_start_time = pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished;
+    described.bgw_restart_time =
+        worker.restart.map_or(pg_sys::BGW_NEVER_RESTART, |seconds| i32::try_from(seconds).unwrap_or(i32::MAX));
+    described.bgw_main_arg = pg_sys::Datum::from(worker.argument);
+    described
+}
+
+/// Registers a worker that starts with the server.
+pub fn register_at_start(worker: &Worker<'_>) {
+    let mut described = describe(worker);
+    // SAFETY: PostgreSQL copies it.
+    unsafe { pg_sys::RegisterBackgroundWorker(&mut described) };
+}
+
+/// Registers a worker that starts now. `false`: max_worker_processes are taken.
+pub fn start(worker: &Worker<'_>) -> bool {
+    let mut described = describe(worker);
+    // SAFETY: PostgreSQL copies it; no handle is asked for.
+    unsafe { pg_sys::RegisterDynamicBackgroundWorker(&mut described, std::ptr::null_mut()) }
+}
+
+/// Makes this worker a session of the database. `role` 0 is the bootstrap superuser.
+pub fn connect(database: Oid, role: Oid) {
+    // SAFETY: in a worker that has not connected yet.
+    unsafe { pg_sys::BackgroundWorkerInitializeConnectionByOid(database, role, 0) };
+}
+
+/// Makes this worker a session of no database: it sees shared catalogs.
+pub fn connect_to_none() {
+    // SAFETY: as above.
+    unsafe { pg_sys::BackgroundWorkerInitializeConnection(std::ptr::null(), std::ptr::null(), 0) };
+}
+
+fn handle_signals() {
+    unsafe extern "C-unwind" {
+        fn die(signal: c_int);
+        fn StatementCancelHandler(signal: c_int);
+        fn SignalHandlerForConfigReload(signal: c_int);
+    }
+    // SAFETY: PostgreSQL's own handlers, set before signals are let in.
+    unsafe {
+        pg_sys::pqsignal(pg_sys::SIGTERM as c_int, Some(die));
+        pg_sys::pqsignal(pg_sys::SIGINT as c_int, Some(StatementCancelHandler));
+        pg_sys::pqsignal(pg_sys::SIGHUP as c_int, Some(SignalHandlerForConfigReload));
+        pg_sys::BackgroundWorkerUnblockSignals();
+    }
+}
+
+/// Sleeps until woken, or until the time is over. `None`: until woken.
+pub fn wait(microseconds: Option<i64>) {
+    let mut events = pg_sys::WL_LATCH_SET | pg_sys::WL_EXIT_ON_PM_DEATH;
+    let milliseconds = match microseconds {
+        // PostgreSQL waits in whole milliseconds, at most the days that fit.
+        Some(time) => {
+            events |= pg_sys::WL_TIMEOUT;
+            (time.max(0).div_euclid(1000) + i64::from(time % 1000 > 0)).min(i64::from(i32::MAX))
+        }
+        None => -1,
+    };
+    // SAFETY: this process's latch; the events are valid ones.
+    unsafe {
+        pg_sys::WaitLatch(pg_sys::MyLatch, events as c_int, milliseconds, pg_sys::PG_WAIT_EXTENSION);
+        pg_sys::ResetLatch(pg_sys::MyLatch);
+    }
+    tend();
+}
+
+/// Answers to signals between two pieces of work: termination, barriers, a reload.
+pub fn tend() {
+    pgrx::check_for_interrupts!();
+    // SAFETY: flags that signal handlers set; read by the process's only thread.
+    unsafe {
+        if std::ptr::read_volatile(&raw const pg_sys::ConfigReloadPending) != 0 {
+            std::ptr::write_volatile(&raw mut pg_sys::ConfigReloadPending, 0);
+            pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP);
+        }
+    }
+}
+
+/// Ends this process in good order.
+pub fn exit() -> ! {
+    // SAFETY: runs the exit callbacks and does not return.
+    unsafe { pg_sys::proc_exit(0) }
+}
+
+/// Runs `body` in a transaction of its own with SPI. An error undoes all of it; that of the commit as well.
+pub fn transaction<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgError> {
+    let outcome = error::keeping(|| {
+        // SAFETY: the sequence of a worker's transaction; what is left open by an error is the abort's to undo.
+        unsafe {
+            pg_sys::SetCurrentStatementStartTimestamp();
+            pg_sys::StartTransactionCommand();
+            pg_sys::SPI_connect();
+            pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
+        }
+        let value = body()?;
+        // SAFETY: as above.
+        unsafe {
+            pg_sys::SPI_finish();
+            pg_sys::PopActiveSnapshot();
+            pg_sys::CommitTransactionCommand();
+        }
+        Ok(value)
+    });
+    if outcome.is_err() {
+        // SAFETY: right after the error that ended it.
+        unsafe { pg_sys::AbortCurrentTransaction() };
+    }
+    // SAFETY: between transactions; autovacuum hears of us by it.
+    unsafe { pg_sys::pgstat_report_stat(true) };
+    outcome
+}
+
+/// Says in `pg_stat_activity` what this worker is doing; `None`: nothing.
+pub fn report(activity: Option<&str>) {
+    // SAFETY: takes C strings.
+    unsafe {
+        match activity {
+            Some(text) => {
+                let text = CString::new(text).unwrap_or_default();
+                pg_sys::pgstat_report_activity(pg_sys::BackendState::STATE_RUNNING, text.as_ptr());
+            }
+            None => pg_sys::pgstat_report_activity(pg_sys::BackendState::STATE_IDLE, std::ptr::null()),
+        }
+    }
+}
+
+/// Names this worker in `pg_stat_activity`.
+pub fn set_application_name(name: &CStr) {
+    // SAFETY: takes a C string.
+    unsafe {
+        let context = pg_sys::GucContext::PGC_USERSET;
+        pg_sys::SetConfigOption(
+            c"application_name".as_ptr(),
+            name.as_ptr(),
+            context,
+            pg_sys::GucSource::PGC_S_OVERRIDE,
+        );
+    }
+}
+
+/// Microseconds since 2000, by the clock.
+pub fn now() -> i64 {
+    // SAFETY: reads the clock.
+    unsafe { pg_sys::GetCurrentTimestamp() }
+}
+
+/// This process's database.
+pub fn database() -> Oid {
+    // SAFETY: reads a global.
+    unsafe { pg_sys::MyDatabaseId }
+}
+
+/// Whether the extension is installed in this database; in a transaction.
+pub fn extension() -> Option<Oid> {
+    // SAFETY: takes a C string, looks in the catalog.
+    let oid = unsafe { pg_sys::get_extension_oid(c"workflow".as_ptr(), true) };
+    (oid != pg_sys::InvalidOid).then_some(oid)
+}
+
+/// `max_worker_processes`
+pub fn max_worker_processes() -> i32 {
+    // SAFETY: reads a global that does not change.
+    unsafe { pg_sys::max_worker_processes }
+}
+
+/// Whether a process of this id is a backend of this server.
+pub fn is_alive(pid: c_int) -> bool {
+    // SAFETY: looks in the process array.
+    unsafe { pid != 0 && !pg_sys::BackendPidGetProc(pid).is_null() }
+}
+
+/// Ends a statement (`SIGINT`) or a process (`SIGTERM`) of this server.
+pub fn signal(pid: c_int, signal: u32) {
+    unsafe extern "C" {
+        fn kill(pid: c_int, signal: c_int) -> c_int;
+    }
+    if is_alive(pid) {
+        // SAFETY: a process of this server, asked by its own code.
+        unsafe { kill(pid, signal as c_int) };
+    }
+}
+
+/// The connectable databases; without one, by the shared catalog.
+pub fn databases() -> Vec<Oid> {
+    // SAFETY: the sequence of autovacuum's launcher: a transaction without database, a scan of a shared catalog whose
+    // tuples are read while the scan holds them.
+    unsafe {
+        pg_sys::StartTransactionCommand();
+        pg_sys::GetTransactionSnapshot();
+        let relation = pg_sys::table_open(pg_sys::DatabaseRelationId, pg_sys::AccessShareLock as c_int);
+        let scan = pg_sys::table_beginscan_catalog(relation, 0, std::ptr::null_mut());
+        let mut found = Vec::new();
+        loop {
+            let tuple = pg_sys::heap_getnext(scan, pg_sys::ScanDirection::ForwardScanDirection);
+            if tuple.is_null() {
+                break;
+            }
+            let form = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_database>();
+            if (*form).datallowconn && !(*form).datistemplate {
+                found.push((*form).oid);
+            }
+        }
+        pg_sys::table_endscan(scan);
+        pg_sys::table_close(relation, pg_sys::AccessShareLock as c_int);
+        pg_sys::CommitTransactionCommand();
+        found
+    }
+}
+
+/// What a worker's body does if it fails: the log gets the error, the process ends with code 1.
+fn run(body: fn(i32), argument: pg_sys::Datum) {
+    handle_signals();
+    shared::ensure();
+    match catch(|| body(argument.value() as i32)) {
+        Ok(()) => exit(),
+        Err(error) => error::fatal(error),
+    }
+}
+
+macro_rules! entry_points {
+    ($($(#[$doc:meta])* $name:ident => $body:path;)*) => { $(
+        $(#[$doc])*
+        #[unsafe(no_mangle)]
+        pub extern "C-unwind" fn $name(argument: pg_sys::Datum) {
+            run($body, argument);
+        }
+    )* };
+}
+
+entry_points! {
+    /// Entry point of the launcher.
+    workflow_launcher => worker::launcher::run;
+    /// Entry point of a scheduler.
+    workflow_scheduler => worker::scheduler::run;
+    /// Entry point of an executor.
+    workflow_executor => worker::executor::run;
+}
+
+/// Runs when this process ends, however it does.
+pub fn at_exit(callback: fn()) {
+    thread_local! {
+        static CALLBACK: std::cell::Cell<Option<fn()>> = const { std::cell::Cell::new(None) };
+    }
+    unsafe extern "C-unwind" fn call(_code: c_int, _argument: pg_sys::Datum) {
+        if let Some(callback) = CALLBACK.take() {
+            callback();
+        }
+    }
+    CALLBACK.set(Some(callback));
+    // SAFETY: called while shared memory is still there.
+    unsafe { pg_sys::before_shmem_exit(Some(call), pg_sys::Datum::null()) };
+}
+
+/// What a scheduler found out about its database.
+pub fn tell_extension(database: Oid, has_extension: HasExtension) {
+    shared::with(|board| {
+        if let Some(place) = board.database(database) {
+            place.has_extension = has_extension;
+        }
+    });
+}
+
+/// This process's id.
+pub fn my_pid() -> c_int {
+    // SAFETY: reads a global.
+    unsafe { pg_sys::MyProcPid }
+}
+
+/// Sleeps for a few milliseconds.
+pub fn nap() {
+    // SAFETY: sleeps.
+    unsafe { pg_sys::pg_usleep(5_000) };
+}

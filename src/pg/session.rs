@@ -1,0 +1,74 @@
+//! A worker's session between two fires: armed before, as new after.
+
+use std::ffi::c_int;
+
+use pgrx::pg_sys;
+
+use crate::pg::error::{PgError, keeping, log};
+use crate::pg::version;
+
+mod raw {
+    use super::c_int;
+
+    unsafe extern "C-unwind" {
+        pub fn enable_timeout_after(timeout: c_int, milliseconds: c_int);
+        pub fn disable_timeout(timeout: c_int, keep_indicator: bool);
+        pub fn Async_UnlistenAll();
+        pub fn ResetTempTableNamespace();
+    }
+}
+
+/// `statement_timeout` of the session, armed while this lives.
+pub struct StatementTimeout;
+
+impl StatementTimeout {
+    /// Arms it, if the session has one.
+    pub fn arm() -> Self {
+        // SAFETY: reads a setting; arms PostgreSQL's own timer in a process that has initialised it.
+        unsafe {
+            if pg_sys::StatementTimeout > 0 {
+                raw::enable_timeout_after(version::STATEMENT_TIMEOUT, pg_sys::StatementTimeout);
+            }
+        }
+        Self
+    }
+}
+
+impl Drop for StatementTimeout {
+    fn drop(&mut self) {
+        // SAFETY: disarms it; nothing happens if it is not armed.
+        unsafe { raw::disable_timeout(version::STATEMENT_TIMEOUT, false) };
+    }
+}
+
+/// Undoes what user SQL did to the session: DISCARD ALL without the plans, which are ours.
+pub fn reset() {
+    let outcome = keeping(|| {
+        // SAFETY: the steps of DISCARD ALL, in a transaction of their own, which the temporary tables need.
+        unsafe {
+            pg_sys::StartTransactionCommand();
+            set(c"session_authorization", None);
+            set(c"role", Some(c"none"));
+            pg_sys::ResetAllOptions();
+            raw::Async_UnlistenAll();
+            pg_sys::LockReleaseAll(pg_sys::USER_LOCKMETHOD as _, true);
+            raw::ResetTempTableNamespace();
+            pg_sys::CommitTransactionCommand();
+        }
+        super::process::set_application_name(c"workflow executor");
+        Ok(())
+    });
+    if let Err(PgError { message, .. }) = outcome {
+        // SAFETY: right after the error. A session that cannot be made new must not serve the next fire.
+        unsafe { pg_sys::AbortCurrentTransaction() };
+        log(&format!("workflow executor ends, its session could not be reset: {message}"));
+        super::process::exit();
+    }
+}
+
+unsafe fn set(name: &std::ffi::CStr, value: Option<&std::ffi::CStr>) {
+    let value = value.map_or(std::ptr::null(), std::ffi::CStr::as_ptr);
+    let (context, source) = (pg_sys::GucContext::PGC_USERSET, pg_sys::GucSource::PGC_S_SESSION);
+    // SAFETY: takes C strings.
+    unsafe { pg_sys::SetConfigOption(name.as_ptr(), value, context, source) };
+}

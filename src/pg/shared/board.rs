@@ -1,0 +1,325 @@
+//! What the workers and the sessions tell each other. Plain data: no pointer into anybody's memory but latches.
+
+use std::ffi::c_int;
+
+use pgrx::pg_sys::{self, InvalidOid, Oid};
+
+/// Databases with the extension that one cluster serves.
+pub const MAX_DATABASES: usize = 64;
+/// Executors of the whole cluster.
+pub const MAX_EXECUTORS: usize = 24;
+/// Fires that an executor is given at once.
+pub const MAX_BATCH: usize = 50;
+/// Stimuli that committed and that a scheduler has yet to look at.
+const MAX_ITEMS: usize = 128;
+/// Databases that the launcher has yet to look at.
+const MAX_PROBES: usize = 32;
+/// Four buckets per doubling, from 16 µs to 17 minutes and beyond.
+const BUCKETS: usize = 106;
+
+/// No due time.
+pub const NEVER: i64 = i64::MAX;
+
+/// A process that can be woken.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Process {
+    /// Its process id; 0: none.
+    pub pid: c_int,
+    latch: *mut pg_sys::Latch,
+}
+
+impl Process {
+    /// None.
+    pub const NONE: Self = Self { pid: 0, latch: std::ptr::null_mut() };
+
+    /// This process.
+    pub fn me() -> Self {
+        // SAFETY: reads globals of the backend's only thread. The latch of a process with shared memory lies there,
+        // in a place that stays a latch.
+        unsafe { Self { pid: pg_sys::MyProcPid, latch: pg_sys::MyLatch } }
+    }
+
+    /// Whether there is one.
+    pub fn is_some(&self) -> bool {
+        self.pid != 0
+    }
+
+    /// Wakes it. A process that has ended meanwhile leaves its latch to another one, which then wakes for nothing.
+    pub fn wake(&self) {
+        if self.is_some() {
+            // SAFETY: see `me`; SetLatch may be called from anywhere.
+            unsafe { pg_sys::SetLatch(self.latch) };
+        }
+    }
+}
+
+/// What is known about the extension in a database.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HasExtension {
+    /// Nobody has looked yet.
+    Unknown = 0,
+    /// It is there.
+    Yes,
+    /// It is not.
+    No,
+}
+
+/// A database.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Database {
+    /// Its oid; 0: this place is free.
+    pub oid: Oid,
+    /// Whether it has the extension.
+    pub has_extension: HasExtension,
+    /// Whether its due times belong to another database of which this is a copy.
+    pub is_foreign: bool,
+    /// Whether a full sweep of the queue is wanted.
+    pub sweep: bool,
+    /// Whether triggers that fire at start have done so since the server started.
+    pub has_booted: bool,
+    /// Whether something may be due earlier than the scheduler knows, however early.
+    pub look: bool,
+    /// The session whose DDL wants all workers out; 0: none.
+    pub blocked_by: c_int,
+    /// Its scheduler.
+    pub scheduler: Process,
+    /// When a scheduler was asked for that has not attached yet, microseconds since 2000; 0: none was.
+    pub starting_since: i64,
+    /// What is due next, microseconds since 2000.
+    pub next_due: i64,
+    /// The oldest thing that is due and has not been fired.
+    pub oldest_due: i64,
+    /// Fires since the server started.
+    pub fired: u64,
+    /// Fires that failed since then.
+    pub failed: u64,
+    /// When counting began.
+    pub since: i64,
+    lateness: [u32; BUCKETS],
+}
+
+impl Database {
+    /// Whether the extension is there.
+    pub fn is_served(&self) -> bool {
+        self.oid != InvalidOid && self.has_extension == HasExtension::Yes
+    }
+
+    /// Counts a fire that began so late, in microseconds.
+    pub fn count_fire(&mut self, lateness: i64) {
+        self.fired += 1;
+        self.lateness[bucket(lateness)] = self.lateness[bucket(lateness)].saturating_add(1);
+    }
+
+    /// The lateness in microseconds that this share of the fires did not exceed, to about a fifth.
+    pub fn lateness(&self, share: f64) -> Option<i64> {
+        let total: u64 = self.lateness.iter().map(|count| u64::from(*count)).sum();
+        let wanted = (total as f64 * share).ceil() as u64;
+        let mut seen = 0;
+        self.lateness.iter().enumerate().find_map(|(i, count)| {
+            seen += u64::from(*count);
+            (total > 0 && seen >= wanted.max(1)).then(|| upper_bound(i))
+        })
+    }
+}
+
+fn bucket(lateness: i64) -> usize {
+    (0..BUCKETS - 1).find(|i| lateness <= upper_bound(*i)).unwrap_or(BUCKETS - 1)
+}
+
+fn upper_bound(bucket: usize) -> i64 {
+    let doubling = 16_i64 << (bucket / 4);
+    doubling + doubling * (bucket % 4) as i64 / 4
+}
+
+/// What an executor is given to fire.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FireKind {
+    /// A bookmark that is due.
+    Bookmark = 0,
+    /// A stimulus in the queue.
+    Item,
+    /// A bookmark that is due, whose command runs at the top level.
+    Command,
+}
+
+/// One fire.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Fire {
+    /// Bookmark or queue item.
+    pub id: uuid::Bytes,
+    /// When it was due; 0 for an item.
+    pub due: i64,
+    /// What it is.
+    pub kind: FireKind,
+}
+
+/// What an executor does.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExecutorState {
+    /// This place is free.
+    Free = 0,
+    /// Registered, not attached yet.
+    Starting,
+    /// Waits for a batch.
+    Idle,
+    /// Fires its batch.
+    Busy,
+    /// Has ended without saying so: it died.
+    Dead,
+}
+
+/// An executor.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Executor {
+    /// What it does.
+    pub state: ExecutorState,
+    /// Whether the attempt must be stored before each fire: the last one may have crashed the server.
+    pub careful: bool,
+    /// Its database.
+    pub database: Oid,
+    /// The role whose session it is; 0: the engine's own, for what runs no SQL of users.
+    pub role: Oid,
+    /// The process.
+    pub process: Process,
+    /// When its state changed last, microseconds since 2000.
+    pub since: i64,
+    /// Fires of the batch.
+    pub count: u32,
+    /// The one it is on; those before it are done.
+    pub current: u32,
+    /// Fires of this batch that somebody else held.
+    pub skipped: u32,
+    /// Fires of this executor.
+    pub fired: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// The batch.
+    pub batch: [Fire; MAX_BATCH],
+}
+
+/// All of it.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Board {
+    /// The launcher.
+    pub launcher: Process,
+    /// Whether the launcher should look at all databases again.
+    pub rescan: bool,
+    /// When somebody could not be started for lack of worker slots, microseconds since 2000.
+    pub crowded_at: i64,
+    /// Places of databases.
+    pub databases: [Database; MAX_DATABASES],
+    /// Places of executors.
+    pub executors: [Executor; MAX_EXECUTORS],
+    probes: [Oid; MAX_PROBES],
+    items: [(Oid, uuid::Bytes); MAX_ITEMS],
+}
+
+impl Board {
+    pub(super) fn initialise(&mut self) {
+        for database in &mut self.databases {
+            database.next_due = NEVER;
+            database.oldest_due = NEVER;
+        }
+    }
+
+    /// The place of a database.
+    pub fn place_of(&self, database: Oid) -> Option<usize> {
+        self.databases.iter().position(|place| place.oid == database)
+    }
+
+    /// A database, if it has a place.
+    pub fn database(&mut self, oid: Oid) -> Option<&mut Database> {
+        self.databases.iter_mut().find(|place| place.oid == oid)
+    }
+
+    /// A database, given a place if one is free.
+    pub fn database_or_new(&mut self, oid: Oid, now: i64) -> Option<&mut Database> {
+        let place = self.place_of(oid).or_else(|| {
+            let free = self.place_of(InvalidOid)?;
+            let place = &mut self.databases[free];
+            place.oid = oid;
+            place.since = now;
+            Some(free)
+        })?;
+        Some(&mut self.databases[place])
+    }
+
+    /// Takes a database's place back.
+    pub fn forget(&mut self, oid: Oid) {
+        if let Some(place) = self.database(oid) {
+            // SAFETY: a zeroed Database is a valid empty one.
+            *place = unsafe { std::mem::zeroed() };
+            place.next_due = NEVER;
+            place.oldest_due = NEVER;
+        }
+    }
+
+    /// Asks the launcher to look at a database.
+    pub fn probe(&mut self, database: Oid) {
+        if !self.probes.contains(&database) {
+            match self.probes.iter_mut().find(|probe| **probe == InvalidOid) {
+                Some(free) => *free = database,
+                None => self.rescan = true,
+            }
+        }
+        self.launcher.wake();
+    }
+
+    /// Takes the databases that the launcher was asked to look at.
+    pub fn take_probes(&mut self) -> Vec<Oid> {
+        let asked = self.probes.iter().copied().filter(|probe| *probe != InvalidOid).collect();
+        self.probes = [InvalidOid; MAX_PROBES];
+        asked
+    }
+
+    /// Passes a stimulus that is in the queue now to the scheduler of its database.
+    pub fn add_item(&mut self, database: Oid, item: uuid::Bytes) {
+        match self.items.iter_mut().find(|(owner, _)| *owner == InvalidOid) {
+            Some(free) => *free = (database, item),
+            None => {
+                if let Some(place) = self.database(database) {
+                    place.sweep = true;
+                }
+            }
+        }
+    }
+
+    /// Takes the stimuli of a database.
+    pub fn take_items(&mut self, database: Oid) -> Vec<uuid::Bytes> {
+        let mut taken = Vec::new();
+        for (owner, item) in &mut self.items {
+            if *owner == database {
+                taken.push(*item);
+                *owner = InvalidOid;
+            }
+        }
+        taken
+    }
+
+    /// Wakes whoever watches the time of a database: its scheduler, or the launcher, which starts one.
+    pub fn wake(&mut self, oid: Oid) {
+        let scheduler = self.database(oid).map_or(Process::NONE, |place| place.scheduler);
+        if scheduler.is_some() { scheduler.wake() } else { self.launcher.wake() }
+    }
+
+    /// Wakes everybody who works in a database.
+    pub fn wake_all_of(&mut self, oid: Oid) {
+        self.wake(oid);
+        self.executors.iter().filter(|place| place.database == oid).for_each(|place| place.process.wake());
+    }
+
+    /// Somebody could not be started: workers that wait for nothing end.
+    pub fn crowd(&mut self, now: i64) {
+        self.crowded_at = now;
+        self.databases.iter().for_each(|place| place.scheduler.wake());
+        self.executors.iter().filter(|place| place.state == ExecutorState::Idle).for_each(|place| place.process.wake());
+    }
+}

@@ -1,0 +1,68 @@
+//! Commands that may not run inside a transaction block.
+//!
+//! Such a command cannot share the fate of the burst that asks for it, so its bookmark is claimed first, in a transaction
+//! that commits; then the command runs at the top level of the owner's session; then the bookmark is resumed with the
+//! outcome. A claim without an outcome means that the server or the worker went down in between: nobody knows how far
+//! the command came, so it is run again only if its schedule said that it may be.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::pg::PgError;
+use crate::program;
+use crate::run::burst::OnFault;
+use crate::run::{Session, deliver, resume};
+use crate::store::bookmarks;
+use crate::store::due;
+
+/// What a claim found.
+pub enum Claim {
+    /// The command is to be run.
+    Run(String),
+    /// It was claimed before and never came to an end.
+    Interrupted,
+    /// Somebody else has the bookmark, or it is gone.
+    Gone,
+}
+
+/// Claims a command. It counts once this transaction has committed.
+pub fn claim(session: &Session, bookmark: Uuid) -> Claim {
+    let Some(waiting) = bookmarks::try_lock(bookmark) else { return Claim::Gone };
+    let payload = waiting.resumed.payload.unwrap_or_default();
+    let may_retry = payload.get("retry").and_then(Value::as_bool).unwrap_or(false);
+    let was_claimed = waiting.resumed.metadata.is_some_and(|metadata| metadata.get("startedAt").is_some());
+    if was_claimed && !may_retry {
+        return Claim::Interrupted;
+    }
+    due::mark(bookmark, &json!({ "startedAt": session.now }));
+    Claim::Run(payload.get("statement").and_then(Value::as_str).unwrap_or_default().to_owned())
+}
+
+/// Resumes the bookmark of a command with its outcome. `false`: it is gone, somebody cancelled it.
+///
+/// # Errors
+/// Whatever the rest of the workflow raises.
+pub fn settle(session: &mut Session, bookmark: Uuid, outcome: &Result<u64, PgError>) -> Result<bool, PgError> {
+    let Some(mut waiting) = bookmarks::lock(bookmark) else { return Ok(false) };
+    let compiled = program::of_version(waiting.row.definition_version_id)?;
+    let input = match outcome {
+        Ok(rows) => json!({ "rows": rows }),
+        Err(error) => json!({ "error": {
+            "sqlstate": error.sqlstate,
+            "message": error.message,
+            "detail": error.detail,
+            "hint": error.hint,
+            "context": error.context,
+        } }),
+    };
+    resume::at(session, &mut waiting, &compiled, Some(&input), OnFault::Store)?;
+    deliver::work_off(session)?;
+    Ok(true)
+}
+
+/// What an interrupted command is said to have failed with.
+pub fn interrupted() -> PgError {
+    PgError::new("57P02", "interrupted")
+        .detail("The server or the worker went down while the command ran.")
+        .hint("Schedules with retry => true run such a command again.")
+}

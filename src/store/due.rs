@@ -1,0 +1,163 @@
+//! What is due, as the workers ask for it.
+
+use std::ffi::c_int;
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::store::owners::{self, Owner};
+
+/// Activity type of commands that run at the top level of a session.
+pub const COMMAND: &str = "Workflow.ScheduledCommand";
+
+/// Something that is due, read without a lock.
+#[derive(Debug)]
+pub struct Due {
+    /// Bookmark or queue item.
+    pub id: Uuid,
+    /// When it was due.
+    pub due_at: Timestamp,
+    /// The owner of its instance, if it can run SQL of users with the rights of that owner.
+    pub runs_as: Option<Owner>,
+    /// Whether it can run SQL of users at all.
+    pub uses_sql: bool,
+    /// Whether it is a command that runs at the top level of a session.
+    pub is_command: bool,
+}
+
+static BOOKMARKS: Statement = Statement::new(
+    "SELECT b.id, b.due_at, d.uses_sql, d.security, b.activity_type, i.owner \
+     FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+     JOIN workflow.definitions d ON d.id = i.definition_version_id \
+     WHERE b.due_at <= $1 AND b.due_at >= $2 AND (b.due_at, b.id) > ($2, $3) AND i.sub_status <> 'Faulted' \
+     ORDER BY b.due_at, b.id LIMIT $4",
+    &[Type::Timestamp, Type::Timestamp, Type::Uuid, Type::BigInt],
+);
+
+/// Bookmarks that are due at `now`, earliest first, after a certain one. Those of faulted instances are held.
+pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Due> {
+    let (due_at, id) = after;
+    let args = [Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id), Arg::BigInt(limit)];
+    BOOKMARKS.rows(&args, |row| {
+        let (id, due_at, uses_sql) = (row.get(), row.get(), row.get());
+        let is_definer = row.get::<String>() == "definer";
+        let is_command = row.get::<String>() == COMMAND;
+        let owner = owners::by_id(row.get());
+        Due { id, due_at, runs_as: (uses_sql && !is_definer).then_some(owner), uses_sql, is_command }
+    })
+}
+
+static ITEMS: Statement = Statement::new(
+    "SELECT q.id, d.uses_sql, d.security, i.owner \
+     FROM workflow.bookmark_queue q \
+     LEFT JOIN workflow.bookmarks b ON b.id = q.bookmark_id \
+     LEFT JOIN workflow.instances i ON i.id = b.instance_id \
+     LEFT JOIN workflow.definitions d ON d.id = i.definition_version_id \
+     WHERE q.id = ANY ($1) AND q.deferred_for IS NULL",
+    &[Type::UuidArray],
+);
+
+/// Of these items, those that are still in the queue. One that was left for a bookmark of an owner is that owner's.
+pub fn items(ids: &[Uuid]) -> Vec<Due> {
+    ITEMS.rows(&[Arg::Uuids(ids)], |row| {
+        let id = row.get();
+        let uses_sql: Option<bool> = row.maybe();
+        let security: Option<String> = row.maybe();
+        let owner: Option<i32> = row.maybe();
+        let is_definer = security.is_some_and(|security| security == "definer");
+        let uses_sql = uses_sql.unwrap_or(false);
+        let runs_as = owner.filter(|_| uses_sql && !is_definer).map(owners::by_id);
+        Due { id, due_at: Timestamp(0), runs_as, uses_sql, is_command: false }
+    })
+}
+
+static ALL_ITEMS: Statement = Statement::new(
+    "SELECT id FROM workflow.bookmark_queue WHERE id > $1 AND deferred_for IS NULL ORDER BY id LIMIT 1000",
+    &[Type::Uuid],
+);
+
+/// All items of the queue after one, at most 1000.
+pub fn all_items(after: Uuid) -> Vec<Uuid> {
+    ALL_ITEMS.rows(&[Arg::Uuid(&after)], |row| row.get())
+}
+
+static NEXT: Statement = Statement::new(
+    "SELECT least( \
+         (SELECT min(b.due_at) FROM workflow.bookmarks b WHERE b.due_at > $1), \
+         (SELECT min(t.next_fire_at) FROM workflow.triggers t WHERE t.next_fire_at IS NOT NULL AND t.active), \
+         (SELECT min(q.expires_at) FROM workflow.bookmark_queue q WHERE q.expires_at < 'infinity'))",
+    &[Type::Timestamp],
+);
+
+/// When something is due that is not due yet.
+pub fn next(now: Timestamp) -> Option<Timestamp> {
+    NEXT.first(&[Arg::Timestamp(now)], |row| row.maybe()).flatten()
+}
+
+// Unsettled until every transaction that was running when the item was first seen has ended.
+static HORIZON: Statement = Statement::new(
+    "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
+    &[],
+);
+
+/// The oldest transaction that may be running, and the next one to come.
+pub fn horizon() -> (i64, i64) {
+    HORIZON.first(&[], |row| (row.get(), row.get())).unwrap_or((0, 0))
+}
+
+static COUNT_ATTEMPT: Statement = Statement::new(
+    "UPDATE workflow.bookmarks SET attempts = coalesce(attempts, 0) + 1 \
+     WHERE id = (SELECT b.id FROM workflow.bookmarks b WHERE b.id = $1 FOR UPDATE SKIP LOCKED) RETURNING attempts",
+    &[Type::Uuid],
+);
+
+/// Counts an attempt to fire a bookmark, and says which one it is. `None`: somebody else has it.
+pub fn count_attempt(bookmark: Uuid) -> Option<c_int> {
+    COUNT_ATTEMPT.first(&[Arg::Uuid(&bookmark)], |row| row.get())
+}
+
+static ATTEMPTS: Statement =
+    Statement::new("SELECT coalesce(attempts, 0) FROM workflow.bookmarks WHERE id = $1", &[Type::Uuid]);
+
+/// How many attempts were counted.
+pub fn attempts(bookmark: Uuid) -> Option<c_int> {
+    ATTEMPTS.first(&[Arg::Uuid(&bookmark)], |row| row.get())
+}
+
+static MARK: Statement =
+    Statement::new("UPDATE workflow.bookmarks SET metadata = $2 WHERE id = $1", &[Type::Uuid, Type::Jsonb]);
+
+/// Writes on a locked bookmark that its command was begun.
+pub fn mark(bookmark: Uuid, metadata: &Value) {
+    MARK.run(&[Arg::Uuid(&bookmark), Arg::Json(metadata)]);
+}
+
+static POSTPONE: Statement = Statement::new(
+    "UPDATE workflow.bookmarks SET due_at = $2 \
+         WHERE id = (SELECT b.id FROM workflow.bookmarks b WHERE b.id = $1 FOR UPDATE SKIP LOCKED)",
+    &[Type::Uuid, Type::Timestamp],
+);
+
+/// Moves a bookmark's due time, unless somebody else has the row. The instance need not be readable for it.
+pub fn postpone(bookmark: Uuid, until: Timestamp) {
+    crate::wake::due(until);
+    POSTPONE.run(&[Arg::Uuid(&bookmark), Arg::Timestamp(until)]);
+}
+
+static BURY: Statement = Statement::new(
+    "WITH given_up AS ( \
+         UPDATE workflow.bookmarks b SET due_at = NULL FROM workflow.bookmarks before \
+         WHERE b.id = $1 AND before.id = b.id RETURNING b.*, before.due_at AS was_due_at) \
+     INSERT INTO workflow.dead_letters (id, reason, sender, attempts, created_at, dead_at, bookmark_id, instance_id, \
+         activity_instance_id, hash, name, correlation_id, activity_type, activity_id, last_error, due_at) \
+     SELECT $2, 'Failed', i.owner, coalesce(g.attempts, 0), g.created_at, $3, g.id, g.instance_id, g.activity_instance_id, \
+         g.hash, g.name, g.correlation_id, g.activity_type, g.activity_id, $4, g.was_due_at \
+     FROM given_up g JOIN workflow.instances i ON i.id = g.instance_id",
+    &[Type::Uuid, Type::Uuid, Type::Timestamp, Type::Text],
+);
+
+/// Gives a bookmark up: it stays, but time does not resume it any more, and a dead letter says why.
+pub fn bury(bookmark: Uuid, letter: Uuid, now: Timestamp, error: &str) {
+    BURY.run(&[Arg::Uuid(&bookmark), Arg::Uuid(&letter), Arg::Timestamp(now), Arg::Text(error)]);
+}

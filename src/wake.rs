@@ -1,0 +1,156 @@
+//! What a transaction has to tell the workers when it ends.
+//!
+//! Stores note here what they wrote; nothing leaves this backend before the commit, and the callback at the end
+//! only stores and wakes: it may not fail.
+
+use std::cell::{Cell, RefCell};
+
+use pgrx::pg_sys::Oid;
+use uuid::Uuid;
+
+use crate::guc;
+use crate::pg::process;
+use crate::pg::shared::{self, Process};
+use crate::pg::spi::Timestamp;
+
+/// Stimuli that are passed one by one; more ask for a full sweep.
+const MAX_ITEMS: usize = 16;
+
+thread_local! {
+    /// The earliest due time that this transaction stored.
+    static DUE: Cell<i64> = const { Cell::new(i64::MAX) };
+    /// Stimuli that it put into the queue.
+    static ITEMS: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
+    static SWEEP: Cell<bool> = const { Cell::new(false) };
+    /// Whether it wrote or used up bookmarks.
+    static BOOKMARKS: Cell<bool> = const { Cell::new(false) };
+    /// Whether the launcher should look at this database.
+    static PROBE: Cell<bool> = const { Cell::new(false) };
+    /// Whether the launcher should look at all of them.
+    static RESCAN: Cell<bool> = const { Cell::new(false) };
+    /// The databases that this session has blocked, given back when its transaction ends.
+    static BLOCKED: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
+    /// Whether it made this database the one that fires.
+    static CLAIMED: Cell<bool> = const { Cell::new(false) };
+    /// Where this database is in shared memory, when it was last seen there.
+    static PLACE: Cell<usize> = const { Cell::new(usize::MAX) };
+}
+
+/// Something is due at this instant.
+pub fn due(at: Timestamp) {
+    if at.0 < DUE.get() {
+        if DUE.get() == i64::MAX {
+            shared::ensure();
+        }
+        DUE.set(at.0);
+    }
+}
+
+/// A stimulus is in the queue.
+pub fn queued(id: Uuid) {
+    shared::ensure();
+    ITEMS.with_borrow_mut(|items| if items.len() < MAX_ITEMS { items.push(id) } else { SWEEP.set(true) });
+}
+
+/// Bookmarks were written or used up.
+pub fn bookmarks() {
+    BOOKMARKS.set(true);
+}
+
+/// This transaction made this database the one that fires.
+pub fn claimed() {
+    CLAIMED.set(true);
+}
+
+/// Whether it has.
+pub fn has_claimed() -> bool {
+    CLAIMED.get()
+}
+
+/// The extension was created here.
+pub fn created() {
+    shared::ensure();
+    PROBE.set(true);
+}
+
+/// A database was created or renamed.
+pub fn rescan() {
+    shared::ensure();
+    RESCAN.set(true);
+}
+
+/// Everything in this database may have changed.
+pub fn everything() {
+    due(Timestamp(i64::MIN));
+    SWEEP.set(true);
+}
+
+/// The workers of this database were sent away until this transaction ends.
+pub fn blocked(database: Oid) {
+    BLOCKED.with_borrow_mut(|blocked| blocked.push(database));
+}
+
+/// The transaction has ended; called by PostgreSQL, must not fail.
+pub fn transaction_ended(committed: bool) {
+    CLAIMED.set(false);
+    let due = DUE.replace(i64::MAX);
+    let items = ITEMS.take();
+    let sweep = SWEEP.take() && committed;
+    let probe = PROBE.take() && committed;
+    let rescan = RESCAN.take() && committed;
+    let blocked = BLOCKED.take();
+    // Where a stimulus may have missed a bookmark, any end of who wrote one counts, also a rollback of its use.
+    let unsettled = BOOKMARKS.take() && shared::is_unsettled_here(PLACE.get());
+    let due = if committed { due } else { i64::MAX };
+    let has_items = committed && !items.is_empty();
+    if due == i64::MAX && !has_items && !sweep && !probe && !rescan && !unsettled && blocked.is_empty() {
+        return;
+    }
+    shared::with_attached(|board| {
+        for database in blocked {
+            if let Some(place) = board.database(database) {
+                place.blocked_by = 0;
+            }
+            board.probe(database);
+        }
+        if rescan {
+            board.rescan = true;
+            board.launcher.wake();
+        }
+        let here = process::database();
+        let Some(index) = board.place_of(here) else {
+            if probe || due < i64::MAX || has_items || sweep {
+                board.probe(here);
+            }
+            return;
+        };
+        PLACE.set(index);
+        if has_items {
+            items.iter().for_each(|item| board.add_item(here, *item.as_bytes()));
+        }
+        let place = &mut board.databases[index];
+        place.sweep |= sweep;
+        let is_earlier = due < place.next_due;
+        if is_earlier {
+            place.next_due = due;
+            place.look = true;
+        }
+        if probe {
+            board.probe(here);
+        }
+        if is_earlier || has_items || sweep || unsettled {
+            board.wake(here);
+        }
+    });
+}
+
+/// Whether workers are there to do what is left for later.
+pub fn has_workers() -> bool {
+    if !guc::launch_workers() {
+        return false;
+    }
+    shared::with(|board| {
+        let launcher: Process = board.launcher;
+        process::is_alive(launcher.pid)
+    })
+}

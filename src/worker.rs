@@ -1,0 +1,93 @@
+//! The workers: time itself, as a caller.
+//!
+//! A launcher, connected to no database, knows when each database has something due next. A scheduler, one a database,
+//! moves the triggers that are due, finds the bookmarks that are, and gives them to executors, which are sessions of the
+//! roles whose SQL runs. Nobody polls: everybody sleeps until the next due time, or until a commit wakes them through
+//! shared memory. Nothing here is needed for correctness: whatever a worker does, `wf_run_due` can do, and what is
+//! due is a row until the transaction that fires it commits.
+
+mod desk;
+pub mod executor;
+pub mod launcher;
+mod look;
+pub mod scheduler;
+
+use pgrx::pg_sys::{self, Oid};
+
+use crate::pg::process::{self, Worker};
+use crate::pg::shared::{self, ExecutorState};
+use crate::pg::{PgError, interrupt};
+use crate::wake;
+
+/// A second in microseconds.
+const SECOND: i64 = 1_000_000;
+
+/// How long DDL waits for workers to leave a database. Whoever is inside user SQL longer counts as any session.
+const ROOM_TIMEOUT: i64 = SECOND;
+
+const LAUNCHER: Worker<'static> = Worker {
+    kind: c"workflow launcher",
+    name: "workflow launcher",
+    function: c"workflow_launcher",
+    argument: 0,
+    restart: Some(1),
+};
+
+/// Registers the launcher; called while the postmaster loads the library.
+pub fn register() {
+    shared::request();
+    process::register_at_start(&LAUNCHER);
+}
+
+/// Starts the launcher of a server that has not preloaded the library. `false`: it runs already.
+pub fn start_launcher() -> Result<bool, PgError> {
+    if wake::has_workers() {
+        return Ok(false);
+    }
+    if process::start(&LAUNCHER) {
+        return Ok(true);
+    }
+    Err(PgError::new("53000", "could not start the workflow launcher")
+        .detail("All background worker slots are in use.")
+        .hint("Raise max_worker_processes."))
+}
+
+/// Sends the workers of a database away until this transaction ends, and waits for them to leave. Those inside SQL of
+/// users stay, unless they are to be ended.
+pub fn make_room(database: Oid, end_busy: bool) {
+    let me = process::my_pid();
+    let is_served = shared::with(|board| match board.database(database) {
+        Some(place) => {
+            place.blocked_by = me;
+            board.wake_all_of(database);
+            true
+        }
+        None => false,
+    });
+    if !is_served {
+        return;
+    }
+    wake::blocked(database);
+    let deadline = process::now() + ROOM_TIMEOUT;
+    let mut ended = false;
+    loop {
+        let (others, busy) = shared::with(|board| {
+            let scheduler = board.database(database).map_or(0, |place| place.scheduler.pid);
+            let mine = || board.executors.iter().filter(|place| place.database == database);
+            let busy: Vec<i32> =
+                mine().filter(|place| place.state == ExecutorState::Busy).map(|place| place.process.pid).collect();
+            let idle = mine().filter(|place| matches!(place.state, ExecutorState::Idle | ExecutorState::Starting));
+            let others = usize::from(scheduler != 0 && scheduler != me) + idle.count();
+            (others, busy.into_iter().filter(|pid| *pid != me).collect::<Vec<_>>())
+        });
+        if end_busy && !ended {
+            busy.iter().for_each(|pid| process::signal(*pid, pg_sys::SIGTERM));
+            ended = true;
+        }
+        if others == 0 && (busy.is_empty() || !end_busy) || process::now() > deadline {
+            return;
+        }
+        process::nap();
+        interrupt::check();
+    }
+}

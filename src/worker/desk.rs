@@ -1,0 +1,318 @@
+//! What is due and not fired yet, and who fires it.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+
+use pgrx::pg_sys::Oid;
+use uuid::Uuid;
+
+use crate::guc;
+use crate::pg::error::log;
+use crate::pg::process::{self, Worker};
+use crate::pg::shared::{self, Board, Executor, ExecutorState, Fire, FireKind, MAX_BATCH};
+use crate::pg::{PgError, role};
+use crate::run::{Session, sweep};
+use crate::store::due::Due;
+use crate::worker::SECOND;
+
+/// How long a batch may take before the rest of it is given to somebody else.
+const PATIENCE: i64 = SECOND / 10;
+/// How soon a start that found no worker slot is tried again.
+const RETRY: i64 = SECOND;
+/// How often that is said in the log.
+const COMPLAIN: i64 = 300 * SECOND;
+/// How long an executor may take to attach.
+const START_TIMEOUT: i64 = 30 * SECOND;
+
+/// What is due, by the role whose session fires it; 0 is the engine's own.
+pub struct Desk {
+    database: Oid,
+    waiting: BTreeMap<u32, VecDeque<(Fire, bool)>>,
+    /// All that is waiting or given to an executor.
+    known: HashSet<Uuid>,
+    skipped: bool,
+    start_again_at: i64,
+    complained_at: i64,
+}
+
+impl Desk {
+    /// Nothing is due.
+    pub fn new(database: Oid) -> Self {
+        Self {
+            database,
+            waiting: BTreeMap::new(),
+            known: HashSet::new(),
+            skipped: false,
+            start_again_at: i64::MIN,
+            complained_at: 0,
+        }
+    }
+
+    /// Whether nothing is due.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// How much waits for an executor.
+    pub fn waiting(&self) -> usize {
+        self.waiting.values().map(VecDeque::len).sum()
+    }
+
+    /// Since when something is due that nobody fires yet.
+    pub fn oldest_due(&self) -> i64 {
+        let bookmarks = self.waiting.values().flatten().filter(|(fire, _)| fire.kind != FireKind::Item);
+        bookmarks.map(|(fire, _)| fire.due).min().unwrap_or(i64::MAX)
+    }
+
+    /// Whether somebody else held what a fire needed, since this was asked last.
+    pub fn take_skipped(&mut self) -> bool {
+        std::mem::take(&mut self.skipped)
+    }
+
+    /// Adds what is due, in the transaction that read it.
+    pub fn add(&mut self, kind: FireKind, due: Due) {
+        if !self.known.insert(due.id) {
+            return;
+        }
+        let session = match &due.runs_as {
+            None => Some(Oid::INVALID),
+            Some(owner) => owner.role().map(|oid| if role::can_connect(oid) { oid } else { Oid::INVALID }),
+        };
+        let Some(session) = session else {
+            self.known.remove(&due.id);
+            give_up(kind, &due);
+            return;
+        };
+        let fire = Fire { id: *due.id.as_bytes(), due: due.due_at.0, kind };
+        self.waiting.entry(session.to_u32()).or_default().push_back((fire, !due.uses_sql));
+    }
+
+    /// Takes over from a scheduler that ended: what executors are on is known.
+    pub fn take_over(&mut self) {
+        shared::with(|board| {
+            for place in board.executors.iter().filter(|place| place.database == self.database) {
+                let fires = &place.batch[..place.count as usize];
+                self.known.extend(fires.iter().map(|fire| Uuid::from_bytes(fire.id)));
+            }
+        });
+    }
+
+    /// Takes in what executors have done, and what they left behind when they died.
+    pub fn collect(&mut self, now: i64) {
+        let mut died = Vec::new();
+        let mut again = Vec::new();
+        shared::with(|board| {
+            for place in board.executors.iter_mut().filter(|place| place.database == self.database) {
+                let count = place.count as usize;
+                match place.state {
+                    ExecutorState::Free => {}
+                    ExecutorState::Idle if count > 0 => {
+                        for fire in &place.batch[..count] {
+                            self.known.remove(&Uuid::from_bytes(fire.id));
+                        }
+                        self.skipped |= place.skipped > 0;
+                        (place.count, place.skipped) = (0, 0);
+                    }
+                    ExecutorState::Busy if count > place.current as usize + 1 && now - place.since > PATIENCE => {
+                        let kept = place.current as usize + 1;
+                        again.extend(place.batch[kept..count].iter().map(|fire| (place.role, *fire)));
+                        place.count = kept as u32;
+                    }
+                    ExecutorState::Dead => bereave(place, &mut died, &mut again),
+                    ExecutorState::Starting if !place.process.is_some() && now - place.since > START_TIMEOUT => {
+                        bereave(place, &mut died, &mut again);
+                    }
+                    ExecutorState::Idle | ExecutorState::Busy | ExecutorState::Starting => {}
+                }
+            }
+        });
+        for (role, fire) in again {
+            let queue = self.waiting.entry(role.to_u32()).or_default();
+            queue.push_front((fire, role == Oid::INVALID));
+        }
+        for fire in died {
+            self.known.remove(&Uuid::from_bytes(fire.id));
+            // What is not postponed must be found again.
+            self.skipped |= fire.kind != FireKind::Bookmark;
+            note_death(&fire);
+        }
+    }
+
+    /// Gives what waits to executors that have nothing to do, and starts executors for the rest.
+    pub fn hand_out(&mut self, now: i64) {
+        let roles: Vec<u32> =
+            self.waiting.iter().filter(|(_, queue)| !queue.is_empty()).map(|(role, _)| *role).collect();
+        for role in roles {
+            while self.waiting.get(&role).is_some_and(|queue| !queue.is_empty()) {
+                if !self.give(Oid::from(role), now) {
+                    break;
+                }
+            }
+        }
+        self.waiting.retain(|_, queue| !queue.is_empty());
+    }
+
+    /// Gives one batch of a role to somebody. `false`: everybody is busy, and nobody can be started.
+    fn give(&mut self, role: Oid, now: i64) -> bool {
+        let Some(queue) = self.waiting.get_mut(&role.to_u32()) else { return false };
+        let database = self.database;
+        let most = guc::max_executors();
+        let mut may_start = now >= self.start_again_at;
+        let (given, must_start) = shared::with(|board| {
+            let is_idle = |place: &Executor| {
+                place.database == database
+                    && place.role == role
+                    && place.state == ExecutorState::Idle
+                    && place.count == 0
+            };
+            if let Some(place) = board.executors.iter_mut().find(|place| is_idle(place)) {
+                fill(place, queue, now);
+                place.state = ExecutorState::Busy;
+                place.process.wake();
+                return (true, None);
+            }
+            let mut of_database = 0;
+            for place in board.executors.iter().filter(|place| place.database == database) {
+                of_database += usize::from(place.state != ExecutorState::Free);
+                // One that is starting takes what waits first.
+                may_start &= !(place.role == role && place.state == ExecutorState::Starting);
+            }
+            if !may_start {
+                return (false, None);
+            }
+            if of_database >= most {
+                dismiss(board, database, role);
+                return (false, None);
+            }
+            let Some(index) = board.executors.iter().position(|place| place.state == ExecutorState::Free) else {
+                return (false, None);
+            };
+            let place = &mut board.executors[index];
+            (place.database, place.role, place.state) = (database, role, ExecutorState::Starting);
+            (place.fired, place.failed, place.skipped) = (0, 0, 0);
+            fill(place, queue, now);
+            (true, Some(index))
+        });
+        match must_start {
+            Some(index) => self.start(index, role, now),
+            None => given,
+        }
+    }
+
+    fn start(&mut self, index: usize, role: Oid, now: i64) -> bool {
+        let name = format!("workflow executor for database {}", self.database.to_u32());
+        let worker = Worker {
+            kind: c"workflow executor",
+            name: &name,
+            function: c"workflow_executor",
+            argument: i32::try_from(index).unwrap_or(0),
+            restart: None,
+        };
+        if process::start(&worker) {
+            return true;
+        }
+        let mut back = Vec::new();
+        shared::with(|board| {
+            let place = &mut board.executors[index];
+            back.extend_from_slice(&place.batch[..place.count as usize]);
+            (place.count, place.state) = (0, ExecutorState::Free);
+            board.crowd(now);
+        });
+        let queue = self.waiting.entry(role.to_u32()).or_default();
+        back.into_iter().rev().for_each(|fire| queue.push_front((fire, role == Oid::INVALID)));
+        self.start_again_at = now + RETRY;
+        if now - self.complained_at > COMPLAIN {
+            self.complained_at = now;
+            log(
+                "workflow executor could not be started: all background worker slots are in use; raise max_worker_processes",
+            );
+        }
+        false
+    }
+
+    /// When something here needs a look, if nobody wakes us.
+    pub fn wants_attention_at(&self, now: i64) -> i64 {
+        let mut at = i64::MAX;
+        if self.waiting() > 0 && self.start_again_at > now {
+            at = self.start_again_at;
+        }
+        shared::with(|board| {
+            for place in board.executors.iter().filter(|place| place.database == self.database) {
+                match place.state {
+                    ExecutorState::Busy if place.count > place.current + 1 => at = at.min(place.since + PATIENCE),
+                    ExecutorState::Starting => at = at.min(place.since + START_TIMEOUT),
+                    _ => {}
+                }
+            }
+        });
+        at
+    }
+}
+
+/// Fires that run SQL of users go one by one; the rest share a transaction.
+fn fill(place: &mut Executor, queue: &mut VecDeque<(Fire, bool)>, now: i64) {
+    let mut count = 0;
+    while count < MAX_BATCH {
+        let Some((_, is_plain)) = queue.front() else { break };
+        if count > 0 && !is_plain {
+            break;
+        }
+        let Some((fire, is_plain)) = queue.pop_front() else { break };
+        place.batch[count] = fire;
+        count += 1;
+        if !is_plain {
+            break;
+        }
+    }
+    (place.count, place.current, place.skipped, place.since) = (count as u32, 0, 0, now);
+}
+
+/// An executor of another role that waits for nothing makes room.
+fn dismiss(board: &mut Board, database: Oid, role: Oid) {
+    let idle = board.executors.iter_mut().find(|place| {
+        place.database == database && place.role != role && place.state == ExecutorState::Idle && place.count == 0
+    });
+    if let Some(place) = idle {
+        place.since = i64::MIN / 2;
+        place.process.wake();
+    }
+}
+
+/// Takes back what an executor that died was given: the one that it was on is to blame.
+fn bereave(place: &mut Executor, died: &mut Vec<Fire>, again: &mut Vec<(Oid, Fire)>) {
+    let fires = &place.batch[..place.count as usize];
+    for (i, fire) in fires.iter().enumerate().skip(place.current as usize) {
+        if i == place.current as usize {
+            died.push(*fire);
+        } else {
+            again.push((place.role, *fire));
+        }
+    }
+    (place.count, place.state) = (0, ExecutorState::Free);
+}
+
+fn note_death(fire: &Fire) {
+    // An item is delivered by the next one; the claim of a command tells the next one.
+    if fire.kind != FireKind::Bookmark {
+        return;
+    }
+    let id = Uuid::from_bytes(fire.id);
+    let noted = process::transaction(|| {
+        let mut session = Session::begin();
+        let error = PgError::new("57P01", "the worker that fired it ended");
+        sweep::note_failure(&mut session, id, &error, true);
+        Ok(())
+    });
+    if let Err(error) = noted {
+        log(&format!("workflow could not note that a worker died firing bookmark {id}: {}", error.message));
+    }
+}
+
+/// The role whose rights it needs is gone.
+fn give_up(kind: FireKind, due: &Due) {
+    let name = due.runs_as.as_ref().map(|owner| owner.name.clone()).unwrap_or_default();
+    let error = PgError::new("42704", format!("role \"{name}\", the owner of the workflow instance, does not exist"));
+    if kind != FireKind::Item {
+        let mut session = Session::begin();
+        sweep::note_failure(&mut session, due.id, &error, true);
+    }
+}

@@ -1,0 +1,316 @@
+//! An executor: a session that fires what it is given.
+//!
+//! Fires that run no SQL of users share a transaction, each in a subtransaction of its own. Any other fire has a
+//! transaction of its own in a session of its owner, and its session is as new after it. Which fire it is on stands
+//! in shared memory, so that its death counts as an attempt of that one.
+
+use pgrx::pg_sys::Oid;
+use uuid::Uuid;
+
+use crate::pg::error::log;
+use crate::pg::process;
+use crate::pg::shared::{self, Board, Database, Executor, ExecutorState, Fire, FireKind, Process};
+use crate::pg::{PgError, session, top_level};
+use crate::run::command::{self, Claim};
+use crate::run::{Session, sweep};
+use crate::store::{due, queue};
+use crate::worker::SECOND;
+use crate::{access, guc};
+
+/// How long a worker that somebody else needs the slot of remembers that.
+const CROWDED: i64 = 2 * SECOND;
+
+/// The body of an executor; its place on the board is its argument.
+pub fn run(place: i32) {
+    let Ok(place) = usize::try_from(place) else { return };
+    PLACE.set(place);
+    process::at_exit(leave);
+    let (database, role) = shared::with(|board| (board.executors[place].database, board.executors[place].role));
+    process::connect(database, role);
+    process::set_application_name(c"workflow executor");
+    let mut executor = Worker { place, database, role };
+    executor.attach();
+    loop {
+        let state = shared::with(|board| board.executors[place].state);
+        if state == ExecutorState::Busy {
+            executor.fire_batch();
+        } else if !executor.rest() {
+            return;
+        }
+        process::tend();
+    }
+}
+
+thread_local! {
+    static PLACE: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
+}
+
+/// Leaves the board, and says whether that was in the middle of something.
+fn leave() {
+    shared::with(|board| {
+        let Some(mine) = board.executors.get_mut(PLACE.get()) else { return };
+        mine.process = Process::NONE;
+        mine.state = if mine.count > 0 { ExecutorState::Dead } else { ExecutorState::Free };
+        let database = mine.database;
+        board.wake(database);
+    });
+}
+
+struct Worker {
+    place: usize,
+    database: Oid,
+    role: Oid,
+}
+
+/// How a fire ended.
+enum Outcome {
+    Fired,
+    /// Somebody else has it, or it is gone.
+    Skipped,
+    Failed(Box<PgError>),
+}
+
+impl Worker {
+    fn attach(&mut self) {
+        self.update(|mine, _| {
+            mine.process = Process::me();
+            mine.state = if mine.count > 0 { ExecutorState::Busy } else { ExecutorState::Idle };
+            mine.careful = true;
+        });
+    }
+
+    fn update<R>(&self, body: impl FnOnce(&mut Executor, Option<&mut Database>) -> R) -> R {
+        shared::with(|board: &mut Board| {
+            let index = board.place_of(self.database);
+            body(&mut board.executors[self.place], index.map(|index| &mut board.databases[index]))
+        })
+    }
+
+    /// Waits for a batch. `false`: it is time to go.
+    fn rest(&mut self) -> bool {
+        process::report(None);
+        let now = process::now();
+        let timeout = guc::worker_idle_timeout();
+        let (state, since, crowded_at, must_go) = shared::with(|board| {
+            let mine = &board.executors[self.place];
+            let (state, since) = (mine.state, mine.since);
+            let must_go = board.database(self.database).is_none_or(|place| place.blocked_by != 0);
+            (state, since, board.crowded_at, must_go)
+        });
+        if state == ExecutorState::Busy {
+            return true;
+        }
+        let is_crowded = now - crowded_at < CROWDED;
+        if must_go || is_crowded || now - since >= timeout {
+            // A batch may have come in the meantime.
+            return shared::with(|board| {
+                let mine = &mut board.executors[self.place];
+                if mine.state == ExecutorState::Busy {
+                    return true;
+                }
+                mine.state = ExecutorState::Starting;
+                false
+            });
+        }
+        process::wait(Some(since + timeout - now));
+        true
+    }
+
+    fn fire_batch(&mut self) {
+        let (fires, careful) = self.update(|mine, _| (mine.batch[..mine.count as usize].to_vec(), mine.careful));
+        if careful || fires.len() == 1 {
+            self.fire_one_by_one(&fires, careful);
+        } else {
+            self.fire_together(&fires);
+        }
+        let now = process::now();
+        shared::with(|board| {
+            let mine = &mut board.executors[self.place];
+            mine.current = mine.count;
+            mine.state = ExecutorState::Idle;
+            mine.careful = false;
+            mine.since = now;
+            board.wake(self.database);
+        });
+        process::report(None);
+    }
+
+    /// Says which fire this is on. `false`: it was taken back.
+    fn is_on(&self, i: usize) -> bool {
+        self.update(|mine, _| {
+            let is_mine = i < mine.count as usize;
+            if is_mine {
+                mine.current = i as u32;
+            }
+            is_mine
+        })
+    }
+
+    fn fire_one_by_one(&mut self, fires: &[Fire], careful: bool) {
+        for (i, fire) in fires.iter().enumerate() {
+            if !self.is_on(i) {
+                break;
+            }
+            self.fire_alone(fire, careful);
+        }
+    }
+
+    /// Fires that run no SQL of users, in one transaction. What fails at commit is repeated one by one.
+    fn fire_together(&mut self, fires: &[Fire]) {
+        process::report(Some("firing what is due"));
+        let mut outcomes = Vec::with_capacity(fires.len());
+        let committed = process::transaction(|| {
+            let mut session = Session::begin();
+            session.has_waited = true;
+            for (i, fire) in fires.iter().enumerate() {
+                if !self.is_on(i) {
+                    break;
+                }
+                let began = process::now();
+                let outcome = match fire_one(&mut session, fire, true) {
+                    Ok(true) => Outcome::Fired,
+                    Ok(false) => Outcome::Skipped,
+                    Err(error) if error.ends_everything() => return Err(error),
+                    Err(error) => Outcome::Failed(Box::new(error)),
+                };
+                outcomes.push((began, outcome));
+            }
+            Ok(())
+        });
+        if committed.is_err() {
+            self.fire_one_by_one(fires, false);
+            return;
+        }
+        for (fire, (began, outcome)) in fires.iter().zip(outcomes) {
+            self.settle(fire, began, outcome, true);
+        }
+    }
+
+    /// One fire in a transaction of its own.
+    fn fire_alone(&mut self, fire: &Fire, careful: bool) {
+        let id = Uuid::from_bytes(fire.id);
+        process::report(Some(&match fire.kind {
+            FireKind::Command => return self.run_command(fire),
+            FireKind::Bookmark => format!("firing bookmark {id}"),
+            FireKind::Item => format!("delivering stimulus {id}"),
+        }));
+        let is_bookmark = fire.kind == FireKind::Bookmark;
+        if careful && is_bookmark && !count_ahead(id) {
+            self.settle(fire, process::now(), Outcome::Skipped, false);
+            return;
+        }
+        let began = process::now();
+        let restricted = self.role == Oid::INVALID;
+        let outcome = process::transaction(|| {
+            let _timeout = session::StatementTimeout::arm();
+            let mut session = Session::begin();
+            session.has_waited = true;
+            access::serving_restricted(restricted, || fire_one(&mut session, fire, false))
+        });
+        let outcome = match outcome {
+            Ok(true) => Outcome::Fired,
+            Ok(false) => Outcome::Skipped,
+            Err(error) => Outcome::Failed(Box::new(error)),
+        };
+        if self.role != Oid::INVALID {
+            session::reset();
+        }
+        self.settle(fire, began, outcome, !careful);
+    }
+
+    /// A command at the top level: claimed, run, settled.
+    fn run_command(&mut self, fire: &Fire) {
+        let id = Uuid::from_bytes(fire.id);
+        process::report(Some(&format!("running the command of bookmark {id}")));
+        let began = process::now();
+        let claim = process::transaction(|| Ok(command::claim(&Session::begin(), id)));
+        let result = match claim {
+            Ok(Claim::Gone) => return self.settle(fire, began, Outcome::Skipped, false),
+            Err(error) => return self.settle(fire, began, Outcome::Failed(Box::new(error)), true),
+            Ok(Claim::Interrupted) => Err(command::interrupted()),
+            Ok(Claim::Run(_)) if self.role == Oid::INVALID => {
+                Err(PgError::new("0A000", "a role that may not log in has no session in which this command could run"))
+            }
+            Ok(Claim::Run(text)) => {
+                let _timeout = session::StatementTimeout::arm();
+                top_level::run(&text)
+            }
+        };
+        session::reset();
+        let settled = process::transaction(|| {
+            let mut session = Session::begin();
+            session.has_waited = true;
+            access::serving_restricted(self.role == Oid::INVALID, || command::settle(&mut session, id, &result))
+        });
+        let outcome = match settled {
+            Ok(_) => Outcome::Fired,
+            Err(error) => Outcome::Failed(Box::new(error)),
+        };
+        self.settle(fire, began, outcome, true);
+    }
+
+    /// Counts a fire, and notes what is to become of one that failed.
+    fn settle(&mut self, fire: &Fire, began: i64, outcome: Outcome, counts: bool) {
+        if let Outcome::Failed(error) = &outcome {
+            let id = Uuid::from_bytes(fire.id);
+            let noted = process::transaction(|| {
+                let mut session = Session::begin();
+                if fire.kind != FireKind::Item {
+                    sweep::note_failure(&mut session, id, error, counts);
+                }
+                Ok(())
+            });
+            if let Err(second) = noted {
+                log(&format!("workflow could not note a failure of {id}: {}", second.message));
+            }
+        }
+        self.update(|mine, database| match outcome {
+            Outcome::Fired => {
+                mine.fired += 1;
+                if let Some(database) = database {
+                    match fire.kind {
+                        FireKind::Bookmark | FireKind::Command => database.count_fire(began - fire.due),
+                        FireKind::Item => database.fired += 1,
+                    }
+                }
+            }
+            Outcome::Skipped => mine.skipped += 1,
+            Outcome::Failed(_) => {
+                mine.failed += 1;
+                if let Some(database) = database {
+                    database.failed += 1;
+                }
+            }
+        });
+    }
+}
+
+fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<bool, PgError> {
+    let id = Uuid::from_bytes(fire.id);
+    match fire.kind {
+        FireKind::Bookmark if apart => sweep::fire_apart(session, id),
+        FireKind::Bookmark | FireKind::Command => sweep::fire_here(session, id),
+        FireKind::Item => {
+            let Some(item) = queue::get(id, session.timestamp()) else { return Ok(false) };
+            Ok(sweep::sweep_item(session, &item)? > 0)
+        }
+    }
+}
+
+/// Commits the attempt before it is made. `false`: somebody else has the bookmark, or it has had all its attempts.
+fn count_ahead(bookmark: Uuid) -> bool {
+    let counted = process::transaction(|| Ok(due::count_attempt(bookmark)));
+    match counted {
+        Ok(Some(attempts)) if attempts > sweep::MAX_ATTEMPTS => {
+            let given_up = process::transaction(|| {
+                let mut session = Session::begin();
+                let error = PgError::new("57P02", "the server or a worker crashed each time it was fired");
+                sweep::note_failure(&mut session, bookmark, &error, false);
+                Ok(())
+            });
+            given_up.is_err()
+        }
+        Ok(attempts) => attempts.is_some(),
+        Err(_) => false,
+    }
+}

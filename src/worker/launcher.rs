@@ -1,0 +1,178 @@
+//! The launcher: starts a scheduler where there is, or will soon be, something to do.
+
+use pgrx::pg_sys::Oid;
+
+use crate::guc;
+use crate::pg::error::log;
+use crate::pg::process::{self, Worker};
+use crate::pg::shared::{self, Board, HasExtension, Process};
+use crate::worker::SECOND;
+
+/// How long before a due time a scheduler is started that has to connect first.
+const LEAD: i64 = SECOND / 2;
+/// How long a scheduler may take to attach before another one is tried.
+const START_TIMEOUT: i64 = 10 * SECOND;
+/// How soon a start that found no worker slot is tried again.
+const RETRY: i64 = SECOND;
+/// How often that is said in the log.
+const COMPLAIN: i64 = 300 * SECOND;
+
+/// The body of the launcher.
+pub fn run(_argument: i32) {
+    process::connect_to_none();
+    process::set_application_name(c"workflow launcher");
+    let is_first = shared::with(|board| {
+        let is_first = !process::is_alive(board.launcher.pid);
+        if is_first {
+            board.launcher = Process::me();
+            board.rescan = true;
+        }
+        is_first
+    });
+    if !is_first {
+        return;
+    }
+    process::at_exit(|| shared::with(|board| board.launcher = Process::NONE));
+    process::report(None);
+    let mut launcher = Launcher { complained: 0 };
+    loop {
+        let sleep = launcher.pass();
+        process::wait(sleep);
+    }
+}
+
+struct Launcher {
+    complained: i64,
+}
+
+impl Launcher {
+    /// Does what is to be done now, and says how long nothing is.
+    fn pass(&mut self) -> Option<i64> {
+        let (rescan, probes) = shared::with(|board| (std::mem::take(&mut board.rescan), board.take_probes()));
+        if rescan || !probes.is_empty() {
+            self.look_around(rescan, &probes);
+        }
+        let now = process::now();
+        let plan = shared::with(|board| plan(board, now, capacity()));
+        let mut sleep = plan.sleep;
+        for database in plan.start {
+            if !self.start(database, now) {
+                sleep = Some(sleep.unwrap_or(RETRY).min(RETRY));
+                break;
+            }
+        }
+        sleep
+    }
+
+    /// Brings the board into line with the databases that are there.
+    fn look_around(&mut self, all: bool, probes: &[Oid]) {
+        let there = process::databases();
+        let now = process::now();
+        let is_full = shared::with(|board| {
+            let gone: Vec<Oid> =
+                board.databases.iter().map(|place| place.oid).filter(|oid| !there.contains(oid)).collect();
+            gone.into_iter().for_each(|oid| board.forget(oid));
+            let wanted = there.iter().filter(|oid| all || probes.contains(oid));
+            let mut is_full = false;
+            for oid in wanted {
+                match board.database_or_new(*oid, now) {
+                    Some(place) if place.has_extension != HasExtension::Yes || !place.scheduler.is_some() => {
+                        place.has_extension = HasExtension::Unknown;
+                    }
+                    Some(_) => {}
+                    None => is_full = true,
+                }
+            }
+            is_full
+        });
+        if is_full && now - self.complained > COMPLAIN {
+            self.complained = now;
+            log("workflow serves no more databases than it has places for");
+        }
+    }
+
+    fn start(&mut self, database: Oid, now: i64) -> bool {
+        let name = format!("workflow scheduler for database {}", database.to_u32());
+        let worker = Worker {
+            kind: c"workflow scheduler",
+            name: &name,
+            function: c"workflow_scheduler",
+            argument: database.to_u32().cast_signed(),
+            restart: None,
+        };
+        let started = process::start(&worker);
+        shared::with(|board| {
+            if started {
+                if let Some(place) = board.database(database) {
+                    place.starting_since = now;
+                }
+            } else {
+                board.crowd(now);
+            }
+        });
+        if !started && now - self.complained > COMPLAIN {
+            self.complained = now;
+            log(
+                "workflow scheduler could not be started: all background worker slots are in use; raise max_worker_processes",
+            );
+        }
+        started
+    }
+}
+
+/// Schedulers that run at once: they leave slots to executors, and to others.
+fn capacity() -> usize {
+    usize::try_from((process::max_worker_processes() - 2) / 2).unwrap_or(0).max(1)
+}
+
+struct Plan {
+    start: Vec<Oid>,
+    sleep: Option<i64>,
+}
+
+fn plan(board: &mut Board, now: i64, capacity: usize) -> Plan {
+    let mut running = 0;
+    let mut wanted = Vec::new();
+    let mut sleep: Option<i64> = None;
+    let mut until = |at: i64| {
+        let left = at.saturating_sub(now).max(0);
+        sleep = Some(sleep.map_or(left, |known| known.min(left)));
+    };
+    for place in board.databases.iter_mut().filter(|place| place.oid != Oid::INVALID) {
+        let is_starting = place.starting_since != 0 && now - place.starting_since < START_TIMEOUT;
+        if place.scheduler.is_some() || is_starting {
+            running += 1;
+            if is_starting {
+                until(place.starting_since + START_TIMEOUT);
+            }
+            continue;
+        }
+        if place.blocked_by != 0 {
+            if process::is_alive(place.blocked_by) {
+                continue;
+            }
+            place.blocked_by = 0;
+        }
+        let due = match place.has_extension {
+            HasExtension::No => continue,
+            _ if !guc::launch_workers() => continue,
+            HasExtension::Unknown => i64::MIN,
+            HasExtension::Yes if !guc::enabled() => continue,
+            HasExtension::Yes if place.sweep || place.look => i64::MIN,
+            HasExtension::Yes => place.next_due,
+        };
+        if due.saturating_sub(LEAD) <= now {
+            wanted.push((due, place.oid));
+        } else if due < i64::MAX {
+            until(due - LEAD);
+        }
+    }
+    wanted.sort_unstable_by_key(|(due, oid)| (*due, oid.to_u32()));
+    let free = capacity.saturating_sub(running);
+    if wanted.len() > free {
+        // Whoever waits for nothing gives its place up; the next one who ends wakes us.
+        board.crowd(now);
+        until(now + RETRY);
+    }
+    Plan { start: wanted.into_iter().take(free).map(|(_, oid)| oid).collect(), sleep }
+}

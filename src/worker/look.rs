@@ -1,0 +1,205 @@
+//! What a scheduler sees when it looks around, and what it remembers from look to look.
+
+use std::collections::BTreeMap;
+
+use pgrx::pg_sys::Oid;
+use uuid::Uuid;
+
+use crate::clock;
+use crate::pg::shared::{self, FireKind};
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, process};
+use crate::run::Session;
+use crate::store::due::{self, Due};
+use crate::store::identity::{self, Identity};
+use crate::store::queue;
+use crate::worker::SECOND;
+use crate::worker::desk::Desk;
+
+/// Due bookmarks that one look reads.
+const PAGE: i64 = 1000;
+/// Below so many waiting fires the next page is read.
+const LOW: usize = 200;
+/// Expired items that one look moves.
+const MAX_EXPIRED: i64 = 1000;
+/// What somebody held is looked at again after this, then after twice as long, up to the second one.
+const RETRY: i64 = SECOND / 10;
+const MAX_RETRY: i64 = 10 * SECOND;
+
+/// What there was.
+pub enum Found {
+    /// The extension is not here.
+    Nothing,
+    /// The due times here are another database's.
+    Foreign,
+    /// It is here.
+    Extension {
+        /// When something is due that is not due yet.
+        next_due: i64,
+        /// Whether there is more than one look reads.
+        more: bool,
+    },
+}
+
+/// A stimulus in the queue that a bookmark may have missed.
+#[derive(Clone, Copy)]
+struct Unsettled {
+    /// It is settled once no transaction before this one is running; `None`: it has not been seen yet.
+    horizon: Option<i64>,
+}
+
+/// The memory of a scheduler.
+pub struct Look {
+    database: Oid,
+    /// The last due bookmark that was read: earlier ones are fired, or on the desk.
+    cursor: (Timestamp, Uuid),
+    /// Whether the last page was full.
+    has_more: bool,
+    unsettled: BTreeMap<Uuid, Unsettled>,
+    sweep: bool,
+    retry_at: i64,
+    retry_after: i64,
+}
+
+const BEGINNING: (Timestamp, Uuid) = (Timestamp(i64::MIN), Uuid::nil());
+
+impl Look {
+    /// Nothing is known yet.
+    pub fn new(database: Oid) -> Self {
+        Self {
+            database,
+            cursor: BEGINNING,
+            has_more: false,
+            unsettled: BTreeMap::new(),
+            sweep: false,
+            retry_at: i64::MAX,
+            retry_after: RETRY,
+        }
+    }
+
+    /// Forgets how far it came.
+    pub fn start_over(&mut self) {
+        self.cursor = BEGINNING;
+    }
+
+    /// Takes in what the board said.
+    pub fn note(&mut self, look: bool, sweep: bool, items: &[uuid::Bytes], next_due: i64) {
+        self.sweep |= sweep;
+        for item in items {
+            self.unsettled.insert(Uuid::from_bytes(*item), Unsettled { horizon: None });
+        }
+        // Something may be due earlier than what was read last.
+        if look || next_due <= self.cursor.0.0 {
+            self.start_over();
+        }
+    }
+
+    /// Some fires found that somebody else held what they needed.
+    pub fn retry(&mut self, skipped: bool, now: i64) {
+        if skipped {
+            self.retry_at = self.retry_at.min(now + self.retry_after);
+            self.retry_after = (self.retry_after * 2).min(MAX_RETRY);
+        }
+    }
+
+    /// When a look is wanted for what was held, or is unsettled.
+    pub fn retry_at(&self) -> i64 {
+        self.retry_at
+    }
+
+    /// Whether stimuli are there that a bookmark may have missed.
+    pub fn is_unsettled(&self) -> bool {
+        !self.unsettled.is_empty()
+    }
+
+    /// Whether there is reason for a look.
+    pub fn is_wanted(&self, desk: &Desk, now: i64) -> bool {
+        self.retry_at <= now || self.is_unsettled() || (self.has_more && desk.waiting() < LOW)
+    }
+
+    /// One look, in a transaction.
+    pub fn around(&mut self, desk: &mut Desk) -> Result<Found, PgError> {
+        if process::extension().is_none() {
+            return Ok(Found::Nothing);
+        }
+        if identity::read() == Identity::Foreign {
+            return Ok(Found::Foreign);
+        }
+        let mut session = Session::begin();
+        session.has_waited = true;
+        let now = Timestamp::from(clock::now());
+        if self.retry_at <= process::now() {
+            self.retry_at = i64::MAX;
+            self.start_over();
+        }
+        for id in queue::expired(now, MAX_EXPIRED) {
+            queue::bury(id, "Expired", now);
+        }
+        self.settle(desk);
+        self.read_due(desk, now);
+        let next_due = due::next(now).map_or(i64::MAX, |at| at.0);
+        Ok(Found::Extension { next_due, more: false })
+    }
+
+    fn read_due(&mut self, desk: &mut Desk, now: Timestamp) {
+        if desk.waiting() >= LOW {
+            self.has_more = true;
+            return;
+        }
+        let page = due::bookmarks(now, self.cursor, PAGE);
+        self.has_more = page.len() as i64 == PAGE;
+        if let Some(last) = page.last() {
+            self.cursor = (last.due_at, last.id);
+        } else {
+            self.retry_after = RETRY;
+        }
+        page.into_iter().for_each(|due| desk.add(kind_of(&due), due));
+    }
+
+    /// Joins queue and bookmarks that two transactions wrote without seeing each other.
+    fn settle(&mut self, desk: &mut Desk) {
+        if std::mem::take(&mut self.sweep) {
+            let mut after = Uuid::nil();
+            loop {
+                let page = due::all_items(after);
+                let Some(last) = page.last() else { break };
+                after = *last;
+                for id in page {
+                    self.unsettled.entry(id).or_insert(Unsettled { horizon: None });
+                }
+            }
+        }
+        if self.unsettled.is_empty() {
+            self.tell();
+            return;
+        }
+        let (oldest_running, next) = due::horizon();
+        let ids: Vec<Uuid> = self.unsettled.keys().copied().collect();
+        let present: BTreeMap<Uuid, Due> = due::items(&ids).into_iter().map(|due| (due.id, due)).collect();
+        self.unsettled.retain(|id, item| {
+            let is_over = item.horizon.is_some_and(|horizon| oldest_running >= horizon);
+            item.horizon.get_or_insert(next);
+            present.contains_key(id) && !is_over
+        });
+        let is_unsettled = !self.unsettled.is_empty();
+        // Each is looked at once more than it needs: whoever ended last may have been the one.
+        present.into_values().for_each(|due| desk.add(FireKind::Item, due));
+        if is_unsettled {
+            self.retry_at = self.retry_at.min(process::now() + self.retry_after);
+            self.retry_after = (self.retry_after * 2).min(MAX_RETRY);
+        }
+        self.tell();
+    }
+
+    /// While something is unsettled, every transaction that wrote bookmarks wakes us when it ends.
+    fn tell(&self) {
+        let place = shared::with(|board| board.place_of(self.database));
+        if let Some(place) = place {
+            shared::set_unsettled(place, self.is_unsettled());
+        }
+    }
+}
+
+fn kind_of(due: &Due) -> FireKind {
+    if due.is_command { FireKind::Command } else { FireKind::Bookmark }
+}

@@ -1,0 +1,272 @@
+//! A scheduler: what is due in one database, and who fires it.
+//!
+//! It runs no SQL of users and no burst. In a short transaction it moves the triggers that are due and reads the
+//! bookmarks that are; between transactions it hands them out and sleeps.
+
+use pgrx::pg_sys::Oid;
+
+use crate::guc;
+use crate::pg::PgError;
+use crate::pg::error::log;
+use crate::pg::process;
+use crate::pg::shared::{self, HasExtension, Process};
+use crate::run::sweep;
+use crate::worker::SECOND;
+use crate::worker::desk::Desk;
+use crate::worker::look::{Found, Look};
+
+/// After an error nobody expected the next look is not before this, after another one twice that, up to the second.
+const AFTER_ERROR: i64 = SECOND;
+const MAX_AFTER_ERROR: i64 = 60 * SECOND;
+/// How long a scheduler works while others wait for its slot.
+const TURN: i64 = 5 * SECOND;
+/// How long a request for slots counts.
+const CROWDED: i64 = 2 * SECOND;
+/// How often the log says that a copy of a database does not fire.
+const COMPLAIN: i64 = 3600 * SECOND;
+
+/// The body of a scheduler; its argument is the database.
+pub fn run(database: i32) {
+    let database = Oid::from(database.cast_unsigned());
+    DATABASE.set(database);
+    process::at_exit(leave);
+    process::connect(database, Oid::INVALID);
+    process::set_application_name(c"workflow scheduler");
+    let is_first = shared::with(|board| {
+        let Some(place) = board.database(database) else { return false };
+        let is_first = !process::is_alive(place.scheduler.pid);
+        if is_first {
+            place.scheduler = Process::me();
+            place.starting_since = 0;
+            place.look = true;
+            place.sweep = true;
+        }
+        is_first
+    });
+    if is_first {
+        Scheduler::new(database).work();
+    }
+}
+
+thread_local! {
+    static DATABASE: std::cell::Cell<Oid> = const { std::cell::Cell::new(Oid::INVALID) };
+}
+
+/// Leaves the board. What is due next stays there: the launcher starts another scheduler for it.
+fn leave() {
+    shared::with(|board| {
+        if let Some(place) = board.database(DATABASE.get()) {
+            if place.scheduler.pid == process::my_pid() {
+                place.scheduler = Process::NONE;
+            }
+            place.starting_since = 0;
+        }
+        board.launcher.wake();
+    });
+}
+
+struct Scheduler {
+    database: Oid,
+    desk: Desk,
+    look: Look,
+    /// When the next look is wanted, whatever else happens.
+    look_at: Option<i64>,
+    began: i64,
+    /// When there was something to do last.
+    busy_at: i64,
+    complained_at: i64,
+    after_error: i64,
+}
+
+/// What the board says before a look.
+struct News {
+    look: bool,
+    sweep: bool,
+    must_go: bool,
+    is_crowded: bool,
+    items: Vec<uuid::Bytes>,
+    next_due: i64,
+}
+
+impl Scheduler {
+    fn new(database: Oid) -> Self {
+        let now = process::now();
+        Self {
+            database,
+            desk: Desk::new(database),
+            look: Look::new(database),
+            look_at: None,
+            began: now,
+            busy_at: now,
+            complained_at: i64::MIN,
+            after_error: AFTER_ERROR,
+        }
+    }
+
+    fn work(&mut self) {
+        self.desk.take_over();
+        loop {
+            let now = process::now();
+            let news = self.news(now);
+            if news.must_go || !guc::launch_workers() {
+                return;
+            }
+            self.desk.collect(now);
+            self.look.retry(self.desk.take_skipped(), now);
+            let may_fire = guc::enabled() && !guc::restoring();
+            let in_trouble = self.after_error > AFTER_ERROR && self.look_at.is_some_and(|at| at > now);
+            let wanted = news.look
+                || news.sweep
+                || !news.items.is_empty()
+                || news.next_due <= now
+                || self.look_at.is_some_and(|at| at <= now)
+                || self.look.is_wanted(&self.desk, now);
+            if may_fire && wanted && !in_trouble && !self.look_around(&news, now) {
+                return;
+            }
+            if may_fire {
+                self.desk.hand_out(now);
+                self.tell_oldest();
+            }
+            let now = process::now();
+            if !self.desk.is_empty() {
+                self.busy_at = now;
+            }
+            let sleep = self.sleep(now, may_fire);
+            if self.may_leave(now, &news, sleep) {
+                return;
+            }
+            process::wait(sleep);
+        }
+    }
+
+    fn news(&self, now: i64) -> News {
+        shared::with(|board| {
+            let items = board.take_items(self.database);
+            let is_crowded = now - board.crowded_at < CROWDED;
+            match board.database(self.database) {
+                Some(place) => News {
+                    look: std::mem::take(&mut place.look),
+                    sweep: std::mem::take(&mut place.sweep),
+                    must_go: place.blocked_by != 0 && process::is_alive(place.blocked_by),
+                    is_crowded,
+                    items,
+                    next_due: place.next_due,
+                },
+                None => News { look: false, sweep: false, must_go: true, is_crowded, items, next_due: i64::MAX },
+            }
+        })
+    }
+
+    /// Looks for what is due. `false`: there is nothing here for a scheduler.
+    fn look_around(&mut self, news: &News, now: i64) -> bool {
+        self.look_at = None;
+        process::report(Some("looking for what is due"));
+        shared::with(|board| {
+            if let Some(place) = board.database(self.database) {
+                place.next_due = i64::MAX;
+            }
+        });
+        self.look.note(news.look, news.sweep, &news.items, news.next_due);
+        let found = process::transaction(|| self.look.around(&mut self.desk));
+        process::report(None);
+        match found {
+            Ok(Found::Extension { next_due, more }) => {
+                self.look_at = more.then_some(now);
+                self.after_error = AFTER_ERROR;
+                shared::with(|board| {
+                    if let Some(place) = board.database(self.database) {
+                        place.has_extension = HasExtension::Yes;
+                        place.is_foreign = false;
+                        place.next_due = place.next_due.min(next_due);
+                    }
+                });
+            }
+            Ok(Found::Foreign) => self.complain(now),
+            Ok(Found::Nothing) => {
+                process::tell_extension(self.database, HasExtension::No);
+                return false;
+            }
+            Err(error) => return self.survive(&error, now),
+        }
+        true
+    }
+
+    fn complain(&mut self, now: i64) {
+        shared::with(|board| {
+            if let Some(place) = board.database(self.database) {
+                place.has_extension = HasExtension::Yes;
+                place.is_foreign = true;
+            }
+        });
+        if self.complained_at == i64::MIN || now - self.complained_at > COMPLAIN {
+            self.complained_at = now;
+            sweep::warn_foreign();
+        }
+        self.look_at = Some(self.complained_at + COMPLAIN);
+    }
+
+    /// The extension may be going (its tables are missing): that is no error. Anything else is logged.
+    fn survive(&mut self, error: &PgError, now: i64) -> bool {
+        if ["42P01", "3F000", "42883", "42703"].contains(&error.sqlstate.as_str()) {
+            let is_there = process::transaction(|| Ok(process::extension().is_some()));
+            if matches!(is_there, Ok(false)) {
+                process::tell_extension(self.database, HasExtension::No);
+                return false;
+            }
+        }
+        log(&format!(
+            "workflow scheduler could not look for what is due: {} (SQLSTATE {})",
+            error.message, error.sqlstate
+        ));
+        self.look.note(true, true, &[], i64::MIN);
+        self.look_at = Some(now + self.after_error);
+        self.after_error = (self.after_error * 2).min(MAX_AFTER_ERROR);
+        true
+    }
+
+    /// How long there is nothing to do; `None`: until somebody wakes us.
+    fn sleep(&self, now: i64, may_fire: bool) -> Option<i64> {
+        let next_due = shared::with(|board| {
+            board.database(self.database).map_or(i64::MAX, |place| if place.look { i64::MIN } else { place.next_due })
+        });
+        let mut until = i64::MAX;
+        if may_fire {
+            until = until.min(next_due).min(self.look.retry_at());
+            until = until.min(self.look_at.unwrap_or(i64::MAX)).min(self.desk.wants_attention_at(now));
+        }
+        if self.desk.is_empty() && until > self.busy_at + guc::worker_idle_timeout() {
+            until = until.min(self.busy_at + guc::worker_idle_timeout());
+        }
+        (until < i64::MAX).then(|| until.saturating_sub(now).max(0))
+    }
+
+    /// Whether another database needs the slot more, or nobody needs this scheduler for a while.
+    fn may_leave(&self, now: i64, news: &News, sleep: Option<i64>) -> bool {
+        let has_time = sleep.is_none_or(|sleep| sleep > SECOND) && self.desk.is_empty() && !self.look.is_unsettled();
+        if news.is_crowded && (has_time || now - self.began > TURN) {
+            shared::with(|board| {
+                if let Some(place) = board.database(self.database) {
+                    place.look |= !has_time;
+                    place.next_due = place.next_due.min(self.look_at.unwrap_or(i64::MAX));
+                }
+            });
+            return true;
+        }
+        let due_soon = self.next_due() - now < 2 * SECOND;
+        has_time && !due_soon && now - self.busy_at >= guc::worker_idle_timeout()
+    }
+
+    fn tell_oldest(&self) {
+        let oldest = self.desk.oldest_due();
+        shared::with(|board| {
+            if let Some(place) = board.database(self.database) {
+                place.oldest_due = oldest;
+            }
+        });
+    }
+
+    fn next_due(&self) -> i64 {
+        shared::with(|board| board.database(self.database).map_or(i64::MAX, |place| place.next_due))
+    }
+}

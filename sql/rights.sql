@@ -31,7 +31,8 @@ $$;
 
 -- Pure readers: they look at their argument, or at what is built in.
 GRANT EXECUTE ON FUNCTION workflow._events(bytea), workflow._role_of(oid, bigint, text), workflow._run_status(text, text), workflow._activities(), workflow._activity_list(),
-    workflow._validate(jsonb), workflow.instance_state(uuid), workflow._worker_status(), workflow._cron_preview(text, integer, text, timestamptz) TO PUBLIC;
+    workflow._validate(jsonb), workflow.instance_state(uuid), workflow._cron_preview(text, integer, text, timestamptz),
+    workflow._worker_status() TO PUBLIC;
 GRANT EXECUTE ON FUNCTION wf_validate(jsonb), wf_activities(), wf_cron_preview(text, integer, text, timestamptz) TO PUBLIC;
 
 CREATE FUNCTION wf_grant_usage(role name)

@@ -32,8 +32,8 @@ const SCRIPT_STACK: usize = 256 * 1024;
 pub fn define() {
     define_limits();
     define_behaviour();
-    define_workers();
     define_time();
+    define_workers();
     crate::pg::interrupt::reserve_settings(c"workflow");
 }
 
@@ -135,6 +135,39 @@ fn define_behaviour() {
     );
 }
 
+fn define_time() {
+    GucRegistry::define_int_guc(
+        c"workflow.misfire_grace",
+        c"How late a schedule may fire without counting as missed.",
+        c"What is later than this, or overtaken by a later instant, is subject to the misfire policy of the schedule.",
+        &MISFIRE_GRACE,
+        0,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.retention",
+        c"How long finished instances, their journal and dead letters are kept.",
+        c"-1 keeps them. A definition can say otherwise in its options. Faulted instances are always kept.",
+        &RETENTION,
+        -1,
+        i32::MAX,
+        GucContext::Suset,
+        GucFlags::UNIT_S,
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.schedule_run_retention",
+        c"How long finished runs of scheduled commands are kept.",
+        c"-1 keeps them.",
+        &SCHEDULE_RUN_RETENTION,
+        -1,
+        i32::MAX,
+        GucContext::Suset,
+        GucFlags::UNIT_S,
+    );
+}
+
 fn define_workers() {
     GucRegistry::define_bool_guc(
         c"workflow.launch_workers",
@@ -170,39 +203,6 @@ fn define_workers() {
         1,
         86_400,
         GucContext::Sighup,
-        GucFlags::UNIT_S,
-    );
-}
-
-fn define_time() {
-    GucRegistry::define_int_guc(
-        c"workflow.misfire_grace",
-        c"How late a schedule may fire without counting as missed.",
-        c"What is later than this, or overtaken by a later instant, is subject to the misfire policy of the schedule.",
-        &MISFIRE_GRACE,
-        0,
-        i32::MAX,
-        GucContext::Userset,
-        GucFlags::UNIT_MS,
-    );
-    GucRegistry::define_int_guc(
-        c"workflow.retention",
-        c"How long finished instances, their journal and dead letters are kept.",
-        c"-1 keeps them. A definition can say otherwise in its options. Faulted instances are always kept.",
-        &RETENTION,
-        -1,
-        i32::MAX,
-        GucContext::Suset,
-        GucFlags::UNIT_S,
-    );
-    GucRegistry::define_int_guc(
-        c"workflow.schedule_run_retention",
-        c"How long finished runs of scheduled commands are kept.",
-        c"-1 keeps them.",
-        &SCHEDULE_RUN_RETENTION,
-        -1,
-        i32::MAX,
-        GucContext::Suset,
         GucFlags::UNIT_S,
     );
 }

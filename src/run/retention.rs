@@ -27,45 +27,66 @@ thread_local! {
     static REFUSALS: Cell<Option<Uuid>> = const { Cell::new(None) };
 }
 
+/// What a call removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Purged {
+    /// Instances and letters that went.
+    pub gone: u64,
+    /// Whether there is nothing more to remove now. If not, the next call goes on.
+    pub is_done: bool,
+}
+
 /// Whether anything but runs of commands is removed at all.
 pub fn is_on() -> bool {
     guc::retention().is_some() || store::shortest().is_some()
 }
 
-/// Removes what is over, unless this backend looked a moment ago and found nothing.
-pub fn now_and_then(session: &Session, batch: u64, scope: Scope) -> Result<u64, PgError> {
+/// Removes what is over, unless this backend looked a moment ago and found all of it. `false`: there is more.
+pub fn now_and_then(session: &Session, batch: u64, scope: Scope) -> Result<bool, PgError> {
     let now = session.timestamp().0;
     // A clock that was set back must not keep anything for ever.
     if (LOOKED_AT.get()..NOT_BEFORE.get()).contains(&now) {
-        return Ok(0);
+        return Ok(true);
     }
-    let gone = purge(session, batch, scope)?;
+    let purged = purge(session, batch, scope)?;
     LOOKED_AT.set(now);
-    NOT_BEFORE.set(if gone < batch { now.saturating_add(PAUSE) } else { i64::MIN });
-    Ok(gone)
+    NOT_BEFORE.set(if purged.is_done { now.saturating_add(PAUSE) } else { i64::MIN });
+    Ok(purged.is_done)
 }
 
-/// Removes what is over: about `batch` rows of each kind at the most. Returns how many instances and letters went.
-pub fn purge(session: &Session, batch: u64, scope: Scope) -> Result<u64, PgError> {
+/// Removes what is over: about `batch` rows of each kind at the most.
+pub fn purge(session: &Session, batch: u64, scope: Scope) -> Result<Purged, PgError> {
     let limit = i64::try_from(batch).unwrap_or(i64::MAX);
-    let mut gone = 0;
+    let mut purged = Purged { gone: 0, is_done: true };
     if let Some(keep) = guc::schedule_run_retention() {
         let until = before(session, keep);
-        gone += store::remove(&mine(&store::commands(id_at(until), until, limit), scope));
+        let over = mine(&store::commands(id_at(until), until, limit), scope);
+        purged.count(store::remove(&over), batch);
     }
     let keep = guc::retention();
     if let Some(shortest) = keep.into_iter().chain(store::shortest()).min() {
-        gone += remove_instances(session, keep, shortest, batch, scope);
+        let (gone, is_done) = remove_instances(session, keep, shortest, batch, scope);
+        purged.gone += gone;
+        purged.is_done &= is_done;
     }
     if let Some(keep) = keep {
         let until = before(session, keep);
-        gone += store::remove_letters(&mine(&store::letters(until, limit), scope));
+        let over = mine(&store::letters(until, limit), scope);
+        purged.count(store::remove_letters(&over), batch);
         if has_all_rights(scope) {
-            remove_refusals(until);
-            store::remove_definitions(until, limit);
+            purged.is_done &= remove_refusals(until);
+            let definitions = store::remove_definitions(until, limit);
+            purged.is_done &= definitions < batch;
         }
     }
-    Ok(gone)
+    Ok(purged)
+}
+
+impl Purged {
+    fn count(&mut self, gone: u64, batch: u64) {
+        self.gone += gone;
+        self.is_done &= gone < batch;
+    }
 }
 
 fn before(session: &Session, keep: i64) -> Timestamp {
@@ -88,26 +109,26 @@ fn has_all_rights(scope: Scope) -> bool {
     scope == Scope::All || role::has_rights_of(role::current(), role::extension_owner())
 }
 
-fn remove_instances(session: &Session, keep: Option<i64>, shortest: i64, batch: u64, scope: Scope) -> u64 {
+fn remove_instances(session: &Session, keep: Option<i64>, shortest: i64, batch: u64, scope: Scope) -> (u64, bool) {
     let end = id_at(before(session, shortest));
     let now = session.timestamp();
     let mut gone = 0;
-    go_round(&INSTANCES, end, |after| {
+    let is_done = go_round(&INSTANCES, end, |after| {
         let page = store::instances(after, end, now, keep);
         let over = mine(&page, scope);
         let room = usize::try_from(batch.saturating_sub(gone)).unwrap_or(usize::MAX);
         let taken = &over[..over.len().min(room)];
         gone += store::remove(taken);
-        match over.get(room) {
+        if over.len() > room {
             // The rest of the page is for the next time.
-            Some(_) => (taken.last().copied(), false),
-            None => (page.last().map(|row| row.id), page.len() < PAGE as usize),
+            return (taken.last().copied().or(Some(after)), false);
         }
+        (page.last().map(|row| row.id), page.len() < PAGE as usize)
     });
-    gone
+    (gone, is_done)
 }
 
-fn remove_refusals(until: Timestamp) {
+fn remove_refusals(until: Timestamp) -> bool {
     let end = id_at(until);
     go_round(&REFUSALS, end, |after| {
         let page = store::refusals(after, end, until);
@@ -116,22 +137,24 @@ fn remove_refusals(until: Timestamp) {
             store::remove_refusals(&over);
         }
         (page.last().map(|row| row.id), page.len() < PAGE as usize)
-    });
+    })
 }
 
-/// Looks at a page behind the last one, and at the beginning if that was the end. A page says which id was its last,
-/// and whether nothing comes after it.
+/// Looks at the page behind the last one. A page says which id was its last, and whether nothing comes after it. Returns
+/// whether that was the end of a round; a backend that has just begun somewhere looks at the beginning then.
 fn go_round(
     place: &'static std::thread::LocalKey<Cell<Option<Uuid>>>,
     end: Uuid,
     mut page: impl FnMut(Uuid) -> (Option<Uuid>, bool),
-) {
-    let start = place.get().filter(|id| *id < end).unwrap_or_else(|| anywhere(end));
+) -> bool {
+    let known = place.get().filter(|id| *id < end);
+    let start = known.unwrap_or_else(|| anywhere(end));
     let (mut last, mut is_end) = page(start);
-    if is_end && !start.is_nil() {
+    if is_end && known.is_none() && !start.is_nil() {
         (last, is_end) = page(Uuid::nil());
     }
     place.set(Some(if is_end { Uuid::nil() } else { last.unwrap_or_default() }));
+    is_end
 }
 
 /// Some id before the end.

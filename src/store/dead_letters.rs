@@ -7,6 +7,7 @@ use crate::store::bookmarks::hash_of;
 use crate::store::matching::Filter;
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
+use crate::wake;
 
 /// A dead letter.
 #[derive(Debug)]
@@ -69,5 +70,6 @@ pub fn replayed(id: Uuid, now: Timestamp) {
 
 /// Makes a bookmark due as if it had never been tried. `false`: it is gone.
 pub fn wake(bookmark: Uuid, now: Timestamp) -> bool {
+    wake::due(now);
     WAKE.run(&[Arg::Uuid(&bookmark), Arg::Timestamp(now)]) > 0
 }

@@ -13,6 +13,15 @@ use crate::store::owners::{self, Owner};
 use crate::store::triggers::TriggerRow;
 use crate::wake;
 
+/// Tells the workers, when this transaction commits, that a trigger is due then. Where a fire moves one on, nobody need
+/// be told: whoever waited for it looks then, and sees the next one.
+pub fn note(next_fire_at: Option<Timestamp>) {
+    if let Some(at) = next_fire_at {
+        identity::claim();
+        wake::due(at);
+    }
+}
+
 /// A due trigger, read without a lock.
 #[derive(Debug)]
 pub struct Due {
@@ -187,14 +196,6 @@ static RESOLVED: Statement = Statement::new(
     &[Type::Uuid, Type::Uuid, Type::Integer],
 );
 
-/// Tells the workers, when this transaction commits, that a trigger is looked at then.
-pub fn note(next_fire_at: Option<Timestamp>) {
-    if let Some(at) = next_fire_at {
-        identity::claim();
-        wake::due(at);
-    }
-}
-
 /// Writes what a fire did.
 pub fn fired(id: Uuid, outcome: &Outcome) {
     note(outcome.next_fire_at);
@@ -257,6 +258,7 @@ pub fn is_behind(now: Timestamp) -> bool {
 
 /// Makes every active schedule due that the start of the server fires, and says how many there are.
 pub fn reboot(now: Timestamp) -> u64 {
+    note(Some(now));
     REBOOT.run(&[Arg::Timestamp(now)])
 }
 

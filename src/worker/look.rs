@@ -151,12 +151,12 @@ impl Look {
         }
         self.settle(desk);
         self.read_due(desk, now);
-        let gone = retention::now_and_then(&session, REMOVED, Scope::All)?;
+        let is_done = retention::now_and_then(&session, REMOVED, Scope::All)?;
         let mut next_due = due::next(now).map_or(i64::MAX, |at| at.0);
         if retention::is_on() {
             next_due = next_due.min(now.0 + RETENTION);
         }
-        Ok(Found::Extension { next_due, more: triggered == TRIGGERS || gone >= REMOVED })
+        Ok(Found::Extension { next_due, more: triggered == TRIGGERS || !is_done })
     }
 
     /// Whether this is the first look since the server started.

@@ -6,8 +6,8 @@
 GRANT USAGE ON SCHEMA workflow TO PUBLIC;
 
 GRANT SELECT ON workflow.definition_list, workflow.instance_list, workflow.waiting, workflow.open_bookmarks,
-    workflow.open_tasks, workflow.open_incidents, workflow.trigger_list, workflow.journal, workflow.workers
-    TO PUBLIC;
+    workflow.open_tasks, workflow.open_incidents, workflow.trigger_list, workflow.journal, workflow.schedules,
+    workflow.schedule_runs, workflow.dead_letter_list, workflow.workers TO PUBLIC;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA workflow FROM PUBLIC;
 
@@ -30,9 +30,10 @@ END
 $$;
 
 -- Pure readers: they look at their argument, or at what is built in.
-GRANT EXECUTE ON FUNCTION workflow._events(bytea), workflow._role_of(oid, bigint, text), workflow._activities(), workflow._activity_list(),
-    workflow._validate(jsonb), workflow.instance_state(uuid), workflow._worker_status() TO PUBLIC;
-GRANT EXECUTE ON FUNCTION wf_validate(jsonb), wf_activities() TO PUBLIC;
+GRANT EXECUTE ON FUNCTION workflow._events(bytea), workflow._role_of(oid, bigint, text), workflow._run_status(text, text), workflow._activities(), workflow._activity_list(),
+    workflow._validate(jsonb), workflow.instance_state(uuid), workflow._cron_preview(text, integer, text, timestamptz),
+    workflow._worker_status() TO PUBLIC;
+GRANT EXECUTE ON FUNCTION wf_validate(jsonb), wf_activities(), wf_cron_preview(text, integer, text, timestamptz) TO PUBLIC;
 
 CREATE FUNCTION wf_grant_usage(role name)
 RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$

@@ -64,6 +64,7 @@ CREATE TABLE workflow.definitions (
     security      text        NOT NULL CONSTRAINT definitions_security_check CHECK (security IN ('invoker', 'definer')),
     uses_sql      boolean     NOT NULL,
     owner         integer     NOT NULL,
+    retention     bigint,
     created_at    timestamptz NOT NULL,
     deleted_at    timestamptz,
     document      jsonb       NOT NULL
@@ -74,6 +75,7 @@ COMMENT ON COLUMN workflow.definitions.id IS 'id of this version, never used aga
 COMMENT ON COLUMN workflow.definitions.document IS 'the definition as it was given';
 COMMENT ON COLUMN workflow.definitions.uses_sql IS 'whether running it can run SQL or functions of users';
 COMMENT ON COLUMN workflow.definitions.security IS 'whose rights that SQL has: the caller''s (invoker) or the owner''s (definer)';
+COMMENT ON COLUMN workflow.definitions.retention IS 'microseconds for which finished instances are kept; NULL leaves it to workflow.retention';
 COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the row stays while instances refer to it';
 
 -- A number can come back after its version was deleted.
@@ -81,6 +83,8 @@ CREATE UNIQUE INDEX definitions_definition_id_version_idx ON workflow.definition
 -- wf_define: whose was it, if all of it was deleted? Only of deleted ones: wf_start must not find it a match for
 -- its question, which one of a thousand versions answers.
 CREATE INDEX definitions_deleted_idx ON workflow.definitions (definition_id, created_at) WHERE deleted_at IS NOT NULL;
+-- Retention: does any definition have its own? The shortest one says how far back there may be something to remove.
+CREATE INDEX definitions_retention_idx ON workflow.definitions (retention) WHERE retention IS NOT NULL;
 -- wf_start: which version is published?
 CREATE UNIQUE INDEX definitions_published_idx ON workflow.definitions (definition_id) WHERE is_published;
 -- wf_define: is the content new?
@@ -212,14 +216,18 @@ CREATE TABLE workflow.triggers (
     payload               jsonb,
     created_at            timestamptz NOT NULL,
     next_fire_at          timestamptz,
+    scheduled_at          timestamptz,
     schedule              jsonb,
     active                boolean     NOT NULL DEFAULT true,
     schedule_name         text,
     owner                 integer,
     input                 jsonb,
+    correlation_id        text,
     last_fire_at          timestamptz,
     last_instance_id      uuid,
     queued                integer     NOT NULL DEFAULT 0,
+    skipped               bigint      NOT NULL DEFAULT 0,
+    missed                bigint      NOT NULL DEFAULT 0,
     attempts              integer     NOT NULL DEFAULT 0,
     last_error            text,
     CONSTRAINT triggers_definition_id_node_id_hash_key UNIQUE (definition_id, node_id, hash),
@@ -227,14 +235,18 @@ CREATE TABLE workflow.triggers (
 );
 
 COMMENT ON TABLE workflow.triggers IS 'what starts the published definitions: one row per trigger activity and payload';
-COMMENT ON COLUMN workflow.triggers.next_fire_at IS 'when time itself starts the workflow next';
+COMMENT ON COLUMN workflow.triggers.next_fire_at IS 'when time itself looks at it next: at the scheduled instant, later by its jitter, or earlier for a fire that waited';
+COMMENT ON COLUMN workflow.triggers.scheduled_at IS 'the next instant of its schedule, whatever delays it or comes before it';
 COMMENT ON COLUMN workflow.triggers.schedule IS 'when time starts it, in which time zone, and what happens to what was missed or overlaps';
 COMMENT ON COLUMN workflow.triggers.active IS 'whether time starts it; a paused schedule keeps its settings';
 COMMENT ON COLUMN workflow.triggers.schedule_name IS 'name of a schedule made by wf_schedule; NULL for a trigger of a definition';
 COMMENT ON COLUMN workflow.triggers.owner IS 'owner of a named schedule, and of what it starts; otherwise the definition''s';
 COMMENT ON COLUMN workflow.triggers.input IS 'input of the instances of a named schedule';
+COMMENT ON COLUMN workflow.triggers.correlation_id IS 'correlation id of the instances of a named schedule';
 COMMENT ON COLUMN workflow.triggers.last_fire_at IS 'the scheduled instant that was fired last';
 COMMENT ON COLUMN workflow.triggers.queued IS 'fires that wait for the last instance to end';
+COMMENT ON COLUMN workflow.triggers.skipped IS 'fires that started nothing: a run was still going on, or an activation strategy refused';
+COMMENT ON COLUMN workflow.triggers.missed IS 'instants that nobody was there for and that were not made up for';
 COMMENT ON COLUMN workflow.triggers.attempts IS 'how often firing failed since it last went well';
 
 -- Which triggers does a stimulus start?
@@ -306,6 +318,7 @@ CREATE TABLE workflow.dead_letters (
 
 COMMENT ON TABLE workflow.dead_letters IS 'stimuli that expired or whose delivery failed three times, and due bookmarks that could not be fired';
 COMMENT ON COLUMN workflow.dead_letters.due_at IS 'when the bookmark was due that could not be fired; NULL for a stimulus';
+COMMENT ON COLUMN workflow.dead_letters.replayed_at IS 'when wf_replay gave it another chance';
 
 CREATE INDEX dead_letters_dead_at_idx ON workflow.dead_letters (dead_at);
 

@@ -11,6 +11,19 @@ RETURNS oid LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_role_of';
 
 COMMENT ON FUNCTION workflow._role_of(oid, bigint, text) IS 'the role that a row of workflow.owners stands for, NULL if it is gone';
 
+-- 57P02, PostgreSQL's own code for a crash, is what a command has that was running when the server ended.
+CREATE FUNCTION workflow._run_status(sub_status text, sqlstate text)
+RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN CASE sub_status
+       WHEN 'Pending' THEN 'pending'
+       WHEN 'Finished' THEN 'succeeded'
+       WHEN 'Faulted' THEN CASE sqlstate WHEN '57P02' THEN 'interrupted' ELSE 'failed' END
+       WHEN 'Cancelled' THEN 'cancelled'
+       WHEN 'Suspended' THEN 'running'
+       WHEN 'Executing' THEN 'running' END;
+
+COMMENT ON FUNCTION workflow._run_status(text, text) IS 'status of a run in the words of schedulers, for the views';
+
 CREATE VIEW workflow.my_owners WITH (security_barrier) AS
 SELECT o.id
 FROM workflow.owners o
@@ -101,6 +114,74 @@ FROM workflow.triggers t
 WHERE t.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.trigger_list IS 'what starts the published definitions';
+
+-- What time starts: named schedules, and the triggers of definitions. One that belongs to a role is that role's alone.
+CREATE VIEW workflow.schedules WITH (security_barrier) AS
+SELECT t.id AS schedule_id, t.schedule_name AS name,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role, o.system_identifier, o.name))::text, o.name) AS owner,
+       t.definition_id, NULLIF(t.activity_id, '') AS activity_id,
+       CASE WHEN t.definition_id OPERATOR(pg_catalog.=) 'Workflow.ScheduledCommand'
+            THEN CASE pg_catalog.jsonb_typeof(t.input OPERATOR(pg_catalog.->) 'statement')
+                 WHEN 'array' THEN (SELECT pg_catalog.string_agg(s.text, E';\n' ORDER BY s.number)
+                                    FROM pg_catalog.jsonb_array_elements_text(t.input OPERATOR(pg_catalog.->) 'statement')
+                                         WITH ORDINALITY AS s (text, number))
+                 ELSE t.input OPERATOR(pg_catalog.->>) 'statement' END
+       END AS command,
+       COALESCE(t.schedule OPERATOR(pg_catalog.->>) 'text', t.schedule OPERATOR(pg_catalog.#>>) '{when,cron}',
+                t.schedule OPERATOR(pg_catalog.#>>) '{when,every,interval}', t.schedule OPERATOR(pg_catalog.#>>) '{when,at}') AS schedule,
+       t.schedule OPERATOR(pg_catalog.->>) 'timeZone' AS time_zone, t.active,
+       t.schedule OPERATOR(pg_catalog.->>) 'misfire' AS misfire,
+       (t.schedule OPERATOR(pg_catalog.->>) 'misfireCap')::integer AS misfire_cap,
+       t.schedule OPERATOR(pg_catalog.->>) 'overlap' AS overlap,
+       (t.schedule OPERATOR(pg_catalog.->>) 'jitter')::interval AS jitter,
+       t.next_fire_at AS next_run, t.last_fire_at AS last_scheduled, r.created_at AS last_run, t.last_instance_id,
+       CASE WHEN t.attempts OPERATOR(pg_catalog.>) 0 THEN 'failed' ELSE workflow._run_status(r.sub_status, n.sqlstate) END AS last_status,
+       COALESCE(t.last_error, n.message) AS last_error, t.attempts, t.queued, t.skipped, t.missed,
+       CASE WHEN t.definition_id OPERATOR(pg_catalog.<>) 'Workflow.ScheduledCommand' THEN t.input END AS input, t.correlation_id
+FROM workflow.triggers t
+LEFT JOIN workflow.definitions d ON d.id OPERATOR(pg_catalog.=) t.definition_version_id
+LEFT JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) COALESCE(t.owner, d.owner)
+LEFT JOIN workflow.instances r ON r.id OPERATOR(pg_catalog.=) t.last_instance_id
+LEFT JOIN LATERAL (SELECT x.sqlstate, x.message FROM workflow.incidents x
+                   WHERE x.instance_id OPERATOR(pg_catalog.=) r.id AND r.sub_status OPERATOR(pg_catalog.=) 'Faulted'
+                   ORDER BY x.id DESC LIMIT 1) n ON true
+WHERE t.schedule IS NOT NULL
+  AND (COALESCE(t.owner, d.owner) OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+       OR t.schedule_name IS NULL AND t.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_definitions m))
+       OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE'));
+
+COMMENT ON VIEW workflow.schedules IS 'what time starts: when next, and what became of it last';
+
+CREATE VIEW workflow.schedule_runs WITH (security_barrier) AS
+SELECT i.id AS instance_id, i.schedule_id, COALESCE(t.schedule_name, i.name) AS name, i.definition_id,
+       (i.input OPERATOR(pg_catalog.->>) 'ScheduledAt')::timestamptz AS scheduled_at, l.created_at AS started_at, f.finished_at,
+       f.finished_at OPERATOR(pg_catalog.-) l.created_at AS duration, workflow._run_status(i.sub_status, n.sqlstate) AS status,
+       CASE WHEN i.definition_id OPERATOR(pg_catalog.=) 'Workflow.ScheduledCommand'
+            THEN (i.output OPERATOR(pg_catalog.->>) 'rows')::bigint END AS rows,
+       n.sqlstate, n.message AS error
+FROM workflow.instances i
+LEFT JOIN workflow.triggers t ON t.id OPERATOR(pg_catalog.=) i.schedule_id
+LEFT JOIN workflow.execution_log l ON l.instance_id OPERATOR(pg_catalog.=) i.id AND l.seq OPERATOR(pg_catalog.=) 0
+CROSS JOIN LATERAL (SELECT CASE WHEN i.sub_status OPERATOR(pg_catalog.=) 'Faulted' THEN i.updated_at ELSE i.finished_at END AS finished_at) f
+LEFT JOIN LATERAL (SELECT x.sqlstate, x.message FROM workflow.incidents x
+                   WHERE x.instance_id OPERATOR(pg_catalog.=) i.id AND i.sub_status OPERATOR(pg_catalog.=) 'Faulted'
+                   ORDER BY x.id DESC LIMIT 1) n ON true
+WHERE i.schedule_id IS NOT NULL
+  AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+       OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
+
+COMMENT ON VIEW workflow.schedule_runs IS 'what schedules have started: when, for how long, and with what outcome';
+
+CREATE VIEW workflow.dead_letter_list WITH (security_barrier) AS
+SELECT q.id AS dead_letter_id, q.reason,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role, o.system_identifier, o.name))::text, o.name) AS sender,
+       q.attempts, q.last_error, q.created_at, q.due_at, q.dead_at, q.replayed_at, q.instance_id, q.bookmark_id, q.name,
+       q.correlation_id, q.activity_type, q.activity_id, q.stimulus, q.input
+FROM workflow.dead_letters q LEFT JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) q.sender
+WHERE q.sender OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE');
+
+COMMENT ON VIEW workflow.dead_letter_list IS 'stimuli that were given up, and bookmarks that could not be fired; wf_replay tries again';
 
 -- A refused start has no instance: its row shows to whoever may read the definition that the event names.
 CREATE VIEW workflow.journal WITH (security_barrier) AS
@@ -218,7 +299,33 @@ AS $$
     UNION ALL
     SELECT 'trigger of a version that is not published', t.id::text
     FROM workflow.triggers t
-    WHERE NOT EXISTS (SELECT FROM workflow.definitions d WHERE d.id = t.definition_version_id AND d.is_published)
+    WHERE t.schedule_name IS NULL
+      AND NOT EXISTS (SELECT FROM workflow.definitions d WHERE d.id = t.definition_version_id AND d.is_published)
+    UNION ALL
+    SELECT 'trigger is due without a schedule', t.id::text
+    FROM workflow.triggers t
+    WHERE t.schedule IS NULL AND (t.next_fire_at IS NOT NULL OR t.scheduled_at IS NOT NULL)
+    UNION ALL
+    SELECT 'paused schedule is due', t.id::text
+    FROM workflow.triggers t
+    WHERE t.next_fire_at IS NOT NULL AND NOT t.active
+    UNION ALL
+    SELECT 'scheduled instant without a time to look at it', t.id::text
+    FROM workflow.triggers t
+    WHERE t.scheduled_at IS NOT NULL AND t.next_fire_at IS NULL
+    UNION ALL
+    SELECT 'fires wait without the overlap policy for it', t.id::text
+    FROM workflow.triggers t
+    WHERE t.queued <> 0 AND (t.schedule ->> 'overlap' IS DISTINCT FROM 'queue' OR t.queued < 0)
+    UNION ALL
+    SELECT 'fires wait and nobody looks', t.id::text
+    FROM workflow.triggers t
+    WHERE t.queued > 0 AND t.active AND t.next_fire_at IS NULL
+      AND NOT EXISTS (SELECT FROM workflow.instances i WHERE i.schedule_id = t.id AND i.status = 'Running')
+    UNION ALL
+    SELECT 'owner of a schedule is unknown', t.id::text
+    FROM workflow.triggers t
+    WHERE t.owner IS NOT NULL AND NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = t.owner)
     UNION ALL
     SELECT 'deferred stimulus outlived its transaction', q.id::text
     FROM workflow.bookmark_queue q

@@ -9,6 +9,7 @@ use pgrx::pg_sys::{InvalidOid, Oid};
 
 use crate::pg::{PgError, role};
 use crate::program::Compiled;
+use crate::run::scheduled::COMMANDS;
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
@@ -104,6 +105,17 @@ pub fn require_resume(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgEr
         row.definition_id,
         role::name(role::current()).unwrap_or_default()
     )))
+}
+
+/// Refuses anybody but the owner where a call would go on with the command of a schedule (42501). Whoever names a
+/// workflow runs it with their rights, having read it; that a text in a table is SQL is seen too late.
+pub fn require_own_command(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    if compiled.row.definition_id != COMMANDS || row.owner.is_current() {
+        return Ok(());
+    }
+    let owner = row.owner.role().and_then(role::name).unwrap_or_else(|| row.owner.name.clone());
+    Err(PgError::new("42501", format!("the command of a schedule runs as its owner, role \"{owner}\", only"))
+        .hint("Take the role of the owner with SET ROLE."))
 }
 
 fn denied(what: &str) -> PgError {

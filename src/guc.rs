@@ -15,10 +15,13 @@ static MAX_DEFINITION_SIZE: GucSetting<i32> = GucSetting::<i32>::new(16 * 1024);
 static MAX_NESTING: GucSetting<i32> = GucSetting::<i32>::new(500);
 static MAX_STEPS: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
 static MAX_EXECUTORS: GucSetting<i32> = GucSetting::<i32>::new(4);
+static MISFIRE_GRACE: GucSetting<i32> = GucSetting::<i32>::new(60_000);
 static NOTIFY_TASKS: GucSetting<bool> = GucSetting::<bool>::new(false);
 static NOW: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 static QUEUE_TTL: GucSetting<i32> = GucSetting::<i32>::new(86_400);
 static RESTORING: GucSetting<bool> = GucSetting::<bool>::new(false);
+static RETENTION: GucSetting<i32> = GucSetting::<i32>::new(-1);
+static SCHEDULE_RUN_RETENTION: GucSetting<i32> = GucSetting::<i32>::new(30 * 86_400);
 static WORKER_IDLE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(60);
 static WRITE_LINE_NOTICE: GucSetting<bool> = GucSetting::<bool>::new(false);
 
@@ -29,6 +32,7 @@ const SCRIPT_STACK: usize = 256 * 1024;
 pub fn define() {
     define_limits();
     define_behaviour();
+    define_time();
     define_workers();
     crate::pg::interrupt::reserve_settings(c"workflow");
 }
@@ -131,6 +135,39 @@ fn define_behaviour() {
     );
 }
 
+fn define_time() {
+    GucRegistry::define_int_guc(
+        c"workflow.misfire_grace",
+        c"How late a schedule may fire without counting as missed.",
+        c"What is later than this, or overtaken by a later instant, is subject to the misfire policy of the schedule.",
+        &MISFIRE_GRACE,
+        0,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::UNIT_MS,
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.retention",
+        c"How long finished instances, their journal and dead letters are kept.",
+        c"-1 keeps them. A definition can say otherwise in its options. Faulted instances are always kept.",
+        &RETENTION,
+        -1,
+        i32::MAX,
+        GucContext::Suset,
+        GucFlags::UNIT_S,
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.schedule_run_retention",
+        c"How long finished runs of scheduled commands are kept.",
+        c"-1 keeps them.",
+        &SCHEDULE_RUN_RETENTION,
+        -1,
+        i32::MAX,
+        GucContext::Suset,
+        GucFlags::UNIT_S,
+    );
+}
+
 fn define_workers() {
     GucRegistry::define_bool_guc(
         c"workflow.launch_workers",
@@ -214,6 +251,11 @@ pub fn max_definition_size() -> usize {
     MAX_DEFINITION_SIZE.get().unsigned_abs() as usize * 1024
 }
 
+/// `workflow.misfire_grace` in microseconds.
+pub fn misfire_grace() -> i64 {
+    i64::from(MISFIRE_GRACE.get()) * 1000
+}
+
 /// `workflow.notify_tasks`
 pub fn notify_tasks() -> bool {
     NOTIFY_TASKS.get()
@@ -227,6 +269,20 @@ pub fn now() -> Option<String> {
 /// `workflow.queue_ttl` in microseconds.
 pub fn queue_ttl() -> i64 {
     i64::from(QUEUE_TTL.get()) * 1_000_000
+}
+
+/// `workflow.retention` in microseconds; `None` keeps everything.
+pub fn retention() -> Option<i64> {
+    kept_for(&RETENTION)
+}
+
+/// `workflow.schedule_run_retention` in microseconds; `None` keeps everything.
+pub fn schedule_run_retention() -> Option<i64> {
+    kept_for(&SCHEDULE_RUN_RETENTION)
+}
+
+fn kept_for(setting: &GucSetting<i32>) -> Option<i64> {
+    u32::try_from(setting.get()).ok().map(|seconds| i64::from(seconds) * 1_000_000)
 }
 
 /// `workflow.write_line_notice`

@@ -14,9 +14,9 @@ use workflow_engine::program::Activation;
 use crate::pg::error::{catch, notice, unwind};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
-use crate::pg::{PgError, interrupt, user_sql, zone};
+use crate::pg::{PgError, interrupt, user_sql};
 use crate::program::Compiled;
-use crate::run::{activation_key, new_id};
+use crate::run::{activation_key, new_id, timing};
 use crate::store::owners::Owner;
 use crate::store::{activity_types, instances};
 use crate::{access, error, guc};
@@ -192,11 +192,7 @@ impl Host for SpiHost<'_> {
     }
 
     fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {
-        let Some(name) = name else { return Ok(zone::session()) };
-        match zone::by_name(name) {
-            Some(zone) => Ok(zone),
-            None => Err(Fault::new("22023", format!("time zone \"{name}\" not recognized"))),
-        }
+        timing::zone(name)
     }
 
     fn write_line(&mut self, text: &str) {

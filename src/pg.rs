@@ -12,6 +12,7 @@ pub mod error;
 pub mod hooks;
 pub mod interrupt;
 pub mod jsonb;
+pub mod parse;
 pub mod process;
 pub mod role;
 pub mod session;

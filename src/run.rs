@@ -27,12 +27,18 @@ pub mod burst;
 pub mod cancel;
 pub mod command;
 pub mod deliver;
+pub mod fire;
 pub mod publish;
 pub mod queued;
+pub mod replay;
 pub mod resume;
+pub mod retention;
 mod save;
+pub mod schedule;
+pub mod scheduled;
 pub mod start;
 pub mod sweep;
+pub mod timing;
 
 /// One call.
 pub struct Session {

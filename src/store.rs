@@ -9,6 +9,7 @@
 pub mod activity_types;
 pub mod batch;
 pub mod bookmarks;
+pub mod dead_letters;
 pub mod definitions;
 pub mod due;
 pub mod identity;
@@ -16,7 +17,10 @@ pub mod incidents;
 pub mod instances;
 pub mod journal;
 pub mod matching;
+pub mod named_schedules;
 pub mod owners;
 pub mod queue;
+pub mod retention;
+pub mod schedules;
 pub mod tasks;
 pub mod triggers;

@@ -38,6 +38,7 @@ pub mod not_found;
 pub mod parallel;
 pub mod publish_event;
 pub mod run_task;
+pub mod scheduled_command;
 pub mod sequence;
 pub mod set_name;
 pub mod set_output;

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::activity::Activity;
 use crate::activity::flowchart::graph::FlowGraph;
+use crate::calendar::Interval;
 
 /// Index of a node in [`Program::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -60,6 +61,8 @@ pub struct Options {
     pub incidents: IncidentStrategy,
     /// Whose rights user SQL has.
     pub security: Security,
+    /// How long finished instances are kept.
+    pub retention: Option<Interval>,
 }
 
 /// Elsa's activation strategies.

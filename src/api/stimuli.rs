@@ -10,7 +10,7 @@ use crate::pg::args::Interval;
 use crate::pg::spi::Timestamp;
 use crate::pg::{Call, PgError, Returned};
 use crate::run::deliver::{self, Delivery, KeepUntil, Stimulus};
-use crate::run::{Session, not_null};
+use crate::run::{Session, not_null, replay};
 use crate::sql_functions;
 use crate::store::matching::Filter;
 use crate::store::queue;
@@ -19,6 +19,7 @@ sql_functions! {
     wf_enqueue_bookmark => enqueue;
     wf_send_stimulus => send;
     wf_publish_event => publish_event;
+    wf_replay => replay;
 }
 
 /// A keep time of a century or more is for ever: PostgreSQL 15 has no infinite interval.
@@ -68,6 +69,11 @@ fn publish_event(call: &Call) -> Result<Returned, PgError> {
     refuse_empty(&event)?;
     let name = deliver::resolve_name("Event");
     deliver(call, &name, Some(json!({ "EventName": event })), not_null(call.arg(1)), 2)
+}
+
+fn replay(call: &Call) -> Result<Returned, PgError> {
+    let id: Uuid = call.required(0, "dead_letter_id")?;
+    replay::replay(&mut Session::begin(), id).map(Returned::Boolean)
 }
 
 /// Arguments from `i` on: correlation_id, instance_id, keep_for.

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_void};
 use pgrx::pg_sys::{self, NodeTag, Oid};
 
 use crate::pg::error::{keeping, raise};
-use crate::pg::{process, role, version};
+use crate::pg::{process, role};
 use crate::{wake, worker};
 
 thread_local! {
@@ -96,21 +96,19 @@ unsafe fn before(node: *mut pg_sys::Node) -> Option<fn()> {
     }
 }
 
-/// PostgreSQL checks rights only when it runs the statement: workers make room for nobody who has not the right.
 fn prepare(meaning: Meaning) -> Option<fn()> {
-    let who = role::current();
     match meaning {
         Meaning::Nothing => None,
         Meaning::Creates => Some(wake::created),
+        // Whoever may not do it is refused by PostgreSQL, and nobody has left for them.
+        Meaning::Drops if !role::owns_extension() => None,
         Meaning::Drops => {
-            if process::extension().is_some_and(|extension| version::owns_extension(who, extension)) {
-                worker::make_room(process::database(), true);
-            }
+            worker::make_room(process::database(), true);
             None
         }
         Meaning::Needs(databases) | Meaning::Copies(databases) => {
-            let owned = databases.into_iter().filter(|database| version::owns_database(who, *database));
-            owned.for_each(|database| worker::make_room(database, false));
+            let mine = databases.into_iter().filter(|database| role::owns_database(*database));
+            mine.for_each(|database| worker::make_room(database, false));
             Some(wake::rescan)
         }
         Meaning::EndsPrepared => Some(wake::everything),

@@ -111,21 +111,18 @@ pub fn may_connect(database: pg_sys::Oid, role: pg_sys::Oid) -> bool {
 }
 
 /// Whether a role has the rights of a database's owner.
-pub fn owns_database(role: pg_sys::Oid, database: pg_sys::Oid) -> bool {
+pub fn owns_database(database: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+    unsafe extern "C-unwind" {
+        #[cfg(feature = "pg15")]
+        fn pg_database_ownercheck(database: pg_sys::Oid, role: pg_sys::Oid) -> bool;
+        #[cfg(not(feature = "pg15"))]
+        fn object_ownercheck(class: pg_sys::Oid, object: pg_sys::Oid, role: pg_sys::Oid) -> bool;
+    }
     // SAFETY: takes oids that exist, looks in the catalog.
     #[cfg(feature = "pg15")]
-    return unsafe { pg_sys::pg_database_ownercheck(database, role) };
+    let owns = unsafe { pg_database_ownercheck(database, role) };
     // SAFETY: as above.
     #[cfg(not(feature = "pg15"))]
-    return unsafe { pg_sys::object_ownercheck(pg_sys::DatabaseRelationId, database, role) };
-}
-
-/// Whether a role has the rights of an extension's owner.
-pub fn owns_extension(role: pg_sys::Oid, extension: pg_sys::Oid) -> bool {
-    // SAFETY: takes oids that exist, looks in the catalog.
-    #[cfg(feature = "pg15")]
-    return unsafe { pg_sys::pg_extension_ownercheck(extension, role) };
-    // SAFETY: as above.
-    #[cfg(not(feature = "pg15"))]
-    return unsafe { pg_sys::object_ownercheck(pg_sys::ExtensionRelationId, extension, role) };
+    let owns = unsafe { object_ownercheck(pg_sys::DatabaseRelationId, database, role) };
+    owns
 }

@@ -1,6 +1,6 @@
 //! Time zones: PostgreSQL's own, by name or that of the session.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
@@ -40,4 +40,10 @@ pub fn by_name(name: &str) -> Option<Rc<PgZone>> {
 pub fn session() -> Rc<PgZone> {
     // SAFETY: set before anything of ours runs.
     Rc::new(PgZone(unsafe { pg_sys::session_timezone }))
+}
+
+/// The name of that zone.
+pub fn session_name() -> String {
+    // SAFETY: the name is part of the zone.
+    unsafe { CStr::from_ptr(pg_sys::pg_get_timezone_name(pg_sys::session_timezone)) }.to_string_lossy().into_owned()
 }

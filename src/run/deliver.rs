@@ -300,7 +300,9 @@ pub fn work_off(session: &mut Session) -> Result<(), PgError> {
         crate::pg::interrupt::check();
         session.has_worked = true;
         match work {
-            Work::Item(item) => queued::deliver_taken(session, *item)?,
+            Work::Item(item) => {
+                queued::deliver_taken(session, *item)?;
+            }
             Work::Published(published, publisher) => deliver_published(session, *published, publisher)?,
         }
     }

@@ -9,10 +9,13 @@ use crate::access;
 use crate::host::SpiHost;
 use crate::pg::{PgError, role};
 use crate::program::{self, Compiled};
-use crate::run::Session;
+use crate::run::scheduled::COMMANDS;
+use crate::run::{Session, timing};
 use crate::store::definitions::{self, DefinitionRow, NewDefinition};
-use crate::store::{owners, triggers};
+use crate::store::{owners, schedules, triggers};
 use crate::{error, guc};
+
+mod timed;
 
 /// What changed in the trigger index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,6 +38,10 @@ pub fn define(
 ) -> Result<(String, i32), PgError> {
     refuse_large(document)?;
     let identity = definition::identity(document).map_err(|problem| error::definition(&[problem]))?;
+    if identity.definition_id == COMMANDS {
+        return Err(PgError::new("42710", format!("workflow definition \"{COMMANDS}\" is built in"))
+            .detail("It runs the commands of schedules, with the rights of their owners."));
+    }
     let program = program::compile(document, allow_unknown, true).map_err(|problems| error::definition(&problems))?;
     definitions::lock(&identity.definition_id);
     let latest = definitions::latest(&identity.definition_id);
@@ -66,6 +73,7 @@ pub fn define(
             definer: program.options.security == Security::Definer,
             uses_sql: program.uses_sql,
             owner,
+            retention: program.options.retention.as_ref().map(timing::micros),
             document,
         },
         session.timestamp(),
@@ -182,17 +190,20 @@ fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgError>
     let compiled = program::of_version(row.id)?;
     let wanted = evaluate(session, &compiled)?;
     let mut stored = triggers::of_definition(&row.definition_id);
+    let timers = schedules::of_definition(&row.definition_id);
     let mut indexed = Indexed::default();
     for trigger in &wanted {
         let same = stored.iter().position(|known| {
             known.node_id == trigger.node_id
                 && known.name == trigger.name
                 && known.hash == trigger.hash
-                && known.payload == trigger.payload
+                // That of a timer says when its first instant is, which must not move.
+                && (known.payload == trigger.payload || trigger.schedule.is_some())
         });
         if let Some(position) = same {
             let known = stored.swap_remove(position);
             triggers::keep(known.id, row, &trigger.activity_id);
+            timed::keep(session, &timers, known.id, trigger)?;
             indexed.unchanged += 1;
         }
     }
@@ -206,7 +217,7 @@ fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgError>
             continue;
         }
         let id = session.new_id();
-        triggers::insert(id, row, trigger, session.timestamp());
+        timed::insert(session, id, row, trigger)?;
         indexed.added += 1;
     }
     announce(&row.definition_id, indexed);

@@ -18,8 +18,8 @@ use crate::store::{bookmarks, instances};
 const MAX_ATTEMPTS: i32 = 3;
 
 /// Delivers an item that is out of the queue. One that matches nothing any more goes back; one that raises
-/// goes back with an attempt more, or to the dead letters.
-pub fn deliver_taken(session: &mut Session, item: Item) -> Result<(), PgError> {
+/// goes back with an attempt more, or to the dead letters. Returns whether it reached anything.
+pub fn deliver_taken(session: &mut Session, item: Item) -> Result<bool, PgError> {
     let pending = session.work.len();
     let stimulus = stimulus_of(&item);
     let attempt = subtransaction(|| {
@@ -32,19 +32,20 @@ pub fn deliver_taken(session: &mut Session, item: Item) -> Result<(), PgError> {
     });
     match attempt {
         Ok(mut delivery) => {
-            if delivery.has_reached() || delivery.queued.is_some() || item.is_deferred {
+            let is_delivered = delivery.has_reached();
+            if is_delivered || delivery.queued.is_some() || item.is_deferred {
                 deliver::leave_for_busy(session, &stimulus, &mut delivery);
             } else {
                 queue::insert(&item, session.timestamp());
             }
-            Ok(())
+            Ok(is_delivered)
         }
         Err(error) if error.ends_everything() || item.is_deferred => Err(error),
         Err(error) => {
             session.work.truncate(pending);
             queue::insert(&item, session.timestamp());
             note_failure(session, &item, &error);
-            Ok(())
+            Ok(false)
         }
     }
 }

@@ -32,6 +32,7 @@ pub fn named(
     running::refuse(waiting.row.instance.id)?;
     let compiled = program::of_version(waiting.row.definition_version_id)?;
     access::require_resume(&waiting.row, &compiled)?;
+    access::require_own_command(&waiting.row, &compiled)?;
     at(session, &mut waiting, &compiled, input, on_fault)?;
     work_off_and_reload(session, &mut waiting.row)?;
     Ok(Some(waiting.row))
@@ -113,6 +114,7 @@ pub fn retry(
     let mut row = instances::lock(instance_id).ok_or_else(|| unknown(instance_id))?;
     let compiled = program::of_version(row.definition_version_id)?;
     access::require_resume(&row, &compiled)?;
+    access::require_own_command(&row, &compiled)?;
     let has_faults = row.instance.sub_status == SubStatus::Faulted || row.instance.incident_count > 0;
     if !has_faults || matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
         return Err(PgError::new("55000", format!("workflow instance {instance_id} is not faulted"))

@@ -3,15 +3,15 @@
 use uuid::Uuid;
 use workflow_engine::Bookmark;
 use workflow_engine::execution::{Delta, activity_instance_id};
-use workflow_engine::instance::{ActivityStatus, Instance, SubStatus, codec};
+use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus, codec};
 
-use crate::guc;
 use crate::program::Compiled;
 use crate::run::burst::{Before, RowState, Taking, stored_bookmarks};
 use crate::run::{Session, activation_key};
 use crate::store::batch::{Batch, Written};
 use crate::store::instances::InstanceRow;
-use crate::store::{bookmarks, incidents, instances, journal, tasks};
+use crate::store::{bookmarks, incidents, instances, journal, schedules, tasks};
+use crate::{clock, guc};
 
 /// Saves what a burst changed and says whether anything is in the queue. `None`: nothing was saved.
 pub fn save(
@@ -37,6 +37,11 @@ pub fn save(
         return None;
     }
     save_incidents(session, row, before, delta);
+    if let Some(schedule) = row.schedule_id
+        && row.instance.sub_status.status() == Status::Finished
+    {
+        schedules::ended(schedule, session.timestamp());
+    }
     let all_new = stored_bookmarks(&row.instance) as usize == delta.created.len();
     row.open = all_new.then(|| delta.created.clone());
     Some(written.has_queue)
@@ -111,7 +116,9 @@ fn write(
         }
         RowState::Stored => {
             let key = before.activation_key.as_deref();
-            instances::push_update(&mut batch, row, &packed_state, &delta.changed, key, now);
+            // How long a run took is what schedules are asked for.
+            let ended = if row.schedule_id.is_some() { clock::now().into() } else { now };
+            instances::push_update(&mut batch, row, &packed_state, &delta.changed, key, ended);
         }
     }
     journal::push(&mut batch, &instance.id, seq, &packed_events, now);

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 use workflow_engine::Bookmark;
@@ -123,6 +124,7 @@ fn new_row(
         definition_id: compiled.row.definition_id.clone(),
         owner,
         activation_key,
+        schedule_id: None,
         open: None,
     })
 }
@@ -217,6 +219,38 @@ pub fn triggered(
     Ok(Some(id))
 }
 
+/// What time starts.
+#[derive(Debug)]
+pub struct Scheduled<'a> {
+    /// The trigger that fires; its activity, if it has one, is where the instance starts.
+    pub trigger: &'a TriggerRow,
+    /// Whose the instance is.
+    pub owner: owners::Owner,
+    /// Correlation id.
+    pub correlation_id: Option<String>,
+    /// Name.
+    pub name: Option<String>,
+    /// Input, which is also what the trigger's activity gets.
+    pub input: Map<String, Value>,
+    /// The instant that it is for.
+    pub at: DateTime<Utc>,
+}
+
+/// Creates an instance that time starts. `None`: an activation strategy refused it.
+pub fn scheduled(session: &mut Session, compiled: &Rc<Compiled>, new: Scheduled<'_>) -> Result<Option<Uuid>, PgError> {
+    let id = session.new_id();
+    let stimulus = (!new.trigger.activity_id.is_empty()).then(|| Value::Object(new.input.clone()));
+    let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, new.input)?;
+    row.schedule_id = Some(new.trigger.id);
+    match leave(session, &mut row, compiled, new.trigger, stimulus.as_ref(), new.at) {
+        Ended::Saved => Ok(Some(id)),
+        Ended::Taken => {
+            note_refusal(session, &row, compiled, new.trigger);
+            Ok(None)
+        }
+    }
+}
+
 /// Creates the instance, due now: the owner's session runs it.
 fn leave_for_owner(
     session: &mut Session,
@@ -224,6 +258,22 @@ fn leave_for_owner(
     compiled: &Rc<Compiled>,
     trigger: &TriggerRow,
     stimulus: Option<&Value>,
+) -> Ended {
+    let ended = leave(session, row, compiled, trigger, stimulus, session.now);
+    if ended == Ended::Saved {
+        tell_how_to_fire();
+    }
+    ended
+}
+
+/// Creates an instance whose start is due at an instant.
+fn leave(
+    session: &mut Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    trigger: &TriggerRow,
+    stimulus: Option<&Value>,
+    due_at: DateTime<Utc>,
 ) -> Ended {
     let now = session.timestamp();
     row.instance.sub_status = SubStatus::Pending;
@@ -245,10 +295,9 @@ fn leave_for_owner(
         callback: None,
         auto_burn: true,
         auto_complete: true,
-        due_at: Some(session.now),
+        due_at: Some(due_at),
     };
     bookmarks::insert(&bookmark, &row.instance.id, row.instance.correlation_id.as_deref(), now);
-    tell_how_to_fire();
     Ended::Saved
 }
 
@@ -259,30 +308,33 @@ pub fn pending(
     compiled: &Compiled,
     on_fault: OnFault,
 ) -> Result<(), PgError> {
-    let trigger = waiting.bookmark.activity_id.clone();
+    // A schedule that has no activity of its own starts the workflow as wf_start does.
+    let trigger = Some(waiting.bookmark.activity_id.clone()).filter(|id| !id.is_empty());
     let stimulus = waiting.resumed.payload.clone();
     let row = &mut waiting.row;
     let taking = Taking { bookmark: &waiting.bookmark, input: None, is_taken: true };
     let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
     burst::run(session, burst, |program, instance, host, limits| {
-        execution::start(program, instance, Some(&trigger), stimulus.as_ref(), host, limits)
+        execution::start(program, instance, trigger.as_deref(), stimulus.as_ref(), host, limits)
     })?;
     Ok(())
 }
 
-/// Writes a refused start into the journal, under an instance id that was never used.
 fn note_refusal(session: &Session, row: &InstanceRow, compiled: &Compiled, trigger: &TriggerRow) {
     let holder = instances::holder(&key_of(row, compiled));
+    let data = json!({ "definition_id": row.definition_id, "running_instance_id": holder });
+    journal_refusal(session, row.instance.id, trigger, data);
+}
+
+/// Writes a refused start into the journal, under an instance id that was never used.
+pub fn journal_refusal(session: &Session, id: Uuid, trigger: &TriggerRow, data: Value) {
     let event = Event {
         kind: EventKind::StartRefused,
         activity_id: trigger.activity_id.clone(),
         activity_type: trigger.name.clone(),
         activity_instance_id: None,
         bookmark_id: None,
-        data: Some(workflow_engine::instance::Json(json!({
-            "definition_id": row.definition_id,
-            "running_instance_id": holder,
-        }))),
+        data: Some(workflow_engine::instance::Json(data)),
     };
-    journal::append(row.instance.id, 0, &[event], session.timestamp());
+    journal::append(id, 0, &[event], session.timestamp());
 }

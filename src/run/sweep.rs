@@ -11,7 +11,8 @@ use crate::pg::subtransaction::subtransaction;
 use crate::pg::{PgError, role};
 use crate::program;
 use crate::run::burst::OnFault;
-use crate::run::{Session, deliver, queued, resume, running};
+use crate::run::fire::{self, Scope};
+use crate::run::{Session, deliver, queued, resume, retention, running};
 use crate::store::bookmarks::Due;
 use crate::store::identity::{self, Identity};
 use crate::store::{bookmarks, due, queue};
@@ -35,11 +36,13 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
         return Ok(0);
     }
     session.has_waited = true;
+    fire::due_triggers(session, max, Scope::Mine)?;
     let mut fired = fire_due(session, max)?;
     fired += sweep_queue(session, max.saturating_sub(fired))?;
     for id in queue::expired(session.timestamp(), MAX_EXPIRED) {
         queue::bury(id, "Expired", session.timestamp());
     }
+    retention::now_and_then(session, MAX_EXPIRED.unsigned_abs(), Scope::Mine)?;
     Ok(fired)
 }
 

@@ -260,12 +260,13 @@ pub struct Due {
 static DUE: Statement = Statement::new(
     "SELECT b.id, b.due_at, b.instance_id, i.definition_version_id, i.owner FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
      WHERE b.due_at <= $1 AND (b.due_at, b.id) > ($2, $3) AND i.sub_status <> 'Faulted' \
+         AND b.activity_type <> 'Workflow.ScheduledCommand' \
      ORDER BY b.due_at, b.id LIMIT 100",
     &[Type::Timestamp, Type::Timestamp, Type::Uuid],
 );
 
-/// Bookmarks that are due at `now`, earliest first, after a certain one; at most 100. Those of faulted
-/// instances are held.
+/// Bookmarks that are due at `now`, earliest first, after a certain one; at most 100. Those of faulted instances are
+/// held. A command that runs outside a transaction block is left to a worker: whoever asks here is inside one.
 pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<Due> {
     let (due_at, id) = after;
     DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id)], |row| Due {

@@ -48,6 +48,8 @@ pub struct NewDefinition<'a> {
     pub uses_sql: bool,
     /// Id of the owner.
     pub owner: i32,
+    /// Microseconds for which finished instances are kept.
+    pub retention: Option<i64>,
     /// The document as given.
     pub document: &'a Value,
 }
@@ -160,8 +162,8 @@ static NOT_LATEST: Statement = Statement::new(
 );
 static ADD: Statement = Statement::new(
     "INSERT INTO workflow.definitions (id, definition_id, version, name, description, is_latest, is_published, \
-         security, uses_sql, owner, created_at, document) \
-     VALUES ($1, $2, $3, $4, $5, true, false, CASE WHEN $6 THEN 'definer' ELSE 'invoker' END, $7, $8, $9, $10)",
+         security, uses_sql, owner, retention, created_at, document) \
+     VALUES ($1, $2, $3, $4, $5, true, false, CASE WHEN $6 THEN 'definer' ELSE 'invoker' END, $7, $8, $9, $10, $11)",
     &[
         Type::Uuid,
         Type::Text,
@@ -171,6 +173,7 @@ static ADD: Statement = Statement::new(
         Type::Boolean,
         Type::Boolean,
         Type::Integer,
+        Type::BigInt,
         Type::Timestamp,
         Type::Jsonb,
     ],
@@ -210,6 +213,7 @@ pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
         Arg::Boolean(new.definer),
         Arg::Boolean(new.uses_sql),
         Arg::Integer(new.owner),
+        new.retention.map_or(Arg::Null, Arg::BigInt),
         Arg::Timestamp(now),
         Arg::Json(new.document),
     ]);

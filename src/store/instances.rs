@@ -24,6 +24,8 @@ pub struct InstanceRow {
     pub owner: Owner,
     /// What it excludes others by.
     pub activation_key: Option<String>,
+    /// The trigger that time fired to start it.
+    pub schedule_id: Option<Uuid>,
     /// All its open bookmarks, where the burst just run made them all.
     pub open: Option<Vec<Bookmark>>,
 }
@@ -33,7 +35,7 @@ pub struct InstanceRow {
 macro_rules! instance_columns {
     () => {
         "i.id, i.version, i.correlation_id, i.name, i.sub_status, i.input, i.output, i.variables, i.incident_count, \
-         i.state, i.definition_version_id, i.definition_id, i.activation_key, i.owner"
+         i.state, i.definition_version_id, i.definition_id, i.activation_key, i.schedule_id, i.owner"
     };
 }
 
@@ -66,6 +68,7 @@ pub fn read(row: &mut Row<'_>) -> InstanceRow {
         definition_version_id: row.get(),
         definition_id: row.get(),
         activation_key: row.maybe(),
+        schedule_id: row.maybe(),
         owner: owners::by_id(row.get()),
         open: None,
     }
@@ -124,11 +127,17 @@ const INSERT_TYPES: &[Type] = &[
 
 macro_rules! insert {
     ($suffix:literal) => {
+        insert!("", "", $suffix)
+    };
+    ($column:literal, $value:literal, $suffix:literal) => {
         concat!(
             "INSERT INTO workflow.instances (id, definition_version_id, definition_id, version, owner, status, sub_status, \
                  incident_count, created_at, updated_at, finished_at, correlation_id, name, activation_key, state, \
-                 variables, input, output) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                 variables, input, output",
+            $column,
+            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?",
+            $value,
+            ")",
             $suffix
         )
     };
@@ -142,6 +151,24 @@ static INSERT_UNLESS_TAKEN: Part = Part {
     types: INSERT_TYPES,
     decides: true,
 };
+const INSERT_SCHEDULED_TYPES: &[Type] = &with_schedule();
+static INSERT_SCHEDULED: Part = Part {
+    name: "inserted_scheduled",
+    sql: insert!(", schedule_id", ", ?", " ON CONFLICT DO NOTHING RETURNING id"),
+    types: INSERT_SCHEDULED_TYPES,
+    decides: true,
+};
+
+/// The parameters of an insertion, and the schedule's id.
+const fn with_schedule() -> [Type; INSERT_TYPES.len() + 1] {
+    let mut types = [Type::Uuid; INSERT_TYPES.len() + 1];
+    let mut i = 0;
+    while i < INSERT_TYPES.len() {
+        types[i] = INSERT_TYPES[i];
+        i += 1;
+    }
+    types
+}
 
 /// Inserts an instance. `false`: its id or activation key is taken, possible only where the caller said so.
 pub fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
@@ -159,30 +186,39 @@ pub fn push_insert<'a>(
     now: Timestamp,
     may_be_taken: bool,
 ) {
+    let args = insert_args(row, state, now);
+    match &row.schedule_id {
+        Some(schedule) => {
+            let mut args = args.to_vec();
+            args.push(Arg::Uuid(schedule));
+            batch.push(&INSERT_SCHEDULED, &args);
+        }
+        None => batch.push(if may_be_taken { &INSERT_UNLESS_TAKEN } else { &INSERT }, &args),
+    }
+}
+
+fn insert_args<'a>(row: &'a InstanceRow, state: &'a [u8], now: Timestamp) -> [Arg<'a>; INSERT_TYPES.len()] {
     let instance = &row.instance;
-    batch.push(
-        if may_be_taken { &INSERT_UNLESS_TAKEN } else { &INSERT },
-        &[
-            Arg::Uuid(&instance.id),
-            Arg::Uuid(&row.definition_version_id),
-            Arg::Text(&row.definition_id),
-            Arg::Integer(instance.version),
-            Arg::Integer(row.owner.id),
-            Arg::Text(instance.sub_status.status().name()),
-            Arg::Text(instance.sub_status.name()),
-            Arg::Integer(instance.incident_count as i32),
-            Arg::Timestamp(now),
-            Arg::Timestamp(now),
-            Arg::time(finished_at(instance.sub_status, now)),
-            Arg::text(instance.correlation_id.as_deref()),
-            Arg::text(instance.name.as_deref()),
-            Arg::text(row.activation_key.as_deref()),
-            Arg::Bytea(state),
-            Arg::Object(&instance.variables),
-            Arg::Object(&instance.input),
-            output(instance),
-        ],
-    );
+    [
+        Arg::Uuid(&instance.id),
+        Arg::Uuid(&row.definition_version_id),
+        Arg::Text(&row.definition_id),
+        Arg::Integer(instance.version),
+        Arg::Integer(row.owner.id),
+        Arg::Text(instance.sub_status.status().name()),
+        Arg::Text(instance.sub_status.name()),
+        Arg::Integer(instance.incident_count as i32),
+        Arg::Timestamp(now),
+        Arg::Timestamp(now),
+        Arg::time(finished_at(instance.sub_status, now)),
+        Arg::text(instance.correlation_id.as_deref()),
+        Arg::text(instance.name.as_deref()),
+        Arg::text(row.activation_key.as_deref()),
+        Arg::Bytea(state),
+        Arg::Object(&instance.variables),
+        Arg::Object(&instance.input),
+        output(instance),
+    ]
 }
 
 fn output(instance: &Instance) -> Arg<'_> {

@@ -7,6 +7,7 @@ use workflow_engine::trigger::Trigger;
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::bookmarks::{hash_key, hash_of};
 use crate::store::definitions::DefinitionRow;
+use crate::store::schedules;
 
 /// An indexed trigger.
 #[derive(Clone, Debug)]
@@ -49,10 +50,17 @@ fn read(row: &mut Row<'_>) -> TriggerRow {
     }
 }
 
-static BY_HASH: Statement =
-    Statement::new(select!("WHERE t.hash_key = $1 ORDER BY t.definition_id, t.id"), &[Type::BigInt]);
-static BY_NAME: Statement = Statement::new(select!("WHERE t.name = $1 ORDER BY t.definition_id, t.id"), &[Type::Text]);
-static BY_DEFINITION: Statement = Statement::new(select!("WHERE t.definition_id = $1 ORDER BY t.id"), &[Type::Text]);
+// A named schedule is its owner's, not the definition's: no stimulus starts it, and no publish touches it.
+static BY_HASH: Statement = Statement::new(
+    select!("WHERE t.hash_key = $1 AND t.schedule_name IS NULL ORDER BY t.definition_id, t.id"),
+    &[Type::BigInt],
+);
+static BY_NAME: Statement = Statement::new(
+    select!("WHERE t.name = $1 AND t.schedule_name IS NULL ORDER BY t.definition_id, t.id"),
+    &[Type::Text],
+);
+static BY_DEFINITION: Statement =
+    Statement::new(select!("WHERE t.definition_id = $1 AND t.schedule_name IS NULL ORDER BY t.id"), &[Type::Text]);
 
 /// Triggers that a stimulus starts; without a hash, all of that name.
 pub fn matching(name: &str, hash: Option<&[u8; 32]>) -> Vec<TriggerRow> {
@@ -73,8 +81,8 @@ pub fn of_definition(definition_id: &str) -> Vec<TriggerRow> {
 
 static INSERT: Statement = Statement::new(
     "INSERT INTO workflow.triggers (id, definition_id, definition_version_id, version, activity_id, node_id, \
-         activity_type, name, hash, hash_key, payload, created_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+         activity_type, name, hash, hash_key, payload, created_at, schedule, next_fire_at, scheduled_at) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
     &[
         Type::Uuid,
         Type::Text,
@@ -88,6 +96,9 @@ static INSERT: Statement = Statement::new(
         Type::BigInt,
         Type::Jsonb,
         Type::Timestamp,
+        Type::Jsonb,
+        Type::Timestamp,
+        Type::Timestamp,
     ],
 );
 static KEEP: Statement = Statement::new(
@@ -95,10 +106,15 @@ static KEEP: Statement = Statement::new(
     &[Type::Uuid, Type::Uuid, Type::Integer, Type::Text],
 );
 static DELETE: Statement = Statement::new("DELETE FROM workflow.triggers WHERE id = $1", &[Type::Uuid]);
-static DELETE_ALL: Statement = Statement::new("DELETE FROM workflow.triggers WHERE definition_id = $1", &[Type::Text]);
+static DELETE_ALL: Statement =
+    Statement::new("DELETE FROM workflow.triggers WHERE definition_id = $1 AND schedule_name IS NULL", &[Type::Text]);
+
+/// When time starts a trigger: its schedule, when it is looked at, and the instant that this is for.
+pub type Timing<'a> = Option<(&'a Value, Option<Timestamp>, Option<Timestamp>)>;
 
 /// Adds a trigger of a definition version.
-pub fn insert(id: Uuid, definition: &DefinitionRow, trigger: &Trigger, now: Timestamp) {
+pub fn insert(id: Uuid, definition: &DefinitionRow, trigger: &Trigger, timing: Timing<'_>, now: Timestamp) {
+    schedules::note(timing.and_then(|(_, next, _)| next));
     INSERT.run(&[
         Arg::Uuid(&id),
         Arg::Text(&definition.definition_id),
@@ -112,6 +128,9 @@ pub fn insert(id: Uuid, definition: &DefinitionRow, trigger: &Trigger, now: Time
         Arg::BigInt(hash_key(&trigger.hash)),
         Arg::json(trigger.payload.as_ref()),
         Arg::Timestamp(now),
+        Arg::json(timing.map(|(schedule, ..)| schedule)),
+        Arg::time(timing.and_then(|(_, next, _)| next)),
+        Arg::time(timing.and_then(|(.., scheduled)| scheduled)),
     ]);
 }
 

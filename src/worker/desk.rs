@@ -107,7 +107,10 @@ impl Desk {
                         again.extend(place.batch[kept..count].iter().map(|fire| (place.role, *fire)));
                         place.count = kept as u32;
                     }
-                    ExecutorState::Dead => bereave(place, &mut done, &mut died, &mut again),
+                    ExecutorState::Dead => {
+                        self.skipped |= place.skipped > 0;
+                        bereave(place, &mut done, &mut died, &mut again);
+                    }
                     ExecutorState::Starting if !place.process.is_some() && now - place.since > START_TIMEOUT => {
                         bereave(place, &mut done, &mut died, &mut again);
                     }

@@ -1,7 +1,5 @@
 //! The launcher: starts a scheduler where there is, or will soon be, something to do.
 
-use std::collections::VecDeque;
-
 use pgrx::pg_sys::Oid;
 
 use crate::guc;
@@ -34,7 +32,7 @@ pub fn run(_argument: i32) {
     }
     process::at_exit(|| shared::with(|board| board.launcher = Process::NONE));
     process::report(None);
-    let mut launcher = Launcher { unseen: VecDeque::new(), complained: 0 };
+    let mut launcher = Launcher { asked: Vec::new(), complained: 0 };
     loop {
         let sleep = launcher.pass();
         process::wait(sleep);
@@ -42,9 +40,8 @@ pub fn run(_argument: i32) {
 }
 
 struct Launcher {
-    /// Databases that nobody has looked into yet.
-    unseen: VecDeque<Oid>,
-    /// When the log said last that there are too many databases; 0: never.
+    /// Databases that are to be looked at.
+    asked: Vec<Oid>,
     complained: i64,
 }
 
@@ -56,9 +53,7 @@ impl Launcher {
             self.look_around(rescan, &probes);
         }
         let now = process::now();
-        if !self.unseen.is_empty() {
-            self.give_places(now);
-        }
+        self.give_places(now);
         let plan = shared::with(|board| plan(board, now, capacity()));
         let mut sleep = plan.sleep;
         for database in plan.start {
@@ -70,40 +65,46 @@ impl Launcher {
         sleep
     }
 
-    /// Brings the board into line with the databases that are there.
+    /// Brings the board into line with the databases that are there. What finds no place waits for one that turns out
+    /// not to have the extension.
     fn look_around(&mut self, all: bool, probes: &[Oid]) {
         let there = process::databases();
-        shared::with(|board| {
-            let gone: Vec<Oid> =
-                board.databases.iter().map(|place| place.oid).filter(|oid| !there.contains(oid)).collect();
-            gone.into_iter().for_each(|oid| board.forget(oid));
-        });
-        self.unseen.retain(|oid| there.contains(oid));
-        for oid in there.into_iter().filter(|oid| all || probes.contains(oid)) {
-            if !self.unseen.contains(&oid) {
-                self.unseen.push_back(oid);
-            }
+        if all {
+            self.asked = there.clone();
         }
+        self.asked.extend_from_slice(probes);
+        self.asked.retain(|oid| there.contains(oid));
+        shared::with(|board| {
+            let gone = board.databases.iter().map(|place| place.oid).filter(|oid| !there.contains(oid));
+            gone.collect::<Vec<_>>().into_iter().for_each(|oid| board.forget(oid));
+        });
     }
 
-    /// Gives places to databases that are to be looked at. Those without the extension keep theirs only as long as
-    /// nobody else needs one, so that a cluster may have any number of them.
+    /// Gives places to databases that were asked for.
     fn give_places(&mut self, now: i64) {
-        let is_full = shared::with(|board| {
-            while let Some(oid) = self.unseen.front() {
-                let Some(place) = board.database_or_new(*oid, now) else {
-                    return board.databases.iter().all(Database::is_served);
-                };
-                if place.has_extension != HasExtension::Yes || !place.scheduler.is_some() {
-                    place.has_extension = HasExtension::Unknown;
+        if self.asked.is_empty() {
+            return;
+        }
+        let asked = std::mem::take(&mut self.asked);
+        self.asked = shared::with(|board| {
+            let is_needless = |place: &Database| place.has_extension == HasExtension::No && !place.scheduler.is_some();
+            let needless = board.databases.iter().filter(|place| is_needless(place)).map(|place| place.oid);
+            needless.collect::<Vec<_>>().into_iter().for_each(|oid| board.forget(oid));
+            let mut left = Vec::new();
+            for oid in asked {
+                match board.database_or_new(oid, now) {
+                    Some(place) if place.has_extension != HasExtension::Yes || !place.scheduler.is_some() => {
+                        place.has_extension = HasExtension::Unknown;
+                    }
+                    Some(_) => {}
+                    None => left.push(oid),
                 }
-                self.unseen.pop_front();
             }
-            false
+            left
         });
-        if is_full && (self.complained == 0 || now - self.complained > COMPLAIN) {
+        if !self.asked.is_empty() && now - self.complained > COMPLAIN {
             self.complained = now;
-            log("workflow serves no more databases than it has places for");
+            log("workflow has more databases to serve than it has places for");
         }
     }
 

@@ -6,8 +6,8 @@
 use crate::activity::{
     Activity, Cases, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, complete, correlate, cron, custom,
     delay, end, event, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart, for_,
-    for_each, fork, if_, not_found, parallel, publish_event, run_task, sequence, set_name, set_output, set_variable,
-    sql, start, start_at, switch, timer, while_, write_line,
+    for_each, fork, if_, not_found, parallel, publish_event, run_task, scheduled_command, sequence, set_name,
+    set_output, set_variable, sql, start, start_at, switch, timer, while_, write_line,
 };
 
 /// All activity types, in the order of the documentation.
@@ -45,6 +45,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &timer::Timer,
     &cron::Cron,
     &sql::Sql,
+    &scheduled_command::ScheduledCommand,
 ];
 
 /// Stands in for a type that nobody knows; faults when it is reached.

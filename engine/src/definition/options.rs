@@ -5,10 +5,11 @@ use serde_json::{Map, Value};
 use super::json::{Path, entry, kind_of};
 use super::problem::Problems;
 use super::spelling;
+use crate::calendar::Interval;
 use crate::program::{Activation, IncidentStrategy, Options, Security};
 
 /// Members of `options`.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 10] = [
     "activationStrategyType",
     "activationStrategy",
     "usableAsActivity",
@@ -18,6 +19,7 @@ const KNOWN: [&str; 9] = [
     "incidentStrategy",
     "commitStrategyName",
     "security",
+    "retention",
 ];
 
 /// Reads the options of a document.
@@ -37,6 +39,7 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
         activation: choice(options, &["activationStrategy", "activationStrategyType"], activation, &place, problems),
         incidents: choice(options, &["incidentStrategy", "incidentStrategyType"], incidents, &place, problems),
         security: choice(options, &["security"], security, &place, problems),
+        retention: retention(options, &place, problems),
     }
 }
 
@@ -63,6 +66,22 @@ fn choice<T: Default>(
         problems.unsupported(&place.key(key), format!("unknown {} \"{text}\"", words(key)));
         T::default()
     })
+}
+
+/// How long finished instances are kept: an interval.
+fn retention(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Option<Interval> {
+    let (key, value) = entry(options, "retention").filter(|(_, value)| !value.is_null())?;
+    let place = place.key(key);
+    let Some(text) = value.as_str() else {
+        problems.invalid(&place, format!("\"{key}\" must be an interval such as \"30 days\", not {}", kind_of(value)));
+        return None;
+    };
+    match Interval::parse(text) {
+        Ok(interval) if interval.is_positive() => return Some(interval),
+        Ok(_) => problems.invalid(&place, format!("\"{key}\" must be longer than nothing")),
+        Err(fault) => problems.invalid(&place, fault.message),
+    }
+    None
 }
 
 /// `activationStrategyType` as `activation strategy`.

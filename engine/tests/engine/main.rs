@@ -8,5 +8,7 @@ mod custom;
 mod data;
 mod faults;
 mod flowchart;
+mod scheduled_command;
 mod scripts;
+mod time;
 mod waiting;

@@ -242,10 +242,10 @@ impl Board {
         self.databases.iter_mut().find(|place| place.oid == oid)
     }
 
-    /// A database, given a place if one is free, or is that of a database without the extension.
+    /// A database, given a place if one is free.
     pub fn database_or_new(&mut self, oid: Oid, now: i64) -> Option<&mut Database> {
         let place = self.place_of(oid).or_else(|| {
-            let free = self.place_of(InvalidOid).or_else(|| self.vacate())?;
+            let free = self.place_of(InvalidOid)?;
             let place = &mut self.databases[free];
             place.oid = oid;
             place.since = now;
@@ -254,28 +254,21 @@ impl Board {
         Some(&mut self.databases[place])
     }
 
-    /// Takes the place of a database that has not the extension.
-    fn vacate(&mut self) -> Option<usize> {
-        let is_idle = |place: &Database| {
-            place.has_extension == HasExtension::No && !place.scheduler.is_some() && place.starting_since == 0
-        };
-        let index = self.databases.iter().position(is_idle)?;
-        self.forget(self.databases[index].oid);
-        Some(index)
-    }
-
     /// Takes a database's place back.
     pub fn forget(&mut self, oid: Oid) {
+        if oid == InvalidOid {
+            return;
+        }
         if let Some(place) = self.database(oid) {
             // SAFETY: a zeroed Database is a valid empty one.
             *place = unsafe { std::mem::zeroed() };
             place.next_due = NEVER;
             place.oldest_due = NEVER;
         }
-        // Nobody will ask what those who died there were on.
-        let dead = |place: &&mut Executor| place.database == oid && place.state == ExecutorState::Dead;
-        for place in self.executors.iter_mut().filter(dead) {
-            (place.count, place.state) = (0, ExecutorState::Free);
+        for place in self.executors.iter_mut().filter(|place| place.database == oid) {
+            if !place.process.is_some() {
+                (place.state, place.count) = (ExecutorState::Free, 0);
+            }
         }
     }
 

@@ -1,0 +1,104 @@
+//! `ScheduledCommand`: what a schedule made by `wf_schedule` runs.
+//!
+//! A command that may not run inside a transaction block waits at a bookmark that is due at once: whoever fires it
+//! runs the command as a statement of its own and resumes with what came of it.
+
+use serde_json::{Map, Value, json};
+
+use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::bookmark::{NewBookmark, Resumed};
+use crate::execution::Execution;
+use crate::fault::Fault;
+use crate::value::to_text;
+
+/// Type of the activity, and name of the bookmark at which a command waits that runs at top level.
+pub const SCHEDULED_COMMAND: &str = "Workflow.ScheduledCommand";
+
+/// Runs the command of a schedule.
+#[derive(Debug)]
+pub struct ScheduledCommand;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: SCHEDULED_COMMAND,
+    description: "Runs the command of a schedule. Schedules made by wf_schedule use it; in a definition of yours, Sql is what you want.",
+    inputs: &[
+        InputDescriptor::new("statement", "Object", "The command, or the list of statements that it consists of.")
+            .required(),
+        InputDescriptor::new("topLevel", "Boolean", "Whether it runs outside a transaction block, in a worker.")
+            .default("false"),
+        InputDescriptor::new(
+            "retry",
+            "Boolean",
+            "Whether a command at top level that a crash interrupted is run again.",
+        )
+        .default("false"),
+    ],
+    outputs: &[OutputDescriptor::new(
+        "rowCount",
+        "Int64",
+        "Number of rows that the last statement returned or affected.",
+    )],
+    uses_sql: true,
+    example: r#"{"type": "ScheduledCommand", "statement": "REFRESH MATERIALIZED VIEW sales", "rowCount": {"output": "rows"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for ScheduledCommand {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        if cx.boolean(1)? {
+            return wait_for_worker(cx);
+        }
+        let mut count = 0;
+        for statement in statements(cx)? {
+            count = cx.sql(&statement, &[])?.count;
+        }
+        cx.set_output(0, Value::from(count))?;
+        cx.complete()
+    }
+
+    fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
+        if let Some(Value::Object(error)) = input.and_then(|input| input.get("error")) {
+            return Err(reported(error));
+        }
+        let rows = input.and_then(|input| input.get("rows")).cloned();
+        cx.set_output(0, rows.unwrap_or_default())?;
+        cx.complete()
+    }
+}
+
+fn wait_for_worker(cx: &mut Execution<'_>) -> Result<(), Fault> {
+    let payload = json!({ "statement": statements(cx)?.join(";\n"), "retry": cx.boolean(2)? });
+    cx.create_bookmark(NewBookmark {
+        payload: Some(payload),
+        due_at: Some(cx.instant()),
+        // Two runs of one command are not the same thing to wait for.
+        include_activity_instance: Some(true),
+        ..NewBookmark::default()
+    })?;
+    Ok(())
+}
+
+fn statements(cx: &Execution<'_>) -> Result<Vec<String>, Fault> {
+    match cx.input(0) {
+        Value::Array(statements) if !statements.is_empty() => Ok(statements.iter().map(to_text).collect()),
+        Value::Array(_) => Err(Fault::new("22004", "input \"statement\" must not be empty")),
+        _ => Ok(vec![cx.required_text(0)?]),
+    }
+}
+
+/// The error that ended the command, as the fault that it is.
+fn reported(error: &Map<String, Value>) -> Fault {
+    let text = |name: &str| error.get(name).filter(|value| !value.is_null()).map(to_text);
+    Fault {
+        sqlstate: text("sqlstate").filter(|state| state.len() == 5).unwrap_or_else(|| "XX000".into()),
+        message: text("message").unwrap_or_else(|| "scheduled command failed".into()),
+        detail: text("detail"),
+        hint: text("hint"),
+        context: text("context"),
+        original: None,
+    }
+}

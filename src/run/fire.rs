@@ -1,0 +1,199 @@
+//! Firing triggers that are due: short transactions that move the next due time and leave instances to be run.
+//!
+//! A fire runs no activity. It inserts instances whose start is due, as whoever sends a stimulus to somebody else's
+//! trigger does, and the burst then runs like any other due bookmark, in a session of its owner if it must be one.
+
+use uuid::Uuid;
+use workflow_engine::calendar::{Overlap, Plan, Schedule, When};
+
+use crate::access;
+use crate::guc;
+use crate::pg::error::{unwind, warning};
+use crate::pg::spi::Timestamp;
+use crate::pg::subtransaction::subtransaction;
+use crate::pg::{PgError, role};
+use crate::run::Session;
+use crate::run::scheduled::{self, Target};
+use crate::run::timing::{self, Next};
+use crate::store::schedules::{self, Outcome, Timed};
+
+/// Whose triggers are fired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of roles whose rights the caller has.
+    Mine,
+    /// All of them: the scheduler of a database.
+    All,
+}
+
+/// How far a trigger is moved whose schedule cannot even be computed, in microseconds.
+const RETRY_AFTER: i64 = 3_600_000_000;
+
+/// Fires triggers that are due, at most `max` of them. Returns how many there were.
+pub fn due_triggers(session: &mut Session, max: u64, scope: Scope) -> Result<u64, PgError> {
+    let mut fired = 0;
+    let mut after = (Timestamp(i64::MIN), Uuid::nil());
+    while fired < max {
+        let page = schedules::due(session.timestamp(), after);
+        let Some(last) = page.last() else { break };
+        after = (last.due_at, last.id);
+        for due in page {
+            if fired == max {
+                break;
+            }
+            if scope == Scope::All || access::is_member(role::current(), &due.owner) {
+                fired += u64::from(fire(session, due.id)?);
+            }
+        }
+    }
+    Ok(fired)
+}
+
+/// Makes every active schedule `@reboot` due; the scheduler does so once after the server has started.
+pub fn reboot(session: &Session) -> u64 {
+    schedules::reboot(session.timestamp())
+}
+
+/// Fires one trigger, if it is free. A failure is noted in its row and stops nothing else.
+fn fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
+    let attempt = subtransaction(|| try_fire(session, id).unwrap_or_else(|error| unwind(error)));
+    let failed = match attempt {
+        Ok(fired) => return Ok(fired),
+        Err(error) if error.ends_everything() => return Err(error),
+        Err(error) => error,
+    };
+    let noted = subtransaction(|| give_up(session, id, &failed));
+    noted.map(|()| true)
+}
+
+fn try_fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
+    let Some(timed) = schedules::lock_due(id, session.timestamp()) else { return Ok(false) };
+    let schedule = timing::decode(&timed.schedule)?;
+    let (plan, next) = plan(session, &schedule, &timed)?;
+    let fire = Fire { session, schedule: &schedule, timed: &timed, target: None };
+    let outcome = fire.run(&plan, next)?;
+    schedules::fired(id, &outcome);
+    Ok(true)
+}
+
+/// What is to be fired, and when the trigger is looked at next. A trigger that was woken because a run ended may have
+/// nothing due of its own.
+fn plan(session: &Session, schedule: &Schedule, timed: &Timed) -> Result<(Plan, Next), PgError> {
+    let now = session.now;
+    let own = timed.scheduled_at.filter(|at| *at <= session.timestamp());
+    let Some(due) = own else {
+        let next = Next { scheduled_at: timed.scheduled_at, next_fire_at: timed.scheduled_at };
+        return Ok((nothing(), next));
+    };
+    if schedule.when == When::Reboot {
+        return Ok((Plan { fire: vec![due.into()], ..nothing() }, Next::default()));
+    }
+    let zone = timing::zone_of(schedule)?;
+    let plan = schedule.plan(due.into(), now, grace(schedule), &*zone);
+    let next = Next::at(schedule, plan.next);
+    Ok((plan, next))
+}
+
+fn nothing() -> Plan {
+    Plan { fire: Vec::new(), missed: 0, next: None }
+}
+
+/// What counts as in time: a fire that jitter delays is not late for it.
+fn grace(schedule: &Schedule) -> chrono::Duration {
+    let jitter = schedule.jitter.as_ref().map_or(0, timing::micros);
+    chrono::Duration::microseconds(guc::misfire_grace().saturating_add(jitter))
+}
+
+/// One fire of a trigger.
+struct Fire<'a> {
+    session: &'a mut Session,
+    schedule: &'a Schedule,
+    timed: &'a Timed,
+    /// What it starts, once something is to be started.
+    target: Option<Target>,
+}
+
+impl Fire<'_> {
+    fn run(mut self, plan: &Plan, next: Next) -> Result<Outcome, PgError> {
+        let mut outcome = Outcome {
+            next_fire_at: next.next_fire_at,
+            scheduled_at: next.scheduled_at,
+            queued: self.timed.queued,
+            missed: i64::try_from(plan.missed).unwrap_or(i64::MAX),
+            ..Outcome::default()
+        };
+        for at in &plan.fire {
+            self.occurrence(Timestamp::from(*at), &mut outcome)?;
+        }
+        if plan.fire.is_empty() && outcome.queued > 0 {
+            self.release(&mut outcome)?;
+        }
+        Ok(outcome)
+    }
+
+    fn occurrence(&mut self, at: Timestamp, outcome: &mut Outcome) -> Result<(), PgError> {
+        outcome.last_fire_at = Some(at);
+        let running = match self.schedule.overlap {
+            Overlap::Allow => None,
+            Overlap::Skip | Overlap::Queue => schedules::running(self.timed.trigger.id),
+        };
+        match (self.schedule.overlap, running) {
+            (Overlap::Skip, Some(running)) => self.skip(at, running, outcome),
+            (Overlap::Queue, Some(running)) if !self.has_room(outcome) => self.skip(at, running, outcome),
+            (Overlap::Queue, running) if running.is_some() || outcome.queued > 0 => {
+                outcome.queued = outcome.queued.saturating_add(1);
+                self.release(outcome)
+            }
+            (Overlap::Allow | Overlap::Skip | Overlap::Queue, _) => self.start(at, outcome),
+        }
+    }
+
+    /// A queue that grows faster than it is worked off must end somewhere.
+    fn has_room(&self, outcome: &Outcome) -> bool {
+        i64::from(outcome.queued) < i64::from(self.schedule.misfire_cap)
+    }
+
+    /// Starts the fire that has waited longest, if nothing runs; one that is refused waits no longer.
+    fn release(&mut self, outcome: &mut Outcome) -> Result<(), PgError> {
+        while outcome.queued > 0 && schedules::running(self.timed.trigger.id).is_none() {
+            outcome.queued -= 1;
+            // Which instant it was is not kept, only how many there were: its time is now.
+            self.start(self.session.timestamp(), outcome)?;
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, at: Timestamp, outcome: &mut Outcome) -> Result<(), PgError> {
+        let target = match self.target.take() {
+            Some(target) => target,
+            None => Target::of(self.timed)?,
+        };
+        match scheduled::leave(self.session, self.timed, &target, at)? {
+            Some(instance) => outcome.last_instance_id = Some(instance),
+            None => outcome.skipped += 1,
+        }
+        self.target = Some(target);
+        Ok(())
+    }
+
+    fn skip(&mut self, at: Timestamp, running: Uuid, outcome: &mut Outcome) -> Result<(), PgError> {
+        outcome.skipped += 1;
+        scheduled::note_overlap(self.session, self.timed, at, running);
+        Ok(())
+    }
+}
+
+/// Gives up the instants that are due, so that the next ones have their chance.
+fn give_up(session: &mut Session, id: Uuid, error: &PgError) {
+    let Some(timed) = schedules::lock_due(id, session.timestamp()) else { return };
+    let later = Timestamp(session.timestamp().0.saturating_add(RETRY_AFTER));
+    let next = match timing::decode(&timed.schedule).and_then(|schedule| plan(session, &schedule, &timed)) {
+        Ok((_, next)) => next,
+        Err(_) => Next { scheduled_at: Some(later), next_fire_at: Some(later) },
+    };
+    schedules::failed(id, next.next_fire_at, next.scheduled_at, &error.message);
+    warning(PgError {
+        message: format!("{} could not be fired: {}", scheduled::title(&timed), error.message),
+        ..error.clone()
+    });
+}

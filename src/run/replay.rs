@@ -1,0 +1,62 @@
+//! Giving a dead letter another chance.
+
+use uuid::Uuid;
+
+use crate::access;
+use crate::guc;
+use crate::pg::PgError;
+use crate::pg::spi::Timestamp;
+use crate::run::{Session, deliver, queued, tell_how_to_fire};
+use crate::store::bookmarks;
+use crate::store::dead_letters::{self, Letter};
+
+/// Replays a dead letter: a stimulus is delivered, or waits in the queue once more; a bookmark is due at once.
+/// Returns whether it was delivered.
+pub fn replay(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
+    let item_id = session.new_id();
+    let letter = dead_letters::lock(id, item_id)
+        .ok_or_else(|| PgError::new("42704", format!("dead letter {id} does not exist")))?;
+    if !access::is_member(session.caller, &letter.item.sender) {
+        return Err(PgError::new("42501", format!("permission denied for dead letter {id}")));
+    }
+    if letter.replayed_at.is_some() {
+        return Err(PgError::new("55000", format!("dead letter {id} was already replayed")));
+    }
+    dead_letters::replayed(id, session.timestamp());
+    match letter.due_at {
+        Some(_) => fire_again(session, &letter),
+        None => send_again(session, letter),
+    }
+}
+
+/// Whoever fires what is due does the rest.
+fn fire_again(session: &Session, letter: &Letter) -> Result<bool, PgError> {
+    let bookmark = letter.item.filter.bookmark_id.unwrap_or_default();
+    if !dead_letters::wake(bookmark, session.timestamp()) {
+        return Err(gone(bookmark));
+    }
+    tell_how_to_fire();
+    Ok(false)
+}
+
+fn send_again(session: &mut Session, letter: Letter) -> Result<bool, PgError> {
+    let mut item = letter.item;
+    match item.filter.bookmark_id {
+        // What was meant for one bookmark waits for that one, as it did.
+        Some(bookmark) if !bookmarks::exists(bookmark) => return Err(gone(bookmark)),
+        Some(_) => {}
+        None => item.expires_at = Timestamp(session.timestamp().0.saturating_add(guc::queue_ttl())),
+    }
+    session.has_waited = true;
+    let is_delivered = queued::deliver_taken(session, item)?;
+    deliver::work_off(session)?;
+    if !is_delivered {
+        tell_how_to_fire();
+    }
+    Ok(is_delivered)
+}
+
+fn gone(bookmark: Uuid) -> PgError {
+    PgError::new("55000", format!("bookmark {bookmark} is gone"))
+        .detail("The instance has gone on, or has ended, without what the dead letter holds.")
+}

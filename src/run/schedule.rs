@@ -1,0 +1,149 @@
+//! Named schedules: `wf_schedule` and what else is done to them.
+//!
+//! One is a trigger that belongs to a role. What it starts is a workflow, a command too: the definition that runs
+//! commands is ours, its instances are the schedule's owner's, so the command runs in the owner's session only.
+
+use uuid::Uuid;
+use workflow_engine::stimulus;
+
+use crate::access;
+use crate::pg::error::notice;
+use crate::pg::{PgError, role};
+use crate::run::scheduled::{self, Target};
+use crate::run::timing;
+use crate::run::{Session, tell_how_to_fire};
+use crate::store::named_schedules::{self, Identity, Named};
+use crate::store::owners;
+use crate::store::schedules::Timed;
+
+mod commands;
+mod settings;
+mod work;
+
+pub use settings::Settings;
+pub use work::Work;
+
+/// Stimulus name of named schedules; nothing that is sent matches one.
+const STIMULUS: &str = "Workflow.Schedule";
+
+/// Makes a schedule of the current role, or changes the one of that name. Returns its id, which stays.
+pub fn put(session: &mut Session, name: &str, settings: &Settings, work: &Work) -> Result<Uuid, PgError> {
+    if name.trim().is_empty() {
+        return Err(PgError::new("22023", "argument \"name\" must not be empty"));
+    }
+    let owner = owners::current_id();
+    let known = named_schedules::lock(owner, name);
+    let id = known.as_ref().map_or_else(|| session.new_id(), |known| known.trigger.id);
+    let job = work.resolve(session, None)?;
+    let schedule = settings.apply(session, known.as_ref())?;
+    let named = Named {
+        definition_id: &job.definition_id,
+        version_id: &job.version_id,
+        version: job.version,
+        schedule: &timing::encode(&schedule.schedule, schedule.text.as_deref()),
+        input: &job.input,
+        correlation_id: job.correlation_id.as_deref(),
+        active: schedule.active,
+        next_fire_at: schedule.next.next_fire_at,
+        scheduled_at: schedule.next.scheduled_at,
+    };
+    if known.is_some() {
+        named_schedules::update(&id, &named);
+    } else {
+        let hash = stimulus::hash(STIMULUS, None, Some(&id.to_string()));
+        let created_at = session.timestamp();
+        let identity = Identity { id, stimulus: STIMULUS, hash, owner, name, created_at };
+        if !named_schedules::insert(&identity, &named) {
+            return Err(PgError::new(
+                "40001",
+                format!("schedule \"{name}\" was made by somebody else at the same time"),
+            )
+            .hint("Try again."));
+        }
+    }
+    warn_without_login();
+    tell_how_to_fire();
+    Ok(id)
+}
+
+/// A worker that runs SQL of the schedule is a session of its owner.
+fn warn_without_login() {
+    let who = role::current();
+    if !owners::can_login(who) {
+        notice(
+            PgError::new("00000", format!("role \"{}\" may not log in", role::name(who).unwrap_or_default()))
+                .detail("What its schedules run has restricted rights, and commands at top level do not run at all.")
+                .hint("ALTER ROLE … LOGIN lets workers open sessions of the role."),
+        );
+    }
+}
+
+/// Changes what is given of a schedule, and returns its id.
+pub fn alter(session: &mut Session, name: &str, settings: &Settings, work: &Work) -> Result<Uuid, PgError> {
+    let known = find(session, name)?;
+    let job = work.resolve(session, Some(&known))?;
+    let schedule = settings.apply(session, Some(&known))?;
+    let named = Named {
+        definition_id: &job.definition_id,
+        version_id: &job.version_id,
+        version: job.version,
+        schedule: &timing::encode(&schedule.schedule, schedule.text.as_deref()),
+        input: &job.input,
+        correlation_id: job.correlation_id.as_deref(),
+        active: schedule.active,
+        next_fire_at: schedule.next.next_fire_at,
+        scheduled_at: schedule.next.scheduled_at,
+    };
+    named_schedules::update(&known.trigger.id, &named);
+    Ok(known.trigger.id)
+}
+
+/// Removes a schedule; runs that it has started go on. `false`: there is none.
+pub fn remove(session: &Session, name: &str) -> Result<bool, PgError> {
+    let known = match find(session, name) {
+        Ok(known) => known,
+        Err(error) if error.sqlstate == "42704" => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    named_schedules::delete(known.trigger.id);
+    Ok(true)
+}
+
+/// Starts a run now, beside the schedule, whatever its overlap policy is. Returns the instance, whose start is due.
+pub fn run_now(session: &mut Session, name: &str) -> Result<Uuid, PgError> {
+    let known = find(session, name)?;
+    let target = Target::of(&known)?;
+    let Some(instance) = scheduled::leave(session, &known, &target, session.timestamp())? else {
+        return Err(PgError::new(
+            "23505",
+            format!(
+                "activation strategy of workflow definition \"{}\" allows no further instance",
+                known.definition_id
+            ),
+        ));
+    };
+    named_schedules::started(known.trigger.id, instance);
+    tell_how_to_fire();
+    Ok(instance)
+}
+
+/// Locks a schedule by name: the current role's own, else the only one of a role whose rights it has.
+fn find(session: &Session, name: &str) -> Result<Timed, PgError> {
+    let gone = || PgError::new("42704", format!("schedule \"{name}\" does not exist"));
+    if let Some(own) = named_schedules::lock(owners::id_of(session.caller), name) {
+        return Ok(own);
+    }
+    let mut others = named_schedules::all(name);
+    others.retain(|other| other.named.as_ref().is_some_and(|(_, owner)| access::is_member(session.caller, owner)));
+    match others.as_slice() {
+        [] => Err(gone()),
+        [one] => one.named.as_ref().and_then(|(_, owner)| named_schedules::lock(owner.id, name)).ok_or_else(gone),
+        several => {
+            let owners =
+                several.iter().filter_map(|one| one.named.as_ref()).map(|(_, owner)| format!("\"{}\"", owner.name));
+            Err(PgError::new("42725", format!("schedule name \"{name}\" is not unique"))
+                .detail(format!("Schedules of this name belong to {}.", owners.collect::<Vec<_>>().join(", ")))
+                .hint("Take the role of the owner with SET ROLE."))
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The definition that runs the commands of schedules: one per database, made when it is first needed.
+
+use serde_json::{Value, json};
+use workflow_engine::definition;
+
+use crate::error;
+use crate::pg::{PgError, role};
+use crate::program;
+use crate::run::Session;
+use crate::run::scheduled::COMMANDS;
+use crate::store::definitions::{self, DefinitionRow, NewDefinition};
+use crate::store::owners;
+
+fn document() -> Value {
+    json!({
+        "definitionId": COMMANDS,
+        "name": "Scheduled command",
+        "description": "Runs the command of a schedule made by wf_schedule.",
+        "outputs": [{"name": "rows", "type": "Int64"}],
+        "root": {
+            "id": "command",
+            "type": "ScheduledCommand",
+            "statement": {"input": "statement"},
+            "topLevel": {"input": "topLevel"},
+            "retry": {"input": "retry"},
+            "rowCount": {"output": "rows"},
+        },
+    })
+}
+
+/// The published version of it. It belongs to the extension's owner: what it does with the rights of the owners of
+/// schedules is nobody else's to change.
+pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
+    if let Some(row) = current() {
+        return Ok(row);
+    }
+    definitions::lock(COMMANDS);
+    if let Some(row) = current() {
+        return Ok(row);
+    }
+    let document = document();
+    let program = program::compile(&document, false, false).map_err(|problems| error::definition(&problems))?;
+    let id = session.new_id();
+    let new = NewDefinition {
+        id,
+        definition_id: COMMANDS,
+        version: definitions::highest(COMMANDS) + 1,
+        name: program.name.as_deref(),
+        description: document["description"].as_str(),
+        definer: false,
+        uses_sql: true,
+        owner: owners::id_of(role::extension_owner()),
+        retention: None,
+        document: &document,
+    };
+    definitions::add(&new, session.timestamp());
+    let row = definitions::by_id(id).ok_or_else(|| PgError::new("XX000", "new definition vanished"))?;
+    definitions::publish(&row);
+    Ok(row)
+}
+
+/// What is published, if it is what this library means.
+fn current() -> Option<DefinitionRow> {
+    let row = definitions::published(COMMANDS)?;
+    let stored = definitions::document(row.id)?;
+    (row.owner.role() == Some(role::extension_owner()) && definition::same_content(&stored, &document())).then_some(row)
+}

@@ -1,0 +1,163 @@
+//! What a named schedule starts: a workflow with its input, or a command.
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::access::{self, Privilege};
+use crate::pg::PgError;
+use crate::pg::parse::{self, Statement};
+use crate::run::Session;
+use crate::run::schedule::commands;
+use crate::run::scheduled::COMMANDS;
+use crate::store::definitions;
+use crate::store::schedules::Timed;
+
+/// Members of the input of the definition that runs commands.
+const STATEMENT: &str = "statement";
+const TOP_LEVEL: &str = "topLevel";
+const RETRY: &str = "retry";
+
+/// What is asked for; what is not given stays as it is.
+#[derive(Debug)]
+pub enum Work {
+    /// A command.
+    Command {
+        /// Its text.
+        command: Option<String>,
+        /// Whether it runs outside a transaction block; by its text if not said.
+        top_level: Option<bool>,
+        /// Whether it is run again after a crash.
+        retry: Option<bool>,
+    },
+    /// A workflow.
+    Workflow {
+        /// Logical id of its definition.
+        definition: Option<String>,
+        /// Input.
+        input: Option<Map<String, Value>>,
+        /// Correlation id.
+        correlation_id: Option<String>,
+    },
+    /// What there is.
+    Same,
+}
+
+/// What is stored of it.
+#[derive(Debug)]
+pub struct Job {
+    /// Definition.
+    pub definition_id: String,
+    /// Version that is published now.
+    pub version_id: Uuid,
+    /// Its number.
+    pub version: i32,
+    /// Input.
+    pub input: Map<String, Value>,
+    /// Correlation id.
+    pub correlation_id: Option<String>,
+}
+
+impl Work {
+    /// What is stored, given what there is.
+    pub fn resolve(&self, session: &mut Session, known: Option<&Timed>) -> Result<Job, PgError> {
+        match (self, known.map(|known| known.definition_id == COMMANDS)) {
+            (Self::Command { .. }, Some(false)) => {
+                return Err(PgError::new("22023", "the schedule starts a workflow, it has no command"));
+            }
+            (Self::Workflow { definition: None, .. }, Some(true)) => {
+                return Err(PgError::new("22023", "the schedule runs a command, it has no input"));
+            }
+            _ => {}
+        }
+        match self {
+            Self::Command { command, top_level, retry } => {
+                let before = known.and_then(|known| known.input.as_ref());
+                let input = command_input(before, command.as_deref(), *top_level, *retry)?;
+                let row = commands::definition(session)?;
+                let definition_id = COMMANDS.to_owned();
+                Ok(Job { definition_id, version_id: row.id, version: row.version, input, correlation_id: None })
+            }
+            Self::Workflow { definition, input, correlation_id } => {
+                let before = known.and_then(|known| known.input.clone());
+                let input = input.clone().or(before).unwrap_or_default();
+                let correlation_id =
+                    correlation_id.clone().or_else(|| known.and_then(|known| known.correlation_id.clone()));
+                match (definition, known) {
+                    (Some(definition), _) => workflow(definition, input, correlation_id),
+                    (None, Some(known)) => Ok(Job { input, correlation_id, ..same(known) }),
+                    (None, None) => Err(PgError::new("22004", "argument \"definition\" must not be NULL")),
+                }
+            }
+            Self::Same => known.map(same).ok_or_else(|| PgError::new("22004", "argument \"command\" must not be NULL")),
+        }
+    }
+}
+
+fn same(known: &Timed) -> Job {
+    Job {
+        definition_id: known.definition_id.clone(),
+        version_id: known.trigger.definition_version_id,
+        // The number goes with the version and is looked up at each fire.
+        version: known.version,
+        input: known.input.clone().unwrap_or_default(),
+        correlation_id: known.correlation_id.clone(),
+    }
+}
+
+fn workflow(definition: &str, input: Map<String, Value>, correlation_id: Option<String>) -> Result<Job, PgError> {
+    let Some(row) = definitions::published(definition) else {
+        return Err(match definitions::latest(definition) {
+            Some(_) => PgError::new("55000", format!("workflow definition \"{definition}\" is not published"))
+                .hint(format!("Run wf_publish('{definition}').")),
+            None => PgError::new("42704", format!("workflow definition \"{definition}\" does not exist"))
+                .hint("The third argument is the definition's id, not its name."),
+        });
+    };
+    access::require(Privilege::Start, &row)?;
+    Ok(Job { definition_id: definition.to_owned(), version_id: row.id, version: row.version, input, correlation_id })
+}
+
+fn command_input(
+    before: Option<&Map<String, Value>>,
+    command: Option<&str>,
+    top_level: Option<bool>,
+    retry: Option<bool>,
+) -> Result<Map<String, Value>, PgError> {
+    let mut input = before.cloned().unwrap_or_default();
+    if let Some(command) = command {
+        let statements = statements(command)?;
+        let by_text = statements.iter().any(|statement| statement.needs_top_level);
+        let text = match statements.as_slice() {
+            [one] => Value::from(one.text.as_str()),
+            several => several.iter().map(|statement| statement.text.as_str()).collect(),
+        };
+        input.insert(STATEMENT.into(), text);
+        input.insert(TOP_LEVEL.into(), Value::Bool(by_text));
+    }
+    if let Some(top_level) = top_level {
+        input.insert(TOP_LEVEL.into(), Value::Bool(top_level));
+    }
+    if let Some(retry) = retry {
+        input.insert(RETRY.into(), Value::Bool(retry));
+    }
+    let runs_apart = input.get(TOP_LEVEL) == Some(&Value::Bool(true));
+    if runs_apart && input.get(STATEMENT).is_some_and(Value::is_array) {
+        return Err(PgError::new("0A000", "a command that runs outside a transaction block must be one statement")
+            .detail("Several statements of a command run in one transaction.")
+            .hint("Make a schedule for each of them, or a workflow that runs them one after the other."));
+    }
+    Ok(input)
+}
+
+fn statements(command: &str) -> Result<Vec<Statement>, PgError> {
+    let statements = parse::statements(command)?;
+    if statements.is_empty() {
+        return Err(PgError::new("22023", "argument \"command\" must not be empty"));
+    }
+    if statements.len() > 1 && statements.iter().any(|statement| statement.controls_transaction) {
+        return Err(PgError::new("0A000", "a command cannot begin or end its transaction")
+            .detail("Its statements run in one transaction.")
+            .hint("Leave BEGIN and COMMIT out."));
+    }
+    Ok(statements)
+}

@@ -1,0 +1,75 @@
+//! What was given up: kept until somebody replays it, or retention removes it.
+
+use uuid::Uuid;
+
+use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::store::bookmarks::hash_of;
+use crate::store::matching::Filter;
+use crate::store::owners::Owner;
+use crate::store::queue::{self, Item};
+use crate::wake;
+
+/// A dead letter.
+#[derive(Debug)]
+pub struct Letter {
+    /// The stimulus, under an id that the caller gives it.
+    pub item: Item,
+    /// When the bookmark was due, if it is one.
+    pub due_at: Option<Timestamp>,
+    /// When it was replayed.
+    pub replayed_at: Option<Timestamp>,
+}
+
+static LOCK: Statement = Statement::new(
+    "SELECT q.due_at, q.replayed_at, q.bookmark_id, q.instance_id, q.activity_instance_id, q.hash, q.name, \
+         q.correlation_id, q.activity_type, q.activity_id, q.stimulus, q.input, o.id, o.role, o.system_identifier, o.name \
+     FROM workflow.dead_letters q JOIN workflow.owners o ON o.id = q.sender WHERE q.id = $1 FOR UPDATE OF q",
+    &[Type::Uuid],
+);
+static REPLAYED: Statement =
+    Statement::new("UPDATE workflow.dead_letters SET replayed_at = $2 WHERE id = $1", &[Type::Uuid, Type::Timestamp]);
+static WAKE: Statement = Statement::new(
+    "UPDATE workflow.bookmarks SET due_at = $2, attempts = NULL WHERE id = $1",
+    &[Type::Uuid, Type::Timestamp],
+);
+
+/// Locks a dead letter; as an item it has this id.
+pub fn lock(id: Uuid, item_id: Uuid) -> Option<Letter> {
+    LOCK.first(&[Arg::Uuid(&id)], |row| {
+        let (due_at, replayed_at) = (row.maybe(), row.maybe());
+        let mut filter = Filter {
+            bookmark_id: row.maybe(),
+            instance_id: row.maybe(),
+            activity_instance_id: row.maybe(),
+            hashes: row.maybe::<Vec<u8>>().map(|hash| hash_of(&hash)).into_iter().collect(),
+            name: row.maybe(),
+            correlation_id: row.maybe(),
+            activity_type: row.maybe(),
+            activity_id: row.maybe(),
+        };
+        let stimulus = row.maybe();
+        queue::add_hash_with_execution(&mut filter, stimulus.as_ref());
+        let item = Item {
+            id: item_id,
+            filter,
+            stimulus,
+            input: row.maybe(),
+            sender: Owner::read(row),
+            attempts: 0,
+            expires_at: Timestamp::INFINITY,
+            is_deferred: false,
+        };
+        Letter { item, due_at, replayed_at }
+    })
+}
+
+/// Notes that a dead letter was replayed.
+pub fn replayed(id: Uuid, now: Timestamp) {
+    REPLAYED.run(&[Arg::Uuid(&id), Arg::Timestamp(now)]);
+}
+
+/// Makes a bookmark due as if it had never been tried. `false`: it is gone.
+pub fn wake(bookmark: Uuid, now: Timestamp) -> bool {
+    wake::due(now);
+    WAKE.run(&[Arg::Uuid(&bookmark), Arg::Timestamp(now)]) > 0
+}

@@ -1,0 +1,162 @@
+//! Named schedules: triggers that belong to a role and not to a definition.
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::store::bookmarks::hash_key;
+use crate::store::schedules::{self, Timed};
+use crate::timed_triggers;
+
+static LOCK: Statement = Statement::new(
+    timed_triggers!("t.owner = $1 AND t.schedule_name = $2 FOR NO KEY UPDATE OF t"),
+    &[Type::Integer, Type::Text],
+);
+// The name alone is not indexed: superusers ask for it, and schedules are few.
+static ALL: Statement = Statement::new(
+    timed_triggers!("t.schedule_name IS NOT NULL AND t.schedule_name = $1 ORDER BY t.id"),
+    &[Type::Text],
+);
+
+/// Locks the schedule of this name of an owner.
+pub fn lock(owner: i32, name: &str) -> Option<Timed> {
+    LOCK.first(&[Arg::Integer(owner), Arg::Text(name)], schedules::read)
+}
+
+/// The schedules of this name, of all owners.
+pub fn all(name: &str) -> Vec<Timed> {
+    ALL.rows(&[Arg::Text(name)], schedules::read)
+}
+
+/// A named schedule as it is to be.
+#[derive(Debug)]
+pub struct Named<'a> {
+    /// Definition that it starts.
+    pub definition_id: &'a str,
+    /// Version that was published when it was written; each fire looks anew.
+    pub version_id: &'a Uuid,
+    /// Its number.
+    pub version: i32,
+    /// When and how.
+    pub schedule: &'a Value,
+    /// Input of what it starts.
+    pub input: &'a Map<String, Value>,
+    /// Correlation id of what it starts.
+    pub correlation_id: Option<&'a str>,
+    /// Whether time starts it.
+    pub active: bool,
+    /// When it is looked at next.
+    pub next_fire_at: Option<Timestamp>,
+    /// The next instant of its schedule.
+    pub scheduled_at: Option<Timestamp>,
+}
+
+static INSERT: Statement = Statement::new(
+    "INSERT INTO workflow.triggers (id, definition_id, definition_version_id, version, schedule, input, correlation_id, \
+         active, next_fire_at, scheduled_at, activity_id, node_id, activity_type, name, hash, hash_key, created_at, \
+         owner, schedule_name) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', '', $11, $11, $12, $13, $14, $15, $16) \
+     ON CONFLICT DO NOTHING",
+    &[
+        Type::Uuid,
+        Type::Text,
+        Type::Uuid,
+        Type::Integer,
+        Type::Jsonb,
+        Type::Jsonb,
+        Type::Text,
+        Type::Boolean,
+        Type::Timestamp,
+        Type::Timestamp,
+        Type::Text,
+        Type::Bytea,
+        Type::BigInt,
+        Type::Timestamp,
+        Type::Integer,
+        Type::Text,
+    ],
+);
+static UPDATE: Statement = Statement::new(
+    "UPDATE workflow.triggers SET definition_id = $2, definition_version_id = $3, version = $4, schedule = $5, \
+         input = $6, correlation_id = $7, active = $8, next_fire_at = $9, scheduled_at = $10, \
+         queued = CASE WHEN $5 ->> 'overlap' = 'queue' THEN queued ELSE 0 END \
+     WHERE id = $1",
+    &[
+        Type::Uuid,
+        Type::Text,
+        Type::Uuid,
+        Type::Integer,
+        Type::Jsonb,
+        Type::Jsonb,
+        Type::Text,
+        Type::Boolean,
+        Type::Timestamp,
+        Type::Timestamp,
+    ],
+);
+static DELETE: Statement = Statement::new("DELETE FROM workflow.triggers WHERE id = $1", &[Type::Uuid]);
+static STARTED: Statement =
+    Statement::new("UPDATE workflow.triggers SET last_instance_id = $2 WHERE id = $1", &[Type::Uuid, Type::Uuid]);
+
+/// What makes the row of a new schedule.
+#[derive(Debug)]
+pub struct Identity<'a> {
+    /// Id.
+    pub id: Uuid,
+    /// Stimulus name of all named schedules.
+    pub stimulus: &'a str,
+    /// Its hash, different for each.
+    pub hash: [u8; 32],
+    /// Owner.
+    pub owner: i32,
+    /// Name.
+    pub name: &'a str,
+    /// Now.
+    pub created_at: Timestamp,
+}
+
+/// Adds a schedule. `false`: somebody else has just added one of that owner and name.
+pub fn insert(identity: &Identity<'_>, named: &Named<'_>) -> bool {
+    schedules::note(named.next_fire_at);
+    let mut args = columns(&identity.id, named).to_vec();
+    args.extend([
+        Arg::Text(identity.stimulus),
+        Arg::Bytea(&identity.hash),
+        Arg::BigInt(hash_key(&identity.hash)),
+        Arg::Timestamp(identity.created_at),
+        Arg::Integer(identity.owner),
+        Arg::Text(identity.name),
+    ]);
+    INSERT.run(&args) > 0
+}
+
+/// Changes a locked schedule.
+pub fn update(id: &Uuid, named: &Named<'_>) {
+    schedules::note(named.next_fire_at);
+    UPDATE.run(&columns(id, named));
+}
+
+fn columns<'a>(id: &'a Uuid, named: &Named<'a>) -> [Arg<'a>; 10] {
+    [
+        Arg::Uuid(id),
+        Arg::Text(named.definition_id),
+        Arg::Uuid(named.version_id),
+        Arg::Integer(named.version),
+        Arg::Json(named.schedule),
+        Arg::Object(named.input),
+        Arg::text(named.correlation_id),
+        Arg::Boolean(named.active),
+        Arg::time(named.next_fire_at),
+        Arg::time(named.scheduled_at),
+    ]
+}
+
+/// Removes a schedule.
+pub fn delete(id: Uuid) {
+    DELETE.run(&[Arg::Uuid(&id)]);
+}
+
+/// Notes a run that was started beside the schedule.
+pub fn started(id: Uuid, instance: Uuid) {
+    STARTED.run(&[Arg::Uuid(&id), Arg::Uuid(&instance)]);
+}

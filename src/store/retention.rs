@@ -1,0 +1,168 @@
+//! What retention removes. Everything is found in the order of ids, which is that of time, a page at a time: an index
+//! on when instances finished would cost every burst that finishes one.
+
+use uuid::Uuid;
+
+use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+
+/// Rows that a page looks at.
+pub const PAGE: i64 = 1000;
+
+/// One row of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    /// Instance.
+    pub id: Uuid,
+    /// Its owner.
+    pub owner: i32,
+    /// Whether it may go.
+    pub is_over: bool,
+}
+
+// What is kept for how long: as the definition says, else as the setting does. Runs of commands have a setting of
+// their own, and are found by their schedule.
+static INSTANCES: Statement = Statement::new(
+    "SELECT p.id, p.owner, d.definition_id <> 'Workflow.ScheduledCommand' \
+         AND COALESCE(p.finished_at <= $3 - COALESCE(d.retention, $4) * interval '1 microsecond', false) \
+     FROM (SELECT i.id, i.owner, i.definition_version_id, i.finished_at FROM workflow.instances i \
+           WHERE i.id > $1 AND i.id < $2 ORDER BY i.id LIMIT $5) p \
+     JOIN workflow.definitions d ON d.id = p.definition_version_id ORDER BY p.id",
+    &[Type::Uuid, Type::Uuid, Type::Timestamp, Type::BigInt, Type::BigInt],
+);
+static OLDEST: Statement = Statement::new("SELECT i.id FROM workflow.instances i ORDER BY i.id LIMIT 1", &[]);
+static SHORTEST: Statement = Statement::new(
+    "SELECT d.retention FROM workflow.definitions d WHERE d.retention IS NOT NULL ORDER BY d.retention LIMIT 1",
+    &[],
+);
+
+/// The shortest time for which a definition wants its instances kept.
+pub fn shortest() -> Option<i64> {
+    SHORTEST.first(&[], |row| row.get())
+}
+
+/// The id of the oldest instance.
+pub fn oldest() -> Option<Uuid> {
+    OLDEST.first(&[], |row| row.get())
+}
+
+/// Instances in the order of ids, between two of them. `keep` is the setting; without one, only definitions that say
+/// so lose instances.
+pub fn instances(after: Uuid, before: Uuid, now: Timestamp, keep: Option<i64>) -> Vec<Candidate> {
+    let keep = keep.map_or(Arg::Null, Arg::BigInt);
+    let args = [Arg::Uuid(&after), Arg::Uuid(&before), Arg::Timestamp(now), keep, Arg::BigInt(PAGE)];
+    INSTANCES.rows(&args, |row| Candidate { id: row.get(), owner: row.get(), is_over: row.get() })
+}
+
+// A loose scan over the schedules that have runs; each gives its oldest. The last run of a schedule stays: it is what
+// the schedule is asked for. A failed run of a command is history like any other, and nothing waits for its retry.
+static COMMANDS: Statement = Statement::new(
+    "WITH RECURSIVE s (id) AS ( \
+         (SELECT i.schedule_id FROM workflow.instances i WHERE i.schedule_id IS NOT NULL ORDER BY i.schedule_id LIMIT 1) \
+         UNION ALL \
+         SELECT (SELECT i.schedule_id FROM workflow.instances i WHERE i.schedule_id > s.id ORDER BY i.schedule_id LIMIT 1) \
+         FROM s WHERE s.id IS NOT NULL) \
+     SELECT r.id, r.owner FROM s CROSS JOIN LATERAL ( \
+         SELECT i.id, i.owner FROM workflow.instances i \
+         WHERE i.schedule_id = s.id AND i.id < $1 AND i.updated_at <= $2 AND i.status = 'Finished' \
+             AND i.definition_id = 'Workflow.ScheduledCommand' \
+             AND NOT EXISTS (SELECT FROM workflow.triggers t WHERE t.id = s.id AND t.last_instance_id = i.id) \
+         ORDER BY i.id LIMIT $3) r LIMIT $3",
+    &[Type::Uuid, Type::Timestamp, Type::BigInt],
+);
+
+/// Ended runs of scheduled commands that began before an id and ended by a time.
+pub fn commands(before: Uuid, until: Timestamp, limit: i64) -> Vec<Candidate> {
+    COMMANDS.rows(&[Arg::Uuid(&before), Arg::Timestamp(until), Arg::BigInt(limit)], |row| Candidate {
+        id: row.get(),
+        owner: row.get(),
+        is_over: true,
+    })
+}
+
+static LOCK: Statement = Statement::new(
+    "SELECT i.id FROM workflow.instances i WHERE i.id = ANY ($1) AND i.status = 'Finished' FOR UPDATE SKIP LOCKED",
+    &[Type::UuidArray],
+);
+static DELETE: [Statement; 6] = [
+    Statement::new("DELETE FROM workflow.bookmarks WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
+    Statement::new("DELETE FROM workflow.tasks WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
+    Statement::new("DELETE FROM workflow.incidents WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
+    Statement::new("DELETE FROM workflow.execution_log WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
+    Statement::new("DELETE FROM workflow.bookmark_queue WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
+    Statement::new("DELETE FROM workflow.instances WHERE id = ANY ($1)", &[Type::UuidArray]),
+];
+
+/// Removes ended instances with all that belongs to them, except those that somebody holds. Returns how many went.
+pub fn remove(ids: &[Uuid]) -> u64 {
+    let ids = LOCK.rows(&[Arg::Uuids(ids)], |row| row.get::<Uuid>());
+    if !ids.is_empty() {
+        for statement in &DELETE {
+            statement.run(&[Arg::Uuids(&ids)]);
+        }
+    }
+    ids.len() as u64
+}
+
+// A bookmark that waits for its replay would be lost with its letter.
+static LETTERS: Statement = Statement::new(
+    "SELECT q.id, q.sender FROM workflow.dead_letters q WHERE q.dead_at <= $1 \
+         AND (q.due_at IS NULL OR q.replayed_at IS NOT NULL \
+              OR NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.id = q.bookmark_id)) \
+     ORDER BY q.dead_at LIMIT $2 FOR UPDATE OF q SKIP LOCKED",
+    &[Type::Timestamp, Type::BigInt],
+);
+static REMOVE_LETTERS: Statement =
+    Statement::new("DELETE FROM workflow.dead_letters WHERE id = ANY ($1)", &[Type::UuidArray]);
+
+/// Dead letters of a time or earlier.
+pub fn letters(until: Timestamp, limit: i64) -> Vec<Candidate> {
+    LETTERS.rows(&[Arg::Timestamp(until), Arg::BigInt(limit)], |row| Candidate {
+        id: row.get(),
+        owner: row.get(),
+        is_over: true,
+    })
+}
+
+/// Removes dead letters.
+pub fn remove_letters(ids: &[Uuid]) -> u64 {
+    REMOVE_LETTERS.run(&[Arg::Uuids(ids)])
+}
+
+// Starts that were refused stand in the journal under ids that no instance has.
+static REFUSALS: Statement = Statement::new(
+    "SELECT p.instance_id, i.id IS NULL AND p.created_at <= $3 \
+     FROM (SELECT l.instance_id, l.created_at FROM workflow.execution_log l \
+           WHERE l.instance_id > $1 AND l.instance_id < $2 ORDER BY l.instance_id LIMIT $4) p \
+     LEFT JOIN workflow.instances i ON i.id = p.instance_id ORDER BY p.instance_id",
+    &[Type::Uuid, Type::Uuid, Type::Timestamp, Type::BigInt],
+);
+static REMOVE_REFUSALS: Statement = Statement::new(
+    "DELETE FROM workflow.execution_log l WHERE l.instance_id = ANY ($1) \
+         AND NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = l.instance_id)",
+    &[Type::UuidArray],
+);
+
+/// Journal rows in the order of ids, between two of them; those of refused starts up to a time may go.
+pub fn refusals(after: Uuid, before: Uuid, until: Timestamp) -> Vec<Candidate> {
+    let args = [Arg::Uuid(&after), Arg::Uuid(&before), Arg::Timestamp(until), Arg::BigInt(PAGE)];
+    REFUSALS.rows(&args, |row| Candidate { id: row.get(), owner: 0, is_over: row.get() })
+}
+
+/// Removes the journal rows of refused starts.
+pub fn remove_refusals(ids: &[Uuid]) -> u64 {
+    REMOVE_REFUSALS.run(&[Arg::Uuids(ids)])
+}
+
+static DEFINITIONS: Statement = Statement::new(
+    "DELETE FROM workflow.definitions WHERE id IN ( \
+         SELECT d.id FROM workflow.definitions d WHERE d.deleted_at <= $1 \
+             AND NOT EXISTS (SELECT FROM workflow.instances i WHERE i.definition_version_id = d.id) \
+             AND NOT EXISTS (SELECT FROM workflow.triggers t WHERE t.definition_version_id = d.id) \
+         LIMIT $2 FOR UPDATE OF d SKIP LOCKED)",
+    &[Type::Timestamp, Type::BigInt],
+);
+
+/// Removes versions that were deleted by a time and that no instance refers to any more.
+pub fn remove_definitions(until: Timestamp, limit: i64) -> u64 {
+    DEFINITIONS.run(&[Arg::Timestamp(until), Arg::BigInt(limit)])
+}

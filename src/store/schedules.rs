@@ -1,0 +1,276 @@
+//! What time does to triggers: which are due, when they are due next, and what became of them.
+//!
+//! Lock order: a fire locks the trigger and inserts instances, nothing else; the end of an instance locks the
+//! instance and then the trigger. A fire never waits for a lock, so the two cannot deadlock.
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+use crate::store::bookmarks::hash_of;
+use crate::store::identity;
+use crate::store::owners::{self, Owner};
+use crate::store::triggers::TriggerRow;
+use crate::wake;
+
+/// Tells the workers, when this transaction commits, that a trigger is due then. Where a fire moves one on, nobody need
+/// be told: whoever waited for it looks then, and sees the next one.
+pub fn note(next_fire_at: Option<Timestamp>) {
+    if let Some(at) = next_fire_at {
+        identity::claim();
+        wake::due(at);
+    }
+}
+
+/// A due trigger, read without a lock.
+#[derive(Debug)]
+pub struct Due {
+    /// The trigger.
+    pub id: Uuid,
+    /// When it was due.
+    pub due_at: Timestamp,
+    /// Whose it is.
+    pub owner: Owner,
+}
+
+static DUE: Statement = Statement::new(
+    "SELECT t.id, t.next_fire_at, COALESCE(t.owner, d.owner, 0) \
+     FROM workflow.triggers t LEFT JOIN workflow.definitions d ON d.id = t.definition_version_id \
+     WHERE t.next_fire_at <= $1 AND (t.next_fire_at, t.id) > ($2, $3) AND t.active \
+     ORDER BY t.next_fire_at, t.id LIMIT 100",
+    &[Type::Timestamp, Type::Timestamp, Type::Uuid],
+);
+
+/// Triggers that are due at `now`, earliest first, after a certain one; at most 100.
+pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<Due> {
+    let (due_at, id) = after;
+    DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id)], |row| Due {
+        id: row.get(),
+        due_at: row.get(),
+        owner: owners::by_id(row.get()),
+    })
+}
+
+/// A trigger with all that time needs to know of it.
+#[derive(Clone, Debug)]
+pub struct Timed {
+    /// The trigger.
+    pub trigger: TriggerRow,
+    /// Definition that it starts.
+    pub definition_id: String,
+    /// When and how.
+    pub schedule: Value,
+    /// Name and owner of a named schedule.
+    pub named: Option<(String, Owner)>,
+    /// Input of what a named schedule starts.
+    pub input: Option<Map<String, Value>>,
+    /// Correlation id of what a named schedule starts.
+    pub correlation_id: Option<String>,
+    /// Whether time starts it.
+    pub active: bool,
+    /// When it is looked at next.
+    pub next_fire_at: Option<Timestamp>,
+    /// The next instant of its schedule.
+    pub scheduled_at: Option<Timestamp>,
+    /// Fires that wait for a run to end.
+    pub queued: i32,
+    /// Whether it ever fired.
+    pub has_fired: bool,
+    /// Number of the version that it starts.
+    pub version: i32,
+}
+
+/// The columns that [`read`] reads, of triggers that time starts.
+#[macro_export]
+macro_rules! timed_triggers {
+    ($rest:literal) => {
+        concat!(
+            "SELECT t.id, t.definition_version_id, t.activity_id, t.node_id, t.name, t.hash, t.payload, t.definition_id, \
+             t.schedule, t.schedule_name, t.owner, t.input, t.correlation_id, t.active, t.next_fire_at, t.scheduled_at, \
+             t.queued, t.last_fire_at IS NOT NULL, t.version FROM workflow.triggers t WHERE t.schedule IS NOT NULL AND ",
+            $rest
+        )
+    };
+}
+
+/// Reads a row that begins with [`timed_triggers!`].
+pub fn read(row: &mut Row<'_>) -> Timed {
+    let trigger = TriggerRow {
+        id: row.get(),
+        definition_version_id: row.get(),
+        activity_id: row.get(),
+        node_id: row.get(),
+        name: row.get(),
+        hash: hash_of(&row.get::<Vec<u8>>()),
+        payload: row.maybe(),
+    };
+    let (definition_id, schedule) = (row.get(), row.get());
+    let (name, owner): (Option<String>, Option<i32>) = (row.maybe(), row.maybe());
+    Timed {
+        trigger,
+        definition_id,
+        schedule,
+        named: name.zip(owner.map(owners::by_id)),
+        input: row.maybe(),
+        correlation_id: row.maybe(),
+        active: row.get(),
+        next_fire_at: row.maybe(),
+        scheduled_at: row.maybe(),
+        queued: row.get(),
+        has_fired: row.get(),
+        version: row.get(),
+    }
+}
+
+static LOCK_DUE: Statement = Statement::new(
+    timed_triggers!("t.id = $1 AND t.active AND t.next_fire_at <= $2 FOR UPDATE OF t SKIP LOCKED"),
+    &[Type::Uuid, Type::Timestamp],
+);
+static OF_DEFINITION: Statement =
+    Statement::new(timed_triggers!("t.definition_id = $1 AND t.schedule_name IS NULL"), &[Type::Text]);
+
+/// Locks a trigger if it is still due and nobody else has it.
+pub fn lock_due(id: Uuid, now: Timestamp) -> Option<Timed> {
+    LOCK_DUE.first(&[Arg::Uuid(&id), Arg::Timestamp(now)], read)
+}
+
+/// The triggers of a definition that time starts.
+pub fn of_definition(definition_id: &str) -> Vec<Timed> {
+    OF_DEFINITION.rows(&[Arg::Text(definition_id)], read)
+}
+
+static RUNNING: Statement = Statement::new(
+    "SELECT r.id FROM (SELECT i.id, i.status FROM workflow.instances i WHERE i.schedule_id = $1 \
+         ORDER BY i.id DESC LIMIT 20) r WHERE r.status = 'Running' LIMIT 1",
+    &[Type::Uuid],
+);
+
+/// A run of a schedule that has not ended. Only the latest twenty are looked at: what is older has long been
+/// overtaken by others, and the answer must not cost more with each run that there was.
+pub fn running(id: Uuid) -> Option<Uuid> {
+    RUNNING.first(&[Arg::Uuid(&id)], |row| row.get())
+}
+
+/// What a fire leaves in the trigger.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// When it is looked at next.
+    pub next_fire_at: Option<Timestamp>,
+    /// The next instant of its schedule.
+    pub scheduled_at: Option<Timestamp>,
+    /// The instant that was fired last.
+    pub last_fire_at: Option<Timestamp>,
+    /// The instance that was started last.
+    pub last_instance_id: Option<Uuid>,
+    /// Fires that wait for a run to end.
+    pub queued: i32,
+    /// Fires that started nothing.
+    pub skipped: i64,
+    /// Instants that were not made up for.
+    pub missed: i64,
+}
+
+static FIRED: Statement = Statement::new(
+    "UPDATE workflow.triggers SET next_fire_at = $2, scheduled_at = $3, last_fire_at = COALESCE($4, last_fire_at), \
+         last_instance_id = COALESCE($5, last_instance_id), queued = $6, skipped = skipped + $7, missed = missed + $8, \
+         attempts = 0, last_error = NULL \
+     WHERE id = $1",
+    &[
+        Type::Uuid,
+        Type::Timestamp,
+        Type::Timestamp,
+        Type::Timestamp,
+        Type::Uuid,
+        Type::Integer,
+        Type::BigInt,
+        Type::BigInt,
+    ],
+);
+static FAILED: Statement = Statement::new(
+    "UPDATE workflow.triggers SET next_fire_at = $2, scheduled_at = $3, attempts = attempts + 1, last_error = $4 \
+     WHERE id = $1",
+    &[Type::Uuid, Type::Timestamp, Type::Timestamp, Type::Text],
+);
+static RESOLVED: Statement = Statement::new(
+    "UPDATE workflow.triggers SET definition_version_id = $2, version = $3 WHERE id = $1 AND definition_version_id <> $2",
+    &[Type::Uuid, Type::Uuid, Type::Integer],
+);
+
+/// Writes what a fire did.
+pub fn fired(id: Uuid, outcome: &Outcome) {
+    note(outcome.next_fire_at);
+    FIRED.run(&[
+        Arg::Uuid(&id),
+        Arg::time(outcome.next_fire_at),
+        Arg::time(outcome.scheduled_at),
+        Arg::time(outcome.last_fire_at),
+        Arg::uuid(outcome.last_instance_id.as_ref()),
+        Arg::Integer(outcome.queued),
+        Arg::BigInt(outcome.skipped),
+        Arg::BigInt(outcome.missed),
+    ]);
+}
+
+/// Notes that a fire failed, and when the next one is.
+pub fn failed(id: Uuid, next_fire_at: Option<Timestamp>, scheduled_at: Option<Timestamp>, error: &str) {
+    note(next_fire_at);
+    FAILED.run(&[Arg::Uuid(&id), Arg::time(next_fire_at), Arg::time(scheduled_at), Arg::Text(error)]);
+}
+
+/// Notes which version a named schedule started.
+pub fn resolved(id: Uuid, version_id: Uuid, version: i32) {
+    RESOLVED.run(&[Arg::Uuid(&id), Arg::Uuid(&version_id), Arg::Integer(version)]);
+}
+
+// Two statements: a fire that saw the run go on and a run that ends must not miss each other. The lock waits for
+// the fire, and what it reads is what the fire left.
+static LOCK_QUEUE: Statement = Statement::new(
+    "SELECT t.queued FROM workflow.triggers t WHERE t.id = $1 AND t.schedule ->> 'overlap' = 'queue' \
+     FOR NO KEY UPDATE OF t",
+    &[Type::Uuid],
+);
+static WAKE: Statement = Statement::new(
+    "UPDATE workflow.triggers SET next_fire_at = LEAST(next_fire_at, $2) WHERE id = $1 AND queued > 0 AND active",
+    &[Type::Uuid, Type::Timestamp],
+);
+
+/// A run of a schedule has ended: what waits behind it is due at once.
+pub fn ended(id: Uuid, now: Timestamp) {
+    if LOCK_QUEUE.first(&[Arg::Uuid(&id)], |row| row.get::<i32>()).is_some_and(|queued| queued > 0) {
+        note(Some(now));
+        WAKE.run(&[Arg::Uuid(&id), Arg::Timestamp(now)]);
+    }
+}
+
+static REBOOT: Statement = Statement::new(
+    "UPDATE workflow.triggers SET next_fire_at = $1, scheduled_at = $1 \
+     WHERE active AND schedule -> 'when' = '\"reboot\"'",
+    &[Type::Timestamp],
+);
+
+static IS_BEHIND: Statement =
+    Statement::new("SELECT 1 FROM workflow.triggers WHERE next_fire_at <= $1 AND active LIMIT 1", &[Type::Timestamp]);
+
+/// Whether a trigger is due that was not fired: somebody else has it.
+pub fn is_behind(now: Timestamp) -> bool {
+    IS_BEHIND.run(&[Arg::Timestamp(now)]) > 0
+}
+
+/// Makes every active schedule due that the start of the server fires, and says how many there are.
+pub fn reboot(now: Timestamp) -> u64 {
+    note(Some(now));
+    REBOOT.run(&[Arg::Timestamp(now)])
+}
+
+static SET_SCHEDULE: Statement = Statement::new(
+    "UPDATE workflow.triggers SET schedule = $2, next_fire_at = $3, scheduled_at = $4, \
+         queued = CASE WHEN $2 ->> 'overlap' = 'queue' THEN queued ELSE 0 END \
+     WHERE id = $1",
+    &[Type::Uuid, Type::Jsonb, Type::Timestamp, Type::Timestamp],
+);
+
+/// Sets when time starts a trigger.
+pub fn set(id: Uuid, schedule: &Value, next_fire_at: Option<Timestamp>, scheduled_at: Option<Timestamp>) {
+    note(next_fire_at);
+    SET_SCHEDULE.run(&[Arg::Uuid(&id), Arg::Json(schedule), Arg::time(next_fire_at), Arg::time(scheduled_at)]);
+}

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_void};
 use pgrx::pg_sys::{self, NodeTag, Oid};
 
 use crate::pg::error::{keeping, raise};
-use crate::pg::process;
+use crate::pg::{process, role};
 use crate::{wake, worker};
 
 thread_local! {
@@ -100,12 +100,15 @@ fn prepare(meaning: Meaning) -> Option<fn()> {
     match meaning {
         Meaning::Nothing => None,
         Meaning::Creates => Some(wake::created),
+        // Whoever may not do it is refused by PostgreSQL, and nobody has left for them.
+        Meaning::Drops if !role::owns_extension() => None,
         Meaning::Drops => {
             worker::make_room(process::database(), true);
             None
         }
         Meaning::Needs(databases) | Meaning::Copies(databases) => {
-            databases.into_iter().for_each(|database| worker::make_room(database, false));
+            let mine = databases.into_iter().filter(|database| role::owns_database(*database));
+            mine.for_each(|database| worker::make_room(database, false));
             Some(wake::rescan)
         }
         Meaning::EndsPrepared => Some(wake::everything),

@@ -143,3 +143,17 @@ pub fn require_superuser(what: &str) -> Result<(), PgError> {
     }
     Err(PgError::new("42501", format!("permission denied to {what}")).detail("Only superusers may do that."))
 }
+
+/// Whether the current role may drop the extension.
+pub fn owns_extension() -> bool {
+    // SAFETY: takes a C string, looks in the catalog; then a check of rights by oid.
+    unsafe {
+        let schema = pg_sys::get_namespace_oid(c"workflow".as_ptr(), true);
+        schema != pg_sys::InvalidOid && has_rights_of(current(), extension_owner())
+    }
+}
+
+/// Whether the current role may drop, rename or copy a database.
+pub fn owns_database(database: Oid) -> bool {
+    crate::pg::version::owns_database(database, current())
+}

@@ -14,6 +14,9 @@ mod raw {
         pub fn enable_timeout_after(timeout: c_int, milliseconds: c_int);
         pub fn disable_timeout(timeout: c_int, keep_indicator: bool);
         pub fn Async_UnlistenAll();
+        pub fn DropAllPreparedStatements();
+        pub fn PortalHashTableDeleteAll();
+        pub fn ResetSequenceCaches();
         pub fn ResetTempTableNamespace();
     }
 }
@@ -41,18 +44,21 @@ impl Drop for StatementTimeout {
     }
 }
 
-/// Undoes what user SQL did to the session: DISCARD ALL without the plans, which are ours.
+/// Undoes what user SQL did to the session: DISCARD ALL without the kept plans, which are ours.
 pub fn reset() {
     let outcome = keeping(|| {
         // SAFETY: the steps of DISCARD ALL, in a transaction of their own, which the temporary tables need.
         unsafe {
             pg_sys::StartTransactionCommand();
+            raw::PortalHashTableDeleteAll();
             set(c"session_authorization", None);
             set(c"role", Some(c"none"));
             pg_sys::ResetAllOptions();
+            raw::DropAllPreparedStatements();
             raw::Async_UnlistenAll();
             pg_sys::LockReleaseAll(pg_sys::USER_LOCKMETHOD as _, true);
             raw::ResetTempTableNamespace();
+            raw::ResetSequenceCaches();
             pg_sys::CommitTransactionCommand();
         }
         super::process::set_application_name(c"workflow executor");

@@ -109,3 +109,20 @@ pub fn may_connect(database: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     let result = unsafe { object_aclcheck(pg_sys::DatabaseRelationId, database, role, mode) };
     result == pg_sys::AclResult::ACLCHECK_OK
 }
+
+/// Whether a role has the rights of a database's owner.
+pub fn owns_database(database: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+    unsafe extern "C-unwind" {
+        #[cfg(feature = "pg15")]
+        fn pg_database_ownercheck(database: pg_sys::Oid, role: pg_sys::Oid) -> bool;
+        #[cfg(not(feature = "pg15"))]
+        fn object_ownercheck(class: pg_sys::Oid, object: pg_sys::Oid, role: pg_sys::Oid) -> bool;
+    }
+    // SAFETY: takes oids that exist, looks in the catalog.
+    #[cfg(feature = "pg15")]
+    let owns = unsafe { pg_database_ownercheck(database, role) };
+    // SAFETY: as above.
+    #[cfg(not(feature = "pg15"))]
+    let owns = unsafe { object_ownercheck(pg_sys::DatabaseRelationId, database, role) };
+    owns
+}

@@ -50,7 +50,6 @@ pub fn due_triggers(session: &mut Session, max: u64, scope: Scope) -> Result<u64
 }
 
 /// Makes every active schedule `@reboot` due; the scheduler does so once after the server has started.
-#[expect(dead_code, reason = "the scheduler of a database is what calls it")]
 pub fn reboot(session: &Session) -> u64 {
     schedules::reboot(session.timestamp())
 }

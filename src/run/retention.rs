@@ -36,17 +36,22 @@ pub struct Purged {
     pub is_done: bool,
 }
 
-/// Removes what is over, unless this backend looked a moment ago and found all of it.
-pub fn now_and_then(session: &Session, batch: u64, scope: Scope) -> Result<(), PgError> {
+/// Whether anything but runs of commands is removed at all.
+pub fn is_on() -> bool {
+    guc::retention().is_some() || store::shortest().is_some()
+}
+
+/// Removes what is over, unless this backend looked a moment ago and found all of it. `false`: there is more.
+pub fn now_and_then(session: &Session, batch: u64, scope: Scope) -> Result<bool, PgError> {
     let now = session.timestamp().0;
     // A clock that was set back must not keep anything for ever.
     if (LOOKED_AT.get()..NOT_BEFORE.get()).contains(&now) {
-        return Ok(());
+        return Ok(true);
     }
     let purged = purge(session, batch, scope)?;
     LOOKED_AT.set(now);
     NOT_BEFORE.set(if purged.is_done { now.saturating_add(PAUSE) } else { i64::MIN });
-    Ok(())
+    Ok(purged.is_done)
 }
 
 /// Removes what is over: about `batch` rows of each kind at the most.

@@ -85,7 +85,7 @@ pub fn all_items(after: Uuid) -> Vec<Uuid> {
 static NEXT: Statement = Statement::new(
     "SELECT least( \
          (SELECT min(b.due_at) FROM workflow.bookmarks b WHERE b.due_at > $1), \
-         (SELECT min(t.next_fire_at) FROM workflow.triggers t WHERE t.next_fire_at IS NOT NULL AND t.active), \
+         (SELECT min(t.next_fire_at) FROM workflow.triggers t WHERE t.next_fire_at > $1 AND t.active), \
          (SELECT min(q.expires_at) FROM workflow.bookmark_queue q WHERE q.expires_at < 'infinity'))",
     &[Type::Timestamp],
 );

@@ -198,6 +198,7 @@ static RESOLVED: Statement = Statement::new(
 
 /// Writes what a fire did.
 pub fn fired(id: Uuid, outcome: &Outcome) {
+    note(outcome.next_fire_at);
     FIRED.run(&[
         Arg::Uuid(&id),
         Arg::time(outcome.next_fire_at),
@@ -212,6 +213,7 @@ pub fn fired(id: Uuid, outcome: &Outcome) {
 
 /// Notes that a fire failed, and when the next one is.
 pub fn failed(id: Uuid, next_fire_at: Option<Timestamp>, scheduled_at: Option<Timestamp>, error: &str) {
+    note(next_fire_at);
     FAILED.run(&[Arg::Uuid(&id), Arg::time(next_fire_at), Arg::time(scheduled_at), Arg::Text(error)]);
 }
 
@@ -245,6 +247,14 @@ static REBOOT: Statement = Statement::new(
      WHERE active AND schedule -> 'when' = '\"reboot\"'",
     &[Type::Timestamp],
 );
+
+static IS_BEHIND: Statement =
+    Statement::new("SELECT 1 FROM workflow.triggers WHERE next_fire_at <= $1 AND active LIMIT 1", &[Type::Timestamp]);
+
+/// Whether a trigger is due that was not fired: somebody else has it.
+pub fn is_behind(now: Timestamp) -> bool {
+    IS_BEHIND.run(&[Arg::Timestamp(now)]) > 0
+}
 
 /// Makes every active schedule due that the start of the server fires, and says how many there are.
 pub fn reboot(now: Timestamp) -> u64 {

@@ -129,11 +129,11 @@ impl Desk {
             let queue = self.waiting.entry(role.to_u32()).or_default();
             queue.push_front((fire, role == Oid::INVALID));
         }
-        for fire in died {
+        for (fire, counts) in died {
             self.known.remove(&Uuid::from_bytes(fire.id));
             // What is not postponed must be found again.
             self.skipped |= fire.kind != FireKind::Bookmark;
-            note_death(&fire);
+            note_death(&fire, counts);
         }
     }
 
@@ -189,6 +189,7 @@ impl Desk {
             let place = &mut board.executors[index];
             (place.database, place.role, place.state) = (database, role, ExecutorState::Starting);
             (place.fired, place.failed, place.skipped) = (0, 0, 0);
+            place.careful = false;
             fill(place, queue, now);
             (true, Some(index))
         });
@@ -278,11 +279,12 @@ fn dismiss(board: &mut Board, database: Oid, role: Oid) {
 }
 
 /// Takes back what an executor that died was given: the one that it was on is to blame.
-fn bereave(place: &mut Executor, died: &mut Vec<Fire>, again: &mut Vec<(Oid, Fire)>) {
+fn bereave(place: &mut Executor, died: &mut Vec<(Fire, bool)>, again: &mut Vec<(Oid, Fire)>) {
     let fires = &place.batch[..place.count as usize];
     for (i, fire) in fires.iter().enumerate().skip(place.current as usize) {
         if i == place.current as usize {
-            died.push(*fire);
+            // A careful one has counted the attempt before it was made.
+            died.push((*fire, !place.careful));
         } else {
             again.push((place.role, *fire));
         }
@@ -290,7 +292,7 @@ fn bereave(place: &mut Executor, died: &mut Vec<Fire>, again: &mut Vec<(Oid, Fir
     (place.count, place.state) = (0, ExecutorState::Free);
 }
 
-fn note_death(fire: &Fire) {
+fn note_death(fire: &Fire, counts: bool) {
     // An item is delivered by the next one; the claim of a command tells the next one.
     if fire.kind != FireKind::Bookmark {
         return;
@@ -299,7 +301,7 @@ fn note_death(fire: &Fire) {
     let noted = process::transaction(|| {
         let mut session = Session::begin();
         let error = PgError::new("57P01", "the worker that fired it ended");
-        sweep::note_failure(&mut session, id, &error, true);
+        sweep::note_failure(&mut session, id, &error, counts);
         Ok(())
     });
     if let Err(error) = noted {

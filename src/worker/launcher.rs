@@ -5,7 +5,7 @@ use pgrx::pg_sys::Oid;
 use crate::guc;
 use crate::pg::error::log;
 use crate::pg::process::{self, Worker};
-use crate::pg::shared::{self, Board, HasExtension, Process};
+use crate::pg::shared::{self, Board, Database, HasExtension, Process};
 use crate::worker::SECOND;
 
 /// How long before a due time a scheduler is started that has to connect first.
@@ -34,7 +34,7 @@ pub fn run(_argument: i32) {
     }
     process::at_exit(|| shared::with(|board| board.launcher = Process::NONE));
     process::report(None);
-    let mut launcher = Launcher { complained: 0 };
+    let mut launcher = Launcher { asked: Vec::new(), complained: 0 };
     loop {
         let sleep = launcher.pass();
         process::wait(sleep);
@@ -42,6 +42,8 @@ pub fn run(_argument: i32) {
 }
 
 struct Launcher {
+    /// Databases that are to be looked at.
+    asked: Vec<Oid>,
     complained: i64,
 }
 
@@ -53,6 +55,7 @@ impl Launcher {
             self.look_around(rescan, &probes);
         }
         let now = process::now();
+        self.give_places(now);
         let plan = shared::with(|board| plan(board, now, capacity()));
         let mut sleep = plan.sleep;
         for database in plan.start {
@@ -64,30 +67,46 @@ impl Launcher {
         sleep
     }
 
-    /// Brings the board into line with the databases that are there.
+    /// Brings the board into line with the databases that are there. What finds no place waits for one that turns out
+    /// not to have the extension.
     fn look_around(&mut self, all: bool, probes: &[Oid]) {
         let there = process::databases();
-        let now = process::now();
-        let is_full = shared::with(|board| {
-            let gone: Vec<Oid> =
-                board.databases.iter().map(|place| place.oid).filter(|oid| !there.contains(oid)).collect();
-            gone.into_iter().for_each(|oid| board.forget(oid));
-            let wanted = there.iter().filter(|oid| all || probes.contains(oid));
-            let mut is_full = false;
-            for oid in wanted {
-                match board.database_or_new(*oid, now) {
+        if all {
+            self.asked = there.clone();
+        }
+        self.asked.extend_from_slice(probes);
+        self.asked.retain(|oid| there.contains(oid));
+        shared::with(|board| {
+            let gone = board.databases.iter().map(|place| place.oid).filter(|oid| !there.contains(oid));
+            gone.collect::<Vec<_>>().into_iter().for_each(|oid| board.forget(oid));
+        });
+    }
+
+    /// Gives places to databases that were asked for.
+    fn give_places(&mut self, now: i64) {
+        if self.asked.is_empty() {
+            return;
+        }
+        let asked = std::mem::take(&mut self.asked);
+        self.asked = shared::with(|board| {
+            let is_needless = |place: &Database| place.has_extension == HasExtension::No && !place.scheduler.is_some();
+            let needless = board.databases.iter().filter(|place| is_needless(place)).map(|place| place.oid);
+            needless.collect::<Vec<_>>().into_iter().for_each(|oid| board.forget(oid));
+            let mut left = Vec::new();
+            for oid in asked {
+                match board.database_or_new(oid, now) {
                     Some(place) if place.has_extension != HasExtension::Yes || !place.scheduler.is_some() => {
                         place.has_extension = HasExtension::Unknown;
                     }
                     Some(_) => {}
-                    None => is_full = true,
+                    None => left.push(oid),
                 }
             }
-            is_full
+            left
         });
-        if is_full && now - self.complained > COMPLAIN {
+        if !self.asked.is_empty() && now - self.complained > COMPLAIN {
             self.complained = now;
-            log("workflow serves no more databases than it has places for");
+            log("workflow has more databases to serve than it has places for");
         }
     }
 

@@ -9,10 +9,11 @@ use crate::clock;
 use crate::pg::shared::{self, FireKind};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, process};
-use crate::run::Session;
+use crate::run::fire::{self, Scope};
+use crate::run::{Session, retention};
 use crate::store::due::{self, Due};
 use crate::store::identity::{self, Identity};
-use crate::store::queue;
+use crate::store::{queue, schedules};
 use crate::worker::SECOND;
 use crate::worker::desk::Desk;
 
@@ -20,6 +21,12 @@ use crate::worker::desk::Desk;
 const PAGE: i64 = 1000;
 /// Below so many waiting fires the next page is read.
 const LOW: usize = 200;
+/// Triggers that one look fires.
+const TRIGGERS: u64 = 100;
+/// What one look removes that is older than its retention.
+const REMOVED: u64 = 100;
+/// How often that is looked for where nothing else is to be done.
+const RETENTION: i64 = 3600 * SECOND;
 /// Expired items that one look moves.
 const MAX_EXPIRED: i64 = 1000;
 /// What somebody held is looked at again after this, then after twice as long, up to the second one.
@@ -132,13 +139,31 @@ impl Look {
             self.retry_at = i64::MAX;
             self.start_over();
         }
+        if self.boots() {
+            fire::reboot(&session);
+        }
+        let triggered = fire::due_triggers(&mut session, TRIGGERS, Scope::All)?;
+        if triggered < TRIGGERS && schedules::is_behind(now) {
+            self.retry(true, process::now());
+        }
         for id in queue::expired(now, MAX_EXPIRED) {
             queue::bury(id, "Expired", now);
         }
         self.settle(desk);
         self.read_due(desk, now);
-        let next_due = due::next(now).map_or(i64::MAX, |at| at.0);
-        Ok(Found::Extension { next_due, more: false })
+        let is_done = retention::now_and_then(&session, REMOVED, Scope::All)?;
+        let mut next_due = due::next(now).map_or(i64::MAX, |at| at.0);
+        if retention::is_on() {
+            next_due = next_due.min(now.0 + RETENTION);
+        }
+        Ok(Found::Extension { next_due, more: triggered == TRIGGERS || !is_done })
+    }
+
+    /// Whether this is the first look since the server started.
+    fn boots(&self) -> bool {
+        shared::with(|board| {
+            board.database(self.database).is_some_and(|place| !std::mem::replace(&mut place.has_booted, true))
+        })
     }
 
     fn read_due(&mut self, desk: &mut Desk, now: Timestamp) {

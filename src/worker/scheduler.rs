@@ -55,11 +55,10 @@ thread_local! {
 /// Leaves the board. What is due next stays there: the launcher starts another scheduler for it.
 fn leave() {
     shared::with(|board| {
-        if let Some(place) = board.database(DATABASE.get()) {
-            if place.scheduler.pid == process::my_pid() {
-                place.scheduler = Process::NONE;
-            }
-            place.starting_since = 0;
+        if let Some(place) = board.database(DATABASE.get())
+            && place.scheduler.pid == process::my_pid()
+        {
+            place.scheduler = Process::NONE;
         }
         board.launcher.wake();
     });

@@ -10,4 +10,5 @@ mod faults;
 mod flowchart;
 mod scheduled_command;
 mod scripts;
+mod time;
 mod waiting;

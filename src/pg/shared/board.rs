@@ -254,11 +254,19 @@ impl Board {
 
     /// Takes a database's place back.
     pub fn forget(&mut self, oid: Oid) {
+        if oid == InvalidOid {
+            return;
+        }
         if let Some(place) = self.database(oid) {
             // SAFETY: a zeroed Database is a valid empty one.
             *place = unsafe { std::mem::zeroed() };
             place.next_due = NEVER;
             place.oldest_due = NEVER;
+        }
+        for place in self.executors.iter_mut().filter(|place| place.database == oid) {
+            if !place.process.is_some() {
+                (place.state, place.count) = (ExecutorState::Free, 0);
+            }
         }
     }
 

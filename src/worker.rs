@@ -14,6 +14,7 @@ pub mod scheduler;
 
 use pgrx::pg_sys::{self, Oid};
 
+use crate::pg::error::log;
 use crate::pg::process::{self, Worker};
 use crate::pg::shared::{self, ExecutorState};
 use crate::pg::{PgError, interrupt};
@@ -21,6 +22,9 @@ use crate::wake;
 
 /// A second in microseconds.
 const SECOND: i64 = 1_000_000;
+
+/// How often the log says that there are too few slots for workers.
+const COMPLAIN: i64 = 300 * SECOND;
 
 /// How long DDL waits for workers to leave a database. Whoever is inside user SQL longer counts as any session.
 const ROOM_TIMEOUT: i64 = SECOND;
@@ -52,9 +56,28 @@ pub fn start_launcher() -> Result<bool, PgError> {
         .hint("Raise max_worker_processes."))
 }
 
+/// Says that a worker could not be started. Workers come and go, so the board remembers when that was said last.
+fn complain_of_slots(kind: &str, now: i64) {
+    let says_it = shared::with(|board| {
+        let says_it = board.complained_at == 0 || now - board.complained_at > COMPLAIN;
+        if says_it {
+            board.complained_at = now;
+        }
+        says_it
+    });
+    if says_it {
+        log(&format!(
+            "workflow {kind} could not be started: all background worker slots are in use; raise max_worker_processes"
+        ));
+    }
+}
+
 /// Sends the workers of a database away until this transaction ends, and waits for them to leave. Those inside SQL of
 /// users stay, unless they are to be ended.
 pub fn make_room(database: Oid, end_busy: bool) {
+    if !shared::ensure() {
+        return;
+    }
     let me = process::my_pid();
     let is_served = shared::with(|board| match board.database(database) {
         Some(place) => {

@@ -1,5 +1,6 @@
 //! What is due and not fired yet, and who fires it.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use pgrx::pg_sys::Oid;
@@ -12,14 +13,12 @@ use crate::pg::shared::{self, Board, Executor, ExecutorState, Fire, FireKind, MA
 use crate::pg::{PgError, role};
 use crate::run::{Session, sweep};
 use crate::store::due::Due;
-use crate::worker::SECOND;
+use crate::worker::{SECOND, complain_of_slots};
 
 /// How long a batch may take before the rest of it is given to somebody else.
 const PATIENCE: i64 = SECOND / 10;
 /// How soon a start that found no worker slot is tried again.
 const RETRY: i64 = SECOND;
-/// How often that is said in the log.
-const COMPLAIN: i64 = 300 * SECOND;
 /// How long an executor may take to attach.
 const START_TIMEOUT: i64 = 30 * SECOND;
 
@@ -31,20 +30,12 @@ pub struct Desk {
     known: HashSet<Uuid>,
     skipped: bool,
     start_again_at: i64,
-    complained_at: i64,
 }
 
 impl Desk {
     /// Nothing is due.
     pub fn new(database: Oid) -> Self {
-        Self {
-            database,
-            waiting: BTreeMap::new(),
-            known: HashSet::new(),
-            skipped: false,
-            start_again_at: i64::MIN,
-            complained_at: 0,
-        }
+        Self { database, waiting: BTreeMap::new(), known: HashSet::new(), skipped: false, start_again_at: i64::MIN }
     }
 
     /// Whether nothing is due.
@@ -100,15 +91,14 @@ impl Desk {
     pub fn collect(&mut self, now: i64) {
         let mut died = Vec::new();
         let mut again = Vec::new();
+        let mut done = Vec::new();
         shared::with(|board| {
             for place in board.executors.iter_mut().filter(|place| place.database == self.database) {
                 let count = place.count as usize;
                 match place.state {
                     ExecutorState::Free => {}
                     ExecutorState::Idle if count > 0 => {
-                        for fire in &place.batch[..count] {
-                            self.known.remove(&Uuid::from_bytes(fire.id));
-                        }
+                        done.extend_from_slice(&place.batch[..count]);
                         self.skipped |= place.skipped > 0;
                         (place.count, place.skipped) = (0, 0);
                     }
@@ -117,14 +107,20 @@ impl Desk {
                         again.extend(place.batch[kept..count].iter().map(|fire| (place.role, *fire)));
                         place.count = kept as u32;
                     }
-                    ExecutorState::Dead => bereave(place, &mut died, &mut again),
+                    ExecutorState::Dead => {
+                        self.skipped |= place.skipped > 0;
+                        bereave(place, &mut done, &mut died, &mut again);
+                    }
                     ExecutorState::Starting if !place.process.is_some() && now - place.since > START_TIMEOUT => {
-                        bereave(place, &mut died, &mut again);
+                        bereave(place, &mut done, &mut died, &mut again);
                     }
                     ExecutorState::Idle | ExecutorState::Busy | ExecutorState::Starting => {}
                 }
             }
         });
+        for fire in done {
+            self.known.remove(&Uuid::from_bytes(fire.id));
+        }
         for (role, fire) in again {
             let queue = self.waiting.entry(role.to_u32()).or_default();
             queue.push_front((fire, role == Oid::INVALID));
@@ -158,6 +154,13 @@ impl Desk {
         let most = guc::max_executors();
         let mut may_start = now >= self.start_again_at;
         let (given, must_start) = shared::with(|board| {
+            let works = |place: &&Executor| {
+                place.database == database && matches!(place.state, ExecutorState::Busy | ExecutorState::Starting)
+            };
+            // Those that are there may be more than a reload has left.
+            if board.executors.iter().filter(works).count() >= most {
+                return (false, None);
+            }
             let is_idle = |place: &Executor| {
                 place.database == database
                     && place.role == role
@@ -188,8 +191,7 @@ impl Desk {
             };
             let place = &mut board.executors[index];
             (place.database, place.role, place.state) = (database, role, ExecutorState::Starting);
-            (place.fired, place.failed, place.skipped) = (0, 0, 0);
-            place.careful = false;
+            (place.fired, place.failed, place.careful) = (0, 0, false);
             fill(place, queue, now);
             (true, Some(index))
         });
@@ -221,12 +223,7 @@ impl Desk {
         let queue = self.waiting.entry(role.to_u32()).or_default();
         back.into_iter().rev().for_each(|fire| queue.push_front((fire, role == Oid::INVALID)));
         self.start_again_at = now + RETRY;
-        if now - self.complained_at > COMPLAIN {
-            self.complained_at = now;
-            log(
-                "workflow executor could not be started: all background worker slots are in use; raise max_worker_processes",
-            );
-        }
+        complain_of_slots("executor", now);
         false
     }
 
@@ -279,14 +276,14 @@ fn dismiss(board: &mut Board, database: Oid, role: Oid) {
 }
 
 /// Takes back what an executor that died was given: the one that it was on is to blame.
-fn bereave(place: &mut Executor, died: &mut Vec<(Fire, bool)>, again: &mut Vec<(Oid, Fire)>) {
-    let fires = &place.batch[..place.count as usize];
-    for (i, fire) in fires.iter().enumerate().skip(place.current as usize) {
-        if i == place.current as usize {
-            // A careful one has counted the attempt before it was made.
-            died.push((*fire, !place.careful));
-        } else {
-            again.push((place.role, *fire));
+/// Where it was careful the attempt is counted already.
+fn bereave(place: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, bool)>, again: &mut Vec<(Oid, Fire)>) {
+    let current = place.current as usize;
+    for (i, fire) in place.batch[..place.count as usize].iter().enumerate() {
+        match i.cmp(&current) {
+            Ordering::Less => done.push(*fire),
+            Ordering::Equal => died.push((*fire, !place.careful)),
+            Ordering::Greater => again.push((place.role, *fire)),
         }
     }
     (place.count, place.state) = (0, ExecutorState::Free);
@@ -299,6 +296,10 @@ fn note_death(fire: &Fire, counts: bool) {
     }
     let id = Uuid::from_bytes(fire.id);
     let noted = process::transaction(|| {
+        // It may have been ended to drop the extension.
+        if process::extension().is_none() {
+            return Ok(());
+        }
         let mut session = Session::begin();
         let error = PgError::new("57P01", "the worker that fired it ended");
         sweep::note_failure(&mut session, id, &error, counts);

@@ -50,8 +50,9 @@ fn leave() {
     shared::with(|board| {
         let Some(mine) = board.executors.get_mut(PLACE.get()) else { return };
         mine.process = Process::NONE;
-        mine.state = if mine.count > 0 { ExecutorState::Dead } else { ExecutorState::Free };
-        let database = mine.database;
+        let (database, has_fires) = (mine.database, mine.count > 0);
+        let is_dead = has_fires && board.place_of(database).is_some();
+        board.executors[PLACE.get()].state = if is_dead { ExecutorState::Dead } else { ExecutorState::Free };
         board.wake(database);
     });
 }
@@ -100,6 +101,7 @@ impl Worker {
         if state == ExecutorState::Busy {
             return true;
         }
+        let must_go = must_go || !guc::launch_workers();
         let is_crowded = now - crowded_at < CROWDED;
         if must_go || is_crowded || now - since >= timeout {
             // A batch may have come in the meantime.

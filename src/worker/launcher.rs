@@ -6,7 +6,7 @@ use crate::guc;
 use crate::pg::error::log;
 use crate::pg::process::{self, Worker};
 use crate::pg::shared::{self, Board, Database, HasExtension, Process};
-use crate::worker::SECOND;
+use crate::worker::{COMPLAIN, SECOND, complain_of_slots};
 
 /// How long before a due time a scheduler is started that has to connect first.
 const LEAD: i64 = SECOND / 2;
@@ -14,8 +14,6 @@ const LEAD: i64 = SECOND / 2;
 const START_TIMEOUT: i64 = 10 * SECOND;
 /// How soon a start that found no worker slot is tried again.
 const RETRY: i64 = SECOND;
-/// How often that is said in the log.
-const COMPLAIN: i64 = 300 * SECOND;
 
 /// The body of the launcher.
 pub fn run(_argument: i32) {
@@ -129,11 +127,8 @@ impl Launcher {
                 board.crowd(now);
             }
         });
-        if !started && now - self.complained > COMPLAIN {
-            self.complained = now;
-            log(
-                "workflow scheduler could not be started: all background worker slots are in use; raise max_worker_processes",
-            );
+        if !started {
+            complain_of_slots("scheduler", now);
         }
         started
     }

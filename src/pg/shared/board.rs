@@ -214,6 +214,8 @@ pub struct Board {
     pub rescan: bool,
     /// When somebody could not be started for lack of worker slots, microseconds since 2000.
     pub crowded_at: i64,
+    /// When the log said so last; 0: never.
+    pub complained_at: i64,
     /// Places of databases.
     pub databases: [Database; MAX_DATABASES],
     /// Places of executors.

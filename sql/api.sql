@@ -311,7 +311,7 @@ CREATE FUNCTION wf_cron_preview(
     after      timestamptz DEFAULT NULL
 ) RETURNS SETOF timestamptz LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT (instant.at)::timestamptz
+    SELECT (instant.at)::pg_catalog.timestamptz
     FROM pg_catalog.jsonb_array_elements_text(workflow._cron_preview(expression, n, timezone, after)) AS instant (at);
 END;
 

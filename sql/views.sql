@@ -14,13 +14,13 @@ COMMENT ON FUNCTION workflow._role_of(oid, bigint, text) IS 'the role that a row
 -- 57P02, PostgreSQL's own code for a crash, is what a command has that was running when the server ended.
 CREATE FUNCTION workflow._run_status(sub_status text, sqlstate text)
 RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE sub_status
-       WHEN 'Pending' THEN 'pending'
-       WHEN 'Finished' THEN 'succeeded'
-       WHEN 'Faulted' THEN CASE sqlstate WHEN '57P02' THEN 'interrupted' ELSE 'failed' END
-       WHEN 'Cancelled' THEN 'cancelled'
-       WHEN 'Suspended' THEN 'running'
-       WHEN 'Executing' THEN 'running' END;
+RETURN CASE
+       WHEN sub_status OPERATOR(pg_catalog.=) 'Pending' THEN 'pending'
+       WHEN sub_status OPERATOR(pg_catalog.=) 'Finished' THEN 'succeeded'
+       WHEN sub_status OPERATOR(pg_catalog.=) 'Cancelled' THEN 'cancelled'
+       WHEN sub_status OPERATOR(pg_catalog.=) 'Faulted' AND sqlstate OPERATOR(pg_catalog.=) '57P02' THEN 'interrupted'
+       WHEN sub_status OPERATOR(pg_catalog.=) 'Faulted' THEN 'failed'
+       WHEN sub_status IS NOT NULL THEN 'running' END;
 
 COMMENT ON FUNCTION workflow._run_status(text, text) IS 'status of a run in the words of schedulers, for the views';
 
@@ -119,10 +119,9 @@ COMMENT ON VIEW workflow.trigger_list IS 'what starts the published definitions'
 CREATE VIEW workflow.schedules WITH (security_barrier) AS
 SELECT t.id AS schedule_id, t.schedule_name AS name,
        COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role, o.system_identifier, o.name))::text, o.name) AS owner,
-       t.definition_id, NULLIF(t.activity_id, '') AS activity_id,
+       t.definition_id, CASE WHEN t.activity_id OPERATOR(pg_catalog.<>) '' THEN t.activity_id END AS activity_id,
        CASE WHEN t.definition_id OPERATOR(pg_catalog.=) 'Workflow.ScheduledCommand'
-            THEN CASE pg_catalog.jsonb_typeof(t.input OPERATOR(pg_catalog.->) 'statement')
-                 WHEN 'array' THEN (SELECT pg_catalog.string_agg(s.text, E';\n' ORDER BY s.number)
+            THEN CASE WHEN pg_catalog.jsonb_typeof(t.input OPERATOR(pg_catalog.->) 'statement') OPERATOR(pg_catalog.=) 'array' THEN (SELECT pg_catalog.string_agg(s.text, E';\n' ORDER BY s.number)
                                     FROM pg_catalog.jsonb_array_elements_text(t.input OPERATOR(pg_catalog.->) 'statement')
                                          WITH ORDINALITY AS s (text, number))
                  ELSE t.input OPERATOR(pg_catalog.->>) 'statement' END
@@ -154,7 +153,7 @@ COMMENT ON VIEW workflow.schedules IS 'what time starts: when next, and what bec
 
 CREATE VIEW workflow.schedule_runs WITH (security_barrier) AS
 SELECT i.id AS instance_id, i.schedule_id, COALESCE(t.schedule_name, i.name) AS name, i.definition_id,
-       (i.input OPERATOR(pg_catalog.->>) 'ScheduledAt')::timestamptz AS scheduled_at, l.created_at AS started_at, f.finished_at,
+       (i.input OPERATOR(pg_catalog.->>) 'ScheduledAt')::pg_catalog.timestamptz AS scheduled_at, l.created_at AS started_at, f.finished_at,
        f.finished_at OPERATOR(pg_catalog.-) l.created_at AS duration, workflow._run_status(i.sub_status, n.sqlstate) AS status,
        CASE WHEN i.definition_id OPERATOR(pg_catalog.=) 'Workflow.ScheduledCommand'
             THEN (i.output OPERATOR(pg_catalog.->>) 'rows')::bigint END AS rows,

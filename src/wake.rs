@@ -146,7 +146,7 @@ pub fn transaction_ended(committed: bool) {
 
 /// Whether workers are there to do what is left for later.
 pub fn has_workers() -> bool {
-    if !guc::launch_workers() {
+    if !guc::launch_workers() || !shared::ensure() {
         return false;
     }
     shared::with(|board| {

@@ -75,6 +75,9 @@ fn complain_of_slots(kind: &str, now: i64) {
 /// Sends the workers of a database away until this transaction ends, and waits for them to leave. Those inside SQL of
 /// users stay, unless they are to be ended.
 pub fn make_room(database: Oid, end_busy: bool) {
+    if !shared::ensure() {
+        return;
+    }
     let me = process::my_pid();
     let is_served = shared::with(|board| match board.database(database) {
         Some(place) => {

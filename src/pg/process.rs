@@ -88,14 +88,18 @@ fn handle_signals() {
     }
 }
 
-/// Sleeps until woken, or until the time is over. `None`: until woken.
+/// A sleep is no longer than this, in microseconds: the clock may be set forward meanwhile.
+const LONGEST_SLEEP: i64 = 30_000_000;
+
+/// Sleeps until woken, or until the time is over, or a while shorter. `None`: until woken.
 pub fn wait(microseconds: Option<i64>) {
     let mut events = pg_sys::WL_LATCH_SET | pg_sys::WL_EXIT_ON_PM_DEATH;
     let milliseconds = match microseconds {
-        // PostgreSQL waits in whole milliseconds, at most the days that fit.
+        // PostgreSQL waits in whole milliseconds.
         Some(time) => {
             events |= pg_sys::WL_TIMEOUT;
-            (time.max(0).div_euclid(1000) + i64::from(time % 1000 > 0)).min(i64::from(i32::MAX))
+            let time = time.clamp(0, LONGEST_SLEEP);
+            time / 1000 + i64::from(time % 1000 > 0)
         }
         None => -1,
     };
@@ -253,7 +257,6 @@ pub fn databases() -> Vec<Oid> {
 /// What a worker's body does if it fails: the log gets the error, the process ends with code 1.
 fn run(body: fn(i32), argument: pg_sys::Datum) {
     handle_signals();
-    shared::ensure();
     match catch(|| body(argument.value() as i32)) {
         Ok(()) => exit(),
         Err(error) => error::fatal(error),

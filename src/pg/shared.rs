@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use pgrx::pg_sys;
 
-use crate::pg::version;
+use crate::pg::error::{PgError, catch, log, unwind};
 
 mod board;
 
@@ -17,6 +17,8 @@ pub use board::{Board, Database, Executor, ExecutorState, Fire, FireKind, HasExt
 #[repr(C)]
 struct Shared {
     lock: pg_sys::LWLock,
+    /// Whether whoever made it has initialised it.
+    is_ready: AtomicBool,
     /// Read without the lock on the way of every commit: whether a database has stimuli that a new bookmark may
     /// have missed.
     unsettled: [AtomicBool; board::MAX_DATABASES],
@@ -25,6 +27,7 @@ struct Shared {
 
 thread_local! {
     static SHARED: Cell<*mut Shared> = const { Cell::new(std::ptr::null_mut()) };
+    static HAS_FAILED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Reserves the memory; called while the postmaster loads the library.
@@ -48,29 +51,37 @@ pub fn request() {
     }
 }
 
-/// The struct, made if it is not there yet.
+/// The struct, made if it is not there yet. Null: there is no room for it, which is possible only where the library is
+/// not preloaded; then there are no workers, and nobody to be told anything.
 fn shared() -> *mut Shared {
-    if SHARED.get().is_null() {
-        SHARED.set(attach());
+    if SHARED.get().is_null() && !HAS_FAILED.get() {
+        match catch(attach) {
+            Ok(shared) => SHARED.set(shared),
+            Err(error) => {
+                HAS_FAILED.set(true);
+                log(&format!("workflow has no shared memory, and so no workers: {}", error.message));
+            }
+        }
     }
     SHARED.get()
 }
 
 fn attach() -> *mut Shared {
-    // SAFETY: the lock that PostgreSQL has for this; memory is zeroed, and initialised by whoever made it before
-    // anybody else sees it.
+    // SAFETY: PostgreSQL makes the struct once, of memory that is zero until then. No lock is held: it may raise, and
+    // whoever finds the struct waits for whoever made it.
     unsafe {
-        let init_lock = version::addin_shmem_init_lock();
-        pg_sys::LWLockAcquire(init_lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
         let mut found = false;
         let shared = pg_sys::ShmemInitStruct(c"workflow".as_ptr(), size_of::<Shared>(), &mut found).cast::<Shared>();
-        if !found {
-            std::ptr::write_bytes(shared, 0, 1);
+        if found {
+            while !(*shared).is_ready.load(Ordering::Acquire) {
+                pg_sys::pg_usleep(100);
+            }
+        } else {
             pg_sys::LWLockInitialize(&mut (*shared).lock, pg_sys::LWLockNewTrancheId());
             (*shared).board.initialise();
+            (*shared).is_ready.store(true, Ordering::Release);
         }
         pg_sys::LWLockRegisterTranche((*shared).lock.tranche.into(), c"workflow".as_ptr());
-        pg_sys::LWLockRelease(init_lock);
         shared
     }
 }
@@ -78,6 +89,12 @@ fn attach() -> *mut Shared {
 /// Looks at or changes the board, alone.
 pub fn with<R>(body: impl FnOnce(&mut Board) -> R) -> R {
     let shared = shared();
+    if shared.is_null() {
+        unwind(
+            PgError::new("53200", "workflow has no shared memory")
+                .hint("Add workflow to shared_preload_libraries, and restart the server."),
+        );
+    }
     // SAFETY: attached for the life of the process; the lock makes the reference the only one. `body` must not
     // raise: locks that are held then are released by the (sub)transaction's abort or at the process's end.
     unsafe {
@@ -88,9 +105,9 @@ pub fn with<R>(body: impl FnOnce(&mut Board) -> R) -> R {
     }
 }
 
-/// Makes sure that the memory is attached, where that may fail: a commit must not.
-pub fn ensure() {
-    shared();
+/// Makes sure that the memory is attached, where that may take long: a commit must not. `false`: there is none.
+pub fn ensure() -> bool {
+    !shared().is_null()
 }
 
 /// As [`with`], if this process has attached the memory already.
@@ -102,8 +119,9 @@ pub fn with_attached(body: impl FnOnce(&mut Board)) {
 
 /// Says whether the database in this place has unsettled stimuli.
 pub fn set_unsettled(place: usize, unsettled: bool) {
-    // SAFETY: attached for the life of the process; the flag is atomic.
-    unsafe { (*shared()).unsettled[place].store(unsettled, Ordering::SeqCst) };
+    let shared = SHARED.get();
+    // SAFETY: attached for the life of the process that serves the place; the flag is atomic.
+    unsafe { (*shared).unsettled[place].store(unsettled, Ordering::SeqCst) };
 }
 
 /// Whether it has, as far as this process knows; where it does not know the place, whether any database has.

@@ -72,14 +72,6 @@ impl SearchPath {
     }
 }
 
-/// The lock under which libraries make their shared memory.
-pub fn addin_shmem_init_lock() -> *mut pg_sys::LWLock {
-    // Its number is the same in all versions that have features here.
-    const ADDIN_SHMEM_INIT_LOCK: usize = 21;
-    // SAFETY: the array of PostgreSQL's own locks is longer than that.
-    unsafe { &raw mut (*pg_sys::MainLWLockArray.add(ADDIN_SHMEM_INIT_LOCK)).lock }
-}
-
 /// PostgreSQL's number for the timer of `statement_timeout`.
 pub const STATEMENT_TIMEOUT: std::ffi::c_int = 3;
 

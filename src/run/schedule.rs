@@ -69,7 +69,7 @@ pub fn put(session: &mut Session, name: &str, settings: &Settings, work: &Work) 
 /// A worker that runs SQL of the schedule is a session of its owner.
 fn warn_without_login() {
     let who = role::current();
-    if !owners::can_login(who) {
+    if !role::can_connect(who) {
         notice(
             PgError::new("00000", format!("role \"{}\" may not log in", role::name(who).unwrap_or_default()))
                 .detail("What its schedules run has restricted rights, and commands at top level do not run at all.")

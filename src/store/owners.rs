@@ -121,10 +121,3 @@ pub fn id_of(oid: Oid) -> i32 {
 pub fn current_id() -> i32 {
     id_of(role::current())
 }
-
-static CAN_LOGIN: Statement = Statement::new("SELECT r.rolcanlogin FROM pg_roles r WHERE r.oid = $1", &[Type::Oid]);
-
-/// Whether a role may open a session.
-pub fn can_login(oid: Oid) -> bool {
-    CAN_LOGIN.first(&[Arg::Oid(oid)], |row| row.get()).unwrap_or(false)
-}

@@ -31,7 +31,8 @@ SELECT pg_temp.run($example${
     "options": {
         "activationStrategy": "CorrelatedSingleton",
         "incidentStrategy": "ContinueWithIncidents",
-        "security": "invoker"
+        "security": "invoker",
+        "retention": "90 days"
     },
     "root": {"type": "Event", "eventName": "Shipped"}
 }$example$);
@@ -166,6 +167,18 @@ SELECT pg_temp.run($example${"type": "PublishEvent", "eventName": "OrderShipped"
 
 -- Waiting and telling
 SELECT pg_temp.run($example${"id": "Check", "type": "RunTask", "taskName": "Check invoice", "payload": {"object": {"amount": {"input": "amount"}}}, "result": {"output": "Answer"}}$example$);
+
+-- Time
+SELECT pg_temp.run($example${"id": "Pause", "type": "Delay", "timeSpan": "1 day 12 hours"}$example$);
+
+-- Time
+SELECT pg_temp.run($example${"id": "Launch", "type": "StartAt", "dateTime": "2199-01-01 09:00", "timeZone": "Europe/Berlin"}$example$);
+
+-- Time
+SELECT pg_temp.run($example${"id": "Quarter", "type": "Timer", "interval": "00:15:00", "canStartWorkflow": true, "overlap": "skip"}$example$);
+
+-- Time
+SELECT pg_temp.run($example${"id": "Evening", "type": "Cron", "cronExpression": "0 18 * * MON-FRI", "timeZone": "Europe/Berlin", "canStartWorkflow": true}$example$);
 
 -- Running SQL
 SELECT pg_temp.run($example${"type": "Sql", "statement": "SELECT n, n * ($1)::numeric AS amount FROM generate_series(1, 2) AS n", "parameters": [{"sql": "1.10"}], "result": {"output": "Rows"}, "rowCount": {"output": "Count"}}$example$);

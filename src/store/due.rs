@@ -95,17 +95,6 @@ pub fn next(now: Timestamp) -> Option<Timestamp> {
     NEXT.first(&[Arg::Timestamp(now)], |row| row.maybe()).flatten()
 }
 
-// Unsettled until every transaction that was running when the item was first seen has ended.
-static HORIZON: Statement = Statement::new(
-    "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint, pg_snapshot_xmax(pg_current_snapshot())::text::bigint",
-    &[],
-);
-
-/// The oldest transaction that may be running, and the next one to come.
-pub fn horizon() -> (i64, i64) {
-    HORIZON.first(&[], |row| (row.get(), row.get())).unwrap_or((0, 0))
-}
-
 static COUNT_ATTEMPT: Statement = Statement::new(
     "UPDATE workflow.bookmarks SET attempts = coalesce(attempts, 0) + 1 \
      WHERE id = (SELECT b.id FROM workflow.bookmarks b WHERE b.id = $1 FOR UPDATE SKIP LOCKED) RETURNING attempts",

@@ -43,6 +43,11 @@ impl Desk {
         self.known.is_empty()
     }
 
+    /// Whether this is waiting, or given to an executor.
+    pub fn knows(&self, id: Uuid) -> bool {
+        self.known.contains(&id)
+    }
+
     /// How much waits for an executor.
     pub fn waiting(&self) -> usize {
         self.waiting.values().map(VecDeque::len).sum()

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::clock;
 use crate::pg::shared::{self, FireKind};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, process};
+use crate::pg::{PgError, cluster, process};
 use crate::run::fire::{self, Scope};
 use crate::run::{Session, retention};
 use crate::store::due::{self, Due};
@@ -51,8 +51,8 @@ pub enum Found {
 /// A stimulus in the queue that a bookmark may have missed.
 #[derive(Clone, Copy)]
 struct Unsettled {
-    /// It is settled once no transaction before this one is running; `None`: it has not been seen yet.
-    horizon: Option<i64>,
+    /// It is settled once all that ran when this was the next transaction have ended; `None`: it has not been seen yet.
+    horizon: Option<u64>,
 }
 
 /// The memory of a scheduler.
@@ -198,11 +198,12 @@ impl Look {
             self.tell();
             return;
         }
-        let (oldest_running, next) = due::horizon();
+        let next = cluster::next_transaction();
         let ids: Vec<Uuid> = self.unsettled.keys().copied().collect();
         let present: BTreeMap<Uuid, Due> = due::items(&ids).into_iter().map(|due| (due.id, due)).collect();
         self.unsettled.retain(|id, item| {
-            let is_over = item.horizon.is_some_and(|horizon| oldest_running >= horizon);
+            // Who is on it now may have begun too early to see what has ended since.
+            let is_over = item.horizon.is_some_and(cluster::have_ended) && !desk.knows(*id);
             item.horizon.get_or_insert(next);
             present.contains_key(id) && !is_over
         });

@@ -29,8 +29,8 @@ SELECT wf_define('{"definitionId": "twice", "root": [
     {"type": "Delay", "timeSpan": {"input": "wait"}}, {"type": "SetName", "value": "once"},
     {"type": "Delay", "timeSpan": "00:00:00.05"}, {"type": "SetName", "value": "twice"}]}');
 CREATE PROCEDURE ask(n integer) LANGUAGE sql AS $$
-    INSERT INTO asked SELECT wf_start('mixed', jsonb_build_object('wait', (random() * 2000)::integer || ' ms')), 'mixed' FROM generate_series(1, n);
-    INSERT INTO asked SELECT wf_start('twice', jsonb_build_object('wait', (random() * 2000)::integer || ' ms')), 'twice' FROM generate_series(1, n);
+    INSERT INTO asked SELECT wf_start('mixed', jsonb_build_object('wait', 1 + (random() * 2000)::integer || ' ms')), 'mixed' FROM generate_series(1, n);
+    INSERT INTO asked SELECT wf_start('twice', jsonb_build_object('wait', 1 + (random() * 2000)::integer || ' ms')), 'twice' FROM generate_series(1, n);
 $$;
 CREATE PROCEDURE client() LANGUAGE plpgsql AS $$
 DECLARE mark uuid;
@@ -48,11 +48,15 @@ END $$;
 SQL
 setting "workflow.launch_workers = on"
 
+# kill_all SECONDS: the postmaster, then, so much later, all that has outlived it: a backend that never waits does not notice.
 kill_all() {
-    local postmaster
+    local postmaster children
     postmaster=$(head -n 1 "$PGDATA/postmaster.pid")
-    # shellcheck disable=SC2046
-    kill -9 "$postmaster" $(pgrep -P "$postmaster") || true
+    children=$(pgrep -P "$postmaster")
+    kill -9 "$postmaster"
+    sleep "$1"
+    # shellcheck disable=SC2086
+    kill -9 $children 2>/dev/null || true
     while kill -0 "$postmaster" 2>/dev/null; do sleep 0.05; done
 }
 
@@ -71,9 +75,9 @@ crash() {
     done
     sleep "$(awk "BEGIN { print 0.1 + $RANDOM / 32768 * 2 }")"
     case $(($1 % 3)) in
-        0) kill_executor; sleep 0.2; kill_server ;;
-        1) kill_server ;;
-        2) kill_all ;;
+        0) kill_executor; sleep 0.2; kill_all 0 ;;
+        1) kill_all 0.3 ;;
+        2) kill_all 0 ;;
     esac
     wait
     if grep -h ERROR "$WORKFLOW_TMP"/client.*; then fail "a client had an error before the crash"; fi

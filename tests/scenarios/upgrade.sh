@@ -10,6 +10,8 @@ new=$WORKFLOW_TMP/new
 time_books
 setting "workflow.launch_workers = on"
 query "CREATE DATABASE plain" postgres
+# pg_upgrade wants to connect to every database.
+query "DROP DATABASE IF EXISTS workflow_template" postgres
 start 3 noted "1 ms"
 await "3|3" "$noted"
 start 5 noted "1 second"

@@ -10,7 +10,7 @@ use crate::host::SpiHost;
 use crate::pg::PgError;
 use crate::pg::error::{catch, unwind};
 use crate::program::Compiled;
-use crate::run::{Publisher, Session, Work, running, save, warn_faulted};
+use crate::run::{Publisher, Session, Work, running, save, tell_how_to_fire, warn_faulted};
 use crate::store::instances::InstanceRow;
 use crate::store::{incidents, matching, queue};
 use crate::{access, error};
@@ -148,6 +148,9 @@ fn collect_work(
     delta: Delta,
     has_queue: bool,
 ) {
+    if delta.created.iter().any(|bookmark| bookmark.due_at.is_some()) {
+        tell_how_to_fire();
+    }
     let instance = &row.instance;
     let is_held = instance.sub_status == SubStatus::Faulted || !has_queue;
     // A new correlation id matches other stimuli, and while the instance was faulted they were held.

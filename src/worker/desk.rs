@@ -153,6 +153,7 @@ impl Desk {
         let database = self.database;
         let most = guc::max_executors();
         let mut may_start = now >= self.start_again_at;
+        let mut is_full = false;
         let (given, must_start) = shared::with(|board| {
             let works = |place: &&Executor| {
                 place.database == database && matches!(place.state, ExecutorState::Busy | ExecutorState::Starting)
@@ -187,6 +188,7 @@ impl Desk {
                 return (false, None);
             }
             let Some(index) = board.executors.iter().position(|place| place.state == ExecutorState::Free) else {
+                is_full = true;
                 return (false, None);
             };
             let place = &mut board.executors[index];
@@ -195,6 +197,9 @@ impl Desk {
             fill(place, queue, now);
             (true, Some(index))
         });
+        if is_full {
+            self.start_again_at = now + RETRY;
+        }
         match must_start {
             Some(index) => self.start(index, role, now),
             None => given,

@@ -75,6 +75,7 @@ struct Scheduler {
     busy_at: i64,
     complained_at: i64,
     after_error: i64,
+    was_off: bool,
 }
 
 /// What the board says before a look.
@@ -99,6 +100,7 @@ impl Scheduler {
             busy_at: now,
             complained_at: i64::MIN,
             after_error: AFTER_ERROR,
+            was_off: false,
         }
     }
 
@@ -113,6 +115,13 @@ impl Scheduler {
             self.desk.collect(now);
             self.look.retry(self.desk.take_skipped(), now);
             let may_fire = guc::enabled() && !guc::restoring();
+            if !may_fire {
+                self.was_off = true;
+            } else if std::mem::take(&mut self.was_off) {
+                // What was said meanwhile was not listened to.
+                self.look.note(true, true, &[], i64::MIN);
+                self.look_at = Some(now);
+            }
             let in_trouble = self.after_error > AFTER_ERROR && self.look_at.is_some_and(|at| at > now);
             let wanted = news.look
                 || news.sweep
@@ -131,11 +140,14 @@ impl Scheduler {
             if !self.desk.is_empty() {
                 self.busy_at = now;
             }
-            let sleep = self.sleep(now, may_fire);
-            if self.may_leave(now, &news, sleep) {
+            let work_at = self.work_at(now, may_fire);
+            let leave_at = self.leave_at(now, &news, work_at);
+            if leave_at <= now {
+                self.hand_over(work_at);
                 return;
             }
-            process::wait(sleep);
+            let until = work_at.min(leave_at);
+            process::wait((until < i64::MAX).then(|| until.saturating_sub(now)));
         }
     }
 
@@ -224,36 +236,38 @@ impl Scheduler {
         true
     }
 
-    /// How long there is nothing to do; `None`: until somebody wakes us.
-    fn sleep(&self, now: i64, may_fire: bool) -> Option<i64> {
+    /// When there is something to do, if nobody wakes us.
+    fn work_at(&self, now: i64, may_fire: bool) -> i64 {
+        if !may_fire {
+            return i64::MAX;
+        }
         let next_due = shared::with(|board| {
             board.database(self.database).map_or(i64::MAX, |place| if place.look { i64::MIN } else { place.next_due })
         });
-        let mut until = i64::MAX;
-        if may_fire {
-            until = until.min(next_due).min(self.look.retry_at());
-            until = until.min(self.look_at.unwrap_or(i64::MAX)).min(self.desk.wants_attention_at(now));
-        }
-        if self.desk.is_empty() && until > self.busy_at + guc::worker_idle_timeout() {
-            until = until.min(self.busy_at + guc::worker_idle_timeout());
-        }
-        (until < i64::MAX).then(|| until.saturating_sub(now).max(0))
+        let look_at = self.look_at.unwrap_or(i64::MAX).min(self.look.retry_at());
+        next_due.min(look_at).min(self.desk.wants_attention_at(now))
     }
 
-    /// Whether another database needs the slot more, or nobody needs this scheduler for a while.
-    fn may_leave(&self, now: i64, news: &News, sleep: Option<i64>) -> bool {
-        let has_time = sleep.is_none_or(|sleep| sleep > SECOND) && self.desk.is_empty() && !self.look.is_unsettled();
-        if news.is_crowded && (has_time || now - self.began > TURN) {
-            shared::with(|board| {
-                if let Some(place) = board.database(self.database) {
-                    place.look |= !has_time;
-                    place.next_due = place.next_due.min(self.look_at.unwrap_or(i64::MAX));
-                }
-            });
-            return true;
+    /// When to leave, if nothing comes in between: where nobody needs this scheduler for a while, or at once where
+    /// another database needs its slot more.
+    fn leave_at(&self, now: i64, news: &News, work_at: i64) -> i64 {
+        let has_time = work_at.saturating_sub(now) > 2 * SECOND && self.desk.is_empty() && !self.look.is_unsettled();
+        match (has_time, news.is_crowded) {
+            (true, true) => i64::MIN,
+            (true, false) => self.busy_at + guc::worker_idle_timeout(),
+            (false, true) => self.began + TURN,
+            (false, false) => i64::MAX,
         }
-        let due_soon = self.next_due() - now < 2 * SECOND;
-        has_time && !due_soon && now - self.busy_at >= guc::worker_idle_timeout()
+    }
+
+    /// Says when the next scheduler is needed.
+    fn hand_over(&self, work_at: i64) {
+        shared::with(|board| {
+            if let Some(place) = board.database(self.database) {
+                place.next_due = place.next_due.min(work_at);
+                place.look |= !self.desk.is_empty();
+            }
+        });
     }
 
     fn tell_oldest(&self) {
@@ -263,9 +277,5 @@ impl Scheduler {
                 place.oldest_due = oldest;
             }
         });
-    }
-
-    fn next_due(&self) -> i64 {
-        shared::with(|board| board.database(self.database).map_or(i64::MAX, |place| place.next_due))
     }
 }

@@ -78,6 +78,8 @@ impl Worker {
             mine.state = if mine.count > 0 { ExecutorState::Busy } else { ExecutorState::Idle };
             mine.careful = true;
         });
+        // More of this role may wait for somebody who is not starting.
+        shared::with(|board| board.wake(self.database));
     }
 
     fn update<R>(&self, body: impl FnOnce(&mut Executor, Option<&mut Database>) -> R) -> R {

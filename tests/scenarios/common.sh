@@ -37,3 +37,56 @@ start_server() {
     done
     fail "the server does not start: $(tail -n 3 "$PGHOST/log")"
 }
+
+# await EXPECTED COMMAND [DATABASE]: the command's values are these, sooner or later.
+await() {
+    local got end=$((SECONDS + 60))
+    while [ "$SECONDS" -lt "$end" ]; do
+        got=$(query "$2" "${3:-}" 2>&1) || true
+        [ "$got" != "$1" ] || return 0
+        sleep 0.1
+    done
+    fail "waited for '$1', got '$got' from: $2"
+}
+
+# setting "NAME = VALUE"...: for the whole server, from now on.
+setting() {
+    local one
+    for one in "$@"; do query "ALTER SYSTEM SET $one" postgres; done
+    query "SELECT pg_reload_conf()" postgres >/dev/null
+}
+
+# What workflows that wait for time do, and what they leave behind. Nothing is unique: what happens twice is to be seen.
+#   pure    waits, then runs no SQL of users        noted   waits, then writes a line
+#   held    waits, then writes a line, then goes through a gate, as long as that is closed
+# How long they wait is an input: wf_start('noted', '{"wait": "1 second"}').
+time_books() { # [DATABASE]
+    psql -X -q -v ON_ERROR_STOP=1 -d "${1:-$PGDATABASE}" >>"$WORKFLOW_TMP/setup.out" <<'SQL'
+CREATE TABLE public.happened (
+    instance uuid NOT NULL, owner text NOT NULL DEFAULT current_user, session text NOT NULL DEFAULT session_user,
+    pid integer NOT NULL DEFAULT pg_backend_pid(), at timestamptz NOT NULL DEFAULT clock_timestamp());
+CREATE TABLE public.gate (is_open boolean NOT NULL);
+INSERT INTO public.gate VALUES (false);
+GRANT SELECT, INSERT ON public.happened TO PUBLIC;
+GRANT SELECT ON public.gate TO PUBLIC;
+CREATE FUNCTION public.gate() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    WHILE NOT (SELECT is_open FROM public.gate) LOOP PERFORM pg_sleep(0.02); END LOOP;
+END $$;
+SELECT wf_define('{"definitionId": "pure", "root": [
+    {"type": "Delay", "timeSpan": {"input": "wait"}},
+    {"type": "SetName", "value": "fired"}]}');
+SELECT wf_define('{"definitionId": "noted", "root": [
+    {"type": "Delay", "timeSpan": {"input": "wait"}},
+    {"type": "Sql", "statement": "INSERT INTO public.happened VALUES (($1 #>> ''{}'')::uuid)", "parameters": [{"js": "getWorkflowInstanceId()"}]}]}');
+SELECT wf_define('{"definitionId": "held", "root": [
+    {"type": "Delay", "timeSpan": {"input": "wait"}},
+    {"type": "Sql", "statement": "INSERT INTO public.happened VALUES (($1 #>> ''{}'')::uuid)", "parameters": [{"js": "getWorkflowInstanceId()"}]},
+    {"type": "Sql", "statement": "SELECT public.gate()"}]}');
+SQL
+}
+
+# start NUMBER DEFINITION SPAN [DATABASE]: instances that wait so long.
+start() {
+    query "SELECT count(wf_start('$2', '{\"wait\": \"$3\"}')) FROM generate_series(1, $1)" "${4:-}" >/dev/null
+}

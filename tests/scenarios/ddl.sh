@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# Workers come and go with what DDL does to the extension and to databases: they are in nobody's way, leave nothing behind, and a
+# copy of a database does not fire what the original fires.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+noted="SELECT count(*), count(DISTINCT instance) FROM happened"
+finished="SELECT count(*) FROM workflow.instances WHERE sub_status = 'Finished'"
+firing="SELECT count(*) FROM workflow.workers WHERE worker = 'executor' AND state = 'firing' AND database = current_database()"
+
+# soon COMMAND [DATABASE]: it must not wait for workers. The limit is that of a slow machine.
+soon() { PGOPTIONS="-c statement_timeout=15s" query "$1" "${2:-postgres}"; }
+
+# Without this nothing is due in any of them: they belong to nobody yet.
+time_books
+for ((n = 1; n <= 10; n++)); do query "CREATE DATABASE d$n TEMPLATE workflow" postgres; done
+
+all_fire() {
+    local n
+    for ((n = 1; n <= 10; n++)); do
+        start 3 noted "1 second" "d$n"
+        start 3 pure "1 second" "d$n"
+    done
+    for ((n = 1; n <= 10; n++)); do
+        await "$(($1 * 6))" "$finished" "d$n"
+        await "$(($1 * 3))|$(($1 * 3))" "$noted" "d$n"
+    done
+}
+is 8 "SHOW max_worker_processes"
+setting "workflow.launch_workers = on"
+all_fire 1
+echo "ok: ten databases and eight slots for workers: all fire"
+query "ALTER SYSTEM SET max_worker_processes = 32"
+stop_server
+start_server
+all_fire 2
+echo "ok: ten databases and 32 slots"
+for ((n = 2; n <= 10; n++)); do soon "DROP DATABASE d$n"; done
+echo "ok: DROP DATABASE of nine databases with idle workers"
+
+soon "ALTER DATABASE d1 RENAME TO renamed"
+start 1 noted "100 ms" renamed
+await "7|7" "$noted" renamed
+start 1 held "100 ms" renamed
+await 1 "$firing" renamed
+! soon "DROP DATABASE renamed" 2>"$WORKFLOW_TMP/refused" || fail "a database with a busy executor was dropped"
+grep -q "is being accessed by other users" "$WORKFLOW_TMP/refused" || fail "$(cat "$WORKFLOW_TMP/refused")"
+await 1 "$firing" renamed
+start 1 noted "100 ms" renamed
+await "9|8" "SELECT count(*) + (SELECT count(*) FROM workflow.bookmarks), count(*) FROM happened" renamed
+soon "DROP DATABASE renamed WITH (FORCE)"
+await 0 "SELECT count(*) FROM workflow.workers WHERE database IS NULL AND worker <> 'launcher'"
+echo "ok: renamed while idle; busy, it is not dropped, but WITH (FORCE)"
+
+query "CREATE DATABASE fresh" postgres
+query "CREATE EXTENSION workflow" fresh
+time_books fresh
+start 1 noted "100 ms" fresh
+await "1|1" "$noted" fresh
+soon "DROP EXTENSION workflow" fresh
+await 0 "SELECT count(*) FROM workflow.workers WHERE database = 'fresh'"
+echo "ok: CREATE EXTENSION starts the workers, DROP EXTENSION ends them"
+
+query "DROP TABLE happened, gate; DROP FUNCTION gate(); CREATE EXTENSION workflow; CREATE ROLE mallory LOGIN" fresh
+time_books fresh
+start 1 held "100 ms" fresh
+await 1 "$firing" fresh
+pid=$(query "SELECT pid FROM workflow.workers WHERE state = 'firing'" fresh)
+for statement in "DROP EXTENSION workflow" "DROP EXTENSION IF EXISTS workflow CASCADE" "DROP DATABASE workflow" "CREATE DATABASE own TEMPLATE fresh"; do
+    ! PGUSER=mallory query "$statement" fresh 2>"$WORKFLOW_TMP/refused" || fail "mallory may $statement"
+done
+is "$pid" "SELECT pid FROM pg_stat_activity WHERE datname = 'fresh' AND wait_event = 'PgSleep'"
+is 0 "SELECT count(*) FROM pg_stat_activity WHERE false"
+echo "ok: who has not the right to drop disturbs nobody"
+soon "DROP EXTENSION workflow" fresh
+await 0 "SELECT count(*) FROM pg_stat_activity WHERE datname = 'fresh'" postgres
+echo "ok: DROP EXTENSION ends a busy executor"
+
+# Clients go on as if nothing happened, and get errors; workers must not.
+query "DROP TABLE happened, gate; DROP FUNCTION gate(); CREATE EXTENSION workflow" fresh
+time_books fresh
+{
+    while [ ! -e "$WORKFLOW_TMP/enough" ]; do
+        query "SELECT wf_start('noted', '{\"wait\": \"1 ms\"}'), wf_start('pure', '{\"wait\": \"2 ms\"}') FROM generate_series(1, 20)" fresh || true
+    done
+} >"$WORKFLOW_TMP/load" 2>&1 &
+load=$!
+for ((round = 1; round <= 8; round++)); do
+    sleep "0.$((RANDOM % 4))"
+    soon "DROP EXTENSION workflow" fresh
+    query "DROP TABLE happened, gate; DROP FUNCTION gate(); CREATE EXTENSION workflow" fresh
+    time_books fresh
+done
+touch "$WORKFLOW_TMP/enough"
+wait "$load"
+query "TRUNCATE happened" fresh
+start 5 noted "1 ms" fresh
+await 0 "SELECT count(*) FROM workflow.bookmarks" fresh
+await t "SELECT count(*) >= 5 AND count(*) = count(DISTINCT instance) FROM happened" fresh
+is "" "SELECT * FROM wf_check()"
+# Lines of workers have neither user nor database.
+! grep -E "\] (ERROR|PANIC|WARNING|LOG:  workflow)" "$PGHOST/log" | grep -v "slots are in use" || fail "workers complained"
+echo "ok: dropped and created eight times under load, without a word in the log"
+
+query "UPDATE gate SET is_open = true; TRUNCATE happened" fresh
+start 5 noted "5 seconds" fresh
+start 5 pure "5 seconds" fresh
+soon "CREATE DATABASE copy TEMPLATE fresh"
+await "5|5" "$noted" fresh
+await foreign "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND database = 'copy'"
+grep -q 'WARNING:  the workflows of this database are those of another one' "$PGHOST/log" || fail "the copy does not say that it waits"
+sleep 0.5
+is "0|0" "SELECT count(*), 0 FROM pg_stat_activity WHERE datname = 'copy' AND backend_type = 'workflow executor'"
+[ "$(query "$noted" copy)" = "0|0" ] || fail "the copy fires"
+[ "$(query "SELECT wf_run_due()" copy 2>/dev/null)" = 0 ] || fail "wf_run_due fires in the copy"
+query "SELECT wf_adopt_database()" copy >/dev/null
+await "5|5" "$noted" copy
+await 0 "SELECT count(*) FROM workflow.bookmarks" copy
+await running "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND database = 'copy'"
+[ "$(query "$noted" fresh)" = "5|5" ] || fail "the original fired again"
+echo "ok: a copy does not fire and says so, until it is adopted"
+
+# As initdb's own scripts and some tools do it: no statement tells us.
+start 3 pure "1 second" copy
+query "UPDATE pg_database SET datallowconn = false WHERE datname = 'copy'" postgres
+query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = 'copy'" postgres >/dev/null
+sleep 3
+[ "$(grep -c 'not currently accepting connections' "$PGHOST/log")" -lt 5 ] || fail "workers run against a closed door"
+query "UPDATE pg_database SET datallowconn = true WHERE datname = 'copy'" postgres
+await 0 "SELECT count(*) FROM workflow.bookmarks" copy
+echo "ok: a database that lets nobody in is tried again now and then"
+soon "DROP DATABASE copy"
+soon "DROP DATABASE fresh"
+
+# Without the library preloaded.
+query "CREATE ROLE joe LOGIN; SELECT wf_grant_usage('joe')" >/dev/null
+query "ALTER SYSTEM SET shared_preload_libraries = ''"
+stop_server
+start_server
+PGUSER=joe query "SELECT wf_define('{\"definitionId\": \"joes\", \"root\": [{\"type\": \"Delay\", \"timeSpan\": \"1 ms\"}, {\"type\": \"Sql\", \"statement\": \"SELECT 1\"}]}'); SELECT wf_start('joes')" >/dev/null
+start 2 noted "1 ms"
+sleep 0.1
+[ "$(PGUSER=joe query "SELECT wf_run_due()")" = 1 ] || fail "wf_run_due did not fire joe's own row alone"
+is "0|0" "$noted"
+is 2 "SELECT wf_run_due()"
+is "2|2" "$noted"
+is 0 "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
+start 2 noted "1 ms"
+is t "SELECT wf_worker_start()"
+await "4|4" "$noted"
+is f "SELECT wf_worker_start()"
+start 2 noted "100 ms"
+await "6|6" "$noted"
+! PGUSER=joe query "SELECT wf_worker_start()" 2>"$WORKFLOW_TMP/refused" || fail "joe may start workers"
+stop_server
+start_server
+start 2 noted "1 ms"
+sleep 0.5
+is "6|6" "$noted"
+is 0 "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
+echo "ok: without preload wf_run_due drives time, and wf_worker_start() starts workers until the next restart"

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Clients that call wf_run_due() and workers want the same due rows: each fires once. A stimulus and the bookmark that it is for, written
+# by two transactions that cannot see each other, meet, whoever commits first, and nobody has to ask for it.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+time_books
+setting "workflow.launch_workers = on" "workflow.max_executors = 3"
+
+start 1000 noted "3 seconds"
+start 1000 pure "3 seconds"
+query "CREATE PROCEDURE drive(until timestamptz) LANGUAGE plpgsql AS \$\$
+BEGIN
+    WHILE clock_timestamp() < until AND EXISTS (SELECT FROM workflow.bookmarks WHERE due_at IS NOT NULL) LOOP
+        PERFORM wf_run_due(1 + floor(random() * 40)::integer);
+        COMMIT;
+    END LOOP;
+END \$\$"
+pids=()
+for number in 1 2 3 4 5 6 7 8; do
+    psql -X -q -v ON_ERROR_STOP=1 -c "CALL drive(now() + '60 seconds')" >"$WORKFLOW_TMP/driver.$number" 2>&1 &
+    pids+=($!)
+done
+for pid in "${pids[@]}"; do wait "$pid" || fail "a client ended: $(cat "$WORKFLOW_TMP"/driver.*)"; done
+await 0 "SELECT count(*) FROM workflow.bookmarks"
+is "1000|1000" "SELECT count(*), count(DISTINCT instance) FROM happened"
+is "noted|Finished|1000
+pure|Finished|1000" "SELECT definition_id, sub_status, count(*) FROM workflow.instances GROUP BY 1, 2 ORDER BY 1"
+# The start, and one fire.
+is 0 "SELECT count(*) FROM workflow.instances i WHERE (SELECT count(*) FROM workflow.execution_log l WHERE l.instance_id = i.id) <> 2"
+is 0 "SELECT count(*) FROM workflow.incidents"
+is t "SELECT fired + failed > 0 FROM workflow.workers WHERE worker = 'scheduler'"
+echo "ok: eight clients and three executors on the same 2000 rows, each fired once ($(query "SELECT fired FROM workflow.workers WHERE worker = 'scheduler'") by workers)"
+
+# Both transactions are open before either commits; which one does first, and how long after the other, is chance.
+psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
+SELECT wf_define('{"definitionId": "meet", "root": [{"id": "here", "type": "Event", "eventName": "Meet"}, {"type": "SetName", "value": "met"}]}');
+-- A round begins at the same instant on both sides, so that both are open at the same time.
+CREATE PROCEDURE meet(side text, rounds integer, base timestamptz) LANGUAGE plpgsql AS $$
+BEGIN
+    FOR n IN 1 .. rounds LOOP
+        PERFORM pg_sleep(extract(epoch FROM base + n * interval '20 ms' - clock_timestamp()));
+        IF side = 'bookmark' AND n % 10 = 0 THEN
+            -- What is rolled back was never there: the next one is found.
+            PERFORM wf_start('meet', correlation_id => 'm' || n);
+            ROLLBACK;
+        END IF;
+        IF side = 'bookmark' THEN
+            PERFORM wf_start('meet', correlation_id => 'm' || n);
+        ELSE
+            PERFORM wf_enqueue_bookmark(activity_id => 'here', correlation_id => 'm' || n);
+        END IF;
+        PERFORM pg_sleep(random() * 0.01);
+        COMMIT;
+    END LOOP;
+END $$;
+SQL
+base=$(query "SELECT clock_timestamp() + interval '0.5 seconds'")
+psql -X -q -v ON_ERROR_STOP=1 -c "CALL meet('bookmark', 200, '$base')" >"$WORKFLOW_TMP/left" 2>&1 &
+left=$!
+psql -X -q -v ON_ERROR_STOP=1 -c "CALL meet('stimulus', 200, '$base')" >"$WORKFLOW_TMP/right" 2>&1 || fail "$(cat "$WORKFLOW_TMP/right")"
+wait "$left" || fail "$(cat "$WORKFLOW_TMP/left")"
+met="SELECT count(*) FROM workflow.instances WHERE definition_id = 'meet' AND sub_status = 'Finished' AND name = 'met'"
+await 200 "$met"
+is 0 "SELECT count(*) FROM workflow.bookmark_queue"
+echo "ok: two hundred stimuli and the bookmarks for them, written at the same time: all met, nobody asked"
+
+# Prepared transactions cannot see each other either, and no session of theirs is there when they end.
+prepare() { # SIDE NUMBER
+    case $1 in
+        bookmark) query "BEGIN; SELECT wf_start('meet', correlation_id => 'p$2'); PREPARE TRANSACTION '$1$2'" ;;
+        stimulus) query "BEGIN; SELECT wf_enqueue_bookmark(activity_id => 'here', correlation_id => 'p$2'); PREPARE TRANSACTION '$1$2'" ;;
+    esac >/dev/null
+}
+for number in 1 2 3 4; do
+    prepare bookmark "$number"
+    prepare stimulus "$number"
+done
+for number in 1 2; do
+    query "COMMIT PREPARED 'bookmark$number'"
+    query "COMMIT PREPARED 'stimulus$number'"
+done
+for number in 3 4; do
+    query "COMMIT PREPARED 'stimulus$number'"
+    query "COMMIT PREPARED 'bookmark$number'"
+done
+await 204 "$met"
+is 0 "SELECT count(*) FROM workflow.bookmark_queue"
+echo "ok: prepared transactions meet as well"
+
+# A stimulus that waits for long, then a transaction that was open all the time writes its bookmark.
+query "BEGIN; SELECT wf_start('meet', correlation_id => 'late'); SELECT pg_sleep(3); COMMIT" >/dev/null &
+sleep 0.5
+query "SELECT wf_enqueue_bookmark(activity_id => 'here', correlation_id => 'late')" >/dev/null
+is 1 "SELECT count(*) FROM workflow.bookmark_queue"
+await 205 "$met"
+is 0 "SELECT count(*) FROM workflow.bookmark_queue"
+echo "ok: a stimulus is not settled while a transaction is open that may write its bookmark"

@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# Workers fire what is due, as sessions of the owners, and nothing else: an idle server does no transactions. They obey reload,
+# termination and shutdown at once, and lose nothing when they or the server die.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+finished="SELECT count(*) FROM workflow.instances WHERE sub_status = 'Finished'"
+lines="SELECT count(*), count(DISTINCT instance) FROM happened"
+firing="SELECT count(*) FROM workflow.workers WHERE worker = 'executor' AND state = 'firing'"
+
+query "CREATE ROLE joe LOGIN"
+query "CREATE ROLE nolog"
+query "SELECT wf_grant_usage('joe'), wf_grant_usage('nolog')" >/dev/null
+time_books
+setting "workflow.launch_workers = on"
+
+# start_as ROLE: an instance of this role's own definition.
+start_as() {
+    psql -X -q -At -v ON_ERROR_STOP=1 >/dev/null <<SQL
+SET SESSION AUTHORIZATION $1;
+SET client_min_messages = error;
+SELECT wf_define('{"definitionId": "of $1", "root": [
+    {"type": "Delay", "timeSpan": "00:00:00.1"},
+    {"type": "Sql", "statement": "INSERT INTO public.happened VALUES ((\$1 #>> ''{}'')::uuid)", "parameters": [{"js": "getWorkflowInstanceId()"}]}]}');
+SELECT wf_start('of $1');
+SQL
+}
+start 3 pure "100 ms"
+start 3 noted "100 ms"
+start_as joe
+start_as nolog
+await 8 "$finished"
+await "joe|joe|1
+nolog|postgres|1
+postgres|postgres|3" "SELECT owner, session, count(*) FROM happened GROUP BY 1, 2 ORDER BY 1"
+echo "ok: what is due fires, in a session of its owner; for an owner that may not log in, in ours with their rights"
+
+await "launcher|
+scheduler|" "SELECT DISTINCT worker, role FROM workflow.workers WHERE worker <> 'executor' ORDER BY 1"
+await t "SELECT count(role) > 0 FROM workflow.workers WHERE worker = 'executor' AND role IN ('joe', 'postgres')"
+await "workflow executor
+workflow launcher
+workflow scheduler" "SELECT DISTINCT backend_type FROM pg_stat_activity WHERE backend_type LIKE 'workflow%' ORDER BY 1"
+await "t|0" "SELECT max(fired) >= 8, sum(failed) FROM workflow.workers WHERE worker = 'scheduler'"
+is "t" "SELECT lateness_p50 <= lateness_p99 AND lateness_p99 >= '0' FROM workflow.workers WHERE worker = 'scheduler'"
+echo "ok: pg_stat_activity and workflow.workers show them"
+
+# What is not due for long makes no difference.
+start 20 pure "1 year"
+before=$(query "SELECT n_tup_ins, n_tup_del FROM pg_stat_user_tables WHERE relid = 'workflow.bookmarks'::regclass")
+start 20 pure "100 ms"
+await 28 "$finished"
+await t "SELECT n_tup_ins >= ${before%|*} + 20 AND n_tup_del >= ${before#*|} + 20 FROM pg_stat_user_tables WHERE relid = 'workflow.bookmarks'::regclass"
+echo "ok: autovacuum hears what workers write"
+
+# The count is taken from another database. Statistics of sessions that ended a moment ago may still come in.
+transactions="SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = 'workflow'"
+setting "autovacuum = off"
+await 0 "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'autovacuum%' OR (datname = 'workflow' AND backend_type NOT LIKE 'workflow%')" postgres
+sleep 2
+before=$(query "$transactions" postgres)
+sleep 2
+[ "$before" = "$(query "$transactions" postgres)" ] || fail "an idle server does transactions: $before, $(query "$transactions" postgres)"
+is "t|0|0|0" "SELECT count(*) >= 3, count(backend_xmin), count(backend_xid), count(xact_start) FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
+is "idle|Extension" "SELECT DISTINCT state, wait_event_type FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
+setting "autovacuum = on"
+echo "ok: an idle server does no transactions, and no worker holds a snapshot"
+
+# The gate is closed: those that went through the line before are inside user SQL.
+is_inside() { await "$1" "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'firing bookmark %' AND wait_event = 'PgSleep'"; }
+setting "workflow.max_executors = 1"
+start 4 held "100 ms"
+is_inside 1
+start 5 pure "100 ms"
+sleep 0.5
+is 1 "$firing"
+is "t" "SELECT oldest_due < now() FROM workflow.workers WHERE worker = 'scheduler'"
+echo "ok: one executor, and it is shown with what it is doing"
+setting "workflow.max_executors = 4"
+is_inside 3
+await 33 "$finished"
+echo "ok: a reload of max_executors starts more of them"
+query "UPDATE gate SET is_open = true"
+await 37 "$finished"
+await "9|9" "$lines"
+is 0 "SELECT count(*) FROM workflow.bookmarks WHERE attempts > 0"
+
+setting "workflow.enabled = off"
+start 10 noted "100 ms"
+start 10 pure "100 ms"
+sleep 1
+is 37 "$finished"
+is 0 "SELECT wf_run_due()"
+setting "workflow.enabled = on"
+await 57 "$finished"
+await "19|19" "$lines"
+echo "ok: workflow.enabled stops all firing and starts it again"
+
+setting "workflow.launch_workers = off"
+await "workflow launcher" "SELECT backend_type FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
+start 10 noted "100 ms"
+sleep 0.5
+is 57 "$finished"
+setting "workflow.launch_workers = on"
+await 67 "$finished"
+echo "ok: workflow.launch_workers ends the workers and starts them again"
+
+query "UPDATE gate SET is_open = false"
+start 1 held "100 ms"
+is_inside 1
+is t "SELECT pg_terminate_backend(pid, 10000) FROM workflow.workers WHERE worker = 'executor' AND state = 'firing'"
+await 1 "SELECT attempts FROM workflow.bookmarks WHERE attempts > 0"
+query "UPDATE gate SET is_open = true"
+await 68 "$finished"
+is "30|30" "$lines"
+echo "ok: SIGTERM ends an executor inside user SQL, and the fire is repeated"
+
+query "UPDATE gate SET is_open = false"
+start 2 held "100 ms"
+start 10 noted "1 second"
+start 10 pure "1 second"
+is_inside 2
+pg_ctl -D "$PGDATA" -s -w -m fast -t 20 stop || fail "a worker delays the shutdown"
+sleep 1
+start_server
+await 88 "$finished"
+is_inside 2
+query "UPDATE gate SET is_open = true"
+await 90 "$finished"
+is "42|42" "$lines"
+echo "ok: a fast shutdown is not delayed, and the restart fires what became due meanwhile"
+
+query "UPDATE gate SET is_open = false"
+start 2 held "100 ms"
+start 30 noted "500 ms"
+start 30 pure "500 ms"
+is_inside 2
+kill -9 "$(query "SELECT min(pid) FROM workflow.workers WHERE worker = 'executor' AND state = 'firing'")"
+await 1 "SELECT 1"
+await 150 "$finished"
+query "UPDATE gate SET is_open = true"
+await 152 "$finished"
+is "74|74" "$lines"
+is 0 "SELECT count(*) FROM workflow.dead_letters"
+echo "ok: kill -9 of an executor: the server recovers, each fires once"
+
+kill -9 "$(query "SELECT pid FROM workflow.workers WHERE worker = 'launcher'")"
+await 1 "SELECT 1"
+start 1 noted "100 ms"
+await 153 "$finished"
+for kind in launcher scheduler; do
+    await t "SELECT pg_terminate_backend(pid, 10000) FROM workflow.workers WHERE worker = '$kind' AND pid IS NOT NULL"
+done
+start 1 noted "100 ms"
+await 154 "$finished"
+echo "ok: without launcher or scheduler the next one goes on"
+is 20 "SELECT count(*) FROM workflow.bookmarks WHERE due_at > now() + '1 month'"

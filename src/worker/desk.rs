@@ -140,8 +140,10 @@ impl Desk {
 
     /// Gives what waits to executors that have nothing to do, and starts executors for the rest.
     pub fn hand_out(&mut self, now: i64) {
-        let roles: Vec<u32> =
+        let mut roles: Vec<u32> =
             self.waiting.iter().filter(|(_, queue)| !queue.is_empty()).map(|(role, _)| *role).collect();
+        // Who has the fewest sessions comes first, so that nobody's backlog keeps everybody else waiting.
+        roles.sort_by_cached_key(|role| self.executors_of(Oid::from(*role)));
         for role in roles {
             while self.waiting.get(&role).is_some_and(|queue| !queue.is_empty()) {
                 if !self.give(Oid::from(role), now) {
@@ -150,6 +152,13 @@ impl Desk {
             }
         }
         self.waiting.retain(|_, queue| !queue.is_empty());
+    }
+
+    fn executors_of(&self, role: Oid) -> usize {
+        let is_mine = |place: &&Executor| place.database == self.database && place.role == role;
+        shared::with(|board| {
+            board.executors.iter().filter(is_mine).filter(|place| place.state != ExecutorState::Free).count()
+        })
     }
 
     /// Gives one batch of a role to somebody. `false`: everybody is busy, and nobody can be started.
@@ -228,8 +237,11 @@ impl Desk {
             let place = &mut board.executors[index];
             back.extend_from_slice(&place.batch[..place.count as usize]);
             (place.count, place.state) = (0, ExecutorState::Free);
-            board.crowd(now);
         });
+        // Where somebody of this role is at work it takes longer, no more: nobody else need leave for that.
+        if self.executors_of(role) == 0 {
+            shared::with(|board| board.crowd(now));
+        }
         let queue = self.waiting.entry(role.to_u32()).or_default();
         back.into_iter().rev().for_each(|fire| queue.push_front((fire, role == Oid::INVALID)));
         self.start_again_at = now + RETRY;
@@ -280,7 +292,8 @@ fn dismiss(board: &mut Board, database: Oid, role: Oid) {
         place.database == database && place.role != role && place.state == ExecutorState::Idle && place.count == 0
     });
     if let Some(place) = idle {
-        place.since = i64::MIN / 2;
+        // Not idle any more, so that nobody gives it something.
+        (place.state, place.since) = (ExecutorState::Starting, i64::MIN / 2);
         place.process.wake();
     }
 }

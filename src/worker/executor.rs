@@ -19,6 +19,8 @@ use crate::{access, guc};
 
 /// How long a worker that somebody else needs the slot of remembers that.
 const CROWDED: i64 = 2 * SECOND;
+/// One that has just fired is about to be given more.
+const PAUSE: i64 = SECOND / 5;
 
 /// The body of an executor; its place on the board is its argument.
 pub fn run(place: i32) {
@@ -105,7 +107,8 @@ impl Worker {
         }
         let must_go = must_go || !guc::launch_workers();
         let is_crowded = now - crowded_at < CROWDED;
-        if must_go || is_crowded || now - since >= timeout {
+        let timeout = if is_crowded { PAUSE } else { timeout };
+        if must_go || now - since >= timeout {
             // A batch may have come in the meantime.
             return shared::with(|board| {
                 let mine = &mut board.executors[self.place];

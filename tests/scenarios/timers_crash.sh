@@ -48,16 +48,26 @@ END $$;
 SQL
 setting "workflow.launch_workers = on"
 
-# kill_all SECONDS: the postmaster, then, so much later, all that has outlived it: a backend that never waits does not notice.
+# Processes of this cluster: every one of them works in the data directory.
+processes() {
+    local directory
+    for directory in /proc/[0-9]*/cwd; do
+        if [ "$(readlink "$directory" 2>/dev/null)" = "$PGDATA" ]; then echo "$directory" | cut -d / -f 3; fi
+    done
+}
+
+# kill_all SECONDS: the postmaster, then, so much later, all that has outlived it: a backend that never waits does not
+# notice, nor does one that waits for a lock of one that was killed.
 kill_all() {
-    local postmaster children
+    local postmaster left
     postmaster=$(head -n 1 "$PGDATA/postmaster.pid")
-    children=$(pgrep -P "$postmaster")
     kill -9 "$postmaster"
     sleep "$1"
-    # shellcheck disable=SC2086
-    kill -9 $children 2>/dev/null || true
-    while kill -0 "$postmaster" 2>/dev/null; do sleep 0.05; done
+    while left=$(processes) && [ -n "$left" ]; do
+        # shellcheck disable=SC2086
+        kill -9 $left 2>/dev/null || true
+        sleep 0.05
+    done
 }
 
 kill_executor() {

@@ -1,7 +1,8 @@
 # Sourced by bench/run: what the workers cost, and how late they are.
 # shellcheck shell=bash disable=SC2154
 
-workers_on() { query postgres "ALTER SYSTEM SET workflow.launch_workers = $1" 'SELECT pg_reload_conf()' >/dev/null; }
+# The workers stay, warm, and fire nothing while this is off.
+firing() { query postgres "ALTER SYSTEM SET workflow.enabled = $1" 'SELECT pg_reload_conf()' >/dev/null; }
 
 # await QUESTION: until the answer is 't'.
 await() {
@@ -23,16 +24,16 @@ lateness() {
         tr -d '{}' | tr ',' ' '
 }
 
-# fires COUNT: a backlog of so many, all due; prints fires per second, counted from the start of the workers.
+# fires COUNT: a backlog of so many, all due; prints fires per second, counted from when firing is turned on.
 fires() {
-    workers_on off
-    await "NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type LIKE 'workflow scheduler')"
+    firing off
+    sleep 0.5
     query "$PGDATABASE" 'TRUNCATE workflow.instances, workflow.bookmarks, workflow.execution_log' 'SET synchronous_commit = off' \
         "SELECT bench.wait_for('due', $1, interval '40 ms' * ($1 / 100), '1 ms', '')" 'VACUUM ANALYZE workflow.instances' 'VACUUM ANALYZE workflow.bookmarks' >/dev/null
     await "coalesce(max(due_at) < clock_timestamp(), true) FROM workflow.bookmarks"
     local began
     began=$(query "$PGDATABASE" 'SELECT clock_timestamp()')
-    workers_on on
+    firing on
     await "NOT EXISTS (SELECT FROM workflow.bookmarks)"
     query "$PGDATABASE" "SELECT count(*) / extract(epoch FROM max(finished_at) - '$began') FROM workflow.instances WHERE sub_status = 'Finished'"
 }
@@ -40,6 +41,8 @@ fires() {
 backlog() {
     local count snapshot
     title "A backlog, all due at once: fires per second" rate
+    # Warm: what fires first after a start is fired carefully, one by one.
+    fires 500 >/dev/null
     for count in 1000 10000 100000; do
         fires "$count" >"$scratch/fires"
         report "$count due bookmarks" "$scratch/fires" /s 5000 '>='
@@ -76,7 +79,8 @@ timers() {
     awk '{ print $2 }' "$scratch/late" >"$scratch/one"
     report "p99, idle server" "$scratch/one" ms 5
     middle=$(cpu 5)
-    query "$PGDATABASE" "SELECT bench.sleepers($instances)" 'VACUUM ANALYZE' >/dev/null
+    query "$PGDATABASE" "SELECT bench.sleepers($instances)" 'VACUUM ANALYZE' CHECKPOINT >/dev/null
+    lateness warm 50 >/dev/null
     lateness full 1000 >"$scratch/late"
     awk '{ print $2 }' "$scratch/late" >"$scratch/one"
     report "p99, beside $instances bookmarks due next year" "$scratch/one" ms 5

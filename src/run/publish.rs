@@ -7,6 +7,7 @@ use workflow_engine::trigger::{self, Trigger};
 
 use crate::access;
 use crate::host::SpiHost;
+use crate::pg::error::notice;
 use crate::pg::{PgError, role};
 use crate::program::{self, Compiled};
 use crate::run::scheduled::COMMANDS;
@@ -78,10 +79,25 @@ pub fn define(
         },
         session.timestamp(),
     );
-    if publish && let Some(row) = definitions::by_id(id) {
-        publish_version(session, &row)?;
+    if let Some(row) = definitions::by_id(id) {
+        if publish {
+            publish_version(session, &row)?;
+        }
+        warn_without_login(&row);
     }
     Ok((identity.definition_id, version))
+}
+
+/// A worker that runs SQL of a definition is a session of its owner.
+fn warn_without_login(row: &DefinitionRow) {
+    let Some(owner) = row.owner.role().filter(|_| row.uses_sql && !row.definer) else { return };
+    if !role::can_connect(owner) {
+        notice(
+            PgError::new("00000", format!("role \"{}\" may not log in", role::name(owner).unwrap_or_default()))
+                .detail("What workers run of its workflows has restricted rights.")
+                .hint("ALTER ROLE … LOGIN lets workers open sessions of the role."),
+        );
+    }
 }
 
 fn refuse_large(document: &Value) -> Result<(), PgError> {

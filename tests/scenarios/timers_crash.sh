@@ -117,7 +117,7 @@ count() {
 
 round=0
 # A long run is one of fifty crashes, or of as many as fit into the time that the runner gives.
-while [ "$round" -lt "$rounds" ] || { [ "$WORKFLOW_TEST_SECONDS" -gt 10 ] && [ "$round" -lt 50 ] && [ "$SECONDS" -lt 270 ]; }; do
+while [ "$round" -lt "$rounds" ] || { [ "$WORKFLOW_TEST_SECONDS" -gt 10 ] && [ "$round" -lt 50 ] && [ "$SECONDS" -lt "$((WORKFLOW_TEST_SECONDS * 3 + 200))" ]; }; do
     round=$((round + 1))
     crash "$round"
     count

@@ -113,3 +113,10 @@ SELECT * FROM wf_validate('{"definitionId": "x", "root": [
 SELECT * FROM wf_define('{"definitionId": "x", "root": {"type": "Timer", "canStartWorkflow": true, "timeZone": "Mars/Phobos"}}');
 \echo :SQLSTATE
 SELECT * FROM wf_check();
+
+-- What an owner who may not log in leaves to workers runs restricted, and wf_define says so.
+CREATE ROLE regress_timers_nightly NOLOGIN;
+SELECT wf_grant_usage('regress_timers_nightly');
+SET ROLE regress_timers_nightly;
+SELECT definition_id FROM wf_define('{"definitionId": "nightly", "root": [{"type": "Delay", "timeSpan": "1 day"}, {"type": "Sql", "statement": "SELECT 1"}]}');
+RESET ROLE;

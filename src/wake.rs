@@ -130,6 +130,7 @@ pub fn transaction_ended(committed: bool) {
         }
         let place = &mut board.databases[index];
         place.sweep |= sweep;
+        place.settle |= unsettled;
         let is_earlier = due < place.next_due;
         if is_earlier {
             place.next_due = due;

@@ -92,7 +92,14 @@ fn handle_signals() {
 const LONGEST_SLEEP: i64 = 30_000_000;
 
 /// Sleeps until woken, or until the time is over, or a while shorter. `None`: until woken.
+///
+/// Whatever waits inside a transaction (for a lock, for a page that somebody else reads) may take the wake-up for its
+/// own and swallow it. So what others say stands on the board, and whoever comes from a transaction reads the board
+/// once more before sleeping; what came by signal is looked for here.
 pub fn wait(microseconds: Option<i64>) {
+    if tend() {
+        return;
+    }
     let mut events = pg_sys::WL_LATCH_SET | pg_sys::WL_EXIT_ON_PM_DEATH;
     let milliseconds = match microseconds {
         // PostgreSQL waits in whole milliseconds.
@@ -111,15 +118,17 @@ pub fn wait(microseconds: Option<i64>) {
     tend();
 }
 
-/// Answers to signals between two pieces of work: termination, barriers, a reload.
-pub fn tend() {
+/// Answers to signals between two pieces of work: termination, barriers, a reload. `true`: settings may be others now.
+pub fn tend() -> bool {
     pgrx::check_for_interrupts!();
     // SAFETY: flags that signal handlers set; read by the process's only thread.
     unsafe {
-        if std::ptr::read_volatile(&raw const pg_sys::ConfigReloadPending) != 0 {
+        let has_reloaded = std::ptr::read_volatile(&raw const pg_sys::ConfigReloadPending) != 0;
+        if has_reloaded {
             std::ptr::write_volatile(&raw mut pg_sys::ConfigReloadPending, 0);
             pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP);
         }
+        has_reloaded
     }
 }
 

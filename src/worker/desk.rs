@@ -259,7 +259,9 @@ impl Desk {
             for place in board.executors.iter().filter(|place| place.database == self.database) {
                 match place.state {
                     ExecutorState::Busy if place.count > place.current + 1 => at = at.min(place.since + PATIENCE),
-                    ExecutorState::Starting => at = at.min(place.since + START_TIMEOUT),
+                    ExecutorState::Starting if !place.process.is_some() => at = at.min(place.since + START_TIMEOUT),
+                    ExecutorState::Idle if place.count > 0 => at = i64::MIN,
+                    ExecutorState::Dead => at = i64::MIN,
                     _ => {}
                 }
             }

@@ -54,8 +54,8 @@ impl Launcher {
         }
         let now = process::now();
         self.give_places(now);
-        let plan = shared::with(|board| plan(board, now, capacity()));
-        let mut sleep = plan.sleep;
+        let (plan, is_asked) = shared::with(|board| (plan(board, now, capacity()), board.has_probes()));
+        let mut sleep = if is_asked { Some(0) } else { plan.sleep };
         for database in plan.start {
             if !self.start(database, now) {
                 sleep = Some(sleep.unwrap_or(RETRY).min(RETRY));

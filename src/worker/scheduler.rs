@@ -9,7 +9,7 @@ use crate::guc;
 use crate::pg::PgError;
 use crate::pg::error::log;
 use crate::pg::process;
-use crate::pg::shared::{self, HasExtension, Process};
+use crate::pg::shared::{self, Database, HasExtension, Process};
 use crate::run::sweep;
 use crate::worker::SECOND;
 use crate::worker::desk::Desk;
@@ -50,15 +50,18 @@ pub fn run(database: i32) {
 
 thread_local! {
     static DATABASE: std::cell::Cell<Oid> = const { std::cell::Cell::new(Oid::INVALID) };
+    static HAS_HANDED_OVER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Leaves the board. What is due next stays there: the launcher starts another scheduler for it.
+/// Leaves the board. What is due next stays there: the launcher starts another scheduler for it. Whoever was ended in
+/// the middle of something leaves a look to the next one.
 fn leave() {
     shared::with(|board| {
         if let Some(place) = board.database(DATABASE.get())
             && place.scheduler.pid == process::my_pid()
         {
             place.scheduler = Process::NONE;
+            place.look |= !HAS_HANDED_OVER.get();
         }
         board.launcher.wake();
     });
@@ -82,10 +85,16 @@ struct Scheduler {
 struct News {
     look: bool,
     sweep: bool,
+    settle: bool,
     must_go: bool,
     is_crowded: bool,
     items: Vec<uuid::Bytes>,
     next_due: i64,
+}
+
+/// Whether a session wants all workers of this database out.
+fn is_blocked(place: &Database) -> bool {
+    place.blocked_by != 0 && process::is_alive(place.blocked_by)
 }
 
 impl Scheduler {
@@ -122,14 +131,14 @@ impl Scheduler {
                 self.look.note(true, true, &[], i64::MIN);
                 self.look_at = Some(now);
             }
-            let in_trouble = self.after_error > AFTER_ERROR && self.look_at.is_some_and(|at| at > now);
             let wanted = news.look
                 || news.sweep
+                || news.settle
                 || !news.items.is_empty()
                 || news.next_due <= now
                 || self.look_at.is_some_and(|at| at <= now)
                 || self.look.is_wanted(&self.desk, now);
-            if may_fire && wanted && !in_trouble && !self.look_around(&news, now) {
+            if may_fire && wanted && !self.is_in_trouble(now) && !self.look_around(&news, now) {
                 return;
             }
             if may_fire {
@@ -159,12 +168,21 @@ impl Scheduler {
                 Some(place) => News {
                     look: std::mem::take(&mut place.look),
                     sweep: std::mem::take(&mut place.sweep),
-                    must_go: place.blocked_by != 0 && process::is_alive(place.blocked_by),
+                    settle: std::mem::take(&mut place.settle),
+                    must_go: is_blocked(place),
                     is_crowded,
                     items,
                     next_due: place.next_due,
                 },
-                None => News { look: false, sweep: false, must_go: true, is_crowded, items, next_due: i64::MAX },
+                None => News {
+                    look: false,
+                    sweep: false,
+                    settle: false,
+                    must_go: true,
+                    is_crowded,
+                    items,
+                    next_due: i64::MAX,
+                },
             }
         })
     }
@@ -236,15 +254,30 @@ impl Scheduler {
         true
     }
 
-    /// When there is something to do, if nobody wakes us.
+    /// Whether the last look ended with an error, and it is too early for the next one.
+    fn is_in_trouble(&self, now: i64) -> bool {
+        self.after_error > AFTER_ERROR && self.look_at.is_some_and(|at| at > now)
+    }
+
+    /// When there is something to do, if nobody wakes us; asked when all transactions are over, since what came during
+    /// one may have woken it and not us.
     fn work_at(&self, now: i64, may_fire: bool) -> i64 {
+        let is_blocked = shared::with(|board| board.database(self.database).is_none_or(|place| is_blocked(place)));
+        if is_blocked {
+            return i64::MIN;
+        }
         if !may_fire {
             return i64::MAX;
         }
-        let next_due = shared::with(|board| {
-            board.database(self.database).map_or(i64::MAX, |place| if place.look { i64::MIN } else { place.next_due })
+        let look_at = self.look_at.unwrap_or(i64::MAX);
+        if self.is_in_trouble(now) {
+            return look_at.min(self.desk.wants_attention_at(now));
+        }
+        let look_at = look_at.min(self.look.retry_at());
+        let next_due = shared::with(|board| match board.has_news(self.database) {
+            true => i64::MIN,
+            false => board.database(self.database).map_or(i64::MAX, |place| place.next_due),
         });
-        let look_at = self.look_at.unwrap_or(i64::MAX).min(self.look.retry_at());
         next_due.min(look_at).min(self.desk.wants_attention_at(now))
     }
 
@@ -262,6 +295,7 @@ impl Scheduler {
 
     /// Says when the next scheduler is needed.
     fn hand_over(&self, work_at: i64) {
+        HAS_HANDED_OVER.set(true);
         shared::with(|board| {
             if let Some(place) = board.database(self.database) {
                 place.next_due = place.next_due.min(work_at);

@@ -82,6 +82,8 @@ pub struct Database {
     pub has_booted: bool,
     /// Whether something may be due earlier than the scheduler knows, however early.
     pub look: bool,
+    /// Whether a transaction has ended that stimuli in the queue may be waiting for.
+    pub settle: bool,
     /// The session whose DDL wants all workers out; 0: none.
     pub blocked_by: c_int,
     /// Its scheduler.
@@ -283,6 +285,11 @@ impl Board {
         self.launcher.wake();
     }
 
+    /// Whether the launcher was asked to look at something.
+    pub fn has_probes(&self) -> bool {
+        self.rescan || self.probes.iter().any(|probe| *probe != InvalidOid)
+    }
+
     /// Takes the databases that the launcher was asked to look at.
     pub fn take_probes(&mut self) -> Vec<Oid> {
         let asked = self.probes.iter().copied().filter(|probe| *probe != InvalidOid).collect();
@@ -300,6 +307,13 @@ impl Board {
                 }
             }
         }
+    }
+
+    /// Whether somebody has said something to the scheduler of a database that it has not taken in yet.
+    pub fn has_news(&self, database: Oid) -> bool {
+        let has_items = self.items.iter().any(|(owner, _)| *owner == database);
+        let place = self.place_of(database).map(|index| &self.databases[index]);
+        has_items || place.is_some_and(|place| place.look || place.sweep || place.settle)
     }
 
     /// Takes the stimuli of a database.

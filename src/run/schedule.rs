@@ -3,6 +3,7 @@
 //! One is a trigger that belongs to a role. What it starts is a workflow, a command too: the definition that runs
 //! commands is ours, its instances are the schedule's owner's, so the command runs in the owner's session only.
 
+use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::stimulus;
 
@@ -10,7 +11,6 @@ use crate::access;
 use crate::pg::error::notice;
 use crate::pg::{PgError, role};
 use crate::run::scheduled::{self, Target};
-use crate::run::timing;
 use crate::run::{Session, tell_how_to_fire};
 use crate::store::named_schedules::{self, Identity, Named};
 use crate::store::owners;
@@ -20,7 +20,9 @@ mod commands;
 mod settings;
 mod work;
 
+use settings::Applied;
 pub use settings::Settings;
+use work::Job;
 pub use work::Work;
 
 /// Stimulus name of named schedules; nothing that is sent matches one.
@@ -36,17 +38,8 @@ pub fn put(session: &mut Session, name: &str, settings: &Settings, work: &Work) 
     let id = known.as_ref().map_or_else(|| session.new_id(), |known| known.trigger.id);
     let job = work.resolve(session, None)?;
     let schedule = settings.apply(session, known.as_ref())?;
-    let named = Named {
-        definition_id: &job.definition_id,
-        version_id: &job.version_id,
-        version: job.version,
-        schedule: &timing::encode(&schedule.schedule, schedule.text.as_deref()),
-        input: &job.input,
-        correlation_id: job.correlation_id.as_deref(),
-        active: schedule.active,
-        next_fire_at: schedule.next.next_fire_at,
-        scheduled_at: schedule.next.scheduled_at,
-    };
+    let encoded = schedule.encode();
+    let named = named(&job, &schedule, &encoded);
     if known.is_some() {
         named_schedules::update(&id, &named);
     } else {
@@ -83,19 +76,23 @@ pub fn alter(session: &mut Session, name: &str, settings: &Settings, work: &Work
     let known = find(session, name)?;
     let job = work.resolve(session, Some(&known))?;
     let schedule = settings.apply(session, Some(&known))?;
-    let named = Named {
+    let encoded = schedule.encode();
+    named_schedules::update(&known.trigger.id, &named(&job, &schedule, &encoded));
+    Ok(known.trigger.id)
+}
+
+fn named<'a>(job: &'a Job, schedule: &Applied, encoded: &'a Value) -> Named<'a> {
+    Named {
         definition_id: &job.definition_id,
         version_id: &job.version_id,
         version: job.version,
-        schedule: &timing::encode(&schedule.schedule, schedule.text.as_deref()),
+        schedule: encoded,
         input: &job.input,
         correlation_id: job.correlation_id.as_deref(),
         active: schedule.active,
         next_fire_at: schedule.next.next_fire_at,
         scheduled_at: schedule.next.scheduled_at,
-    };
-    named_schedules::update(&known.trigger.id, &named);
-    Ok(known.trigger.id)
+    }
 }
 
 /// Removes a schedule; runs that it has started go on. `false`: there is none.

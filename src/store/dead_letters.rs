@@ -3,8 +3,6 @@
 use uuid::Uuid;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
-use crate::store::bookmarks::hash_of;
-use crate::store::matching::Filter;
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
 use crate::wake;
@@ -37,18 +35,7 @@ static WAKE: Statement = Statement::new(
 pub fn lock(id: Uuid, item_id: Uuid) -> Option<Letter> {
     LOCK.first(&[Arg::Uuid(&id)], |row| {
         let (due_at, replayed_at) = (row.maybe(), row.maybe());
-        let mut filter = Filter {
-            bookmark_id: row.maybe(),
-            instance_id: row.maybe(),
-            activity_instance_id: row.maybe(),
-            hashes: row.maybe::<Vec<u8>>().map(|hash| hash_of(&hash)).into_iter().collect(),
-            name: row.maybe(),
-            correlation_id: row.maybe(),
-            activity_type: row.maybe(),
-            activity_id: row.maybe(),
-        };
-        let stimulus = row.maybe();
-        queue::add_hash_with_execution(&mut filter, stimulus.as_ref());
+        let (filter, stimulus) = queue::read_filter(row);
         let item = Item {
             id: item_id,
             filter,

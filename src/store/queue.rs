@@ -142,8 +142,8 @@ macro_rules! select {
     };
 }
 
-fn read(row: &mut Row<'_>) -> Item {
-    let id = row.get();
+/// Reads the nine columns from `bookmark_id` to `stimulus`.
+pub(super) fn read_filter(row: &mut Row<'_>) -> (Filter, Option<Value>) {
     let mut filter = Filter {
         bookmark_id: row.maybe(),
         instance_id: row.maybe(),
@@ -154,12 +154,18 @@ fn read(row: &mut Row<'_>) -> Item {
         activity_type: row.maybe(),
         activity_id: row.maybe(),
     };
-    let payload: Option<Value> = row.maybe();
-    add_hash_with_execution(&mut filter, payload.as_ref());
+    let stimulus: Option<Value> = row.maybe();
+    add_hash_with_execution(&mut filter, stimulus.as_ref());
+    (filter, stimulus)
+}
+
+fn read(row: &mut Row<'_>) -> Item {
+    let id = row.get();
+    let (filter, stimulus) = read_filter(row);
     Item {
         id,
         filter,
-        stimulus: payload,
+        stimulus,
         input: row.maybe(),
         attempts: row.get(),
         expires_at: row.get(),

@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::activity::timing::{JITTER, MISFIRE, MISFIRE_CAP, OVERLAP, TIME_ZONE};
 use crate::activity::timing::{check_cron, cron, first_after_now, instant_text, out_of_range, schedule, wait};
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::{Activity, Descriptor, InputDescriptor, timing};
 use crate::calendar::{Schedule, When};
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -16,15 +15,10 @@ pub struct Cron;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Cron",
     description: "Starts the workflow whenever a cron expression says so (canStartWorkflow), or waits for its next time.",
-    inputs: &[
+    inputs: &timing::inputs(
         InputDescriptor::new("cronExpression", "String", "Five fields, or six with seconds first: 0 3 * * MON-FRI.")
             .checked(check_cron),
-        TIME_ZONE,
-        MISFIRE,
-        MISFIRE_CAP,
-        OVERLAP,
-        JITTER,
-    ],
+    ),
     trigger: true,
     example: r#"{"type": "Cron", "cronExpression": "0 3 * * MON-FRI", "timeZone": "Europe/Berlin", "canStartWorkflow": true}"#,
     ..Descriptor::BASE

@@ -3,9 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::activity::timing::{JITTER, MISFIRE, MISFIRE_CAP, OVERLAP, TIME_ZONE};
 use crate::activity::timing::{instant_text, out_of_range, schedule, wait, zone};
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::{Activity, Descriptor, InputDescriptor, timing};
 use crate::calendar::{Schedule, When, instant_of};
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -19,14 +18,11 @@ pub struct StartAt;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.StartAt",
     description: "Waits until an instant, or starts the workflow then (canStartWorkflow). One in the past does not wait.",
-    inputs: &[
-        InputDescriptor::new("dateTime", "DateTime", "When. Without an offset it is meant in the time zone."),
-        TIME_ZONE,
-        MISFIRE,
-        MISFIRE_CAP,
-        OVERLAP,
-        JITTER,
-    ],
+    inputs: &timing::inputs(InputDescriptor::new(
+        "dateTime",
+        "DateTime",
+        "When. Without an offset it is meant in the time zone.",
+    )),
     trigger: true,
     example: r#"{"type": "StartAt", "dateTime": "2027-01-01 09:00", "timeZone": "Europe/Berlin"}"#,
     ..Descriptor::BASE

@@ -2,10 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::activity::timing::{JITTER, MISFIRE, MISFIRE_CAP, OVERLAP, TIME_ZONE};
 use crate::activity::timing::{check_positive, first_after_now, instant_text, out_of_range, positive_interval};
 use crate::activity::timing::{schedule, wait};
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::{Activity, Descriptor, InputDescriptor, timing};
 use crate::calendar::{Interval, Schedule, When};
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -17,16 +16,11 @@ pub struct Timer;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Timer",
     description: "Starts the workflow at regular intervals (canStartWorkflow), or waits for one interval.",
-    inputs: &[
+    inputs: &timing::inputs(
         InputDescriptor::new("interval", "TimeSpan", "How long from one to the next.")
             .default("\"00:01:00\"")
             .checked(check_positive),
-        TIME_ZONE,
-        MISFIRE,
-        MISFIRE_CAP,
-        OVERLAP,
-        JITTER,
-    ],
+    ),
     trigger: true,
     example: r#"{"type": "Timer", "interval": "00:15:00", "canStartWorkflow": true, "overlap": "skip"}"#,
     ..Descriptor::BASE

@@ -20,11 +20,16 @@ pub(super) const TIME_ZONE: InputDescriptor = InputDescriptor::new(
     "Time zone for days, months and times without an offset, such as Europe/Berlin; by default the session's.",
 );
 
+/// The inputs of an activity that time itself may fire: its own comes first.
+pub(super) const fn inputs(own: InputDescriptor) -> [InputDescriptor; 6] {
+    [own, TIME_ZONE, MISFIRE, MISFIRE_CAP, OVERLAP, JITTER]
+}
+
 /// Position of [`TIME_ZONE`].
 const TIME_ZONE_AT: usize = 1;
 
 /// Input 2 of those that can be triggers.
-pub(super) const MISFIRE: InputDescriptor = InputDescriptor::new(
+const MISFIRE: InputDescriptor = InputDescriptor::new(
     "misfire",
     "String",
     "As a trigger, what becomes of fires that were missed: once (all of them together), skip or all.",
@@ -33,13 +38,13 @@ pub(super) const MISFIRE: InputDescriptor = InputDescriptor::new(
 .checked(check_misfire);
 
 /// Input 3 of those.
-pub(super) const MISFIRE_CAP: InputDescriptor =
+const MISFIRE_CAP: InputDescriptor =
     InputDescriptor::new("misfireCap", "Integer", "How many missed fires \"all\" makes up for, the last ones.")
         .default("100")
         .checked(check_cap);
 
 /// Input 4 of those.
-pub(super) const OVERLAP: InputDescriptor = InputDescriptor::new(
+const OVERLAP: InputDescriptor = InputDescriptor::new(
     "overlap",
     "String",
     "As a trigger, what a fire does while an earlier run is not over: allow, skip or queue.",
@@ -48,7 +53,7 @@ pub(super) const OVERLAP: InputDescriptor = InputDescriptor::new(
 .checked(check_overlap);
 
 /// Input 5 of those.
-pub(super) const JITTER: InputDescriptor =
+const JITTER: InputDescriptor =
     InputDescriptor::new("jitter", "TimeSpan", "As a trigger, each fire is put off by a random time up to this.")
         .checked(check_jitter);
 

@@ -1,5 +1,6 @@
 //! When a named schedule fires, as a call says it.
 
+use serde_json::Value;
 use workflow_engine::calendar::{Interval, MISFIRE_CAP_MAX, Misfire, Overlap, Schedule, When};
 
 use crate::pg::{PgError, zone};
@@ -39,6 +40,13 @@ pub struct Applied {
     pub active: bool,
     /// When it fires next.
     pub next: Next,
+}
+
+impl Applied {
+    /// As it is stored.
+    pub fn encode(&self) -> Value {
+        timing::encode(&self.schedule, self.text.as_deref())
+    }
 }
 
 impl Settings {

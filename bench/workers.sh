@@ -55,6 +55,24 @@ backlog() {
     wait "$snapshot" || true
 }
 
+# From the dispatch, which is a client's transaction, to the end of the parent.
+children() {
+    local count=10000 round began
+    title "$count child workflows of one parent, dispatched and completed: children per second" rate
+    firing on
+    for ((round = 0; round <= rounds; round++)); do
+        query "$PGDATABASE" 'TRUNCATE workflow.instances, workflow.bookmarks, workflow.bookmark_queue, workflow.execution_log' >/dev/null
+        began=$(query "$PGDATABASE" 'SELECT clock_timestamp()')
+        query "$PGDATABASE" "SELECT wf_start('children', jsonb_build_object('items', (SELECT jsonb_agg(g) FROM generate_series(1, $count) AS g)))" >/dev/null
+        await "bool_and(sub_status = 'Finished') FROM workflow.instances"
+        query "$PGDATABASE" "SELECT $count / extract(epoch FROM max(updated_at) - '$began') FROM workflow.instances" >>"$scratch/children"
+    done
+    # The first round warms up.
+    tail -n +2 "$scratch/children" >"$scratch/one"
+    report "dispatched, run and reported" "$scratch/one" /s 3000 '>='
+    query "$PGDATABASE" 'TRUNCATE workflow.instances, workflow.bookmarks, workflow.bookmark_queue, workflow.execution_log'
+}
+
 # cpu SECONDS: what the workers use in that time, in ms.
 cpu() {
     local before after

@@ -1,6 +1,10 @@
 -- Instances that wait for an instant.
 SELECT wf_define('{"definitionId": "due", "root": [{"type": "StartAt", "dateTime": {"input": "at"}}]}');
 
+-- A parent of many, and what it waits for.
+SELECT wf_define('{"definitionId": "child", "root": [{"type": "SetOutput", "outputName": "Twice", "outputValue": {"js": "getInput(''Item'') * 2"}}]}');
+SELECT wf_define('{"definitionId": "children", "root": [{"type": "BulkDispatchWorkflows", "workflowDefinitionId": "child", "items": {"input": "items"}}]}');
+
 -- The same, and then the first statement of the fire says how late it is.
 CREATE TABLE bench.lateness (kind text, seconds double precision);
 SELECT wf_define('{"definitionId": "late", "root": [

@@ -124,6 +124,7 @@ CREATE TABLE workflow.instances (
     definition_id         text        NOT NULL,
     version               integer     NOT NULL,
     parent_instance_id    uuid,
+    parent_bookmark_id    uuid,
     owner                 integer     NOT NULL,
     status                text        NOT NULL,
     sub_status            text        NOT NULL,
@@ -147,6 +148,8 @@ COMMENT ON COLUMN workflow.instances.sub_status IS 'Pending, Executing, Suspende
 COMMENT ON COLUMN workflow.instances.definition_version_id IS 'the definition version that this instance is pinned to';
 COMMENT ON COLUMN workflow.instances.variables IS 'variables of the workflow, by name';
 COMMENT ON COLUMN workflow.instances.state IS 'the engine''s own state; workflow.instance_state(id) shows it';
+COMMENT ON COLUMN workflow.instances.parent_instance_id IS 'the instance that started this one as its child';
+COMMENT ON COLUMN workflow.instances.parent_bookmark_id IS 'the bookmark of the parent that is resumed when this instance ends';
 COMMENT ON COLUMN workflow.instances.schedule_id IS 'the trigger that time fired to start it';
 COMMENT ON COLUMN workflow.instances.activation_key IS 'what this instance excludes others by while it runs, by its activation strategy';
 COMMENT ON COLUMN workflow.instances.finished_at IS 'when it finished or was cancelled; a faulted instance has none, it can go on';

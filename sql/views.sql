@@ -326,6 +326,13 @@ AS $$
     FROM workflow.triggers t
     WHERE t.owner IS NOT NULL AND NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = t.owner)
     UNION ALL
+    SELECT 'waits for a child workflow that will not report', b.id::text
+    FROM workflow.bookmarks b
+    WHERE b.activity_type IN ('Elsa.ExecuteWorkflow', 'Elsa.DispatchWorkflow', 'Elsa.BulkDispatchWorkflows')
+      AND NOT EXISTS (SELECT FROM workflow.instances c
+                      WHERE c.parent_instance_id = b.instance_id AND c.parent_bookmark_id = b.id AND c.status = 'Running')
+      AND NOT EXISTS (SELECT FROM workflow.bookmark_queue q WHERE q.bookmark_id = b.id)
+    UNION ALL
     SELECT 'deferred stimulus outlived its transaction', q.id::text
     FROM workflow.bookmark_queue q
     WHERE q.deferred_for IS NOT NULL

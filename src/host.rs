@@ -3,20 +3,21 @@
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::Fault;
 use workflow_engine::calendar::Zone;
 use workflow_engine::expression::Scope;
 use workflow_engine::host::{Function, Host, Rows};
+use workflow_engine::instance::Instance;
 use workflow_engine::program::Activation;
 
 use crate::pg::error::{catch, notice, unwind};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
 use crate::pg::{PgError, interrupt, user_sql};
-use crate::program::Compiled;
-use crate::run::{activation_key, new_id, timing};
+use crate::program::{self, Compiled};
+use crate::run::{activation_key, new_id, start, timing};
 use crate::store::owners::Owner;
 use crate::store::{activity_types, instances};
 use crate::{access, error, guc};
@@ -27,6 +28,10 @@ pub struct SpiHost<'a> {
     instance: Uuid,
     compiled: &'a Compiled,
     step: Option<Subtransaction>,
+    /// Whose instance it is.
+    owner: Owner,
+    /// The definition that was last asked for to start a child of, and its version.
+    child: Option<(String, Uuid)>,
     /// Whose rights user SQL has, if not the caller's.
     rights: Option<Owner>,
     /// Errors of user SQL, whole; faults refer to them by position.
@@ -40,7 +45,7 @@ impl<'a> SpiHost<'a> {
             true => Some(compiled.row.owner.clone()),
             false => access::is_served_restricted(owner).then(|| owner.clone()),
         };
-        Self { now, instance, compiled, step: None, rights, errors: Vec::new() }
+        Self { now, instance, compiled, step: None, owner: owner.clone(), child: None, rights, errors: Vec::new() }
     }
 
     /// A host that evaluates the triggers of a definition. Whoever publishes or refreshes somebody else's does
@@ -189,6 +194,21 @@ impl Host for SpiHost<'_> {
             }
             Err(caught) => Err(self.fault(caught)),
         }
+    }
+
+    fn child_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {
+        let version = match &self.child {
+            Some((id, version)) if id == definition_id => *version,
+            _ => {
+                let version =
+                    start::version_for_child(definition_id, &self.owner).map_err(|error| self.fault(error))?;
+                self.child = Some((definition_id.to_owned(), version));
+                version
+            }
+        };
+        let compiled = program::of_version(version).map_err(|error| self.fault(error))?;
+        Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, input.clone())?;
+        Ok(version)
     }
 
     fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {

@@ -6,13 +6,14 @@
 //! whose bursts are further up in this backend.
 
 use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use chrono::{DateTime, Utc};
 use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Program;
+use workflow_engine::child::NewChild;
 use workflow_engine::execution::{Limits, Published};
 use workflow_engine::program::Activation;
 
@@ -25,6 +26,7 @@ use crate::{clock, guc, wake};
 
 pub mod burst;
 pub mod cancel;
+pub mod children;
 pub mod command;
 pub mod deliver;
 pub mod fire;
@@ -54,6 +56,10 @@ pub struct Session {
     pub work: VecDeque<Work>,
     /// Whether anything of it was done.
     pub has_worked: bool,
+    /// Whether this fires whatever is due or queued, instead of doing what somebody asked for.
+    pub is_pass: bool,
+    /// Children that were started and run in this call.
+    pub inline: HashSet<Uuid>,
     bursts: u64,
 }
 
@@ -64,6 +70,10 @@ pub enum Work {
     Item(Box<Item>),
     /// A stimulus that a burst published, and the instance that did.
     Published(Box<Published>, Publisher),
+    /// A child workflow that a burst asked for, and the instance that did.
+    Child(Box<NewChild>, Publisher),
+    /// News of a child for its parent.
+    News(Box<children::News>),
 }
 
 /// The instance that published a stimulus. It is sent with its owner's rights: whoever reaches an instance by
@@ -86,8 +96,15 @@ impl Session {
             has_waited: running::any(),
             work: VecDeque::new(),
             has_worked: false,
+            is_pass: false,
+            inline: HashSet::new(),
             bursts: 0,
         }
+    }
+
+    /// Begins a pass over what is due or queued. It waits for no lock.
+    pub fn pass() -> Self {
+        Self { has_waited: true, is_pass: true, ..Self::begin() }
     }
 
     /// The present in PostgreSQL's form.

@@ -63,6 +63,10 @@ impl Host for Counting {
         Ok(())
     }
 
+    fn child_version(&mut self, _definition_id: &str, _input: &Map<String, Value>) -> Result<Uuid, Fault> {
+        Ok(Uuid::nil())
+    }
+
     fn write_line(&mut self, _text: &str) {}
 }
 

@@ -16,13 +16,17 @@ pub mod catalogue;
 pub mod flowchart;
 
 pub mod break_;
+pub mod bulk_dispatch_workflows;
+pub mod child;
 pub mod complete;
 pub mod correlate;
 pub mod cron;
 pub mod custom;
 pub mod delay;
+pub mod dispatch_workflow;
 pub mod end;
 pub mod event;
+pub mod execute_workflow;
 pub mod fault;
 pub mod finish;
 pub mod flow_decision;

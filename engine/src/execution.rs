@@ -9,6 +9,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::bookmark::{Bookmark, Resumed};
+use crate::child::NewChild;
 use crate::expression::javascript::ScriptLimits;
 use crate::fault::{Error, Fault};
 use crate::host::Host;
@@ -18,6 +19,7 @@ use crate::program::{NodeIx, Program};
 
 mod bookmarks;
 mod burst;
+mod children;
 mod context;
 pub(crate) mod core;
 mod family;
@@ -29,6 +31,7 @@ mod undo;
 mod variables;
 
 use burst::Burst;
+pub use children::StartChild;
 pub use context::Execution;
 use core::Work;
 
@@ -68,6 +71,8 @@ pub struct Delta {
     pub incidents: Vec<Incident>,
     /// What happened, in order.
     pub events: Vec<Event>,
+    /// Child workflows to start after the burst.
+    pub children: Vec<NewChild>,
     /// Stimuli to send after the burst.
     pub stimuli: Vec<Published>,
     /// Which columns of the instance changed.
@@ -220,6 +225,22 @@ pub fn resume(
     host: &mut dyn Host,
     limits: &Limits,
 ) -> Result<Delta, Error> {
+    resume_each(program, instance, bookmark, [input], host, limits)
+}
+
+/// Goes on at a bookmark once for each input, as if one resume had followed the other, in one burst. Inputs are left
+/// over where one resume has used the bookmark up, or ended what waits at it.
+///
+/// # Errors
+/// As [`resume`].
+pub fn resume_each<'i>(
+    program: &Program,
+    instance: &mut Instance,
+    bookmark: &Resumed,
+    inputs: impl IntoIterator<Item = Option<&'i Value>>,
+    host: &mut dyn Host,
+    limits: &Limits,
+) -> Result<Delta, Error> {
     let sequence = sequence_of(instance.id, bookmark.activity_instance_id)
         .filter(|sequence| instance.state.contexts.contains_key(sequence));
     let Some(sequence) = sequence else {
@@ -227,11 +248,16 @@ pub fn resume(
     };
     let mut work = Work::default();
     let mut burst = Burst::begin(program, instance, host, limits, &mut work);
-    burst.core.work.resume_input = input.cloned();
     burst.core.workflow_event(EventKind::WorkflowResumed, None);
     burst.core.instance.sub_status = SubStatus::Executing;
-    burst.resume(sequence, bookmark)?;
-    burst.drain()?;
+    for input in inputs {
+        burst.core.work.resume_input = input.cloned();
+        burst.resume(sequence, bookmark)?;
+        burst.drain()?;
+        if bookmark.auto_burn || burst.core.context(sequence).is_none_or(|context| context.bookmarks == 0) {
+            break;
+        }
+    }
     Ok(burst.conclude())
 }
 

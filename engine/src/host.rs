@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::calendar::Zone;
@@ -53,6 +53,14 @@ pub trait Host {
 
     /// Makes the instance known under a new correlation id at once, so that a taken one faults here.
     fn correlate(&mut self, correlation_id: Option<&str>) -> Result<(), Fault>;
+
+    /// Finds the version of a definition that a child with this input would run: the published one, where the
+    /// instance's owner may start it and its declared inputs accept the input.
+    ///
+    /// # Errors
+    /// 42704 if there is no such definition, 55000 if it is not published, 42501 without the right to start it, and
+    /// whatever a start would say about the input.
+    fn child_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault>;
 
     /// Passes on a line that `WriteLine` wrote.
     fn write_line(&mut self, text: &str);

@@ -60,6 +60,8 @@ pub enum EventKind {
     Note,
     /// An activation strategy refused a start by trigger or schedule.
     StartRefused,
+    /// A child workflow was started; data is its id.
+    ChildStarted,
 }
 
 /// The format that is written.
@@ -117,6 +119,7 @@ mod tests {
         assert_eq!(stored(EventKind::WorkflowStarted), [0]);
         assert_eq!(stored(EventKind::Started), [7]);
         assert_eq!(stored(EventKind::StartRefused), [16]);
+        assert_eq!(stored(EventKind::ChildStarted), [17]);
     }
 
     #[test]

@@ -13,6 +13,7 @@
 pub mod activity;
 pub mod bookmark;
 pub mod calendar;
+pub mod child;
 pub mod definition;
 pub mod execution;
 pub mod expression;

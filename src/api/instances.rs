@@ -85,7 +85,7 @@ fn delete(call: &Call) -> Result<Returned, PgError> {
 fn run_due(call: &Call) -> Result<Returned, PgError> {
     let max: i32 = call.required(0, "max")?;
     let max = u64::try_from(max).map_err(|_| PgError::new("22023", "argument \"max\" must not be negative"))?;
-    let fired = sweep::run_due(&mut Session::begin(), max)?;
+    let fired = sweep::run_due(&mut Session::pass(), max)?;
     Ok(Returned::BigInt(fired.cast_signed()))
 }
 
@@ -166,5 +166,6 @@ fn name(kind: EventKind) -> &'static str {
         EventKind::Published => "Published",
         EventKind::Note => "Note",
         EventKind::StartRefused => "Start refused",
+        EventKind::ChildStarted => "Child started",
     }
 }

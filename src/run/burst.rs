@@ -10,7 +10,7 @@ use crate::host::SpiHost;
 use crate::pg::PgError;
 use crate::pg::error::{catch, unwind};
 use crate::program::Compiled;
-use crate::run::{Publisher, Session, Work, running, save, tell_how_to_fire, warn_faulted};
+use crate::run::{Publisher, Session, Work, children, running, save, tell_how_to_fire, warn_faulted};
 use crate::store::instances::InstanceRow;
 use crate::store::{incidents, matching, queue};
 use crate::{access, error};
@@ -167,7 +167,10 @@ fn collect_work(
         let deferred = queue::take_deferred(instance.id);
         session.work.extend(deferred.into_iter().map(|item| Work::Item(Box::new(item))));
     }
+    children::ended(session, row);
     let publisher = Publisher { instance: instance.id, owner: row.owner.clone() };
+    let new = delta.children.into_iter();
+    session.work.extend(new.map(|child| Work::Child(Box::new(child), publisher.clone())));
     let stimuli = delta.stimuli.into_iter();
     let stimuli = stimuli.map(|stimulus| Work::Published(Box::new(stimulus), publisher.clone()));
     session.work.extend(stimuli);

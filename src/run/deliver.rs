@@ -12,7 +12,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
 use crate::program;
 use crate::run::burst::OnFault;
-use crate::run::{Publisher, Session, Work, queued, resume, running, start, tell_how_to_fire};
+use crate::run::{Publisher, Session, Work, children, queued, resume, running, start, tell_how_to_fire};
 use crate::store::bookmarks;
 use crate::store::matching::{self, Filter, Stored};
 use crate::store::owners::Owner;
@@ -153,7 +153,8 @@ fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUn
     tell_how_to_fire();
 }
 
-fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item {
+/// A stimulus as a row of the queue, for ever.
+pub fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item {
     Item {
         id: session.new_id(),
         filter,
@@ -195,24 +196,41 @@ pub fn reach(
 fn reach_one(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Reached, PgError> {
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Reached::Nothing) };
     // Before the lock: who may not resume must not make others wait either.
-    if !sender_may_resume(stimulus, version, &owner)? {
+    if !sender_may_resume(&stimulus.sender, version, &owner)? {
         return Ok(Reached::Nothing);
     }
-    if owner.is_current() {
-        return at(session, stimulus, stored);
-    }
-    let pending = session.work.len();
-    let attempt = subtransaction(|| at(session, stimulus, stored).unwrap_or_else(|error| unwind(error)));
-    match attempt {
+    match apart_unless_own(session, &owner, |session| at(session, stimulus, stored)) {
         Ok(reached) => Ok(reached),
-        Err(error) if error.ends_everything() => Err(error),
+        Err(error) if error.ends_everything() || owner.is_current() => Err(error),
         Err(error) => {
-            session.work.truncate(pending);
             let id = leave(session, stimulus, stored);
-            queue::failed(id, &error.message, Timestamp(session.timestamp().0.saturating_add(RETRY_AFTER)));
+            note_first_failure(session, id, &error);
             Ok(Reached::Failed(id))
         }
     }
+}
+
+/// Runs `body` in a subtransaction unless the instance is the current role's own. An error takes back what `body` set
+/// off.
+pub fn apart_unless_own<R>(
+    session: &mut Session,
+    owner: &Owner,
+    body: impl FnOnce(&mut Session) -> Result<R, PgError>,
+) -> Result<R, PgError> {
+    if owner.is_current() {
+        return body(session);
+    }
+    let pending = session.work.len();
+    let attempt = subtransaction(|| body(session).unwrap_or_else(|error| unwind(error)));
+    if attempt.is_err() {
+        session.work.truncate(pending);
+    }
+    attempt
+}
+
+/// Notes that the first delivery of an item failed.
+pub fn note_first_failure(session: &Session, item: Uuid, error: &PgError) {
+    queue::failed(item, &error.message, Timestamp(session.timestamp().0.saturating_add(RETRY_AFTER)));
 }
 
 /// For instances whose bursts are running further up: the stimulus waits until that burst ends. One that is
@@ -270,8 +288,9 @@ fn again(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<
     Ok(Reached::Nothing)
 }
 
-fn sender_may_resume(stimulus: &Stimulus, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
-    let Some(sender) = stimulus.sender.role() else { return Ok(false) };
+/// Whether who sent a stimulus may resume an instance of this version and owner.
+pub fn sender_may_resume(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
+    let Some(sender) = sender.role() else { return Ok(false) };
     if access::is_member(sender, owner) {
         return Ok(true);
     }
@@ -304,6 +323,8 @@ pub fn work_off(session: &mut Session) -> Result<(), PgError> {
                 queued::deliver_taken(session, *item)?;
             }
             Work::Published(published, publisher) => deliver_published(session, *published, publisher)?,
+            Work::Child(child, parent) => children::start(session, *child, parent)?,
+            Work::News(news) => children::tell(session, *news)?,
         }
     }
     Ok(())

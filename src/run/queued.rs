@@ -9,7 +9,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
 use crate::program;
 use crate::run::deliver::{self, Delivery, RETRY_AFTER, Stimulus};
-use crate::run::{Session, running};
+use crate::run::{Session, children, running};
 use crate::store::matching::{self, Stored};
 use crate::store::queue::{self, Item};
 use crate::store::{bookmarks, instances};
@@ -84,7 +84,16 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<u64, PgError
     for stored in &found {
         can_any |= can_run(stored)?;
     }
-    if !can_any || !queue::take(item.id) {
+    if !can_any {
+        return Ok(0);
+    }
+    if let [stored] = found.as_slice()
+        && item.filter.bookmark_id.is_some()
+        && !stored.bookmark.auto_burn
+    {
+        return children::deliver_all(session, item, stored);
+    }
+    if !queue::take(item.id) {
         return Ok(0);
     }
     let mut delivery = Delivery::default();

@@ -46,6 +46,17 @@ pub fn at(
     input: Option<&Value>,
     on_fault: OnFault,
 ) -> Result<(), PgError> {
+    each(session, waiting, compiled, &[input], on_fault)
+}
+
+/// The same with several inputs, one resume after the other in one burst.
+pub fn each(
+    session: &mut Session,
+    waiting: &mut Waiting,
+    compiled: &Compiled,
+    inputs: &[Option<&Value>],
+    on_fault: OnFault,
+) -> Result<(), PgError> {
     let is_start =
         waiting.bookmark.activity_type == START_BOOKMARK && waiting.row.instance.sub_status == SubStatus::Pending;
     let is_taken = is_start || compiled.row.uses_sql;
@@ -58,10 +69,10 @@ pub fn at(
     }
     take_up(&mut waiting.row, compiled)?;
     let Waiting { resumed, row, bookmark } = waiting;
-    let taking = Taking { bookmark, input, is_taken };
+    let taking = Taking { bookmark, input: inputs.first().copied().flatten(), is_taken };
     let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
     burst::run(session, burst, |program, instance, host, limits| {
-        execution::resume(program, instance, resumed, input, host, limits)
+        execution::resume_each(program, instance, resumed, inputs.iter().copied(), host, limits)
     })?;
     Ok(())
 }

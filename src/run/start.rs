@@ -82,7 +82,11 @@ fn find(session: &Session, definition_id: &str, version: Option<i32>) -> Result<
         Some(version) => definitions::version(definition_id, version).map(|row| (row, None)),
         None => definitions::published_for(definition_id, session.caller),
     };
-    found.ok_or_else(|| match (version, definitions::latest(definition_id)) {
+    found.ok_or_else(|| not_startable(definition_id, version))
+}
+
+fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {
+    match (version, definitions::latest(definition_id)) {
         (Some(version), Some(_)) => PgError::new(
             "42704",
             format!("version {version} of workflow definition \"{definition_id}\" does not exist"),
@@ -90,8 +94,20 @@ fn find(session: &Session, definition_id: &str, version: Option<i32>) -> Result<
         (None, Some(_)) => PgError::new("55000", format!("workflow definition \"{definition_id}\" is not published"))
             .hint(format!("Run wf_publish('{definition_id}'), or name a version.")),
         (_, None) => PgError::new("42704", format!("workflow definition \"{definition_id}\" does not exist"))
-            .hint("The first argument is the definition's id, not its name."),
-    })
+            .hint("Definitions are named by their id, not by their name."),
+    }
+}
+
+/// The version that a child runs: the published one, which its parent's owner may start.
+pub fn version_for_child(definition_id: &str, owner: &owners::Owner) -> Result<Uuid, PgError> {
+    let row = definitions::published(definition_id).ok_or_else(|| not_startable(definition_id, None))?;
+    if owner.role().is_some_and(|role| access::may(role, Privilege::Start, &row)) {
+        return Ok(row.id);
+    }
+    let name = owner.role().and_then(role::name).unwrap_or_else(|| owner.name.clone());
+    Err(PgError::new("42501", format!("role \"{name}\" may not start workflow definition \"{definition_id}\"")).hint(
+        format!("A child belongs to its parent's owner. Run wf_grant('{definition_id}', '{name}', '{{start}}')."),
+    ))
 }
 
 /// A second start with a known id runs nothing; with another definition it is a mistake (23505).
@@ -108,7 +124,7 @@ fn same_definition(existing: InstanceRow, definition: &DefinitionRow) -> Result<
     Err(taken.detail(format!("It runs definition \"{}\".", existing.definition_id)))
 }
 
-fn new_row(
+pub(super) fn new_row(
     id: Uuid,
     compiled: &Compiled,
     owner: owners::Owner,
@@ -125,13 +141,14 @@ fn new_row(
         owner,
         activation_key,
         schedule_id: None,
+        parent: None,
         open: None,
     })
 }
 
 /// Runs a new instance. Its row comes first where somebody must see it during the burst: SQL of the user, or
 /// another instance that takes the same correlation id. Otherwise it is written once, at the end.
-fn run(
+pub(super) fn run(
     session: &mut Session,
     row: &mut InstanceRow,
     compiled: &Compiled,
@@ -162,7 +179,8 @@ fn run(
     })
 }
 
-fn key_of(row: &InstanceRow, compiled: &Compiled) -> String {
+/// What a new instance would exclude others by.
+pub(super) fn key_of(row: &InstanceRow, compiled: &Compiled) -> String {
     activation_key(&compiled.program, row.instance.correlation_id.as_deref()).unwrap_or_default()
 }
 
@@ -242,7 +260,7 @@ pub fn scheduled(session: &mut Session, compiled: &Rc<Compiled>, new: Scheduled<
     let stimulus = (!new.trigger.activity_id.is_empty()).then(|| Value::Object(new.input.clone()));
     let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, new.input)?;
     row.schedule_id = Some(new.trigger.id);
-    match leave(session, &mut row, compiled, new.trigger, stimulus.as_ref(), new.at) {
+    match leave(session, &mut row, compiled, &Entry::at(new.trigger), stimulus.as_ref(), new.at) {
         Ended::Saved => Ok(Some(id)),
         Ended::Taken => {
             note_refusal(session, &row, compiled, new.trigger);
@@ -259,19 +277,37 @@ fn leave_for_owner(
     trigger: &TriggerRow,
     stimulus: Option<&Value>,
 ) -> Ended {
-    let ended = leave(session, row, compiled, trigger, stimulus, session.now);
+    let ended = leave(session, row, compiled, &Entry::at(trigger), stimulus, session.now);
     if ended == Ended::Saved {
         tell_how_to_fire();
     }
     ended
 }
 
+/// Where an instance begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'a> {
+    /// Id of the trigger's activity; empty is the root, as wf_start begins.
+    activity_id: &'a str,
+    /// Path of its node.
+    node_id: &'a str,
+}
+
+impl<'a> Entry<'a> {
+    /// At the first activity.
+    pub const ROOT: Self = Self { activity_id: "", node_id: "" };
+
+    fn at(trigger: &'a TriggerRow) -> Self {
+        Self { activity_id: &trigger.activity_id, node_id: &trigger.node_id }
+    }
+}
+
 /// Creates an instance whose start is due at an instant.
-fn leave(
+pub(super) fn leave(
     session: &mut Session,
     row: &mut InstanceRow,
     compiled: &Compiled,
-    trigger: &TriggerRow,
+    entry: &Entry<'_>,
     stimulus: Option<&Value>,
     due_at: DateTime<Utc>,
 ) -> Ended {
@@ -280,18 +316,18 @@ fn leave(
     if !instances::insert(row, now, row.activation_key.is_some()) {
         return Ended::Taken;
     }
-    let node = compiled.program.find(&trigger.activity_id).unwrap_or(NodeIx(0));
+    let node = compiled.program.find(entry.activity_id).unwrap_or(NodeIx(0));
     let bookmark = Bookmark {
         id: session.new_id(),
         node,
-        activity_id: trigger.activity_id.clone(),
-        node_id: trigger.node_id.clone(),
+        activity_id: entry.activity_id.to_owned(),
+        node_id: entry.node_id.to_owned(),
         activity_type: START_BOOKMARK.into(),
         activity_instance_id: activity_instance_id(row.instance.id, 0),
         name: START_BOOKMARK.into(),
         hash: stimulus::hash(START_BOOKMARK, None, None),
         payload: stimulus.cloned(),
-        metadata: Some(json!({ "trigger": trigger.activity_id })),
+        metadata: Some(json!({ "trigger": entry.activity_id })),
         callback: None,
         auto_burn: true,
         auto_complete: true,

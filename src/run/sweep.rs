@@ -35,7 +35,6 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
         warn_foreign();
         return Ok(0);
     }
-    session.has_waited = true;
     fire::due_triggers(session, max, Scope::Mine)?;
     let mut fired = fire_due(session, max)?;
     fired += sweep_queue(session, max.saturating_sub(fired))?;

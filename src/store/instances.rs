@@ -26,8 +26,19 @@ pub struct InstanceRow {
     pub activation_key: Option<String>,
     /// The trigger that time fired to start it.
     pub schedule_id: Option<Uuid>,
+    /// The instance that started it.
+    pub parent: Option<Parent>,
     /// All its open bookmarks, where the burst just run made them all.
     pub open: Option<Vec<Bookmark>>,
+}
+
+/// The instance that started another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parent {
+    /// Its id.
+    pub instance: Uuid,
+    /// Its bookmark that waits for the end of the child.
+    pub bookmark: Option<Uuid>,
 }
 
 /// The columns that [`read`] reads, in its order.
@@ -35,7 +46,8 @@ pub struct InstanceRow {
 macro_rules! instance_columns {
     () => {
         "i.id, i.version, i.correlation_id, i.name, i.sub_status, i.input, i.output, i.variables, i.incident_count, \
-         i.state, i.definition_version_id, i.definition_id, i.activation_key, i.schedule_id, i.owner"
+         i.state, i.definition_version_id, i.definition_id, i.activation_key, i.schedule_id, \
+         i.parent_instance_id, i.parent_bookmark_id, i.owner"
     };
 }
 
@@ -69,9 +81,14 @@ pub fn read(row: &mut Row<'_>) -> InstanceRow {
         definition_id: row.get(),
         activation_key: row.maybe(),
         schedule_id: row.maybe(),
+        parent: parent(row.maybe(), row.maybe()),
         owner: owners::by_id(row.get()),
         open: None,
     }
+}
+
+fn parent(instance: Option<Uuid>, bookmark: Option<Uuid>) -> Option<Parent> {
+    instance.map(|instance| Parent { instance, bookmark })
 }
 
 static LOCK: Statement = Statement::new(
@@ -151,7 +168,7 @@ static INSERT_UNLESS_TAKEN: Part = Part {
     types: INSERT_TYPES,
     decides: true,
 };
-const INSERT_SCHEDULED_TYPES: &[Type] = &with_schedule();
+const INSERT_SCHEDULED_TYPES: &[Type] = &with_ids::<{ INSERT_TYPES.len() + 1 }>();
 static INSERT_SCHEDULED: Part = Part {
     name: "inserted_scheduled",
     sql: insert!(", schedule_id", ", ?", " ON CONFLICT DO NOTHING RETURNING id"),
@@ -159,9 +176,17 @@ static INSERT_SCHEDULED: Part = Part {
     decides: true,
 };
 
-/// The parameters of an insertion, and the schedule's id.
-const fn with_schedule() -> [Type; INSERT_TYPES.len() + 1] {
-    let mut types = [Type::Uuid; INSERT_TYPES.len() + 1];
+const INSERT_CHILD_TYPES: &[Type] = &with_ids::<{ INSERT_TYPES.len() + 2 }>();
+static INSERT_CHILD: Part = Part {
+    name: "inserted_child",
+    sql: insert!(", parent_instance_id, parent_bookmark_id", ", ?, ?", " ON CONFLICT DO NOTHING RETURNING id"),
+    types: INSERT_CHILD_TYPES,
+    decides: true,
+};
+
+/// The parameters of an insertion, and then ids.
+const fn with_ids<const N: usize>() -> [Type; N] {
+    let mut types = [Type::Uuid; N];
     let mut i = 0;
     while i < INSERT_TYPES.len() {
         types[i] = INSERT_TYPES[i];
@@ -187,13 +212,18 @@ pub fn push_insert<'a>(
     may_be_taken: bool,
 ) {
     let args = insert_args(row, state, now);
-    match &row.schedule_id {
-        Some(schedule) => {
+    match (&row.schedule_id, &row.parent) {
+        (Some(schedule), _) => {
             let mut args = args.to_vec();
             args.push(Arg::Uuid(schedule));
             batch.push(&INSERT_SCHEDULED, &args);
         }
-        None => batch.push(if may_be_taken { &INSERT_UNLESS_TAKEN } else { &INSERT }, &args),
+        (None, Some(parent)) => {
+            let mut args = args.to_vec();
+            args.extend([Arg::Uuid(&parent.instance), Arg::uuid(parent.bookmark.as_ref())]);
+            batch.push(&INSERT_CHILD, &args);
+        }
+        (None, None) => batch.push(if may_be_taken { &INSERT_UNLESS_TAKEN } else { &INSERT }, &args),
     }
 }
 
@@ -325,6 +355,14 @@ pub fn holder(key: &str) -> Option<Uuid> {
 /// Takes an activation key for an instance; a taken one is a unique violation (23505).
 pub fn set_key(id: Uuid, key: Option<&str>, correlation_id: Option<&str>) {
     SET_KEY.run(&[Arg::Uuid(&id), Arg::text(key), Arg::text(correlation_id)]);
+}
+
+static FORGET_PARENT: Statement =
+    Statement::new("UPDATE workflow.instances SET parent_bookmark_id = NULL WHERE id = $1", &[Type::Uuid]);
+
+/// The parent has heard of this instance, and waits for it no longer.
+pub fn forget_parent(id: Uuid) {
+    FORGET_PARENT.run(&[Arg::Uuid(&id)]);
 }
 
 /// Instances that this one started, in order of id.

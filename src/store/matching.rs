@@ -66,7 +66,7 @@ macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT b.instance_id, b.id, b.activity_id, b.node_id, b.activity_type, b.activity_instance_id, b.name, b.hash, \
-             b.payload, b.correlation_id FROM workflow.bookmarks b ",
+             b.payload, b.auto_burn, b.correlation_id FROM workflow.bookmarks b ",
             $rest
         )
     };
@@ -86,7 +86,7 @@ fn read_stored(row: &mut Row<'_>) -> Stored {
         payload: row.maybe::<Value>(),
         metadata: None,
         callback: None,
-        auto_burn: true,
+        auto_burn: row.get(),
         auto_complete: true,
         due_at: None,
     };

@@ -132,11 +132,16 @@ pub fn shapes() -> Vec<i32> {
 
 macro_rules! select {
     ($rest:literal) => {
+        select!("workflow.bookmark_queue", $rest)
+    };
+    ($from:literal, $rest:literal) => {
         concat!(
             "SELECT q.id, q.bookmark_id, q.instance_id, q.activity_instance_id, q.hash, q.name, q.correlation_id, \
              q.activity_type, q.activity_id, q.stimulus, q.input, q.attempts, q.expires_at, q.deferred_for IS NOT NULL, \
              o.id, o.role, o.system_identifier, o.name \
-             FROM workflow.bookmark_queue q JOIN workflow.owners o ON o.id = q.sender ",
+             FROM ",
+            $from,
+            " q JOIN workflow.owners o ON o.id = q.sender ",
             $rest
         )
     };
@@ -301,6 +306,26 @@ static TAKE: Statement = Statement::new(
 /// Takes an item out of the queue. `false`: somebody else has it.
 pub fn take(id: Uuid) -> bool {
     TAKE.run(&[Arg::Uuid(&id)]) > 0
+}
+
+static TAKE_ALL_OF: Statement = Statement::new(
+    concat!(
+        "WITH gone AS (DELETE FROM workflow.bookmark_queue WHERE id IN (SELECT q.id FROM workflow.bookmark_queue q \
+             WHERE q.shape = $1 AND q.match_key = $2 AND q.bookmark_id = $3 AND q.expires_at > $4 \
+                 AND q.deferred_for IS NULL AND (q.not_before IS NULL OR q.not_before <= $4) \
+             ORDER BY q.id LIMIT $5 FOR UPDATE SKIP LOCKED) RETURNING *) ",
+        select!("gone", "ORDER BY q.id")
+    ),
+    &[Type::Integer, Type::BigInt, Type::Uuid, Type::Timestamp, Type::BigInt],
+);
+
+/// Takes all items with the same filter as this one, which names a bookmark, out of the queue, oldest first.
+pub fn take_all_of(item: &Item, now: Timestamp, limit: i64) -> Vec<Item> {
+    let shape = shape_of(&item.filter);
+    let key = key_of_filter(&item.filter, shape);
+    let bookmark = item.filter.bookmark_id.unwrap_or_default();
+    let args = [Arg::Integer(shape), Arg::BigInt(key), Arg::Uuid(&bookmark), Arg::Timestamp(now), Arg::BigInt(limit)];
+    TAKE_ALL_OF.rows(&args, read)
 }
 
 static PAGE: Statement = Statement::new(

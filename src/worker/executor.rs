@@ -167,8 +167,7 @@ impl Worker {
         process::report(Some("firing what is due"));
         let mut outcomes = Vec::with_capacity(fires.len());
         let committed = process::transaction(|| {
-            let mut session = Session::begin();
-            session.has_waited = true;
+            let mut session = Session::pass();
             for (i, fire) in fires.iter().enumerate() {
                 if !self.is_on(i) {
                     break;
@@ -210,8 +209,7 @@ impl Worker {
         let restricted = self.role == Oid::INVALID;
         let outcome = process::transaction(|| {
             let _timeout = session::StatementTimeout::arm();
-            let mut session = Session::begin();
-            session.has_waited = true;
+            let mut session = Session::pass();
             access::serving_restricted(restricted, || fire_one(&mut session, fire, false))
         });
         let outcome = match outcome {
@@ -245,8 +243,7 @@ impl Worker {
         };
         session::reset();
         let settled = process::transaction(|| {
-            let mut session = Session::begin();
-            session.has_waited = true;
+            let mut session = Session::pass();
             access::serving_restricted(self.role == Oid::INVALID, || command::settle(&mut session, id, &result))
         });
         let outcome = match settled {

@@ -132,8 +132,7 @@ impl Look {
         if identity::read() == Identity::Foreign {
             return Ok(Found::Foreign);
         }
-        let mut session = Session::begin();
-        session.has_waited = true;
+        let mut session = Session::pass();
         let now = Timestamp::from(clock::now());
         if self.retry_at <= process::now() {
             self.retry_at = i64::MAX;

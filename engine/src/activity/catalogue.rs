@@ -4,10 +4,11 @@
 //! activities that users register in SQL share the one entry [`CUSTOM`].
 
 use crate::activity::{
-    Activity, Cases, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, complete, correlate, cron, custom,
-    delay, end, event, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart, for_,
-    for_each, fork, if_, not_found, parallel, publish_event, run_task, scheduled_command, sequence, set_name,
-    set_output, set_variable, sql, start, start_at, switch, timer, while_, write_line,
+    Activity, Cases, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, bulk_dispatch_workflows, complete,
+    correlate, cron, custom, delay, dispatch_workflow, end, event, execute_workflow, fault, finish, flow_decision,
+    flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each, fork, if_, not_found, parallel,
+    publish_event, run_task, scheduled_command, sequence, set_name, set_output, set_variable, sql, start, start_at,
+    switch, timer, while_, write_line,
 };
 
 /// All activity types, in the order of the documentation.
@@ -40,6 +41,9 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &event::Event,
     &publish_event::PublishEvent,
     &run_task::RunTask,
+    &execute_workflow::ExecuteWorkflow,
+    &dispatch_workflow::DispatchWorkflow,
+    &bulk_dispatch_workflows::BulkDispatchWorkflows,
     &delay::Delay,
     &start_at::StartAt,
     &timer::Timer,

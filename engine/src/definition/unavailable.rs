@@ -7,12 +7,9 @@ use super::spelling;
 use crate::activity::catalogue;
 
 /// Activity types of Elsa that are known to exist but not available in this version.
-const ELSA_ONLY: [&str; 23] = [
-    "BulkDispatchWorkflows",
+const ELSA_ONLY: [&str; 20] = [
     "Composite",
-    "DispatchWorkflow",
     "DownloadHttpFile",
-    "ExecuteWorkflow",
     "FlowSendHttpRequest",
     "HttpEndpoint",
     "Inline",

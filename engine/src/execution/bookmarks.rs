@@ -11,6 +11,11 @@ use crate::journal::EventKind;
 use crate::stimulus;
 
 impl Execution<'_> {
+    /// Takes away the bookmarks of this execution.
+    pub fn drop_bookmarks(&mut self) {
+        self.core.drop_bookmarks(self.sequence);
+    }
+
     /// Makes a bookmark of this execution and returns its id.
     pub fn create_bookmark(&mut self, new: NewBookmark) -> Result<Uuid, Fault> {
         let node = self.node;

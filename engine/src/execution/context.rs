@@ -59,6 +59,11 @@ impl<'a> Execution<'a> {
         self.core.id_of(self.sequence)
     }
 
+    /// Id of the instance.
+    pub fn instance_id(&self) -> Uuid {
+        self.core.instance.id
+    }
+
     /// A new id.
     pub fn new_id(&mut self) -> Uuid {
         self.core.host.new_id()

@@ -52,6 +52,19 @@ impl Execution<'_> {
         self.evaluate_input_of(self.node, index)
     }
 
+    /// Whether an input was given.
+    pub fn has_input(&self, index: usize) -> bool {
+        self.node.inputs.get(index).is_some_and(Option::is_some)
+    }
+
+    /// Evaluates an input now, with a variable that only it sees.
+    pub fn evaluate_input_with(&mut self, index: usize, name: &str, value: Value) -> Result<Value, Fault> {
+        self.push_variable(name, value);
+        let outcome = self.evaluate_input(index);
+        self.pop_variable();
+        outcome
+    }
+
     /// Evaluates a condition now; null is false.
     pub fn evaluate_boolean(&mut self, index: usize) -> Result<bool, Fault> {
         let value = self.evaluate_input(index)?;

@@ -44,6 +44,7 @@ pub(crate) struct Mark {
     cleared: usize,
     tasks: usize,
     events: usize,
+    children: usize,
     stimuli: usize,
 }
 
@@ -60,6 +61,7 @@ impl Core<'_> {
             cleared: work.delta.cleared.len(),
             tasks: work.delta.tasks.len(),
             events: work.delta.events.len(),
+            children: work.delta.children.len(),
             stimuli: work.delta.stimuli.len(),
         }
     }
@@ -74,6 +76,7 @@ impl Core<'_> {
         delta.cleared.truncate(mark.cleared);
         delta.tasks.truncate(mark.tasks);
         delta.events.truncate(mark.events);
+        delta.children.truncate(mark.children);
         delta.stimuli.truncate(mark.stimuli);
         while let Some(entry) = self.work.undo.pop() {
             self.undo(entry);

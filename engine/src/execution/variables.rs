@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::execution::Execution;
 use crate::execution::core::Core;
 use crate::execution::undo::Undo;
 use crate::fault::Fault;
@@ -60,6 +61,22 @@ impl Core<'_> {
         let before = std::mem::replace(slot, value);
         let changed = std::mem::replace(&mut self.work.delta.changed.variables, true);
         self.work.undo.push(Undo::WorkflowVariable(name.to_owned(), before, changed));
+    }
+}
+
+impl Execution<'_> {
+    /// Gives this execution a variable for a moment.
+    pub(crate) fn push_variable(&mut self, name: &str, value: Value) {
+        if let Some(context) = self.core.instance.state.contexts.get_mut(&self.sequence) {
+            context.variables.push((name.to_owned(), Json(value)));
+        }
+    }
+
+    /// Takes the last one back.
+    pub(crate) fn pop_variable(&mut self) {
+        if let Some(context) = self.core.instance.state.contexts.get_mut(&self.sequence) {
+            context.variables.pop();
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod children;
 mod control;
 mod custom;
 mod data;

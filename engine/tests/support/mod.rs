@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
 use workflow_engine::calendar::{Utc0, Zone};
+use workflow_engine::child::NewChild;
 use workflow_engine::definition::{ActivityTypes, CustomType, ReadLimits, compile};
 use workflow_engine::execution::{self, Delta, Limits, sequence_of};
 use workflow_engine::expression::Scope;
@@ -145,6 +146,13 @@ impl Host for FakeHost {
         Ok(())
     }
 
+    fn child_version(&mut self, definition_id: &str, _input: &Map<String, Value>) -> Result<Uuid, Fault> {
+        match definition_id {
+            "missing" => Err(Fault::new("42704", "workflow definition \"missing\" does not exist")),
+            _ => Ok(Uuid::from_u128(1)),
+        }
+    }
+
     fn write_line(&mut self, text: &str) {
         self.lines.push(text.to_owned());
     }
@@ -182,6 +190,8 @@ pub struct World {
     pub bookmarks: Vec<Bookmark>,
     pub last: Delta,
     pub trail: Vec<journal::Event>,
+    /// Child workflows that it asked for.
+    pub children: Vec<NewChild>,
 }
 
 impl World {
@@ -202,6 +212,7 @@ impl World {
             bookmarks: Vec::new(),
             last: Delta::default(),
             trail: Vec::new(),
+            children: Vec::new(),
         }
     }
 
@@ -233,7 +244,17 @@ impl World {
         self.try_resume(index, input).expect("the burst ends");
     }
 
+    /// Resumes a bookmark with several inputs in one burst.
+    pub fn resume_each(&mut self, index: usize, inputs: &[Value]) {
+        let inputs: Vec<Option<&Value>> = inputs.iter().map(Some).collect();
+        self.try_resume_each(index, &inputs).expect("the burst ends");
+    }
+
     pub fn try_resume(&mut self, index: usize, input: Option<&Value>) -> Result<(), Error> {
+        self.try_resume_each(index, &[input])
+    }
+
+    fn try_resume_each(&mut self, index: usize, inputs: &[Option<&Value>]) -> Result<(), Error> {
         let bookmark = &self.bookmarks[index];
         let id = bookmark.id;
         let resumed = Resumed {
@@ -246,8 +267,9 @@ impl World {
             auto_burn: bookmark.auto_burn,
             auto_complete: bookmark.auto_complete,
         };
-        let delta =
-            execution::resume(&self.program, &mut self.instance, &resumed, input, &mut self.host, &self.limits)?;
+        let inputs = inputs.iter().copied();
+        let (program, instance) = (&self.program, &mut self.instance);
+        let delta = execution::resume_each(program, instance, &resumed, inputs, &mut self.host, &self.limits)?;
         self.store(delta, Some(id));
         Ok(())
     }
@@ -293,6 +315,7 @@ impl World {
         let bytes = journal::encode(&delta.events);
         assert_eq!(journal::decode(&bytes).expect("readable events"), delta.events);
         self.trail.extend(delta.events.iter().cloned());
+        self.children.extend(delta.children.iter().cloned());
         self.last = delta;
         self.reload();
         self.check();
@@ -304,6 +327,11 @@ impl World {
         let state = decode_state(&bytes).expect("a readable state");
         assert_eq!(state, self.instance.state);
         self.instance.state = state;
+    }
+
+    /// Bytes of the stored state.
+    pub fn state_size(&self) -> usize {
+        encode_state(&self.instance.state).len()
     }
 
     /// What must hold between two bursts, whatever happened.

@@ -168,6 +168,15 @@ SELECT pg_temp.run($example${"type": "PublishEvent", "eventName": "OrderShipped"
 -- Waiting and telling
 SELECT pg_temp.run($example${"id": "Check", "type": "RunTask", "taskName": "Check invoice", "payload": {"object": {"amount": {"input": "amount"}}}, "result": {"output": "Answer"}}$example$);
 
+-- Child workflows
+SELECT pg_temp.run($example${"id": "Call", "type": "ExecuteWorkflow", "workflowDefinitionId": "greet", "input": {"object": {"name": {"input": "name"}}}, "correlationId": {"input": "number"}, "waitForCompletion": true, "result": {"output": "Greeting"}}$example$);
+
+-- Child workflows
+SELECT pg_temp.run($example${"id": "Leave", "type": "DispatchWorkflow", "workflowDefinitionId": "greet", "input": {"name": "Ada"}, "waitForCompletion": true, "result": {"output": "Greeting"}}$example$);
+
+-- Child workflows
+SELECT pg_temp.run($example${"id": "Bulk", "type": "BulkDispatchWorkflows", "workflowDefinitionId": "greet", "items": ["Ada", {"name": "Grace"}], "defaultItemInputKey": "name", "correlationIdFunction": {"js": "`greeting of ${getItem().name ?? getItem()}`"}, "childFaulted": {"type": "WriteLine", "text": {"js": "`${getChildInstanceId()} failed`"}}}$example$);
+
 -- Time
 SELECT pg_temp.run($example${"id": "Pause", "type": "Delay", "timeSpan": "1 day 12 hours"}$example$);
 

@@ -230,11 +230,14 @@ impl<'d> Walk<'d, '_> {
         let (depth, in_loop, ports) =
             (sketch.depth + 1, sketch.in_loop, sketch.descriptor().map_or(&[][..], |d| d.ports));
         self.pending.extend(found.into_iter().rev().map(|(slot, step, value)| {
-            let body = matches!(slot, Slot::Port(port) if ports.get(port) == Some(&"body"));
+            let body = matches!(slot, Slot::Port(port) if ports.get(port).is_some_and(|name| BODIES.contains(name)));
             Pending { value, slot: Some((ix, slot)), step, depth, in_loop: in_loop || body }
         }));
     }
 }
+
+/// Ports whose activities get variables that nobody declares.
+const BODIES: [&str; 3] = ["body", "childCompleted", "childFaulted"];
 
 type Found<'d> = Vec<(Slot, String, &'d Value)>;
 

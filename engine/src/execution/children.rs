@@ -1,0 +1,45 @@
+//! Starting child workflows.
+
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::child::{Begin, NewChild};
+use crate::execution::Execution;
+use crate::execution::variables::check_depth;
+use crate::fault::Fault;
+use crate::journal::EventKind;
+
+/// Input that Elsa gives to every child.
+const PARENT: &str = "ParentInstanceId";
+
+/// A child as an activity asks for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StartChild {
+    /// Its id.
+    pub id: Uuid,
+    /// Its input.
+    pub input: Map<String, Value>,
+    /// Its correlation id.
+    pub correlation_id: Option<String>,
+    /// The bookmark of this execution that hears of it.
+    pub bookmark_id: Option<Uuid>,
+    /// When it runs.
+    pub begin: Begin,
+}
+
+impl Execution<'_> {
+    /// Starts a child of the published version of a definition after the burst. A definition that is not there, or
+    /// that does not accept the input, is a fault here.
+    pub fn start_child(&mut self, definition_id: &str, child: StartChild) -> Result<(), Fault> {
+        let StartChild { id, mut input, correlation_id, bookmark_id, begin } = child;
+        input.values().try_for_each(check_depth)?;
+        let version_id = self.core.host.child_version(definition_id, &input)?;
+        input.entry(PARENT).or_insert_with(|| Value::String(self.core.instance.id.to_string()));
+        self.journal(
+            EventKind::ChildStarted,
+            Some(json!({ "instance_id": id.to_string(), "definition_id": definition_id })),
+        );
+        self.core.work.delta.children.push(NewChild { id, version_id, input, correlation_id, bookmark_id, begin });
+        Ok(())
+    }
+}

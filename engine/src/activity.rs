@@ -37,6 +37,7 @@ pub mod if_;
 pub mod not_found;
 pub mod parallel;
 pub mod publish_event;
+pub mod run_java_script;
 pub mod run_task;
 pub mod scheduled_command;
 pub mod sequence;
@@ -110,6 +111,8 @@ pub struct InputDescriptor {
     pub required: bool,
     /// Whether it is evaluated before the activity runs (otherwise the activity asks for it).
     pub auto_evaluate: bool,
+    /// Whether it is a script that the activity runs: constant text, or JavaScript written as an expression.
+    pub script: bool,
     /// What a constant must satisfy, beyond its type, when the definition is stored.
     pub check: Option<Check>,
     /// What it means.

@@ -217,7 +217,7 @@ fn all_problems_are_reported_with_their_places() {
         "root": {"type": "Flowchart",
             "activities": [
                 {"type": "Sql", "id": "e"},
-                {"type": "ParallelForEach", "items": [1]},
+                {"type": "BulkDispatchWorkflows", "items": [1]},
                 {"type": "WriteLine", "id": "e", "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "1"}}},
                 {"type": "WriteLine", "txt": "x", "text": {"var": "Missing"}},
                 {"type": "Elsa.RunCSharp", "id": "a/b~c"},
@@ -230,7 +230,7 @@ fn all_problems_are_reported_with_their_places() {
         "/options/activationStrategy: unknown activation strategy \"Sometimes\"",
         "/variables/2: a variable must be an object, not a number",
         "/variables: variable \"A\" is declared twice",
-        "/root/activities/1: activity type \"ParallelForEach\" is not supported",
+        "/root/activities/1: activity type \"BulkDispatchWorkflows\" is not supported",
         "/root/activities/2: duplicate activity id \"e\"",
         "/root/activities/4: activity type \"Elsa.RunCSharp\" is not supported: its code cannot run",
         "/root/activities/5: an activity must be an object or an array of activities, not a number",
@@ -579,4 +579,36 @@ fn a_plain_text_stays_text_where_anything_may_stand() {
     let value = node(&program, "SetVariable1").inputs[0].as_ref().map(|input| &input.kind);
     assert_eq!(value, Some(&ExpressionKind::Literal(json!("{not JSON"))));
     round_trip(&document);
+}
+
+#[test]
+fn a_script_is_constant_text_and_text_when_it_is_exported() {
+    let elsa = json!({"typeName": "String", "expression": {"type": "Literal", "value": "setOutcome('A')"}});
+    for script in [json!("setOutcome('A')"), json!({"js": "setOutcome('A')"}), elsa.clone()] {
+        let document = with_root(json!({"id": "r", "type": "RunJavaScript", "script": script}));
+        let compiled = program(&document);
+        let read = node(&compiled, "r").inputs[0].as_ref().expect("a script");
+        assert_eq!(read.kind, ExpressionKind::JavaScript("setOutcome('A')".into()));
+        assert_eq!(round_trip(&document)["root"]["script"], elsa);
+    }
+    for script in [json!({"sql": "1"}), json!({"input": "code"}), json!({"object": {"js": "1"}})] {
+        let found = problems_of_root(json!({"type": "RunJavaScript", "script": script}));
+        assert_eq!(found, ["/root/script: a script must be constant text"]);
+    }
+    let broken = with_root(json!({"type": "RunJavaScript", "script": "setOutcome("}));
+    let limits = ReadLimits { check_scripts: true, ..ReadLimits::default() };
+    let found = compile(&broken, &Registered, &limits, false).expect_err("a problem");
+    assert_eq!(found[0].path, "/root/script");
+    assert!(try_compile(&broken).is_ok(), "what is stored already is not parsed again");
+}
+
+#[test]
+fn what_has_no_form_in_a_database_is_refused_with_a_hint() {
+    for (name, hint) in
+        [("ReadLine", "RunTask"), ("Inline", "RunJavaScript"), ("Elsa.DynamicActivity", "custom activity")]
+    {
+        let found = problems_of_root(json!({"type": name}));
+        assert!(found[0].starts_with(&format!("/root: activity type \"{name}\" is not supported")), "{found:?}");
+        assert!(found[0].contains(hint), "{found:?}");
+    }
 }

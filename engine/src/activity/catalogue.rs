@@ -6,8 +6,8 @@
 use crate::activity::{
     Activity, Cases, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, complete, correlate, cron, custom,
     delay, end, event, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart, for_,
-    for_each, fork, if_, not_found, parallel, publish_event, run_task, scheduled_command, sequence, set_name,
-    set_output, set_variable, sql, start, start_at, switch, timer, while_, write_line,
+    for_each, fork, if_, not_found, parallel, publish_event, run_java_script, run_task, scheduled_command, sequence,
+    set_name, set_output, set_variable, sql, start, start_at, switch, timer, while_, write_line,
 };
 
 /// All activity types, in the order of the documentation.
@@ -45,6 +45,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &timer::Timer,
     &cron::Cron,
     &sql::Sql,
+    &run_java_script::RunJavaScript,
     &scheduled_command::ScheduledCommand,
 ];
 
@@ -92,7 +93,16 @@ impl Descriptor {
 impl InputDescriptor {
     /// An optional input, evaluated before the activity runs.
     pub const fn new(name: &'static str, type_name: &'static str, description: &'static str) -> Self {
-        Self { name, type_name, default: None, required: false, auto_evaluate: true, check: None, description }
+        Self {
+            name,
+            type_name,
+            default: None,
+            required: false,
+            auto_evaluate: true,
+            script: false,
+            check: None,
+            description,
+        }
     }
 
     /// Gives it a default, as JSON text.
@@ -113,6 +123,14 @@ impl InputDescriptor {
     #[must_use]
     pub const fn checked(mut self, check: Check) -> Self {
         self.check = Some(check);
+        self
+    }
+
+    /// Makes it a script that the activity runs.
+    #[must_use]
+    pub const fn script(mut self) -> Self {
+        self.script = true;
+        self.auto_evaluate = false;
         self
     }
 

@@ -227,6 +227,8 @@ impl<'a> Reading<'a> {
             // The parameters of a statement are expressions, each of them.
             if descriptor.uses_sql && input.name == "parameters" {
                 self.reader.template_input(value, type_name, &place)
+            } else if input.script {
+                self.reader.script(value, &place)
             } else {
                 self.reader.input(value, type_name, &place)
             }

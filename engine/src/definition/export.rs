@@ -150,6 +150,7 @@ impl<'a> Writer<'a> {
                 let template = descriptor.uses_sql && input.name == "parameters" && value.is_array();
                 let written = match template {
                     true => values::template(value, input.type_name),
+                    false if input.script => values::script(value, self.names),
                     false => values::input(value, input.type_name, self.names),
                 };
                 self.out.insert(input.name.into(), written);

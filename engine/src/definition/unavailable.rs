@@ -12,6 +12,7 @@ const ELSA_ONLY: [&str; 23] = [
     "Composite",
     "DispatchWorkflow",
     "DownloadHttpFile",
+    "DynamicActivity",
     "ExecuteWorkflow",
     "FlowSendHttpRequest",
     "HttpEndpoint",
@@ -21,7 +22,6 @@ const ELSA_ONLY: [&str; 23] = [
     "PublishWebhook",
     "ReadLine",
     "RunCSharp",
-    "RunJavaScript",
     "RunPython",
     "SendEmail",
     "SendHttpRequest",
@@ -43,8 +43,10 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
     }
     let reason = match short {
         "RunCSharp" | "RunPython" => {
-            "its code cannot run in the database; use SQL, JavaScript expressions or a custom activity"
+            "its code cannot run in the database; use SQL, \"RunJavaScript\" or a custom activity"
         }
+        "ReadLine" => "nobody types at the database; use \"RunTask\", whose result is what was entered",
+        "Inline" | "DynamicActivity" => "its body is .NET code; use SQL, \"RunJavaScript\" or a custom activity",
         "SqlCommand" | "SqlQuery" | "SqlSingleValue" => "use the activity type \"Sql\"",
         "HttpEndpoint"
         | "SendHttpRequest"

@@ -27,11 +27,13 @@ pub struct Execution<'a> {
     pub(crate) sequence: u32,
     pub(crate) node: &'a Node,
     pub(crate) inputs: Vec<Value>,
+    /// Where a script that this activity runs says its outcomes.
+    pub(crate) outcomes: Option<Vec<String>>,
 }
 
 impl<'a> Execution<'a> {
     pub(crate) fn new(core: Core<'a>, sequence: u32, node: &'a Node) -> Self {
-        Self { core, sequence, node, inputs: Vec::new() }
+        Self { core, sequence, node, inputs: Vec::new(), outcomes: None }
     }
 
     /// The program that runs.

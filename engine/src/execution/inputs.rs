@@ -2,11 +2,14 @@
 
 use serde_json::Value;
 
-use crate::execution::Execution;
-use crate::expression::evaluate;
+use crate::execution::{Execution, Outcomes};
+use crate::expression::{evaluate, javascript};
 use crate::fault::Fault;
 use crate::program::{Expression, Node, NodeIx};
 use crate::value::{as_bool, to_text};
+
+/// The outcome of an activity that says nothing else.
+const DONE: &str = "Done";
 
 impl Execution<'_> {
     /// Evaluates the inputs that the descriptor says are evaluated before the activity runs.
@@ -45,6 +48,17 @@ impl Execution<'_> {
     /// Evaluates an expression in the scope of this execution.
     pub fn evaluate(&mut self, expression: &Expression) -> Result<Value, Fault> {
         evaluate(expression, self)
+    }
+
+    /// Runs a script that may say with which outcomes this activity completes; gives its value and them.
+    pub fn run_script(&mut self, source: &str) -> Result<(Value, Outcomes), Fault> {
+        self.outcomes = Some(vec![DONE.to_owned()]);
+        let value = javascript::evaluate(source, self);
+        let outcomes = match self.outcomes.take() {
+            Some(names) if names != [DONE] => Outcomes::Named(names),
+            _ => Outcomes::Done,
+        };
+        Ok((value?, outcomes))
     }
 
     /// Evaluates an input now.

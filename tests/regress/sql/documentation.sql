@@ -180,6 +180,14 @@ SELECT pg_temp.run($example${"id": "Quarter", "type": "Timer", "interval": "00:1
 -- Time
 SELECT pg_temp.run($example${"id": "Evening", "type": "Cron", "cronExpression": "0 18 * * MON-FRI", "timeZone": "Europe/Berlin", "canStartWorkflow": true}$example$);
 
+-- Running a script
+SELECT pg_temp.run($example${"type": "Flowchart",
+    "activities": [
+        {"id": "sort", "type": "RunJavaScript", "script": "setOutcome(getInput('days') > 5 ? 'Long' : 'Short')", "possibleOutcomes": ["Long", "Short"]},
+        {"id": "l", "type": "WriteLine", "text": "a long absence"},
+        {"id": "s", "type": "WriteLine", "text": "a short absence"}],
+    "connections": [["sort", "Long", "l"], ["sort", "Short", "s"]]}$example$);
+
 -- Running SQL
 SELECT pg_temp.run($example${"type": "Sql", "statement": "SELECT n, n * ($1)::numeric AS amount FROM generate_series(1, 2) AS n", "parameters": [{"sql": "1.10"}], "result": {"output": "Rows"}, "rowCount": {"output": "Count"}}$example$);
 SELECT * FROM wf_check();

@@ -14,6 +14,14 @@ pub(super) fn input(value: &Value, type_name: &str, names: Names<'_>) -> Value {
     wrapped(expression(value, names), type_name)
 }
 
+/// A script in its wrapper: Elsa takes the value of an expression for the script, so it has to be text.
+pub(super) fn script(value: &Value, names: Names<'_>) -> Value {
+    match short_form(value) {
+        Some(("js", source)) => input(source, "String", names),
+        _ => input(value, "String", names),
+    }
+}
+
 /// A plain array of expressions in a wrapper.
 pub(super) fn template(value: &Value, type_name: &str) -> Value {
     wrapped(object(value), type_name)

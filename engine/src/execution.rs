@@ -21,6 +21,7 @@ mod burst;
 mod context;
 pub(crate) mod core;
 mod family;
+mod flow;
 mod inputs;
 mod items;
 mod outputs;

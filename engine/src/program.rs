@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::activity::Activity;
 use crate::activity::flowchart::graph::FlowGraph;
+use crate::activity::flowchart::merge::FlowMode;
 use crate::calendar::Interval;
 
 /// Index of a node in [`Program::nodes`].
@@ -61,6 +62,8 @@ pub struct Options {
     pub incidents: IncidentStrategy,
     /// Whose rights user SQL has.
     pub security: Security,
+    /// How flowcharts that say nothing decide what runs next.
+    pub flowcharts: FlowMode,
     /// How long finished instances are kept.
     pub retention: Option<Interval>,
 }

@@ -612,3 +612,38 @@ fn what_has_no_form_in_a_database_is_refused_with_a_hint() {
         assert!(found[0].contains(hint), "{found:?}");
     }
 }
+
+#[test]
+fn modes_of_flowcharts_are_words_that_are_checked() {
+    let found = problems(&json!({"definitionId": "d", "options": {"flowchartMode": "tokens"},
+        "root": {"type": "Flowchart", "mode": 1, "activities": [
+            {"type": "Flowchart", "customProperties": {"Flowchart:ExecutionMode": "Petri"}},
+            {"id": "a", "type": "WriteLine", "mergeMode": "Sometimes"},
+            {"id": "b", "type": "WriteLine", "customProperties": {"mergeMode": true}}]}}));
+    let merge = "it is None, Stream, Merge, Converge, Cascade, Race";
+    let expected = [
+        "/options/flowchartMode: unknown flowchartMode \"tokens\": it is TokenBased or CounterBased".to_owned(),
+        "/root/mode: \"mode\" must be a string, not a number".to_owned(),
+        format!("/root/activities/1/mergeMode: unknown mergeMode \"Sometimes\": {merge}"),
+        "/root/activities/2/customProperties/mergeMode: \"mergeMode\" must be a string, not a boolean".to_owned(),
+        "/root/activities/0/customProperties/Flowchart:ExecutionMode: unknown Flowchart:ExecutionMode \"Petri\": it is TokenBased or CounterBased".to_owned(),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn modes_are_exported_among_the_properties() {
+    let exported = round_trip(&json!({"definitionId": "d", "options": {"flowchartMode": "token"},
+        "root": {"type": "Flowchart", "mode": "counter", "activities": [
+            {"id": "a", "type": "WriteLine", "mergeMode": "race", "canStartWorkflow": false},
+            {"id": "b", "type": "Flowchart"},
+            {"id": "c", "type": "Flowchart", "mode": "default"}]}}));
+    assert_eq!(exported["options"]["flowchartMode"], "token");
+    let root = &exported["root"];
+    assert_eq!(root["customProperties"]["Flowchart:ExecutionMode"], "CounterBased");
+    assert_eq!(root["mode"], Value::Null);
+    assert_eq!(root["activities"][0]["customProperties"]["mergeMode"], "race");
+    assert_eq!(root["activities"][0]["mergeMode"], Value::Null);
+    assert_eq!(root["activities"][1]["customProperties"].get("Flowchart:ExecutionMode"), None);
+    assert_eq!(root["activities"][2]["customProperties"]["Flowchart:ExecutionMode"], "default");
+}

@@ -10,6 +10,7 @@ use super::problem::{ProblemKind, Problems};
 use super::scope::Scopes;
 use super::spelling;
 use super::{CustomType, connections};
+use crate::activity::flowchart::merge::FlowMode;
 use crate::activity::{Activity, Cases, Descriptor, InputDescriptor, catalogue};
 use crate::program::{Binding, Case, Expression, ExpressionKind, Node, NodeIx};
 use crate::value::parse_type_name;
@@ -49,8 +50,14 @@ const SET_VARIABLE: &str = "Elsa.SetVariable";
 /// Type that has connections.
 pub(super) const FLOWCHART: &str = "Elsa.Flowchart";
 
-/// Reads all activities.
-pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, workflow: &str, problems: &mut Problems) -> Vec<Node> {
+/// Reads all activities; `mode` is that of flowcharts which say nothing.
+pub(super) fn read_all(
+    outline: &Outline<'_>,
+    scopes: &Scopes,
+    workflow: &str,
+    mode: FlowMode,
+    problems: &mut Problems,
+) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::with_capacity(outline.sketches.len());
     let mut path_bytes = 0;
     for (ix, sketch) in outline.sketches.iter().enumerate() {
@@ -64,8 +71,12 @@ pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, workflow: &str, p
         let node_id = format!("{above}:{}", sketch.id);
         let mut node = plain(sketch, node_id);
         node.variables = scopes.declared(ix).to_vec();
-        let mut reading =
-            Reading { outline, ix, reader: Reader { names: scopes.names(outline, ix), problems, uses_sql: false } };
+        let mut reading = Reading {
+            outline,
+            ix,
+            mode,
+            reader: Reader { names: scopes.names(outline, ix), problems, uses_sql: false },
+        };
         match &sketch.kind {
             Kind::Known(activity) => reading.known(sketch, *activity, &mut node),
             Kind::Custom(custom) => reading.custom(sketch, custom, &mut node),
@@ -121,6 +132,7 @@ pub(super) fn node_ix(ix: usize) -> NodeIx {
 struct Reading<'a> {
     outline: &'a Outline<'a>,
     ix: usize,
+    mode: FlowMode,
     reader: Reader<'a>,
 }
 
@@ -150,7 +162,7 @@ impl<'a> Reading<'a> {
         }
         node.cases = sketch.cases.iter().filter_map(|case| self.case(case, descriptor.cases)).collect();
         if descriptor.type_name == FLOWCHART {
-            node.flow = Some(Box::new(connections::read(self.outline, self.ix, self.reader.problems)));
+            node.flow = Some(Box::new(connections::read(self.outline, self.ix, self.mode, self.reader.problems)));
         }
     }
 
@@ -311,10 +323,10 @@ impl<'a> Reading<'a> {
     fn check_spelling(&mut self, members: &Map<String, Value>, descriptor: &Descriptor) {
         let inputs = descriptor.inputs.iter().map(|input| input.name);
         let outputs = descriptor.outputs.iter().map(|output| output.name);
-        let special = match descriptor.type_name {
-            SET_VARIABLE => Some("variable"),
-            FLOWCHART => Some("connections"),
-            _ => None,
+        let special: &[&str] = match descriptor.type_name {
+            SET_VARIABLE => &["variable"],
+            FLOWCHART => &["connections", "mode", "executionMode"],
+            _ => &[],
         };
         let known = inputs
             .chain(outputs)
@@ -322,7 +334,7 @@ impl<'a> Reading<'a> {
             .chain(descriptor.children)
             .chain((descriptor.cases != Cases::None).then_some("cases"))
             .chain(descriptor.container.then_some("variables"))
-            .chain(special)
+            .chain(special.iter().copied())
             .chain(COMMON);
         let owner = format!("activity type \"{}\"", descriptor.type_name);
         let place = self.place();

@@ -8,12 +8,14 @@ use serde_json::{Map, Value, json};
 
 use super::activity::{FLOWCHART, MAX_NODE_ID_BYTES};
 use super::custom::{Role, is_custom_member};
+use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::Problems;
 use super::scope::{Names, Scopes};
 use super::settings::Settings;
 use super::{ActivityTypes, CustomType, ReadLimits, connections, identity};
+use crate::activity::flowchart::merge::FlowMode;
 use crate::activity::{Cases, Descriptor};
 
 mod settings;
@@ -82,11 +84,20 @@ fn activities(outline: &Outline<'_>, scopes: &Scopes, workflow: &str) -> Option<
     let node_ids = node_ids(outline, workflow);
     let mut done: Vec<Option<Value>> = vec![None; outline.sketches.len()];
     for (ix, sketch) in outline.sketches.iter().enumerate().rev() {
-        let mut writer = Writer { sketch, names: scopes.names(outline, ix), out: Map::new(), taken: Vec::new() };
+        let mut writer = Writer {
+            sketch,
+            names: scopes.names(outline, ix),
+            out: Map::new(),
+            taken: Vec::new(),
+            properties: Vec::new(),
+        };
         match &sketch.kind {
             Kind::Known(activity) => writer.known(activity.descriptor(), &mut done),
             Kind::Custom(custom) => writer.custom(custom),
             Kind::Unknown => {}
+        }
+        if let Some(mode) = writer.take("mergeMode").filter(|mode| !mode.is_null()) {
+            writer.properties.push(("mergeMode", mode.clone()));
         }
         writer.rest(node_ids.get(ix).map(String::as_str));
         done[ix] = Some(Value::Object(writer.out));
@@ -117,6 +128,8 @@ struct Writer<'a> {
     out: Map<String, Value>,
     /// Members of the original that are written already, under the same name or another.
     taken: Vec<&'a str>,
+    /// What goes among the custom properties.
+    properties: Vec<(&'static str, Value)>,
 }
 
 impl<'a> Writer<'a> {
@@ -172,6 +185,7 @@ impl<'a> Writer<'a> {
             self.out.insert("variable".into(), values::variable(value, self.names));
         }
         if descriptor.type_name == FLOWCHART {
+            self.mode();
             let value = self.take("connections").unwrap_or(&Value::Null);
             self.out.insert("connections".into(), connections_of(value));
         }
@@ -181,6 +195,17 @@ impl<'a> Writer<'a> {
             }
             settings::variables(&mut self.out);
         }
+    }
+
+    /// The mode of a flowchart, which Elsa has among the properties.
+    fn mode(&mut self) {
+        let given = [self.take("mode"), self.take("executionMode")];
+        let Some(mode) = given.into_iter().flatten().find_map(Value::as_str) else {
+            return;
+        };
+        let name =
+            FlowMode::from_name(mode.trim()).flatten().map_or_else(|| mode.to_owned(), |mode| mode.name().to_owned());
+        self.properties.push((EXECUTION_MODE, name.into()));
     }
 
     fn custom(&mut self, custom: &CustomType) {
@@ -226,6 +251,7 @@ impl<'a> Writer<'a> {
             let given = member(members, name).or_else(|| old.and_then(|old| member(old, name)));
             fill(&mut properties, name, || given.cloned().unwrap_or(Value::Bool(false)));
         }
+        properties.extend(self.properties.drain(..).map(|(name, value)| (name.to_owned(), value)));
         let wrong_shape =
             entry(&self.out, "customProperties").is_some_and(|(_, value)| !(value.is_object() || value.is_null()));
         if !wrong_shape {

@@ -11,4 +11,5 @@ mod flowchart;
 mod scheduled_command;
 mod scripts;
 mod time;
+mod tokens;
 mod waiting;

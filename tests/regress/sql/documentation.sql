@@ -103,6 +103,15 @@ SELECT pg_temp.run($example${"type": "Flowchart",
         {"id": "ship", "type": "WriteLine", "text": "ship"}],
     "connections": [["fork", "Stock", "stock"], ["fork", "Credit", "credit"], ["stock", "join"], ["credit", "join"], ["join", "ship"]]}$example$);
 
+-- Token mode
+SELECT pg_temp.run($example${"type": "Flowchart", "mode": "token",
+    "activities": [
+        {"id": "begin", "type": "Start"},
+        {"id": "mail", "type": "Event", "eventName": "MailAnswered"},
+        {"id": "call", "type": "WriteLine", "text": "the customer calls"},
+        {"id": "answer", "type": "WriteLine", "text": "answered", "mergeMode": "Race"}],
+    "connections": [["begin", "mail"], ["begin", "call"], ["mail", "answer"], ["call", "answer"]]}$example$);
+
 -- Flowcharts
 SELECT pg_temp.run($example${"type": "Flowchart", "activities": [{"type": "FlowNode", "body": {"type": "WriteLine", "text": "inside"}}]}$example$);
 

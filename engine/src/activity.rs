@@ -36,6 +36,7 @@ pub mod fork;
 pub mod if_;
 pub mod not_found;
 pub mod parallel;
+pub mod parallel_for_each;
 pub mod publish_event;
 pub mod run_java_script;
 pub mod run_task;

@@ -92,6 +92,10 @@ fn anything() -> BoxedStrategy<Value> {
             }),
             1 => (1..4i64, inner.clone())
                 .prop_map(|(n, body)| json!({"type": "For", "start": 1, "end": n, "body": body})),
+            1 => (0..4i64, inner.clone()).prop_map(|(n, body)| {
+                json!({"type": "ParallelForEach", "items": [1, 2, 3], "body": body,
+                    "degreeOfParallelism": if n > 0 { json!(n) } else { Value::Null }})
+            }),
             1 => inner.clone().prop_map(|body| {
                 json!({"type": "While", "condition": {"sql": "N < 9"}, "body": [set("N", "N + 1"), body]})
             }),

@@ -6,8 +6,9 @@
 use crate::activity::{
     Activity, Cases, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, complete, correlate, cron, custom,
     delay, end, event, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart, for_,
-    for_each, fork, if_, not_found, parallel, publish_event, run_java_script, run_task, scheduled_command, sequence,
-    set_name, set_output, set_variable, sql, start, start_at, switch, timer, while_, write_line,
+    for_each, fork, if_, not_found, parallel, parallel_for_each, publish_event, run_java_script, run_task,
+    scheduled_command, sequence, set_name, set_output, set_variable, sql, start, start_at, switch, timer, while_,
+    write_line,
 };
 
 /// All activity types, in the order of the documentation.
@@ -28,6 +29,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &for_each::ForEach,
     &fork::Fork,
     &parallel::Parallel,
+    &parallel_for_each::ParallelForEach,
     &break_::Break,
     &complete::Complete,
     &finish::Finish,

@@ -7,7 +7,7 @@ use super::spelling;
 use crate::activity::catalogue;
 
 /// Activity types of Elsa that are known to exist but not available in this version.
-const ELSA_ONLY: [&str; 23] = [
+const ELSA_ONLY: [&str; 22] = [
     "BulkDispatchWorkflows",
     "Composite",
     "DispatchWorkflow",
@@ -18,7 +18,6 @@ const ELSA_ONLY: [&str; 23] = [
     "HttpEndpoint",
     "Inline",
     "Log",
-    "ParallelForEach",
     "PublishWebhook",
     "ReadLine",
     "RunCSharp",

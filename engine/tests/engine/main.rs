@@ -8,6 +8,7 @@ mod custom;
 mod data;
 mod faults;
 mod flowchart;
+mod parallel_for_each;
 mod scheduled_command;
 mod scripts;
 mod time;

@@ -142,6 +142,11 @@ SELECT pg_temp.run($example${"type": "Fork", "joinMode": "WaitAny", "branches": 
     {"id": "paid", "type": "Event", "eventName": "Paid"},
     {"id": "withdrawn", "type": "Event", "eventName": "Withdrawn"}]}$example$);
 
+-- Side by side
+SELECT pg_temp.run($example${"type": "ParallelForEach", "items": ["Ada", "Grace", "Edsger"], "degreeOfParallelism": 2, "body": [
+    {"id": "Approve", "type": "RunTask", "taskName": "Approve", "payload": {"object": {"by": {"var": "CurrentValue"}}}},
+    {"type": "WriteLine", "text": {"js": "`${getCurrentValue()} has approved`"}}]}$example$);
+
 -- Ends
 SELECT pg_temp.run($example$[[{"type": "WriteLine", "text": "inside"}, {"type": "End"}, {"type": "WriteLine", "text": "never"}], {"type": "WriteLine", "text": "outside"}]$example$);
 

@@ -48,6 +48,7 @@ pub mod set_variable;
 pub mod sql;
 pub mod start;
 pub mod start_at;
+pub mod state_machine;
 pub mod switch;
 pub mod timer;
 pub mod timing;
@@ -69,8 +70,8 @@ pub struct Descriptor {
     pub ports: &'static [&'static str],
     /// JSON property that holds a list of children (`activities`, `branches`), if any.
     pub children: Option<&'static str>,
-    /// Whether it has `cases`, and whether they hold activities.
-    pub cases: Cases,
+    /// Lists of objects that it has, such as `cases`.
+    pub parts: &'static [PartList],
     /// Outcomes it can complete with; empty means `Done`. For documentation.
     pub outcomes: &'static [&'static str],
     /// Whether it may carry `canStartWorkflow`.
@@ -85,15 +86,32 @@ pub struct Descriptor {
     pub example: &'static str,
 }
 
-/// Whether an activity has cases.
+/// A list of objects beside the inputs, such as the cases of a switch: each has texts, activities, a condition.
+#[derive(Debug)]
+pub struct PartList {
+    /// JSON property that holds the list.
+    pub name: &'static str,
+    /// What one of them is called in messages.
+    pub one: &'static str,
+    /// Text members, and whether each must be there.
+    pub texts: &'static [(&'static str, bool)],
+    /// Single-child ports.
+    pub ports: &'static [&'static str],
+    /// Whether it has a `condition`.
+    pub condition: PartCondition,
+    /// Whether text may stand for an object with that first text member alone.
+    pub short: bool,
+}
+
+/// Whether a part has a condition, and what one that is not there means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cases {
-    /// No `cases` property.
+pub enum PartCondition {
+    /// It has none.
     None,
-    /// Cases with label and condition.
-    Conditions,
-    /// Cases with label, condition and activity.
-    Activities,
+    /// It must have one; one that a designer left empty never holds. Elsa writes it without a wrapper.
+    Needed,
+    /// It may have one, as an input; without one it always holds.
+    Optional,
 }
 
 /// Judges a constant.

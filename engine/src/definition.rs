@@ -25,10 +25,12 @@ mod identity;
 mod json;
 mod options;
 mod outline;
+mod parts;
 mod problem;
 mod scope;
 mod settings;
 mod spelling;
+mod states;
 mod unavailable;
 
 pub use content::same_content;

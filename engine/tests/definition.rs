@@ -171,8 +171,9 @@ fn elsa_json_with_legacy_forms_is_a_program() {
     let value = node(&program, "set").inputs[0].as_ref().map(|input| &input.kind);
     assert_eq!(value, Some(&ExpressionKind::Variable("Tags".into())));
     assert_eq!(node(&program, "line").inputs, [None]);
-    assert_eq!(node(&program, "sw").cases.len(), 2);
-    assert_eq!(node(&program, "sw").cases[1].condition.kind, ExpressionKind::Literal(json!(false)));
+    assert_eq!(node(&program, "sw").part_list(0).len(), 2);
+    let never = node(&program, "sw").part_list(0)[1].condition.as_ref().expect("a condition");
+    assert_eq!(never.kind, ExpressionKind::Literal(json!(false)));
     let flow = node(&program, "fc").flow.as_ref().map(|flow| format!("{flow:?}")).unwrap_or_default();
     for port in ["Done", "True", "Big"] {
         assert!(flow.contains(&format!("\"{port}\"")), "{flow}");
@@ -381,8 +382,8 @@ fn a_switch_has_cases_with_activities() {
         "default": {"type": "WriteLine", "text": "none"}}));
     let program = program(&document);
     let switch = node(&program, "Switch1");
-    assert_eq!(switch.cases.len(), 3);
-    assert_eq!(switch.cases[1].activity, program.find("Sequence1"));
+    assert_eq!(switch.part_list(0).len(), 3);
+    assert_eq!(switch.part_list(0)[1].port(0), program.find("Sequence1"));
     assert_eq!(switch.ports, [program.find("WriteLine3")]);
     round_trip(&document);
     let found = problems_of_root(json!({"type": "Switch", "cases": [1, {"label": "x"}]}));
@@ -646,4 +647,67 @@ fn modes_are_exported_among_the_properties() {
     assert_eq!(root["activities"][0]["mergeMode"], Value::Null);
     assert_eq!(root["activities"][1]["customProperties"].get("Flowchart:ExecutionMode"), None);
     assert_eq!(root["activities"][2]["customProperties"]["Flowchart:ExecutionMode"], "default");
+}
+
+#[test]
+fn states_and_transitions_fit_together_or_all_problems_are_named() {
+    let found = problems_of_root(json!({"type": "StateMachine", "initialState": "Opne",
+        "states": ["Open", {"name": "Paid", "enrty": []}, "Open", {"entry": []}, {"name": 7}, 8],
+        "transitions": [
+            {"from": "Open", "to": "Piad"},
+            {"to": "Paid", "trigger": {"type": "Nothing"}},
+            {"from": "Nowhere", "to": "Paid", "condition": {"js": 1}},
+            {"from": "Open", "to": "Paid", "conditoin": true},
+            "Open"]}));
+    let expected = [
+        "/root/states/5: a state must be an object, not a number",
+        "/root/transitions/4: a transition must be an object, not a string",
+        "/root/transitions/1/trigger: unknown activity type \"Nothing\": neither in wf_activities() nor registered with wf_register_activity()",
+        "/root/states/1/enrty: unknown member \"enrty\" of a state (did you mean \"entry\"?)",
+        "/root/states/3: a state needs a \"name\"",
+        "/root/states/4/name: \"name\" of a state must be a string, not a number",
+        "/root/transitions/1: a transition needs a \"from\"",
+        "/root/transitions/2/condition/js: \"js\" must be a string, not a number (a constant is {\"literal\": …})",
+        "/root/transitions/3/conditoin: unknown member \"conditoin\" of a transition (did you mean \"condition\"?)",
+        "/root/states/2: state \"Open\" is declared twice",
+        "/root/transitions/0/to: the state machine has no state \"Piad\" (did you mean \"Paid\"?)",
+        "/root/transitions/2/from: the state machine has no state \"Nowhere\"",
+        "/root/initialState: the state machine has no state \"Opne\" (did you mean \"Open\"?)",
+    ];
+    assert_eq!(found, expected);
+    let found = problems_of_root(json!({"type": "StateMachine", "states": {}, "transitions": 1, "initialState": 2}));
+    assert_eq!(
+        found,
+        [
+            "/root/states: \"states\" must be an array, not an object",
+            "/root/transitions: \"transitions\" must be an array, not a number",
+            "/root/initialState: \"initialState\" must be a string, not a number"
+        ]
+    );
+}
+
+#[test]
+fn a_state_machine_comes_out_as_elsa_writes_it() {
+    let exported = round_trip(&with_root(json!({"type": "StateMachine", "initialState": "B", "states": ["A",
+            {"name": "B", "entry": [], "exit": {"id": "x", "type": "WriteLine"}}],
+        "transitions": [{"from": "B", "to": "A", "name": "back", "displayName": "Back", "condition": {"js": "1 > 0"},
+            "trigger": {"id": "e", "type": "Event", "eventName": "E"}, "action": {"id": "w", "type": "WriteLine"}}]})));
+    let root = &exported["root"];
+    assert_eq!(root["type"], "Elsa.StateMachine");
+    assert_eq!(root["initialState"], "B");
+    assert_eq!(root["states"][0], json!({"name": "A"}));
+    assert_eq!(root["states"][1]["entry"]["type"], "Elsa.Sequence");
+    let transition = &root["transitions"][0];
+    assert_eq!(transition["trigger"]["type"], "Elsa.Event");
+    assert_eq!(transition["trigger"]["nodeId"], "Workflow1:StateMachine1:e");
+    assert_eq!((&transition["name"], &transition["displayName"]), (&json!("back"), &json!("Back")));
+    let condition = json!({"typeName": "Boolean", "expression": {"type": "JavaScript", "value": "1 > 0"}});
+    assert_eq!(transition["condition"], condition);
+    // Elsa's serializer of older days, and what its designer leaves empty.
+    let elsa = program(&with_root(
+        json!({"type": "Elsa.StateMachine", "version": 1, "currentState": null, "initialState": null,
+        "States": {"$values": [{"Name": "A", "Entry": null, "Exit": null, "Color": "red"}]},
+        "transitions": [{"From": "A", "To": "A", "Trigger": null, "Condition": null, "Action": null}]}),
+    ));
+    assert_eq!(elsa.nodes[0].part_list(1)[0].condition, None);
 }

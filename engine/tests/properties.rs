@@ -99,6 +99,7 @@ fn anything() -> BoxedStrategy<Value> {
             1 => inner.clone().prop_map(|body| {
                 json!({"type": "While", "condition": {"sql": "N < 9"}, "body": [set("N", "N + 1"), body]})
             }),
+            2 => machine(inner.clone()),
             3 => flowchart(inner),
         ]
     });
@@ -129,6 +130,26 @@ fn flowchart(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Value
         let connections: Vec<Value> =
             edges.iter().map(|(from, port, to)| json!([name(from), port, name(to)])).collect();
         json!({"type": "Flowchart", "mode": mode, "activities": nodes, "connections": connections})
+    })
+}
+
+/// A state machine of up to three states.
+fn machine(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {
+    let states = prop::collection::vec(prop::option::of(inner.clone()), 1..4);
+    let one = (any::<Index>(), any::<Index>(), prop::option::weighted(0.8, inner.clone()), prop::option::of(inner));
+    let transition = (one, prop::sample::select(vec![json!(true), json!({"sql": "N < 5"}), Value::Null]));
+    (states, prop::collection::vec(transition, 0..5)).prop_map(|(states, transitions)| {
+        let name = |index: &Index| format!("s{}", index.index(states.len()));
+        let transitions: Vec<Value> = transitions.iter().map(|((from, to, trigger, action), condition)| {
+            json!({"from": name(from), "to": name(to), "trigger": trigger, "action": action, "condition": condition})
+        }).collect();
+        let states: Vec<Value> = states
+            .iter()
+            .enumerate()
+            .map(|(index, run)| json!({"name": format!("s{index}"), "entry": run, "exit": run}))
+            .collect();
+        // Ids are made, as the same activity stands in two places.
+        json!({"type": "StateMachine", "states": states, "transitions": transitions})
     })
 }
 

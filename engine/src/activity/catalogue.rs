@@ -4,10 +4,10 @@
 //! activities that users register in SQL share the one entry [`CUSTOM`].
 
 use crate::activity::{
-    Activity, Cases, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, complete, correlate, cron, custom,
-    delay, end, event, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart, for_,
-    for_each, fork, if_, not_found, parallel, parallel_for_each, publish_event, run_java_script, run_task,
-    scheduled_command, sequence, set_name, set_output, set_variable, sql, start, start_at, switch, timer, while_,
+    Activity, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, complete, correlate, cron, custom, delay,
+    end, event, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each,
+    fork, if_, not_found, parallel, parallel_for_each, publish_event, run_java_script, run_task, scheduled_command,
+    sequence, set_name, set_output, set_variable, sql, start, start_at, state_machine, switch, timer, while_,
     write_line,
 };
 
@@ -30,6 +30,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &fork::Fork,
     &parallel::Parallel,
     &parallel_for_each::ParallelForEach,
+    &state_machine::StateMachine,
     &break_::Break,
     &complete::Complete,
     &finish::Finish,
@@ -82,7 +83,7 @@ impl Descriptor {
         outputs: &[],
         ports: &[],
         children: None,
-        cases: Cases::None,
+        parts: &[],
         outcomes: &[],
         trigger: false,
         terminal: false,

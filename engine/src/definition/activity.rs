@@ -5,14 +5,14 @@ use serde_json::{Map, Value};
 use super::custom::{Role, is_custom_member};
 use super::expression::{Reader, short_binding, wrapper};
 use super::json::{Path, entry, kind_of};
-use super::outline::{CaseSketch, Kind, Outline, Sketch};
+use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
 use super::scope::Scopes;
 use super::spelling;
-use super::{CustomType, connections};
+use super::{CustomType, connections, parts, states};
 use crate::activity::flowchart::merge::FlowMode;
-use crate::activity::{Activity, Cases, Descriptor, InputDescriptor, catalogue};
-use crate::program::{Binding, Case, Expression, ExpressionKind, Node, NodeIx};
+use crate::activity::{Activity, Descriptor, InputDescriptor, catalogue};
+use crate::program::{Binding, Expression, ExpressionKind, Node, NodeIx};
 use crate::value::parse_type_name;
 
 /// How long the paths of ids of one definition may be together.
@@ -49,6 +49,9 @@ const SET_VARIABLE: &str = "Elsa.SetVariable";
 
 /// Type that has connections.
 pub(super) const FLOWCHART: &str = "Elsa.Flowchart";
+
+/// Type that has states.
+const STATE_MACHINE: &str = "Elsa.StateMachine";
 
 /// Reads all activities; `mode` is that of flowcharts which say nothing.
 pub(super) fn read_all(
@@ -116,7 +119,8 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         custom_outputs: Vec::new(),
         ports: sketch.ports.iter().map(|port| port.map(node_ix)).collect(),
         children: sketch.children.iter().copied().map(node_ix).collect(),
-        cases: Vec::new(),
+        parts: Vec::new(),
+        machine: None,
         flow: None,
         variable: None,
         uses_sql,
@@ -160,9 +164,15 @@ impl<'a> Reading<'a> {
                 self.check_spelling(members, descriptor);
             }
         }
-        node.cases = sketch.cases.iter().filter_map(|case| self.case(case, descriptor.cases)).collect();
+        let place = self.place();
+        for (list, found) in descriptor.parts.iter().zip(&sketch.parts) {
+            node.parts.push(parts::read(list, found, sketch.is_elsa(), &place, &mut self.reader));
+        }
         if descriptor.type_name == FLOWCHART {
             node.flow = Some(Box::new(connections::read(self.outline, self.ix, self.mode, self.reader.problems)));
+        }
+        if descriptor.type_name == STATE_MACHINE {
+            node.machine = Some(Box::new(states::read(self.outline, self.ix, &node.parts, self.reader.problems)));
         }
     }
 
@@ -287,52 +297,20 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn case(&mut self, case: &CaseSketch<'_>, form: Cases) -> Option<Case> {
-        let above = self.place();
-        let place = Path::Below(&above, &case.step);
-        let label = match entry(case.members, "label") {
-            Some((_, Value::String(label))) => label.clone(),
-            None | Some((_, Value::Null)) => {
-                if form == Cases::Conditions {
-                    self.reader.problems.invalid(&place, "a case needs a \"label\", which is its outcome");
-                }
-                String::new()
-            }
-            Some((key, value)) => {
-                self.wrong(&place.key(key), key, "a string", value);
-                return None;
-            }
-        };
-        let Some((key, value)) = entry(case.members, "condition") else {
-            self.reader.problems.invalid(&place, "a case needs a \"condition\"");
-            return None;
-        };
-        let before = self.reader.problems.count();
-        let condition = self.reader.condition(value, &place.key(key));
-        if condition.is_none() && self.reader.problems.count() > before {
-            return None;
-        }
-        // A condition that the Studio left empty never holds.
-        let never = || Expression {
-            kind: ExpressionKind::Literal(Value::Bool(false)),
-            type_name: crate::program::TypeName::Boolean,
-        };
-        Some(Case { label, condition: condition.unwrap_or_else(never), activity: case.activity.map(node_ix) })
-    }
-
     fn check_spelling(&mut self, members: &Map<String, Value>, descriptor: &Descriptor) {
         let inputs = descriptor.inputs.iter().map(|input| input.name);
         let outputs = descriptor.outputs.iter().map(|output| output.name);
         let special: &[&str] = match descriptor.type_name {
             SET_VARIABLE => &["variable"],
             FLOWCHART => &["connections", "mode", "executionMode"],
+            STATE_MACHINE => &["initialState", "currentState"],
             _ => &[],
         };
         let known = inputs
             .chain(outputs)
             .chain(descriptor.ports.iter().copied())
             .chain(descriptor.children)
-            .chain((descriptor.cases != Cases::None).then_some("cases"))
+            .chain(descriptor.parts.iter().map(|list| list.name))
             .chain(descriptor.container.then_some("variables"))
             .chain(special.iter().copied())
             .chain(COMMON);

@@ -15,8 +15,8 @@ use super::problem::Problems;
 use super::scope::{Names, Scopes};
 use super::settings::Settings;
 use super::{ActivityTypes, CustomType, ReadLimits, connections, identity};
+use crate::activity::Descriptor;
 use crate::activity::flowchart::merge::FlowMode;
-use crate::activity::{Cases, Descriptor};
 
 mod settings;
 mod values;
@@ -152,11 +152,15 @@ impl<'a> Writer<'a> {
                 self.out.insert((*name).into(), child);
             }
         }
-        if descriptor.cases != Cases::None && self.take("cases").is_some() {
-            let cases = self.sketch.cases.iter().map(|case| {
-                values::case(case.members, case.activity.and_then(|activity| done[activity].take()), self.names)
-            });
-            self.out.insert("cases".into(), cases.collect());
+        for (list, found) in descriptor.parts.iter().zip(&self.sketch.parts) {
+            if self.take(list.name).is_some() {
+                let parts = found.iter().map(|part| {
+                    let activities = part.ports.iter().map(|port| port.and_then(|port| done[port].take()));
+                    values::part(list, part.value, activities.collect(), self.names)
+                });
+                let parts = parts.collect();
+                self.out.insert(list.name.into(), parts);
+            }
         }
         for input in descriptor.inputs {
             if let Some(value) = self.take(input.name) {

@@ -7,7 +7,7 @@ use super::spelling;
 use crate::activity::catalogue;
 
 /// Activity types of Elsa that are known to exist but not available in this version.
-const ELSA_ONLY: [&str; 22] = [
+const ELSA_ONLY: [&str; 21] = [
     "BulkDispatchWorkflows",
     "Composite",
     "DispatchWorkflow",
@@ -27,7 +27,6 @@ const ELSA_ONLY: [&str; 22] = [
     "SqlCommand",
     "SqlQuery",
     "SqlSingleValue",
-    "StateMachine",
     "Workflow",
     "WriteHttpResponse",
 ];

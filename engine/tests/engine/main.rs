@@ -11,6 +11,7 @@ mod flowchart;
 mod parallel_for_each;
 mod scheduled_command;
 mod scripts;
+mod state_machine;
 mod time;
 mod tokens;
 mod waiting;

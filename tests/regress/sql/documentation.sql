@@ -115,6 +115,17 @@ SELECT pg_temp.run($example${"type": "Flowchart", "mode": "token",
 -- Flowcharts
 SELECT pg_temp.run($example${"type": "Flowchart", "activities": [{"type": "FlowNode", "body": {"type": "WriteLine", "text": "inside"}}]}$example$);
 
+-- State machines
+SELECT pg_temp.run($example${"type": "StateMachine", "initialState": "Requested",
+    "states": [
+        "Requested",
+        {"name": "Approved", "entry": {"type": "WriteLine", "text": "enjoy your holidays"}},
+        {"name": "Rejected", "entry": {"type": "WriteLine", "text": "not this time"}}],
+    "transitions": [
+        {"from": "Requested", "to": "Approved", "condition": {"js": "getInput('days') <= 5"}},
+        {"from": "Requested", "to": "Approved", "trigger": {"id": "approve", "type": "RunTask", "taskName": "Approve"}, "condition": {"js": "getLastResult() === true"}},
+        {"from": "Requested", "to": "Rejected", "trigger": {"id": "deadline", "type": "Delay", "timeSpan": "7 days"}}]}$example$);
+
 -- Loops
 SELECT pg_temp.run($example${"type": "Sequence", "variables": {"N": 0}, "activities": [
     {"type": "While", "condition": {"js": "getN() < 3"}, "body": [

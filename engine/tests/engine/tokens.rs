@@ -55,7 +55,7 @@ fn a_diamond_runs_its_end_once_in_every_mode_that_waits() {
         assert_eq!(finished(chart(&format!("a b c d:{mode}"), json!([]), connections.clone())), "a b c d", "{mode}");
     }
     assert_eq!(finished(chart("a b c d:Cascade", json!([]), connections.clone())), "a b c d d");
-    assert_eq!(finished(chart("a b c d:Race", json!([]), connections)), "a b d");
+    assert_eq!(finished(chart("a b c d:Race", json!([]), connections)), "a b c d");
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn cascade_runs_for_each_token_and_each_run_goes_its_own_way() {
 }
 
 #[test]
-fn a_race_cancels_who_waits_and_takes_back_who_was_to_come() {
+fn a_race_cancels_who_waits_whether_it_began_before_or_after_it_was_won() {
     for order in [["e", "b"], ["b", "e"]] {
         let connections = json!([["a", order[0]], ["a", order[1]], ["e", "end"], ["b", "end"]]);
         for racer in [
@@ -135,6 +135,14 @@ fn a_race_cancels_who_waits_and_takes_back_who_was_to_come() {
             assert!(world.bookmarks.is_empty());
         }
     }
+}
+
+#[test]
+fn who_was_scheduled_before_a_race_was_won_runs_but_leads_nowhere() {
+    // "b" wins while "x" is still to begin; "y", behind "x", would wait for ever.
+    let connections = json!([["a", "b"], ["a", "x"], ["x", "y"], ["x", "aside"], ["y", "end"], ["b", "end"]]);
+    let nodes = json!([event("y"), join("end", "WaitAny")]);
+    assert_eq!(finished(chart("a b x aside", nodes, connections)), "a b x aside");
 }
 
 #[test]
@@ -155,7 +163,7 @@ fn who_comes_too_late_for_a_race_is_ignored_until_the_next_round() {
 #[test]
 fn a_join_is_a_race_or_a_merge() {
     let connections = json!([["a", "b"], ["a", "c"], ["b", "j"], ["c", "j"], ["j", "end"]]);
-    for (mode, expected) in [("WaitAny", "a b end"), ("WaitAll", "a b c end"), ("WaitAllActive", "a b c end")] {
+    for (mode, expected) in [("WaitAny", "a b c end"), ("WaitAll", "a b c end"), ("WaitAllActive", "a b c end")] {
         assert_eq!(finished(chart("a b c end", json!([join("j", mode)]), connections.clone())), expected, "{mode}");
     }
 }

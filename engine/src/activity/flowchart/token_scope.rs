@@ -20,6 +20,8 @@ pub struct TokenScope {
     blocked: BTreeSet<u32>,
     /// Executions of an activity that are scheduled or open.
     open: BTreeMap<u32, u32>,
+    /// Activities that were still to begin when a race was won, with the activity that won it.
+    lost: BTreeSet<(u32, u32)>,
 }
 
 /// One change of a scope; applying it gives the change that takes it back.
@@ -31,6 +33,8 @@ pub enum TokenChange {
     Blocked(u32, bool),
     /// Number of executions of an activity.
     Open(u32, u32),
+    /// Whether an activity has lost the race to another.
+    Lost(u32, u32, bool),
 }
 
 impl TokenScope {
@@ -45,6 +49,10 @@ impl TokenScope {
         let below = |position: Option<&u32>, end: u64| position.is_none_or(|position| u64::from(*position) < end);
         below(Some(&self.start), activities)
             && below(self.open.keys().next_back(), activities)
+            && self
+                .lost
+                .iter()
+                .all(|(position, target)| below(Some(position), activities) && below(Some(target), activities))
             && below(self.waiting.last(), edges)
             && below(self.blocked.last(), edges)
     }
@@ -84,12 +92,27 @@ impl TokenScope {
         self.open.keys().copied()
     }
 
+    /// The races that an activity has lost, by the activity to which they led.
+    pub fn lost_by(&self, position: u32) -> impl Iterator<Item = u32> + '_ {
+        self.lost.range((position, 0)..=(position, u32::MAX)).map(|(_, target)| *target)
+    }
+
+    /// The activities that lost the race to another.
+    pub fn losers(&self, target: u32) -> impl Iterator<Item = u32> + '_ {
+        self.lost.iter().filter(move |(_, to)| *to == target).map(|(position, _)| *position)
+    }
+
     /// Makes a change and returns the one that takes it back.
     pub(crate) fn apply(&mut self, change: TokenChange) -> TokenChange {
         let put = |set: &mut BTreeSet<u32>, edge, there| if there { !set.insert(edge) } else { set.remove(&edge) };
         match change {
             TokenChange::Waiting(edge, there) => TokenChange::Waiting(edge, put(&mut self.waiting, edge, there)),
             TokenChange::Blocked(edge, there) => TokenChange::Blocked(edge, put(&mut self.blocked, edge, there)),
+            TokenChange::Lost(position, target, lost) => {
+                let pair = (position, target);
+                let before = if lost { !self.lost.insert(pair) } else { self.lost.remove(&pair) };
+                TokenChange::Lost(position, target, before)
+            }
             TokenChange::Open(position, count) => {
                 let before = match count {
                     0 => self.open.remove(&position),
@@ -117,6 +140,8 @@ mod tests {
             TokenChange::Open(3, 2),
             TokenChange::Open(4, 1),
             TokenChange::Open(3, 0),
+            TokenChange::Lost(1, 2, true),
+            TokenChange::Lost(1, 2, true),
         ];
         let mut scope = before.clone();
         let mut undo: Vec<TokenChange> = changes.into_iter().map(|change| scope.apply(change)).collect();

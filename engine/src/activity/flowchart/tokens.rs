@@ -19,7 +19,7 @@ pub(super) struct TokenWalk<'a> {
     graph: &'a FlowGraph,
     paths: Arc<Paths>,
     scheduled: bool,
-    /// Activities to which the child that ended has sent a token: nobody's race is lost for them yet.
+    /// Activities to which the child that ended has sent a token: they are not part of a race that it wins.
     fresh: Vec<u32>,
 }
 
@@ -44,10 +44,13 @@ impl<'a> TokenWalk<'a> {
         outcomes: &Outcomes,
     ) -> Result<bool, Fault> {
         let position = self.position(child.node)?;
-        self.close(cx, position, 1)?;
+        self.cancel_losers(cx, position)?;
+        let races: Vec<u32> = cx.token_scope()?.lost_by(position).collect();
+        self.close(cx, position)?;
         let outbound = self.graph.outbound(position);
         let followed = |edge: u32| outcomes.contains(&self.graph.edges()[edge as usize].port);
-        let (taken, left): (Vec<u32>, Vec<u32>) = outbound.iter().partition(|edge| followed(**edge));
+        let (taken, left): (Vec<u32>, Vec<u32>) =
+            outbound.iter().partition(|edge| followed(**edge) && !self.is_lost(&races, **edge));
         // All tokens are there before anybody looks at them.
         for edge in &taken {
             cx.change_token(TokenChange::Waiting(*edge, true))?;
@@ -68,7 +71,7 @@ impl<'a> TokenWalk<'a> {
     /// A child was cancelled. Returns whether anything was scheduled.
     pub(super) fn canceled(&mut self, cx: &mut Execution<'a>, child: NodeIx) -> Result<bool, Fault> {
         let position = self.position(child)?;
-        self.close(cx, position, 1)?;
+        self.close(cx, position)?;
         self.forget(cx, position)?;
         for edge in self.graph.outbound(position) {
             self.release(cx, self.target(*edge))?;
@@ -168,22 +171,54 @@ impl<'a> TokenWalk<'a> {
             let position = self.position(child.node)?;
             if before(&position) {
                 cx.cancel_child(child.sequence);
-                self.close(cx, position, 1)?;
+                self.close(cx, position)?;
             }
         }
         lost.retain(|position| !self.fresh.contains(position));
-        for position in &lost {
-            let taken_back = cx.unschedule(self.graph.activity(*position));
-            self.close(cx, *position, taken_back)?;
-            self.forget(cx, *position)?;
+        let mut gone = Vec::with_capacity(lost.len());
+        for position in lost {
+            // What is scheduled still runs, as in Elsa, but leads nowhere that matters to the race.
+            if cx.token_scope()?.executions(position) > 0 {
+                cx.change_token(TokenChange::Lost(position, target, true))?;
+            } else {
+                self.forget(cx, position)?;
+                gone.push(position);
+            }
         }
         let graph = self.graph;
-        for edge in lost.iter().flat_map(|position| graph.outbound(*position)) {
+        for edge in gone.iter().flat_map(|position| graph.outbound(*position)) {
             if !before(&self.target(*edge)) {
                 self.release(cx, self.target(*edge))?;
             }
         }
         Ok(())
+    }
+
+    /// Ends those who lost a race to an activity and have begun to wait since.
+    fn cancel_losers(&mut self, cx: &mut Execution<'a>, target: u32) -> Result<(), Fault> {
+        let losers: Vec<u32> = cx.token_scope()?.losers(target).collect();
+        if losers.is_empty() {
+            return Ok(());
+        }
+        for child in cx.children() {
+            let position = self.position(child.node)?;
+            if losers.contains(&position) {
+                cx.cancel_child(child.sequence);
+                self.close(cx, position)?;
+            }
+        }
+        for position in losers {
+            cx.change_token(TokenChange::Lost(position, target, false))?;
+            self.forget(cx, position)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a connection leads to where an activity has lost a race.
+    fn is_lost(&self, races: &[u32], edge: u32) -> bool {
+        let target = self.target(edge);
+        let leads_to = |race: u32| target == race || self.paths.ancestors(self.graph, race)[target as usize];
+        races.iter().any(|race| leads_to(*race))
     }
 
     /// A connection led back: for what lies behind its target nothing is too late any more.
@@ -194,6 +229,9 @@ impl<'a> TokenWalk<'a> {
             let ancestors = self.paths.ancestors(self.graph, target);
             if target == position || ancestors.get(position as usize) == Some(&true) {
                 cx.change_token(TokenChange::Blocked(edge, false))?;
+                for loser in cx.token_scope()?.losers(target).collect::<Vec<_>>() {
+                    cx.change_token(TokenChange::Lost(loser, target, false))?;
+                }
             }
         }
         Ok(())
@@ -221,9 +259,16 @@ impl<'a> TokenWalk<'a> {
         cx.schedule(self.graph.activity(target), 0, Vec::new())
     }
 
-    fn close(&self, cx: &mut Execution<'a>, position: u32, ended: u32) -> Result<(), Fault> {
-        let executions = cx.token_scope()?.executions(position);
-        cx.change_token(TokenChange::Open(position, executions.saturating_sub(ended)))
+    /// One execution of an activity has ended.
+    fn close(&self, cx: &mut Execution<'a>, position: u32) -> Result<(), Fault> {
+        let left = cx.token_scope()?.executions(position).saturating_sub(1);
+        cx.change_token(TokenChange::Open(position, left))?;
+        if left == 0 {
+            for race in cx.token_scope()?.lost_by(position).collect::<Vec<_>>() {
+                cx.change_token(TokenChange::Lost(position, race, false))?;
+            }
+        }
+        Ok(())
     }
 
     fn target(&self, edge: u32) -> u32 {

@@ -218,7 +218,7 @@ fn all_problems_are_reported_with_their_places() {
         "root": {"type": "Flowchart",
             "activities": [
                 {"type": "Sql", "id": "e"},
-                {"type": "BulkDispatchWorkflows", "items": [1]},
+                {"type": "PublishWebhook", "items": [1]},
                 {"type": "WriteLine", "id": "e", "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "1"}}},
                 {"type": "WriteLine", "txt": "x", "text": {"var": "Missing"}},
                 {"type": "Elsa.RunCSharp", "id": "a/b~c"},
@@ -231,7 +231,7 @@ fn all_problems_are_reported_with_their_places() {
         "/options/activationStrategy: unknown activation strategy \"Sometimes\"",
         "/variables/2: a variable must be an object, not a number",
         "/variables: variable \"A\" is declared twice",
-        "/root/activities/1: activity type \"BulkDispatchWorkflows\" is not supported",
+        "/root/activities/1: activity type \"PublishWebhook\" is not supported",
         "/root/activities/2: duplicate activity id \"e\"",
         "/root/activities/4: activity type \"Elsa.RunCSharp\" is not supported: its code cannot run",
         "/root/activities/5: an activity must be an object or an array of activities, not a number",

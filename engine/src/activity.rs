@@ -178,6 +178,11 @@ pub trait Activity: Sync {
         if bookmark.auto_complete { cx.complete() } else { Ok(()) }
     }
 
+    /// Whether a retry of a faulted execution goes on with what it remembers instead of beginning anew.
+    fn remembers(&self) -> bool {
+        false
+    }
+
     /// A signal from below (or from itself) passes. `true` stops it here.
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
         let _ = (cx, signal);

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::activity::{Activity, Descriptor, OutputDescriptor, PartCondition, PartList};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
+use crate::instance::Memory;
 use crate::journal::EventKind;
 use crate::program::NodeIx;
 
@@ -75,10 +76,19 @@ impl Activity for StateMachine {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        match cx.node().machine.as_deref() {
-            Some(machine) if !machine.is_empty() => go_on(cx, machine, Step::Enter(machine.initial())),
-            _ => cx.complete(),
-        }
+        let Some(machine) = cx.node().machine.as_deref().filter(|machine| !machine.is_empty()) else {
+            return cx.complete();
+        };
+        // After a condition that failed, it is still in the state that it had entered.
+        let step = match cx.memory() {
+            Memory::None => Step::Enter(machine.initial()),
+            _ => Step::Arm,
+        };
+        go_on(cx, machine, step)
+    }
+
+    fn remembers(&self) -> bool {
+        true
     }
 
     fn child_completed(&self, cx: &mut Execution<'_>, child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {

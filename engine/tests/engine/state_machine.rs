@@ -154,6 +154,25 @@ fn a_fault_in_an_action_keeps_the_machine_where_it_is_and_a_retry_goes_on() {
 }
 
 #[test]
+fn a_condition_that_fails_keeps_the_state_and_a_retry_arms_its_triggers_again() {
+    let mut second = on("check", "B", "C");
+    second["condition"] = json!({"sql": "Condition"});
+    let states = json!([{"name": "A", "entry": line("a")}, {"name": "B", "entry": line("b")}, "C"]);
+    let root = machine(states, json!([on("go", "A", "B"), second, on("other", "B", "A")]));
+    let mut world = World::started(json!({"variables": {"Condition": true}, "root": root}));
+    world.resume("go", Value::Null);
+    world.host.broken = true;
+    world.resume("check", Value::Null);
+    assert_eq!(world.status(), SubStatus::Faulted);
+    world.host.broken = false;
+    world.retry(None).expect("a retry");
+    assert_eq!((world.lines(), world.waiting()), (vec!["a", "b"], vec!["check", "other"]));
+    world.resume("check", Value::Null);
+    assert_eq!(world.status(), SubStatus::Finished);
+    assert_eq!(entered(&world), ["A", "B", "C"]);
+}
+
+#[test]
 fn a_trigger_that_faults_leaves_the_others_armed() {
     let transitions = json!([{"from": "A", "to": "B", "trigger": broken("bad")}, on("good", "A", "B")]);
     let mut world = World::started(machine(json!(["A", "B"]), transitions));

@@ -621,13 +621,13 @@ fn modes_of_flowcharts_are_words_that_are_checked() {
             {"type": "Flowchart", "customProperties": {"Flowchart:ExecutionMode": "Petri"}},
             {"id": "a", "type": "WriteLine", "mergeMode": "Sometimes"},
             {"id": "b", "type": "WriteLine", "customProperties": {"mergeMode": true}}]}}));
-    let merge = "it is None, Stream, Merge, Converge, Cascade, Race";
+    let merge = "it is one of None, Stream, Merge, Converge, Cascade, Race";
     let expected = [
-        "/options/flowchartMode: unknown flowchartMode \"tokens\": it is TokenBased or CounterBased".to_owned(),
+        "/options/flowchartMode: unknown flowchartMode \"tokens\": it is one of TokenBased, CounterBased".to_owned(),
         "/root/mode: \"mode\" must be a string, not a number".to_owned(),
         format!("/root/activities/1/mergeMode: unknown mergeMode \"Sometimes\": {merge}"),
         "/root/activities/2/customProperties/mergeMode: \"mergeMode\" must be a string, not a boolean".to_owned(),
-        "/root/activities/0/customProperties/Flowchart:ExecutionMode: unknown Flowchart:ExecutionMode \"Petri\": it is TokenBased or CounterBased".to_owned(),
+        "/root/activities/0/customProperties/Flowchart:ExecutionMode: unknown Flowchart:ExecutionMode \"Petri\": it is one of TokenBased, CounterBased".to_owned(),
     ];
     assert_eq!(found, expected);
 }

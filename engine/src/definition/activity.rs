@@ -18,7 +18,7 @@ use crate::value::parse_type_name;
 /// How long the paths of ids of one definition may be together.
 pub(super) const MAX_NODE_ID_BYTES: usize = 64 * 1024 * 1024;
 
-/// Members that every activity may have.
+/// Members that every activity may have; the first [`RESERVED`] are never an input of a custom one.
 pub(super) const COMMON: [&str; 22] = [
     "id",
     "nodeId",
@@ -30,8 +30,8 @@ pub(super) const COMMON: [&str; 22] = [
     "metadata",
     "canStartWorkflow",
     "runAsynchronously",
-    "start",
     "mergeMode",
+    "start",
     "commitStrategy",
     "source",
     "displayName",
@@ -43,6 +43,9 @@ pub(super) const COMMON: [&str; 22] = [
     "notes",
     "tags",
 ];
+
+/// How many of the common members mean the same in every activity.
+pub(super) const RESERVED: usize = 11;
 
 /// Type that assigns a variable named by a member of its own.
 const SET_VARIABLE: &str = "Elsa.SetVariable";

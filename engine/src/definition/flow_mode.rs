@@ -41,15 +41,14 @@ fn properties(owner: &Map<String, Value>) -> impl Iterator<Item = (&str, &Map<St
 }
 
 fn mode(owner: &Map<String, Value>, names: &[&str], place: &Path<'_>, problems: &mut Problems) -> Option<FlowMode> {
-    let words = "TokenBased or CounterBased";
+    let words = &["TokenBased", "CounterBased"];
     names.iter().find_map(|name| word(owner, name, FlowMode::from_name, words, place, problems)).flatten()
 }
 
 /// Reads how an activity takes tokens.
 pub(super) fn merge_mode(members: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> MergeMode {
-    let words = MergeMode::NAMES.join(", ");
     let mut read = |owner: &Map<String, Value>, place: &Path<'_>| {
-        word(owner, "mergeMode", MergeMode::from_name, &words, place, problems)
+        word(owner, "mergeMode", MergeMode::from_name, &MergeMode::NAMES, place, problems)
     };
     let own = read(members, place);
     own.or_else(|| properties(members).find_map(|(key, properties)| read(properties, &place.key(key))))
@@ -61,7 +60,7 @@ fn word<T>(
     owner: &Map<String, Value>,
     name: &str,
     read: fn(&str) -> Option<T>,
-    words: &str,
+    words: &[&str],
     place: &Path<'_>,
     problems: &mut Problems,
 ) -> Option<T> {
@@ -75,7 +74,7 @@ fn word<T>(
     }
     let found = read(text.trim());
     if found.is_none() {
-        problems.invalid(&place.key(key), format!("unknown {name} \"{text}\": it is {words}"));
+        problems.invalid(&place.key(key), format!("unknown {name} \"{text}\": it is one of {}", words.join(", ")));
     }
     found
 }

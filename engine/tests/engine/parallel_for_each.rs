@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use workflow_engine::instance::SubStatus;
 
+use crate::flowchart::finished;
 use crate::support::{World, line};
 
 fn each(items: Value, body: Value) -> Value {
@@ -17,13 +18,6 @@ fn shown() -> Value {
 /// Waits, then writes the item.
 fn waiting() -> Value {
     json!([{"id": "wait", "type": "Event", "eventName": "E"}, {"type": "WriteLine", "text": {"var": "CurrentValue"}}])
-}
-
-#[track_caller]
-fn finished(definition: Value) -> String {
-    let world = World::started(definition);
-    assert_eq!(world.status(), SubStatus::Finished, "{:?}", world.last.incidents);
-    world.lines().join(" ")
 }
 
 #[test]

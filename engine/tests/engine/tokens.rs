@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use workflow_engine::instance::{Memory, SubStatus};
 use workflow_engine::journal::EventKind;
 
+use crate::flowchart::{decision, finished, join};
 use crate::support::{World, broken, event, set};
 
 /// A flowchart in token mode of named lines, of which some say how they merge (`d:Merge`), and other nodes.
@@ -15,21 +16,6 @@ fn chart(lines: &str, others: Value, connections: Value) -> Value {
     let mut activities: Vec<Value> = lines.split_whitespace().map(line).collect();
     activities.extend(others.as_array().cloned().unwrap_or_default());
     json!({"id": "chart", "type": "Flowchart", "mode": "token", "activities": activities, "connections": connections})
-}
-
-#[track_caller]
-fn finished(definition: Value) -> String {
-    let world = World::started(definition);
-    assert_eq!(world.status(), SubStatus::Finished, "{:?}", world.last.incidents);
-    world.lines().join(" ")
-}
-
-fn decision(id: &str, value: bool) -> Value {
-    json!({"id": id, "type": "FlowDecision", "condition": value})
-}
-
-fn join(id: &str, mode: &str) -> Value {
-    json!({"id": id, "type": "FlowJoin", "mode": mode})
 }
 
 /// Waits, takes tokens as it is told.

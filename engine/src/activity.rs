@@ -40,7 +40,9 @@ pub mod fork;
 pub mod if_;
 pub mod not_found;
 pub mod parallel;
+pub mod parallel_for_each;
 pub mod publish_event;
+pub mod run_java_script;
 pub mod run_task;
 pub mod scheduled_command;
 pub mod sequence;
@@ -50,6 +52,7 @@ pub mod set_variable;
 pub mod sql;
 pub mod start;
 pub mod start_at;
+pub mod state_machine;
 pub mod switch;
 pub mod timer;
 pub mod timing;
@@ -71,8 +74,8 @@ pub struct Descriptor {
     pub ports: &'static [&'static str],
     /// JSON property that holds a list of children (`activities`, `branches`), if any.
     pub children: Option<&'static str>,
-    /// Whether it has `cases`, and whether they hold activities.
-    pub cases: Cases,
+    /// Lists of objects that it has, such as `cases`.
+    pub parts: &'static [PartList],
     /// Outcomes it can complete with; empty means `Done`. For documentation.
     pub outcomes: &'static [&'static str],
     /// Whether it may carry `canStartWorkflow`.
@@ -87,15 +90,32 @@ pub struct Descriptor {
     pub example: &'static str,
 }
 
-/// Whether an activity has cases.
+/// A list of objects beside the inputs, such as the cases of a switch: each has texts, activities, a condition.
+#[derive(Debug)]
+pub struct PartList {
+    /// JSON property that holds the list.
+    pub name: &'static str,
+    /// What one of them is called in messages.
+    pub one: &'static str,
+    /// Text members, and whether each must be there.
+    pub texts: &'static [(&'static str, bool)],
+    /// Single-child ports.
+    pub ports: &'static [&'static str],
+    /// Whether it has a `condition`.
+    pub condition: PartCondition,
+    /// Whether text may stand for an object with that first text member alone.
+    pub short: bool,
+}
+
+/// Whether a part has a condition, and what one that is not there means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cases {
-    /// No `cases` property.
+pub enum PartCondition {
+    /// It has none.
     None,
-    /// Cases with label and condition.
-    Conditions,
-    /// Cases with label, condition and activity.
-    Activities,
+    /// It must have one; one that a designer left empty never holds. Elsa writes it without a wrapper.
+    Needed,
+    /// It may have one, as an input; without one it always holds.
+    Optional,
 }
 
 /// Judges a constant.
@@ -114,6 +134,8 @@ pub struct InputDescriptor {
     pub required: bool,
     /// Whether it is evaluated before the activity runs (otherwise the activity asks for it).
     pub auto_evaluate: bool,
+    /// Whether it is a script that the activity runs: constant text, or JavaScript written as an expression.
+    pub script: bool,
     /// What a constant must satisfy, beyond its type, when the definition is stored.
     pub check: Option<Check>,
     /// What it means.
@@ -158,6 +180,11 @@ pub trait Activity: Sync {
     fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         let _ = input;
         if bookmark.auto_complete { cx.complete() } else { Ok(()) }
+    }
+
+    /// Whether a retry of a faulted execution goes on with what it remembers instead of beginning anew.
+    fn remembers(&self) -> bool {
+        false
     }
 
     /// A signal from below (or from itself) passes. `true` stops it here.

@@ -20,14 +20,17 @@ mod content;
 mod custom;
 mod export;
 mod expression;
+mod flow_mode;
 mod identity;
 mod json;
 mod options;
 mod outline;
+mod parts;
 mod problem;
 mod scope;
 mod settings;
 mod spelling;
+mod states;
 mod unavailable;
 
 pub use content::same_content;
@@ -125,7 +128,7 @@ fn read(
     let scopes = Scopes::read(&settings, &outline, problems);
     let identity = identity.unwrap_or_default();
     let workflow = identity.name.as_deref().unwrap_or("Workflow1");
-    let nodes = activity::read_all(&outline, &scopes, workflow, problems);
+    let nodes = activity::read_all(&outline, &scopes, workflow, settings.options.flowcharts, problems);
     let mut by_id = HashMap::with_capacity(nodes.len());
     for (ix, node) in (0u32..).zip(&nodes) {
         by_id.entry(node.id.clone()).or_insert(NodeIx(ix));

@@ -23,6 +23,7 @@ mod children;
 mod context;
 pub(crate) mod core;
 mod family;
+mod flow;
 mod inputs;
 mod items;
 mod outputs;

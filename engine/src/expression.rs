@@ -78,6 +78,10 @@ pub trait Scope {
     fn instance_name(&self) -> Option<String>;
     /// Changes the instance name.
     fn set_instance_name(&mut self, value: Option<String>);
+    /// Outcomes that the script sets; only a script that an activity runs has any.
+    fn outcomes(&mut self) -> Option<&mut Vec<String>> {
+        None
+    }
     /// A new id.
     fn new_id(&mut self) -> uuid::Uuid;
     /// The instant of the burst.

@@ -189,6 +189,8 @@ pub enum Memory {
     Flow(Box<crate::activity::flowchart::scope::FlowScope>),
     /// Anything else.
     Json(Json),
+    /// Tokens of a flowchart.
+    Tokens(Box<crate::activity::flowchart::token_scope::TokenScope>),
 }
 
 impl Memory {
@@ -198,7 +200,7 @@ impl Memory {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
                 *position
             }
-            Self::None | Self::Flow(_) | Self::Json(_) => 0,
+            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) => 0,
         }
     }
 
@@ -208,7 +210,7 @@ impl Memory {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
                 *position = to
             }
-            Self::None | Self::Flow(_) | Self::Json(_) => *self = Self::Count(to),
+            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) => *self = Self::Count(to),
         }
     }
 }

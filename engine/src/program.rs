@@ -11,6 +11,8 @@ use serde_json::Value;
 
 use crate::activity::Activity;
 use crate::activity::flowchart::graph::FlowGraph;
+use crate::activity::flowchart::merge::FlowMode;
+use crate::activity::state_machine::machine::Machine;
 use crate::calendar::Interval;
 
 /// Index of a node in [`Program::nodes`].
@@ -61,6 +63,8 @@ pub struct Options {
     pub incidents: IncidentStrategy,
     /// Whose rights user SQL has.
     pub security: Security,
+    /// How flowcharts that say nothing decide what runs next.
+    pub flowcharts: FlowMode,
     /// How long finished instances are kept.
     pub retention: Option<Interval>,
 }
@@ -158,8 +162,10 @@ pub struct Node {
     pub ports: Vec<Option<NodeIx>>,
     /// Children of a list port (`activities`, `branches`).
     pub children: Vec<NodeIx>,
-    /// Cases of `Switch` and `FlowSwitch`.
-    pub cases: Vec<Case>,
+    /// Its lists of parts, in the order of the descriptor.
+    pub parts: Vec<Vec<Part>>,
+    /// States and transitions of a state machine.
+    pub machine: Option<Box<Machine>>,
     /// Connections of a flowchart.
     pub flow: Option<Box<FlowGraph>>,
     /// Variable that `SetVariable` assigns (its name, resolved when compiled).
@@ -168,15 +174,34 @@ pub struct Node {
     pub uses_sql: bool,
 }
 
-/// One case of a switch.
+impl Node {
+    /// The parts of one of its lists, by the order of the descriptor.
+    pub fn part_list(&self, list: usize) -> &[Part] {
+        self.parts.get(list).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// One object of a list of parts, such as a case of a switch.
 #[derive(Debug)]
-pub struct Case {
-    /// Label, which is the outcome of a `FlowSwitch`.
-    pub label: String,
-    /// Condition.
-    pub condition: Expression,
-    /// Activity of a `Switch`.
-    pub activity: Option<NodeIx>,
+pub struct Part {
+    /// Text members in the order of the descriptor; empty where there is none.
+    pub texts: Vec<String>,
+    /// Condition; `None` always holds.
+    pub condition: Option<Expression>,
+    /// Activities in the order of the descriptor's ports.
+    pub ports: Vec<Option<NodeIx>>,
+}
+
+impl Part {
+    /// A text member.
+    pub fn text(&self, index: usize) -> &str {
+        self.texts.get(index).map_or("", String::as_str)
+    }
+
+    /// The activity at a port.
+    pub fn port(&self, port: usize) -> Option<NodeIx> {
+        self.ports.get(port).copied().flatten()
+    }
 }
 
 /// Where the value of an output goes.

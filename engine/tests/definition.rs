@@ -171,8 +171,9 @@ fn elsa_json_with_legacy_forms_is_a_program() {
     let value = node(&program, "set").inputs[0].as_ref().map(|input| &input.kind);
     assert_eq!(value, Some(&ExpressionKind::Variable("Tags".into())));
     assert_eq!(node(&program, "line").inputs, [None]);
-    assert_eq!(node(&program, "sw").cases.len(), 2);
-    assert_eq!(node(&program, "sw").cases[1].condition.kind, ExpressionKind::Literal(json!(false)));
+    assert_eq!(node(&program, "sw").part_list(0).len(), 2);
+    let never = node(&program, "sw").part_list(0)[1].condition.as_ref().expect("a condition");
+    assert_eq!(never.kind, ExpressionKind::Literal(json!(false)));
     let flow = node(&program, "fc").flow.as_ref().map(|flow| format!("{flow:?}")).unwrap_or_default();
     for port in ["Done", "True", "Big"] {
         assert!(flow.contains(&format!("\"{port}\"")), "{flow}");
@@ -217,7 +218,7 @@ fn all_problems_are_reported_with_their_places() {
         "root": {"type": "Flowchart",
             "activities": [
                 {"type": "Sql", "id": "e"},
-                {"type": "ParallelForEach", "items": [1]},
+                {"type": "PublishWebhook", "items": [1]},
                 {"type": "WriteLine", "id": "e", "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "1"}}},
                 {"type": "WriteLine", "txt": "x", "text": {"var": "Missing"}},
                 {"type": "Elsa.RunCSharp", "id": "a/b~c"},
@@ -230,7 +231,7 @@ fn all_problems_are_reported_with_their_places() {
         "/options/activationStrategy: unknown activation strategy \"Sometimes\"",
         "/variables/2: a variable must be an object, not a number",
         "/variables: variable \"A\" is declared twice",
-        "/root/activities/1: activity type \"ParallelForEach\" is not supported",
+        "/root/activities/1: activity type \"PublishWebhook\" is not supported",
         "/root/activities/2: duplicate activity id \"e\"",
         "/root/activities/4: activity type \"Elsa.RunCSharp\" is not supported: its code cannot run",
         "/root/activities/5: an activity must be an object or an array of activities, not a number",
@@ -381,8 +382,8 @@ fn a_switch_has_cases_with_activities() {
         "default": {"type": "WriteLine", "text": "none"}}));
     let program = program(&document);
     let switch = node(&program, "Switch1");
-    assert_eq!(switch.cases.len(), 3);
-    assert_eq!(switch.cases[1].activity, program.find("Sequence1"));
+    assert_eq!(switch.part_list(0).len(), 3);
+    assert_eq!(switch.part_list(0)[1].port(0), program.find("Sequence1"));
     assert_eq!(switch.ports, [program.find("WriteLine3")]);
     round_trip(&document);
     let found = problems_of_root(json!({"type": "Switch", "cases": [1, {"label": "x"}]}));
@@ -579,4 +580,134 @@ fn a_plain_text_stays_text_where_anything_may_stand() {
     let value = node(&program, "SetVariable1").inputs[0].as_ref().map(|input| &input.kind);
     assert_eq!(value, Some(&ExpressionKind::Literal(json!("{not JSON"))));
     round_trip(&document);
+}
+
+#[test]
+fn a_script_is_constant_text_and_text_when_it_is_exported() {
+    let elsa = json!({"typeName": "String", "expression": {"type": "Literal", "value": "setOutcome('A')"}});
+    for script in [json!("setOutcome('A')"), json!({"js": "setOutcome('A')"}), elsa.clone()] {
+        let document = with_root(json!({"id": "r", "type": "RunJavaScript", "script": script}));
+        let compiled = program(&document);
+        let read = node(&compiled, "r").inputs[0].as_ref().expect("a script");
+        assert_eq!(read.kind, ExpressionKind::JavaScript("setOutcome('A')".into()));
+        assert_eq!(round_trip(&document)["root"]["script"], elsa);
+    }
+    for script in [json!({"sql": "1"}), json!({"input": "code"}), json!({"object": {"js": "1"}})] {
+        let found = problems_of_root(json!({"type": "RunJavaScript", "script": script}));
+        assert_eq!(found, ["/root/script: a script must be constant text"]);
+    }
+    let broken = with_root(json!({"type": "RunJavaScript", "script": "setOutcome("}));
+    let limits = ReadLimits { check_scripts: true, ..ReadLimits::default() };
+    let found = compile(&broken, &Registered, &limits, false).expect_err("a problem");
+    assert_eq!(found[0].path, "/root/script");
+    assert!(try_compile(&broken).is_ok(), "what is stored already is not parsed again");
+}
+
+#[test]
+fn what_has_no_form_in_a_database_is_refused_with_a_hint() {
+    for (name, hint) in
+        [("ReadLine", "RunTask"), ("Inline", "RunJavaScript"), ("Elsa.DynamicActivity", "custom activity")]
+    {
+        let found = problems_of_root(json!({"type": name}));
+        assert!(found[0].starts_with(&format!("/root: activity type \"{name}\" is not supported")), "{found:?}");
+        assert!(found[0].contains(hint), "{found:?}");
+    }
+}
+
+#[test]
+fn modes_of_flowcharts_are_words_that_are_checked() {
+    let found = problems(&json!({"definitionId": "d", "options": {"flowchartMode": "tokens"},
+        "root": {"type": "Flowchart", "mode": 1, "activities": [
+            {"type": "Flowchart", "customProperties": {"Flowchart:ExecutionMode": "Petri"}},
+            {"id": "a", "type": "WriteLine", "mergeMode": "Sometimes"},
+            {"id": "b", "type": "WriteLine", "customProperties": {"mergeMode": true}}]}}));
+    let merge = "it is one of None, Stream, Merge, Converge, Cascade, Race";
+    let expected = [
+        "/options/flowchartMode: unknown flowchartMode \"tokens\": it is one of TokenBased, CounterBased".to_owned(),
+        "/root/mode: \"mode\" must be a string, not a number".to_owned(),
+        format!("/root/activities/1/mergeMode: unknown mergeMode \"Sometimes\": {merge}"),
+        "/root/activities/2/customProperties/mergeMode: \"mergeMode\" must be a string, not a boolean".to_owned(),
+        "/root/activities/0/customProperties/Flowchart:ExecutionMode: unknown Flowchart:ExecutionMode \"Petri\": it is one of TokenBased, CounterBased".to_owned(),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn modes_are_exported_among_the_properties() {
+    let exported = round_trip(&json!({"definitionId": "d", "options": {"flowchartMode": "token"},
+        "root": {"type": "Flowchart", "mode": "counter", "activities": [
+            {"id": "a", "type": "WriteLine", "mergeMode": "race", "canStartWorkflow": false},
+            {"id": "b", "type": "Flowchart"},
+            {"id": "c", "type": "Flowchart", "mode": "default"}]}}));
+    assert_eq!(exported["options"]["flowchartMode"], "token");
+    let root = &exported["root"];
+    assert_eq!(root["customProperties"]["Flowchart:ExecutionMode"], "CounterBased");
+    assert_eq!(root["mode"], Value::Null);
+    assert_eq!(root["activities"][0]["customProperties"]["mergeMode"], "race");
+    assert_eq!(root["activities"][0]["mergeMode"], Value::Null);
+    assert_eq!(root["activities"][1]["customProperties"].get("Flowchart:ExecutionMode"), None);
+    assert_eq!(root["activities"][2]["customProperties"]["Flowchart:ExecutionMode"], "default");
+}
+
+#[test]
+fn states_and_transitions_fit_together_or_all_problems_are_named() {
+    let found = problems_of_root(json!({"type": "StateMachine", "initialState": "Opne",
+        "states": ["Open", {"name": "Paid", "enrty": []}, "Open", {"entry": []}, {"name": 7}, 8],
+        "transitions": [
+            {"from": "Open", "to": "Piad"},
+            {"to": "Paid", "trigger": {"type": "Nothing"}},
+            {"from": "Nowhere", "to": "Paid", "condition": {"js": 1}},
+            {"from": "Open", "to": "Paid", "conditoin": true},
+            "Open"]}));
+    let expected = [
+        "/root/states/5: a state must be an object, not a number",
+        "/root/transitions/4: a transition must be an object, not a string",
+        "/root/transitions/1/trigger: unknown activity type \"Nothing\": neither in wf_activities() nor registered with wf_register_activity()",
+        "/root/states/1/enrty: unknown member \"enrty\" of a state (did you mean \"entry\"?)",
+        "/root/states/3: a state needs a \"name\"",
+        "/root/states/4/name: \"name\" of a state must be a string, not a number",
+        "/root/transitions/1: a transition needs a \"from\"",
+        "/root/transitions/2/condition/js: \"js\" must be a string, not a number (a constant is {\"literal\": …})",
+        "/root/transitions/3/conditoin: unknown member \"conditoin\" of a transition (did you mean \"condition\"?)",
+        "/root/states/2: state \"Open\" is declared twice",
+        "/root/transitions/0/to: the state machine has no state \"Piad\" (did you mean \"Paid\"?)",
+        "/root/transitions/2/from: the state machine has no state \"Nowhere\"",
+        "/root/initialState: the state machine has no state \"Opne\" (did you mean \"Open\"?)",
+    ];
+    assert_eq!(found, expected);
+    let found = problems_of_root(json!({"type": "StateMachine", "states": {}, "transitions": 1, "initialState": 2}));
+    assert_eq!(
+        found,
+        [
+            "/root/states: \"states\" must be an array, not an object",
+            "/root/transitions: \"transitions\" must be an array, not a number",
+            "/root/initialState: \"initialState\" must be a string, not a number"
+        ]
+    );
+}
+
+#[test]
+fn a_state_machine_comes_out_as_elsa_writes_it() {
+    let exported = round_trip(&with_root(json!({"type": "StateMachine", "initialState": "B", "states": ["A",
+            {"name": "B", "entry": [], "exit": {"id": "x", "type": "WriteLine"}}],
+        "transitions": [{"from": "B", "to": "A", "name": "back", "displayName": "Back", "condition": {"js": "1 > 0"},
+            "trigger": {"id": "e", "type": "Event", "eventName": "E"}, "action": {"id": "w", "type": "WriteLine"}}]})));
+    let root = &exported["root"];
+    assert_eq!(root["type"], "Elsa.StateMachine");
+    assert_eq!(root["initialState"], "B");
+    assert_eq!(root["states"][0], json!({"name": "A"}));
+    assert_eq!(root["states"][1]["entry"]["type"], "Elsa.Sequence");
+    let transition = &root["transitions"][0];
+    assert_eq!(transition["trigger"]["type"], "Elsa.Event");
+    assert_eq!(transition["trigger"]["nodeId"], "Workflow1:StateMachine1:e");
+    assert_eq!((&transition["name"], &transition["displayName"]), (&json!("back"), &json!("Back")));
+    let condition = json!({"typeName": "Boolean", "expression": {"type": "JavaScript", "value": "1 > 0"}});
+    assert_eq!(transition["condition"], condition);
+    // Elsa's serializer of older days, and what its designer leaves empty.
+    let elsa = program(&with_root(
+        json!({"type": "Elsa.StateMachine", "version": 1, "currentState": null, "initialState": null,
+        "States": {"$values": [{"Name": "A", "Entry": null, "Exit": null, "Color": "red"}]},
+        "transitions": [{"From": "A", "To": "A", "Trigger": null, "Condition": null, "Action": null}]}),
+    ));
+    assert_eq!(elsa.nodes[0].part_list(1)[0].condition, None);
 }

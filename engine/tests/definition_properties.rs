@@ -89,6 +89,8 @@ fn activity() -> impl Strategy<Value = Value> {
         (expression(), binding(), any::<bool>()).prop_map(|(name, result, starts)| json!({
             "type": "Elsa.Event", "version": 1, "eventName": "e", "payload": name, "result": result,
             "customProperties": {"canStartWorkflow": starts}})),
+        (any::<bool>(), binding()).prop_map(|(short, result)| json!({
+            "type": "RunJavaScript", "script": if short { json!({"js": "1"}) } else { json!("1") }, "result": result})),
         (expression(), binding())
             .prop_map(|(value, result)| json!({"type": "Acme.Step", "value": value, "result": result})),
         prop::collection::vec(expression(), 0..3)
@@ -106,14 +108,41 @@ fn activity() -> impl Strategy<Value = Value> {
                 "type": "Switch", "default": default, "cases": [
                     {"label": "a", "condition": {"js": "1"}, "activity": case},
                     {"condition": {"type": "Literal", "value": true}, "activity": null}]})),
+            (inner.clone(), prop::option::of(inner.clone())).prop_map(|(run, trigger)| json!({
+                "type": "StateMachine", "initialState": "A", "states": ["A", {"name": "B", "entry": run}],
+                "transitions": [{"from": "A", "to": "B", "trigger": trigger, "condition": {"js": "1"}}]})),
             inner.prop_map(|body| json!({"type": "ForEach", "items": [1], "body": body})),
-            list.prop_map(flowchart),
+            (list, mode(), merge_mode()).prop_map(|(list, mode, merge_mode)| flowchart(list, &mode, &merge_mode)),
         ]
     })
 }
 
+/// How a flowchart says its mode, in all the places where it may.
+fn mode() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(json!({})),
+        "(token|COUNTER|Default|TokenBased)".prop_map(|mode| json!({ "mode": mode })),
+        "(token|counterbased)".prop_map(|mode| json!({"customProperties": {"Flowchart:ExecutionMode": mode}})),
+        Just(json!({"executionMode": "token", "customProperties": {"executionMode": "counter"}})),
+    ]
+}
+
+fn merge_mode() -> impl Strategy<Value = Value> {
+    let word = "(|None|race|MERGE|Converge|cascade|Stream)";
+    prop_oneof![
+        word.prop_map(|mode| json!({ "mergeMode": mode })),
+        word.prop_map(|mode| json!({"customProperties": {"mergeMode": mode}})),
+    ]
+}
+
 /// A flowchart whose activities follow each other, connected in changing spellings.
-fn flowchart(list: Vec<Value>) -> Value {
+fn flowchart(list: Vec<Value>, mode: &Value, merge_mode: &Value) -> Value {
+    let with = |mut activity: Value, more: &Value| {
+        if let (Some(members), Some(more)) = (activity.as_object_mut(), more.as_object()) {
+            members.extend(more.clone());
+        }
+        activity
+    };
     let mut connections = Vec::new();
     let mut activities = Vec::new();
     for (at, activity) in list.into_iter().enumerate() {
@@ -125,7 +154,7 @@ fn flowchart(list: Vec<Value>) -> Value {
             }
             other => json!({"id": id, "type": "FlowNode", "body": other}),
         };
-        activities.push(inner);
+        activities.push(with(inner, merge_mode));
         if at > 0 {
             let source = format!("n{}", at - 1);
             connections.push(match at % 3 {
@@ -135,7 +164,7 @@ fn flowchart(list: Vec<Value>) -> Value {
             });
         }
     }
-    json!({"type": "Flowchart", "activities": activities, "connections": connections})
+    with(json!({"type": "Flowchart", "activities": activities, "connections": connections}), mode)
 }
 
 fn definition() -> impl Strategy<Value = Value> {
@@ -148,9 +177,10 @@ fn definition() -> impl Strategy<Value = Value> {
 /// Any JSON, written with the words that definitions are made of.
 fn anything() -> impl Strategy<Value = Value> {
     const WORDS: &str = "definitionId|id|name|version|variables|inputs|outputs|options|root|type|activities|\
-        connections|source|target|activity|port|cases|label|condition|then|body|eventName|result|variable|value|\
+        connections|source|target|activity|port|cases|label|states|transitions|entry|trigger|from|to|mode|mergeMode|script|\
+        condition|then|body|eventName|result|variable|value|\
         expression|typeName|memoryReference|customProperties|canStartWorkflow|\\$values|js|sql|var|object|literal|\
-        Flowchart|Elsa.Sequence|Event|If|Switch|SetVariable|Acme.Step|Object|Variable|Literal|A|a|\\PC{0,3}";
+        Flowchart|StateMachine|RunJavaScript|ParallelForEach|initialState|Elsa.Sequence|Event|If|Switch|SetVariable|Acme.Step|Object|Variable|Literal|A|a|\\PC{0,3}";
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),

@@ -4,6 +4,8 @@
 
 mod support;
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
@@ -12,7 +14,7 @@ use workflow_engine::execution::sequence_of;
 use workflow_engine::fault::Error;
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::{ActivityStatus, SubStatus};
-use workflow_engine::journal;
+use workflow_engine::journal::{self, EventKind};
 
 /// Activities without children that neither wait nor fault.
 fn step() -> impl Strategy<Value = Value> {
@@ -90,9 +92,14 @@ fn anything() -> BoxedStrategy<Value> {
             }),
             1 => (1..4i64, inner.clone())
                 .prop_map(|(n, body)| json!({"type": "For", "start": 1, "end": n, "body": body})),
+            1 => (0..4i64, inner.clone()).prop_map(|(n, body)| {
+                json!({"type": "ParallelForEach", "items": [1, 2, 3], "body": body,
+                    "degreeOfParallelism": if n > 0 { json!(n) } else { Value::Null }})
+            }),
             1 => inner.clone().prop_map(|body| {
                 json!({"type": "While", "condition": {"sql": "N < 9"}, "body": [set("N", "N + 1"), body]})
             }),
+            2 => machine(inner.clone()),
             3 => flowchart(inner),
         ]
     });
@@ -107,18 +114,82 @@ fn flowchart(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Value
         2 => prop::sample::select(vec!["WaitAny", "WaitAll", "WaitAllActive"])
             .prop_map(|mode| json!({"type": "FlowJoin", "mode": mode})),
     ];
-    let nodes = prop::collection::vec(node, 1..7);
+    let merge = prop::sample::select(vec!["None", "Stream", "Merge", "Converge", "Cascade", "Race"]);
+    let nodes = prop::collection::vec((node, merge), 1..7);
+    let mode = prop::sample::select(vec!["counter", "token"]);
     let port = prop::sample::select(vec!["Done", "Done", "True", "False"]);
     let edges = prop::collection::vec((any::<Index>(), port, any::<Index>()), 0..10);
-    (nodes, edges).prop_map(|(mut nodes, edges)| {
-        for (index, node) in nodes.iter_mut().enumerate() {
+    (nodes, edges, mode).prop_map(|(nodes, edges, mode)| {
+        let named = |(index, (mut node, merge)): (usize, (Value, &str))| {
             node["id"] = json!(format!("n{index}"));
-        }
+            node["mergeMode"] = json!(merge);
+            node
+        };
+        let nodes: Vec<Value> = nodes.into_iter().enumerate().map(named).collect();
         let name = |index: &Index| format!("n{}", index.index(nodes.len()));
         let connections: Vec<Value> =
             edges.iter().map(|(from, port, to)| json!([name(from), port, name(to)])).collect();
-        json!({"type": "Flowchart", "activities": nodes, "connections": connections})
+        json!({"type": "Flowchart", "mode": mode, "activities": nodes, "connections": connections})
     })
+}
+
+/// A state machine of up to three states.
+fn machine(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {
+    let states = prop::collection::vec(prop::option::of(inner.clone()), 1..4);
+    let one = (any::<Index>(), any::<Index>(), prop::option::weighted(0.8, inner.clone()), prop::option::of(inner));
+    let transition = (one, prop::sample::select(vec![json!(true), json!({"sql": "N < 5"}), Value::Null]));
+    (states, prop::collection::vec(transition, 0..5)).prop_map(|(states, transitions)| {
+        let name = |index: &Index| format!("s{}", index.index(states.len()));
+        let transitions: Vec<Value> = transitions.iter().map(|((from, to, trigger, action), condition)| {
+            json!({"from": name(from), "to": name(to), "trigger": trigger, "action": action, "condition": condition})
+        }).collect();
+        let states: Vec<Value> = states
+            .iter()
+            .enumerate()
+            .map(|(index, run)| json!({"name": format!("s{index}"), "entry": run, "exit": run}))
+            .collect();
+        // Ids are made, as the same activity stands in two places.
+        json!({"type": "StateMachine", "states": states, "transitions": transitions})
+    })
+}
+
+/// A flowchart without loops: lines, and decisions if wanted, each connected to later ones only.
+fn acyclic(decisions: bool) -> impl Strategy<Value = (Vec<Value>, Vec<Value>)> {
+    let kind = prop_oneof![3 => Just(None), 1 => any::<bool>().prop_map(Some)];
+    let nodes = prop::collection::vec(kind, 2..9);
+    let edges = prop::collection::vec((any::<Index>(), any::<Index>(), any::<bool>()), 1..16);
+    (nodes, edges).prop_map(move |(nodes, edges)| {
+        let is_decision = |index: usize| decisions && index > 0 && nodes[index].is_some();
+        let activities = (0..nodes.len()).map(|index| match nodes[index].filter(|_| is_decision(index)) {
+            Some(value) => json!({"id": format!("n{index}"), "type": "FlowDecision", "condition": value}),
+            None => json!({"id": format!("n{index}"), "type": "WriteLine", "text": format!("n{index}")}),
+        });
+        let connections = edges.iter().filter_map(|(from, to, port)| {
+            let (from, to) = (from.index(nodes.len()), to.index(nodes.len()));
+            let (from, to) = (from.min(to), from.max(to));
+            let port = match (is_decision(from), port) {
+                (false, _) => "Done",
+                (true, true) => "True",
+                (true, false) => "False",
+            };
+            (from < to).then(|| json!([format!("n{from}"), port, format!("n{to}")]))
+        });
+        // Every mode begins at the first.
+        let connections = std::iter::once(json!(["start", "n0"])).chain(connections).collect();
+        let start = json!({"id": "start", "type": "Start"});
+        (std::iter::once(start).chain(activities).collect(), connections)
+    })
+}
+
+/// Which activities of a flowchart completed, in order; `None` if that were too many.
+fn completed(mode: &str, merge: &str, (activities, connections): &(Vec<Value>, Vec<Value>)) -> Option<Vec<String>> {
+    let mut activities = activities.clone();
+    activities.iter_mut().for_each(|activity| activity["mergeMode"] = json!(merge));
+    let mut world =
+        world(json!({"type": "Flowchart", "mode": mode, "activities": activities, "connections": connections}));
+    world.try_start(None, None).ok()?;
+    assert_eq!(world.status(), SubStatus::Finished, "{:?}", world.last.incidents);
+    Some(world.journaled(EventKind::Completed).into_iter().map(str::to_owned).collect())
 }
 
 fn world(root: Value) -> World {
@@ -240,6 +311,37 @@ proptest! {
             if world.status() == SubStatus::Cancelled {
                 break;
             }
+        }
+    }
+
+    /// Without loops, both modes run the same activities: streaming perhaps more than once.
+    #[test]
+    fn both_modes_run_the_same_activities(chart in acyclic(true)) {
+        let set = |list: Vec<String>| list.into_iter().collect::<BTreeSet<_>>();
+        let counter = set(completed("counter", "None", &chart).expect("each runs once"));
+        for merge in ["Stream", "Cascade"] {
+            if let Some(token) = completed("token", merge, &chart) {
+                prop_assert_eq!(&set(token), &counter);
+            }
+        }
+    }
+
+    /// Where every connection is followed, whoever waits for all of them runs once, in both modes.
+    #[test]
+    fn where_all_is_taken_merging_is_counting(chart in acyclic(false)) {
+        let sorted = |list: Option<Vec<String>>| {
+            let mut list = list.expect("each runs once");
+            list.sort();
+            list
+        };
+        let counter = sorted(completed("counter", "None", &chart));
+        for merge in ["Merge", "Converge"] {
+            // What the start does not reach sends no tokens, and converging wants them.
+            let token = sorted(completed("token", merge, &chart));
+            if merge == "Merge" || token.len() == counter.len() {
+                prop_assert_eq!(&token, &counter);
+            }
+            prop_assert!(token.windows(2).all(|pair| pair[0] != pair[1]));
         }
     }
 

@@ -4,11 +4,11 @@
 //! activities that users register in SQL share the one entry [`CUSTOM`].
 
 use crate::activity::{
-    Activity, Cases, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, bulk_dispatch_workflows, complete,
+    Activity, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, bulk_dispatch_workflows, complete,
     correlate, cron, custom, delay, dispatch_workflow, end, event, execute_workflow, fault, finish, flow_decision,
     flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each, fork, if_, not_found, parallel,
-    publish_event, run_task, scheduled_command, sequence, set_name, set_output, set_variable, sql, start, start_at,
-    switch, timer, while_, write_line,
+    parallel_for_each, publish_event, run_java_script, run_task, scheduled_command, sequence, set_name, set_output,
+    set_variable, sql, start, start_at, state_machine, switch, timer, while_, write_line,
 };
 
 /// All activity types, in the order of the documentation.
@@ -29,6 +29,8 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &for_each::ForEach,
     &fork::Fork,
     &parallel::Parallel,
+    &parallel_for_each::ParallelForEach,
+    &state_machine::StateMachine,
     &break_::Break,
     &complete::Complete,
     &finish::Finish,
@@ -49,6 +51,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &timer::Timer,
     &cron::Cron,
     &sql::Sql,
+    &run_java_script::RunJavaScript,
     &scheduled_command::ScheduledCommand,
 ];
 
@@ -83,7 +86,7 @@ impl Descriptor {
         outputs: &[],
         ports: &[],
         children: None,
-        cases: Cases::None,
+        parts: &[],
         outcomes: &[],
         trigger: false,
         terminal: false,
@@ -96,7 +99,16 @@ impl Descriptor {
 impl InputDescriptor {
     /// An optional input, evaluated before the activity runs.
     pub const fn new(name: &'static str, type_name: &'static str, description: &'static str) -> Self {
-        Self { name, type_name, default: None, required: false, auto_evaluate: true, check: None, description }
+        Self {
+            name,
+            type_name,
+            default: None,
+            required: false,
+            auto_evaluate: true,
+            script: false,
+            check: None,
+            description,
+        }
     }
 
     /// Gives it a default, as JSON text.
@@ -117,6 +129,14 @@ impl InputDescriptor {
     #[must_use]
     pub const fn checked(mut self, check: Check) -> Self {
         self.check = Some(check);
+        self
+    }
+
+    /// Makes it a script that the activity runs.
+    #[must_use]
+    pub const fn script(mut self) -> Self {
+        self.script = true;
+        self.auto_evaluate = false;
         self
     }
 

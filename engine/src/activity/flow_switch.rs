@@ -1,6 +1,6 @@
 //! `FlowSwitch`: several conditions inside a flowchart.
 
-use crate::activity::{Activity, Cases, Descriptor, InputDescriptor};
+use crate::activity::{Activity, Descriptor, InputDescriptor, PartCondition, PartList};
 use crate::execution::{Execution, Outcomes};
 use crate::fault::Fault;
 
@@ -17,7 +17,14 @@ static DESCRIPTOR: Descriptor = Descriptor {
         "MatchFirst: only the first matching case. MatchAny: every matching case.",
     )
     .default(r#""MatchFirst""#)],
-    cases: Cases::Conditions,
+    parts: &[PartList {
+        name: "cases",
+        one: "case",
+        texts: &[("label", true)],
+        ports: &[],
+        condition: PartCondition::Needed,
+        short: false,
+    }],
     outcomes: &["Default"],
     example: r#"{"type": "FlowSwitch", "cases": [{"label": "Short", "condition": {"js": "getInput('days') <= 2"}}, {"label": "Long", "condition": true}]}"#,
     ..Descriptor::BASE
@@ -31,8 +38,8 @@ impl Activity for FlowSwitch {
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         let any = cx.choice(0, &["MatchFirst", "MatchAny"])? == 1;
         let matching = cx.matching_cases(any)?;
-        let cases = &cx.node().cases;
-        let mut labels: Vec<_> = matching.iter().map(|index| cases[*index].label.clone()).collect();
+        let cases = cx.node().part_list(0);
+        let mut labels: Vec<_> = matching.iter().map(|index| cases[*index].text(0).to_owned()).collect();
         if labels.is_empty() {
             labels.push("Default".to_owned());
         }

@@ -1,7 +1,7 @@
-//! `Flowchart`: activities joined by connections, in Elsa's counter-based mode.
+//! `Flowchart`: activities joined by connections, in Elsa's counter-based or token-based mode.
 //!
-//! The graph says what is connected, the scope counts what was visited, the counters decide what runs
-//! next. The flowchart ends with a terminal child, or when nothing of it runs or is scheduled.
+//! The graph says what is connected. In counter mode the scope counts what was visited and the counters decide
+//! what runs next; in token mode the scope holds tokens and the merge modes of activities decide. The flowchart ends with a terminal child, or when nothing of it runs or is scheduled.
 
 use crate::activity::{Activity, Descriptor};
 use crate::execution::{Child, Execution, Outcomes, Signal};
@@ -11,12 +11,18 @@ use crate::program::NodeIx;
 
 pub mod counters;
 pub mod graph;
+pub mod merge;
 pub mod paths;
 pub mod scope;
+pub mod token_scope;
+pub mod tokens;
 
 use counters::Walk;
 use graph::FlowGraph;
+use merge::FlowMode;
 use scope::FlowScope;
+use token_scope::TokenScope;
+use tokens::TokenWalk;
 
 /// Tag of a child that a backward connection scheduled; its visit is not counted again.
 pub(crate) const BACKWARD: u32 = 1;
@@ -46,7 +52,10 @@ impl Activity for Flowchart {
         let Some(start) = start_of(cx, graph) else {
             return cx.complete();
         };
-        cx.set_memory(Memory::Flow(Box::new(FlowScope::new(start))));
+        cx.set_memory(match graph.mode() {
+            FlowMode::Counter => Memory::Flow(Box::new(FlowScope::new(start))),
+            FlowMode::Token => Memory::Tokens(Box::new(TokenScope::new(start))),
+        });
         cx.schedule(graph.activity(start), 0, Vec::new())
     }
 
@@ -54,14 +63,18 @@ impl Activity for Flowchart {
         if child.terminal {
             return cx.complete();
         }
-        let mut walk = Walk::begin(cx)?;
-        let scheduled = walk.completed(cx, child, outcomes)?;
+        let scheduled = match uses_tokens(cx) {
+            true => TokenWalk::begin(cx)?.completed(cx, child, outcomes)?,
+            false => Walk::begin(cx)?.completed(cx, child, outcomes)?,
+        };
         if scheduled { Ok(()) } else { complete_if_idle(cx) }
     }
 
     fn child_canceled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
-        let mut walk = Walk::begin(cx)?;
-        let scheduled = walk.canceled(cx, &[child.node])?;
+        let scheduled = match uses_tokens(cx) {
+            true => TokenWalk::begin(cx)?.canceled(cx, child.node)?,
+            false => Walk::begin(cx)?.canceled(cx, &[child.node])?,
+        };
         if scheduled { Ok(()) } else { complete_if_idle(cx) }
     }
 
@@ -69,12 +82,18 @@ impl Activity for Flowchart {
         let Signal::CancelInbound(join) = signal else {
             return Ok(false);
         };
-        if cx.program().node(*join).parent == Some(cx.node_index()) {
+        // Tokens decided the race when the join was scheduled.
+        if cx.program().node(*join).parent == Some(cx.node_index()) && !uses_tokens(cx) {
             let mut walk = Walk::begin(cx)?;
             walk.cancel_inbound(cx, *join)?;
         }
         Ok(true)
     }
+}
+
+/// Whether this run of the flowchart is in token mode.
+fn uses_tokens(cx: &Execution<'_>) -> bool {
+    matches!(cx.memory(), Memory::Tokens(_))
 }
 
 /// Elsa's order: the trigger of this run, a `Start`, a trigger, a node without inbound connections, the

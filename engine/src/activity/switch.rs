@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::activity::{Activity, Cases, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor, PartCondition, PartList};
 use crate::execution::{Child, Execution, Outcomes};
 use crate::fault::Fault;
 
@@ -25,7 +25,14 @@ static DESCRIPTOR: Descriptor = Descriptor {
         "Label of the chosen case, or the list of labels under MatchAny; null for the default.",
     )],
     ports: &["default"],
-    cases: Cases::Activities,
+    parts: &[PartList {
+        name: "cases",
+        one: "case",
+        texts: &[("label", false)],
+        ports: &["activity"],
+        condition: PartCondition::Needed,
+        short: false,
+    }],
     example: r#"{"type": "Switch", "cases": [{"label": "short", "condition": {"js": "getInput('days') <= 2"}, "activity": {"type": "WriteLine", "text": "short"}}], "default": {"type": "WriteLine", "text": "long"}}"#,
     ..Descriptor::BASE
 };
@@ -38,11 +45,11 @@ impl Activity for Switch {
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         let any = cx.choice(0, &["MatchFirst", "MatchAny"])? == 1;
         let matching = cx.matching_cases(any)?;
-        let cases = &cx.node().cases;
-        let mut labels = matching.iter().map(|index| Value::String(cases[*index].label.clone()));
+        let cases = cx.node().part_list(0);
+        let mut labels = matching.iter().map(|index| Value::String(cases[*index].text(0).to_owned()));
         let output = if any { Value::Array(labels.collect()) } else { labels.next_back().into() };
         cx.set_output(0, output)?;
-        let mut chosen: Vec<_> = matching.iter().filter_map(|index| cases[*index].activity).collect();
+        let mut chosen: Vec<_> = matching.iter().filter_map(|index| cases[*index].port(0)).collect();
         if matching.is_empty() {
             chosen.extend(cx.port(0));
         }

@@ -5,19 +5,20 @@ use serde_json::{Map, Value};
 use super::custom::{Role, is_custom_member};
 use super::expression::{Reader, short_binding, wrapper};
 use super::json::{Path, entry, kind_of};
-use super::outline::{CaseSketch, Kind, Outline, Sketch};
+use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
 use super::scope::Scopes;
 use super::spelling;
-use super::{CustomType, connections};
-use crate::activity::{Activity, Cases, Descriptor, InputDescriptor, catalogue};
-use crate::program::{Binding, Case, Expression, ExpressionKind, Node, NodeIx};
+use super::{CustomType, connections, parts, states};
+use crate::activity::flowchart::merge::FlowMode;
+use crate::activity::{Activity, Descriptor, InputDescriptor, catalogue};
+use crate::program::{Binding, Expression, ExpressionKind, Node, NodeIx};
 use crate::value::parse_type_name;
 
 /// How long the paths of ids of one definition may be together.
 pub(super) const MAX_NODE_ID_BYTES: usize = 64 * 1024 * 1024;
 
-/// Members that every activity may have.
+/// Members that every activity may have; the first [`RESERVED`] are never an input of a custom one.
 pub(super) const COMMON: [&str; 22] = [
     "id",
     "nodeId",
@@ -29,8 +30,8 @@ pub(super) const COMMON: [&str; 22] = [
     "metadata",
     "canStartWorkflow",
     "runAsynchronously",
-    "start",
     "mergeMode",
+    "start",
     "commitStrategy",
     "source",
     "displayName",
@@ -43,14 +44,26 @@ pub(super) const COMMON: [&str; 22] = [
     "tags",
 ];
 
+/// How many of the common members mean the same in every activity.
+pub(super) const RESERVED: usize = 11;
+
 /// Type that assigns a variable named by a member of its own.
 const SET_VARIABLE: &str = "Elsa.SetVariable";
 
 /// Type that has connections.
 pub(super) const FLOWCHART: &str = "Elsa.Flowchart";
 
-/// Reads all activities.
-pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, workflow: &str, problems: &mut Problems) -> Vec<Node> {
+/// Type that has states.
+const STATE_MACHINE: &str = "Elsa.StateMachine";
+
+/// Reads all activities; `mode` is that of flowcharts which say nothing.
+pub(super) fn read_all(
+    outline: &Outline<'_>,
+    scopes: &Scopes,
+    workflow: &str,
+    mode: FlowMode,
+    problems: &mut Problems,
+) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::with_capacity(outline.sketches.len());
     let mut path_bytes = 0;
     for (ix, sketch) in outline.sketches.iter().enumerate() {
@@ -64,8 +77,12 @@ pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, workflow: &str, p
         let node_id = format!("{above}:{}", sketch.id);
         let mut node = plain(sketch, node_id);
         node.variables = scopes.declared(ix).to_vec();
-        let mut reading =
-            Reading { outline, ix, reader: Reader { names: scopes.names(outline, ix), problems, uses_sql: false } };
+        let mut reading = Reading {
+            outline,
+            ix,
+            mode,
+            reader: Reader { names: scopes.names(outline, ix), problems, uses_sql: false },
+        };
         match &sketch.kind {
             Kind::Known(activity) => reading.known(sketch, *activity, &mut node),
             Kind::Custom(custom) => reading.custom(sketch, custom, &mut node),
@@ -105,7 +122,8 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         custom_outputs: Vec::new(),
         ports: sketch.ports.iter().map(|port| port.map(node_ix)).collect(),
         children: sketch.children.iter().copied().map(node_ix).collect(),
-        cases: Vec::new(),
+        parts: Vec::new(),
+        machine: None,
         flow: None,
         variable: None,
         uses_sql,
@@ -121,6 +139,7 @@ pub(super) fn node_ix(ix: usize) -> NodeIx {
 struct Reading<'a> {
     outline: &'a Outline<'a>,
     ix: usize,
+    mode: FlowMode,
     reader: Reader<'a>,
 }
 
@@ -148,9 +167,15 @@ impl<'a> Reading<'a> {
                 self.check_spelling(members, descriptor);
             }
         }
-        node.cases = sketch.cases.iter().filter_map(|case| self.case(case, descriptor.cases)).collect();
+        let place = self.place();
+        for (list, found) in descriptor.parts.iter().zip(&sketch.parts) {
+            node.parts.push(parts::read(list, found, sketch.is_elsa(), &place, &mut self.reader));
+        }
         if descriptor.type_name == FLOWCHART {
-            node.flow = Some(Box::new(connections::read(self.outline, self.ix, self.reader.problems)));
+            node.flow = Some(Box::new(connections::read(self.outline, self.ix, self.mode, self.reader.problems)));
+        }
+        if descriptor.type_name == STATE_MACHINE {
+            node.machine = Some(Box::new(states::read(self.outline, self.ix, &node.parts, self.reader.problems)));
         }
     }
 
@@ -227,6 +252,8 @@ impl<'a> Reading<'a> {
             // The parameters of a statement are expressions, each of them.
             if descriptor.uses_sql && input.name == "parameters" {
                 self.reader.template_input(value, type_name, &place)
+            } else if input.script {
+                self.reader.script(value, &place)
             } else {
                 self.reader.input(value, type_name, &place)
             }
@@ -273,54 +300,22 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn case(&mut self, case: &CaseSketch<'_>, form: Cases) -> Option<Case> {
-        let above = self.place();
-        let place = Path::Below(&above, &case.step);
-        let label = match entry(case.members, "label") {
-            Some((_, Value::String(label))) => label.clone(),
-            None | Some((_, Value::Null)) => {
-                if form == Cases::Conditions {
-                    self.reader.problems.invalid(&place, "a case needs a \"label\", which is its outcome");
-                }
-                String::new()
-            }
-            Some((key, value)) => {
-                self.wrong(&place.key(key), key, "a string", value);
-                return None;
-            }
-        };
-        let Some((key, value)) = entry(case.members, "condition") else {
-            self.reader.problems.invalid(&place, "a case needs a \"condition\"");
-            return None;
-        };
-        let before = self.reader.problems.count();
-        let condition = self.reader.condition(value, &place.key(key));
-        if condition.is_none() && self.reader.problems.count() > before {
-            return None;
-        }
-        // A condition that the Studio left empty never holds.
-        let never = || Expression {
-            kind: ExpressionKind::Literal(Value::Bool(false)),
-            type_name: crate::program::TypeName::Boolean,
-        };
-        Some(Case { label, condition: condition.unwrap_or_else(never), activity: case.activity.map(node_ix) })
-    }
-
     fn check_spelling(&mut self, members: &Map<String, Value>, descriptor: &Descriptor) {
         let inputs = descriptor.inputs.iter().map(|input| input.name);
         let outputs = descriptor.outputs.iter().map(|output| output.name);
-        let special = match descriptor.type_name {
-            SET_VARIABLE => Some("variable"),
-            FLOWCHART => Some("connections"),
-            _ => None,
+        let special: &[&str] = match descriptor.type_name {
+            SET_VARIABLE => &["variable"],
+            FLOWCHART => &["connections", "mode", "executionMode"],
+            STATE_MACHINE => &["initialState", "currentState"],
+            _ => &[],
         };
         let known = inputs
             .chain(outputs)
             .chain(descriptor.ports.iter().copied())
             .chain(descriptor.children)
-            .chain((descriptor.cases != Cases::None).then_some("cases"))
+            .chain(descriptor.parts.iter().map(|list| list.name))
             .chain(descriptor.container.then_some("variables"))
-            .chain(special)
+            .chain(special.iter().copied())
             .chain(COMMON);
         let owner = format!("activity type \"{}\"", descriptor.type_name);
         let place = self.place();

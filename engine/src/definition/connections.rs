@@ -8,8 +8,9 @@ use super::activity::node_ix;
 use super::json::{Path, elements, entry, kind_of, member, text};
 use super::outline::Outline;
 use super::problem::Problems;
-use super::spelling;
+use super::{flow_mode, spelling};
 use crate::activity::flowchart::graph::{Connection, FlowGraph};
+use crate::activity::flowchart::merge::{FlowMode, MergeMode};
 
 /// Outcome of an activity that names none.
 const DONE: &str = "Done";
@@ -25,12 +26,13 @@ pub(super) struct Edge<'d> {
     pub target: &'d str,
 }
 
-/// Reads the connections of a flowchart.
-pub(super) fn read(outline: &Outline<'_>, ix: usize, problems: &mut Problems) -> FlowGraph {
+/// Reads the connections of a flowchart and the modes in which they are followed; `otherwise` is that of the
+/// definition.
+pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, problems: &mut Problems) -> FlowGraph {
     let sketch = &outline.sketches[ix];
     let children = sketch.children.iter().copied().map(node_ix).collect();
     let Some(members) = sketch.members() else {
-        return FlowGraph::build(children, Vec::new());
+        return FlowGraph::build(children, Vec::new()).with_modes(otherwise, Vec::new());
     };
     let by_id: HashMap<&str, usize> =
         sketch.children.iter().rev().map(|child| (outline.sketches[*child].id.as_str(), *child)).collect();
@@ -61,7 +63,18 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, problems: &mut Problems) ->
             connections.push(Connection { source: node_ix(*source), port: edge.port.into(), target: node_ix(*target) });
         }
     }
-    FlowGraph::build(children, connections)
+    let mode = flow_mode::of_flowchart(members, otherwise, &above, problems);
+    FlowGraph::build(children, connections).with_modes(mode, merge_modes(outline, &sketch.children, problems))
+}
+
+/// How the activities of a flowchart take tokens, by position; none if nobody says anything.
+fn merge_modes(outline: &Outline<'_>, children: &[usize], problems: &mut Problems) -> Vec<MergeMode> {
+    let modes = children.iter().map(|child| match outline.sketches[*child].members() {
+        Some(members) => flow_mode::merge_mode(members, &Path::Activity(outline, *child), problems),
+        None => MergeMode::default(),
+    });
+    let modes: Vec<MergeMode> = modes.collect();
+    if modes.iter().any(|mode| *mode != MergeMode::default()) { modes } else { Vec::new() }
 }
 
 /// The values of `connections`, each with the pointer to it.

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::CustomType;
-use super::activity::COMMON;
+use super::activity::{COMMON, RESERVED};
 use super::expression::{short_binding, wrapper};
 use super::json::member;
 
 /// Whether a member of a custom activity is an input or output of it.
 pub(super) fn is_custom_member(key: &str) -> bool {
-    !key.starts_with('$') && !COMMON[..10].contains(&key)
+    !key.starts_with('$') && !COMMON[..RESERVED].contains(&key)
 }
 
 /// What a member of a custom activity is.

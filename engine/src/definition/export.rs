@@ -8,13 +8,15 @@ use serde_json::{Map, Value, json};
 
 use super::activity::{FLOWCHART, MAX_NODE_ID_BYTES};
 use super::custom::{Role, is_custom_member};
+use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::Problems;
 use super::scope::{Names, Scopes};
 use super::settings::Settings;
 use super::{ActivityTypes, CustomType, ReadLimits, connections, identity};
-use crate::activity::{Cases, Descriptor};
+use crate::activity::Descriptor;
+use crate::activity::flowchart::merge::FlowMode;
 
 mod settings;
 mod values;
@@ -82,11 +84,20 @@ fn activities(outline: &Outline<'_>, scopes: &Scopes, workflow: &str) -> Option<
     let node_ids = node_ids(outline, workflow);
     let mut done: Vec<Option<Value>> = vec![None; outline.sketches.len()];
     for (ix, sketch) in outline.sketches.iter().enumerate().rev() {
-        let mut writer = Writer { sketch, names: scopes.names(outline, ix), out: Map::new(), taken: Vec::new() };
+        let mut writer = Writer {
+            sketch,
+            names: scopes.names(outline, ix),
+            out: Map::new(),
+            taken: Vec::new(),
+            properties: Vec::new(),
+        };
         match &sketch.kind {
             Kind::Known(activity) => writer.known(activity.descriptor(), &mut done),
             Kind::Custom(custom) => writer.custom(custom),
             Kind::Unknown => {}
+        }
+        if let Some(mode) = writer.take("mergeMode").filter(|mode| !mode.is_null()) {
+            writer.properties.push(("mergeMode", mode.clone()));
         }
         writer.rest(node_ids.get(ix).map(String::as_str));
         done[ix] = Some(Value::Object(writer.out));
@@ -117,6 +128,8 @@ struct Writer<'a> {
     out: Map<String, Value>,
     /// Members of the original that are written already, under the same name or another.
     taken: Vec<&'a str>,
+    /// What goes among the custom properties.
+    properties: Vec<(&'static str, Value)>,
 }
 
 impl<'a> Writer<'a> {
@@ -139,17 +152,22 @@ impl<'a> Writer<'a> {
                 self.out.insert((*name).into(), child);
             }
         }
-        if descriptor.cases != Cases::None && self.take("cases").is_some() {
-            let cases = self.sketch.cases.iter().map(|case| {
-                values::case(case.members, case.activity.and_then(|activity| done[activity].take()), self.names)
-            });
-            self.out.insert("cases".into(), cases.collect());
+        for (list, found) in descriptor.parts.iter().zip(&self.sketch.parts) {
+            if self.take(list.name).is_some() {
+                let parts = found.iter().map(|part| {
+                    let activities = part.ports.iter().map(|port| port.and_then(|port| done[port].take()));
+                    values::part(list, part.value, activities.collect(), self.names)
+                });
+                let parts = parts.collect();
+                self.out.insert(list.name.into(), parts);
+            }
         }
         for input in descriptor.inputs {
             if let Some(value) = self.take(input.name) {
                 let template = descriptor.uses_sql && input.name == "parameters" && value.is_array();
                 let written = match template {
                     true => values::template(value, input.type_name),
+                    false if input.script => values::script(value, self.names),
                     false => values::input(value, input.type_name, self.names),
                 };
                 self.out.insert(input.name.into(), written);
@@ -171,6 +189,7 @@ impl<'a> Writer<'a> {
             self.out.insert("variable".into(), values::variable(value, self.names));
         }
         if descriptor.type_name == FLOWCHART {
+            self.mode();
             let value = self.take("connections").unwrap_or(&Value::Null);
             self.out.insert("connections".into(), connections_of(value));
         }
@@ -180,6 +199,17 @@ impl<'a> Writer<'a> {
             }
             settings::variables(&mut self.out);
         }
+    }
+
+    /// The mode of a flowchart, which Elsa has among the properties.
+    fn mode(&mut self) {
+        let given = [self.take("mode"), self.take("executionMode")];
+        let Some(mode) = given.into_iter().flatten().find_map(Value::as_str) else {
+            return;
+        };
+        let name =
+            FlowMode::from_name(mode.trim()).flatten().map_or_else(|| mode.to_owned(), |mode| mode.name().to_owned());
+        self.properties.push((EXECUTION_MODE, name.into()));
     }
 
     fn custom(&mut self, custom: &CustomType) {
@@ -225,6 +255,7 @@ impl<'a> Writer<'a> {
             let given = member(members, name).or_else(|| old.and_then(|old| member(old, name)));
             fill(&mut properties, name, || given.cloned().unwrap_or(Value::Bool(false)));
         }
+        properties.extend(self.properties.drain(..).map(|(name, value)| (name.to_owned(), value)));
         let wrong_shape =
             entry(&self.out, "customProperties").is_some_and(|(_, value)| !(value.is_object() || value.is_null()));
         if !wrong_shape {

@@ -96,6 +96,26 @@ impl Reader<'_> {
         }
     }
 
+    /// Reads a script that an activity runs: constant text, or JavaScript. Text that is computed would be
+    /// code that nobody has seen when the definition was stored.
+    pub fn script(&mut self, value: &Value, place: &Path<'_>) -> Option<Expression> {
+        let mut read = self.input(value, TypeName::String, place)?;
+        read.type_name = TypeName::Any;
+        match &read.kind {
+            ExpressionKind::JavaScript(_) => {}
+            ExpressionKind::Literal(Value::String(source)) if source.trim().is_empty() => return None,
+            ExpressionKind::Literal(Value::String(source)) => {
+                self.problems.check_script(source, place);
+                read.kind = ExpressionKind::JavaScript(source.as_str().into());
+            }
+            _ => {
+                self.problems.invalid(place, "a script must be constant text");
+                return None;
+            }
+        }
+        Some(read)
+    }
+
     /// Reads an input whose plain arrays and objects may hold expressions.
     pub fn template_input(&mut self, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         match value {

@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use super::json::{Path, entry, kind_of};
 use super::problem::Problems;
-use super::spelling;
+use super::{flow_mode, spelling};
 use crate::calendar::Interval;
 use crate::program::{Activation, IncidentStrategy, Options, Security};
 
 /// Members of `options`.
-const KNOWN: [&str; 10] = [
+const KNOWN: [&str; 11] = [
     "activationStrategyType",
     "activationStrategy",
     "usableAsActivity",
@@ -20,12 +20,14 @@ const KNOWN: [&str; 10] = [
     "commitStrategyName",
     "security",
     "retention",
+    "flowchartMode",
 ];
 
 /// Reads the options of a document.
 pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Problems) -> Options {
+    let flowcharts = flow_mode::of_definition(document, problems);
     let Some((key, value)) = entry(document, "options").filter(|(_, value)| !value.is_null()) else {
-        return Options::default();
+        return Options { flowcharts, ..Options::default() };
     };
     let place = Path::Root.key(key);
     let Value::Object(options) = value else {
@@ -39,6 +41,7 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
         activation: choice(options, &["activationStrategy", "activationStrategyType"], activation, &place, problems),
         incidents: choice(options, &["incidentStrategy", "incidentStrategyType"], incidents, &place, problems),
         security: choice(options, &["security"], security, &place, problems),
+        flowcharts,
         retention: retention(options, &place, problems),
     }
 }

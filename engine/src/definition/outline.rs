@@ -42,18 +42,25 @@ pub(super) struct Sketch<'d> {
     pub ports: Vec<Option<usize>>,
     /// Children of the list port.
     pub children: Vec<usize>,
-    /// Cases.
-    pub cases: Vec<CaseSketch<'d>>,
+    /// Its lists of parts, in the order of the descriptor.
+    pub parts: Vec<Vec<PartSketch<'d>>>,
 }
 
-/// One case of a switch as it was found.
-pub(super) struct CaseSketch<'d> {
-    /// Its object.
-    pub members: &'d Map<String, Value>,
+/// One object of a list of parts as it was found.
+pub(super) struct PartSketch<'d> {
+    /// The object, or the text that stands for one.
+    pub value: &'d Value,
     /// Pointer from the activity to it.
     pub step: String,
-    /// Its activity.
-    pub activity: Option<usize>,
+    /// Its activities, in the order of the descriptor's ports.
+    pub ports: Vec<Option<usize>>,
+}
+
+impl<'d> PartSketch<'d> {
+    /// The value of a member, and where it stands.
+    pub fn member(&self, name: &str) -> Option<(&'d str, &'d Value)> {
+        self.value.as_object().and_then(|members| entry(members, name))
+    }
 }
 
 /// What an activity is.

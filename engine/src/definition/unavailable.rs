@@ -7,25 +7,23 @@ use super::spelling;
 use crate::activity::catalogue;
 
 /// Activity types of Elsa that are known to exist but not available in this version.
-const ELSA_ONLY: [&str; 20] = [
+const ELSA_ONLY: [&str; 18] = [
     "Composite",
     "DownloadHttpFile",
+    "DynamicActivity",
     "FlowSendHttpRequest",
     "HttpEndpoint",
     "Inline",
     "Log",
-    "ParallelForEach",
     "PublishWebhook",
     "ReadLine",
     "RunCSharp",
-    "RunJavaScript",
     "RunPython",
     "SendEmail",
     "SendHttpRequest",
     "SqlCommand",
     "SqlQuery",
     "SqlSingleValue",
-    "StateMachine",
     "Workflow",
     "WriteHttpResponse",
 ];
@@ -40,8 +38,10 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
     }
     let reason = match short {
         "RunCSharp" | "RunPython" => {
-            "its code cannot run in the database; use SQL, JavaScript expressions or a custom activity"
+            "its code cannot run in the database; use SQL, \"RunJavaScript\" or a custom activity"
         }
+        "ReadLine" => "nobody types at the database; use \"RunTask\", whose result is what was entered",
+        "Inline" | "DynamicActivity" => "its body is .NET code; use SQL, \"RunJavaScript\" or a custom activity",
         "SqlCommand" | "SqlQuery" | "SqlSingleValue" => "use the activity type \"Sql\"",
         "HttpEndpoint"
         | "SendHttpRequest"

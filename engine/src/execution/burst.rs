@@ -141,7 +141,9 @@ impl<'a> Burst<'a> {
             self.core.drop_bookmarks(*sequence);
             self.clear_fault(*sequence);
             if let Some(context) = self.core.instance.state.contexts.get_mut(sequence) {
-                context.memory = Default::default();
+                if !node.activity.remembers() {
+                    context.memory = Default::default();
+                }
                 context.breaking = false;
                 for (slot, declared) in context.variables.iter_mut().zip(&node.variables) {
                     slot.1.0 = declared.initial.clone();

@@ -9,7 +9,6 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::activity::flowchart::scope::FlowScope;
 use crate::calendar::Zone;
 use crate::execution::core::Core;
 use crate::execution::undo::Undo;
@@ -27,11 +26,13 @@ pub struct Execution<'a> {
     pub(crate) sequence: u32,
     pub(crate) node: &'a Node,
     pub(crate) inputs: Vec<Value>,
+    /// Where a script that this activity runs says its outcomes.
+    pub(crate) outcomes: Option<Vec<String>>,
 }
 
 impl<'a> Execution<'a> {
     pub(crate) fn new(core: Core<'a>, sequence: u32, node: &'a Node) -> Self {
-        Self { core, sequence, node, inputs: Vec::new() }
+        Self { core, sequence, node, inputs: Vec::new(), outcomes: None }
     }
 
     /// The program that runs.
@@ -112,6 +113,16 @@ impl<'a> Execution<'a> {
     /// Whether children are open or scheduled; faulted ones count as open.
     pub fn has_pending_work(&self) -> bool {
         self.core.has_children(self.sequence) || self.core.has_queued(self.sequence)
+    }
+
+    /// Takes back the children for this node that are scheduled and have not begun; gives their number.
+    pub fn unschedule(&mut self, node: NodeIx) -> u32 {
+        let key = (self.sequence, node);
+        let Some(count) = self.core.work.queued.remove(&key) else {
+            return 0;
+        };
+        self.core.work.undo.push(Undo::Unqueued(key, count));
+        count
     }
 
     /// Cancels one open child and everything below it. The caller knows, so it is not told.
@@ -214,36 +225,6 @@ impl<'a> Execution<'a> {
                 true
             }
             Signal::CompleteComposite(_) | Signal::CancelInbound(_) => false,
-        }
-    }
-
-    /// What this flowchart counted.
-    pub fn flow_scope(&self) -> Result<&FlowScope, Fault> {
-        match self.memory() {
-            Memory::Flow(scope) => Ok(scope),
-            _ => Err(Fault::new("XX001", "state of the flowchart is lost")),
-        }
-    }
-
-    /// Counts a visit of an activity of this flowchart.
-    pub fn visit_activity(&mut self, position: u32) -> Result<(), Fault> {
-        let before = self.flow_scope_mut()?.visit_activity(position);
-        self.core.work.undo.push(Undo::ActivityVisit(self.sequence, position, before));
-        Ok(())
-    }
-
-    /// Counts a visit of a connection of this flowchart.
-    pub fn visit_connection(&mut self, edge: u32, followed: bool) -> Result<(), Fault> {
-        let before = self.flow_scope_mut()?.visit_connection(edge, followed);
-        self.core.work.undo.push(Undo::ConnectionVisit(self.sequence, edge, before));
-        Ok(())
-    }
-
-    fn flow_scope_mut(&mut self) -> Result<&mut FlowScope, Fault> {
-        let context = self.core.instance.state.contexts.get_mut(&self.sequence);
-        match context.map(|context| &mut context.memory) {
-            Some(Memory::Flow(scope)) => Ok(scope),
-            _ => Err(Fault::new("XX001", "state of the flowchart is lost")),
         }
     }
 

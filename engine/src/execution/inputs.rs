@@ -2,11 +2,14 @@
 
 use serde_json::Value;
 
-use crate::execution::Execution;
-use crate::expression::evaluate;
+use crate::execution::{Execution, Outcomes};
+use crate::expression::{evaluate, javascript};
 use crate::fault::Fault;
 use crate::program::{Expression, Node, NodeIx};
 use crate::value::{as_bool, to_text};
+
+/// The outcome of an activity that says nothing else.
+const DONE: &str = "Done";
 
 impl Execution<'_> {
     /// Evaluates the inputs that the descriptor says are evaluated before the activity runs.
@@ -45,6 +48,17 @@ impl Execution<'_> {
     /// Evaluates an expression in the scope of this execution.
     pub fn evaluate(&mut self, expression: &Expression) -> Result<Value, Fault> {
         evaluate(expression, self)
+    }
+
+    /// Runs a script that may say with which outcomes this activity completes; gives its value and them.
+    pub fn run_script(&mut self, source: &str) -> Result<(Value, Outcomes), Fault> {
+        self.outcomes = Some(vec![DONE.to_owned()]);
+        let value = javascript::evaluate(source, self);
+        let outcomes = match self.outcomes.take() {
+            Some(names) if names != [DONE] => Outcomes::Named(names),
+            _ => Outcomes::Done,
+        };
+        Ok((value?, outcomes))
     }
 
     /// Evaluates an input now.
@@ -141,13 +155,28 @@ impl Execution<'_> {
         choice(&value, names, descriptor.map_or("", |descriptor| descriptor.name))
     }
 
+    /// Whether the condition of a part holds.
+    pub fn holds(&mut self, list: usize, index: usize) -> Result<bool, Fault> {
+        let node = self.node;
+        let Some(part) = node.part_list(list).get(index) else {
+            return Ok(false);
+        };
+        let Some(condition) = &part.condition else {
+            return Ok(true);
+        };
+        let holds = self.evaluate(condition).and_then(|value| boolean(&value));
+        holds.map_err(|fault| {
+            let name = node.activity.descriptor().parts.get(list).map_or("", |list| list.name);
+            let part = if part.text(0).is_empty() { index.to_string() } else { part.text(0).to_owned() };
+            locate(fault, &format!("{name}/{part}"))
+        })
+    }
+
     /// The cases whose conditions hold: the first one, or all.
     pub fn matching_cases(&mut self, all: bool) -> Result<Vec<usize>, Fault> {
         let mut matching = Vec::new();
-        for (index, case) in self.node.cases.iter().enumerate() {
-            let holds = self.evaluate(&case.condition).and_then(|value| boolean(&value));
-            let holds = holds.map_err(|fault| locate(fault, &format!("cases/{}", case.label)))?;
-            if holds {
+        for index in 0..self.node.part_list(0).len() {
+            if self.holds(0, index)? {
                 matching.push(index);
                 if !all {
                     break;

@@ -34,6 +34,25 @@ impl Execution<'_> {
         Ok(())
     }
 
+    /// All items of an input, evaluated now. What is no list is a single item; null is none.
+    pub fn all_items(&mut self, input: usize) -> Result<Vec<Value>, Fault> {
+        let items = self.evaluate_input(input)?;
+        check_depth(&items)?;
+        Ok(match items {
+            Value::Array(items) => items,
+            Value::Null => Vec::new(),
+            single => vec![single],
+        })
+    }
+
+    /// The item at an index of those that are remembered.
+    pub fn kept_item(&self, index: i64) -> Option<Value> {
+        match self.memory() {
+            Memory::Items { items, .. } => at(&items.0, usize::try_from(index).ok()?),
+            _ => None,
+        }
+    }
+
     /// The item at an index, if the list reaches so far.
     pub fn item(&mut self, input: usize, index: i64) -> Result<Option<Value>, Fault> {
         let Ok(index) = usize::try_from(index) else {

@@ -293,6 +293,10 @@ impl Scope for Execution<'_> {
         self.set_name(value);
     }
 
+    fn outcomes(&mut self) -> Option<&mut Vec<String>> {
+        self.outcomes.as_mut()
+    }
+
     fn new_id(&mut self) -> Uuid {
         self.core.host.new_id()
     }

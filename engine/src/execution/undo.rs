@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::activity::flowchart::token_scope::TokenChange;
 use crate::bookmark::Bookmark;
 use crate::execution::core::Core;
 use crate::instance::{Context, Json, Memory};
@@ -27,6 +28,7 @@ pub(crate) enum Undo {
     Breaking(u32),
     ActivityVisit(u32, u32, u64),
     ConnectionVisit(u32, u32, u64),
+    Token(u32, TokenChange),
     ContextVariable(u32, usize, Json),
     WorkflowVariable(String, Value, bool),
     WorkflowOutput(String, Option<Value>, bool),
@@ -138,6 +140,7 @@ impl Core<'_> {
             | Undo::Breaking(sequence)
             | Undo::ActivityVisit(sequence, _, _)
             | Undo::ConnectionVisit(sequence, _, _)
+            | Undo::Token(sequence, _)
             | Undo::ContextVariable(sequence, _, _) => {
                 if let Some(context) = self.instance.state.contexts.get_mut(&sequence) {
                     undo_in(context, entry);
@@ -159,6 +162,9 @@ fn undo_in(context: &mut Context, entry: Undo) {
         }
         (Undo::ConnectionVisit(_, edge, before), Memory::Flow(scope)) => {
             scope.restore_connection(edge, before);
+        }
+        (Undo::Token(_, before), Memory::Tokens(scope)) => {
+            scope.apply(before);
         }
         (Undo::ContextVariable(_, index, before), _) => {
             if let Some((_, slot)) = context.variables.get_mut(index) {

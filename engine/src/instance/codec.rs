@@ -37,6 +37,7 @@ mod tests {
 
     use super::*;
     use crate::activity::flowchart::scope::FlowScope;
+    use crate::activity::flowchart::token_scope::{TokenChange, TokenScope};
     use crate::instance::{ActivityStatus, Context, Json, Memory};
     use crate::program::NodeIx;
 
@@ -86,13 +87,34 @@ mod tests {
         6e756c6c2c22c3a9225d7d040502000103000003050201010103010401010141157b2261223a5b312e312c6e\
         756c6c2c22c3a9225d7d0503227822060701020106726573756c74047472756501046e756c6c010101";
 
+    /// What was added since: tokens of a flowchart.
+    fn later() -> State {
+        let mut scope = TokenScope::new(300);
+        scope.apply(TokenChange::Waiting(5, true));
+        scope.apply(TokenChange::Blocked(7, true));
+        scope.apply(TokenChange::Open(1, 2));
+        scope.apply(TokenChange::Lost(1, 3, true));
+        let mut state = sample();
+        let mut context = state.contexts.remove(&0).unwrap();
+        context.memory = Memory::Tokens(Box::new(scope));
+        state.contexts = [(9, context)].into();
+        state
+    }
+
+    /// The state of [`later`] as it was first written: never change this text.
+    const FROZEN_LATER: &str = "\
+        0101090201010103010401010141157b2261223a5b312e312c6e756c6c2c22c3a9225d7d06ac02010501070201\
+        02ac0201010103060701020106726573756c74047472756501046e756c6c010101";
+
     #[test]
     fn what_an_earlier_version_wrote_is_still_read() {
         let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
-        assert_eq!(hex(&encode_state(&sample())), FROZEN);
-        let bytes: Vec<u8> =
-            (0..FROZEN.len() / 2).map(|i| u8::from_str_radix(&FROZEN[2 * i..2 * i + 2], 16).unwrap()).collect();
-        assert_eq!(decode_state(&bytes).unwrap(), sample());
+        for (state, frozen) in [(sample(), FROZEN), (later(), FROZEN_LATER)] {
+            assert_eq!(hex(&encode_state(&state)), frozen);
+            let bytes: Vec<u8> =
+                (0..frozen.len() / 2).map(|i| u8::from_str_radix(&frozen[2 * i..2 * i + 2], 16).unwrap()).collect();
+            assert_eq!(decode_state(&bytes).unwrap(), state);
+        }
     }
 
     #[test]

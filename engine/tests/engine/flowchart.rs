@@ -14,17 +14,21 @@ fn chart(lines: &str, others: Value, connections: Value) -> Value {
     json!({"id": "chart", "type": "Flowchart", "activities": activities, "connections": connections})
 }
 
-fn finished(definition: Value) -> String {
+/// What a definition writes until it is finished.
+#[track_caller]
+pub fn finished(definition: Value) -> String {
     let world = World::started(definition);
     assert_eq!(world.status(), SubStatus::Finished, "{:?}", world.last.incidents);
     world.lines().join(" ")
 }
 
-fn decision(id: &str, value: bool) -> Value {
+/// A `FlowDecision`.
+pub fn decision(id: &str, value: bool) -> Value {
     json!({"id": id, "type": "FlowDecision", "condition": value})
 }
 
-fn join(id: &str, mode: &str) -> Value {
+/// A `FlowJoin`.
+pub fn join(id: &str, mode: &str) -> Value {
     json!({"id": id, "type": "FlowJoin", "mode": mode})
 }
 

@@ -115,3 +115,69 @@ fn a_value_that_grows_deeper_in_each_round_faults_in_time() {
         assert_eq!(world.last.incidents[0].fault.sqlstate, "54001");
     });
 }
+
+/// A flowchart that runs a script and follows the outcomes `A`, `B` and `Done`.
+fn deciding(script: Value) -> Value {
+    let lines = ["a", "b", "done"].map(|id| json!({"id": id, "type": "WriteLine", "text": id}));
+    let mut activities = vec![json!({"id": "run", "type": "RunJavaScript", "script": script})];
+    activities.extend(lines);
+    json!({"variables": {"Outcome": "free"}, "root": {"type": "Flowchart", "activities": activities,
+        "connections": [["run", "A", "a"], ["run", "B", "b"], ["run", "done"]]}})
+}
+
+#[test]
+fn a_script_says_its_outcomes_and_is_done_otherwise() {
+    let cases = [
+        ("setOutcome('A')", vec!["a"]),
+        ("setOutcomes(['A', 'B'])", vec!["a", "b"]),
+        ("setOutcome('A'); setOutcome('B')", vec!["b"]),
+        ("setOutcome('Done')", vec!["done"]),
+        ("setOutcomes([])", vec![]),
+        ("1 + 1", vec!["done"]),
+        ("  ", vec!["done"]),
+    ];
+    for (script, expected) in cases {
+        let world = World::started(deciding(json!(script)));
+        assert_eq!(world.status(), SubStatus::Finished, "{script}: {:?}", world.last.incidents);
+        assert_eq!(world.lines(), expected, "{script}");
+    }
+    let world = World::started(deciding(json!({"js": "setOutcome('A')"})));
+    assert_eq!(world.lines(), ["a"]);
+}
+
+#[test]
+fn only_run_java_script_has_outcomes_to_set() {
+    // Elsewhere it is the generated function of a variable, as ever.
+    let world =
+        World::started(json!({"variables": {"Outcome": "free"}, "root": show("setOutcome('A'); getOutcome()")}));
+    assert_eq!(world.lines(), ["A"]);
+    let world = World::started(show("setOutcome('A')"));
+    assert_eq!(world.status(), SubStatus::Faulted);
+    assert!(world.last.incidents[0].fault.message.contains("setOutcome is not defined"));
+    let world = World::started(deciding(json!("setOutcome('A'); getOutcome()")));
+    assert_eq!(world.variable("Outcome"), "free");
+}
+
+#[test]
+fn outcomes_are_names() {
+    for script in ["setOutcome({})", "setOutcome(null)", "setOutcomes('A', [])", "setOutcomes([null])", "setOutcomes()"]
+    {
+        let world = World::started(deciding(json!(script)));
+        let faulted = world.last.incidents.first().map(|incident| incident.fault.sqlstate.as_ref());
+        match script {
+            "setOutcomes('A', [])" => assert_eq!(world.lines(), ["a"]),
+            _ => assert_eq!(faulted, Some("22023"), "{script}"),
+        }
+    }
+}
+
+#[test]
+fn the_value_of_a_script_is_its_result() {
+    let world = World::started(json!({"variables": {"Sum": 0}, "root": [
+        {"id": "run", "type": "RunJavaScript", "script": "setVariable('Sum', 1); return {total: 3};", "result": {"var": "Sum"}},
+        {"id": "none", "type": "RunJavaScript", "script": "null", "result": {"var": "Sum"}},
+        show("getLastResult().total + getOutputFrom('run').total"),
+    ]}));
+    assert_eq!(world.lines(), ["6"]);
+    assert_eq!(world.variable("Sum"), &json!({"total": 3}));
+}

@@ -21,7 +21,7 @@ use workflow_engine::expression::Scope;
 use workflow_engine::fault::{Error, Fault};
 use workflow_engine::host::{Function, Host, Rows};
 use workflow_engine::instance::codec::{decode_state, encode_state};
-use workflow_engine::instance::{ActivityStatus, Instance, SubStatus};
+use workflow_engine::instance::{ActivityStatus, Instance, Memory, SubStatus};
 use workflow_engine::journal::{self, EventKind};
 use workflow_engine::program::Program;
 
@@ -361,6 +361,11 @@ impl World {
         }
         for (sequence, context) in contexts {
             assert_eq!(context.faults, faults.get(sequence).copied().unwrap_or_default());
+            if let (Memory::Tokens(scope), ActivityStatus::Running) = (&context.memory, context.status) {
+                let open = contexts.values().filter(|child| child.parent == Some(*sequence)).count();
+                let counted: u32 = scope.open().map(|position| scope.executions(position)).sum();
+                assert_eq!(counted as usize, open, "executions of a flowchart are counted");
+            }
         }
         match self.instance.sub_status {
             SubStatus::Finished | SubStatus::Cancelled => {

@@ -103,8 +103,28 @@ SELECT pg_temp.run($example${"type": "Flowchart",
         {"id": "ship", "type": "WriteLine", "text": "ship"}],
     "connections": [["fork", "Stock", "stock"], ["fork", "Credit", "credit"], ["stock", "join"], ["credit", "join"], ["join", "ship"]]}$example$);
 
+-- Token mode
+SELECT pg_temp.run($example${"type": "Flowchart", "mode": "token",
+    "activities": [
+        {"id": "begin", "type": "Start"},
+        {"id": "mail", "type": "Event", "eventName": "MailAnswered"},
+        {"id": "call", "type": "WriteLine", "text": "the customer calls"},
+        {"id": "answer", "type": "WriteLine", "text": "answered", "mergeMode": "Race"}],
+    "connections": [["begin", "mail"], ["begin", "call"], ["mail", "answer"], ["call", "answer"]]}$example$);
+
 -- Flowcharts
 SELECT pg_temp.run($example${"type": "Flowchart", "activities": [{"type": "FlowNode", "body": {"type": "WriteLine", "text": "inside"}}]}$example$);
+
+-- State machines
+SELECT pg_temp.run($example${"type": "StateMachine", "initialState": "Requested",
+    "states": [
+        "Requested",
+        {"name": "Approved", "entry": {"type": "WriteLine", "text": "enjoy your holidays"}},
+        {"name": "Rejected", "entry": {"type": "WriteLine", "text": "not this time"}}],
+    "transitions": [
+        {"from": "Requested", "to": "Approved", "condition": {"js": "getInput('days') <= 5"}},
+        {"from": "Requested", "to": "Approved", "trigger": {"id": "approve", "type": "RunTask", "taskName": "Approve"}, "condition": {"js": "getLastResult() === true"}},
+        {"from": "Requested", "to": "Rejected", "trigger": {"id": "deadline", "type": "Delay", "timeSpan": "7 days"}}]}$example$);
 
 -- Loops
 SELECT pg_temp.run($example${"type": "Sequence", "variables": {"N": 0}, "activities": [
@@ -132,6 +152,11 @@ SELECT pg_temp.run($example${"type": "Parallel", "activities": [
 SELECT pg_temp.run($example${"type": "Fork", "joinMode": "WaitAny", "branches": [
     {"id": "paid", "type": "Event", "eventName": "Paid"},
     {"id": "withdrawn", "type": "Event", "eventName": "Withdrawn"}]}$example$);
+
+-- Side by side
+SELECT pg_temp.run($example${"type": "ParallelForEach", "items": ["Ada", "Grace", "Edsger"], "degreeOfParallelism": 2, "body": [
+    {"id": "Approve", "type": "RunTask", "taskName": "Approve", "payload": {"object": {"by": {"var": "CurrentValue"}}}},
+    {"type": "WriteLine", "text": {"js": "`${getCurrentValue()} has approved`"}}]}$example$);
 
 -- Ends
 SELECT pg_temp.run($example$[[{"type": "WriteLine", "text": "inside"}, {"type": "End"}, {"type": "WriteLine", "text": "never"}], {"type": "WriteLine", "text": "outside"}]$example$);
@@ -188,6 +213,14 @@ SELECT pg_temp.run($example${"id": "Quarter", "type": "Timer", "interval": "00:1
 
 -- Time
 SELECT pg_temp.run($example${"id": "Evening", "type": "Cron", "cronExpression": "0 18 * * MON-FRI", "timeZone": "Europe/Berlin", "canStartWorkflow": true}$example$);
+
+-- Running a script
+SELECT pg_temp.run($example${"type": "Flowchart",
+    "activities": [
+        {"id": "sort", "type": "RunJavaScript", "script": "setOutcome(getInput('days') > 5 ? 'Long' : 'Short')", "possibleOutcomes": ["Long", "Short"]},
+        {"id": "l", "type": "WriteLine", "text": "a long absence"},
+        {"id": "s", "type": "WriteLine", "text": "a short absence"}],
+    "connections": [["sort", "Long", "l"], ["sort", "Short", "s"]]}$example$);
 
 -- Running SQL
 SELECT pg_temp.run($example${"type": "Sql", "statement": "SELECT n, n * ($1)::numeric AS amount FROM generate_series(1, 2) AS n", "parameters": [{"sql": "1.10"}], "result": {"output": "Rows"}, "rowCount": {"output": "Count"}}$example$);

@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::activity::flowchart::merge::{FlowMode, MergeMode};
 use crate::activity::flowchart::paths::Paths;
 use crate::program::{NodeIx, Program};
 
@@ -29,6 +30,12 @@ pub struct FlowGraph {
     /// Edges by source: those of activity `i` are `outbound[starts[i]..starts[i + 1]]`.
     outbound: Vec<u32>,
     starts: Vec<u32>,
+    /// The same by target.
+    inbound: Vec<u32>,
+    ends: Vec<u32>,
+    mode: FlowMode,
+    /// By position; empty where no activity says anything.
+    merge_modes: Vec<MergeMode>,
     default_start: OnceLock<Option<u32>>,
     joins_use_sql: OnceLock<bool>,
     /// By start activity. Nearly always one, a few where triggers start the flowchart elsewhere.
@@ -54,8 +61,17 @@ impl FlowGraph {
         by_node.sort_by_key(|position| children[*position as usize]);
         let mut graph = Self { activities: children, by_node, ..Self::default() };
         graph.edges = graph.edges_of(connections);
-        graph.index_outbound();
+        (graph.starts, graph.outbound) = group(graph.activities.len(), &graph.edges, |edge| edge.source);
+        (graph.ends, graph.inbound) = group(graph.activities.len(), &graph.edges, |edge| edge.target);
         graph
+    }
+
+    /// Says how it decides what runs next, and how its activities take tokens, by position.
+    #[must_use]
+    pub fn with_modes(mut self, mode: FlowMode, merge_modes: Vec<MergeMode>) -> Self {
+        self.mode = mode;
+        self.merge_modes = merge_modes;
+        self
     }
 
     fn edges_of(&self, connections: Vec<Connection>) -> Vec<Edge> {
@@ -76,12 +92,6 @@ impl FlowGraph {
                 })
             })
             .collect()
-    }
-
-    fn index_outbound(&mut self) {
-        let (starts, outbound) = group(self.activities.len(), &self.edges, |edge| edge.source);
-        self.starts = starts;
-        self.outbound = outbound;
     }
 
     /// Number of activities.
@@ -114,6 +124,22 @@ impl FlowGraph {
     pub fn outbound(&self, position: u32) -> &[u32] {
         let position = position as usize;
         &self.outbound[self.starts[position] as usize..self.starts[position + 1] as usize]
+    }
+
+    /// Connections that lead to an activity.
+    pub fn inbound(&self, position: u32) -> &[u32] {
+        let position = position as usize;
+        &self.inbound[self.ends[position] as usize..self.ends[position + 1] as usize]
+    }
+
+    /// How the flowchart decides what runs next.
+    pub fn mode(&self) -> FlowMode {
+        self.mode
+    }
+
+    /// How an activity takes tokens, unless it is a join.
+    pub fn merge_mode(&self, position: u32) -> MergeMode {
+        self.merge_modes.get(position as usize).copied().unwrap_or_default()
     }
 
     /// Where the flowchart starts unless a trigger says otherwise; `None` if it is empty.
@@ -159,7 +185,7 @@ impl FlowGraph {
 }
 
 /// Groups edges by one of their ends: `(starts, edges)` as described at [`FlowGraph::outbound`].
-pub(super) fn group(activities: usize, edges: &[Edge], end: impl Fn(&Edge) -> u32) -> (Vec<u32>, Vec<u32>) {
+fn group(activities: usize, edges: &[Edge], end: impl Fn(&Edge) -> u32) -> (Vec<u32>, Vec<u32>) {
     let mut starts = vec![0u32; activities + 1];
     for edge in edges {
         starts[end(edge) as usize + 1] += 1;

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::activity::flowchart::graph::{Edge, FlowGraph, group};
+use crate::activity::flowchart::graph::{Edge, FlowGraph};
 
 /// How often a long computation asks whether it should end.
 const CHECK_EVERY: usize = 4096;
@@ -47,11 +47,10 @@ impl Paths {
             reachable[edge.target as usize] = true;
         }
         let is_forward = |edge: &Edge| search.is_forward(edge);
-        let (all_starts, all_inbound) = group(graph.len(), graph.edges(), |edge| edge.target);
         let mut starts = vec![0u32];
         let mut inbound = Vec::new();
-        for position in 0..graph.len() {
-            let edges = &all_inbound[all_starts[position] as usize..all_starts[position + 1] as usize];
+        for position in 0..graph.len() as u32 {
+            let edges = graph.inbound(position);
             inbound.extend(edges.iter().filter(|edge| is_forward(&graph.edges()[**edge as usize])));
             starts.push(inbound.len() as u32);
         }

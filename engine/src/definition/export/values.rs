@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::activity::{PartCondition, PartList};
 use crate::definition::expression::{short_binding, short_form, wrapper};
 use crate::definition::json::{entry, too_deep};
 use crate::definition::scope::Names;
@@ -12,6 +13,14 @@ pub(super) fn input(value: &Value, type_name: &str, names: Names<'_>) -> Value {
         return value.clone();
     }
     wrapped(expression(value, names), type_name)
+}
+
+/// A script in its wrapper: Elsa takes the value of an expression for the script, so it has to be text.
+pub(super) fn script(value: &Value, names: Names<'_>) -> Value {
+    match short_form(value) {
+        Some(("js", source)) => input(source, "String", names),
+        _ => input(value, "String", names),
+    }
 }
 
 /// A plain array of expressions in a wrapper.
@@ -111,18 +120,37 @@ pub(super) fn binding(value: &Value, type_name: &str, names: Names<'_>) -> Value
     }
 }
 
-/// A case, its condition without a wrapper.
-pub(super) fn case(members: &Map<String, Value>, activity: Option<Value>, names: Names<'_>) -> Value {
-    let mut out = members.clone();
-    if let Some((key, value)) = entry(members, "condition") {
-        let bare = value.as_object().is_some_and(|object| entry(object, "type").is_some());
-        if !value.is_null() && !bare && (wrapper(value).is_none() || short_form(value).is_some()) {
-            out.insert(key.into(), expression(value, names));
+/// One object of a list of parts.
+pub(super) fn part(list: &PartList, value: &Value, activities: Vec<Option<Value>>, names: Names<'_>) -> Value {
+    let mut out = match (value, list.texts.first()) {
+        (Value::Object(members), _) => members.clone(),
+        (text, Some((name, _))) => Map::from_iter([((*name).to_owned(), text.clone())]),
+        (_, None) => Map::new(),
+    };
+    if let Some((key, value)) = entry(&out, "condition").map(|(key, value)| (key.to_owned(), value.clone()))
+        && !value.is_null()
+    {
+        out.insert(key, condition(list.condition, &value, names));
+    }
+    for (name, activity) in list.ports.iter().zip(activities) {
+        if let Some(activity) = activity {
+            let key = entry(&out, name).map_or(*name, |(key, _)| key).to_owned();
+            out.insert(key, activity);
         }
     }
-    if let Some(activity) = activity {
-        let key = entry(members, "activity").map_or("activity", |(key, _)| key);
-        out.insert(key.into(), activity);
-    }
     Value::Object(out)
+}
+
+/// A condition, with a wrapper where it is an input.
+fn condition(form: PartCondition, value: &Value, names: Names<'_>) -> Value {
+    let bare = value.as_object().is_some_and(|object| entry(object, "type").is_some());
+    let is_wrapped = wrapper(value).is_some() && short_form(value).is_none();
+    match form {
+        PartCondition::None => value.clone(),
+        PartCondition::Needed | PartCondition::Optional if is_wrapped => value.clone(),
+        PartCondition::Needed if bare => value.clone(),
+        PartCondition::Needed => expression(value, names),
+        PartCondition::Optional if bare => wrapped(value.clone(), "Boolean"),
+        PartCondition::Optional => input(value, "Boolean", names),
+    }
 }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
-use super::{CaseSketch, Kind, Outline, Sketch};
-use crate::activity::{Cases, catalogue};
+use super::{Kind, Outline, PartSketch, Sketch};
+use crate::activity::{PartList, catalogue};
 use crate::definition::json::{Path, elements, entry, escaped, kind_of};
 use crate::definition::problem::{ProblemKind, Problems};
 use crate::definition::{ActivityTypes, unavailable};
@@ -54,7 +54,8 @@ struct Pending<'d> {
 enum Slot {
     Port(usize),
     Child,
-    Case(usize),
+    /// List of parts, part, and port of the part.
+    Part(usize, usize, usize),
 }
 
 /// Where a pending activity stands.
@@ -119,7 +120,7 @@ impl<'d> Walk<'d, '_> {
             in_loop: pending.in_loop,
             ports: Vec::new(),
             children: Vec::new(),
-            cases: Vec::new(),
+            parts: Vec::new(),
         });
         self.expand(ix, problems);
     }
@@ -194,9 +195,10 @@ impl<'d> Walk<'d, '_> {
                 }
             }
             Slot::Child => parent.children.push(ix),
-            Slot::Case(case) => {
-                if let Some(case) = parent.cases.get_mut(case) {
-                    case.activity = Some(ix);
+            Slot::Part(list, part, port) => {
+                let part = parent.parts.get_mut(list).and_then(|list| list.get_mut(part));
+                if let Some(port) = part.and_then(|part| part.ports.get_mut(port)) {
+                    *port = Some(ix);
                 }
             }
         }
@@ -207,7 +209,7 @@ impl<'d> Walk<'d, '_> {
         let sketch = &self.outline.sketches[ix];
         let value = sketch.value;
         let mut found = Vec::new();
-        let mut cases = Vec::new();
+        let mut parts = Vec::new();
         if let Value::Array(list) = value {
             found.extend(list.iter().enumerate().map(|(at, child)| (Slot::Child, format!("/{at}"), child)));
         } else if let (Some(members), Some(descriptor)) = (sketch.members(), sketch.descriptor()) {
@@ -215,8 +217,8 @@ impl<'d> Walk<'d, '_> {
             if let Some(name) = descriptor.children {
                 list_port(members, name, &place, &mut found, problems);
             }
-            if descriptor.cases != Cases::None {
-                read_cases(members, descriptor.cases, &place, &mut cases, &mut found, problems);
+            for (at, list) in descriptor.parts.iter().enumerate() {
+                parts.push(part_list(members, (at, list), &place, &mut found, problems));
             }
             for (port, name) in descriptor.ports.iter().enumerate() {
                 if let Some((key, child)) = entry(members, name).filter(|(_, child)| !child.is_null()) {
@@ -226,7 +228,7 @@ impl<'d> Walk<'d, '_> {
             self.outline.sketches[ix].ports = vec![None; descriptor.ports.len()];
         }
         let sketch = &mut self.outline.sketches[ix];
-        sketch.cases = cases;
+        sketch.parts = parts;
         let (depth, in_loop, ports) =
             (sketch.depth + 1, sketch.in_loop, sketch.descriptor().map_or(&[][..], |d| d.ports));
         self.pending.extend(found.into_iter().rev().map(|(slot, step, value)| {
@@ -260,33 +262,40 @@ fn list_port<'d>(
     }
 }
 
-fn read_cases<'d>(
+fn part_list<'d>(
     members: &'d Map<String, Value>,
-    form: Cases,
+    (at, parts): (usize, &PartList),
     place: &Path<'_>,
-    cases: &mut Vec<CaseSketch<'d>>,
     found: &mut Found<'d>,
     problems: &mut Problems,
-) {
-    let Some((key, value)) = entry(members, "cases").filter(|(_, value)| !value.is_null()) else {
-        return;
+) -> Vec<PartSketch<'d>> {
+    let Some((key, value)) = entry(members, parts.name).filter(|(_, value)| !value.is_null()) else {
+        return Vec::new();
     };
     let Some((wrap, list)) = elements(value) else {
-        let message = format!("\"cases\" must be an array, not {}", kind_of(value));
-        return problems.invalid(&place.key(key), message);
+        let message = format!("\"{}\" must be an array, not {}", parts.name, kind_of(value));
+        problems.invalid(&place.key(key), message);
+        return Vec::new();
     };
-    for (at, case) in list.iter().enumerate() {
-        let step = format!("/{key}{wrap}/{at}");
-        let Value::Object(members) = case else {
-            let message = format!("a case must be an object, not {}", kind_of(case));
-            problems.invalid(&Path::Below(place, &step), message);
-            continue;
-        };
-        if form == Cases::Activities
-            && let Some((key, child)) = entry(members, "activity").filter(|(_, child)| !child.is_null())
-        {
-            found.push((Slot::Case(cases.len()), format!("{step}/{key}"), child));
+    let mut sketches = Vec::with_capacity(list.len());
+    for (index, part) in list.iter().enumerate() {
+        let step = format!("/{key}{wrap}/{index}");
+        match part {
+            Value::Object(members) => {
+                for (port, name) in parts.ports.iter().enumerate() {
+                    if let Some((key, child)) = entry(members, name).filter(|(_, child)| !child.is_null()) {
+                        found.push((Slot::Part(at, sketches.len(), port), format!("{step}/{key}"), child));
+                    }
+                }
+            }
+            Value::String(_) if parts.short => {}
+            other => {
+                let message = format!("a {} must be an object, not {}", parts.one, kind_of(other));
+                problems.invalid(&Path::Below(place, &step), message);
+                continue;
+            }
         }
-        cases.push(CaseSketch { members, step, activity: None });
+        sketches.push(PartSketch { value: part, step, ports: vec![None; parts.ports.len()] });
     }
+    sketches
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::expression::{Scope, unknown_variable};
 use crate::fault::Fault;
+use crate::value::to_text;
 
 /// Writes a name as Elsa does in generated functions: first letters of words upper-case, separators gone.
 pub(super) fn pascal(name: &str) -> String {
@@ -41,8 +42,13 @@ pub(super) fn generated(scope: &dyn Scope, suffix: &str) -> Option<Value> {
     Some(scope.output_from(&activity, Some(&output)).unwrap_or(Value::Null))
 }
 
-/// Sets the variable that `set` + suffix means and returns its name; `None` if there is none.
+/// Sets the variable that `set` + suffix means and returns its name; `None` if there is none. Where a script
+/// sets outcomes, `setOutcome` and `setOutcomes` do that and no variable has changed.
 pub(super) fn set_generated(scope: &mut dyn Scope, suffix: &str, value: Value) -> Result<Option<String>, Fault> {
+    if let ("Outcome" | "Outcomes", Some(outcomes)) = (suffix, scope.outcomes()) {
+        *outcomes = named(suffix, &value)?;
+        return Ok(Some(String::new()));
+    }
     let names = scope.variable_names();
     let exact = names.iter().find(|name| *name == suffix);
     let Some(name) = exact.or_else(|| names.iter().find(|name| pascal(name) == suffix)) else {
@@ -50,6 +56,19 @@ pub(super) fn set_generated(scope: &mut dyn Scope, suffix: &str, value: Value) -
     };
     set_variable(scope, name, value)?;
     Ok(Some(name.clone()))
+}
+
+/// The names that `setOutcome` or `setOutcomes` is given.
+fn named(suffix: &str, value: &Value) -> Result<Vec<String>, Fault> {
+    let name = |value: &Value| (value.is_string() || value.is_number()).then(|| to_text(value));
+    let names = match value {
+        Value::Array(list) if suffix == "Outcomes" => list.iter().map(name).collect(),
+        value => name(value).map(|name| vec![name]),
+    };
+    names.ok_or_else(|| match suffix {
+        "Outcomes" => Fault::new("22023", "setOutcomes takes a list of names"),
+        _ => Fault::new("22023", "setOutcome takes a name"),
+    })
 }
 
 /// Sets a variable that must exist.

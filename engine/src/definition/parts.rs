@@ -1,0 +1,96 @@
+//! Parts of an activity, such as the cases of a switch: what their texts, conditions and activities are.
+
+use serde_json::Value;
+
+use super::activity::node_ix;
+use super::expression::Reader;
+use super::json::{Path, kind_of};
+use super::outline::PartSketch;
+use super::problem::Problems;
+use super::spelling;
+use crate::activity::{PartCondition, PartList};
+use crate::program::{Expression, ExpressionKind, Part, TypeName};
+
+/// Members that a part may have beside those of its list.
+const COMMON: [&str; 6] = ["id", "condition", "displayName", "description", "metadata", "customProperties"];
+
+/// Reads one list of parts. In Elsa's form, members that nobody knows are no mistake.
+pub(super) fn read(
+    list: &PartList,
+    found: &[PartSketch<'_>],
+    elsa: bool,
+    above: &Path<'_>,
+    reader: &mut Reader<'_>,
+) -> Vec<Part> {
+    // One that is wrong keeps its place, so that the others keep theirs; the program is not used then.
+    found.iter().map(|sketch| part(list, sketch, elsa, above, reader)).collect()
+}
+
+fn part(list: &PartList, sketch: &PartSketch<'_>, elsa: bool, above: &Path<'_>, reader: &mut Reader<'_>) -> Part {
+    let place = Path::Below(above, &sketch.step);
+    if let (Value::Object(members), false) = (sketch.value, elsa) {
+        let texts = list.texts.iter().map(|(name, _)| *name);
+        let known = texts.chain(list.ports.iter().copied()).chain(COMMON);
+        spelling::check(members, known, &format!("a {}", list.one), &place, reader.problems);
+    }
+    let mut texts = Vec::with_capacity(list.texts.len());
+    for (at, (name, needed)) in list.texts.iter().enumerate() {
+        let read = match sketch.value.as_str().filter(|_| at == 0) {
+            Some(text) => Some(text.to_owned()),
+            None => text(list, sketch, name, &place, reader.problems),
+        };
+        if *needed && read.as_ref().is_some_and(String::is_empty) {
+            reader.problems.invalid(&place, format!("a {} needs a \"{name}\"", list.one));
+        }
+        texts.push(read.unwrap_or_default());
+    }
+    let condition = match list.condition {
+        PartCondition::None => None,
+        PartCondition::Needed => needed_condition(list, sketch, &place, reader),
+        PartCondition::Optional => match sketch.member("condition") {
+            Some((key, value)) => reader.condition(value, &place.key(key)),
+            None => None,
+        },
+    };
+    let ports = sketch.ports.iter().map(|port| port.map(node_ix)).collect();
+    Part { texts, condition, ports }
+}
+
+/// A text member; empty if it is missing, `None` if it is wrong.
+fn text(
+    list: &PartList,
+    sketch: &PartSketch<'_>,
+    name: &str,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) -> Option<String> {
+    match sketch.member(name) {
+        None | Some((_, Value::Null)) => Some(String::new()),
+        Some((_, Value::String(text))) => Some(text.clone()),
+        Some((key, value)) => {
+            let message = format!("\"{key}\" of a {} must be a string, not {}", list.one, kind_of(value));
+            problems.invalid(&place.key(key), message);
+            None
+        }
+    }
+}
+
+fn needed_condition(
+    list: &PartList,
+    sketch: &PartSketch<'_>,
+    place: &Path<'_>,
+    reader: &mut Reader<'_>,
+) -> Option<Expression> {
+    let Some((key, value)) = sketch.member("condition") else {
+        reader.problems.invalid(place, format!("a {} needs a \"condition\"", list.one));
+        return None;
+    };
+    let before = reader.problems.count();
+    let condition = reader.condition(value, &place.key(key));
+    if condition.is_none() && reader.problems.count() > before {
+        return None;
+    }
+    // A condition that the Studio left empty never holds.
+    let never = Expression { kind: ExpressionKind::Literal(Value::Bool(false)), type_name: TypeName::Boolean };
+    Some(condition.unwrap_or(never))
+}

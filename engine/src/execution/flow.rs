@@ -1,0 +1,65 @@
+//! What a flowchart remembers: visits in counter mode, tokens in token mode. Each change leaves its undo.
+
+use crate::activity::flowchart::scope::FlowScope;
+use crate::activity::flowchart::token_scope::{TokenChange, TokenScope};
+use crate::execution::Execution;
+use crate::execution::undo::Undo;
+use crate::fault::Fault;
+use crate::instance::Memory;
+
+impl Execution<'_> {
+    /// What this flowchart counted.
+    pub fn flow_scope(&self) -> Result<&FlowScope, Fault> {
+        match self.memory() {
+            Memory::Flow(scope) => Ok(scope),
+            _ => Err(lost()),
+        }
+    }
+
+    /// Counts a visit of an activity of this flowchart.
+    pub fn visit_activity(&mut self, position: u32) -> Result<(), Fault> {
+        let before = self.flow_scope_mut()?.visit_activity(position);
+        self.core.work.undo.push(Undo::ActivityVisit(self.sequence, position, before));
+        Ok(())
+    }
+
+    /// Counts a visit of a connection of this flowchart.
+    pub fn visit_connection(&mut self, edge: u32, followed: bool) -> Result<(), Fault> {
+        let before = self.flow_scope_mut()?.visit_connection(edge, followed);
+        self.core.work.undo.push(Undo::ConnectionVisit(self.sequence, edge, before));
+        Ok(())
+    }
+
+    fn flow_scope_mut(&mut self) -> Result<&mut FlowScope, Fault> {
+        let context = self.core.instance.state.contexts.get_mut(&self.sequence);
+        match context.map(|context| &mut context.memory) {
+            Some(Memory::Flow(scope)) => Ok(scope),
+            _ => Err(lost()),
+        }
+    }
+
+    /// Where the tokens of this flowchart are.
+    pub fn token_scope(&self) -> Result<&TokenScope, Fault> {
+        match self.memory() {
+            Memory::Tokens(scope) => Ok(scope),
+            _ => Err(lost()),
+        }
+    }
+
+    /// Moves a token of this flowchart.
+    pub fn change_token(&mut self, change: TokenChange) -> Result<(), Fault> {
+        let context = self.core.instance.state.contexts.get_mut(&self.sequence);
+        let Some(Memory::Tokens(scope)) = context.map(|context| &mut context.memory) else {
+            return Err(lost());
+        };
+        let before = scope.apply(change);
+        if before != change {
+            self.core.work.undo.push(Undo::Token(self.sequence, before));
+        }
+        Ok(())
+    }
+}
+
+fn lost() -> Fault {
+    Fault::new("XX001", "state of the flowchart is lost")
+}

@@ -6,9 +6,11 @@
 use crate::activity::{
     Activity, Cases, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, complete, correlate, cron, custom,
     delay, end, event, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart, for_,
-    for_each, fork, if_, not_found, parallel, publish_event, run_task, scheduled_command, sequence, set_name,
-    set_output, set_variable, sql, start, start_at, switch, timer, while_, write_line,
+    for_each, fork, if_, not_found, parallel, publish_event, run_csharp, run_python, run_task, scheduled_command,
+    sequence, set_name, set_output, set_variable, sql, sql_command, sql_query, sql_single_value, start, start_at,
+    switch, timer, while_, write_line,
 };
+use crate::definition::HostLanguage;
 
 /// All activity types, in the order of the documentation.
 pub static ACTIVITIES: &[&dyn Activity] = &[
@@ -44,7 +46,12 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &start_at::StartAt,
     &timer::Timer,
     &cron::Cron,
+    &run_csharp::RunCSharp,
+    &run_python::RunPython,
     &sql::Sql,
+    &sql_query::SqlQuery,
+    &sql_command::SqlCommand,
+    &sql_single_value::SqlSingleValue,
     &scheduled_command::ScheduledCommand,
 ];
 
@@ -92,7 +99,17 @@ impl Descriptor {
 impl InputDescriptor {
     /// An optional input, evaluated before the activity runs.
     pub const fn new(name: &'static str, type_name: &'static str, description: &'static str) -> Self {
-        Self { name, type_name, default: None, required: false, auto_evaluate: true, check: None, description }
+        Self {
+            name,
+            type_name,
+            default: None,
+            required: false,
+            auto_evaluate: true,
+            check: None,
+            code: None,
+            statement: false,
+            description,
+        }
     }
 
     /// Gives it a default, as JSON text.
@@ -113,6 +130,20 @@ impl InputDescriptor {
     #[must_use]
     pub const fn checked(mut self, check: Check) -> Self {
         self.check = Some(check);
+        self
+    }
+
+    /// Makes it a SQL statement.
+    #[must_use]
+    pub const fn statement(mut self) -> Self {
+        self.statement = true;
+        self
+    }
+
+    /// Makes it code of Elsa's host.
+    #[must_use]
+    pub const fn code(mut self, language: HostLanguage) -> Self {
+        self.code = Some(language);
         self
     }
 

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use workflow_engine::Fault;
 use workflow_engine::calendar::Zone;
 use workflow_engine::expression::Scope;
-use workflow_engine::host::{Function, Host, Rows};
+use workflow_engine::host::{Function, Host, Rows, Take};
 use workflow_engine::instance::Instance;
 use workflow_engine::program::Activation;
 
@@ -135,6 +135,11 @@ impl Host for SpiHost<'_> {
 
     fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault> {
         let outcome = self.user(|| user_sql::run(statement, parameters))?;
+        Ok(Rows { rows: outcome.rows, count: outcome.count })
+    }
+
+    fn sql_inferred(&mut self, statement: &str, parameters: &[Value], take: Take) -> Result<Rows, Fault> {
+        let outcome = self.user(|| user_sql::run_inferred(statement, parameters, take))?;
         Ok(Rows { rows: outcome.rows, count: outcome.count })
     }
 

@@ -42,7 +42,8 @@ pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
     let mut row = definitions::by_id(id).ok_or_else(gone)?;
     let document = definitions::document(id).ok_or_else(gone)?;
     // What was accepted once must run: a custom type that is gone faults when it is reached.
-    let program = compile(&document, true, false).map_err(|problems| error::definition(&problems))?;
+    let mut program = compile(&document, true, false).map_err(|problems| error::definition(&problems))?;
+    program.version_id = Some(id.to_string());
     // What was unknown when it was defined may be known, and run SQL, by now.
     row.uses_sql |= program.uses_sql;
     let compiled = Rc::new(Compiled { program, row });

@@ -15,7 +15,7 @@ use workflow_engine::definition::{ReadLimits, compile};
 use workflow_engine::execution::{Limits, start};
 use workflow_engine::expression::Scope;
 use workflow_engine::fault::Fault;
-use workflow_engine::host::{Function, Host, Rows};
+use workflow_engine::host::{Function, Host, Rows, Take};
 use workflow_engine::instance::{Instance, SubStatus};
 
 /// Answers the loop's condition with true as often as it should run.
@@ -43,6 +43,10 @@ impl Host for Counting {
     fn end_step(&mut self, _keep: bool) {}
 
     fn sql(&mut self, _statement: &str, _parameters: &[Value]) -> Result<Rows, Fault> {
+        Ok(Rows::default())
+    }
+
+    fn sql_inferred(&mut self, _statement: &str, _parameters: &[Value], _take: Take) -> Result<Rows, Fault> {
         Ok(Rows::default())
     }
 

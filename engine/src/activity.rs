@@ -8,6 +8,7 @@ use std::fmt;
 
 use crate::bookmark::Resumed;
 use crate::calendar::Schedule;
+use crate::definition::HostLanguage;
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 use serde_json::Value;
@@ -22,6 +23,7 @@ pub mod complete;
 pub mod correlate;
 pub mod cron;
 pub mod custom;
+mod database;
 pub mod delay;
 pub mod dispatch_workflow;
 pub mod end;
@@ -42,7 +44,9 @@ pub mod not_found;
 pub mod parallel;
 pub mod parallel_for_each;
 pub mod publish_event;
+pub mod run_csharp;
 pub mod run_java_script;
+pub mod run_python;
 pub mod run_task;
 pub mod scheduled_command;
 pub mod sequence;
@@ -50,6 +54,9 @@ pub mod set_name;
 pub mod set_output;
 pub mod set_variable;
 pub mod sql;
+pub mod sql_command;
+pub mod sql_query;
+pub mod sql_single_value;
 pub mod start;
 pub mod start_at;
 pub mod state_machine;
@@ -138,6 +145,10 @@ pub struct InputDescriptor {
     pub script: bool,
     /// What a constant must satisfy, beyond its type, when the definition is stored.
     pub check: Option<Check>,
+    /// Language of Elsa's host, if the input is code: its value is what the code returns.
+    pub code: Option<HostLanguage>,
+    /// Whether it is a SQL statement: an expression of type `Sql` is its text, not a value to compute.
+    pub statement: bool,
     /// What it means.
     pub description: &'static str,
 }

@@ -35,10 +35,11 @@ mod unavailable;
 
 pub use content::same_content;
 pub use export::export;
+pub use expression::HostLanguage;
 pub use identity::{Identity, identity};
 pub use problem::{Problem, ProblemKind};
 
-use json::{Path, kind_of};
+use json::{Path, kind_of, text};
 use outline::Outline;
 use problem::Problems;
 use scope::Scopes;
@@ -136,6 +137,7 @@ fn read(
     let uses_sql = nodes.iter().any(|node| node.uses_sql);
     Some(Program {
         definition_id: identity.definition_id,
+        version_id: text(members, "id").map(Into::into),
         name: identity.name,
         options: settings.options,
         variables: settings.variables,

@@ -1,4 +1,4 @@
-//! Expressions: literals, objects, variables, inputs, JavaScript and SQL.
+//! Expressions: literals, objects, variables, inputs, JavaScript, Liquid and SQL.
 //!
 //! An expression sees the instance through a [`Scope`] and gives a value converted to its type. Knows
 //! neither activities nor how instances are stored; SQL text is passed on, never looked at.
@@ -6,11 +6,15 @@
 use serde_json::Value;
 
 use crate::fault::Fault;
+use crate::host::{Rows, Take};
 use crate::program::{Expression, ExpressionKind, TypeName};
 use crate::value::convert;
 
 pub mod javascript;
+pub mod liquid;
 mod object;
+pub mod sql_template;
+mod text;
 
 /// Evaluates an expression and converts the result to its type.
 ///
@@ -23,7 +27,10 @@ pub fn evaluate(expression: &Expression, scope: &mut dyn Scope) -> Result<Value,
         ExpressionKind::Object(template) => object::evaluate(template, scope)?,
         ExpressionKind::Variable(name) => scope.variable(name).ok_or_else(|| unknown_variable(name))?,
         ExpressionKind::Input(name) => scope.input(name).unwrap_or(Value::Null),
+        ExpressionKind::Text(parts) => text::evaluate(parts, scope)?,
         ExpressionKind::JavaScript(source) => javascript::evaluate(source, scope)?,
+        ExpressionKind::Liquid(template) => liquid::evaluate(template, scope)?,
+        ExpressionKind::SqlTemplate(template) => sql_template::evaluate(template, scope)?,
         ExpressionKind::Sql(source) => scope.sql_value(source)?,
     };
     converted(value, expression.type_name)
@@ -70,6 +77,10 @@ pub trait Scope {
     fn definition_id(&self) -> String;
     /// Definition version.
     fn definition_version(&self) -> i32;
+    /// Id of the stored definition version, where one is stored.
+    fn definition_version_id(&self) -> Option<String> {
+        None
+    }
     /// Correlation id.
     fn correlation_id(&self) -> Option<String>;
     /// Changes the correlation id (open bookmarks follow).
@@ -88,6 +99,16 @@ pub trait Scope {
     fn now(&self) -> chrono::DateTime<chrono::Utc>;
     /// Evaluates SQL with the named parameters of this scope.
     fn sql_value(&mut self, expression: &str) -> Result<Value, Fault>;
+    /// Runs a statement with parameters `$1…` whose types follow from where they stand.
+    fn sql_inferred(&mut self, statement: &str, parameters: &[Value], take: Take) -> Result<Rows, Fault> {
+        let _ = (statement, parameters, take);
+        Err(Fault::new("25006", "SQL cannot be run here"))
+    }
+    /// Output of the workflow, if it is set already.
+    fn workflow_output(&self, name: &str) -> Option<Value> {
+        let _ = name;
+        None
+    }
     /// Limits of scripts.
     fn script_limits(&self) -> javascript::ScriptLimits;
     /// Answers to query cancel; unwinds if there is one.

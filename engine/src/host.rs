@@ -42,6 +42,9 @@ pub trait Host {
     /// Runs a statement with parameters `$1…` of type jsonb. Rows come back as objects.
     fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault>;
 
+    /// Runs a statement with parameters `$1…` whose types follow from where they stand, as a client's do.
+    fn sql_inferred(&mut self, statement: &str, parameters: &[Value], take: Take) -> Result<Rows, Fault>;
+
     /// Evaluates a SQL expression; its named parameters are read from `scope`.
     fn sql_value(&mut self, expression: &str, scope: &dyn Scope) -> Result<Value, Fault>;
 
@@ -75,10 +78,21 @@ pub enum Function<'a> {
     Callback(&'a str),
 }
 
+/// What is wanted of the rows of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Take {
+    /// Each row as an object.
+    Rows,
+    /// The first column of each row.
+    FirstColumn,
+    /// The same, of a text that is a query or an expression.
+    Value,
+}
+
 /// Result of a statement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
-    /// One object per row; empty for a statement that returns none.
+    /// One object per row, or the first column of each; empty for a statement that returns none.
     pub rows: Vec<Value>,
     /// Number of rows returned or affected.
     pub count: u64,

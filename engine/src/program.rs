@@ -14,6 +14,8 @@ use crate::activity::flowchart::graph::FlowGraph;
 use crate::activity::flowchart::merge::FlowMode;
 use crate::activity::state_machine::machine::Machine;
 use crate::calendar::Interval;
+use crate::expression::liquid::LiquidTemplate;
+use crate::expression::sql_template::SqlTemplate;
 
 /// Index of a node in [`Program::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -24,6 +26,8 @@ pub struct NodeIx(pub u32);
 pub struct Program {
     /// Logical id, shared by all versions.
     pub definition_id: String,
+    /// Id of the stored version, once it is stored; until then the `id` that the document has.
+    pub version_id: Option<String>,
     /// Name of the workflow, if it has one.
     pub name: Option<String>,
     /// Settings of the definition.
@@ -233,8 +237,14 @@ pub enum ExpressionKind {
     Variable(String),
     /// The workflow input of this name.
     Input(String),
+    /// The texts of these, one after the other.
+    Text(Vec<Expression>),
     /// JavaScript source.
     JavaScript(Arc<str>),
+    /// A Liquid template.
+    Liquid(LiquidTemplate),
+    /// SQL with parameters as Elsa writes them.
+    SqlTemplate(SqlTemplate),
     /// SQL source: a query if it begins with SELECT, WITH or VALUES, else an expression.
     Sql(Arc<str>),
 }

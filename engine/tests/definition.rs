@@ -69,7 +69,8 @@ fn round_trip(document: &Value) -> Value {
 
 /// A program as text, without its map in random order.
 fn described(program: &Program) -> String {
-    let Program { definition_id, name, options, variables, inputs, outputs, nodes, by_id, uses_sql } = program;
+    let Program { definition_id, version_id: _, name, options, variables, inputs, outputs, nodes, by_id, uses_sql } =
+        program;
     let by_id: std::collections::BTreeMap<_, _> = by_id.iter().collect();
     format!(
         "{definition_id:?} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {nodes:#?} {by_id:?} {uses_sql}"
@@ -219,9 +220,9 @@ fn all_problems_are_reported_with_their_places() {
             "activities": [
                 {"type": "Sql", "id": "e"},
                 {"type": "PublishWebhook", "items": [1]},
-                {"type": "WriteLine", "id": "e", "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "1"}}},
+                {"type": "WriteLine", "id": "e", "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "1 + 1"}}},
                 {"type": "WriteLine", "txt": "x", "text": {"var": "Missing"}},
-                {"type": "Elsa.RunCSharp", "id": "a/b~c"},
+                {"type": "Elsa.RunCSharp", "id": "a/b~c", "script": "Outcome.Set(\"x\");"},
                 7,
                 {"text": "no type"}],
             "connections": [["e", "nowhere"], ["e"], {"source": {"activity": "e"}}]}
@@ -233,7 +234,6 @@ fn all_problems_are_reported_with_their_places() {
         "/variables: variable \"A\" is declared twice",
         "/root/activities/1: activity type \"PublishWebhook\" is not supported",
         "/root/activities/2: duplicate activity id \"e\"",
-        "/root/activities/4: activity type \"Elsa.RunCSharp\" is not supported: its code cannot run",
         "/root/activities/5: an activity must be an object or an array of activities, not a number",
         "/root/activities/6: an activity needs a \"type\"",
         "/root/connections/0: the flowchart has no activity with id \"nowhere\"",
@@ -242,6 +242,7 @@ fn all_problems_are_reported_with_their_places() {
         "/root/activities/0/statement: missing input \"statement\"",
         "/root/activities/2/text: expression type \"CSharp\" cannot run in the database",
         "/root/activities/3/text: variable \"Missing\" is not declared",
+        "/root/activities/4/script: expression type \"CSharp\" cannot run in the database",
     ];
     for expected in expected {
         assert!(found.iter().any(|problem| problem.starts_with(expected)), "{expected}\n{found:#?}");

@@ -15,7 +15,7 @@ impl ActivityTypes for Registered {
 
 /// A program as text, without its map in random order.
 fn described(program: &Program) -> String {
-    let Program { definition_id, name, options, variables, inputs, outputs, nodes, by_id, .. } = program;
+    let Program { definition_id, version_id: _, name, options, variables, inputs, outputs, nodes, by_id, .. } = program;
     let by_id: std::collections::BTreeMap<_, _> = by_id.iter().collect();
     format!("{definition_id} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {nodes:#?} {by_id:?}")
 }

@@ -15,9 +15,11 @@ use crate::pg::error::{PgError, unwind};
 use crate::pg::spi::{Column, Timestamp};
 use crate::pg::{builtin, jsonb};
 
+mod inferred;
 mod result;
 mod text;
 
+pub use inferred::run_inferred;
 use text::{is_query, shortened};
 
 /// Plans kept in a backend; when there are more, all go.
@@ -30,6 +32,8 @@ struct Plan {
     plan: pg_sys::SPIPlanPtr,
     /// Parameters that the text names; the parser writes here, also when PostgreSQL analyzes anew.
     names: *mut Names,
+    /// Types of the parameters, where they were inferred.
+    types: Vec<pg_sys::Oid>,
 }
 
 #[derive(Default)]
@@ -213,7 +217,7 @@ fn statement_plan(statement: &str, parameters: usize) -> pg_sys::SPIPlanPtr {
     keep(plan, statement);
     STATEMENTS.with_borrow_mut(|plans| {
         forget_when_full(plans);
-        plans.insert(key, Plan { plan, names: std::ptr::null_mut() });
+        plans.insert(key, Plan { plan, names: std::ptr::null_mut(), types: Vec::new() });
     });
     plan
 }
@@ -236,7 +240,7 @@ fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
     let used = unsafe { (*names).used.get() };
     EXPRESSIONS.with_borrow_mut(|plans| {
         forget_when_full(plans);
-        plans.insert(text.to_owned(), Plan { plan, names });
+        plans.insert(text.to_owned(), Plan { plan, names, types: Vec::new() });
     });
     (plan, used)
 }
@@ -273,7 +277,7 @@ fn forget_when_full<K>(plans: &mut HashMap<K, Plan>) {
     if plans.len() < MAX_PLANS || EVALUATIONS.get() > 1 {
         return;
     }
-    for (_, Plan { plan, names }) in plans.drain() {
+    for (_, Plan { plan, names, .. }) in plans.drain() {
         // SAFETY: nobody else has them, and none is executing.
         unsafe {
             pg_sys::SPI_freeplan(plan);

@@ -7,9 +7,11 @@ use crate::activity::{
     Activity, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, bulk_dispatch_workflows, complete,
     correlate, cron, custom, delay, dispatch_workflow, end, event, execute_workflow, fault, finish, flow_decision,
     flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each, fork, if_, not_found, parallel,
-    parallel_for_each, publish_event, run_java_script, run_task, scheduled_command, sequence, set_name, set_output,
-    set_variable, sql, start, start_at, state_machine, switch, timer, while_, write_line,
+    parallel_for_each, publish_event, run_csharp, run_java_script, run_python, run_task, scheduled_command, sequence,
+    set_name, set_output, set_variable, sql, sql_command, sql_query, sql_single_value, start, start_at, state_machine,
+    switch, timer, while_, write_line,
 };
+use crate::definition::HostLanguage;
 
 /// All activity types, in the order of the documentation.
 pub static ACTIVITIES: &[&dyn Activity] = &[
@@ -50,8 +52,13 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &start_at::StartAt,
     &timer::Timer,
     &cron::Cron,
+    &run_csharp::RunCSharp,
+    &run_python::RunPython,
     &sql::Sql,
     &run_java_script::RunJavaScript,
+    &sql_query::SqlQuery,
+    &sql_command::SqlCommand,
+    &sql_single_value::SqlSingleValue,
     &scheduled_command::ScheduledCommand,
 ];
 
@@ -107,6 +114,8 @@ impl InputDescriptor {
             auto_evaluate: true,
             script: false,
             check: None,
+            code: None,
+            statement: false,
             description,
         }
     }
@@ -137,6 +146,20 @@ impl InputDescriptor {
     pub const fn script(mut self) -> Self {
         self.script = true;
         self.auto_evaluate = false;
+        self
+    }
+
+    /// Makes it a SQL statement.
+    #[must_use]
+    pub const fn statement(mut self) -> Self {
+        self.statement = true;
+        self
+    }
+
+    /// Makes it code of Elsa's host.
+    #[must_use]
+    pub const fn code(mut self, language: HostLanguage) -> Self {
+        self.code = Some(language);
         self
     }
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::custom::{Role, is_custom_member};
-use super::expression::{Reader, short_binding, wrapper};
+use super::expression::{Reader, short_binding, statement_text, wrapper};
 use super::json::{Path, entry, kind_of};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
@@ -249,6 +249,12 @@ impl<'a> Reading<'a> {
         let type_name = parse_type_name(input.type_name);
         let read = entry(members, input.name).and_then(|(key, value)| {
             let place = place.key(key);
+            if let Some(language) = input.code {
+                return self.reader.code_input(value, language, &place);
+            }
+            if let Some(statement) = input.statement.then(|| statement_text(value)).flatten() {
+                return self.reader.input(statement, type_name, &place);
+            }
             // The parameters of a statement are expressions, each of them.
             if descriptor.uses_sql && input.name == "parameters" {
                 self.reader.template_input(value, type_name, &place)

@@ -12,13 +12,17 @@ use super::problem::{ProblemKind, Problems};
 use super::scope::Names;
 use super::settings::is_blank;
 use super::unavailable;
+use crate::expression::liquid::LiquidTemplate;
+use crate::expression::sql_template::SqlTemplate;
 use crate::program::{Expression, ExpressionKind, TypeName};
 use crate::value::convert;
 
+mod host_code;
 mod reference;
 mod template;
 
-pub(super) use reference::short_binding;
+pub use host_code::HostLanguage;
+pub(super) use reference::{short_binding, statement_text};
 
 /// Keys that make an object with one member an expression.
 const SHORT: [&str; 7] = ["js", "sql", "liquid", "var", "input", "object", "literal"];
@@ -138,10 +142,6 @@ impl Reader<'_> {
         match key {
             "literal" => return self.constant(value, type_name, place),
             "object" => return self.object(value, type_name, place),
-            "liquid" => {
-                self.problems.unsupported(place, unavailable::expression("Liquid"));
-                return None;
-            }
             _ => {}
         }
         let Some(text) = value.as_str() else {
@@ -155,7 +155,8 @@ impl Reader<'_> {
                 self.problems.check_script(text, &place.key(key));
                 ExpressionKind::JavaScript(text.into())
             }
-            "sql" => self.sql(text),
+            "liquid" => self.liquid(text, &place.key(key))?,
+            "sql" => self.sql(text, &place.key(key))?,
             "var" => ExpressionKind::Variable(self.variable(text, place)?),
             _ => ExpressionKind::Input(text.into()),
         };
@@ -184,15 +185,19 @@ impl Reader<'_> {
                 self.problems.check_script(source, place);
                 ExpressionKind::JavaScript(source.into())
             }
+            "liquid" => {
+                let source = self.source(value?, type_text, place)?;
+                self.liquid(source, place)?
+            }
             "sql" => {
                 let source = self.source(value?, type_text, place)?;
-                if has_mustache(source) {
-                    let message = "parameters like \"{{Variable.X}}\" are not supported in Sql expressions; \
-                                   use \"variables\" and \"input\" by name";
-                    self.problems.unsupported(place, message);
-                    return None;
-                }
-                self.sql(source)
+                self.sql(source, place)?
+            }
+            "csharp" | "python" => {
+                let source = self.source(value?, type_text, place)?;
+                let csharp = type_text.eq_ignore_ascii_case("csharp");
+                let language = if csharp { HostLanguage::CSharp } else { HostLanguage::Python };
+                return self.host_code(source, language, type_name, place);
             }
             "variable" => ExpressionKind::Variable(self.reference(value?, place)?),
             "input" => ExpressionKind::Input(self.input_name(value?, place)?),
@@ -204,9 +209,26 @@ impl Reader<'_> {
         Some(Expression { kind, type_name })
     }
 
-    fn sql(&mut self, source: &str) -> ExpressionKind {
+    fn liquid(&mut self, source: &str, place: &Path<'_>) -> Option<ExpressionKind> {
+        match LiquidTemplate::compile(source) {
+            Ok(template) => Some(ExpressionKind::Liquid(template)),
+            Err(message) => {
+                self.problems.invalid(place, message);
+                None
+            }
+        }
+    }
+
+    fn sql(&mut self, source: &str, place: &Path<'_>) -> Option<ExpressionKind> {
         self.uses_sql = true;
-        ExpressionKind::Sql(Arc::from(source))
+        match SqlTemplate::parse(source) {
+            Ok(template) if template.is_plain() => Some(ExpressionKind::Sql(Arc::from(source))),
+            Ok(template) => Some(ExpressionKind::SqlTemplate(template)),
+            Err(message) => {
+                self.problems.invalid(place, message);
+                None
+            }
+        }
     }
 
     fn source<'v>(&mut self, value: &'v Value, type_text: &str, place: &Path<'_>) -> Option<&'v str> {
@@ -241,10 +263,4 @@ impl Reader<'_> {
         }
         !deep
     }
-}
-
-/// Whether SQL text holds parameters as Elsa's SQL extension writes them.
-fn has_mustache(source: &str) -> bool {
-    const ROOTS: [&str; 7] = ["Input", "Output", "Variable", "Activity", "Execution", "Workflow", "LastResult"];
-    source.split("{{").skip(1).any(|rest| ROOTS.iter().any(|root| rest.trim_start().starts_with(root)))
 }

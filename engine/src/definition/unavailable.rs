@@ -7,23 +7,12 @@ use super::spelling;
 use crate::activity::catalogue;
 
 /// Activity types of Elsa that are known to exist but not available in this version.
-const ELSA_ONLY: [&str; 18] = [
+const ELSA_ONLY: [&str; 7] = [
     "Composite",
     "DownloadHttpFile",
-    "DynamicActivity",
     "FlowSendHttpRequest",
     "HttpEndpoint",
-    "Inline",
-    "Log",
-    "PublishWebhook",
-    "ReadLine",
-    "RunCSharp",
-    "RunPython",
-    "SendEmail",
     "SendHttpRequest",
-    "SqlCommand",
-    "SqlQuery",
-    "SqlSingleValue",
     "Workflow",
     "WriteHttpResponse",
 ];
@@ -36,19 +25,13 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
             "activity type \"{type_name}\" is not supported: workflows as activities are not available in this version"
         );
     }
+    if let Some(reason) = extension(type_name) {
+        return format!("activity type \"{type_name}\" is not supported: {reason}");
+    }
     let reason = match short {
-        "RunCSharp" | "RunPython" => {
-            "its code cannot run in the database; use SQL, \"RunJavaScript\" or a custom activity"
+        "HttpEndpoint" | "SendHttpRequest" | "FlowSendHttpRequest" | "DownloadHttpFile" | "WriteHttpResponse" => {
+            "the database does no network I/O; use \"RunTask\" and a client that works off tasks"
         }
-        "ReadLine" => "nobody types at the database; use \"RunTask\", whose result is what was entered",
-        "Inline" | "DynamicActivity" => "its body is .NET code; use SQL, \"RunJavaScript\" or a custom activity",
-        "SqlCommand" | "SqlQuery" | "SqlSingleValue" => "use the activity type \"Sql\"",
-        "HttpEndpoint"
-        | "SendHttpRequest"
-        | "FlowSendHttpRequest"
-        | "DownloadHttpFile"
-        | "WriteHttpResponse"
-        | "SendEmail" => "the database does no network I/O; use \"RunTask\" and a client that works off tasks",
         _ if ELSA_ONLY.contains(&short) || type_name.starts_with("Elsa.") => {
             return match suggestion(short) {
                 Some(name) => {
@@ -75,6 +58,49 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
     format!("activity type \"{type_name}\" is not supported: {reason}")
 }
 
+/// Activities of Elsa's modules and extensions that reach out of the database, by their last name, and what to do
+/// instead.
+const OUTSIDE: [(&[&str], &str); 8] = [
+    (
+        &["SendEmail", "WriteFileHttpResponse", "PublishWebhook", "WebhookEventReceived", "SendWebhook"],
+        "the database does no network I/O; use \"RunTask\" and a client that works off tasks",
+    ),
+    (
+        &["MessageReceived", "ProduceMessage", "SendMessage", "PublishMessage", "SendMessageBatch", "ConsumeMessage"],
+        "the database speaks to no message broker; let a consumer call wf_publish_event, and send with \"RunTask\"",
+    ),
+    (
+        &[
+            "OpenFile",
+            "SaveFile",
+            "DeleteFile",
+            "ReadFile",
+            "WriteFile",
+            "CreateZipArchive",
+            "ReadCsv",
+            "ReadZipArchive",
+        ],
+        "workflows open no files; use \"RunTask\" and a client that works off tasks",
+    ),
+    (&["Log"], "use \"WriteLine\", which is in the journal, or \"Sql\" into a table of yours"),
+    (
+        &["SubmitAlterationPlan", "GenerateAlterationJobs", "DispatchAlterationJobs", "CompleteAlterationPlan"],
+        "instances are repaired with wf_retry, wf_resume and wf_cancel",
+    ),
+    (&["BpmnProcess"], "rebuild it as a \"Flowchart\""),
+    (&["ReadLine"], "nobody types into the database; use \"Event\" or \"RunTask\""),
+    (
+        &["Inline", "DynamicActivity", "HostMethodActivity"],
+        "it is code of the program that wrote the definition; register a custom activity with wf_register_activity()",
+    ),
+];
+
+/// The way out for an activity type of Elsa's extensions.
+fn extension(type_name: &str) -> Option<&'static str> {
+    let last = type_name.rsplit('.').next().unwrap_or(type_name);
+    OUTSIDE.iter().find(|(names, _)| names.contains(&last)).map(|(_, reason)| *reason)
+}
+
 fn suggestion(short: &str) -> Option<&'static str> {
     if ELSA_ONLY.contains(&short) {
         return None;
@@ -85,13 +111,23 @@ fn suggestion(short: &str) -> Option<&'static str> {
 
 /// Says why an expression type cannot be used, and what can.
 pub(super) fn expression(type_name: &str) -> String {
-    let alternatives = "use JavaScript, Sql, Variable, Input, Object or Literal";
+    let alternatives = "use JavaScript, Liquid, Sql, Variable, Input, Object or Literal";
     match type_name {
         "CSharp" | "Python" => {
-            format!("expression type \"{type_name}\" cannot run in the database; {alternatives}")
+            format!(
+                "expression type \"{type_name}\" cannot run in the database, apart from a literal, a variable, an input \
+                 or a text with these inside; {alternatives}"
+            )
         }
-        "Liquid" | "Secret" | "Delegate" => {
-            format!("expression type \"{type_name}\" is not supported in this version; {alternatives}")
+        "Secret" => {
+            "expression type \"Secret\" is not supported: a definition and its journal are no place for secrets; \
+                     let the client that works off a task know them"
+                .to_owned()
+        }
+        "Delegate" => {
+            "expression type \"Delegate\" is not supported: it is code of the program that wrote the definition; \
+                       use JavaScript, Liquid or Sql"
+                .to_owned()
         }
         _ => format!("unknown expression type \"{type_name}\"; {alternatives}"),
     }

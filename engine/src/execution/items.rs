@@ -78,7 +78,7 @@ impl Execution<'_> {
                 read_variable(self.core.instance, place, name)
             }
             ExpressionKind::Input(name) => self.input_in_place(name),
-            ExpressionKind::Object(_) | ExpressionKind::JavaScript(_) | ExpressionKind::Sql(_) => None,
+            _ => None,
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::execution::variables::{find_variable, read_variable};
 use crate::expression::Scope;
 use crate::expression::javascript::ScriptLimits;
 use crate::fault::Fault;
+use crate::host::{Rows, Take};
 use crate::instance::{Instance, Json};
 use crate::program::{NodeIx, Program};
 
@@ -184,6 +185,10 @@ impl Scope for Reading<'_> {
         self.instance.version
     }
 
+    fn definition_version_id(&self) -> Option<String> {
+        self.program.version_id.clone()
+    }
+
     fn correlation_id(&self) -> Option<String> {
         self.instance.correlation_id.clone()
     }
@@ -277,6 +282,10 @@ impl Scope for Execution<'_> {
         self.core.instance.version
     }
 
+    fn definition_version_id(&self) -> Option<String> {
+        self.reading().definition_version_id()
+    }
+
     fn correlation_id(&self) -> Option<String> {
         self.core.instance.correlation_id.clone()
     }
@@ -315,6 +324,14 @@ impl Scope for Execution<'_> {
             script: self.core.limits.script,
         };
         self.core.host.sql_value(expression, &reading)
+    }
+
+    fn sql_inferred(&mut self, statement: &str, parameters: &[Value], take: Take) -> Result<Rows, Fault> {
+        self.core.host.sql_inferred(statement, parameters, take)
+    }
+
+    fn workflow_output(&self, name: &str) -> Option<Value> {
+        self.core.instance.output.get(name).cloned()
     }
 
     fn script_limits(&self) -> ScriptLimits {

@@ -7,7 +7,8 @@
 //! What a script can reach is listed in the prelude (`prelude.js`): the functions of Elsa that make sense
 //! in a database, and no clock (`Date` starts at the burst's instant), no I/O, no modules, no code from text.
 //!
-//! Numbers are JavaScript's: integers beyond 2^53 lose digits on their way in.
+//! Numbers are JavaScript's: integers beyond 2^53 lose digits on their way in, decimals beyond a double as well.
+//! A script that only reads a variable or an input gives its value untouched.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -25,10 +26,12 @@ mod engine;
 mod failure;
 mod host;
 mod names;
+mod plain;
 mod scan;
 mod state;
 mod values;
 
+pub(super) use bytes::to_base64;
 use engine::Engine;
 use failure::Failure;
 
@@ -124,3 +127,6 @@ fn with_engine<R>(limits: ScriptLimits, work: impl FnOnce(&mut Engine) -> Result
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod types_tests;

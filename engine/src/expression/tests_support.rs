@@ -80,6 +80,9 @@ impl Scope for TestScope {
     fn definition_version(&self) -> i32 {
         3
     }
+    fn definition_version_id(&self) -> Option<String> {
+        Some("orders-v3".to_owned())
+    }
     fn correlation_id(&self) -> Option<String> {
         self.correlation_id.clone()
     }

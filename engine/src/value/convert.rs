@@ -110,7 +110,12 @@ fn to_string(value: Value) -> Value {
 }
 
 fn to_guid(value: Value) -> Result<Value, Fault> {
-    let id = value.as_str().and_then(|text| Uuid::try_parse(text.trim()).ok());
+    let id = value.as_str().and_then(|text| {
+        let text = text.trim();
+        // One of .NET's forms is in round brackets.
+        let bare = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
+        Uuid::try_parse(bare).ok()
+    });
     id.map(|id| Value::String(id.to_string())).ok_or_else(|| invalid(&value, "Guid"))
 }
 
@@ -178,6 +183,15 @@ mod tests {
             (json!(true), T::String, json!("true")),
             (json!({"a": 1}), T::String, json!("{\"a\":1}")),
             (json!("{0192AB00-0000-7000-8000-0000000000FF}"), T::Guid, json!("0192ab00-0000-7000-8000-0000000000ff")),
+            (json!("(0192ab00-0000-7000-8000-0000000000ff)"), T::Guid, json!("0192ab00-0000-7000-8000-0000000000ff")),
+            (json!("0192ab000000700080000000000000ff"), T::Guid, json!("0192ab00-0000-7000-8000-0000000000ff")),
+            (json!("2026-11-21T01:23:45.1234567Z"), T::DateTime, json!("2026-11-21T01:23:45.1234567Z")),
+            (json!("1.02:03:04.5000000"), T::TimeSpan, json!("1.02:03:04.5000000")),
+            (
+                number("79228162514264337593543950335.000000001"),
+                T::Decimal,
+                number("79228162514264337593543950335.000000001"),
+            ),
             (json!(" 2026-11-21 "), T::DateTime, json!("2026-11-21")),
             (json!("00:01:00"), T::TimeSpan, json!("00:01:00")),
             (json!("[1, 2]"), T::List, json!([1, 2])),

@@ -19,7 +19,7 @@ use workflow_engine::definition::{ActivityTypes, CustomType, ReadLimits, compile
 use workflow_engine::execution::{self, Delta, Limits, sequence_of};
 use workflow_engine::expression::Scope;
 use workflow_engine::fault::{Error, Fault};
-use workflow_engine::host::{Function, Host, Rows};
+use workflow_engine::host::{Function, Host, Rows, Take};
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::{ActivityStatus, Instance, Memory, SubStatus};
 use workflow_engine::journal::{self, EventKind};
@@ -102,6 +102,14 @@ impl Host for FakeHost {
             return Err(Fault::new("22012", "division by zero"));
         }
         Ok(Rows { rows: vec![json!({ "statement": statement })], count: 1 })
+    }
+
+    fn sql_inferred(&mut self, statement: &str, parameters: &[Value], take: Take) -> Result<Rows, Fault> {
+        let rows = self.sql(statement, parameters)?;
+        match take {
+            Take::Rows => Ok(rows),
+            Take::FirstColumn | Take::Value => Ok(Rows { rows: parameters.iter().take(1).cloned().collect(), ..rows }),
+        }
     }
 
     /// Understands `name op number`, a single name or a number.

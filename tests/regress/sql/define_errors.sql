@@ -32,9 +32,9 @@ SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "Elsa.HttpEndpo
 
 -- An expression type that cannot run here: the alternatives are named.
 SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "Elsa.WriteLine",
-    "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "return \"x\";"}}}]}');
+    "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "return File.ReadAllText(\"x\");"}}}]}');
 \echo :SQLSTATE
-SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "WriteLine", "text": {"liquid": "{{ Variables.X }}"}}]}');
+SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "WriteLine", "text": {"liquid": "{{ Variables.X | nothing }}"}}]}');
 
 -- A script that is no JavaScript.
 SELECT * FROM wf_define('{"definitionId": "script", "root": [{"type": "WriteLine", "text": {"js": "getInput("}}]}');

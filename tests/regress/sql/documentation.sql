@@ -54,8 +54,17 @@ SELECT pg_temp.run($example${"type": "WriteLine", "text": {"object": {"who": {"i
 SELECT pg_temp.run($example${"type": "If", "condition": {"js": "const order = getInput('order'); return order.total > 100 && !isNullOrEmpty(order.customer);"},
     "then": {"type": "WriteLine", "text": "a large order"}}$example$);
 
+-- Liquid
+SELECT pg_temp.run($example${"type": "WriteLine", "text": {"liquid": "{% for i in (1..3) %}{{ i }}. {{ Input.name | upcase }} {% endfor %}{{ Input.order.customer | default: 'nobody' }}"}}$example$);
+
 -- SQL
 SELECT pg_temp.run($example${"type": "SetName", "value": {"sql": "SELECT 'order of ' || (input ->> 'customer')"}}$example$);
+
+-- SQL
+SELECT pg_temp.run($example${"type": "SetName", "value": {"sql": "SELECT 'order of ' || {{Input.customer}} || ', ' || ({{Input.amount}} * 2)"}}$example$);
+
+-- C# and Python
+SELECT pg_temp.run($example${"type": "WriteLine", "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "return $\"Hello {Inputs.name}\";"}}}$example$);
 
 -- Sequence and flow
 SELECT pg_temp.run($example${"type": "Sequence", "variables": {"Total": 0}, "activities": [
@@ -224,4 +233,19 @@ SELECT pg_temp.run($example${"type": "Flowchart",
 
 -- Running SQL
 SELECT pg_temp.run($example${"type": "Sql", "statement": "SELECT n, n * ($1)::numeric AS amount FROM generate_series(1, 2) AS n", "parameters": [{"sql": "1.10"}], "result": {"output": "Rows"}, "rowCount": {"output": "Count"}}$example$);
+
+-- Running SQL
+SELECT pg_temp.run($example${"type": "SqlQuery", "query": "SELECT n, n * {{Input.amount}} AS amount FROM generate_series(1, 2) AS n", "results": {"output": "Rows"}}$example$);
+
+-- Running SQL
+SELECT pg_temp.run($example${"type": "SqlCommand", "client": "PostgreSql", "command": "SELECT set_config('app.user', {{Input.name}}, true)", "result": {"output": "Count"}}$example$);
+
+-- Running SQL
+SELECT pg_temp.run($example${"type": "SqlSingleValue", "command": "SELECT upper({{Input.name}})", "result": {"output": "Name"}}$example$);
+
+-- Code of other hosts
+SELECT pg_temp.run($example${"type": "RunCSharp", "script": "return $\"Hello {Inputs.name}\";", "result": {"output": "Greeting"}}$example$);
+
+-- Code of other hosts
+SELECT pg_temp.run($example${"type": "RunPython", "script": "return input.get('days')", "result": {"output": "Days"}}$example$);
 SELECT * FROM wf_check();

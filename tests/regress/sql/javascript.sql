@@ -61,7 +61,9 @@ RESET workflow.now;
 
 -- Numbers: integers stay integers, fractions the shortest text, what JSON cannot say is null.
 SELECT * FROM pg_temp.js('[1, 1.5, 0.1 + 0.2, 1e21, -0, 9007199254740991, NaN, Infinity]');
+-- What only reads a value keeps its digits; what computes has those of a double.
 SELECT * FROM pg_temp.js('getInput("n")', '{"n": 1.10}');
+SELECT * FROM pg_temp.js('getInput("n") * 1', '{"n": 12345678901234567890}');
 SELECT * FROM pg_temp.js('getInput("n")', '{"n": 12345678901234567890}');
 SELECT * FROM pg_temp.js('10n ** 20n');
 SELECT * FROM pg_temp.js('"\u0000"');
@@ -107,4 +109,16 @@ SELECT * FROM pg_temp.js('while (true) {}');
 \set SHOW_CONTEXT errors
 RESET statement_timeout;
 SELECT * FROM pg_temp.js('"and on it goes"');
+
+-- Types of .NET that scripts of Elsa use. Time is the burst's.
+SET workflow.now = '2026-11-21 01:23:45.678+00';
+SELECT * FROM pg_temp.js('TimeSpan.FromMinutes(5)');
+SELECT * FROM pg_temp.js('({ due: DateTime.UtcNow.AddDays(1), day: DateTime.Today.DayOfWeek, left: DateTime.UtcNow.Subtract(DateTime.Today).TotalMinutes })');
+SELECT * FROM pg_temp.js('DateTimeOffset.UtcNow.ToString("dd MMM yyyy")');
+SELECT * FROM pg_temp.js('Guid.NewGuid().ToString().length + new Random().Next(1, 2)');
+RESET workflow.now;
+
+-- What Elsa has outside of the database is not here.
+SELECT * FROM pg_temp.js('getConfig("key")');
+SELECT * FROM pg_temp.js('_.uniq([1, 1])');
 SELECT * FROM wf_check();

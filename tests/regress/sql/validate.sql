@@ -13,7 +13,7 @@ SELECT * FROM wf_validate('{
             {"id": "a", "type": "WriteLin", "text": "typo"},
             {"id": "b", "type": "Elsa.Event"},
             {"id": "b", "type": "If", "condition": {"js": "getInput("}, "then": {"type": "SetVariable", "variable": "Nobody"}},
-            {"id": "c", "type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "Python", "value": "1"}}}
+            {"id": "c", "type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "Python", "value": "import os"}}}
         ],
         "connections": [["a", "z"], ["y", "b"], ["a"], {"source": "a"}]
     }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Reader, wrapper};
-use crate::definition::json::{Path, kind_of, parse, text};
+use crate::definition::json::{Path, kind_of, member, parse, text};
 use crate::program::Binding;
 
 impl Reader<'_> {
@@ -106,4 +106,14 @@ pub(in crate::definition) fn short_binding(value: &Value) -> Option<(&str, &str)
     let (key, name) = object.iter().next()?;
     let name = name.as_str().filter(|_| key == "var" || key == "output")?;
     Some((key.as_str(), name))
+}
+
+/// The text of an expression of type `Sql`, where the statement itself is wanted and not its value.
+pub(in crate::definition) fn statement_text(value: &Value) -> Option<&Value> {
+    if let Some(text) = value.as_object().filter(|object| object.len() == 1).and_then(|object| object.get("sql")) {
+        return Some(text);
+    }
+    let expression = wrapper(value)?.expression?.as_object()?;
+    let is_sql = text(expression, "type")?.eq_ignore_ascii_case("sql");
+    member(expression, "value").filter(|_| is_sql)
 }

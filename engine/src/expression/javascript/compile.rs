@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::engine::Kit;
 use super::failure::{Failure, from_error, syntax};
+use super::plain::Plain;
 use super::scan::{Words, words};
 use super::{ScriptLimits, state};
 use crate::fault::Fault;
@@ -23,6 +24,8 @@ pub(super) struct Script {
     pub(super) variables: bool,
     /// Whether it takes `eval`: its last value is the result, which only `eval` gives.
     pub(super) completion: bool,
+    /// What it reads, if that is all it does.
+    pub(super) plain: Option<Plain>,
 }
 
 /// Compiles a script.
@@ -144,7 +147,8 @@ impl<'js> Compiler<'_, 'js> {
         let link = self.kit.link.clone().restore(self.ctx).map_err(|error| self.failure(&error))?;
         let function: Function<'js> = link.call((wrapper, source)).map_err(|error| self.failure(&error))?;
         let function = Persistent::save(self.ctx, function);
-        Ok(Some(Script { function, variables: self.words.variables, completion }))
+        let plain = Plain::of(self.source, &|name| self.kit.names.contains(name));
+        Ok(Some(Script { function, variables: self.words.variables, completion, plain }))
     }
 
     fn failure(&self, error: &Error) -> Failure {

@@ -53,7 +53,10 @@ impl Kit {
         let mut options = EvalOptions::default();
         options.filename = Some("prelude.js".to_owned());
         let prelude: Function<'_> = ctx.eval_with_options(include_str!("prelude.js"), options)?;
-        let kit: Object<'_> = prelude.call((host::object(ctx)?,))?;
+        let mut options = EvalOptions::default();
+        options.filename = Some("types.js".to_owned());
+        let types: Function<'_> = ctx.eval_with_options(include_str!("types.js"), options)?;
+        let kit: Object<'_> = prelude.call((host::object(ctx)?, types))?;
         let function = |name| Ok::<_, Error>(Persistent::save(ctx, kit.get::<_, Function<'_>>(name)?));
         Ok(Self {
             link: function("link")?,
@@ -100,6 +103,9 @@ impl Engine {
         let Some(script) = self.scripts.get(source) else {
             return Err(Fault::new("XX000", "compiled script is not there").into());
         };
+        if let Some(value) = script.plain.as_ref().and_then(|plain| plain.read(scope)) {
+            return Ok(value);
+        }
         let Self { context, kit, .. } = self;
         host::with_scope(scope, || context.with(|ctx| run(&ctx, kit, script, source, limits)))
     }

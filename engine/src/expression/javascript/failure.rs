@@ -138,7 +138,25 @@ fn size(bytes: usize) -> String {
 }
 
 fn script_fault(message: &str, source: &str) -> Fault {
-    Fault::new("38000", format!("JavaScript error: {message}")).detail(script(source))
+    let fault = Fault::new("38000", format!("JavaScript error: {message}")).detail(script(source));
+    let missing = message.strip_prefix("ReferenceError: ").and_then(|rest| rest.strip_suffix(" is not defined"));
+    match missing.map(|name| name.trim_matches('\'')).and_then(way_out) {
+        Some(hint) => fault.hint(hint),
+        None => fault,
+    }
+}
+
+/// What to do instead, for names of Elsa that mean something outside of the database.
+fn way_out(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "getConfig" => "Read settings by SQL: {\"sql\": \"current_setting('app.name', true)\"}.",
+        "getSecret" => "Keep secrets out of workflows: let the client that works off a task know them.",
+        "createEventTriggerUrl" => "The database knows no URL: give the bookmark's id to whoever calls wf_resume.",
+        "_" | "lodash" | "moment" | "dayjs" => {
+            "Scripts have no libraries: use JavaScript's own functions, DateTime and TimeSpan."
+        }
+        _ => return None,
+    })
 }
 
 fn script(source: &str) -> String {
@@ -150,7 +168,7 @@ fn trimmed(stack: &str) -> String {
     let frames: Vec<String> = stack
         .lines()
         .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.contains("prelude.js"))
+        .filter(|line| !line.is_empty() && !line.contains("prelude.js") && !line.contains("types.js"))
         .take(10)
         .map(|line| shorten(&with_own_line(line), 200))
         .collect();

@@ -124,6 +124,7 @@ fn fact<'js>(ctx: Ctx<'js>, name: String) -> JsResult<JsValue<'js>> {
     match name.as_str() {
         "definitionId" => ask(&ctx, |scope| Ok(scope.definition_id()))?.into_js(&ctx),
         "version" => ask(&ctx, |scope| Ok(scope.definition_version()))?.into_js(&ctx),
+        "versionId" => or_null(&ctx, ask(&ctx, |scope| Ok(scope.definition_version_id()))?),
         "instanceId" => ask(&ctx, |scope| Ok(scope.instance_id().to_string()))?.into_js(&ctx),
         "correlationId" => or_null(&ctx, ask(&ctx, |scope| Ok(scope.correlation_id()))?),
         _ => or_null(&ctx, ask(&ctx, |scope| Ok(scope.instance_name()))?),

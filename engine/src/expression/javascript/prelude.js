@@ -2,7 +2,7 @@
 //
 // Evaluated once per runtime, before any script. Everything reachable from here is frozen at the end, so
 // that no script can leave anything behind for the next one, which may run for another role.
-(native) => {
+(native, makeTypes) => {
     "use strict";
     const global = globalThis;
     const { Proxy } = global;
@@ -205,11 +205,14 @@
         assigned.add(String(name));
     };
     const toBytes = (value) => Array.from(value instanceof Uint8Array ? value : Uint8Array.from(value));
+    // A stream is its bytes, or the Base64 text that stands for them in JSON.
+    const toStream = (value) => (typeof value === "string" ? native.fromBase64(value) : Uint8Array.from(value));
     const newGuid = () => native.newId();
     const newShortGuid = () => native.newShortId();
     const api = {
         getWorkflowDefinitionId: () => native.fact("definitionId"),
         getWorkflowDefinitionVersion: () => native.fact("version"),
+        getWorkflowDefinitionVersionId: () => native.fact("versionId"),
         getWorkflowInstanceId: () => native.fact("instanceId"),
         getCorrelationId: () => native.fact("correlationId"),
         setCorrelationId: (value) => native.setFact("correlationId", text(value)),
@@ -235,10 +238,21 @@
         stringFromBase64: (base64) => native.fromUtf8(toBytes(native.fromBase64(String(base64)))),
         bytesToString: (bytes) => native.fromUtf8(toBytes(bytes)),
         bytesFromString: (value) => native.toUtf8(String(value)),
+        streamToBytes: toStream,
+        streamToBase64: (stream) => native.toBase64(toBytes(toStream(stream))),
     };
     for (const name of keys(api)) {
         hide(global, name, api[name]);
     }
+    for (const [name, type] of Object.entries(makeTypes(native))) {
+        hide(global, name, type);
+    }
+    // What .NET hands to the expression beside the workflow; nothing does so here.
+    hide(global, "args", {});
+    // Ids are text, and scripts written for Elsa say `newGuid().ToString()`.
+    hide(String.prototype, "ToString", function ToString() {
+        return String(this);
+    });
     hide(Uint8Array.prototype, "toJSON", function toJSON() {
         return native.toBase64(toBytes(this));
     });

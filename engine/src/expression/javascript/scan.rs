@@ -119,7 +119,7 @@ fn take(word: &str, before: char, after: &str, is_global: &dyn Fn(&str) -> bool,
 }
 
 /// What follows the prefix of a generated function; `settings` is none.
-fn suffix_of<'a>(word: &'a str, prefix: &str) -> Option<&'a str> {
+pub(super) fn suffix_of<'a>(word: &'a str, prefix: &str) -> Option<&'a str> {
     word.strip_prefix(prefix).filter(|suffix| suffix.starts_with(|first: char| !first.is_lowercase()))
 }
 

@@ -1,0 +1,132 @@
+//! Filters with bounds around them, and the form of our own.
+
+use std::fmt;
+
+use liquid_core::error::{Error, Result};
+use liquid_core::model::{Value, ValueCow, ValueView};
+use liquid_core::parser::{FilterArguments, ParameterReflection, ParseFilter};
+use liquid_core::{Expression, Filter, FilterReflection, Runtime};
+
+use super::meter::{Meter, meter};
+
+/// A filter of which input and result are counted.
+#[derive(Clone)]
+pub(super) struct Bounded {
+    inner: Box<dyn ParseFilter>,
+    items: usize,
+}
+
+impl Bounded {
+    pub(super) fn new(inner: Box<dyn ParseFilter>, items: usize) -> Self {
+        Self { inner, items }
+    }
+}
+
+impl ParseFilter for Bounded {
+    fn parse(&self, arguments: FilterArguments<'_>) -> Result<Box<dyn Filter>> {
+        Ok(Box::new(Counted { inner: self.inner.parse(arguments)?, items: self.items }))
+    }
+
+    fn reflection(&self) -> &dyn FilterReflection {
+        self.inner.reflection()
+    }
+}
+
+#[derive(Debug)]
+struct Counted {
+    inner: Box<dyn Filter>,
+    items: usize,
+}
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl Filter for Counted {
+    fn evaluate(&self, input: &dyn ValueView, runtime: &dyn Runtime) -> Result<Value> {
+        let meter = meter(runtime)?;
+        // The result is seldom larger than a few times the input, and what is so asks by itself.
+        meter.charge_value(input)?;
+        let size = input.as_array().map_or(0, |items| usize::try_from(items.size()).unwrap_or(usize::MAX));
+        if size > self.items {
+            return Err(Error::with_msg(format!("the array has more than {} items", self.items)));
+        }
+        let value = self.inner.evaluate(input, runtime)?;
+        meter.charge_value(value.as_view())?;
+        Ok(value)
+    }
+}
+
+/// What a filter of our own computes from its input and arguments.
+pub(super) type Compute = fn(&dyn ValueView, &[ValueCow<'_>], &Meter) -> Result<Value>;
+
+/// A filter of our own.
+#[derive(Clone)]
+pub(super) struct Own {
+    /// Name.
+    pub(super) name: &'static str,
+    /// Arguments at least.
+    pub(super) least: usize,
+    /// Arguments at most.
+    pub(super) most: usize,
+    /// What it does.
+    pub(super) compute: Compute,
+}
+
+impl FilterReflection for Own {
+    fn name(&self) -> &str {
+        self.name
+    }
+    fn description(&self) -> &str {
+        ""
+    }
+    fn positional_parameters(&self) -> &'static [ParameterReflection] {
+        &[]
+    }
+    fn keyword_parameters(&self) -> &'static [ParameterReflection] {
+        &[]
+    }
+}
+
+impl ParseFilter for Own {
+    fn parse(&self, mut arguments: FilterArguments<'_>) -> Result<Box<dyn Filter>> {
+        let positional: Vec<Expression> = arguments.positional.collect();
+        let count = positional.len();
+        if arguments.keyword.next().is_some() || count < self.least || count > self.most {
+            return Err(Error::with_msg(format!("wrong arguments of filter \"{}\"", self.name)));
+        }
+        Ok(Box::new(OwnFilter { own: self.clone(), arguments: positional }))
+    }
+
+    fn reflection(&self) -> &dyn FilterReflection {
+        self
+    }
+}
+
+struct OwnFilter {
+    own: Own,
+    arguments: Vec<Expression>,
+}
+
+impl fmt::Debug for OwnFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for OwnFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.own.name)
+    }
+}
+
+impl Filter for OwnFilter {
+    fn evaluate(&self, input: &dyn ValueView, runtime: &dyn Runtime) -> Result<Value> {
+        let arguments: Result<Vec<ValueCow<'_>>> =
+            self.arguments.iter().map(|argument| argument.evaluate(runtime)).collect();
+        let meter = meter(runtime)?;
+        (self.own.compute)(input, &arguments?, &meter)
+    }
+}

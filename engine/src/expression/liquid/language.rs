@@ -1,0 +1,113 @@
+//! The language: which tags, blocks and filters there are.
+
+use std::sync::OnceLock;
+
+use liquid_core::Language;
+use liquid_core::parser::ParseFilter;
+use liquid_lib::stdlib;
+
+use super::blocks::{AssignTag, Block};
+use super::filters::Bounded;
+use super::own_filters;
+
+/// Items of an array that a filter which compares all with all takes at most.
+const FEW: usize = 5_000;
+
+/// Items that any other filter takes at most.
+const MANY: usize = 1_000_000;
+
+/// The language of all templates.
+pub(super) fn language() -> &'static Language {
+    static LANGUAGE: OnceLock<Language> = OnceLock::new();
+    LANGUAGE.get_or_init(|| {
+        let mut language = Language::empty();
+        blocks(&mut language);
+        filters(&mut language, texts().into_iter().chain(numbers()).chain(arrays()), MANY);
+        filters(&mut language, [stdlib::Uniq.into()], FEW);
+        filters(&mut language, own_filters::ALL.iter().map(|own| own.clone().into()), MANY);
+        language
+    })
+}
+
+/// Missing on purpose: `include` and `render` (there is nothing to include), `tablerow` and `ifchanged`.
+fn blocks(language: &mut Language) {
+    language.blocks.register("if".into(), stdlib::IfBlock.into());
+    language.blocks.register("unless".into(), stdlib::UnlessBlock.into());
+    language.blocks.register("case".into(), stdlib::CaseBlock.into());
+    language.blocks.register("comment".into(), stdlib::CommentBlock.into());
+    language.blocks.register("raw".into(), stdlib::RawBlock.into());
+    language.blocks.register("for".into(), Block::For.into());
+    language.blocks.register("capture".into(), Block::Capture.into());
+    language.tags.register("assign".into(), AssignTag.into());
+    language.tags.register("break".into(), stdlib::BreakTag.into());
+    language.tags.register("continue".into(), stdlib::ContinueTag.into());
+    language.tags.register("cycle".into(), stdlib::CycleTag.into());
+    language.tags.register("increment".into(), stdlib::IncrementTag.into());
+    language.tags.register("decrement".into(), stdlib::DecrementTag.into());
+}
+
+/// Registers filters, bounded.
+fn filters(language: &mut Language, filters: impl IntoIterator<Item = Box<dyn ParseFilter>>, items: usize) {
+    for filter in filters {
+        let name = filter.reflection().name().to_owned();
+        language.filters.register(name, Bounded::new(filter, items).into());
+    }
+}
+
+fn texts() -> [Box<dyn ParseFilter>; 23] {
+    [
+        stdlib::Append.into(),
+        stdlib::Capitalize.into(),
+        stdlib::Default.into(),
+        stdlib::Downcase.into(),
+        stdlib::Escape.into(),
+        stdlib::EscapeOnce.into(),
+        stdlib::Lstrip.into(),
+        stdlib::NewlineToBr.into(),
+        stdlib::Prepend.into(),
+        stdlib::Remove.into(),
+        stdlib::RemoveFirst.into(),
+        stdlib::ReplaceFirst.into(),
+        stdlib::Rstrip.into(),
+        stdlib::Size.into(),
+        stdlib::Slice.into(),
+        stdlib::Strip.into(),
+        stdlib::StripHtml.into(),
+        stdlib::StripNewlines.into(),
+        stdlib::Truncate.into(),
+        stdlib::TruncateWords.into(),
+        stdlib::Upcase.into(),
+        stdlib::UrlDecode.into(),
+        stdlib::UrlEncode.into(),
+    ]
+}
+
+fn numbers() -> [Box<dyn ParseFilter>; 11] {
+    [
+        stdlib::Abs.into(),
+        stdlib::AtLeast.into(),
+        stdlib::AtMost.into(),
+        stdlib::Ceil.into(),
+        stdlib::DividedBy.into(),
+        stdlib::Floor.into(),
+        stdlib::Minus.into(),
+        stdlib::Modulo.into(),
+        stdlib::Plus.into(),
+        stdlib::Round.into(),
+        stdlib::Times.into(),
+    ]
+}
+
+fn arrays() -> [Box<dyn ParseFilter>; 9] {
+    [
+        stdlib::Compact.into(),
+        stdlib::Concat.into(),
+        stdlib::First.into(),
+        stdlib::Last.into(),
+        stdlib::Map.into(),
+        stdlib::Reverse.into(),
+        stdlib::Sort.into(),
+        stdlib::SortNatural.into(),
+        stdlib::Where.into(),
+    ]
+}

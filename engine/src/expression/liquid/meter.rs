@@ -1,0 +1,162 @@
+//! What a template may use, and why it was stopped.
+
+use std::cell::Cell;
+use std::io;
+use std::rc::Rc;
+use std::time::Instant;
+
+use chrono::{DateTime, Utc};
+use liquid_core::model::ValueView;
+use liquid_core::{Error, Runtime};
+
+use super::values::weight;
+use crate::expression::javascript::ScriptLimits;
+use crate::fault::Fault;
+use crate::value::too_deep;
+
+/// Steps between two looks at the clock.
+const STEPS_PER_LOOK: u32 = 256;
+
+/// Why a template was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// The time is over.
+    Time,
+    /// It made more text or values than it may.
+    Memory,
+    /// The query is cancelled.
+    Interrupt,
+    /// A value is nested too deep.
+    Depth,
+}
+
+impl Stop {
+    /// The fault that says so.
+    pub(super) fn fault(self, limits: &ScriptLimits) -> Fault {
+        match self {
+            Self::Time => Fault::new("54000", format!("Liquid took longer than {} ms", limits.time.as_millis())),
+            Self::Memory => Fault::new("54000", format!("Liquid used more than {} kB", limits.memory >> 10)),
+            Self::Interrupt => Fault::new("57014", "canceling Liquid due to user request"),
+            Self::Depth => too_deep(),
+        }
+    }
+}
+
+/// Counts what one rendering uses.
+#[derive(Debug)]
+pub(super) struct Meter {
+    limits: ScriptLimits,
+    now: DateTime<Utc>,
+    deadline: Option<Instant>,
+    steps: Cell<u32>,
+    used: Cell<usize>,
+    stop: Cell<Option<Stop>>,
+}
+
+impl Meter {
+    pub(super) fn new(limits: &ScriptLimits, now: DateTime<Utc>) -> Self {
+        let deadline = Instant::now().checked_add(limits.time);
+        Self { limits: *limits, now, deadline, steps: Cell::new(0), used: Cell::new(0), stop: Cell::new(None) }
+    }
+
+    /// The instant of the burst.
+    pub(super) fn now(&self) -> DateTime<Utc> {
+        self.now
+    }
+
+    /// Why it was stopped, if it was.
+    pub(super) fn stopped(&self) -> Option<Stop> {
+        self.stop.get()
+    }
+
+    /// Stops the rendering at its next step.
+    pub(super) fn stop(&self, stop: Stop) {
+        if self.stop.get().is_none() {
+            self.stop.set(Some(stop));
+        }
+    }
+
+    /// Counts a step that touches this many bytes.
+    pub(super) fn step(&self, bytes: usize) -> liquid_core::Result<()> {
+        let cost = u32::try_from(bytes >> 10).unwrap_or(STEPS_PER_LOOK).min(STEPS_PER_LOOK);
+        let steps = self.steps.get() + 1 + cost;
+        self.steps.set(steps);
+        if steps >= STEPS_PER_LOOK {
+            self.steps.set(0);
+            self.look();
+        }
+        match self.stop.get() {
+            None => Ok(()),
+            Some(_) => Err(Error::with_msg("stopped")),
+        }
+    }
+
+    fn look(&self) {
+        if (self.limits.interrupted)() {
+            self.stop(Stop::Interrupt);
+        } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            self.stop(Stop::Time);
+        }
+    }
+
+    /// Counts memory that a rendering keeps or makes.
+    pub(super) fn charge(&self, bytes: usize) -> liquid_core::Result<()> {
+        let used = self.used.get().saturating_add(bytes);
+        self.used.set(used);
+        if used > self.limits.memory {
+            self.stop(Stop::Memory);
+        }
+        self.step(bytes)
+    }
+
+    /// Counts a value that was made.
+    pub(super) fn charge_value(&self, value: &dyn ValueView) -> liquid_core::Result<()> {
+        self.charge(weight(value, self.limits.memory))
+    }
+
+    /// Whether a value of this size may be made at all.
+    pub(super) fn allows(&self, bytes: usize) -> liquid_core::Result<()> {
+        if bytes > self.limits.memory {
+            self.stop(Stop::Memory);
+        }
+        self.step(0)
+    }
+}
+
+/// Where filters and blocks find the meter of their rendering.
+#[derive(Default)]
+pub(super) struct Register(pub(super) Option<Rc<Meter>>);
+
+/// The meter of a rendering.
+pub(super) fn meter(runtime: &dyn Runtime) -> liquid_core::Result<Rc<Meter>> {
+    let register = runtime.registers().get_mut::<Register>();
+    register.0.clone().ok_or_else(|| Error::with_msg("stopped"))
+}
+
+/// The text that a template makes.
+pub(super) struct Output {
+    bytes: Vec<u8>,
+    meter: Rc<Meter>,
+}
+
+impl Output {
+    pub(super) fn new(meter: Rc<Meter>) -> Self {
+        Self { bytes: Vec::new(), meter }
+    }
+
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+impl io::Write for Output {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.meter.charge(buffer.len()).map_err(|_| io::Error::other("stopped"))?;
+        self.bytes.extend_from_slice(buffer);
+        Ok(buffer.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

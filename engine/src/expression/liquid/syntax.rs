@@ -1,0 +1,52 @@
+//! The crate's errors in one line.
+
+use crate::value::shorten;
+
+/// Says what is wrong with a template and where.
+pub(super) fn describe(error: &str, source: &str) -> String {
+    let what = first_line(error);
+    match place(error).or_else(|| filter_place(error, source)) {
+        Some((line, column)) => format!("invalid Liquid: {what} at line {line}, column {column}"),
+        None => format!("invalid Liquid: {what}"),
+    }
+}
+
+/// What an error says, without its drawing of the place.
+pub(super) fn first_line(error: &str) -> String {
+    let text = error.strip_prefix("liquid: ").unwrap_or(error).trim();
+    let drawn = text.lines().find_map(|line| line.trim().strip_prefix("= "));
+    let what = drawn.unwrap_or_else(|| text.lines().next().unwrap_or("syntax error"));
+    let asked = ["requested filter=", "requested="].iter().find_map(|key| after(error, key));
+    let what = what.trim().trim_end_matches('.');
+    let what = shorten(&uncapitalized(what).replace(". ", ", "), 200);
+    match (asked, after(error, "cause=")) {
+        (Some(name), _) => format!("{what} \"{}\"", shorten(name, 60)),
+        (None, Some(cause)) => format!("{what}: {}", shorten(&uncapitalized(cause.trim().trim_end_matches('.')), 100)),
+        (None, None) => what,
+    }
+}
+
+fn uncapitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().into_iter().flat_map(char::to_lowercase).chain(characters).collect()
+}
+
+fn after<'e>(error: &'e str, key: &str) -> Option<&'e str> {
+    error.lines().find_map(|line| line.trim().strip_prefix(key))
+}
+
+/// Reads `--> line:column`.
+fn place(error: &str) -> Option<(usize, usize)> {
+    let place = error.lines().find_map(|line| line.split_once("--> "))?.1;
+    let (line, column) = place.trim().split_once(':')?;
+    Some((line.parse().ok()?, column.parse().ok()?))
+}
+
+/// Where the filter stands that nobody knows; of that error the crate does not say it.
+fn filter_place(error: &str, source: &str) -> Option<(usize, usize)> {
+    let name = after(error, "requested filter=")?;
+    let at = source.match_indices(name).map(|(at, _)| at).find(|at| source[..*at].trim_end().ends_with('|'))?;
+    let before = &source[..at];
+    let line = before.matches('\n').count() + 1;
+    Some((line, before.rsplit('\n').next().unwrap_or("").chars().count() + 1))
+}

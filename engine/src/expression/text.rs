@@ -1,0 +1,21 @@
+//! Texts with values inside, as .NET writes the values.
+
+use serde_json::Value;
+
+use super::{Scope, evaluate as evaluate_expression};
+use crate::fault::Fault;
+use crate::program::Expression;
+use crate::value::to_text;
+
+/// Evaluates the parts and puts their texts together.
+pub(super) fn evaluate(parts: &[Expression], scope: &mut dyn Scope) -> Result<Value, Fault> {
+    let mut text = String::new();
+    for part in parts {
+        match evaluate_expression(part, scope)? {
+            Value::Bool(true) => text.push_str("True"),
+            Value::Bool(false) => text.push_str("False"),
+            value => text.push_str(&to_text(&value)),
+        }
+    }
+    Ok(Value::String(text))
+}

@@ -1,0 +1,314 @@
+//! Documents as Elsa's Studio and its older versions write them: read as documented, run, and the same after export.
+
+use serde_json::{Value, json};
+use workflow_engine::definition::{ReadLimits, compile, export};
+use workflow_engine::instance::SubStatus;
+
+mod support;
+
+use support::World;
+
+const LIMITS: ReadLimits = ReadLimits { max_nesting: 500, check_scripts: true };
+
+fn exported(document: &Value) -> Value {
+    export(document, "d", 7, true, false, &())
+}
+
+/// What an export says, read again, must be the same program, and its export the same document.
+fn round_trip(document: &Value) {
+    let described = |document: &Value| match compile(document, &(), &LIMITS, false) {
+        Ok(program) => format!("{:#?} {:#?} {:#?}", program.variables, program.options, program.nodes),
+        Err(problems) => panic!("{document:#}: {problems:#?}"),
+    };
+    let once = exported(document);
+    assert_eq!(described(document), described(&once), "{once:#}");
+    assert_eq!(once, exported(&once), "an export is exported unchanged");
+}
+
+fn literal(type_name: &str, value: impl Into<Value>) -> Value {
+    json!({"typeName": type_name, "expression": {"type": "Literal", "value": value.into()}})
+}
+
+fn expression(language: &str, type_name: &str, source: &str) -> Value {
+    json!({"typeName": type_name, "expression": {"type": language, "value": source}})
+}
+
+fn write(id: &str, text: Value) -> Value {
+    json!({"id": id, "nodeId": format!("Workflow1:fc:{id}"), "name": id, "type": "Elsa.WriteLine", "version": 1,
+        "customProperties": {"canStartWorkflow": false, "runAsynchronously": false}, "metadata": {}, "text": text})
+}
+
+fn sequence(variables: Value, activities: Vec<Value>) -> Value {
+    json!({"definitionId": "d", "name": "D", "version": 1, "toolVersion": "3.6.0.0", "isLatest": true,
+        "isPublished": true, "variables": variables, "inputs": [], "outputs": [], "outcomes": [],
+        "customProperties": {}, "options": {}, "root": {"id": "s", "type": "Elsa.Sequence", "version": 1,
+        "customProperties": {}, "metadata": {}, "variables": [], "activities": activities}})
+}
+
+fn variables() -> Value {
+    json!([
+        {"id": "v1", "name": "Total", "typeName": "Decimal", "isArray": false, "value": "12345678901234567890.10",
+            "storageDriverTypeName": "WorkflowInstanceStorageDriver"},
+        {"id": "v2", "name": "Name", "typeName": "String", "isArray": false, "value": "Ada"},
+        {"id": "v3", "name": "Flag", "typeName": "Boolean", "isArray": false, "value": "True"},
+        {"id": "v4", "name": "Tags", "typeName": "String", "isArray": true, "value": "[\"a\",\"b\"]"},
+        {"id": "v5", "name": "Result", "typeName": "Object", "isArray": false, "value": null},
+    ])
+}
+
+#[test]
+fn every_language_of_expressions() {
+    let reference = json!({"id": "v2", "name": "Name", "typeName": "String"});
+    let document = sequence(
+        variables(),
+        vec![
+            write("a", literal("String", "plain")),
+            write("b", expression("JavaScript", "String", "`Hello ${getName()}`")),
+            write(
+                "c",
+                expression(
+                    "Liquid",
+                    "String",
+                    "Hello {{ Variables.Name }}, {{ variables.total }} {% if Variables.Flag %}yes{% endif %}",
+                ),
+            ),
+            write("d", expression("CSharp", "String", "return $\"{Variables.Name}: {Variables.Flag}\";")),
+            write("e", expression("Python", "String", "return f'{variables.Name}!'")),
+            write("f", json!({"typeName": "String", "expression": {"type": "Variable", "value": reference}})),
+            write(
+                "g",
+                json!({"typeName": "String", "expression": {"type": "Variable", "value": reference.to_string()}}),
+            ),
+            write("h", expression("Object", "Object", "{\"a\": [1]}")),
+            write("i", expression("Json", "Object", "[1]")),
+            write("j", expression("JavaScript", "Decimal", "getTotal()")),
+            write("k", expression("JavaScript", "TimeSpan", "TimeSpan.FromMinutes(5)")),
+            write("l", expression("CSharp", "String", "return Variables.Total.ToString();")),
+        ],
+    );
+    round_trip(&document);
+    let world = World::started(document);
+    let expected = [
+        "plain",
+        "Hello Ada",
+        "Hello Ada, 12345678901234567890.10 yes",
+        "Ada: True",
+        "Ada!",
+        "Ada",
+        "Ada",
+        "{\"a\":[1]}",
+        "[1]",
+        "12345678901234567890.10",
+        "00:05:00",
+        "12345678901234567890.10",
+    ];
+    assert_eq!(world.lines(), expected);
+}
+
+#[test]
+fn host_code_that_returns_a_value_runs() {
+    let run = |id: &str, kind: &str, script: &str| {
+        json!({"id": id, "type": kind, "version": 1, "customProperties": {}, "metadata": {},
+            "script": literal("String", script), "possibleOutcomes": {"typeName": "ICollection<String>",
+            "expression": {"type": "Object", "value": "[]"}},
+            "result": {"typeName": "Object", "memoryReference": {"id": "v5"}}})
+    };
+    let show = |id: &str| write(id, expression("JavaScript", "String", "toJson(getResult())"));
+    let document = sequence(
+        variables(),
+        vec![
+            run("a", "Elsa.RunCSharp", "return \"Foo\";"),
+            show("a1"),
+            run("b", "Elsa.RunCSharp", "return Variables.Tags;"),
+            show("b1"),
+            run("c", "Elsa.RunPython", "return 5"),
+            show("c1"),
+            run("d", "Elsa.RunCSharp", ""),
+            show("d1"),
+        ],
+    );
+    round_trip(&document);
+    assert_eq!(World::started(document).lines(), ["\"Foo\"", "[\"a\",\"b\"]", "5", "null"]);
+    let refused = sequence(json!([]), vec![run("a", "Elsa.RunCSharp", "Outcome.Set(\"x\");")]);
+    let problems = compile(&refused, &(), &LIMITS, false).unwrap_err();
+    assert_eq!(problems[0].path, "/root/activities/0/script");
+    assert!(problems[0].message.contains("cannot run in the database"), "{}", problems[0].message);
+}
+
+#[test]
+fn the_activities_of_the_sql_extension_bind_their_parameters() {
+    let sql = |id: &str, kind: &str, input: &str, statement: Value, output: &str| {
+        json!({"id": id, "type": kind, "version": 1, "customProperties": {}, "metadata": {},
+            "client": literal("String", "PostgreSql"), "connectionString": literal("String", "Host=elsewhere"),
+            input: statement, output: {"typeName": "Object", "memoryReference": {"id": "v5"}}})
+    };
+    let document = sequence(
+        variables(),
+        vec![
+            sql(
+                "a",
+                "Elsa.SqlQuery",
+                "query",
+                expression("Sql", "String", "SELECT * FROM t WHERE a = {{Variable.Name}}"),
+                "results",
+            ),
+            write("a1", expression("JavaScript", "String", "toJson(getResult())")),
+            sql(
+                "b",
+                "Elsa.SqlCommand",
+                "command",
+                literal("String", "DELETE FROM t WHERE a = {{ Variables.Total }}"),
+                "result",
+            ),
+            write("b1", expression("JavaScript", "String", "toJson(getResult())")),
+            sql(
+                "c",
+                "Elsa.SqlSingleValue",
+                "command",
+                expression("Liquid", "String", "SELECT {% raw %}{{Variable.Tags[1]}}{% endraw %}"),
+                "result",
+            ),
+            write("c1", expression("JavaScript", "String", "toJson(getResult())")),
+            write("d1", expression("Sql", "String", "SELECT {{Variable.Name}}")),
+        ],
+    );
+    round_trip(&document);
+    let world = World::started(document);
+    assert_eq!(
+        world.host.effects[..3],
+        [
+            "SELECT * FROM t WHERE a = $1 [\"Ada\"]",
+            "DELETE FROM t WHERE a = $1 [12345678901234567890.10]",
+            "SELECT $1 [\"b\"]",
+        ]
+    );
+    assert_eq!(world.lines(), ["[{\"statement\":\"SELECT * FROM t WHERE a = $1\"}]", "1", "\"b\"", "Ada"]);
+}
+
+#[test]
+fn sql_of_other_databases_is_refused() {
+    let document = sequence(
+        json!([]),
+        vec![json!({"id": "a", "type": "Elsa.SqlQuery", "version": 1,
+        "client": literal("String", "SqlServer"), "query": literal("String", "SELECT '{{Variable.X}}'")})],
+    );
+    let problems = compile(&document, &(), &LIMITS, false).unwrap_err();
+    let found: Vec<String> = problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect();
+    assert_eq!(
+        found,
+        [
+            "/root/activities/0/client: SQL client \"sqlserver\" is not supported",
+            "/root/activities/0/query: SQL parameter \"{{Variable.X}}\" stands inside quotes; it is bound as a value and needs none",
+        ]
+    );
+}
+
+#[test]
+fn nested_flowcharts_with_all_that_studio_keeps_beside_them() {
+    let designer = json!({"designer": {"position": {"x": -10.5, "y": 20}, "size": {"width": 100, "height": 50}},
+        "displayText": "Shown", "description": "Said", "showDescription": true});
+    let inner = json!({"id": "inner", "nodeId": "W:fc:inner", "name": "Inner", "type": "Elsa.Flowchart", "version": 1,
+        "customProperties": {"notFoundConnections": [], "canStartWorkflow": false, "runAsynchronously": false, "note": "a note"}, "metadata": designer,
+        "variables": [{"id": "iv", "name": "Local", "typeName": "Int32", "isArray": false, "value": "7"}],
+        "activities": [write("deep", expression("Liquid", "String", "local {{ Variables.Local }}"))], "connections": []});
+    let document = json!({
+        "$schema": "https://elsaworkflows.io/schemas/workflow-definition/v3.0.0/schema.json",
+        "id": "x1", "definitionId": "nested", "tenantId": "", "name": "Nested", "createdAt": "2026-01-01T00:00:00Z",
+        "version": 3, "toolVersion": "3.6.0.0", "variables": [], "inputs": [], "outputs": [], "outcomes": [],
+        "customProperties": {"VariableTestValues": {}, "ours": [1, {"deep": null}]}, "isReadonly": false, "isSystem": false,
+        "isLatest": true, "isPublished": true, "links": [],
+        "options": {"usableAsActivity": null, "autoUpdateConsumingWorkflows": false, "activityCategory": null,
+            "activationStrategyType": null, "incidentStrategyType": null, "commitStrategyName": null},
+        "root": {"id": "fc", "nodeId": "Nested:fc", "type": "Elsa.Flowchart", "version": 1, "metadata": designer,
+            "customProperties": {"notFoundConnections": [], "canStartWorkflow": false, "runAsynchronously": false},
+            "activities": [
+                write("one", literal("String", "one")), inner,
+                {"id": "decide", "type": "Elsa.FlowDecision", "version": 1, "customProperties": {"mergeMode": null},
+                    "metadata": designer, "condition": expression("JavaScript", "Boolean", "return 1 < 2;"), "unknownThing": {"a": [1]}},
+                write("yes", literal("String", "yes")), write("no", literal("String", "no"))],
+            "variables": [],
+            "connections": [
+                {"source": {"activity": "one", "port": "Done"}, "target": {"activity": "inner", "port": "In"}, "vertices": [{"x": 1, "y": 2}]},
+                {"source": {"activity": "inner", "port": null}, "target": {"activity": "decide", "port": null}},
+                {"source": {"activity": "decide", "port": "True"}, "target": {"activity": "yes", "port": "In"}},
+                {"source": {"activity": "decide", "port": "False"}, "target": {"activity": "no", "port": "In"}}]}});
+    round_trip(&document);
+    let written = exported(&document);
+    for pointer in [
+        "/customProperties",
+        "/root/metadata",
+        "/root/activities/1/customProperties",
+        "/root/activities/2/unknownThing",
+        "/root/activities/1/metadata",
+        "/root/connections/0/vertices",
+        "/root/activities/1/activities/0/text",
+    ] {
+        assert_eq!(written.pointer(pointer), document.pointer(pointer), "{pointer}");
+    }
+    let world = World::started(document);
+    assert_eq!(world.lines(), ["one", "local 7", "yes"]);
+    assert_eq!(world.status(), SubStatus::Finished);
+}
+
+#[test]
+fn older_spellings_are_read() {
+    let document = json!({
+        "DefinitionId": "old", "Name": "Old", "Version": 1, "IsLatest": true,
+        "Variables": [{"Id": "v", "Name": "Text", "TypeName": "String", "Value": "bound",
+            "StorageDriverTypeName": "Elsa.Workflows.Services.WorkflowStorageDriver, Elsa.Workflows.Core"}],
+        "root": {"Id": "fc", "Type": "Elsa.Flowchart", "Version": 1, "ApplicationProperties": {"canStartWorkflow": false},
+            "start": "nowhere",
+            "Activities": {"$id": "1", "$values": [
+                {"Id": "a", "Type": "Elsa.WriteLine", "canStartWorkflow": false, "runAsynchronously": false,
+                    "Text": {"typeName": "String", "memoryReference": {"id": "v"}}},
+                {"Id": "b", "Type": "Elsa.WriteLine", "Text": {"typeName": "String", "expression": {"type": "Literal", "value": "b"}}},
+                {"Id": "c", "Type": "Elsa.If", "Condition": {"typeName": "Boolean", "expression": {"type": "Literal", "value": "true"}},
+                    "Then": null, "Else": null}]},
+            "Connections": {"$values": [
+                {"source": "a", "target": "b", "sourcePort": "Done", "targetPort": "In"},
+                {"Source": {"Activity": "b", "Port": "Done"}, "Target": {"Activity": "c", "Port": "In"}}]}}});
+    round_trip(&document);
+    let world = World::started(document);
+    assert_eq!(world.lines(), ["bound", "b"]);
+    assert_eq!(world.status(), SubStatus::Finished);
+}
+
+#[test]
+fn what_reaches_out_of_the_database_is_refused_with_a_way_out() {
+    for (type_name, way_out) in [
+        ("Elsa.SendEmail", "RunTask"),
+        ("Elsa.Email.SendEmail", "RunTask"),
+        ("Elsa.SendHttpRequest", "RunTask"),
+        ("Elsa.FlowSendHttpRequest", "RunTask"),
+        ("Elsa.DownloadHttpFile", "RunTask"),
+        ("Elsa.WriteFileHttpResponse", "RunTask"),
+        ("Elsa.Kafka.MessageReceived", "wf_publish_event"),
+        ("Elsa.Kafka.ProduceMessage", "RunTask"),
+        ("Elsa.AzureServiceBus.SendMessage", "RunTask"),
+        ("Elsa.OpenFile", "RunTask"),
+        ("Elsa.ReadLine", "Event"),
+        ("Elsa.Log", "WriteLine"),
+        ("Elsa.SubmitAlterationPlan", "wf_retry"),
+        ("Elsa.BpmnProcess", "Flowchart"),
+        ("Elsa.Inline", "wf_register_activity"),
+    ] {
+        let document = sequence(json!([]), vec![json!({"id": "a", "type": type_name, "version": 1})]);
+        let problems = compile(&document, &(), &LIMITS, false).unwrap_err();
+        assert_eq!(problems.len(), 1, "{type_name}");
+        assert_eq!(problems[0].path, "/root/activities/0");
+        assert!(
+            problems[0].message.contains("is not supported") && problems[0].message.contains(way_out),
+            "{}",
+            problems[0].message
+        );
+        assert!(compile(&document, &(), &LIMITS, true).is_ok(), "{type_name}");
+    }
+    for (language, way_out) in
+        [("Secret", "client"), ("Delegate", "JavaScript"), ("CSharp", "Liquid"), ("Lisp", "Liquid")]
+    {
+        let document = sequence(json!([]), vec![write("a", expression(language, "String", "x.y()"))]);
+        let problems = compile(&document, &(), &LIMITS, false).unwrap_err();
+        assert_eq!(problems[0].path, "/root/activities/0/text");
+        assert!(problems[0].message.contains(way_out), "{}", problems[0].message);
+    }
+}

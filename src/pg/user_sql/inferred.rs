@@ -1,0 +1,142 @@
+//! Statements whose parameters have the types that their places ask for, as those of a client have.
+//!
+//! PostgreSQL finds the types by analyzing the statement once; after that it is a statement with known types.
+//! Values come as JSON and go in as text, through the input function of the type.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char};
+
+use pgrx::pg_sys;
+use serde_json::Value;
+use workflow_engine::host::Take;
+
+use super::{Evaluation, Outcome, Plan, c_text, forget_when_full, is_query, keep, refuse_failure, result, shortened};
+use crate::pg::error::{PgError, unwind};
+use crate::pg::jsonb;
+
+thread_local! {
+    /// By text, number of parameters and search path: under another path, other types may be wanted.
+    static PLANS: RefCell<HashMap<(String, usize, String), Plan>> = RefCell::new(HashMap::new());
+}
+
+/// Runs a statement with parameters `$1…`; the rows are objects, or their first columns alone.
+pub fn run_inferred(statement: &str, parameters: &[Value], take: Take) -> Outcome {
+    let _evaluation = Evaluation::begin();
+    let expression = (take == Take::Value && !is_query(statement)).then(|| format!("SELECT {statement}\n"));
+    let statement = expression.as_deref().unwrap_or(statement);
+    let (plan, types) = plan(statement, parameters.len());
+    let mut nulls: Vec<c_char> = Vec::with_capacity(parameters.len());
+    let mut values: Vec<pg_sys::Datum> = Vec::with_capacity(parameters.len());
+    for (parameter, kind) in parameters.iter().zip(types) {
+        nulls.push(if parameter.is_null() { b'n' } else { b' ' } as _);
+        values.push(if parameter.is_null() { pg_sys::Datum::null() } else { datum(parameter, kind) });
+    }
+    // SAFETY: the plan was made for parameters of these types.
+    let code = unsafe { pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), nulls.as_ptr(), false, 0) };
+    refuse_failure(code, statement);
+    // SAFETY: set by the execution just made.
+    let count = unsafe { pg_sys::SPI_processed };
+    let rows = if take == Take::Rows { result::objects() } else { result::first_column() };
+    Outcome { rows, count }
+}
+
+fn plan(statement: &str, parameters: usize) -> (pg_sys::SPIPlanPtr, Vec<pg_sys::Oid>) {
+    let key = (statement.to_owned(), parameters, search_path());
+    if let Some(known) = PLANS.with_borrow(|plans| plans.get(&key).map(|kept| (kept.plan, kept.types.clone()))) {
+        return known;
+    }
+    let mut types = inferred(statement, parameters);
+    let text = c_text(statement);
+    // SAFETY: as many types as said.
+    let plan = unsafe { pg_sys::SPI_prepare(text.as_ptr(), types.len() as i32, types.as_mut_ptr()) };
+    keep(plan, statement);
+    PLANS.with_borrow_mut(|plans| {
+        forget_when_full(plans);
+        plans.insert(key, Plan { plan, names: std::ptr::null_mut(), types: types.clone() });
+    });
+    (plan, types)
+}
+
+fn search_path() -> String {
+    // SAFETY: the value of a setting, a C string that nobody changes meanwhile.
+    unsafe {
+        let path = pg_sys::namespace_search_path;
+        if path.is_null() { String::new() } else { CStr::from_ptr(path).to_string_lossy().into_owned() }
+    }
+}
+
+/// The types that PostgreSQL finds for the parameters; text where nothing says one.
+fn inferred(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
+    if parameters == 0 {
+        return Vec::new();
+    }
+    let text = c_text(statement);
+    // SAFETY: the parser's own nodes and arrays, in the current memory context; PostgreSQL makes the array larger
+    // where the text names more parameters than there are.
+    let types = unsafe {
+        let list = pg_sys::pg_parse_query(text.as_ptr());
+        if list.is_null() || (*list).length != 1 {
+            // Preparing it says what is wrong.
+            return vec![pg_sys::TEXTOID; parameters];
+        }
+        let raw = (*(*list).elements).ptr_value.cast::<pg_sys::RawStmt>();
+        let mut types: *mut pg_sys::Oid = std::ptr::null_mut();
+        let mut count = 0;
+        pg_sys::parse_analyze_varparams(raw, text.as_ptr(), &mut types, &mut count, std::ptr::null_mut());
+        let count = usize::try_from(count).unwrap_or(0);
+        if count == 0 { Vec::new() } else { std::slice::from_raw_parts(types, count).to_vec() }
+    };
+    if types.len() > parameters {
+        let error = PgError::new("42P02", format!("there is no parameter ${}", types.len()));
+        unwind(error.detail(format!("SQL: {}", shortened(statement))));
+    }
+    let known = |kind: pg_sys::Oid| kind != pg_sys::InvalidOid && kind != pg_sys::UNKNOWNOID;
+    let mut types: Vec<pg_sys::Oid> =
+        types.into_iter().map(|kind| if known(kind) { kind } else { pg_sys::TEXTOID }).collect();
+    types.resize(parameters, pg_sys::TEXTOID);
+    types
+}
+
+/// A value as a datum of a type.
+fn datum(value: &Value, kind: pg_sys::Oid) -> pg_sys::Datum {
+    if kind == pg_sys::JSONBOID {
+        return jsonb::encode(value);
+    }
+    let text = c_text(&text_of(value, kind));
+    // SAFETY: the input function of the type, called as PostgreSQL does for a literal of that type.
+    unsafe {
+        let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+        pg_sys::getTypeInputInfo(kind, &mut function, &mut parameter);
+        pg_sys::OidInputFunctionCall(function, text.as_ptr().cast_mut(), parameter, -1)
+    }
+}
+
+/// A value as the input function of a type reads it.
+fn text_of(value: &Value, kind: pg_sys::Oid) -> String {
+    // SAFETY: looks the type up.
+    let is_array = unsafe { pg_sys::get_element_type(kind) } != pg_sys::InvalidOid;
+    match value {
+        _ if kind == pg_sys::JSONOID => value.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) if is_array => array_literal(items),
+        other => other.to_string(),
+    }
+}
+
+/// `{"a","b",NULL}`. An item that is an array or object is its JSON text.
+fn array_literal(items: &[Value]) -> String {
+    let items: Vec<String> = items
+        .iter()
+        .map(|item| match item {
+            Value::Null => "NULL".to_owned(),
+            Value::String(text) => quoted(text),
+            other => quoted(&other.to_string()),
+        })
+        .collect();
+    format!("{{{}}}", items.join(","))
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}

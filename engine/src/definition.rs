@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::program::{NodeIx, Program};
 
 mod activity;
+mod arguments;
 mod connections;
 mod content;
 mod custom;
@@ -27,7 +28,7 @@ mod outline;
 mod problem;
 mod scope;
 mod settings;
-mod spelling;
+pub(crate) mod spelling;
 mod unavailable;
 
 pub use content::same_content;
@@ -138,6 +139,7 @@ fn read(
         variables: settings.variables,
         inputs: settings.inputs,
         outputs: settings.outputs,
+        input_schema: settings.input_schema,
         nodes,
         by_id,
         uses_sql,

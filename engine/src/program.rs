@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::activity::Activity;
 use crate::activity::flowchart::graph::FlowGraph;
 use crate::calendar::Interval;
+use crate::schema::Schema;
 
 /// Index of a node in [`Program::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,6 +33,8 @@ pub struct Program {
     pub inputs: Vec<Argument>,
     /// Declared outputs.
     pub outputs: Vec<Argument>,
+    /// What the input as a whole must satisfy.
+    pub input_schema: Option<Schema>,
     /// All activities in document order; the first is the root.
     pub nodes: Vec<Node>,
     /// Node by activity id. An id that occurs twice (only possible across nesting levels) maps to the first.
@@ -121,6 +124,10 @@ pub struct Argument {
     pub type_name: TypeName,
     /// Value used when an input is not given.
     pub default: Option<Value>,
+    /// Whether a run cannot start without it.
+    pub required: bool,
+    /// What a value must satisfy beyond its type.
+    pub schema: Option<Schema>,
 }
 
 /// One activity of the program.

@@ -47,6 +47,17 @@ SELECT pg_temp.run($example${
         "outputValue": {"sql": "(input ->> 'Amount')::numeric * (1 - (variables ->> 'Rate')::numeric)"}}
 }$example$);
 
+-- What a start accepts
+SELECT pg_temp.run($example${
+    "definitionId": "order",
+    "inputs": [
+        {"name": "Amount", "type": "Decimal", "required": true},
+        {"name": "Customer", "type": "String", "default": "nobody"},
+        {"name": "Lines", "type": "List", "schema": {"minItems": 1, "items": {"type": "object", "required": ["sku"]}}}],
+    "inputSchema": {"maxProperties": 3},
+    "root": {"type": "WriteLine", "text": {"input": "Customer"}}
+}$example$);
+
 -- Expressions
 SELECT pg_temp.run($example${"type": "WriteLine", "text": {"object": {"who": {"input": "name"}, "sum": {"js": "1 + 1"}, "raw": {"literal": {"js": "1 + 1"}}}}}$example$);
 
@@ -190,5 +201,4 @@ SELECT pg_temp.run($example${"id": "Quarter", "type": "Timer", "interval": "00:1
 SELECT pg_temp.run($example${"id": "Evening", "type": "Cron", "cronExpression": "0 18 * * MON-FRI", "timeZone": "Europe/Berlin", "canStartWorkflow": true}$example$);
 
 -- Running SQL
-SELECT pg_temp.run($example${"type": "Sql", "statement": "SELECT n, n * ($1)::numeric AS amount FROM generate_series(1, 2) AS n", "parameters": [{"sql": "1.10"}], "result": {"output": "Rows"}, "rowCount": {"output": "Count"}}$example$);
-SELECT * FROM wf_check();
+SELECT pg_temp.run($example${"type": "Sql", "statement": "SELECT n, n * ($1)::numeric AS amount FROM generate_series(1, 2) AS n", "parameters": [{"sql": "1.10"}], "result": {"output": "Rows"}, "rowCount": {"output": "Count"}}$example$);SELECT * FROM wf_check();

@@ -26,6 +26,7 @@ mod family;
 mod inputs;
 mod items;
 mod outputs;
+mod put_off;
 mod scope;
 mod undo;
 mod variables;

@@ -191,6 +191,8 @@ pub enum Memory {
     Flow(Box<crate::activity::flowchart::scope::FlowScope>),
     /// Anything else.
     Json(Json),
+    /// That it has not been executed yet, and waits for a burst of its own.
+    PutOff,
 }
 
 impl Memory {
@@ -200,7 +202,7 @@ impl Memory {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
                 *position
             }
-            Self::None | Self::Flow(_) | Self::Json(_) => 0,
+            Self::None | Self::Flow(_) | Self::Json(_) | Self::PutOff => 0,
         }
     }
 
@@ -210,7 +212,7 @@ impl Memory {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
                 *position = to
             }
-            Self::None | Self::Flow(_) | Self::Json(_) => *self = Self::Count(to),
+            Self::None | Self::Flow(_) | Self::Json(_) | Self::PutOff => *self = Self::Count(to),
         }
     }
 }

@@ -149,6 +149,8 @@ pub struct Node {
     pub activity: &'static dyn Activity,
     /// Whether the activity is a trigger of the definition.
     pub can_start_workflow: bool,
+    /// Whether it is put off to a burst of its own (`runAsynchronously`).
+    pub put_off: bool,
     /// Whether it ends the enclosing sequence or flowchart (`Break`, `Complete`, `Finish`, `End`).
     pub terminal: bool,
     /// Variables declared by a container.

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod background;
 mod children;
 mod control;
 mod custom;

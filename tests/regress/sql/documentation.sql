@@ -201,4 +201,8 @@ SELECT pg_temp.run($example${"id": "Quarter", "type": "Timer", "interval": "00:1
 SELECT pg_temp.run($example${"id": "Evening", "type": "Cron", "cronExpression": "0 18 * * MON-FRI", "timeZone": "Europe/Berlin", "canStartWorkflow": true}$example$);
 
 -- Running SQL
-SELECT pg_temp.run($example${"type": "Sql", "statement": "SELECT n, n * ($1)::numeric AS amount FROM generate_series(1, 2) AS n", "parameters": [{"sql": "1.10"}], "result": {"output": "Rows"}, "rowCount": {"output": "Count"}}$example$);SELECT * FROM wf_check();
+SELECT pg_temp.run($example${"type": "Sql", "statement": "SELECT n, n * ($1)::numeric AS amount FROM generate_series(1, 2) AS n", "parameters": [{"sql": "1.10"}], "result": {"output": "Rows"}, "rowCount": {"output": "Count"}}$example$);
+-- In the background
+SELECT pg_temp.run($example$[{"id": "write", "type": "Sql", "runAsynchronously": true, "statement": "REFRESH MATERIALIZED VIEW sales"},
+    {"type": "WriteLine", "text": "done"}]$example$);
+SELECT * FROM wf_check();

@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::program::{NodeIx, Program};
 
 mod activity;
+mod arguments;
 mod connections;
 mod content;
 mod custom;
@@ -29,7 +30,7 @@ mod parts;
 mod problem;
 mod scope;
 mod settings;
-mod spelling;
+pub(crate) mod spelling;
 mod states;
 mod unavailable;
 
@@ -143,6 +144,7 @@ fn read(
         variables: settings.variables,
         inputs: settings.inputs,
         outputs: settings.outputs,
+        input_schema: settings.input_schema,
         nodes,
         by_id,
         uses_sql,

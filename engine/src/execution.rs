@@ -27,6 +27,7 @@ mod flow;
 mod inputs;
 mod items;
 mod outputs;
+mod put_off;
 mod scope;
 mod undo;
 mod variables;

@@ -12,9 +12,11 @@ use uuid::Uuid;
 
 use crate::fault::Fault;
 use crate::program::{NodeIx, Program};
-use crate::value::convert;
 
 pub mod codec;
+pub mod input;
+
+pub use input::Given;
 
 /// One run of a definition.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,6 +193,8 @@ pub enum Memory {
     Json(Json),
     /// Tokens of a flowchart.
     Tokens(Box<crate::activity::flowchart::token_scope::TokenScope>),
+    /// That it has not been executed yet, and waits for a burst of its own.
+    PutOff,
 }
 
 impl Memory {
@@ -200,7 +204,7 @@ impl Memory {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
                 *position
             }
-            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) => 0,
+            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) | Self::PutOff => 0,
         }
     }
 
@@ -210,46 +214,43 @@ impl Memory {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
                 *position = to
             }
-            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) => *self = Self::Count(to),
+            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) | Self::PutOff => *self = Self::Count(to),
         }
     }
 }
 
 impl Instance {
-    /// Makes an instance that has not started. Declared inputs are converted to their types; the others
-    /// are kept as they are.
+    /// Makes an instance that has not started, once its input is accepted.
     ///
     /// # Errors
-    /// A fault that names the input that cannot be converted.
+    /// A fault that says which input is wrong; see [`input`].
     pub fn new(
         id: Uuid,
         program: &Program,
         version: i32,
         correlation_id: Option<String>,
         name: Option<String>,
-        mut input: Map<String, Value>,
+        given: impl Into<Given>,
     ) -> Result<Self, Fault> {
-        for argument in &program.inputs {
-            if let Some(value) = input.get_mut(&argument.name) {
-                *value = convert(value.take(), argument.type_name).map_err(|mut fault| {
-                    fault.message = format!("input \"{}\": {}", argument.name, fault.message);
-                    fault
-                })?;
-            }
-        }
+        let input = program.accept_input(given.into())?;
+        Ok(Self { correlation_id, name, input, ..Self::without_input(id, program, version) })
+    }
+
+    /// Makes an instance that nobody started: it has no input, required or not.
+    pub(crate) fn without_input(id: Uuid, program: &Program, version: i32) -> Self {
         let variables = program.variables.iter();
-        Ok(Self {
+        Self {
             id,
             version,
-            correlation_id,
-            name,
+            correlation_id: None,
+            name: None,
             sub_status: SubStatus::Pending,
-            input,
+            input: Map::new(),
             output: Map::new(),
             variables: variables.map(|v| (v.name.clone(), v.initial.clone())).collect(),
             incident_count: 0,
             state: State::default(),
-        })
+        }
     }
 }
 

@@ -58,7 +58,7 @@ pub enum EventKind {
     Published,
     /// Anything that an activity wants to be known, such as the computed instant of a timer.
     Note,
-    /// An activation strategy refused a start by trigger or schedule.
+    /// A start by trigger or schedule was refused: by an activation strategy, or because its input does not fit.
     StartRefused,
     /// A child workflow was started; data is its id.
     ChildStarted,

@@ -22,6 +22,7 @@ pub mod host;
 pub mod instance;
 pub mod journal;
 pub mod program;
+pub mod schema;
 pub mod stimulus;
 pub mod trigger;
 pub mod value;

@@ -16,6 +16,7 @@ use crate::activity::state_machine::machine::Machine;
 use crate::calendar::Interval;
 use crate::expression::liquid::LiquidTemplate;
 use crate::expression::sql_template::SqlTemplate;
+use crate::schema::Schema;
 
 /// Index of a node in [`Program::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -38,6 +39,8 @@ pub struct Program {
     pub inputs: Vec<Argument>,
     /// Declared outputs.
     pub outputs: Vec<Argument>,
+    /// What the input as a whole must satisfy.
+    pub input_schema: Option<Schema>,
     /// All activities in document order; the first is the root.
     pub nodes: Vec<Node>,
     /// Node by activity id. An id that occurs twice (only possible across nesting levels) maps to the first.
@@ -129,6 +132,10 @@ pub struct Argument {
     pub type_name: TypeName,
     /// Value used when an input is not given.
     pub default: Option<Value>,
+    /// Whether a run cannot start without it.
+    pub required: bool,
+    /// What a value must satisfy beyond its type.
+    pub schema: Option<Schema>,
 }
 
 /// One activity of the program.
@@ -150,6 +157,8 @@ pub struct Node {
     pub activity: &'static dyn Activity,
     /// Whether the activity is a trigger of the definition.
     pub can_start_workflow: bool,
+    /// Whether it is put off to a burst of its own (`runAsynchronously`).
+    pub put_off: bool,
     /// Whether it ends the enclosing sequence or flowchart (`Break`, `Complete`, `Finish`, `End`).
     pub terminal: bool,
     /// Variables declared by a container.

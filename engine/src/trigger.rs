@@ -3,7 +3,7 @@
 //! Evaluated when a definition is published, with the initial variables and without input. Storing the
 //! rows, and comparing them with those already there, is the shell's.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::calendar::Schedule;
@@ -62,7 +62,7 @@ pub fn index(program: &Program, host: &mut dyn Host, limits: &Limits) -> Result<
 }
 
 fn indexed(program: &Program, ix: NodeIx, node: &Node, host: &mut dyn Host, limits: &Limits) -> Result<Indexed, Fault> {
-    let mut instance = Instance::new(Uuid::nil(), program, 0, None, None, Map::new())?;
+    let mut instance = Instance::without_input(Uuid::nil(), program, 0);
     let mut work = Work { now: host.now(), ..Work::default() };
     let mut core = Core { program, limits, instance: &mut instance, host, work: &mut work };
     let sequence = open_with_ancestors(&mut core, ix);

@@ -69,11 +69,22 @@ fn round_trip(document: &Value) -> Value {
 
 /// A program as text, without its map in random order.
 fn described(program: &Program) -> String {
-    let Program { definition_id, version_id: _, name, options, variables, inputs, outputs, nodes, by_id, uses_sql } =
-        program;
+    let Program {
+        definition_id,
+        version_id: _,
+        name,
+        options,
+        variables,
+        inputs,
+        outputs,
+        input_schema,
+        nodes,
+        by_id,
+        uses_sql,
+    } = program;
     let by_id: std::collections::BTreeMap<_, _> = by_id.iter().collect();
     format!(
-        "{definition_id:?} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {nodes:#?} {by_id:?} {uses_sql}"
+        "{definition_id:?} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {input_schema:?} {nodes:#?} {by_id:?} {uses_sql}"
     )
 }
 

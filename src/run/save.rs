@@ -158,8 +158,9 @@ fn write(
     written
 }
 
+/// One that is put off has opened no task yet: its bookmark has another name.
 fn is_task(bookmark: &Bookmark) -> bool {
-    bookmark.activity_type == "Elsa.RunTask" && bookmark.auto_burn
+    bookmark.activity_type == "Elsa.RunTask" && bookmark.name == bookmark.activity_type && bookmark.auto_burn
 }
 
 fn save_incidents(session: &mut Session, row: &InstanceRow, before: &Before, delta: &Delta) {

@@ -7,14 +7,14 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 use workflow_engine::Bookmark;
 use workflow_engine::execution::{self, activity_instance_id};
-use workflow_engine::instance::{Instance, SubStatus};
+use workflow_engine::instance::{Given, Instance, SubStatus};
 use workflow_engine::journal::{Event, EventKind};
 use workflow_engine::program::{Activation, NodeIx};
 use workflow_engine::stimulus;
 
 use crate::access::{self, Privilege};
 use crate::error;
-use crate::pg::error::notice;
+use crate::pg::error::{notice, warning};
 use crate::pg::{PgError, role};
 use crate::program::{self, Compiled};
 use crate::run::burst::{self, Burst, Ended, OnFault, RowState, Taking};
@@ -130,7 +130,7 @@ pub(super) fn new_row(
     owner: owners::Owner,
     correlation_id: Option<String>,
     name: Option<String>,
-    input: Map<String, Value>,
+    input: impl Into<Given>,
 ) -> Result<InstanceRow, PgError> {
     let activation_key = activation_key(&compiled.program, correlation_id.as_deref());
     let instance = Instance::new(id, &compiled.program, compiled.row.version, correlation_id, name, input);
@@ -212,7 +212,8 @@ fn tell_if_trigger_waits(row: &InstanceRow, compiled: &Compiled) {
     }
 }
 
-/// Starts an instance by a trigger that a stimulus met. `None`: an activation strategy refused it.
+/// Starts an instance by a trigger that a stimulus met. `None`: an activation strategy refused it, or the input
+/// does not fit.
 pub fn triggered(
     session: &mut Session,
     trigger: &TriggerRow,
@@ -223,7 +224,14 @@ pub fn triggered(
     let id = session.new_id();
     let owner = compiled.row.owner.clone();
     let input = stimulus.and_then(Value::as_object).cloned().unwrap_or_default();
-    let mut row = new_row(id, &compiled, owner, correlation_id.map(ToOwned::to_owned), None, input)?;
+    let input = Given::by_stimulus(input);
+    let mut row = match new_row(id, &compiled, owner, correlation_id.map(ToOwned::to_owned), None, input) {
+        Ok(row) => row,
+        Err(error) => {
+            note_misfit(session, id, &compiled, trigger, &error);
+            return Ok(None);
+        }
+    };
     let activity = Some(trigger.activity_id.as_str());
     let ended = if access::runs_here(&compiled.row.owner, &compiled) {
         run(session, &mut row, &compiled, activity, stimulus, OnFault::Store, false)?
@@ -360,6 +368,21 @@ fn note_refusal(session: &Session, row: &InstanceRow, compiled: &Compiled, trigg
     let holder = instances::holder(&key_of(row, compiled));
     let data = json!({ "definition_id": row.definition_id, "running_instance_id": holder });
     journal_refusal(session, row.instance.id, trigger, data);
+}
+
+/// What a stimulus brought is not what the definition asks for: whoever sent it did not ask for this start.
+fn note_misfit(session: &Session, id: Uuid, compiled: &Compiled, trigger: &TriggerRow, error: &PgError) {
+    let data = json!({
+        "definition_id": compiled.row.definition_id,
+        "sqlstate": error.sqlstate,
+        "message": error.message,
+        "detail": error.detail,
+    });
+    journal_refusal(session, id, trigger, data);
+    warning(PgError {
+        message: format!("trigger \"{}\" could not start: {}", trigger.activity_id, error.message),
+        ..error.clone()
+    });
 }
 
 /// Writes a refused start into the journal, under an instance id that was never used.

@@ -114,6 +114,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         depth: u32::try_from(sketch.depth).unwrap_or(u32::MAX),
         activity,
         can_start_workflow: false,
+        put_off: false,
         terminal,
         variables: Vec::new(),
         inputs: Vec::new(),
@@ -196,7 +197,8 @@ impl<'a> Reading<'a> {
                 self.wrong(&place.key(key), key, "an object", value);
             }
         }
-        self.flag(members, "runAsynchronously");
+        // Elsa's triggers ignore it: what they wait for must not be missed until somebody gets around to them.
+        node.put_off = self.flag(members, "runAsynchronously") && !trigger;
         let starts = self.flag(members, "canStartWorkflow");
         node.can_start_workflow = starts && trigger;
         if starts && !trigger && !sketch.is_elsa() && !matches!(sketch.kind, Kind::Unknown) {

@@ -2,6 +2,7 @@
 
 use super::json::Path;
 use crate::expression::javascript;
+use crate::schema::{RefusalKind, Schema};
 
 /// How many problems are reported; a document that is wrong all over needs no more to be understood.
 const MAX_PROBLEMS: usize = 1000;
@@ -51,6 +52,27 @@ impl Problems {
         {
             self.invalid(path, message);
         }
+    }
+
+    /// Checks that a schema can be used, if that is wanted: compiling takes a while.
+    pub fn check_schema(&mut self, schema: &Schema, path: &Path<'_>) {
+        if !self.check_scripts {
+            return;
+        }
+        if let Err(refusal) = schema.check() {
+            let kind = match refusal.kind {
+                RefusalKind::Invalid => ProblemKind::Invalid,
+                RefusalKind::Unsupported => ProblemKind::Unsupported,
+                RefusalKind::TooDeep => ProblemKind::TooDeep,
+                RefusalKind::TooLarge => ProblemKind::TooLarge,
+            };
+            self.add(kind, &Path::Below(path, &refusal.pointer), refusal.message);
+        }
+    }
+
+    /// Whether what was read is judged beyond its form, as when a definition comes in.
+    pub fn is_checking(&self) -> bool {
+        self.check_scripts
     }
 
     /// Adds a problem.

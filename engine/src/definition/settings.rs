@@ -4,18 +4,20 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
+use super::arguments::{self, List};
 use super::expression::short_form;
-use super::json::{Path, elements, entry, kind_of, member, text, too_deep};
+use super::json::{Path, elements, entry, kind_of, member, too_deep};
 use super::problem::{ProblemKind, Problems};
 use super::{options, spelling};
 use crate::program::{Argument, Options, TypeName, Variable};
+use crate::schema::Schema;
 use crate::value::{convert, parse_type_name};
 
 /// Member beside the text of an initial value that keeps the value itself, where the text would be read
 /// as something else. Written by export; Elsa ignores it.
 pub(super) const EXACT_VALUE: &str = "exactValue";
 
-const KNOWN: [&str; 22] = [
+const KNOWN: [&str; 23] = [
     "$schema",
     "id",
     "definitionId",
@@ -27,6 +29,7 @@ const KNOWN: [&str; 22] = [
     "toolVersion",
     "variables",
     "inputs",
+    "inputSchema",
     "outputs",
     "outcomes",
     "customProperties",
@@ -55,6 +58,8 @@ pub(super) struct Settings {
     pub inputs: Vec<Argument>,
     /// Declared outputs.
     pub outputs: Vec<Argument>,
+    /// Schema of the input as a whole.
+    pub input_schema: Option<Schema>,
 }
 
 impl Settings {
@@ -67,8 +72,9 @@ impl Settings {
         Self {
             options: options::read(document, elsa, problems),
             variables: variables(document, &Path::Root, problems),
-            inputs: arguments(document, "inputs", problems),
-            outputs: arguments(document, "outputs", problems),
+            inputs: arguments::read(document, List::Inputs, problems),
+            outputs: arguments::read(document, List::Outputs, problems),
+            input_schema: arguments::schema(document, "inputSchema", &Path::Root, problems),
         }
     }
 }
@@ -140,7 +146,7 @@ fn identifier(members: &Map<String, Value>, name: &str, place: &Path<'_>, proble
 }
 
 /// The type of a variable or an argument.
-fn type_of(members: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> TypeName {
+pub(super) fn type_of(members: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> TypeName {
     let name = identifier(members, "typeName", place, problems)
         .or_else(|| identifier(members, "type", place, problems))
         .unwrap_or_else(|| "Object".into());
@@ -194,39 +200,4 @@ pub(super) fn constant(value: &Value, type_name: TypeName, place: &Path<'_>, pro
 pub(super) fn is_blank(value: &Value, type_name: TypeName) -> bool {
     let wants_text = matches!(type_name, TypeName::String | TypeName::Any);
     !wants_text && value.as_str().is_some_and(|text| text.trim().is_empty())
-}
-
-fn arguments(document: &Map<String, Value>, list: &str, problems: &mut Problems) -> Vec<Argument> {
-    let Some((key, value)) = entry(document, list).filter(|(_, value)| !value.is_null()) else {
-        return Vec::new();
-    };
-    let place = Path::Root.key(key);
-    let Some((wrap, elements)) = elements(value) else {
-        problems.invalid(&place, format!("\"{list}\" must be an array, not {}", kind_of(value)));
-        return Vec::new();
-    };
-    let mut names = HashSet::new();
-    let mut arguments = Vec::new();
-    for (at, element) in elements.iter().enumerate() {
-        let step = format!("{wrap}/{at}");
-        let place = Path::Below(&place, &step);
-        let Value::Object(members) = element else {
-            problems.invalid(&place, format!("an element of \"{list}\" must be an object, not {}", kind_of(element)));
-            continue;
-        };
-        let Some(name) = text(members, "name").filter(|name| !name.is_empty()) else {
-            problems.invalid(&place, format!("an element of \"{list}\" needs a \"name\""));
-            continue;
-        };
-        if !names.insert(name) {
-            problems.invalid(&place, format!("\"{name}\" is declared twice in \"{list}\""));
-        }
-        let type_name = type_of(members, &place, problems);
-        let default = ["default", "defaultValue"]
-            .iter()
-            .find_map(|key| entry(members, key).filter(|(_, value)| !value.is_null()))
-            .map(|(key, value)| constant(value, type_name, &place.key(key), problems));
-        arguments.push(Argument { name: name.into(), type_name, default });
-    }
-    arguments
 }

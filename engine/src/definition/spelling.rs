@@ -42,7 +42,7 @@ fn spelled_as(key: &str, name: &str) -> bool {
 }
 
 /// The name that a word was probably meant to be.
-pub(super) fn nearest<'k>(word: &str, names: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+pub(crate) fn nearest<'k>(word: &str, names: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     if word.len() > MAX_WORD {
         return None;
     }

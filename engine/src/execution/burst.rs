@@ -24,7 +24,7 @@ pub(crate) struct Burst<'a> {
 
 /// How a unit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
+pub(super) enum Unit {
     Kept,
     Undone,
 }
@@ -58,7 +58,9 @@ impl<'a> Burst<'a> {
                     }
                     self.count_step(node)?;
                     let sequence = self.core.open(parent, node, tag, variables);
-                    self.execute(sequence, node);
+                    if !self.put_off(sequence, node) {
+                        self.execute(sequence, node);
+                    }
                 }
                 Task::Again(sequence) => {
                     let Some(node) = self.core.context(sequence).map(|context| context.node) else {
@@ -84,7 +86,7 @@ impl<'a> Burst<'a> {
         Ok(())
     }
 
-    fn execute(&mut self, sequence: u32, node: NodeIx) {
+    pub(super) fn execute(&mut self, sequence: u32, node: NodeIx) {
         let node = self.core.program.node(node);
         let was_trigger = self.core.is_trigger(sequence);
         let bookmarks = self.core.work.next_bookmark;
@@ -115,6 +117,9 @@ impl<'a> Burst<'a> {
         self.count_step(ix)?;
         if status == ActivityStatus::Faulted {
             self.clear_fault(sequence);
+        }
+        if self.take_up(sequence, ix, bookmark) {
+            return Ok(());
         }
         let node = self.core.program.node(ix);
         let input = self.core.work.resume_input.clone();
@@ -161,7 +166,7 @@ impl<'a> Burst<'a> {
     }
 
     /// Calls an activity. A fault undoes what the call did and becomes an incident.
-    fn unit(
+    pub(super) fn unit(
         &mut self,
         sequence: u32,
         node: &'a Node,

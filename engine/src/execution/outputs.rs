@@ -11,7 +11,6 @@ use crate::execution::variables::check_depth;
 use crate::fault::Fault;
 use crate::instance::Json;
 use crate::program::{Binding, NodeIx};
-use crate::value::convert;
 
 impl Execution<'_> {
     /// Sets an output of this activity by its position in the descriptor.
@@ -57,14 +56,12 @@ impl Execution<'_> {
         }
     }
 
-    /// Sets an output of the workflow, converted to its declared type.
+    /// Sets an output of the workflow, converted to its declared type. One that is not declared is set as it is,
+    /// as Elsa does.
     pub fn set_workflow_output(&mut self, name: &str, value: Value) -> Result<(), Fault> {
         let declared = self.core.program.outputs.iter().find(|output| output.name == name);
         let value = match declared {
-            Some(output) => convert(value, output.type_name).map_err(|mut fault| {
-                fault.message = format!("output \"{name}\": {}", fault.message);
-                fault
-            })?,
+            Some(output) => output.accept(value, "output")?,
             None => value,
         };
         check_depth(&value)?;

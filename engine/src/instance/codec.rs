@@ -118,6 +118,13 @@ mod tests {
     }
 
     #[test]
+    fn what_came_later_is_kept_as_well() {
+        let mut state = sample();
+        state.contexts.values_mut().for_each(|context| context.memory = Memory::PutOff);
+        assert_eq!(decode_state(&encode_state(&state)).unwrap(), state);
+    }
+
+    #[test]
     fn an_unknown_format_and_damaged_bytes_are_refused() {
         let good = encode_state(&sample());
         for bytes in [&[] as &[u8], &[2], &good[..good.len() - 1], &[&good[..], &[0]].concat()] {

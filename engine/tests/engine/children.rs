@@ -8,10 +8,15 @@ use workflow_engine::journal::EventKind;
 
 use crate::support::{World, line};
 
+/// Members of both.
+fn with(mut value: Value, more: &Value) -> Value {
+    let (members, more) = (value.as_object_mut().expect("an object"), more.as_object().expect("an object"));
+    members.extend(more.clone());
+    value
+}
+
 fn child_of(kind: &str, more: Value) -> Value {
-    let mut activity = json!({ "id": "call", "type": kind, "workflowDefinitionId": "other" });
-    activity.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    activity
+    with(json!({ "id": "call", "type": kind, "workflowDefinitionId": "other" }), &more)
 }
 
 fn ended(world: &World, index: usize, sub_status: SubStatus, output: Value) -> Value {
@@ -87,14 +92,14 @@ fn dispatch_workflow_goes_on_at_once_unless_it_waits() {
 }
 
 fn bulk(more: Value) -> World {
-    let mut call = child_of(
+    let call = child_of(
         "BulkDispatchWorkflows",
         json!({
             "childCompleted": {"type": "WriteLine", "text": {"js": "`completed ${getChildInstanceId()}`"}},
             "childFaulted": {"type": "WriteLine", "text": {"js": "`faulted ${getChildInstanceId()}`"}},
         }),
     );
-    call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let call = with(call, &more);
     World::new(json!({ "root": {
         "type": "Flowchart",
         "activities": [call, {"id": "done", "type": "WriteLine", "text": "done"}, {"id": "completed", "type": "WriteLine", "text": "completed"}],

@@ -3,12 +3,14 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod background;
 mod children;
 mod control;
 mod custom;
 mod data;
 mod faults;
 mod flowchart;
+mod inputs;
 mod parallel_for_each;
 mod scheduled_command;
 mod scripts;

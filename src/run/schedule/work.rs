@@ -4,8 +4,10 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::access::{self, Privilege};
+use crate::error;
 use crate::pg::PgError;
 use crate::pg::parse::{self, Statement};
+use crate::program;
 use crate::run::Session;
 use crate::run::schedule::commands;
 use crate::run::scheduled::COMMANDS;
@@ -82,6 +84,10 @@ impl Work {
                 let input = input.clone().or(before).unwrap_or_default();
                 let correlation_id =
                     correlation_id.clone().or_else(|| known.and_then(|known| known.correlation_id.clone()));
+                let kept = known.filter(|_| definition.is_none());
+                if let Some(row) = kept.and_then(|known| definitions::published(&known.definition_id)) {
+                    check_input(row.id, &input)?;
+                }
                 match (definition, known) {
                     (Some(definition), _) => workflow(definition, input, correlation_id),
                     (None, Some(known)) => Ok(Job { input, correlation_id, ..same(known) }),
@@ -114,7 +120,15 @@ fn workflow(definition: &str, input: Map<String, Value>, correlation_id: Option<
         });
     };
     access::require(Privilege::Start, &row)?;
+    check_input(row.id, &input)?;
     Ok(Job { definition_id: definition.to_owned(), version_id: row.id, version: row.version, input, correlation_id })
+}
+
+/// What could start nothing is refused now, and not when nobody is there to see it.
+fn check_input(version: Uuid, input: &Map<String, Value>) -> Result<(), PgError> {
+    let compiled = program::of_version(version)?;
+    compiled.program.accept_input(input.clone().into()).map_err(|fault| error::fault(&fault))?;
+    Ok(())
 }
 
 fn command_input(

@@ -47,6 +47,17 @@ SELECT pg_temp.run($example${
         "outputValue": {"sql": "(input ->> 'Amount')::numeric * (1 - (variables ->> 'Rate')::numeric)"}}
 }$example$);
 
+-- What a start accepts
+SELECT pg_temp.run($example${
+    "definitionId": "order",
+    "inputs": [
+        {"name": "Amount", "type": "Decimal", "required": true},
+        {"name": "Customer", "type": "String", "default": "nobody"},
+        {"name": "Lines", "type": "List", "schema": {"minItems": 1, "items": {"type": "object", "required": ["sku"]}}}],
+    "inputSchema": {"maxProperties": 3},
+    "root": {"type": "WriteLine", "text": {"input": "Customer"}}
+}$example$);
+
 -- Expressions
 SELECT pg_temp.run($example${"type": "WriteLine", "text": {"object": {"who": {"input": "name"}, "sum": {"js": "1 + 1"}, "raw": {"literal": {"js": "1 + 1"}}}}}$example$);
 
@@ -248,4 +259,8 @@ SELECT pg_temp.run($example${"type": "RunCSharp", "script": "return $\"Hello {In
 
 -- Code of other hosts
 SELECT pg_temp.run($example${"type": "RunPython", "script": "return input.get('days')", "result": {"output": "Days"}}$example$);
+
+-- In the background
+SELECT pg_temp.run($example$[{"id": "write", "type": "Sql", "runAsynchronously": true, "statement": "REFRESH MATERIALIZED VIEW sales"},
+    {"type": "WriteLine", "text": "done"}]$example$);
 SELECT * FROM wf_check();

@@ -1,0 +1,191 @@
+//! JSON Schema for inputs and outputs: compiled when it is first needed, applied within bounds.
+//!
+//! The drafts are those that `$schema` may name, 2020-12 without it. Nothing is ever fetched: a reference
+//! leads to a place in the same schema. Schemas and values are hostile: patterns are matched in linear
+//! time, a schema that never comes to an end is refused, and what a check may cost is limited.
+
+use std::sync::{Arc, OnceLock};
+
+use jsonschema::{PatternOptions, ValidationError, Validator};
+use serde_json::Value;
+
+use crate::fault::Fault;
+use crate::value::{depth_ok, shorten};
+
+mod graph;
+mod view;
+
+use view::{Budget, View, Viewed};
+
+/// Nesting of a schema, and of a value that is checked by one: the validator recurses over both.
+pub const MAX_DEPTH: usize = 100;
+
+/// What one check may cost.
+const MAX_WORK: u64 = 4_000_000;
+
+/// What may be spent on saying what is wrong, once something is.
+const MAX_WORK_FOR_WORDS: u64 = 400_000;
+
+/// Work of a schema at one place of a value that is included in the price of one look at it.
+const FREE_COST: u64 = 16;
+
+/// Bytes that a compiled pattern may take.
+const MAX_PATTERN_BYTES: usize = 1 << 20;
+
+/// Violations that are listed.
+const MAX_VIOLATIONS: usize = 5;
+
+/// Characters of one violation.
+const MAX_VIOLATION: usize = 200;
+
+/// A schema.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    source: Arc<Value>,
+    compiled: Arc<OnceLock<Result<Compiled, Refusal>>>,
+}
+
+/// Two schemas are the same if they are written alike.
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}
+
+#[derive(Debug)]
+struct Compiled {
+    validator: Validator<Viewed>,
+    price: u64,
+}
+
+/// Why a schema is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// JSON pointer into the schema.
+    pub pointer: String,
+    /// What is wrong, in the style of a primary message.
+    pub message: String,
+    /// What sort of problem it is.
+    pub kind: RefusalKind,
+}
+
+/// The sorts of refusals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalKind {
+    /// It is no schema.
+    Invalid,
+    /// It is one that is not supported here.
+    Unsupported,
+    /// It is nested too deep.
+    TooDeep,
+    /// It is too large.
+    TooLarge,
+}
+
+impl Refusal {
+    fn new(pointer: String, message: String, kind: RefusalKind) -> Self {
+        Self { pointer, message, kind }
+    }
+}
+
+impl Schema {
+    /// Takes a schema as it is written.
+    pub fn new(source: Value) -> Self {
+        Self { source: Arc::new(source), compiled: Arc::default() }
+    }
+
+    /// Whether the schema can be used; compiles it.
+    ///
+    /// # Errors
+    /// Where it is wrong, and how.
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.compiled().map(|_| ()).map_err(Clone::clone)
+    }
+
+    /// Checks a value.
+    ///
+    /// `what` names it in messages; `pointer` is where it stands in what the user gave.
+    ///
+    /// # Errors
+    /// 22023 with a DETAIL that lists violations, 54001 if the value is nested too deep, 54000 if the check would
+    /// take too long.
+    pub fn accept(&self, value: &Value, what: &str, pointer: &str) -> Result<(), Fault> {
+        let compiled = self.compiled().map_err(|refusal| {
+            Fault::new("XX001", format!("schema of {what} cannot be used")).detail(refusal.message.clone())
+        })?;
+        if !depth_ok(value, MAX_DEPTH) {
+            return Err(Fault::new("54001", format!("{what} is nested too deep for its schema"))
+                .detail(format!("At most {MAX_DEPTH} levels are allowed.")));
+        }
+        let budget = Budget::new(MAX_WORK, compiled.price);
+        let is_valid = compiled.validator.is_valid(View::new(value, &budget));
+        if budget.is_spent() {
+            return Err(Fault::new("54000", format!("{what} takes too long to check against its schema"))
+                .hint("Give less at once, or simplify the schema."));
+        }
+        if is_valid {
+            return Ok(());
+        }
+        Err(Fault::new("22023", format!("{what} does not match its schema"))
+            .detail(violations(compiled, value, pointer)))
+    }
+
+    fn compiled(&self) -> Result<&Compiled, &Refusal> {
+        self.compiled.get_or_init(|| compile(&self.source)).as_ref()
+    }
+}
+
+fn compile(source: &Value) -> Result<Compiled, Refusal> {
+    if !depth_ok(source, MAX_DEPTH) {
+        let message = format!("a schema must not be nested more than {MAX_DEPTH} levels deep");
+        return Err(Refusal::new(String::new(), message, RefusalKind::TooDeep));
+    }
+    if !matches!(source, Value::Object(_) | Value::Bool(_)) {
+        return Err(Refusal::new(
+            String::new(),
+            "a schema must be an object or a boolean".into(),
+            RefusalKind::Invalid,
+        ));
+    }
+    let cost = graph::cost(source)?;
+    let patterns = PatternOptions::regex().size_limit(MAX_PATTERN_BYTES).dfa_size_limit(MAX_PATTERN_BYTES);
+    let options = jsonschema::options_for::<Viewed>().offline().with_pattern_options(patterns);
+    let validator = options.should_validate_formats(true).build(source).map_err(refused)?;
+    Ok(Compiled { validator, price: 1 + cost / FREE_COST })
+}
+
+/// What the crate says of a schema.
+fn refused(error: ValidationError<'_>) -> Refusal {
+    let words = shorten(&error.to_string(), MAX_VIOLATION);
+    let message = format!("invalid JSON Schema: {words}");
+    Refusal::new(error.instance_path().to_string(), message, RefusalKind::Invalid)
+}
+
+/// What a value violates, one line each.
+fn violations(compiled: &Compiled, value: &Value, pointer: &str) -> String {
+    let budget = Budget::new(MAX_WORK_FOR_WORDS, compiled.price);
+    let errors: Vec<_> = compiled.validator.iter_errors(View::new(value, &budget)).collect();
+    if !budget.is_spent() {
+        let mut lines: Vec<String> = errors.iter().take(MAX_VIOLATIONS).map(|error| line(error, pointer)).collect();
+        if errors.len() > lines.len() {
+            lines.push(format!("… and {} more.", errors.len() - lines.len()));
+        }
+        return lines.join("\n");
+    }
+    // All of them are too many to be looked for.
+    let budget = Budget::new(MAX_WORK_FOR_WORDS, compiled.price);
+    match compiled.validator.validate(View::new(value, &budget)) {
+        Err(error) if !budget.is_spent() => line(&error, pointer),
+        Ok(()) | Err(_) => "There is too much to it to say why.".into(),
+    }
+}
+
+fn line(error: &ValidationError<'_>, pointer: &str) -> String {
+    let place = format!("{pointer}{}", error.instance_path());
+    let place = if place.is_empty() { "/" } else { &place };
+    let words = error.masked_with("the value").to_string();
+    format!("{}: {}", shorten(place, MAX_VIOLATION), shorten(&words, MAX_VIOLATION))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! A value as the validator sees it: the value itself, as long as there is work left to spend on it.
+//!
+//! The validator cannot be stopped from outside. So every look at the value costs, and once nothing is left
+//! there is nothing more to see: whatever the validator was about to do finds null, and comes to its end.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use jsonschema::JsonType;
+use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, cmp};
+use serde_json::{Map, Number, Value, map};
+
+use crate::value::canonical;
+
+static NOTHING: Value = Value::Null;
+
+/// What stands for a value in messages that is too long to be shown.
+static NOT_SHOWN: LazyLock<Value> = LazyLock::new(|| Value::from("…"));
+
+/// Bytes of text that messages show.
+const MAX_SHOWN: usize = 64;
+
+/// Bytes of text that cost as much as one look.
+const TEXT_PER_LOOK: usize = 64;
+
+/// What may still be spent.
+#[derive(Debug)]
+pub(super) struct Budget {
+    left: Cell<u64>,
+    /// Price of one look: what the schema may do at one place of the value without looking again.
+    price: u64,
+}
+
+impl Budget {
+    pub fn new(total: u64, price: u64) -> Self {
+        Self { left: Cell::new(total), price }
+    }
+
+    /// Pays for a look and `more` beside it. `false`: nothing is left.
+    fn pay(&self, more: usize) -> bool {
+        let price = self.price.saturating_add(more as u64);
+        self.left.set(self.left.get().saturating_sub(price));
+        !self.is_spent()
+    }
+
+    pub fn is_spent(&self) -> bool {
+        self.left.get() == 0
+    }
+}
+
+/// The form of values that [`View`]s have.
+pub(super) struct Viewed;
+
+impl Json for Viewed {
+    type Node<'a> = View<'a>;
+    type PreparedKey = String;
+    type StringBuffer = Value;
+
+    fn prepare_key(key: &str) -> String {
+        key.to_owned()
+    }
+
+    fn with_string_node<T>(buffer: &mut Value, string: &str, f: impl FnOnce(View<'_>) -> T) -> T {
+        *buffer = Value::String(string.to_owned());
+        // The name was paid for when the member was looked at.
+        f(View { value: buffer, budget: None })
+    }
+}
+
+/// One value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View<'a> {
+    value: &'a Value,
+    budget: Option<&'a Budget>,
+}
+
+impl<'a> View<'a> {
+    pub fn new(value: &'a Value, budget: &'a Budget) -> Self {
+        Self { value, budget: Some(budget) }
+    }
+
+    fn look(&self) -> &'a Value {
+        self.look_at(0)
+    }
+
+    fn look_at(&self, more: usize) -> &'a Value {
+        match self.budget {
+            Some(budget) if !budget.pay(more) => &NOTHING,
+            Some(_) | None => self.value,
+        }
+    }
+
+    /// What reading all of a text costs.
+    fn length(&self) -> usize {
+        self.value.as_str().map_or(0, |text| text.len() / TEXT_PER_LOOK)
+    }
+}
+
+impl<'a> Node<'a, Viewed> for View<'a> {
+    type Object = Members<'a>;
+    type Array = Elements<'a>;
+    type Number = &'a Number;
+
+    fn as_object(&self) -> Option<Members<'a>> {
+        self.look().as_object().map(|members| Members { members, budget: self.budget })
+    }
+
+    fn as_array(&self) -> Option<Elements<'a>> {
+        self.look().as_array().map(|elements| Elements { elements, budget: self.budget })
+    }
+
+    fn as_string(&self) -> Option<Cow<'a, str>> {
+        self.look_at(self.length()).as_str().map(Cow::Borrowed)
+    }
+
+    fn as_number(&self) -> Option<&'a Number> {
+        self.look().as_number()
+    }
+
+    fn as_boolean(&self) -> Option<bool> {
+        self.look().as_bool()
+    }
+
+    fn is_null(&self) -> bool {
+        self.look().is_null()
+    }
+
+    fn json_type(&self) -> JsonType {
+        match self.look() {
+            Value::Null => JsonType::Null,
+            Value::Bool(_) => JsonType::Boolean,
+            Value::Number(_) => JsonType::Number,
+            Value::String(_) => JsonType::String,
+            Value::Array(_) => JsonType::Array,
+            Value::Object(_) => JsonType::Object,
+        }
+    }
+
+    fn equals_value(&self, expected: &Value) -> bool {
+        cmp::equal(self.look_at(self.length()), expected)
+    }
+
+    /// Only messages ask for it, and they keep copies of what they are given, those of branches included.
+    fn to_value(&self) -> Cow<'a, Value> {
+        match self.look() {
+            Value::String(text) if text.len() > MAX_SHOWN => Cow::Borrowed(&NOT_SHOWN),
+            Value::Array(_) | Value::Object(_) => Cow::Borrowed(&NOT_SHOWN),
+            scalar => Cow::Borrowed(scalar),
+        }
+    }
+
+    fn identity(&self) -> Option<NodeIdentity> {
+        // Asked for at each reference that is followed.
+        self.look();
+        Some(NodeIdentity::new(std::ptr::from_ref(self.value) as usize))
+    }
+}
+
+/// The members of an object.
+pub(super) struct Members<'a> {
+    members: &'a Map<String, Value>,
+    budget: Option<&'a Budget>,
+}
+
+impl<'a> Object<'a, Viewed> for Members<'a> {
+    type Node = View<'a>;
+    type MemberName = &'a str;
+    type MembersIter = MembersIter<'a>;
+
+    fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    fn get(&self, key: &String) -> Option<View<'a>> {
+        self.members.get(key).map(|value| View { value, budget: self.budget })
+    }
+
+    fn members(&self) -> MembersIter<'a> {
+        MembersIter { members: self.members.iter(), budget: self.budget }
+    }
+}
+
+/// Goes through the members of an object.
+pub(super) struct MembersIter<'a> {
+    members: map::Iter<'a>,
+    budget: Option<&'a Budget>,
+}
+
+impl<'a> Iterator for MembersIter<'a> {
+    type Item = (&'a str, View<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (name, value) = self.members.next()?;
+        let can_pay = self.budget.is_none_or(|budget| budget.pay(name.len() / TEXT_PER_LOOK));
+        can_pay.then_some((name.as_str(), View { value, budget: self.budget }))
+    }
+}
+
+/// The elements of an array.
+pub(super) struct Elements<'a> {
+    elements: &'a [Value],
+    budget: Option<&'a Budget>,
+}
+
+impl<'a> Array<'a, Viewed> for Elements<'a> {
+    type Node = View<'a>;
+    type ElementsIter = ElementsIter<'a>;
+
+    fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    fn elements(&self) -> ElementsIter<'a> {
+        ElementsIter { elements: self.elements.iter(), budget: self.budget }
+    }
+
+    // That of the crate takes quadratic time where many long numbers are nearly the same.
+    fn is_unique(&self) -> bool {
+        let mut seen = HashSet::with_capacity(self.elements.len());
+        self.elements().all(|element| seen.insert(canonical(element.value)))
+    }
+}
+
+/// Goes through the elements of an array.
+pub(super) struct ElementsIter<'a> {
+    elements: std::slice::Iter<'a, Value>,
+    budget: Option<&'a Budget>,
+}
+
+impl<'a> Iterator for ElementsIter<'a> {
+    type Item = View<'a>;
+
+    fn next(&mut self) -> Option<View<'a>> {
+        let value = self.elements.next()?;
+        let can_pay = self.budget.is_none_or(|budget| budget.pay(0));
+        can_pay.then_some(View { value, budget: self.budget })
+    }
+}

@@ -37,6 +37,7 @@ pub mod flow_switch;
 pub mod for_;
 pub mod for_each;
 pub mod fork;
+pub mod http_endpoint;
 pub mod if_;
 pub mod not_found;
 pub mod parallel;
@@ -54,6 +55,7 @@ pub mod switch;
 pub mod timer;
 pub mod timing;
 pub mod while_;
+pub mod write_http_response;
 pub mod write_line;
 
 /// What the catalogue says about an activity type.

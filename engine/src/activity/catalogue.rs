@@ -6,9 +6,9 @@
 use crate::activity::{
     Activity, Cases, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, bulk_dispatch_workflows, complete,
     correlate, cron, custom, delay, dispatch_workflow, end, event, execute_workflow, fault, finish, flow_decision,
-    flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each, fork, if_, not_found, parallel,
-    publish_event, run_task, scheduled_command, sequence, set_name, set_output, set_variable, sql, start, start_at,
-    switch, timer, while_, write_line,
+    flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each, fork, http_endpoint, if_, not_found,
+    parallel, publish_event, run_task, scheduled_command, sequence, set_name, set_output, set_variable, sql, start,
+    start_at, switch, timer, while_, write_http_response, write_line,
 };
 
 /// All activity types, in the order of the documentation.
@@ -48,6 +48,8 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &start_at::StartAt,
     &timer::Timer,
     &cron::Cron,
+    &http_endpoint::HttpEndpoint,
+    &write_http_response::WriteHttpResponse,
     &sql::Sql,
     &scheduled_command::ScheduledCommand,
 ];

@@ -7,11 +7,10 @@ use super::spelling;
 use crate::activity::catalogue;
 
 /// Activity types of Elsa that are known to exist but not available in this version.
-const ELSA_ONLY: [&str; 20] = [
+const ELSA_ONLY: [&str; 19] = [
     "Composite",
     "DownloadHttpFile",
     "FlowSendHttpRequest",
-    "HttpEndpoint",
     "Inline",
     "Log",
     "ParallelForEach",
@@ -27,7 +26,7 @@ const ELSA_ONLY: [&str; 20] = [
     "SqlSingleValue",
     "StateMachine",
     "Workflow",
-    "WriteHttpResponse",
+    "WriteFileHttpResponse",
 ];
 
 /// Says why an activity type cannot be used, and what can.
@@ -43,12 +42,12 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
             "its code cannot run in the database; use SQL, JavaScript expressions or a custom activity"
         }
         "SqlCommand" | "SqlQuery" | "SqlSingleValue" => "use the activity type \"Sql\"",
-        "HttpEndpoint"
-        | "SendHttpRequest"
-        | "FlowSendHttpRequest"
-        | "DownloadHttpFile"
-        | "WriteHttpResponse"
-        | "SendEmail" => "the database does no network I/O; use \"RunTask\" and a client that works off tasks",
+        "WriteFileHttpResponse" => {
+            "use \"WriteHttpResponse\" for a text, or \"RunTask\" and a client that sends the file"
+        }
+        "SendHttpRequest" | "FlowSendHttpRequest" | "DownloadHttpFile" | "SendEmail" => {
+            "the database does no network I/O; use \"RunTask\" and a client that works off tasks"
+        }
         _ if ELSA_ONLY.contains(&short) || type_name.starts_with("Elsa.") => {
             return match suggestion(short) {
                 Some(name) => {

@@ -9,6 +9,7 @@ mod custom;
 mod data;
 mod faults;
 mod flowchart;
+mod http;
 mod scheduled_command;
 mod scripts;
 mod time;

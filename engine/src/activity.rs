@@ -116,6 +116,8 @@ pub struct InputDescriptor {
     pub required: bool,
     /// Whether it is evaluated before the activity runs (otherwise the activity asks for it).
     pub auto_evaluate: bool,
+    /// Whether Elsa keeps its constants bare, without a type and an expression around them.
+    pub bare: bool,
     /// What a constant must satisfy, beyond its type, when the definition is stored.
     pub check: Option<Check>,
     /// What it means.

@@ -98,7 +98,16 @@ impl Descriptor {
 impl InputDescriptor {
     /// An optional input, evaluated before the activity runs.
     pub const fn new(name: &'static str, type_name: &'static str, description: &'static str) -> Self {
-        Self { name, type_name, default: None, required: false, auto_evaluate: true, check: None, description }
+        Self {
+            name,
+            type_name,
+            default: None,
+            required: false,
+            auto_evaluate: true,
+            bare: false,
+            check: None,
+            description,
+        }
     }
 
     /// Gives it a default, as JSON text.
@@ -119,6 +128,13 @@ impl InputDescriptor {
     #[must_use]
     pub const fn checked(mut self, check: Check) -> Self {
         self.check = Some(check);
+        self
+    }
+
+    /// Says that Elsa keeps its constants bare.
+    #[must_use]
+    pub const fn bare(mut self) -> Self {
+        self.bare = true;
         self
     }
 

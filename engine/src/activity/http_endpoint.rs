@@ -71,25 +71,29 @@ static DESCRIPTOR: Descriptor = Descriptor {
             "Boolean",
             "Ends with the outcome \"Request too large\" instead of answering 413.",
         )
-        .default("false"),
+        .default("false")
+        .bare(),
         InputDescriptor::new(
             "exposeFileTooLargeOutcome",
             "Boolean",
             "Ends with the outcome \"File too large\" instead of answering 413.",
         )
-        .default("false"),
+        .default("false")
+        .bare(),
         InputDescriptor::new(
             "exposeInvalidFileExtensionOutcome",
             "Boolean",
             "Ends with the outcome \"Invalid file extension\" instead of answering 415.",
         )
-        .default("false"),
+        .default("false")
+        .bare(),
         InputDescriptor::new(
             "exposeInvalidFileMimeTypeOutcome",
             "Boolean",
             "Ends with the outcome \"Invalid file MIME type\" instead of answering 415.",
         )
-        .default("false"),
+        .default("false")
+        .bare(),
     ],
     outputs: &[
         OutputDescriptor::new("parsedContent", "Object", "The body: JSON, the fields of a form, a text, or a file."),

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use serde_json::{Map, Value, json};
-use workflow_engine::definition::{ActivityTypes, CustomType, ReadLimits, compile};
+use workflow_engine::definition::{ActivityTypes, CustomType, ReadLimits, compile, export};
 use workflow_engine::execution;
 use workflow_engine::http::{Endpoint, Request, Response};
 use workflow_engine::instance::SubStatus;
@@ -263,4 +263,15 @@ fn what_needs_a_network_is_refused_with_the_way_out() {
         let problems = compile(&document, &Nothing, &ReadLimits::default(), false).expect_err(name);
         assert!(problems[0].message.contains("RunTask"), "{}", problems[0].message);
     }
+}
+
+#[test]
+fn what_elsa_keeps_bare_is_exported_bare() {
+    let root = json!({"type": "HttpEndpoint", "path": "a", "exposeFileTooLargeOutcome": true});
+    let exported = export(&json!({"definitionId": "test", "root": root}), "test", 1, true, true, &Nothing);
+    assert_eq!(exported["root"]["exposeFileTooLargeOutcome"], json!(true));
+    assert_eq!(
+        exported["root"]["path"],
+        json!({"typeName": "String", "expression": {"type": "Literal", "value": "a"}})
+    );
 }

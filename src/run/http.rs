@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::http::choice::{Choice, choose};
 use workflow_engine::http::endpoint::route_of;
@@ -172,7 +172,7 @@ fn call(
     if let Some(response) = turned_away(&endpoint, request, target)? {
         return Ok(Ran::Response(response));
     }
-    let route_data = route_of(payload).and_then(|route| route.matches(&request.segments)).unwrap_or_else(Map::new);
+    let route_data = route_of(payload).and_then(|route| route.matches(&request.segments)).unwrap_or_default();
     session.exchange.request = Some(Rc::new(Request { route_data, ..request.clone() }));
     let ran = bounded(session, endpoint.timeout, |session| match target {
         Target::Trigger(trigger) => begin(session, trigger, correlation_id, instance_id),

@@ -60,7 +60,7 @@ impl Content {
         }
         let media_type = request.header("Content-Type").unwrap_or_default();
         let essence = essence(&media_type);
-        let body = request.body.as_slice();
+        let body = &request.body[..];
         match essence.as_str() {
             "application/x-www-form-urlencoded" => Self::form(body),
             "multipart/form-data" => Self::multipart(body, parameter(&media_type, "boundary")),
@@ -164,7 +164,7 @@ mod tests {
             "" => Map::new(),
             given => Map::from_iter([("content-type".to_owned(), json!(given))]),
         };
-        Content::read(&Request { headers, body: body.to_vec(), ..Request::default() })
+        Content::read(&Request { headers, body: body.into(), ..Request::default() })
     }
 
     fn parsed(content_type: &str, body: &[u8]) -> Value {

@@ -1,11 +1,14 @@
 //! A request as a burst sees it.
 
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use super::response::Response;
 use crate::fault::Fault;
-use crate::value::to_text;
+use crate::value::{shorten, to_text};
 
 /// A request.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +26,7 @@ pub struct Request {
     /// Values of the parameters of the route that was chosen.
     pub route_data: Map<String, Value>,
     /// Body.
-    pub body: Vec<u8>,
+    pub body: Rc<[u8]>,
 }
 
 impl Request {
@@ -54,9 +57,9 @@ impl Request {
             path: path.to_owned(),
             segments,
             query,
-            headers,
+            headers: joined(headers),
             route_data: Map::new(),
-            body,
+            body: body.into(),
         };
         match request.has_nul() {
             true => Err(Response::message(400, "The request contains a NUL character")),
@@ -115,18 +118,27 @@ pub fn texts(given: Map<String, Value>, argument: &str) -> Result<Map<String, Va
         };
         for item in items {
             if item.is_array() || item.is_object() {
-                let shown = crate::value::shorten(&name, 60);
-                return Err(Fault::new(
-                    "22023",
-                    format!("\"{shown}\" in argument \"{argument}\" must be a text or a list of texts"),
-                ));
+                let message = format!("\"{}\" of \"{argument}\" must be a text or a list of texts", shorten(&name, 60));
+                return Err(Fault::new("22023", message));
             }
-            let known = map.keys().find(|known| argument == "headers" && known.eq_ignore_ascii_case(&name));
-            let name = known.unwrap_or(&name).clone();
-            add(&mut map, name, Value::from(to_text(&item)));
+            add(&mut map, name.clone(), Value::from(to_text(&item)));
         }
     }
     Ok(map)
+}
+
+/// Joins what has the same name but for its letter case, under the name that comes first.
+fn joined(headers: Map<String, Value>) -> Map<String, Value> {
+    let mut names = HashMap::new();
+    let mut map = Map::new();
+    for (name, value) in headers {
+        let name = names.entry(name.to_ascii_lowercase()).or_insert(name);
+        match value {
+            Value::Array(items) => items.into_iter().for_each(|item| add(&mut map, name.clone(), item)),
+            value => add(&mut map, name.clone(), value),
+        }
+    }
+    map
 }
 
 /// Adds a value; a name that is there already gets a list.
@@ -181,8 +193,8 @@ mod tests {
         let given = json!({"X-Id": 7, "x-id": ["8", true], "Accept": null});
         let Value::Object(given) = given else { panic!("an object") };
         let headers = texts(given, "headers").expect("texts");
-        assert_eq!(headers.len(), 1);
-        let request = Request { headers, ..Request::default() };
+        let request = Request::new("GET", "/", headers, Map::new(), Vec::new()).expect("a request");
+        assert_eq!(Value::Object(request.headers.clone()), json!({"X-Id": ["7", "8", "true"]}));
         assert_eq!(request.header("X-ID").as_deref(), Some("7"));
         assert_eq!(request.header("Accept"), None);
         let nested = Map::from_iter([("a".to_owned(), json!([[1]]))]);

@@ -103,10 +103,7 @@ fn form(members: &Map<String, Value>) -> String {
 fn read_headers(headers: &Value) -> Result<Map<String, Value>, Fault> {
     let headers = match headers {
         Value::Null => Map::new(),
-        Value::Object(headers) => texts(headers.clone(), "headers").map_err(|fault| Fault {
-            message: fault.message.replace("in argument \"headers\"", "of \"responseHeaders\""),
-            ..fault
-        })?,
+        Value::Object(headers) => texts(headers.clone(), "responseHeaders")?,
         _ => return Err(Fault::new("22023", "\"responseHeaders\" must be an object")),
     };
     for (name, value) in &headers {

@@ -49,6 +49,9 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def serve(self):
+        if "Transfer-Encoding" in self.headers:
+            self.close_connection = True
+            return self.answer(411)
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         url = urlsplit(self.path)
         try:

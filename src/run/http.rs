@@ -20,6 +20,7 @@ use crate::pg::{PgError, interrupt, role};
 use crate::program::{self, Compiled};
 use crate::run::burst::OnFault;
 use crate::run::{Session, deliver, resume, running, start};
+use crate::store::owners::Owner;
 use crate::store::routes::{self, Listener};
 use crate::store::triggers::{self, TriggerRow};
 use crate::store::{bookmarks, instances};
@@ -259,7 +260,7 @@ fn begin(
 ) -> Result<Ran, PgError> {
     let compiled = program::of_version(trigger.definition_version_id)?;
     match start::requested(session, trigger, &compiled, correlation_id, instance_id)? {
-        Some(_) => Ok(Ran::Response(answer(session, &compiled))),
+        Some(_) => Ok(Ran::Response(answer(session, &compiled, &compiled.row.owner))),
         None => Ok(Ran::Response(Response::message(409, "Another instance of the workflow is running."))),
     }
 }
@@ -278,17 +279,18 @@ fn go_on(session: &mut Session, listener: &Listener) -> Result<Ran, PgError> {
     }
     let compiled = program::of_version(waiting.row.definition_version_id)?;
     resume::at(session, &mut waiting, &compiled, None, OnFault::Store)?;
-    Ok(Ran::Response(answer(session, &compiled)))
+    Ok(Ran::Response(answer(session, &compiled, &waiting.row.owner)))
 }
 
 /// What the burst answered: its response, or whether it went well. What went wrong is for those who may read it.
-fn answer(session: &mut Session, compiled: &Compiled) -> Response {
+fn answer(session: &mut Session, compiled: &Compiled, owner: &Owner) -> Response {
     match (session.exchange.response.take(), session.exchange.fault.take()) {
         (Some(response), _) => response,
         (None, None) => Response::empty(200),
         (None, Some(fault)) => {
             let mut body = json!({ "message": "The workflow faulted." });
-            if access::may(role::current(), Privilege::Read, &compiled.row) {
+            let who = role::current();
+            if access::is_member(who, owner) || access::may(who, Privilege::Read, &compiled.row) {
                 body["workflowInstanceId"] = json!(fault.instance_id);
                 body["activityId"] = json!(fault.activity_id);
                 body["error"] = json!(fault.message);

@@ -45,6 +45,7 @@ answers '{"message":"No workflow waits for this request."} 404 application/json'
 answers '{"message":"The path is known, but not with this method."} 405 application/json' "${url}leave/ada"
 curl -sS -i "${url}leave/ada" | grep -qi '^allow: POST' || fail "the methods are not said"
 answers '{"message":"invalid JSON text: \"{\". It is wrong at position 2."} 400 application/json' "${json[@]}" -d '{' "${url}leave/ada"
+answers ' 411 ' "${json[@]}" -H 'Transfer-Encoding: chunked' -d '{"days": 3}' "${url}leave/ada"
 is 2 "SELECT count(*) FROM workflow.instance_list"
 
 # A task is completed by its id, an event published by its name, a bookmark resumed by its id.

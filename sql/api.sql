@@ -35,6 +35,14 @@ CREATE TYPE wf_delivery AS (
 
 COMMENT ON TYPE wf_delivery IS 'what became of a stimulus: instances that it started and resumed, and the queue item that keeps it';
 
+CREATE TYPE wf_http_response AS (
+    status  integer,
+    headers jsonb,
+    body    bytea
+);
+
+COMMENT ON TYPE wf_http_response IS 'what an HTTP request is answered with; a header is a text, or a list of texts';
+
 -- Definitions
 
 CREATE FUNCTION wf_define(
@@ -233,6 +241,19 @@ RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_replay';
 
 COMMENT ON FUNCTION wf_replay(uuid) IS
     'give a dead letter another chance; true if it was delivered at once, false if it waits in the queue or for a worker';
+
+-- HTTP
+
+CREATE FUNCTION wf_http_request(
+    method  text,
+    path    text,
+    headers jsonb DEFAULT '{}',
+    query   jsonb DEFAULT '{}',
+    body    bytea DEFAULT NULL
+) RETURNS wf_http_response LANGUAGE c AS 'MODULE_PATHNAME', 'wf_http_request';
+
+COMMENT ON FUNCTION wf_http_request(text, text, jsonb, jsonb, bytea) IS
+    'start or resume the one workflow whose endpoint has this path and method, and return its answer';
 
 -- Schedules
 

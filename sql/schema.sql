@@ -205,6 +205,10 @@ CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (activity_type, name, acti
 -- What is due?
 CREATE INDEX bookmarks_due_at_idx ON workflow.bookmarks (due_at) WHERE due_at IS NOT NULL;
 
+-- Which endpoints may an HTTP request mean? By shape, literals and template of their paths, and by method.
+CREATE INDEX bookmarks_route_idx ON workflow.bookmarks ((payload OPERATOR(pg_catalog.->>) 'Route') COLLATE "C")
+    WHERE activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint';
+
 CREATE TABLE workflow.triggers (
     id                    uuid        CONSTRAINT triggers_pkey PRIMARY KEY,
     definition_id         text        NOT NULL,
@@ -256,6 +260,10 @@ COMMENT ON COLUMN workflow.triggers.attempts IS 'how often firing failed since i
 CREATE INDEX triggers_hash_key_idx ON workflow.triggers (hash_key);
 -- A stimulus without a payload starts all of its name.
 CREATE INDEX triggers_name_idx ON workflow.triggers (name);
+-- As for bookmarks; and one workflow for each path and method.
+CREATE INDEX triggers_route_idx ON workflow.triggers ((payload OPERATOR(pg_catalog.->>) 'Route') COLLATE "C")
+    WHERE activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint';
+CREATE UNIQUE INDEX triggers_endpoint_idx ON workflow.triggers (hash) WHERE name OPERATOR(pg_catalog.=) 'Elsa.HttpEndpoint';
 -- A schedule by name.
 CREATE UNIQUE INDEX triggers_owner_schedule_name_idx ON workflow.triggers (owner, schedule_name) WHERE schedule_name IS NOT NULL;
 -- What fires next?

@@ -10,6 +10,7 @@ use crate::store::{incidents, matching};
 
 mod activities;
 mod definitions;
+mod http;
 mod instances;
 mod schedules;
 mod stimuli;

@@ -9,6 +9,7 @@ use workflow_engine::Fault;
 use workflow_engine::calendar::Zone;
 use workflow_engine::expression::Scope;
 use workflow_engine::host::{Function, Host, Rows, Take};
+use workflow_engine::http::Request;
 use workflow_engine::instance::Instance;
 use workflow_engine::program::Activation;
 
@@ -34,6 +35,8 @@ pub struct SpiHost<'a> {
     child: Option<(String, Uuid)>,
     /// Whose rights user SQL has, if not the caller's.
     rights: Option<Owner>,
+    /// The HTTP request that the burst serves.
+    request: Option<Rc<Request>>,
     /// Errors of user SQL, whole; faults refer to them by position.
     errors: Vec<PgError>,
 }
@@ -45,7 +48,17 @@ impl<'a> SpiHost<'a> {
             true => Some(compiled.row.owner.clone()),
             false => access::is_served_restricted(owner).then(|| owner.clone()),
         };
-        Self { now, instance, compiled, step: None, owner: owner.clone(), child: None, rights, errors: Vec::new() }
+        Self {
+            now,
+            instance,
+            compiled,
+            step: None,
+            owner: owner.clone(),
+            child: None,
+            rights,
+            request: None,
+            errors: Vec::new(),
+        }
     }
 
     /// A host that evaluates the triggers of a definition. Whoever publishes or refreshes somebody else's does
@@ -54,6 +67,17 @@ impl<'a> SpiHost<'a> {
         let owner = &compiled.row.owner;
         let rights = (compiled.row.definer || !owner.is_current()).then(|| owner.clone());
         Self { rights, ..Self::new(now, Uuid::nil(), owner, compiled) }
+    }
+
+    /// Gives the burst a request. Whoever sends one names a path, not a workflow: they do not lend it their rights. Its
+    /// SQL runs as that of a definer, or, for the owner of the instance, as it does for whoever names it.
+    #[must_use]
+    pub fn serving(mut self, request: Rc<Request>, owner: &Owner) -> Self {
+        if self.rights.is_none() && !owner.is_current() {
+            self.rights = Some(owner.clone());
+        }
+        self.request = Some(request);
+        self
     }
 
     /// Undoes the step that an error left open.
@@ -218,6 +242,10 @@ impl Host for SpiHost<'_> {
 
     fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {
         timing::zone(name)
+    }
+
+    fn request(&self) -> Option<Rc<Request>> {
+        self.request.clone()
     }
 
     fn write_line(&mut self, text: &str) {

@@ -8,6 +8,7 @@
 pub mod args;
 mod builtin;
 pub mod cluster;
+pub mod deadline;
 pub mod error;
 pub mod hooks;
 pub mod interrupt;

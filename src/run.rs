@@ -7,6 +7,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashSet, VecDeque};
+use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
 use pgrx::pg_sys::Oid;
@@ -15,6 +16,7 @@ use uuid::Uuid;
 use workflow_engine::Program;
 use workflow_engine::child::NewChild;
 use workflow_engine::execution::{Limits, Published};
+use workflow_engine::http::{Request, Response};
 use workflow_engine::program::Activation;
 
 use crate::pg::error::{notice, warning};
@@ -30,6 +32,7 @@ pub mod children;
 pub mod command;
 pub mod deliver;
 pub mod fire;
+pub mod http;
 pub mod publish;
 pub mod queued;
 pub mod replay;
@@ -60,7 +63,33 @@ pub struct Session {
     pub is_pass: bool,
     /// Children that were started and run in this call.
     pub inline: HashSet<Uuid>,
+    /// The HTTP request that the call serves.
+    pub exchange: Exchange,
     bursts: u64,
+}
+
+/// An HTTP request and what came of it.
+#[derive(Debug, Default)]
+pub struct Exchange {
+    /// The request, until the first burst of the call takes it up.
+    pub request: Option<Rc<Request>>,
+    /// The response that the burst wrote.
+    pub response: Option<Response>,
+    /// The response of an endpoint that turned the request away: nothing of the burst was saved.
+    pub refusal: Option<Response>,
+    /// The first fault of the burst.
+    pub fault: Option<Faulted>,
+}
+
+/// A fault, as the answer to a request tells it.
+#[derive(Debug)]
+pub struct Faulted {
+    /// Instance.
+    pub instance_id: Uuid,
+    /// Activity.
+    pub activity_id: String,
+    /// What went wrong.
+    pub message: String,
 }
 
 /// Something that a burst set off.
@@ -98,6 +127,7 @@ impl Session {
             has_worked: false,
             is_pass: false,
             inline: HashSet::new(),
+            exchange: Exchange::default(),
             bursts: 0,
         }
     }

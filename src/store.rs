@@ -21,6 +21,7 @@ pub mod named_schedules;
 pub mod owners;
 pub mod queue;
 pub mod retention;
+pub mod routes;
 pub mod schedules;
 pub mod tasks;
 pub mod triggers;

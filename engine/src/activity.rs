@@ -39,6 +39,7 @@ pub mod flow_switch;
 pub mod for_;
 pub mod for_each;
 pub mod fork;
+pub mod http_endpoint;
 pub mod if_;
 pub mod not_found;
 pub mod parallel;
@@ -64,6 +65,7 @@ pub mod switch;
 pub mod timer;
 pub mod timing;
 pub mod while_;
+pub mod write_http_response;
 pub mod write_line;
 
 /// What the catalogue says about an activity type.
@@ -143,6 +145,8 @@ pub struct InputDescriptor {
     pub auto_evaluate: bool,
     /// Whether it is a script that the activity runs: constant text, or JavaScript written as an expression.
     pub script: bool,
+    /// Whether Elsa keeps its constants bare, without a type and an expression around them.
+    pub bare: bool,
     /// What a constant must satisfy, beyond its type, when the definition is stored.
     pub check: Option<Check>,
     /// Language of Elsa's host, if the input is code: its value is what the code returns.

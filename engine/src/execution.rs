@@ -13,6 +13,7 @@ use crate::child::NewChild;
 use crate::expression::javascript::ScriptLimits;
 use crate::fault::{Error, Fault};
 use crate::host::Host;
+use crate::http::Response;
 use crate::instance::{Instance, SubStatus};
 use crate::journal::{Event, EventKind};
 use crate::program::{NodeIx, Program};
@@ -22,6 +23,7 @@ mod burst;
 mod children;
 mod context;
 pub(crate) mod core;
+mod exchange;
 mod family;
 mod flow;
 mod inputs;
@@ -77,6 +79,10 @@ pub struct Delta {
     pub children: Vec<NewChild>,
     /// Stimuli to send after the burst.
     pub stimuli: Vec<Published>,
+    /// The answer to the request that the burst serves.
+    pub response: Option<Response>,
+    /// The request was turned away with this answer: nothing of the burst may be kept.
+    pub refusal: Option<Response>,
     /// Which columns of the instance changed.
     pub changed: Changed,
 }

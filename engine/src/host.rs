@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::calendar::Zone;
 use crate::expression::Scope;
 use crate::fault::Fault;
+use crate::http::Request;
 
 /// What a burst needs from the world around it.
 ///
@@ -64,6 +65,11 @@ pub trait Host {
     /// 42704 if there is no such definition, 55000 if it is not published, 42501 without the right to start it, and
     /// whatever a start would say about the input.
     fn child_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault>;
+
+    /// The HTTP request that this burst serves, if it serves one.
+    fn request(&self) -> Option<Rc<Request>> {
+        None
+    }
 
     /// Passes on a line that `WriteLine` wrote.
     fn write_line(&mut self, text: &str);

@@ -19,6 +19,7 @@ pub mod execution;
 pub mod expression;
 pub mod fault;
 pub mod host;
+pub mod http;
 pub mod instance;
 pub mod journal;
 pub mod program;

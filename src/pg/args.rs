@@ -122,6 +122,8 @@ pub enum Returned {
     Oid(pg_sys::Oid),
     /// `boolean`
     Boolean(bool),
+    /// `bytea`
+    Bytea(Vec<u8>),
     /// `jsonb`
     Json(Value),
     /// `jsonb`, an object
@@ -147,6 +149,7 @@ impl Returned {
             Self::Uuid(id) => copied(id),
             Self::Uuids(ids) => return argument(Arg::Uuids(ids)),
             Self::Text(text) => return argument(Arg::Text(text)),
+            Self::Bytea(bytes) => return argument(Arg::Bytea(bytes)),
             Self::Integer(number) => pg_sys::Datum::from(*number),
             Self::BigInt(number) => pg_sys::Datum::from(*number),
             Self::Oid(oid) => pg_sys::Datum::from(*oid),

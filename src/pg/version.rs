@@ -75,6 +75,13 @@ impl SearchPath {
 /// PostgreSQL's number for the timer of `statement_timeout`.
 pub const STATEMENT_TIMEOUT: std::ffi::c_int = 3;
 
+/// PostgreSQL's number for the first timer of an extension.
+#[cfg(not(feature = "pg17"))]
+pub const USER_TIMEOUT: std::ffi::c_int = 12;
+/// PostgreSQL's number for the first timer of an extension.
+#[cfg(feature = "pg17")]
+pub const USER_TIMEOUT: std::ffi::c_int = 13;
+
 /// Whether a role has CONNECT on a database.
 pub fn may_connect(database: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     unsafe extern "C-unwind" {

@@ -10,7 +10,7 @@ use crate::host::SpiHost;
 use crate::pg::PgError;
 use crate::pg::error::{catch, unwind};
 use crate::program::Compiled;
-use crate::run::{Publisher, Session, Work, children, running, save, tell_how_to_fire, warn_faulted};
+use crate::run::{Faulted, Publisher, Session, Work, children, running, save, tell_how_to_fire, warn_faulted};
 use crate::store::instances::InstanceRow;
 use crate::store::{incidents, matching, queue};
 use crate::{access, error};
@@ -41,7 +41,8 @@ pub enum RowState {
 pub enum Ended {
     /// Saved.
     Saved,
-    /// Not saved, and nothing of it is left: the id or activation key of a new instance is taken.
+    /// Not saved: the id or activation key of a new instance is taken, and nothing is left of it. Or the request
+    /// that it served was turned away, and the caller undoes what the burst did.
     Taken,
 }
 
@@ -95,11 +96,16 @@ pub fn run(
         faulted: row.instance.incident_count > 0,
     };
     let mut host = SpiHost::new(session.now, id, &row.owner, compiled);
+    let request = session.exchange.request.take();
+    let is_served = request.is_some();
+    if let Some(request) = request {
+        host = host.serving(request, &row.owner);
+    }
     let outcome = {
         let _mark = running::Mark::set(id);
         catch(|| body(&compiled.program, &mut row.instance, &mut host, &session.limits))
     };
-    let delta = match outcome {
+    let mut delta = match outcome {
         Ok(Ok(delta)) => delta,
         Ok(Err(failed)) => {
             host.abandon();
@@ -110,6 +116,9 @@ pub fn run(
             unwind(caught);
         }
     };
+    if is_served && !note_answer(session, id, &mut delta) {
+        return Ok(Ended::Taken);
+    }
     if let (OnFault::Raise, Some(incident)) = (on_fault, delta.incidents.first()) {
         return Err(host.original(&incident.fault));
     }
@@ -124,6 +133,19 @@ pub fn run(
     }
     collect_work(session, row, compiled, &before, delta, has_queue);
     Ok(Ended::Saved)
+}
+
+/// Notes what a burst answered to its request. `false`: it turned the request away.
+fn note_answer(session: &mut Session, id: Uuid, delta: &mut Delta) -> bool {
+    let exchange = &mut session.exchange;
+    exchange.response = delta.response.take();
+    exchange.refusal = delta.refusal.take();
+    exchange.fault = delta.incidents.first().map(|incident| Faulted {
+        instance_id: id,
+        activity_id: incident.activity_id.clone(),
+        message: incident.fault.message.clone(),
+    });
+    exchange.refusal.is_none()
 }
 
 /// The burst went well, but an activity that faulted before is still to be retried.

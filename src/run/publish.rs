@@ -16,6 +16,7 @@ use crate::store::definitions::{self, DefinitionRow, NewDefinition};
 use crate::store::{owners, schedules, triggers};
 use crate::{error, guc};
 
+mod routes;
 mod timed;
 
 /// What changed in the trigger index.
@@ -233,7 +234,7 @@ fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgError>
             continue;
         }
         let id = session.new_id();
-        timed::insert(session, id, row, trigger)?;
+        routes::insert(session, id, row, trigger)?;
         indexed.added += 1;
     }
     announce(&row.definition_id, indexed);

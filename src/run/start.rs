@@ -245,6 +245,29 @@ pub fn triggered(
     Ok(Some(id))
 }
 
+/// Starts an instance by an endpoint that a request met, and runs it here: somebody waits for the answer. `None`: it is
+/// refused, by the endpoint itself, by an activation strategy, or because its id is taken.
+pub fn requested(
+    session: &mut Session,
+    trigger: &TriggerRow,
+    compiled: &Compiled,
+    correlation_id: Option<&str>,
+    id: Option<Uuid>,
+) -> Result<Option<Uuid>, PgError> {
+    let is_given = id.is_some();
+    let id = id.unwrap_or_else(|| session.new_id());
+    let owner = compiled.row.owner.clone();
+    let mut row = new_row(id, compiled, owner, correlation_id.map(ToOwned::to_owned), None, Map::new())?;
+    let activity = Some(trigger.activity_id.as_str());
+    if run(session, &mut row, compiled, activity, None, OnFault::Store, is_given)? == Ended::Saved {
+        return Ok(Some(id));
+    }
+    if session.exchange.refusal.is_none() {
+        note_refusal(session, &row, compiled, trigger);
+    }
+    Ok(None)
+}
+
 /// What time starts.
 #[derive(Debug)]
 pub struct Scheduled<'a> {

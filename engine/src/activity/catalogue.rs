@@ -6,10 +6,10 @@
 use crate::activity::{
     Activity, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, bulk_dispatch_workflows, complete,
     correlate, cron, custom, delay, dispatch_workflow, end, event, execute_workflow, fault, finish, flow_decision,
-    flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each, fork, if_, not_found, parallel,
-    parallel_for_each, publish_event, run_csharp, run_java_script, run_python, run_task, scheduled_command, sequence,
-    set_name, set_output, set_variable, sql, sql_command, sql_query, sql_single_value, start, start_at, state_machine,
-    switch, timer, while_, write_line,
+    flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each, fork, http_endpoint, if_, not_found,
+    parallel, parallel_for_each, publish_event, run_csharp, run_java_script, run_python, run_task, scheduled_command,
+    sequence, set_name, set_output, set_variable, sql, sql_command, sql_query, sql_single_value, start, start_at,
+    state_machine, switch, timer, while_, write_http_response, write_line,
 };
 use crate::definition::HostLanguage;
 
@@ -54,6 +54,8 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &cron::Cron,
     &run_csharp::RunCSharp,
     &run_python::RunPython,
+    &http_endpoint::HttpEndpoint,
+    &write_http_response::WriteHttpResponse,
     &sql::Sql,
     &run_java_script::RunJavaScript,
     &sql_query::SqlQuery,
@@ -113,6 +115,7 @@ impl InputDescriptor {
             required: false,
             auto_evaluate: true,
             script: false,
+            bare: false,
             check: None,
             code: None,
             statement: false,
@@ -160,6 +163,13 @@ impl InputDescriptor {
     #[must_use]
     pub const fn code(mut self, language: HostLanguage) -> Self {
         self.code = Some(language);
+        self
+    }
+
+    /// Says that Elsa keeps its constants bare.
+    #[must_use]
+    pub const fn bare(mut self) -> Self {
+        self.bare = true;
         self
     }
 

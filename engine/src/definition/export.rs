@@ -165,7 +165,9 @@ impl<'a> Writer<'a> {
         for input in descriptor.inputs {
             if let Some(value) = self.take(input.name) {
                 let template = descriptor.uses_sql && input.name == "parameters" && value.is_array();
+                let bare = input.bare && value.is_boolean();
                 let written = match template {
+                    _ if bare => value.clone(),
                     true => values::template(value, input.type_name),
                     false if input.script => values::script(value, self.names),
                     false => values::input(value, input.type_name, self.names),

@@ -7,15 +7,7 @@ use super::spelling;
 use crate::activity::catalogue;
 
 /// Activity types of Elsa that are known to exist but not available in this version.
-const ELSA_ONLY: [&str; 7] = [
-    "Composite",
-    "DownloadHttpFile",
-    "FlowSendHttpRequest",
-    "HttpEndpoint",
-    "SendHttpRequest",
-    "Workflow",
-    "WriteHttpResponse",
-];
+const ELSA_ONLY: [&str; 5] = ["Composite", "DownloadHttpFile", "FlowSendHttpRequest", "SendHttpRequest", "Workflow"];
 
 /// Says why an activity type cannot be used, and what can.
 pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String {
@@ -29,7 +21,10 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
         return format!("activity type \"{type_name}\" is not supported: {reason}");
     }
     let reason = match short {
-        "HttpEndpoint" | "SendHttpRequest" | "FlowSendHttpRequest" | "DownloadHttpFile" | "WriteHttpResponse" => {
+        "WriteFileHttpResponse" => {
+            "use \"WriteHttpResponse\" for a text, or \"RunTask\" and a client that sends the file"
+        }
+        "SendHttpRequest" | "FlowSendHttpRequest" | "DownloadHttpFile" => {
             "the database does no network I/O; use \"RunTask\" and a client that works off tasks"
         }
         _ if ELSA_ONLY.contains(&short) || type_name.starts_with("Elsa.") => {
@@ -62,7 +57,7 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
 /// instead.
 const OUTSIDE: [(&[&str], &str); 8] = [
     (
-        &["SendEmail", "WriteFileHttpResponse", "PublishWebhook", "WebhookEventReceived", "SendWebhook"],
+        &["SendEmail", "PublishWebhook", "WebhookEventReceived", "SendWebhook"],
         "the database does no network I/O; use \"RunTask\" and a client that works off tasks",
     ),
     (

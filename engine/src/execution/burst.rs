@@ -49,6 +49,9 @@ impl<'a> Burst<'a> {
     pub fn drain(&mut self) -> Result<(), Error> {
         self.settle()?;
         while let Some(task) = self.core.work.queue.pop_front() {
+            if self.core.work.delta.refusal.is_some() {
+                break;
+            }
             match task {
                 Task::Begin { parent, node, tag, variables } => {
                     if let Some(parent) = parent

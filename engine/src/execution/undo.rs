@@ -36,6 +36,7 @@ pub(crate) enum Undo {
     LastResult(Option<Json>),
     Name(Option<String>, bool),
     Correlation(Option<String>, bool),
+    Responded,
 }
 
 /// Lengths at the beginning of a unit.
@@ -134,6 +135,7 @@ impl Core<'_> {
                 self.instance.correlation_id = before;
                 work.delta.changed.correlation_id = changed;
             }
+            Undo::Responded => work.delta.response = None,
             Undo::Stored(sequence, _)
             | Undo::Memory(sequence, _)
             | Undo::Position(sequence, _)

@@ -20,7 +20,7 @@ use serde_json::Value;
 use super::Scope;
 use crate::fault::Fault;
 
-mod bytes;
+pub(crate) mod bytes;
 mod compile;
 mod engine;
 mod failure;

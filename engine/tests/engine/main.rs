@@ -10,6 +10,7 @@ mod custom;
 mod data;
 mod faults;
 mod flowchart;
+mod http;
 mod inputs;
 mod parallel_for_each;
 mod scheduled_command;

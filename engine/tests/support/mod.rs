@@ -20,6 +20,7 @@ use workflow_engine::execution::{self, Delta, Limits, sequence_of};
 use workflow_engine::expression::Scope;
 use workflow_engine::fault::{Error, Fault};
 use workflow_engine::host::{Function, Host, Rows, Take};
+use workflow_engine::http::Request;
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::{ActivityStatus, Instance, Memory, SubStatus};
 use workflow_engine::journal::{self, EventKind};
@@ -54,6 +55,8 @@ pub struct FakeHost {
     pub payloads: Vec<Value>,
     pub taken: BTreeSet<String>,
     pub correlated: Option<String>,
+    /// The request that bursts serve.
+    pub request: Option<Rc<Request>>,
     /// While set, statements and expressions of SQL fail.
     pub broken: bool,
 }
@@ -159,6 +162,10 @@ impl Host for FakeHost {
             "missing" => Err(Fault::new("42704", "workflow definition \"missing\" does not exist")),
             _ => Ok(Uuid::from_u128(1)),
         }
+    }
+
+    fn request(&self) -> Option<Rc<Request>> {
+        self.request.clone()
     }
 
     fn write_line(&mut self, text: &str) {

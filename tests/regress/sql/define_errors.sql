@@ -28,7 +28,7 @@ SELECT * FROM wf_define('{"definitionId": "x", "version": "1", "root": []}');
 SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "WriteLine", "text": "a"}, {"type": "WriteLin", "text": "b"}]}');
 \echo :SQLSTATE
 SELECT * FROM wf_define('{"definitionId": "x", "root": [{"text": "no type"}]}');
-SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "Elsa.HttpEndpoint", "path": "/orders"}]}');
+SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "Elsa.SendHttpRequest", "url": "https://example.com"}]}');
 
 -- An expression type that cannot run here: the alternatives are named.
 SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "Elsa.WriteLine",

@@ -222,6 +222,12 @@ SELECT pg_temp.run($example${"id": "Leave", "type": "DispatchWorkflow", "workflo
 -- Child workflows
 SELECT pg_temp.run($example${"id": "Bulk", "type": "BulkDispatchWorkflows", "workflowDefinitionId": "greet", "items": ["Ada", {"name": "Grace"}], "defaultItemInputKey": "name", "correlationIdFunction": {"js": "`greeting of ${getItem().name ?? getItem()}`"}, "childFaulted": {"type": "WriteLine", "text": {"js": "`${getChildInstanceId()} failed`"}}}$example$);
 
+-- HTTP
+SELECT pg_temp.run($example${"id": "Ordered", "type": "HttpEndpoint", "path": "orders/{number:int}", "supportedMethods": ["POST"], "canStartWorkflow": true, "routeData": {"output": "Route"}, "parsedContent": {"output": "Order"}}$example$);
+
+-- HTTP
+SELECT pg_temp.run($example${"type": "WriteHttpResponse", "statusCode": "Created", "content": {"object": {"order": {"input": "number"}}}, "responseHeaders": {"Cache-Control": "no-store"}}$example$);
+
 -- Time
 SELECT pg_temp.run($example${"id": "Pause", "type": "Delay", "timeSpan": "1 day 12 hours"}$example$);
 

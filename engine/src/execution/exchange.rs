@@ -1,0 +1,39 @@
+//! The request that a burst serves, and its response.
+
+use std::rc::Rc;
+
+use crate::execution::Execution;
+use crate::execution::undo::Undo;
+use crate::fault::Fault;
+use crate::http::{Request, Response};
+
+impl Execution<'_> {
+    /// The request that this burst serves, if it serves one.
+    pub fn request(&self) -> Option<Rc<Request>> {
+        self.core.host.request()
+    }
+
+    /// Writes the response.
+    ///
+    /// # Errors
+    /// 55000 if this burst serves no request, or has written one.
+    pub fn respond(&mut self, response: Response) -> Result<(), Fault> {
+        if self.request().is_none() {
+            return Err(Fault::new("55000", "there is no HTTP request to respond to")
+                .detail("A response can be written until the workflow waits for something else.")
+                .hint("Write the response before, or wait at an HttpEndpoint for another request."));
+        }
+        let slot = &mut self.core.work.delta.response;
+        if slot.is_some() {
+            return Err(Fault::new("55000", "the response to the HTTP request was already written"));
+        }
+        *slot = Some(response);
+        self.core.work.undo.push(Undo::Responded);
+        Ok(())
+    }
+
+    /// Turns the request away: the response is this one, and nothing of the burst is kept.
+    pub fn refuse(&mut self, response: Response) {
+        self.core.work.delta.refusal = Some(response);
+    }
+}

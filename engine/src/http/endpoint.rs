@@ -1,0 +1,89 @@
+//! What an endpoint asks of a request before anything of its workflow runs: read from its payload.
+
+use serde_json::{Map, Value, json};
+
+use super::route::Route;
+use crate::calendar::Interval;
+use crate::fault::Fault;
+use crate::value::to_text;
+
+/// Microseconds of a day.
+const DAY: i64 = 86_400_000_000;
+
+/// The settings of an endpoint.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Endpoint {
+    /// Whether not everybody may call it.
+    pub authorize: bool,
+    /// The role whose members may, if one is named.
+    pub policy: Option<String>,
+    /// How many milliseconds the workflow may take.
+    pub timeout: Option<u64>,
+    /// How many bytes a body may have.
+    pub size_limit: Option<u64>,
+}
+
+impl Endpoint {
+    /// Reads the payload of a trigger or a bookmark. What it lacks is not asked for.
+    pub fn of(payload: &Value) -> Self {
+        let text = |key: &str| payload.get(key).map(to_text).filter(|text| !text.is_empty());
+        Self {
+            authorize: payload.get("Authorize").and_then(Value::as_bool).unwrap_or_default(),
+            policy: text("Policy"),
+            timeout: text("RequestTimeout").and_then(|text| milliseconds(&text)),
+            size_limit: text("RequestSizeLimit").and_then(|text| text.parse().ok()),
+        }
+    }
+}
+
+/// The route of a payload.
+pub fn route_of(payload: &Value) -> Option<Route> {
+    payload.get("Route").and_then(Value::as_str).and_then(Route::read)
+}
+
+/// What an endpoint waits for, in Elsa's fields, and its route for the index.
+pub(crate) fn payload(path: &str, method: &str, settings: &Map<String, Value>) -> Result<Value, Fault> {
+    let route = Route::new(path, method)?;
+    let mut payload = Map::from_iter([
+        ("Path".to_owned(), json!(route.path())),
+        ("Method".to_owned(), json!(route.method())),
+        ("Route".to_owned(), json!(route.key())),
+    ]);
+    payload.extend(settings.iter().map(|(name, value)| (name.clone(), value.clone())));
+    Ok(Value::Object(payload))
+}
+
+/// A span in milliseconds, at least one; months have 30 days, as where PostgreSQL compares intervals.
+fn milliseconds(text: &str) -> Option<u64> {
+    let Interval { months, days, micros } = Interval::parse(text).ok()?;
+    let days = i64::from(months) * 30 + i64::from(days);
+    let micros = days.saturating_mul(DAY).saturating_add(micros);
+    Some(u64::try_from(micros / 1000).unwrap_or_default().max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_gives_its_settings_back() {
+        let settings =
+            json!({"Authorize": true, "Policy": "clerk", "RequestTimeout": "00:00:01.5", "RequestSizeLimit": 10});
+        let Value::Object(settings) = settings else { panic!("an object") };
+        let made = payload("/Orders/{Id}", "POST", &settings).expect("a payload");
+        assert_eq!(made["Path"], "/orders/{id}");
+        assert_eq!(made["Method"], "post");
+        assert_eq!(route_of(&made), Route::new("Orders/{Id}", "post").ok());
+        let expected =
+            Endpoint { authorize: true, policy: Some("clerk".into()), timeout: Some(1_500), size_limit: Some(10) };
+        assert_eq!(Endpoint::of(&made), expected);
+        assert_eq!(Endpoint::of(&json!({})), Endpoint::default());
+    }
+
+    #[test]
+    fn spans_are_counted_in_milliseconds() {
+        for (text, expected) in [("1 day", Some(86_400_000)), ("00:00:00.0001", Some(1)), ("soon", None)] {
+            assert_eq!(milliseconds(text), expected);
+        }
+    }
+}

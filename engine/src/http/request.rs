@@ -1,0 +1,211 @@
+//! A request as a burst sees it.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value, json};
+
+use super::response::Response;
+use crate::fault::Fault;
+use crate::value::{shorten, to_text};
+
+/// A request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// Method, as it came.
+    pub method: String,
+    /// Path as it came, without what follows a question mark.
+    pub path: String,
+    /// Decoded segments of the path.
+    pub segments: Vec<String>,
+    /// Decoded query: a text for each name, or a list where the name came more than once.
+    pub query: Map<String, Value>,
+    /// Headers in the same form, under the names with which they came first.
+    pub headers: Map<String, Value>,
+    /// Values of the parameters of the route that was chosen.
+    pub route_data: Map<String, Value>,
+    /// Body.
+    pub body: Rc<[u8]>,
+}
+
+impl Request {
+    /// Makes a request. The path is as in the request line, percent-encoded, and may carry a query of its own.
+    ///
+    /// # Errors
+    /// The response to a path that cannot be one.
+    pub fn new(
+        method: &str,
+        path: &str,
+        headers: Map<String, Value>,
+        mut query: Map<String, Value>,
+        body: Vec<u8>,
+    ) -> Result<Self, Response> {
+        let (path, own_query) = path.split_once('?').unwrap_or((path, ""));
+        let own_query = own_query.split('#').next().unwrap_or_default();
+        let path = path.split('#').next().unwrap_or_default();
+        if path.contains("//") {
+            return Err(Response::message(400, "Path cannot contain double slashes (//)"));
+        }
+        for (name, value) in form_urlencoded::parse(own_query.as_bytes()) {
+            add(&mut query, name.into_owned(), Value::from(value.into_owned()));
+        }
+        let bare = path.trim_matches('/');
+        let segments: Vec<String> = if bare.is_empty() { Vec::new() } else { bare.split('/').map(decoded).collect() };
+        let request = Self {
+            method: method.to_owned(),
+            path: path.to_owned(),
+            segments,
+            query,
+            headers: joined(headers),
+            route_data: Map::new(),
+            body: body.into(),
+        };
+        match request.has_nul() {
+            true => Err(Response::message(400, "The request contains a NUL character")),
+            false => Ok(request),
+        }
+    }
+
+    /// jsonb and text hold any character but this one.
+    fn has_nul(&self) -> bool {
+        let texts = |map: &Map<String, Value>| {
+            map.iter().any(|(name, value)| {
+                name.contains('\0')
+                    || match value {
+                        Value::Array(items) => items.iter().any(|item| to_text(item).contains('\0')),
+                        value => to_text(value).contains('\0'),
+                    }
+            })
+        };
+        self.segments.iter().any(|segment| segment.contains('\0')) || texts(&self.query) || texts(&self.headers)
+    }
+
+    /// A header by its name in any letter case; the first of several.
+    pub fn header(&self, name: &str) -> Option<String> {
+        let found = self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.and_then(|(_, value)| first(value))
+    }
+
+    /// A value of the query by its name in any letter case; the first of several.
+    pub fn query_value(&self, name: &str) -> Option<String> {
+        let found = self.query.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.and_then(|(_, value)| first(value))
+    }
+
+    /// What an endpoint gives out as its result: the request without what has outputs of its own.
+    pub fn summary(&self) -> Value {
+        json!({
+            "method": self.method,
+            "path": self.path,
+            "contentType": self.header("Content-Type"),
+            "contentLength": self.body.len(),
+        })
+    }
+}
+
+/// Reads a map of texts as callers give them: each value a scalar or a list of them.
+///
+/// # Errors
+/// 22023 for a value that is neither.
+pub fn texts(given: Map<String, Value>, argument: &str) -> Result<Map<String, Value>, Fault> {
+    let mut map = Map::new();
+    for (name, value) in given {
+        let items = match value {
+            Value::Null => continue,
+            Value::Array(items) => items,
+            value => vec![value],
+        };
+        for item in items {
+            if item.is_array() || item.is_object() {
+                let message = format!("\"{}\" of \"{argument}\" must be a text or a list of texts", shorten(&name, 60));
+                return Err(Fault::new("22023", message));
+            }
+            add(&mut map, name.clone(), Value::from(to_text(&item)));
+        }
+    }
+    Ok(map)
+}
+
+/// Joins what has the same name but for its letter case, under the name that comes first.
+fn joined(headers: Map<String, Value>) -> Map<String, Value> {
+    let mut names = HashMap::new();
+    let mut map = Map::new();
+    for (name, value) in headers {
+        let name = names.entry(name.to_ascii_lowercase()).or_insert(name);
+        match value {
+            Value::Array(items) => items.into_iter().for_each(|item| add(&mut map, name.clone(), item)),
+            value => add(&mut map, name.clone(), value),
+        }
+    }
+    map
+}
+
+/// Adds a value; a name that is there already gets a list.
+pub(super) fn add(map: &mut Map<String, Value>, name: String, value: Value) {
+    match map.get_mut(&name) {
+        None => {
+            map.insert(name, value);
+        }
+        Some(Value::Array(items)) => items.push(value),
+        Some(one) => {
+            let before = one.take();
+            *one = Value::Array(vec![before, value]);
+        }
+    }
+}
+
+fn first(value: &Value) -> Option<String> {
+    match value {
+        Value::Array(items) => items.first().map(to_text),
+        value => Some(to_text(value)),
+    }
+    .filter(|text| !text.is_empty())
+}
+
+/// What is no UTF-8 stays as it came.
+fn decoded(segment: &str) -> String {
+    percent_decode_str(segment).decode_utf8().map_or_else(|_| segment.to_owned(), |text| text.into_owned())
+}
+
+#[cfg(test)]
+impl Request {
+    /// A request with nothing but a method and a path.
+    pub(crate) fn plain(method: &str, path: &str) -> Self {
+        Self::new(method, path, Map::new(), Map::new(), Vec::new()).expect("a path")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_decoded_segment_by_segment() {
+        let request = Request::plain("GET", "/orders/a%2Fb/%C3%A4%20+/%ff?page=2&page=3&q=x+y#end");
+        assert_eq!(request.path, "/orders/a%2Fb/%C3%A4%20+/%ff");
+        assert_eq!(request.segments, ["orders", "a/b", "ä +", "%ff"]);
+        assert_eq!(Value::Object(request.query), json!({"page": ["2", "3"], "q": "x y"}));
+    }
+
+    #[test]
+    fn names_of_headers_are_read_in_any_case() {
+        let given = json!({"X-Id": 7, "x-id": ["8", true], "Accept": null});
+        let Value::Object(given) = given else { panic!("an object") };
+        let headers = texts(given, "headers").expect("texts");
+        let request = Request::new("GET", "/", headers, Map::new(), Vec::new()).expect("a request");
+        assert_eq!(Value::Object(request.headers.clone()), json!({"X-Id": ["7", "8", "true"]}));
+        assert_eq!(request.header("X-ID").as_deref(), Some("7"));
+        assert_eq!(request.header("Accept"), None);
+        let nested = Map::from_iter([("a".to_owned(), json!([[1]]))]);
+        assert_eq!(texts(nested, "query").expect_err("nested").sqlstate, "22023");
+    }
+
+    #[test]
+    fn what_cannot_be_a_path_is_answered() {
+        for path in ["/a//b", "/a/%00", "/a?b=%00"] {
+            let answer = Request::new("GET", path, Map::new(), Map::new(), Vec::new());
+            assert_eq!(answer.expect_err(path).status, 400);
+        }
+    }
+}

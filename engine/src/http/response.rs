@@ -1,0 +1,172 @@
+//! What a request is answered with.
+
+use serde_json::{Map, Value, json};
+
+use super::request::texts;
+use crate::fault::Fault;
+use crate::value::{shorten, to_text};
+
+/// A response.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Response {
+    /// Status code.
+    pub status: u16,
+    /// Headers: a text for each name, or a list of texts.
+    pub headers: Map<String, Value>,
+    /// Body.
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    /// A response without a body.
+    pub fn empty(status: u16) -> Self {
+        Self { status, ..Self::default() }
+    }
+
+    /// A response with a JSON body.
+    pub fn json(status: u16, body: &Value) -> Self {
+        let headers = Map::from_iter([(CONTENT_TYPE.to_owned(), Value::from(JSON))]);
+        Self { status, headers, body: body.to_string().into_bytes() }
+    }
+
+    /// A response that says what is wrong with the request.
+    pub fn message(status: u16, message: &str) -> Self {
+        Self::json(status, &json!({ "message": message }))
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.headers.insert(name.to_owned(), Value::from(value));
+        self
+    }
+}
+
+const CONTENT_TYPE: &str = "Content-Type";
+const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// The response that `WriteHttpResponse` writes: text as it is, anything else as JSON, or as a form where the
+/// content type says so.
+pub(crate) fn written(status: u16, content: &Value, content_type: &str, headers: &Value) -> Result<Response, Fault> {
+    let mut headers = read_headers(headers)?;
+    let own = headers.keys().find(|name| name.eq_ignore_ascii_case(CONTENT_TYPE)).cloned();
+    let own_type = own.as_ref().and_then(|name| headers.get(name)).map(to_text);
+    let media_type = match (content_type.trim(), own_type) {
+        ("", Some(own)) => own,
+        ("", None) => match content {
+            Value::Null => String::new(),
+            Value::String(_) => "text/plain".to_owned(),
+            _ => JSON.to_owned(),
+        },
+        (given, _) => given.to_owned(),
+    };
+    if !media_type.is_empty() {
+        if let Some(own) = own {
+            headers.remove(&own);
+        }
+        check_value(CONTENT_TYPE, &media_type)?;
+        headers.insert(CONTENT_TYPE.to_owned(), Value::from(with_charset(&media_type)));
+    }
+    let body = match content {
+        Value::Null => Vec::new(),
+        Value::Object(members) if media_type.starts_with(FORM) => form(members).into_bytes(),
+        content => to_text(content).into_bytes(),
+    };
+    Ok(Response { status, headers, body })
+}
+
+/// Text is UTF-8, which only JSON says by itself.
+fn with_charset(media_type: &str) -> String {
+    let is_text = media_type.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("text/"));
+    if is_text && !media_type.to_ascii_lowercase().contains("charset=") {
+        return format!("{media_type}; charset=utf-8");
+    }
+    media_type.to_owned()
+}
+
+fn form(members: &Map<String, Value>) -> String {
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    for (name, value) in members {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| {
+                form.append_pair(name, &to_text(item));
+            }),
+            value => {
+                form.append_pair(name, &to_text(value));
+            }
+        }
+    }
+    form.finish()
+}
+
+fn read_headers(headers: &Value) -> Result<Map<String, Value>, Fault> {
+    let headers = match headers {
+        Value::Null => Map::new(),
+        Value::Object(headers) => texts(headers.clone(), "responseHeaders")?,
+        _ => return Err(Fault::new("22023", "\"responseHeaders\" must be an object")),
+    };
+    for (name, value) in &headers {
+        if name.is_empty() || !name.bytes().all(is_of_token) {
+            return Err(Fault::new("22023", format!("\"{}\" is not the name of a header", shorten(name, 60))));
+        }
+        match value {
+            Value::Array(items) => items.iter().try_for_each(|item| check_value(name, &to_text(item)))?,
+            value => check_value(name, &to_text(value))?,
+        }
+    }
+    Ok(headers)
+}
+
+/// Checks constant headers of a response.
+pub(crate) fn check_headers(headers: &Value) -> Result<(), Fault> {
+    read_headers(headers).map(drop)
+}
+
+/// A line break inside a value would begin another header.
+fn check_value(name: &str, value: &str) -> Result<(), Fault> {
+    if value.chars().any(|c| c.is_control() && c != '\t') {
+        return Err(Fault::new("22023", format!("header \"{name}\" must not contain control characters")));
+    }
+    Ok(())
+}
+
+fn is_of_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_written_as_its_kind_and_type_say() {
+        for (content, content_type, expected_type, body) in [
+            (json!("hello"), "", Some("text/plain; charset=utf-8"), "hello"),
+            (json!({"a": 1}), "", Some("application/json"), "{\"a\":1}"),
+            (json!(7), "", Some("application/json"), "7"),
+            (json!(null), "", None, ""),
+            (json!("<p>"), "text/html", Some("text/html; charset=utf-8"), "<p>"),
+            (json!("x"), "TEXT/plain;charset=ascii", Some("TEXT/plain;charset=ascii"), "x"),
+            (json!({"a b": [1, "ä"]}), FORM, Some(FORM), "a+b=1&a+b=%C3%A4"),
+        ] {
+            let response = written(201, &content, content_type, &Value::Null).expect("a response");
+            assert_eq!(response.headers.get(CONTENT_TYPE).and_then(Value::as_str), expected_type);
+            assert_eq!(String::from_utf8(response.body), Ok(body.to_owned()));
+        }
+    }
+
+    #[test]
+    fn headers_are_checked_and_one_may_be_the_content_type() {
+        let headers = json!({"content-type": "text/css", "Set-Cookie": ["a=1", "b=2"]});
+        let response = written(200, &json!("p {}"), "", &headers).expect("a response");
+        let expected = json!({"Content-Type": "text/css; charset=utf-8", "Set-Cookie": ["a=1", "b=2"]});
+        assert_eq!(Value::Object(response.headers), expected);
+        for headers in [json!([]), json!({"a b": "c"}), json!({"a": "b\r\nc: d"}), json!({"": "x"}), json!({"a": {}})] {
+            let fault = written(200, &Value::Null, "", &headers).expect_err("a fault");
+            assert_eq!(fault.sqlstate, "22023", "{headers}");
+            assert!(check_headers(&headers).is_err());
+        }
+        assert!(written(200, &Value::Null, "text/plain\r\nx: y", &Value::Null).is_err());
+    }
+}

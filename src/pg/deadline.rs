@@ -1,0 +1,73 @@
+//! A deadline inside a statement: a timer that cancels what runs, as `statement_timeout` does for the whole.
+
+use std::cell::Cell;
+use std::ffi::c_int;
+
+use crate::pg::version::USER_TIMEOUT;
+
+mod raw {
+    use super::c_int;
+
+    unsafe extern "C-unwind" {
+        pub fn RegisterTimeout(timeout: c_int, handler: unsafe extern "C-unwind" fn()) -> c_int;
+        pub fn enable_timeout_after(timeout: c_int, milliseconds: c_int);
+        pub fn disable_timeout(timeout: c_int, keep_indicator: bool);
+        pub fn get_timeout_indicator(timeout: c_int, reset: bool) -> bool;
+        pub fn StatementCancelHandler(signal: c_int);
+    }
+}
+
+thread_local! {
+    static TIMER: Cell<Option<c_int>> = const { Cell::new(None) };
+    static IS_ARMED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Called by PostgreSQL from its own signal handler: does what a cancel request does there, and nothing else.
+unsafe extern "C-unwind" fn expired() {
+    // SAFETY: sets flags and a latch.
+    unsafe { raw::StatementCancelHandler(0) };
+}
+
+/// This backend's timer, registered once: there are few.
+fn timer() -> c_int {
+    TIMER.get().unwrap_or_else(|| {
+        // SAFETY: any number from USER_TIMEOUT on stands for the next free one.
+        let timer = unsafe { raw::RegisterTimeout(USER_TIMEOUT, expired) };
+        TIMER.set(Some(timer));
+        timer
+    })
+}
+
+/// A deadline that is armed while this lives. Inside another one it does nothing: that one holds for both.
+pub struct Deadline {
+    is_own: bool,
+}
+
+impl Deadline {
+    /// Arms it. What runs when it passes ends with the SQLSTATE of a cancel request, 57014.
+    pub fn arm(milliseconds: u64) -> Self {
+        let is_own = !IS_ARMED.replace(true);
+        if is_own {
+            let milliseconds = c_int::try_from(milliseconds).unwrap_or(c_int::MAX);
+            // SAFETY: the timer is registered; arming forgets whether it passed before.
+            unsafe { raw::enable_timeout_after(timer(), milliseconds) };
+        }
+        Self { is_own }
+    }
+}
+
+impl Drop for Deadline {
+    fn drop(&mut self) {
+        if self.is_own {
+            IS_ARMED.set(false);
+            // SAFETY: the timer is registered; whether it passed stays known.
+            unsafe { raw::disable_timeout(timer(), true) };
+        }
+    }
+}
+
+/// Whether the last deadline passed; asked once, after its end.
+pub fn has_passed() -> bool {
+    // SAFETY: reads and resets a flag of a registered timer.
+    !IS_ARMED.get() && TIMER.get().is_some_and(|timer| unsafe { raw::get_timeout_indicator(timer, true) })
+}

@@ -1,0 +1,301 @@
+//! HTTP requests: the one trigger or bookmark that a request means, and its answer.
+//!
+//! Everything that a request starts or resumes happens in one subtransaction: an endpoint that turns the request
+//! away, or runs out of time, leaves nothing behind.
+
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+use workflow_engine::http::choice::{Choice, choose};
+use workflow_engine::http::endpoint::route_of;
+use workflow_engine::http::{Endpoint, HTTP_ENDPOINT, Request, Response};
+use workflow_engine::instance::SubStatus;
+
+use crate::access::{self, Privilege};
+use crate::pg::deadline::{self, Deadline};
+use crate::pg::error::catch;
+use crate::pg::subtransaction::Subtransaction;
+use crate::pg::{PgError, interrupt, role};
+use crate::program::{self, Compiled};
+use crate::run::burst::OnFault;
+use crate::run::{Session, deliver, resume, running, start};
+use crate::store::owners::Owner;
+use crate::store::routes::{self, Listener};
+use crate::store::triggers::{self, TriggerRow};
+use crate::store::{bookmarks, instances};
+
+/// How often a request looks for another bookmark when its own was used up while it waited for the instance.
+const ATTEMPTS: usize = 5;
+
+/// What a request means.
+enum Target {
+    Trigger(Box<TriggerRow>),
+    Bookmark(Listener),
+}
+
+/// What looking for it gave.
+enum Found {
+    Nothing,
+    One(Target),
+    /// More than one: the definitions of the triggers, or none named if they are bookmarks.
+    Many(Vec<String>),
+}
+
+/// Whom a request asks for beside path and method.
+struct Selectors {
+    instance_id: Option<Uuid>,
+    correlation_id: Option<String>,
+}
+
+/// How the run of a target ended.
+enum Ran {
+    /// In a response.
+    Response(Response),
+    /// The bookmark was used up meanwhile.
+    Gone,
+}
+
+/// Serves a request.
+pub fn serve(session: &mut Session, request: &Request) -> Result<Response, PgError> {
+    let selectors = match selectors(request) {
+        Ok(selectors) => selectors,
+        Err(response) => return Ok(response),
+    };
+    for _ in 0..ATTEMPTS {
+        let groups = match choose(request, &routes::of_path(&request.segments)) {
+            Choice::NotFound => return Ok(not_found()),
+            Choice::MethodNotAllowed(methods) => {
+                return Ok(Response::message(405, "The path is known, but not with this method.")
+                    .with("Allow", &methods.join(", ")));
+            }
+            Choice::Routes(groups) => groups,
+        };
+        let target = match find(&groups, &selectors)? {
+            Found::Nothing => return Ok(not_found()),
+            Found::Many(definitions) => return Ok(ambiguous(&definitions)),
+            Found::One(target) => target,
+        };
+        if let Ran::Response(response) =
+            call(session, request, &target, selectors.correlation_id.as_deref(), selectors.instance_id)?
+        {
+            return Ok(response);
+        }
+    }
+    Ok(busy())
+}
+
+fn not_found() -> Response {
+    Response::message(404, "No workflow waits for this request.")
+}
+
+fn busy() -> Response {
+    Response::message(503, "The workflow is busy.").with("Retry-After", "1")
+}
+
+/// As Elsa words it.
+fn ambiguous(definitions: &[String]) -> Response {
+    let workflows: Vec<Value> = definitions.iter().map(|id| json!({ "WorkflowDefinitionId": id })).collect();
+    let message = "The call is ambiguous and matches multiple workflows.";
+    Response::json(500, &json!({ "errorMessage": message, "workflows": workflows }))
+}
+
+fn selectors(request: &Request) -> Result<Selectors, Response> {
+    let given = |header: &str, query: &str| request.header(header).or_else(|| request.query_value(query));
+    let instance_id = given("X-Workflow-Instance-ID", "workflowInstanceId");
+    let instance_id = instance_id.map(|id| Uuid::try_parse(id.trim())).transpose();
+    let instance_id = instance_id.map_err(|_| Response::message(400, "The workflow instance id is not a UUID."))?;
+    Ok(Selectors { instance_id, correlation_id: given("X-Correlation-ID", "correlationId") })
+}
+
+/// Triggers come before bookmarks, but an instance that is named before both.
+fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors) -> Result<Found, PgError> {
+    let correlation_id = selectors.correlation_id.as_deref();
+    if let Some(instance) = selectors.instance_id
+        && instances::owner(instance).is_some()
+    {
+        let waiting = |hash: &[u8; 32]| routes::listeners_in(instance, hash, correlation_id);
+        let mut found = groups.iter().map(|group| one(group.iter().flat_map(waiting).collect()));
+        return Ok(found.find(|found| !matches!(found, Found::Nothing)).unwrap_or(Found::Nothing));
+    }
+    for group in groups {
+        let mut starting: Vec<TriggerRow> =
+            group.iter().flat_map(|hash| triggers::matching(HTTP_ENDPOINT, Some(hash))).collect();
+        match (starting.pop(), starting.is_empty()) {
+            (Some(trigger), true) => return Ok(Found::One(Target::Trigger(Box::new(trigger)))),
+            (Some(trigger), false) => {
+                starting.push(trigger);
+                return definitions_of(&starting).map(Found::Many);
+            }
+            (None, _) => {}
+        }
+        // An instance that is named and not there can only be started.
+        if selectors.instance_id.is_none() {
+            let waiting = group.iter().flat_map(|hash| routes::listeners(hash, correlation_id)).collect();
+            match one(waiting) {
+                Found::Nothing => {}
+                found => return Ok(found),
+            }
+        }
+    }
+    Ok(Found::Nothing)
+}
+
+fn one(mut waiting: Vec<Listener>) -> Found {
+    match (waiting.pop(), waiting.is_empty()) {
+        (None, _) => Found::Nothing,
+        (Some(listener), true) => Found::One(Target::Bookmark(listener)),
+        (Some(_), false) => Found::Many(Vec::new()),
+    }
+}
+
+fn definitions_of(triggers: &[TriggerRow]) -> Result<Vec<String>, PgError> {
+    triggers
+        .iter()
+        .map(|trigger| Ok(program::of_version(trigger.definition_version_id)?.row.definition_id.clone()))
+        .collect()
+}
+
+/// Asks whether the caller may, and runs the target.
+fn call(
+    session: &mut Session,
+    request: &Request,
+    target: &Target,
+    correlation_id: Option<&str>,
+    instance_id: Option<Uuid>,
+) -> Result<Ran, PgError> {
+    let no_payload = Value::Null;
+    let payload = match target {
+        Target::Trigger(trigger) => trigger.payload.as_ref().unwrap_or(&no_payload),
+        Target::Bookmark(listener) => &listener.payload,
+    };
+    let endpoint = Endpoint::of(payload);
+    if let Some(response) = turned_away(&endpoint, request, target)? {
+        return Ok(Ran::Response(response));
+    }
+    let route_data = route_of(payload).and_then(|route| route.matches(&request.segments)).unwrap_or_default();
+    session.exchange.request = Some(Rc::new(Request { route_data, ..request.clone() }));
+    let ran = bounded(session, endpoint.timeout, |session| match target {
+        Target::Trigger(trigger) => begin(session, trigger, correlation_id, instance_id),
+        Target::Bookmark(listener) => go_on(session, listener),
+    })?;
+    deliver::work_off(session)?;
+    Ok(ran)
+}
+
+/// What is asked of a request before anything runs, and before a lock makes others wait.
+fn turned_away(endpoint: &Endpoint, request: &Request, target: &Target) -> Result<Option<Response>, PgError> {
+    let who = role::current();
+    if endpoint.authorize {
+        let (is_allowed, status) = match &endpoint.policy {
+            Some(policy) => (role::by_name(policy).is_some_and(|policy| role::has_rights_of(who, policy)), 403),
+            None => (has_right(target)?, 401),
+        };
+        if !is_allowed {
+            return Ok(Some(Response::message(status, "The request is not authorized.")));
+        }
+    }
+    let too_large = endpoint.size_limit.filter(|limit| request.body.len() as u64 > *limit);
+    Ok(too_large.map(|limit| Response::message(413, &format!("The maximum request size allowed is {limit} bytes."))))
+}
+
+/// Whether the caller may start the definition, or resume the instance.
+fn has_right(target: &Target) -> Result<bool, PgError> {
+    let who = role::current();
+    match target {
+        Target::Trigger(trigger) => {
+            Ok(access::may(who, Privilege::Start, &program::of_version(trigger.definition_version_id)?.row))
+        }
+        Target::Bookmark(listener) => match instances::owner(listener.instance_id) {
+            None => Ok(false),
+            Some((version, owner)) => Ok(access::is_member(who, &owner)
+                || access::may(who, Privilege::Resume, &program::of_version(version)?.row)),
+        },
+    }
+}
+
+/// Runs `body` in a subtransaction and within a time. It is kept unless it fails, runs out of time or turns the request
+/// away.
+fn bounded(
+    session: &mut Session,
+    timeout: Option<u64>,
+    body: impl FnOnce(&mut Session) -> Result<Ran, PgError>,
+) -> Result<Ran, PgError> {
+    let pending = session.work.len();
+    let open = Subtransaction::begin();
+    let outcome = catch(|| {
+        let deadline = timeout.map(Deadline::arm);
+        let ran = body(session);
+        drop(deadline);
+        // The time may have been over when nothing was left to be cancelled.
+        interrupt::check();
+        ran
+    });
+    let refusal = session.exchange.refusal.take();
+    session.exchange.request = None;
+    let failed = match (outcome, refusal) {
+        (Ok(Ok(ran)), None) => {
+            open.release();
+            return Ok(ran);
+        }
+        (Ok(Ok(_)), Some(response)) => Ok(Ran::Response(response)),
+        (Ok(Err(error)), _) | (Err(error), _) => Err(error),
+    };
+    open.roll_back();
+    session.work.truncate(pending);
+    session.exchange.response = None;
+    let is_late = timeout.is_some() && deadline::has_passed();
+    failed.or_else(|error| match error.sqlstate.as_str() {
+        "57014" if is_late => Ok(Ran::Response(Response::message(408, "The workflow did not answer in time."))),
+        "55P03" => Ok(Ran::Response(busy())),
+        _ => Err(error),
+    })
+}
+
+fn begin(
+    session: &mut Session,
+    trigger: &TriggerRow,
+    correlation_id: Option<&str>,
+    instance_id: Option<Uuid>,
+) -> Result<Ran, PgError> {
+    let compiled = program::of_version(trigger.definition_version_id)?;
+    match start::requested(session, trigger, &compiled, correlation_id, instance_id)? {
+        Some(_) => Ok(Ran::Response(answer(session, &compiled, &compiled.row.owner))),
+        None => Ok(Ran::Response(Response::message(409, "Another instance of the workflow is running."))),
+    }
+}
+
+fn go_on(session: &mut Session, listener: &Listener) -> Result<Ran, PgError> {
+    if running::contains(listener.instance_id) {
+        return Ok(Ran::Response(busy()));
+    }
+    let has_waited = std::mem::replace(&mut session.has_waited, true);
+    let waiting = if has_waited { bookmarks::try_lock(listener.id) } else { bookmarks::lock(listener.id) };
+    let Some(mut waiting) = waiting else {
+        return Ok(if bookmarks::exists(listener.id) { Ran::Response(busy()) } else { Ran::Gone });
+    };
+    if waiting.row.instance.sub_status == SubStatus::Faulted {
+        return Ok(Ran::Response(Response::message(409, "The workflow is faulted.")));
+    }
+    let compiled = program::of_version(waiting.row.definition_version_id)?;
+    resume::at(session, &mut waiting, &compiled, None, OnFault::Store)?;
+    Ok(Ran::Response(answer(session, &compiled, &waiting.row.owner)))
+}
+
+/// What the burst answered: its response, or whether it went well. What went wrong is for those who may read it.
+fn answer(session: &mut Session, compiled: &Compiled, owner: &Owner) -> Response {
+    match (session.exchange.response.take(), session.exchange.fault.take()) {
+        (Some(response), _) => response,
+        (None, None) => Response::empty(200),
+        (None, Some(fault)) => {
+            let mut body = json!({ "message": "The workflow faulted." });
+            let who = role::current();
+            if access::is_member(who, owner) || access::may(who, Privilege::Read, &compiled.row) {
+                body["workflowInstanceId"] = json!(fault.instance_id);
+                body["activityId"] = json!(fault.activity_id);
+                body["error"] = json!(fault.message);
+            }
+            Response::json(500, &body)
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Triggers that are HTTP endpoints: one workflow for each path and method.
+
+use uuid::Uuid;
+use workflow_engine::http::HTTP_ENDPOINT;
+use workflow_engine::trigger::Trigger;
+
+use super::timed;
+use crate::pg::PgError;
+use crate::pg::error::unwind;
+use crate::pg::subtransaction::subtransaction;
+use crate::run::Session;
+use crate::store::definitions::DefinitionRow;
+use crate::store::routes;
+
+/// Adds a trigger. A unique index decides between two publishes at once; the second one waits for the first.
+pub fn insert(session: &mut Session, id: Uuid, row: &DefinitionRow, trigger: &Trigger) -> Result<(), PgError> {
+    if trigger.name != HTTP_ENDPOINT {
+        return timed::insert(session, id, row, trigger);
+    }
+    let added = subtransaction(|| timed::insert(session, id, row, trigger).unwrap_or_else(|error| unwind(error)));
+    added.map_err(|error| if error.sqlstate == "23505" { taken(row, trigger) } else { error })
+}
+
+fn taken(row: &DefinitionRow, trigger: &Trigger) -> PgError {
+    let text = |key: &str| trigger.payload.as_ref().and_then(|payload| payload[key].as_str()).unwrap_or_default();
+    let message = |whose: &str| {
+        format!("path \"{}\" and method \"{}\" are already in use by another {whose}", text("Path"), text("Method"))
+    };
+    match routes::holder(&trigger.name, trigger.payload.as_ref()) {
+        Some((definition, activity)) if definition == row.definition_id => PgError::new("42710", message("activity"))
+            .detail(format!("They are those of activity \"{activity}\" and of activity \"{}\".", trigger.activity_id)),
+        Some((definition, activity)) => PgError::new("42710", message("workflow"))
+            .detail(format!("They are those of activity \"{activity}\" of workflow definition \"{definition}\".")),
+        None => PgError::new("42710", message("workflow")),
+    }
+}

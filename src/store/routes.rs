@@ -1,0 +1,136 @@
+//! HTTP routes: which there are, and who waits at one.
+//!
+//! `workflow_engine::http::route` says what the indexed texts are and why nothing here reads more rows than there
+//! are shapes of templates and templates of the request's own literals.
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::http::route::prefix_of;
+use workflow_engine::stimulus;
+
+use crate::pg::spi::{Arg, Row, Statement, Type};
+use crate::store::bookmarks::hash_key;
+
+/// What waits for a request.
+#[derive(Clone, Debug)]
+pub struct Listener {
+    /// The bookmark.
+    pub id: Uuid,
+    /// Its instance.
+    pub instance_id: Uuid,
+    /// Its payload.
+    pub payload: Value,
+}
+
+// Both tables have the same index, on the text of the route, for endpoints only. `|` ends a shape, `}` is the next
+// character after it: what follows all routes of a shape, or of a prefix, begins there. The type is asked for in a form
+// that only this index knows: a plan that was made while the tables were empty would take the one on types.
+macro_rules! shapes {
+    ($table:literal) => {
+        concat!(
+            "WITH RECURSIVE shapes (shape) AS ( \
+                 (SELECT split_part(x.payload ->> 'Route', '|', 1) FROM ",
+            $table,
+            " x WHERE x.activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint' AND (x.payload ->> 'Route') COLLATE \"C\" > '' \
+                  ORDER BY (x.payload ->> 'Route') COLLATE \"C\" LIMIT 1) \
+                 UNION ALL \
+                 SELECT n.shape FROM shapes s CROSS JOIN LATERAL ( \
+                     SELECT split_part(x.payload ->> 'Route', '|', 1) AS shape FROM ",
+            $table,
+            " x WHERE x.activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint' AND (x.payload ->> 'Route') COLLATE \"C\" > s.shape || '}' \
+                     ORDER BY (x.payload ->> 'Route') COLLATE \"C\" LIMIT 1) n) \
+             SELECT shape FROM shapes"
+        )
+    };
+}
+
+macro_rules! routes {
+    ($table:literal) => {
+        concat!(
+            "WITH RECURSIVE routes (prefix, route) AS ( \
+                 SELECT p.prefix, f.route FROM unnest($1) p (prefix) CROSS JOIN LATERAL ( \
+                     SELECT x.payload ->> 'Route' AS route FROM ",
+            $table,
+            " x WHERE x.activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint' \
+                         AND (x.payload ->> 'Route') COLLATE \"C\" >= p.prefix \
+                         AND (x.payload ->> 'Route') COLLATE \"C\" < left(p.prefix, -1) || '}' \
+                     ORDER BY (x.payload ->> 'Route') COLLATE \"C\" LIMIT 1) f \
+                 UNION ALL \
+                 SELECT r.prefix, n.route FROM routes r CROSS JOIN LATERAL ( \
+                     SELECT x.payload ->> 'Route' AS route FROM ",
+            $table,
+            " x WHERE x.activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint' \
+                         AND (x.payload ->> 'Route') COLLATE \"C\" > r.route \
+                         AND (x.payload ->> 'Route') COLLATE \"C\" < left(r.prefix, -1) || '}' \
+                     ORDER BY (x.payload ->> 'Route') COLLATE \"C\" LIMIT 1) n) \
+             SELECT route FROM routes"
+        )
+    };
+}
+
+static TRIGGER_SHAPES: Statement = Statement::new(shapes!("workflow.triggers"), &[]);
+static BOOKMARK_SHAPES: Statement = Statement::new(shapes!("workflow.bookmarks"), &[]);
+static TRIGGER_ROUTES: Statement = Statement::new(routes!("workflow.triggers"), &[Type::TextArray]);
+static BOOKMARK_ROUTES: Statement = Statement::new(routes!("workflow.bookmarks"), &[Type::TextArray]);
+
+/// The routes that a path may match, of triggers and bookmarks, each once or twice.
+pub fn of_path(segments: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (shapes, routes) in [(&TRIGGER_SHAPES, &TRIGGER_ROUTES), (&BOOKMARK_SHAPES, &BOOKMARK_ROUTES)] {
+        let shapes = shapes.rows(&[], |row| row.get::<String>());
+        let prefixes: Vec<String> = shapes.iter().filter_map(|shape| prefix_of(shape, segments)).collect();
+        if !prefixes.is_empty() {
+            found.extend(routes.rows(&[Arg::Texts(&prefixes)], |row| row.get::<String>()));
+        }
+    }
+    found
+}
+
+// The hash says the name and the payload, and that is enough, as in Elsa. To ask for the type as well would let a plan
+// that was made while the table was empty read all of the index on routes.
+macro_rules! listeners {
+    ($rest:literal) => {
+        concat!("SELECT b.id, b.instance_id, b.payload FROM workflow.bookmarks b WHERE ", $rest)
+    };
+}
+
+fn read(row: &mut Row<'_>) -> Listener {
+    Listener { id: row.get(), instance_id: row.get(), payload: row.maybe().unwrap_or_default() }
+}
+
+static BY_HASH: Statement =
+    Statement::new(listeners!("b.hash_key = $1 AND b.hash = $2 LIMIT 2"), &[Type::BigInt, Type::Bytea]);
+static BY_HASH_AND_CORRELATION: Statement = Statement::new(
+    listeners!("b.hash_key = $1 AND b.hash = $2 AND b.correlation_id = $3 LIMIT 2"),
+    &[Type::BigInt, Type::Bytea, Type::Text],
+);
+static BY_INSTANCE: Statement = Statement::new(
+    listeners!("b.hash = $1 AND b.instance_id = $2 AND ($3 IS NULL OR b.correlation_id = $3) LIMIT 2"),
+    &[Type::Bytea, Type::Uuid, Type::Text],
+);
+
+/// Who waits under a hash, at most two of them: a request means one, or it is ambiguous.
+pub fn listeners(hash: &[u8; 32], correlation_id: Option<&str>) -> Vec<Listener> {
+    let key = Arg::BigInt(hash_key(hash));
+    match correlation_id {
+        None => BY_HASH.rows(&[key, Arg::Bytea(hash)], read),
+        Some(id) => BY_HASH_AND_CORRELATION.rows(&[key, Arg::Bytea(hash), Arg::Text(id)], read),
+    }
+}
+
+/// Where an instance waits under a hash, at most two places.
+pub fn listeners_in(instance: Uuid, hash: &[u8; 32], correlation_id: Option<&str>) -> Vec<Listener> {
+    BY_INSTANCE.rows(&[Arg::Bytea(hash), Arg::Uuid(&instance), Arg::text(correlation_id)], read)
+}
+
+static HOLDER: Statement = Statement::new(
+    "SELECT t.definition_id, t.activity_id FROM workflow.triggers t \
+     WHERE t.hash_key = $1 AND t.hash = $2 AND t.name = 'Elsa.HttpEndpoint'",
+    &[Type::BigInt, Type::Bytea],
+);
+
+/// The definition and the activity whose trigger has the route of a payload.
+pub fn holder(name: &str, payload: Option<&Value>) -> Option<(String, String)> {
+    let hash = stimulus::hash(name, payload, None);
+    HOLDER.first(&[Arg::BigInt(hash_key(&hash)), Arg::Bytea(&hash)], |row| (row.get(), row.get()))
+}

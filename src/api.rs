@@ -11,6 +11,7 @@ use crate::store::{incidents, matching};
 mod activities;
 mod definitions;
 mod instances;
+mod pictures;
 mod schedules;
 mod stimuli;
 mod workers;

@@ -23,4 +23,5 @@ pub mod queue;
 pub mod retention;
 pub mod schedules;
 pub mod tasks;
+pub mod telling;
 pub mod triggers;

@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::program::{NodeIx, Program};
 
 mod activity;
+mod appearance;
 mod connections;
 mod content;
 mod custom;
@@ -30,6 +31,7 @@ mod settings;
 mod spelling;
 mod unavailable;
 
+pub use appearance::{Appearance, appearances};
 pub use content::same_content;
 pub use export::export;
 pub use identity::{Identity, identity};

@@ -21,8 +21,10 @@ pub mod fault;
 pub mod host;
 pub mod instance;
 pub mod journal;
+pub mod picture;
 pub mod program;
 pub mod stimulus;
+pub mod story;
 pub mod trigger;
 pub mod value;
 

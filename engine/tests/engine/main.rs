@@ -11,5 +11,6 @@ mod faults;
 mod flowchart;
 mod scheduled_command;
 mod scripts;
+mod seeing;
 mod time;
 mod waiting;

@@ -168,15 +168,6 @@ pub struct Node {
     pub uses_sql: bool,
 }
 
-impl Node {
-    /// Whether it holds other activities.
-    pub fn has_children(&self) -> bool {
-        !self.children.is_empty()
-            || self.ports.iter().any(Option::is_some)
-            || self.cases.iter().any(|case| case.activity.is_some())
-    }
-}
-
 /// One case of a switch.
 #[derive(Debug)]
 pub struct Case {

@@ -222,9 +222,11 @@ impl<'a> Story<'a> {
         format!("{} ({})", one_line(title, MAX_VALUE), one_line(&naming::kind(node), MAX_KIND))
     }
 
+    /// Whether the activity of an event holds others. The next node in document order is then its child.
     fn has_children(&self, event: &Event) -> bool {
-        let node = self.program.find(&event.activity_id).map(|ix| self.program.node(ix));
-        node.is_some_and(|node| node.flow.is_some() || node.has_children())
+        let Some(ix) = self.program.find(&event.activity_id) else { return false };
+        let next = self.program.nodes.get(ix.0 as usize + 1);
+        self.program.node(ix).flow.is_some() || next.is_some_and(|next| next.parent == Some(ix))
     }
 
     fn time(&self, at: DateTime<Utc>) -> String {

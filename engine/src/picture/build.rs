@@ -9,14 +9,14 @@ use super::{Caption, Progress, naming, text};
 use crate::definition::Appearance;
 use crate::program::{Node, NodeIx, Program};
 
+mod branches;
 mod connect;
+
+use branches::{is_decision, loop_of};
 
 /// Characters of a title and of a tooltip.
 const MAX_TITLE: usize = 120;
 const MAX_TOOLTIP: usize = 400;
-
-/// Types that run their body again and again, and what leads into it.
-const LOOPS: [(&str, &str); 3] = [("Elsa.While", "True"), ("Elsa.For", ""), ("Elsa.ForEach", "")];
 
 /// How a node appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,13 +55,21 @@ struct Builder<'p> {
     item_of: Vec<Option<usize>>,
     /// Node of each box that has one.
     node_of: Vec<Option<usize>>,
+    /// What each node holds, in whichever way.
+    children: Vec<Vec<NodeIx>>,
 }
 
 impl<'p> Builder<'p> {
     fn new(program: &'p Program, looks: &'p [Appearance], progress: Option<&'p Progress>) -> Self {
         let picture = Picture { frames: vec![Frame::default()], ..Picture::default() };
         let (roles, inner, item_of, node_of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { program, looks, progress, picture, roles, inner, item_of, node_of }
+        let mut children = vec![Vec::new(); program.nodes.len()];
+        for (ix, node) in (0u32..).zip(&program.nodes) {
+            if let Some(parent) = node.parent {
+                children[parent.0 as usize].push(NodeIx(ix));
+            }
+        }
+        Self { program, looks, progress, picture, roles, inner, item_of, node_of, children }
     }
 
     /// Decides how a node appears, and makes its box.
@@ -86,7 +94,7 @@ impl<'p> Builder<'p> {
     }
 
     fn role(&self, ix: usize, node: &Node) -> Role {
-        if !node.has_children() {
+        if self.children[ix].is_empty() {
             return if ix == 0 && node.flow.is_some() { Role::Frame } else { Role::Leaf };
         }
         let is_sequence = node.type_name == "Elsa.Sequence";
@@ -148,22 +156,16 @@ impl<'p> Builder<'p> {
     }
 }
 
-fn loop_of(node: &Node) -> Option<&'static str> {
-    LOOPS.iter().find(|(name, _)| *name == node.type_name).map(|(_, label)| *label)
-}
-
 fn shape(node: &Node, role: Role) -> Shape {
-    let descriptor = node.activity.descriptor();
     match role {
         Role::Frame => return Shape::Frame,
         Role::Leaf | Role::Head | Role::Chain => {}
     }
-    let is_decision = !node.cases.is_empty() || descriptor.outcomes.contains(&"True") || descriptor.ports.len() > 1;
     if loop_of(node).is_some() {
         Shape::Loop
-    } else if is_decision {
+    } else if is_decision(node) {
         Shape::Decision
-    } else if descriptor.terminal || matches!(node.type_name.as_str(), "Elsa.Start" | "Elsa.End") {
+    } else if node.terminal || matches!(node.type_name.as_str(), "Elsa.Start" | "Elsa.End") {
         Shape::End
     } else if role == Role::Head && !node.children.is_empty()
         || matches!(node.type_name.as_str(), "Elsa.FlowFork" | "Elsa.FlowJoin")

@@ -1,6 +1,9 @@
 //! The arrows: from the last node to the first, so that what a parent connects is ready.
 
-use super::{Builder, Role, loop_of};
+use std::collections::BTreeSet;
+
+use super::branches::{branches, loop_of};
+use super::{Builder, Role};
 use crate::picture::Standing;
 use crate::picture::model::{Edge, Item, Shape};
 use crate::program::{Node, NodeIx};
@@ -138,7 +141,7 @@ impl Builder<'_> {
 
     /// A box with branches.
     fn head(&mut self, item: usize, node: &Node, fragments: &mut [Fragment]) -> Fragment {
-        let branches = branches(node);
+        let branches = self.branches(item, node);
         let (mut exits, mut breaks, mut entries) = (Vec::new(), Vec::new(), Vec::new());
         for (label, child) in &branches {
             let branch = child.map(|child| std::mem::take(&mut fragments[child.0 as usize])).unwrap_or_default();
@@ -162,6 +165,15 @@ impl Builder<'_> {
             exits.push(Exit::new(item, label, Rule::PastAll(entries)));
         }
         Fragment { entry: Some(item), exits, breaks }
+    }
+
+    /// Branches of a box; a child that nobody knows how it is reached is one as well.
+    fn branches(&self, item: usize, node: &Node) -> Vec<(String, Option<NodeIx>)> {
+        let mut branches = branches(node);
+        let known: BTreeSet<NodeIx> = branches.iter().filter_map(|(_, child)| *child).collect();
+        let all = self.node_of[item].map_or(&[][..], |ix| &self.children[ix]);
+        branches.extend(all.iter().filter(|child| !known.contains(child)).map(|child| (String::new(), Some(*child))));
+        branches
     }
 
     /// Branches that run side by side end at one bar.
@@ -213,26 +225,4 @@ impl Builder<'_> {
             }
         })
     }
-}
-
-/// The branches of a node with what leads into them, those that are not filled in included where they
-/// mean that the flow goes past.
-fn branches(node: &Node) -> Vec<(String, Option<NodeIx>)> {
-    let descriptor = node.activity.descriptor();
-    let mut branches = Vec::new();
-    branches.extend(node.cases.iter().map(|case| (case.label.clone(), case.activity)));
-    for (name, child) in descriptor.ports.iter().zip(&node.ports) {
-        let label = match *name {
-            "then" => "True",
-            "else" => "False",
-            "default" => "Default",
-            "body" => loop_of(node).unwrap_or_default(),
-            other => other,
-        };
-        if child.is_some() || matches!(*name, "then" | "else" | "default") {
-            branches.push((label.to_owned(), *child));
-        }
-    }
-    branches.extend(node.children.iter().map(|child| (String::new(), Some(*child))));
-    branches
 }

@@ -1,0 +1,39 @@
+//! The only place that knows in which ways a node holds others.
+
+use crate::program::{Node, NodeIx};
+
+/// Types that run their body again and again, and what leads into it.
+const LOOPS: [(&str, &str); 3] = [("Elsa.While", "True"), ("Elsa.For", ""), ("Elsa.ForEach", "")];
+
+/// What leads into the body of a loop; `None` if it is none.
+pub(super) fn loop_of(node: &Node) -> Option<&'static str> {
+    LOOPS.iter().find(|(name, _)| *name == node.type_name).map(|(_, label)| *label)
+}
+
+/// Whether the flow can go on from it in several ways.
+pub(super) fn is_decision(node: &Node) -> bool {
+    let descriptor = node.activity.descriptor();
+    !node.cases.is_empty() || descriptor.outcomes.contains(&"True") || descriptor.ports.len() > 1
+}
+
+/// The branches of a node with what leads into them, those that are not filled in included where they
+/// mean that the flow goes past.
+pub(super) fn branches(node: &Node) -> Vec<(String, Option<NodeIx>)> {
+    let descriptor = node.activity.descriptor();
+    let mut branches = Vec::new();
+    branches.extend(node.cases.iter().map(|case| (case.label.clone(), case.activity)));
+    for (name, child) in descriptor.ports.iter().zip(&node.ports) {
+        let label = match *name {
+            "then" => "True",
+            "else" => "False",
+            "default" => "Default",
+            "body" => loop_of(node).unwrap_or_default(),
+            other => other,
+        };
+        if child.is_some() || matches!(*name, "then" | "else" | "default") {
+            branches.push((label.to_owned(), *child));
+        }
+    }
+    branches.extend(node.children.iter().map(|child| (String::new(), Some(*child))));
+    branches
+}

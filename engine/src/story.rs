@@ -182,6 +182,10 @@ impl<'a> Story<'a> {
                 let name = data.and_then(|data| data.get("name")).map(value).unwrap_or_default();
                 format!("{} published {name}", who())
             }
+            EventKind::ChildStarted => {
+                let member = |name| data.and_then(|data| data.get(name)).map(value).unwrap_or_default();
+                format!("{} started {}, instance {}", who(), member("definition_id"), member("instance_id"))
+            }
             EventKind::Note => {
                 self.until = event.activity_instance_id.zip(self.instant_in(data));
                 return None;

@@ -149,6 +149,16 @@ fn cases_without_an_activity_go_past() {
 }
 
 #[test]
+fn what_runs_for_children_stands_beside_the_flow() {
+    let text = mermaid(json!([
+        { "id": "All", "type": "BulkDispatchWorkflows", "workflowDefinitionId": "one",
+            "childFaulted": { "id": "Note", "type": "WriteLine", "text": "n" } },
+        { "id": "Next", "type": "WriteLine", "text": "n" }]));
+    has(&text, &["n0 -->|\"each fault\"| n1", "n0 --> n2"]);
+    assert!(!text.contains("n1 -->"), "{text}");
+}
+
+#[test]
 fn titles_of_the_studio_come_before_names_and_ids() {
     let titled = json!({ "id": "a1", "type": "WriteLine", "text": "x", "name": "Greet", "metadata": { "displayText": "Say hello" } });
     assert!(mermaid(titled).contains("Say hello<br/>"));

@@ -96,7 +96,8 @@ impl Progress {
             | EventKind::Line
             | EventKind::Published
             | EventKind::Note
-            | EventKind::StartRefused => {}
+            | EventKind::StartRefused
+            | EventKind::ChildStarted => {}
         }
     }
 

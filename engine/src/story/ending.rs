@@ -5,6 +5,9 @@ use serde_json::Value;
 use super::{MAX_VALUE, Story, Trouble, Wait, value};
 use crate::picture::text::one_line;
 
+/// Stimuli of activities that wait for other workflows.
+const CHILDREN: [&str; 3] = ["Elsa.ExecuteWorkflow", "Elsa.DispatchWorkflow", "Elsa.BulkDispatchWorkflows"];
+
 impl Story<'_> {
     pub(super) fn ending(&mut self, waits: &[Wait], troubles: &[Trouble]) {
         for trouble in troubles {
@@ -46,11 +49,15 @@ impl Story<'_> {
             line = format!("{line}, due {}", self.time(due));
         }
         self.tell(line);
-        let id = wait.bookmark_id;
+        let (id, instance) = (wait.bookmark_id, self.instance.id);
+        if CHILDREN.contains(&wait.name.as_str()) {
+            return self.tell(format!(
+                "    its children go on: SELECT * FROM workflow.instance_list WHERE parent_instance_id = '{instance}';"
+            ));
+        }
         self.tell(match (&wait.task, event) {
             (Some(_), _) => format!("    SELECT * FROM wf_complete_task('{id}', '{{}}');"),
             (None, Some(event)) => {
-                let instance = self.instance.id;
                 format!("    SELECT * FROM wf_publish_event({}, '{{}}', instance_id => '{instance}');", literal(event))
             }
             (None, None) if wait.due.is_some() => {

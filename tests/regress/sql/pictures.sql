@@ -73,6 +73,11 @@ SELECT sub_status FROM workflow.open_bookmarks AS b, wf_resume(b.bookmark_id) WH
 SELECT sub_status FROM workflow.open_bookmarks AS b, wf_resume(b.bookmark_id) WHERE b.instance_id = :'instance' AND activity_id = 'B';
 SELECT line FROM wf_explain(:'instance') WITH ORDINALITY AS e (line, n) ORDER BY n DESC LIMIT 3;
 
+-- A parent that waits for its child.
+SELECT definition_id FROM wf_define('{"definitionId": "parent", "root": {"id": "Call", "type": "ExecuteWorkflow", "workflowDefinitionId": "blocks", "waitForCompletion": true}}');
+SELECT wf_start('parent') AS instance \gset
+SELECT wf_explain(:'instance');
+
 -- Texts are texts, whatever is in them.
 SELECT definition_id FROM wf_define(jsonb_build_object('definitionId', '</title><script>"]', 'root', jsonb_build_object(
     'id', E'a"]\n click n0 <b>&amp;', 'type', 'WriteLine', 'text', ']]> <!-- %%{init}')));

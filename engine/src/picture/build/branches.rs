@@ -5,6 +5,9 @@ use crate::program::{Node, NodeIx};
 /// Types that run their body again and again, and what leads into it.
 const LOOPS: [(&str, &str); 3] = [("Elsa.While", "True"), ("Elsa.For", ""), ("Elsa.ForEach", "")];
 
+/// Ports that run for what happens meanwhile; the flow itself goes on behind the activity that has them.
+const ASIDES: [(&str, &str); 2] = [("childCompleted", "each child"), ("childFaulted", "each fault")];
+
 /// What leads into the body of a loop; `None` if it is none.
 pub(super) fn loop_of(node: &Node) -> Option<&'static str> {
     LOOPS.iter().find(|(name, _)| *name == node.type_name).map(|(_, label)| *label)
@@ -13,7 +16,13 @@ pub(super) fn loop_of(node: &Node) -> Option<&'static str> {
 /// Whether the flow can go on from it in several ways.
 pub(super) fn is_decision(node: &Node) -> bool {
     let descriptor = node.activity.descriptor();
-    !node.cases.is_empty() || descriptor.outcomes.contains(&"True") || descriptor.ports.len() > 1
+    let chooses = |port: &&str| matches!(*port, "then" | "else" | "default");
+    !node.cases.is_empty() || descriptor.outcomes.contains(&"True") || descriptor.ports.iter().any(chooses)
+}
+
+/// Whether a branch with this label runs beside the flow.
+pub(super) fn is_aside(label: &str) -> bool {
+    ASIDES.iter().any(|(_, aside)| *aside == label)
 }
 
 /// The branches of a node with what leads into them, those that are not filled in included where they
@@ -28,7 +37,7 @@ pub(super) fn branches(node: &Node) -> Vec<(String, Option<NodeIx>)> {
             "else" => "False",
             "default" => "Default",
             "body" => loop_of(node).unwrap_or_default(),
-            other => other,
+            other => ASIDES.iter().find(|(port, _)| port == &other).map_or(other, |(_, label)| label),
         };
         if child.is_some() || matches!(*name, "then" | "else" | "default") {
             branches.push((label.to_owned(), *child));

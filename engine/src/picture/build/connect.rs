@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::branches::{branches, loop_of};
+use super::branches::{branches, is_aside, loop_of};
 use super::{Builder, Role};
 use crate::picture::Standing;
 use crate::picture::model::{Edge, Item, Shape};
@@ -148,7 +148,9 @@ impl Builder<'_> {
             if let Some(entry) = branch.entry {
                 entries.push(entry);
                 self.arrow(Exit::new(item, label, Rule::Reached), entry);
-                exits.extend(branch.exits);
+                if !is_aside(label) {
+                    exits.extend(branch.exits);
+                }
                 breaks.extend(branch.breaks);
             }
         }
@@ -156,6 +158,9 @@ impl Builder<'_> {
             self.arrows(exits, item);
             breaks.insert(0, Exit::new(item, "Done", Rule::After));
             return Fragment { entry: Some(item), exits: breaks, breaks: Vec::new() };
+        }
+        if branches.iter().any(|(label, _)| is_aside(label)) {
+            exits.push(Exit::new(item, "", Rule::After));
         }
         if !node.children.is_empty() || node.type_name.ends_with("ParallelForEach") {
             exits = self.meet(item, exits);

@@ -78,6 +78,23 @@ fn a_picture_of_a_run_says_so_without_colours() {
 }
 
 #[test]
+fn the_way_that_a_run_took_stands_out() {
+    const PALE: &str = "fill=\"none\" stroke=\"#d3d9e1\"";
+    let pale = |world: &World| {
+        let picture = Picture::new(&world.program, &[], Caption::default(), Some(&progress(world)));
+        picture.svg().matches(PALE).count()
+    };
+    let decision = json!({ "type": "Flowchart", "activities": [
+        { "id": "d", "type": "FlowDecision", "condition": true }, line("yes"), line("no")],
+        "connections": [["d", "True", "WriteLine1"], ["d", "False", "WriteLine2"]] });
+    assert_eq!(pale(&World::started(decision)), 1);
+    // Past an If without else: the branch is pale, the way past it is not.
+    let past = |condition: bool| json!([{ "type": "If", "condition": condition, "then": line("in") }, line("next")]);
+    assert_eq!(pale(&World::started(past(false))), 2);
+    assert_eq!(pale(&World::started(past(true))), 1);
+}
+
+#[test]
 fn a_story_tells_what_happened_and_how_to_go_on() {
     let mut world = World::with_input(json!([line("hello"), event("go"), broken("bad")]), json!({ "days": 3 }));
     world.start();

@@ -71,6 +71,16 @@ RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_export';
 
 COMMENT ON FUNCTION wf_export(text, integer) IS 'a definition as Elsa 3 JSON';
 
+CREATE FUNCTION wf_diagram(definition_id text, version integer DEFAULT NULL)
+RETURNS text LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_diagram';
+
+COMMENT ON FUNCTION wf_diagram(text, integer) IS 'a definition as a Mermaid flowchart';
+
+CREATE FUNCTION wf_svg(definition_id text, version integer DEFAULT NULL)
+RETURNS text LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_svg_definition';
+
+COMMENT ON FUNCTION wf_svg(text, integer) IS 'a definition as a picture';
+
 CREATE FUNCTION workflow._validate(definition jsonb)
 RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_validate_json';
 
@@ -188,6 +198,24 @@ CREATE FUNCTION workflow.instance_state(instance_id uuid)
 RETURNS jsonb LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_state';
 
 COMMENT ON FUNCTION workflow.instance_state(uuid) IS 'the engine''s own state of an instance: open activities, variables of scopes, outputs';
+
+CREATE FUNCTION wf_svg(instance uuid)
+RETURNS text LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_svg_instance';
+
+COMMENT ON FUNCTION wf_svg(uuid) IS 'an instance as a picture: what ran, what waits, what faulted';
+
+CREATE FUNCTION workflow._explain(instance uuid)
+RETURNS jsonb LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_explain';
+
+COMMENT ON FUNCTION workflow._explain(uuid) IS 'the story of an instance as a JSON array of lines, for wf_explain';
+
+CREATE FUNCTION wf_explain(instance uuid)
+RETURNS SETOF text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT line.text FROM pg_catalog.jsonb_array_elements_text(workflow._explain(instance)) AS line (text);
+END;
+
+COMMENT ON FUNCTION wf_explain(uuid) IS 'the story of an instance in plain lines: what happened, what it waits for, how to go on';
 
 CREATE FUNCTION workflow._events(events bytea)
 RETURNS jsonb LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_events';

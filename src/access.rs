@@ -107,6 +107,14 @@ pub fn require_resume(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgEr
     )))
 }
 
+/// Refuses the current role unless it may read the instance (42501).
+pub fn require_read(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    if is_member(role::current(), &row.owner) || may(role::current(), Privilege::Read, &compiled.row) {
+        return Ok(());
+    }
+    Err(denied(&format!("workflow instance {}", row.instance.id)))
+}
+
 /// Refuses anybody but the owner where a call would go on with the command of a schedule (42501). Whoever names a
 /// workflow runs it with their rights, having read it; that a text in a table is SQL is seen too late.
 pub fn require_own_command(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {

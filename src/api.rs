@@ -12,6 +12,7 @@ mod activities;
 mod definitions;
 mod http;
 mod instances;
+mod pictures;
 mod schedules;
 mod stimuli;
 mod workers;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Program;
-use workflow_engine::definition::{self, ActivityTypes, CustomType, Problem, ReadLimits};
+use workflow_engine::definition::{self, ActivityTypes, Appearance, CustomType, Problem, ReadLimits};
 
 use crate::pg::PgError;
 use crate::store::activity_types;
@@ -58,8 +58,16 @@ pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
 
 /// Compiles a document; one that just came in has the syntax of its scripts checked as well.
 pub fn compile(document: &Value, allow_unknown: bool, check_scripts: bool) -> Result<Program, Vec<Problem>> {
-    let limits = ReadLimits { max_nesting: guc::limits().max_nesting as usize, check_scripts };
-    definition::compile(document, &Registered, &limits, allow_unknown)
+    definition::compile(document, &Registered, &limits(check_scripts), allow_unknown)
+}
+
+/// How the activities of a document look, in the order of its compiled form.
+pub fn appearances(document: &Value) -> Vec<Appearance> {
+    definition::appearances(document, &Registered, &limits(false))
+}
+
+fn limits(check_scripts: bool) -> ReadLimits {
+    ReadLimits { max_nesting: guc::limits().max_nesting as usize, check_scripts }
 }
 
 /// The activity types that are written in SQL.

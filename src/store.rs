@@ -24,4 +24,5 @@ pub mod retention;
 pub mod routes;
 pub mod schedules;
 pub mod tasks;
+pub mod telling;
 pub mod triggers;

@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::program::{NodeIx, Program};
 
 mod activity;
+mod appearance;
 mod arguments;
 mod connections;
 mod content;
@@ -34,6 +35,7 @@ pub(crate) mod spelling;
 mod states;
 mod unavailable;
 
+pub use appearance::{Appearance, appearances};
 pub use content::same_content;
 pub use export::export;
 pub use expression::HostLanguage;

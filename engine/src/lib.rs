@@ -22,9 +22,11 @@ pub mod host;
 pub mod http;
 pub mod instance;
 pub mod journal;
+pub mod picture;
 pub mod program;
 pub mod schema;
 pub mod stimulus;
+pub mod story;
 pub mod trigger;
 pub mod value;
 

@@ -5,9 +5,9 @@ use uuid::Uuid;
 use workflow_engine::instance::Instance;
 use workflow_engine::journal::{self, EventKind};
 
-use crate::access::{self, Privilege};
+use crate::access;
 use crate::api::{object, on_fault, result};
-use crate::pg::{Call, PgError, Returned, role};
+use crate::pg::{Call, PgError, Returned};
 use crate::program;
 use crate::run::start::Request;
 use crate::run::{Session, cancel, not_null, resume, start, sweep};
@@ -94,11 +94,7 @@ fn state(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required(0, "instance_id")?;
     let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
     let compiled = program::of_version(row.definition_version_id)?;
-    let may_read =
-        access::is_member(role::current(), &row.owner) || access::may(role::current(), Privilege::Read, &compiled.row);
-    if !may_read {
-        return Err(PgError::new("42501", format!("permission denied for workflow instance {instance_id}")));
-    }
+    access::require_read(&row, &compiled)?;
     Ok(Returned::Json(shown(&row.instance, &compiled.program)))
 }
 

@@ -15,6 +15,7 @@ mod inputs;
 mod parallel_for_each;
 mod scheduled_command;
 mod scripts;
+mod seeing;
 mod state_machine;
 mod time;
 mod tokens;

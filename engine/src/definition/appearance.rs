@@ -1,0 +1,89 @@
+//! How a definition looks to people: what the Studio stores for the eye and the engine never reads.
+
+use serde_json::{Map, Value};
+
+use super::json::{member, text};
+use super::outline::Outline;
+use super::problem::Problems;
+use super::{ActivityTypes, ReadLimits};
+
+/// Farthest from the origin that a position counts, and the largest box.
+const MAX_POSITION: f64 = 100_000.0;
+const SIZES: std::ops::RangeInclusive<f64> = 24.0..=2_000.0;
+
+/// How one activity looks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Appearance {
+    /// Title that the author gave it.
+    pub title: Option<String>,
+    /// What the author wrote about it.
+    pub description: Option<String>,
+    /// Where its upper left corner stands in the Studio.
+    pub position: Option<(f64, f64)>,
+    /// Width and height in the Studio.
+    pub size: Option<(f64, f64)>,
+}
+
+/// How the activities of a document look, in the order of the compiled program's nodes.
+///
+/// Members of a wrong shape count as not there: nothing depends on them but a picture.
+pub fn appearances(document: &Value, types: &dyn ActivityTypes, limits: &ReadLimits) -> Vec<Appearance> {
+    let Value::Object(members) = document else {
+        return Vec::new();
+    };
+    let outline = Outline::read(members, types, limits, true, &mut Problems::checking_scripts(false));
+    outline.sketches.iter().map(|sketch| sketch.members().map(appearance).unwrap_or_default()).collect()
+}
+
+fn appearance(members: &Map<String, Value>) -> Appearance {
+    let metadata = object(members, "metadata");
+    let designer = metadata.and_then(|metadata| object(metadata, "designer"));
+    let pair = |name, a, b| {
+        let pair = designer.and_then(|designer| object(designer, name))?;
+        Some((number(pair, a)?, number(pair, b)?))
+    };
+    let words = |names: &[&str]| {
+        let places = [metadata, Some(members)];
+        let found = places.iter().flatten().flat_map(|place| names.iter().filter_map(|name| text(place, name)));
+        found.map(str::trim).find(|text| !text.is_empty()).map(str::to_owned)
+    };
+    Appearance {
+        title: words(&["displayText", "displayName", "title"]),
+        description: words(&["description"]),
+        position: pair("position", "x", "y").filter(|(x, y)| x.abs() <= MAX_POSITION && y.abs() <= MAX_POSITION),
+        size: pair("size", "width", "height").filter(|(width, height)| SIZES.contains(width) && SIZES.contains(height)),
+    }
+}
+
+fn object<'d>(members: &'d Map<String, Value>, name: &str) -> Option<&'d Map<String, Value>> {
+    member(members, name)?.as_object()
+}
+
+fn number(members: &Map<String, Value>, name: &str) -> Option<f64> {
+    member(members, name)?.as_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn titles_and_positions_are_found_and_nonsense_is_not_there() {
+        let document = json!({"root": {"type": "Flowchart", "activities": [
+            {"type": "WriteLine", "text": "a", "displayName": "Say it",
+             "metadata": {"designer": {"position": {"x": -4.5, "y": 7}, "size": {"width": 100, "height": 50}}}},
+            {"type": "WriteLine", "text": "b", "metadata": {"displayText": "First", "description": "why",
+             "designer": {"position": {"x": 1e300, "y": 7}, "size": {"width": 0, "height": 50}}}},
+            {"type": "WriteLine", "text": "c", "metadata": "none"}]}});
+        let found = appearances(&document, &(), &ReadLimits::default());
+        assert_eq!(found.len(), 4);
+        assert_eq!(found[1].title.as_deref(), Some("Say it"));
+        assert_eq!((found[1].position, found[1].size), (Some((-4.5, 7.0)), Some((100.0, 50.0))));
+        assert_eq!((found[2].title.as_deref(), found[2].description.as_deref()), (Some("First"), Some("why")));
+        assert_eq!((found[2].position, found[2].size), (None, None));
+        assert_eq!(found[3], Appearance::default());
+        assert!(appearances(&json!([]), &(), &ReadLimits::default()).is_empty());
+    }
+}

@@ -1,0 +1,177 @@
+//! From a program to boxes and arrows.
+//!
+//! Nodes stand in document order, parents before their children. The first pass goes forward and decides
+//! what each node looks like and in which frame it stands; the second goes backward and connects, children
+//! before their parents. So the depth of a definition costs no stack.
+
+use super::model::{Frame, Item, Picture, Shape};
+use super::{Caption, Progress, naming, text};
+use crate::definition::Appearance;
+use crate::program::{Node, NodeIx, Program};
+
+mod branches;
+mod connect;
+
+use branches::{is_decision, loop_of};
+
+/// Characters of a title and of a tooltip.
+const MAX_TITLE: usize = 120;
+const MAX_TOOLTIP: usize = 400;
+
+/// How a node appears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// A box.
+    Leaf,
+    /// A box with branches that stand beside it.
+    Head,
+    /// A box around its children, which are a flow of their own.
+    Frame,
+    /// No box: its children stand for it, one after the other.
+    Chain,
+}
+
+/// Makes the picture.
+pub(super) fn build(program: &Program, looks: &[Appearance], caption: Caption, progress: Option<&Progress>) -> Picture {
+    let mut builder = Builder::new(program, looks, progress);
+    builder.picture.caption = caption;
+    builder.picture.is_run = progress.is_some();
+    for ix in 0..program.nodes.len() {
+        builder.place(ix);
+    }
+    builder.connect();
+    builder.finish()
+}
+
+struct Builder<'p> {
+    program: &'p Program,
+    looks: &'p [Appearance],
+    progress: Option<&'p Progress>,
+    picture: Picture,
+    roles: Vec<Role>,
+    /// Frame that the content of a node stands in: the one that it is, or the one around it.
+    inner: Vec<usize>,
+    /// Box of each node that has one.
+    item_of: Vec<Option<usize>>,
+    /// Node of each box that has one.
+    node_of: Vec<Option<usize>>,
+    /// What each node holds, in whichever way.
+    children: Vec<Vec<NodeIx>>,
+}
+
+impl<'p> Builder<'p> {
+    fn new(program: &'p Program, looks: &'p [Appearance], progress: Option<&'p Progress>) -> Self {
+        let picture = Picture { frames: vec![Frame::default()], ..Picture::default() };
+        let (roles, inner, item_of, node_of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut children = vec![Vec::new(); program.nodes.len()];
+        for (ix, node) in (0u32..).zip(&program.nodes) {
+            if let Some(parent) = node.parent {
+                children[parent.0 as usize].push(NodeIx(ix));
+            }
+        }
+        Self { program, looks, progress, picture, roles, inner, item_of, node_of, children }
+    }
+
+    /// Decides how a node appears, and makes its box.
+    fn place(&mut self, ix: usize) {
+        let node = &self.program.nodes[ix];
+        let role = self.role(ix, node);
+        let frame = node.parent.map_or(0, |parent| self.inner[parent.0 as usize]);
+        self.roles.push(role);
+        let is_picture = ix == 0 && matches!(role, Role::Frame | Role::Chain);
+        let item = (role != Role::Chain && !is_picture).then(|| self.add(self.box_of(ix, node, frame, role), Some(ix)));
+        self.item_of.push(item);
+        let inner = match (role, item) {
+            (Role::Frame, Some(item)) => {
+                let inner = self.picture.frames.len();
+                self.picture.frames.push(Frame::default());
+                self.picture.items[item].inner = Some(inner);
+                inner
+            }
+            _ => frame,
+        };
+        self.inner.push(inner);
+    }
+
+    fn role(&self, ix: usize, node: &Node) -> Role {
+        if self.children[ix].is_empty() {
+            return if ix == 0 && node.flow.is_some() { Role::Frame } else { Role::Leaf };
+        }
+        let is_sequence = node.type_name == "Elsa.Sequence";
+        let above = node.parent.map(|parent| &self.program.nodes[parent.0 as usize]);
+        let has_title = self.looks.get(ix).is_some_and(|look| look.title.is_some());
+        if node.flow.is_some() || above.is_some_and(|above| above.flow.is_some()) {
+            Role::Frame
+        } else if is_sequence && !(has_title && ix > 0) {
+            Role::Chain
+        } else if is_sequence {
+            Role::Frame
+        } else {
+            Role::Head
+        }
+    }
+
+    fn box_of(&self, ix: usize, node: &Node, frame: usize, role: Role) -> Item {
+        let look = self.looks.get(ix);
+        let (title, kind) = (naming::title(node, look), naming::kind(node));
+        let description = look.and_then(|look| look.description.as_deref()).unwrap_or_default();
+        let more = if description.is_empty() { String::new() } else { format!(" – {description}") };
+        Item {
+            frame,
+            inner: None,
+            shape: shape(node, role),
+            title: text::one_line(title, MAX_TITLE),
+            tooltip: text::one_line(&format!("{title} ({kind}){more}"), MAX_TOOLTIP),
+            kind,
+            is_trigger: node.can_start_workflow,
+            standing: self.progress.map(|progress| progress.standing(NodeIx(ix as u32))),
+            position: look.and_then(|look| look.position),
+            size: look.and_then(|look| look.size),
+        }
+    }
+
+    fn add(&mut self, item: Item, node: Option<usize>) -> usize {
+        self.picture.items.push(item);
+        self.node_of.push(node);
+        self.picture.items.len() - 1
+    }
+
+    /// Sorts boxes and arrows into their frames.
+    fn finish(mut self) -> Picture {
+        let picture = &mut self.picture;
+        // Stable: what leaves one box stays in the order of its branches.
+        picture.edges.sort_by_key(|edge| edge.source);
+        for (ix, item) in picture.items.iter().enumerate() {
+            picture.frames[item.frame].items.push(ix);
+        }
+        for (ix, edge) in picture.edges.iter().enumerate() {
+            picture.frames[picture.items[edge.source].frame].edges.push(ix);
+        }
+        for frame in &mut picture.frames {
+            let mut boxes = frame.items.iter().map(|ix| &picture.items[*ix]).peekable();
+            let some = boxes.peek().is_some();
+            frame.is_placed = some && boxes.all(|item| item.position.is_some() || item.shape == Shape::Dot);
+        }
+        self.picture
+    }
+}
+
+fn shape(node: &Node, role: Role) -> Shape {
+    match role {
+        Role::Frame => return Shape::Frame,
+        Role::Leaf | Role::Head | Role::Chain => {}
+    }
+    if loop_of(node).is_some() {
+        Shape::Loop
+    } else if is_decision(node) {
+        Shape::Decision
+    } else if node.terminal || matches!(node.type_name.as_str(), "Elsa.Start" | "Elsa.End") {
+        Shape::End
+    } else if role == Role::Head && !node.children.is_empty()
+        || matches!(node.type_name.as_str(), "Elsa.FlowFork" | "Elsa.FlowJoin")
+    {
+        Shape::Fork
+    } else {
+        Shape::Activity
+    }
+}

@@ -1,0 +1,60 @@
+//! The only place that knows in which ways a node holds others.
+
+use crate::program::{Node, NodeIx};
+
+/// Types that run their body again and again, and what leads into it.
+const LOOPS: [(&str, &str); 3] = [("Elsa.While", "True"), ("Elsa.For", ""), ("Elsa.ForEach", "")];
+
+/// Ports that run for what happens meanwhile; the flow itself goes on behind the activity that has them.
+const ASIDES: [(&str, &str); 2] = [("childCompleted", "each child"), ("childFaulted", "each fault")];
+
+/// The list of parts between which the flow decides.
+const CASES: &str = "cases";
+
+/// What leads into the body of a loop; `None` if it is none.
+pub(super) fn loop_of(node: &Node) -> Option<&'static str> {
+    LOOPS.iter().find(|(name, _)| *name == node.type_name).map(|(_, label)| *label)
+}
+
+/// Whether the flow can go on from it in several ways.
+pub(super) fn is_decision(node: &Node) -> bool {
+    let descriptor = node.activity.descriptor();
+    let chooses = |port: &&str| matches!(*port, "then" | "else" | "default");
+    descriptor.parts.iter().any(|list| list.name == CASES)
+        || descriptor.outcomes.contains(&"True")
+        || descriptor.ports.iter().any(chooses)
+}
+
+/// Whether a branch with this label runs beside the flow.
+pub(super) fn is_aside(label: &str) -> bool {
+    ASIDES.iter().any(|(_, aside)| *aside == label)
+}
+
+/// The branches of a node with what leads into them, those that are not filled in included where they
+/// mean that the flow goes past.
+pub(super) fn branches(node: &Node) -> Vec<(String, Option<NodeIx>)> {
+    let descriptor = node.activity.descriptor();
+    let mut branches = Vec::new();
+    for (list, parts) in descriptor.parts.iter().zip(&node.parts) {
+        for part in parts {
+            let texts: Vec<&str> = part.texts.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+            // A case without an activity is a way past, a state or transition without one is not.
+            let ports = part.ports.iter().filter(|child| child.is_some() || list.name == CASES);
+            branches.extend(ports.map(|child| (texts.join(" → "), *child)));
+        }
+    }
+    for (name, child) in descriptor.ports.iter().zip(&node.ports) {
+        let label = match *name {
+            "then" => "True",
+            "else" => "False",
+            "default" => "Default",
+            "body" => loop_of(node).unwrap_or_default(),
+            other => ASIDES.iter().find(|(port, _)| port == &other).map_or(other, |(_, label)| label),
+        };
+        if child.is_some() || matches!(*name, "then" | "else" | "default") {
+            branches.push((label.to_owned(), *child));
+        }
+    }
+    branches.extend(node.children.iter().map(|child| (String::new(), Some(*child))));
+    branches
+}

@@ -1,0 +1,119 @@
+//! Tracks in the gap between two layers: which horizontal line runs above which.
+//!
+//! Lines that leave one box, and lines that come into one, share a track, so that a fork looks like one.
+//! Two lines of different origin share a track only where they do not meet. Where one comes down at the place
+//! at which another begins, the one that begins there runs above.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Tracks in one gap; what needs more lies on top of others.
+const MAX_TRACKS: usize = 60;
+
+/// Space between lines that share a track.
+const APART: i64 = 10;
+
+/// Lines that belong together.
+#[derive(Clone, Debug)]
+pub struct Bundle {
+    /// From where to where it runs.
+    pub from: f64,
+    /// From where to where it runs.
+    pub to: f64,
+    /// Where it goes up.
+    pub tops: Vec<i64>,
+    /// Where it goes down.
+    pub bottoms: Vec<i64>,
+}
+
+impl Default for Bundle {
+    fn default() -> Self {
+        Self { from: f64::MAX, to: f64::MIN, tops: Vec::new(), bottoms: Vec::new() }
+    }
+}
+
+impl Bundle {
+    /// Adds a place where it goes up or down.
+    pub fn add(&mut self, x: f64, up: Option<bool>) {
+        self.from = self.from.min(x);
+        self.to = self.to.max(x);
+        match up {
+            Some(true) => self.tops.push(x.round() as i64),
+            Some(false) => self.bottoms.push(x.round() as i64),
+            None => {}
+        }
+    }
+
+    fn is_straight(&self) -> bool {
+        self.to - self.from < 0.75
+    }
+}
+
+/// A track for each bundle, and how many there are. Straight lines need none.
+pub fn tracks(bundles: &[Bundle]) -> (Vec<usize>, usize) {
+    let above = constraints(bundles);
+    let mut taken: Vec<BTreeMap<i64, i64>> = Vec::new();
+    let mut track = vec![0; bundles.len()];
+    for ix in in_order(bundles, &above) {
+        let bundle = &bundles[ix];
+        if bundle.is_straight() {
+            continue;
+        }
+        let least = above[ix].iter().map(|other| track[*other] + 1).max().unwrap_or(0).min(MAX_TRACKS - 1);
+        let (from, to) = (bundle.from.floor() as i64 - APART, bundle.to.ceil() as i64 + APART);
+        let free = (least..MAX_TRACKS).find(|track| taken.get(*track).is_none_or(|taken| is_free(taken, from, to)));
+        let found = free.unwrap_or(MAX_TRACKS - 1);
+        if taken.len() <= found {
+            taken.resize_with(found + 1, BTreeMap::new);
+        }
+        taken[found].insert(from, to);
+        track[ix] = found;
+    }
+    (track, taken.len())
+}
+
+fn is_free(taken: &BTreeMap<i64, i64>, from: i64, to: i64) -> bool {
+    taken.range(..=to).next_back().is_none_or(|(_, end)| *end < from)
+}
+
+/// For each bundle those that must run above it.
+fn constraints(bundles: &[Bundle]) -> Vec<BTreeSet<usize>> {
+    let mut begins: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
+    for (ix, bundle) in bundles.iter().enumerate().filter(|(_, bundle)| !bundle.is_straight()) {
+        for x in &bundle.tops {
+            begins.entry(*x).or_default().push(ix);
+        }
+    }
+    let mut above = vec![BTreeSet::new(); bundles.len()];
+    for (ix, bundle) in bundles.iter().enumerate().filter(|(_, bundle)| !bundle.is_straight()) {
+        for x in &bundle.bottoms {
+            let near = begins.range(x - 6..=x + 6).flat_map(|(_, others)| others);
+            above[ix].extend(near.copied().filter(|other| *other != ix));
+        }
+    }
+    above
+}
+
+/// What must run above comes first; where that is a circle, the shortest.
+fn in_order(bundles: &[Bundle], above: &[BTreeSet<usize>]) -> Vec<usize> {
+    let mut below = vec![Vec::new(); bundles.len()];
+    let mut missing: Vec<usize> = above.iter().map(BTreeSet::len).collect();
+    for (ix, others) in above.iter().enumerate() {
+        for other in others {
+            below[*other].push(ix);
+        }
+    }
+    let length = |ix: usize| (bundles[ix].to - bundles[ix].from).round() as i64;
+    let mut waiting: BTreeSet<(usize, i64, usize)> =
+        (0..bundles.len()).map(|ix| (missing[ix], length(ix), ix)).collect();
+    let mut order = Vec::with_capacity(bundles.len());
+    while let Some((_, _, ix)) = waiting.pop_first() {
+        order.push(ix);
+        for next in &below[ix] {
+            if waiting.remove(&(missing[*next], length(*next), *next)) {
+                missing[*next] -= 1;
+                waiting.insert((missing[*next], length(*next), *next));
+            }
+        }
+    }
+    order
+}

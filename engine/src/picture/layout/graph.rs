@@ -1,0 +1,111 @@
+//! Boxes and arrows of one frame as a layout sees them: sizes in, places out.
+
+use super::{Area, layers, order, place, route, studio};
+
+/// What is to be laid out.
+#[derive(Debug, Default)]
+pub struct Graph {
+    /// Width and height of each box.
+    pub sizes: Vec<(f64, f64)>,
+    /// Arrows between them.
+    pub arrows: Vec<Arrow>,
+    /// Box at which it begins.
+    pub start: Option<usize>,
+    /// Places in the Studio.
+    pub given: Vec<Option<Given>>,
+}
+
+/// A place in the Studio.
+#[derive(Clone, Copy, Debug)]
+pub struct Given {
+    /// Upper left corner.
+    pub corner: (f64, f64),
+    /// Size, if the Studio says so.
+    pub size: Option<(f64, f64)>,
+}
+
+/// An arrow between two boxes.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrow {
+    /// Where it begins.
+    pub source: usize,
+    /// Where it ends.
+    pub target: usize,
+    /// Size of its label.
+    pub label: Option<(f64, f64)>,
+}
+
+/// Where everything stands.
+#[derive(Debug, Default)]
+pub struct Placed {
+    /// Size of the whole.
+    pub width: f64,
+    /// Size of the whole.
+    pub height: f64,
+    /// Upper left corner of each box.
+    pub corners: Vec<(f64, f64)>,
+    /// Way of each arrow.
+    pub ways: Vec<Way>,
+}
+
+/// The way of an arrow.
+#[derive(Clone, Debug, Default)]
+pub struct Way {
+    /// Its corners, from source to target.
+    pub points: Vec<(f64, f64)>,
+    /// Where its label stands.
+    pub label: Option<Area>,
+}
+
+impl Graph {
+    /// Lays it out: as the Studio has it if that is wanted and possible, else in layers.
+    pub fn placed(&self, as_given: bool) -> Placed {
+        if self.sizes.is_empty() {
+            return Placed { width: 40.0, height: 16.0, ..Placed::default() };
+        }
+        as_given.then(|| studio::place(self)).flatten().unwrap_or_else(|| self.layered())
+    }
+
+    /// Layers from top to bottom, or from left to right where that makes the better page.
+    fn layered(&self) -> Placed {
+        let ranks = layers::ranks(self);
+        if layers::is_better_sideways(self, &ranks) {
+            let turned = self.turned();
+            run(&turned, &ranks).turned()
+        } else {
+            run(self, &ranks)
+        }
+    }
+
+    /// The same with x and y exchanged.
+    fn turned(&self) -> Self {
+        let turn = |(a, b): (f64, f64)| (b, a);
+        Self {
+            sizes: self.sizes.iter().copied().map(turn).collect(),
+            arrows: self.arrows.iter().map(|arrow| Arrow { label: arrow.label.map(turn), ..*arrow }).collect(),
+            start: self.start,
+            given: Vec::new(),
+        }
+    }
+}
+
+fn run(graph: &Graph, ranks: &layers::Ranks) -> Placed {
+    let mut layers = layers::Layers::new(graph, ranks);
+    order::arrange(&mut layers);
+    let across = place::place(&layers);
+    route::route(graph, &layers, &across)
+}
+
+impl Placed {
+    fn turned(self) -> Self {
+        let turn = |(a, b): (f64, f64)| (b, a);
+        let way =
+            |way: Way| Way { points: way.points.into_iter().map(turn).collect(), label: way.label.map(Area::turned) };
+        Self {
+            width: self.height,
+            height: self.width,
+            corners: self.corners.into_iter().map(turn).collect(),
+            ways: self.ways.into_iter().map(way).collect(),
+        }
+    }
+}

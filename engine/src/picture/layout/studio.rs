@@ -1,0 +1,230 @@
+//! Boxes where the Studio has them. Only the ways of the arrows are looked for.
+
+use super::Area;
+use super::graph::{Arrow, Graph, Placed, Way};
+use super::route::simplified;
+
+/// Space that must be between two boxes, else the picture is laid out anew.
+const APART: f64 = 6.0;
+/// Space between a way and what it goes around.
+const AROUND: f64 = 22.0;
+/// Boxes that are looked at in this way; more are laid out anew.
+const MAX_BOXES: usize = 2_000;
+/// Looks at whether a way runs through a box that one picture may cost; beyond that the first way is taken.
+const MAX_LOOKS: usize = 2_000_000;
+
+/// How far everything may be drawn apart so that boxes get the room that their texts want.
+const STRETCHES: [f64; 12] = [1.0, 1.07, 1.14, 1.21, 1.28, 1.35, 1.45, 1.55, 1.7, 1.9, 2.2, 2.6];
+/// Space beside and under a box that has the room it wants, and beside a label.
+const ROOMY: (f64, f64) = (32.0, 14.0);
+const BESIDE_LABEL: f64 = 16.0;
+/// Boxes whose middles differ by less stand in one line.
+const IN_LINE: f64 = 15.0;
+
+/// Places everything as given; `None` if boxes would overlap.
+pub fn place(graph: &Graph) -> Option<Placed> {
+    if graph.sizes.len() > MAX_BOXES {
+        return None;
+    }
+    let boxes = boxes(graph)?;
+    let mut looks = MAX_LOOKS;
+    let ways: Vec<Vec<(f64, f64)>> = graph.arrows.iter().map(|arrow| way(arrow, &boxes, &mut looks)).collect();
+    let mut taken = boxes.clone();
+    let mut labels = Vec::with_capacity(ways.len());
+    for (ix, arrow) in graph.arrows.iter().enumerate() {
+        let label = arrow.label.map(|size| label(size, ix, &ways, &taken, &mut looks));
+        taken.extend(label);
+        labels.push(label);
+    }
+    let ways = ways.into_iter().zip(labels).map(|(points, label)| Way { points, label }).collect();
+    Some(moved_home(boxes, ways))
+}
+
+/// Boxes as large as their texts want, around the middles that the Studio has, drawn apart where that is needed.
+fn boxes(graph: &Graph) -> Option<Vec<Area>> {
+    let mut middles = Vec::with_capacity(graph.sizes.len());
+    for (given, size) in graph.given.iter().zip(&graph.sizes) {
+        middles.push(given.map(|given| {
+            let (width, height) = given.size.unwrap_or(*size);
+            (given.corner.0 + width / 2.0, given.corner.1 + height / 2.0)
+        }));
+    }
+    line_up(&mut middles, |middle| &mut middle.0);
+    line_up(&mut middles, |middle| &mut middle.1);
+    let stretched = |across: f64, down: f64| {
+        let area = |(ix, size): (usize, &(f64, f64))| {
+            let (x, y) = middles[ix]?;
+            Some(Area::new(x * across - size.0 / 2.0, y * down - size.1 / 2.0, size.0, size.1))
+        };
+        let boxes: Vec<Option<Area>> = graph.sizes.iter().enumerate().map(area).collect();
+        boxes.iter().enumerate().map(|(ix, area)| area.or_else(|| beside(graph, &boxes, ix))).collect()
+    };
+    let pairs = STRETCHES.into_iter().flat_map(|across| [(across, 1.0), (across, 1.3)]);
+    let all: Vec<Vec<Area>> = pairs.filter_map(|(across, down)| stretched(across, down)).collect();
+    let labels = graph.arrows.iter().filter_map(|arrow| arrow.label);
+    let across = labels.map(|label| label.0 + BESIDE_LABEL).fold(ROOMY.0, f64::max);
+    let is_well = |boxes: &Vec<Area>, space| {
+        let own = boxes.iter().zip(&graph.given).filter(|(_, given)| given.is_some());
+        !overlapping(own.map(|(area, _)| *area), space) && !overlapping(boxes.iter().copied(), (APART, APART))
+    };
+    let spaces = [(across, ROOMY.1), ROOMY, (APART, APART)];
+    let found = spaces.into_iter().find_map(|space| all.iter().position(|boxes| is_well(boxes, space)))?;
+    all.into_iter().nth(found)
+}
+
+/// Puts in one line what nearly is.
+fn line_up(middles: &mut [Option<(f64, f64)>], part: impl Fn(&mut (f64, f64)) -> &mut f64) {
+    let mut sorted: Vec<&mut f64> = middles.iter_mut().flatten().map(part).collect();
+    sorted.sort_by(|a, b| a.total_cmp(b));
+    let mut first = f64::MIN;
+    for value in sorted {
+        if *value - first < IN_LINE {
+            *value = first;
+        } else {
+            first = *value;
+        }
+    }
+}
+
+/// Where a box stands that the Studio does not have: left of what it leads to.
+fn beside(graph: &Graph, boxes: &[Option<Area>], ix: usize) -> Option<Area> {
+    let next = boxes[graph.arrows.iter().find(|arrow| arrow.source == ix)?.target]?;
+    let size = graph.sizes[ix];
+    Some(Area::new(next.x - size.0 - 34.0, next.middle().1 - size.1 / 2.0, size.0, size.1))
+}
+
+fn overlapping(boxes: impl Iterator<Item = Area>, (across, down): (f64, f64)) -> bool {
+    let wide =
+        |area: Area| Area::new(area.x - across / 2.0, area.y - down / 2.0, area.width + across, area.height + down);
+    let mut sorted: Vec<Area> = boxes.map(wide).collect();
+    sorted.sort_by(|a, b| a.x.total_cmp(&b.x));
+    sorted.iter().enumerate().any(|(at, area)| {
+        let near = sorted[at + 1..].iter().take_while(|other| other.x < area.right());
+        near.into_iter().any(|other| area.overlaps(*other))
+    })
+}
+
+/// The way with the least trouble: boxes run through, then corners, then length.
+fn way(arrow: &Arrow, boxes: &[Area], looks: &mut usize) -> Vec<(f64, f64)> {
+    let (source, target) = (boxes[arrow.source], boxes[arrow.target]);
+    let cost = |points: &Vec<(f64, f64)>, looks: &mut usize| {
+        let mut hits = 0;
+        for (ix, area) in boxes.iter().enumerate() {
+            // A way may touch its own boxes with its ends only.
+            let parts = points
+                .windows(2)
+                .enumerate()
+                .filter(|(at, _)| !(ix == arrow.source && *at == 0 || ix == arrow.target && *at + 2 == points.len()));
+            let room = if ix == arrow.source || ix == arrow.target { -1.0 } else { 5.0 };
+            hits += parts.filter(|(_, part)| segment(part).overlaps(area.grown(room))).count();
+        }
+        *looks = looks.saturating_sub(boxes.len());
+        let length: f64 =
+            points.windows(2).map(|part| (part[0].0 - part[1].0).abs() + (part[0].1 - part[1].1).abs()).sum();
+        hits as f64 * 2_000.0 + points.len() as f64 * 45.0 + length
+    };
+    let mut best: Option<(f64, Vec<(f64, f64)>)> = None;
+    for points in candidates(source, target) {
+        let points = simplified(points);
+        if *looks == 0 {
+            return best.map_or(points, |(_, points)| points);
+        }
+        let cost = cost(&points, looks);
+        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+            best = Some((cost, points));
+        }
+    }
+    best.map(|(_, points)| points).unwrap_or_default()
+}
+
+fn segment(part: &[(f64, f64)]) -> Area {
+    let (a, b) = (part[0], part[1]);
+    Area::new(a.0.min(b.0) - 0.5, a.1.min(b.1) - 0.5, (a.0 - b.0).abs() + 1.0, (a.1 - b.1).abs() + 1.0)
+}
+
+/// Ways that make sense, the usual one of the Studio (out at the right, in at the left) first.
+fn candidates(source: Area, target: Area) -> Vec<Vec<(f64, f64)>> {
+    let ((sx, sy), (tx, ty)) = (source.middle(), target.middle());
+    let mut ways = Vec::new();
+    if target.x >= source.right() + APART {
+        for share in [0.5, 0.25, 0.75] {
+            let x = source.right() + (target.x - source.right()) * share;
+            ways.push(vec![(source.right(), sy), (x, sy), (x, ty), (target.x, ty)]);
+        }
+    }
+    for (out, into, free) in [
+        (source.bottom(), target.y, target.y >= source.bottom() + AROUND),
+        (source.y, target.bottom(), source.y >= target.bottom() + AROUND),
+    ] {
+        if free {
+            for share in [0.5, 0.25, 0.75] {
+                let y = out + (into - out) * share;
+                ways.push(vec![(sx, out), (sx, y), (tx, y), (tx, into)]);
+            }
+        }
+    }
+    let edge = |area: Area, down: bool| if down { area.bottom() } else { area.y };
+    if tx > source.right() + AROUND && (ty - sy).abs() > target.height / 2.0 + AROUND {
+        ways.push(vec![(source.right(), sy), (tx, sy), (tx, edge(target, ty < sy))]);
+    }
+    if target.x > sx + AROUND && (ty - sy).abs() > source.height / 2.0 + AROUND {
+        ways.push(vec![(sx, edge(source, ty > sy)), (sx, ty), (target.x, ty)]);
+    }
+    for away in [AROUND, 2.0 * AROUND, 4.0 * AROUND, 8.0 * AROUND] {
+        let (above, below) = (source.y.min(target.y) - away, source.bottom().max(target.bottom()) + away);
+        let (left, right) = (source.x.min(target.x) - away, source.right().max(target.right()) + away);
+        if source == target {
+            ways.push(vec![(source.right(), sy), (right, sy), (right, below), (tx, below), (tx, target.bottom())]);
+            continue;
+        }
+        ways.push(vec![(sx, source.y), (sx, above), (tx, above), (tx, target.y)]);
+        ways.push(vec![(sx, source.bottom()), (sx, below), (tx, below), (tx, target.bottom())]);
+        ways.push(vec![(source.right(), sy), (right, sy), (right, ty), (target.right(), ty)]);
+        ways.push(vec![(source.x, sy), (left, sy), (left, ty), (target.x, ty)]);
+    }
+    ways
+}
+
+/// On a part of the way that belongs to no other, where nothing stands.
+fn label(size: (f64, f64), ix: usize, ways: &[Vec<(f64, f64)>], taken: &[Area], looks: &mut usize) -> Area {
+    let at = |part: &[(f64, f64)], share: f64| {
+        let (a, b) = (part[0], part[1]);
+        let (x, y) = (a.0 + (b.0 - a.0) * share, a.1 + (b.1 - a.1) * share);
+        Area::new(x - size.0 / 2.0, y - size.1 / 2.0, size.0, size.1)
+    };
+    let mut first = None;
+    for share in [0.5, 0.35, 0.65, 0.2, 0.8] {
+        for part in ways[ix].windows(2) {
+            let area = at(part, share);
+            first = first.or(Some(area));
+            *looks = looks.saturating_sub(taken.len() + ways.len());
+            let is_free = !taken.iter().any(|other| area.grown(2.0).overlaps(*other))
+                && !ways.iter().enumerate().any(|(other, way)| {
+                    other != ix && way.windows(2).any(|part| segment(part).overlaps(area.grown(-2.0)))
+                });
+            if *looks == 0 || is_free {
+                return area;
+            }
+        }
+    }
+    first.unwrap_or_default()
+}
+
+/// Moves all of it so that it begins at the origin.
+fn moved_home(boxes: Vec<Area>, mut ways: Vec<Way>) -> Placed {
+    let points = ways.iter().flat_map(|way| &way.points).map(|(x, y)| Area::new(*x, *y, 0.0, 0.0));
+    let all = boxes.iter().copied().chain(points).chain(ways.iter().filter_map(|way| way.label));
+    let (mut left, mut top, mut right, mut bottom) = (f64::MAX, f64::MAX, f64::MIN, f64::MIN);
+    for area in all {
+        (left, top) = (left.min(area.x), top.min(area.y));
+        (right, bottom) = (right.max(area.right()), bottom.max(area.bottom()));
+    }
+    for way in &mut ways {
+        way.label = way.label.map(|label| label.moved(-left, -top));
+        for point in &mut way.points {
+            *point = (point.0 - left, point.1 - top);
+        }
+    }
+    let corners = boxes.iter().map(|area| (area.x - left, area.y - top)).collect();
+    Placed { width: right - left, height: bottom - top, corners, ways }
+}

@@ -1,0 +1,89 @@
+//! What is in a picture, before anything has a place.
+
+use super::{Caption, Standing};
+
+/// Boxes and arrows, in frames.
+#[derive(Debug, Default)]
+pub struct Picture {
+    pub(super) caption: Caption,
+    /// Whether it shows a run.
+    pub(super) is_run: bool,
+    /// The first is the picture itself; an inner frame stands behind the one that holds it.
+    pub(super) frames: Vec<Frame>,
+    pub(super) items: Vec<Item>,
+    /// Both ends of an edge are in the same frame.
+    pub(super) edges: Vec<Edge>,
+}
+
+/// A flow of its own.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    /// Its boxes.
+    pub items: Vec<usize>,
+    /// Its arrows.
+    pub edges: Vec<usize>,
+    /// Where it begins.
+    pub start: Option<usize>,
+    /// Whether every box that stands for an activity has a place in the Studio.
+    pub is_placed: bool,
+}
+
+/// A box.
+#[derive(Debug, Default)]
+pub(super) struct Item {
+    /// The frame it stands in.
+    pub frame: usize,
+    /// The frame that it is.
+    pub inner: Option<usize>,
+    /// How it looks.
+    pub shape: Shape,
+    /// What it is called.
+    pub title: String,
+    /// What it is; the line under the title.
+    pub kind: String,
+    /// The whole truth, for a tooltip.
+    pub tooltip: String,
+    /// Whether it starts the workflow.
+    pub is_trigger: bool,
+    /// How it stands in this run.
+    pub standing: Option<Standing>,
+    /// Place in the Studio.
+    pub position: Option<(f64, f64)>,
+    /// Size in the Studio.
+    pub size: Option<(f64, f64)>,
+}
+
+/// How a box looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// An ordinary activity.
+    #[default]
+    Activity,
+    /// It has several ways out.
+    Decision,
+    /// The head of a loop.
+    Loop,
+    /// It ends something.
+    End,
+    /// Branches begin or meet.
+    Fork,
+    /// A bar at which branches meet.
+    Bar,
+    /// The dot at which the picture begins.
+    Dot,
+    /// It holds a flow of its own.
+    Frame,
+}
+
+/// An arrow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Edge {
+    /// Box it leaves.
+    pub source: usize,
+    /// Box it leads to.
+    pub target: usize,
+    /// Outcome; empty where it goes without saying.
+    pub label: String,
+    /// Whether this run went along it; `None` for a definition.
+    pub taken: Option<bool>,
+}

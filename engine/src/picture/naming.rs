@@ -1,0 +1,53 @@
+//! What an activity is called, and what is said about it in a line.
+
+use super::text;
+use crate::activity::catalogue::short_name;
+use crate::definition::Appearance;
+use crate::program::{Expression, ExpressionKind, Node};
+
+/// Characters of a line.
+const MAX_LINE: usize = 120;
+
+/// Its title: the one that the author gave it in the Studio, its name, or its id. A name that the Studio made up
+/// says less than the id.
+pub(crate) fn title<'n>(node: &'n Node, look: Option<&'n Appearance>) -> &'n str {
+    let name = node.name.as_deref().filter(|name| !name.trim().is_empty() && !is_made_up(name, &node.type_name));
+    look.and_then(|look| look.title.as_deref()).or(name).unwrap_or(&node.id)
+}
+
+/// Its type, and what says most about it beside that.
+pub(crate) fn kind(node: &Node) -> String {
+    let kind = short_name(&node.type_name);
+    let line = match detail(node) {
+        Some(detail) => format!("{kind} · {detail}"),
+        None => kind.to_owned(),
+    };
+    text::one_line(&line, MAX_LINE)
+}
+
+/// Whether a name is the type and a number, as the Studio fills it in.
+fn is_made_up(name: &str, type_name: &str) -> bool {
+    let kind = type_name.rsplit('.').next().unwrap_or(type_name);
+    name.strip_prefix(kind).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// What says most about an activity beside its type: the first of its inputs that can be told in a line.
+fn detail(node: &Node) -> Option<String> {
+    if let Some(variable) = &node.variable {
+        return Some(variable.clone());
+    }
+    let line = node.inputs.iter().flatten().find_map(told)?;
+    Some(text::one_line(&line, MAX_LINE)).filter(|line| !line.is_empty())
+}
+
+fn told(input: &Expression) -> Option<String> {
+    match &input.kind {
+        ExpressionKind::Literal(value) if value.is_string() => value.as_str().map(str::to_owned),
+        ExpressionKind::Literal(value) if value.is_number() => Some(value.to_string()),
+        ExpressionKind::Literal(_) | ExpressionKind::Object(_) | ExpressionKind::Text(_) => None,
+        ExpressionKind::Variable(name) | ExpressionKind::Input(name) => Some(name.clone()),
+        ExpressionKind::JavaScript(source) | ExpressionKind::Sql(source) => Some(source.to_string()),
+        ExpressionKind::Liquid(template) => Some(template.source().to_owned()),
+        ExpressionKind::SqlTemplate(template) => Some(template.statement().to_owned()),
+    }
+}

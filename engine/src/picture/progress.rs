@@ -1,0 +1,188 @@
+//! How far a run has come, from its journal and from what is still open.
+
+use std::collections::{BTreeSet, HashMap};
+
+use uuid::Uuid;
+
+use crate::activity::catalogue::short_name;
+use crate::instance::{ActivityStatus, Json, State};
+use crate::journal::{Event, EventKind};
+use crate::program::{NodeIx, Program};
+
+/// Outcomes of one activity that are remembered; more cannot be drawn.
+const MAX_OUTCOMES: usize = 100;
+
+/// How one activity stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The run has not come to it.
+    Unreached,
+    /// Begun, and something inside it waits.
+    Open,
+    /// Ended, that many times.
+    Ran(u64),
+    /// Waits to be resumed.
+    Waits,
+    /// A fault stopped it.
+    Faulted,
+    /// Begun and taken back.
+    Cancelled,
+}
+
+/// What a run has done with each activity.
+///
+/// Journal events name activities by id. Where an id occurs on several levels, the event goes to the one
+/// whose parent is open.
+#[derive(Debug)]
+pub struct Progress {
+    nodes: Vec<Trace>,
+    by_id: HashMap<String, Vec<NodeIx>>,
+    parents: Vec<Option<NodeIx>>,
+    types: Vec<String>,
+    executions: HashMap<Uuid, NodeIx>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Trace {
+    begun: u64,
+    ended: u64,
+    open: u64,
+    waits: bool,
+    faulted: bool,
+    is_open: bool,
+    outcomes: BTreeSet<String>,
+}
+
+impl Progress {
+    /// A run that has done nothing yet.
+    pub fn new(program: &Program) -> Self {
+        let mut by_id: HashMap<String, Vec<NodeIx>> = HashMap::new();
+        for (ix, node) in (0u32..).zip(&program.nodes) {
+            by_id.entry(node.id.clone()).or_default().push(NodeIx(ix));
+        }
+        Self {
+            nodes: vec![Trace::default(); program.nodes.len()],
+            by_id,
+            parents: program.nodes.iter().map(|node| node.parent).collect(),
+            types: program.nodes.iter().map(|node| short_name(&node.type_name).to_owned()).collect(),
+            executions: HashMap::new(),
+        }
+    }
+
+    /// Takes in the next event of the journal.
+    pub fn event(&mut self, event: &Event) {
+        let Some(ix) = self.node_of(event) else { return };
+        match event.kind {
+            EventKind::Started | EventKind::BookmarkCreated | EventKind::Faulted => self.begin(ix, event),
+            EventKind::Completed => {
+                self.begin(ix, event);
+                self.end(ix, event);
+                let trace = &mut self.nodes[ix.0 as usize];
+                trace.ended += 1;
+                note_outcomes(&mut trace.outcomes, event.data.as_ref());
+            }
+            EventKind::Canceled => {
+                self.begin(ix, event);
+                self.end(ix, event);
+            }
+            EventKind::WorkflowStarted
+            | EventKind::WorkflowResumed
+            | EventKind::WorkflowSuspended
+            | EventKind::WorkflowFinished
+            | EventKind::WorkflowFaulted
+            | EventKind::WorkflowCancelled
+            | EventKind::WorkflowRetried
+            | EventKind::Resumed
+            | EventKind::Line
+            | EventKind::Published
+            | EventKind::Note
+            | EventKind::StartRefused
+            | EventKind::ChildStarted => {}
+        }
+    }
+
+    /// Takes in what is open now.
+    pub fn open(&mut self, state: &State) {
+        for context in state.contexts.values() {
+            if let Some(trace) = self.nodes.get_mut(context.node.0 as usize) {
+                trace.begun = trace.begun.max(1);
+                trace.is_open = true;
+                trace.waits |= context.bookmarks > 0;
+                trace.faulted |= context.status == ActivityStatus::Faulted;
+            }
+        }
+    }
+
+    /// How an activity stands.
+    pub fn standing(&self, node: NodeIx) -> Standing {
+        match self.nodes.get(node.0 as usize) {
+            Some(trace) if trace.faulted => Standing::Faulted,
+            Some(trace) if trace.waits => Standing::Waits,
+            Some(trace) if trace.is_open => Standing::Open,
+            Some(trace) if trace.ended > 0 => Standing::Ran(trace.ended),
+            Some(trace) if trace.begun > 0 => Standing::Cancelled,
+            Some(_) | None => Standing::Unreached,
+        }
+    }
+
+    /// How often it began.
+    pub(super) fn begun(&self, node: NodeIx) -> u64 {
+        self.nodes.get(node.0 as usize).map_or(0, |trace| trace.begun)
+    }
+
+    /// Whether it ended at least once.
+    pub(super) fn has_ended(&self, node: NodeIx) -> bool {
+        self.nodes.get(node.0 as usize).is_some_and(|trace| trace.ended > 0)
+    }
+
+    /// Whether it ended with this outcome at least once.
+    pub(super) fn had_outcome(&self, node: NodeIx, outcome: &str) -> bool {
+        self.nodes.get(node.0 as usize).is_some_and(|trace| trace.outcomes.contains(outcome))
+    }
+
+    fn node_of(&self, event: &Event) -> Option<NodeIx> {
+        let execution = event.activity_instance_id?;
+        if let Some(known) = self.executions.get(&execution) {
+            return Some(*known);
+        }
+        let candidates = self.by_id.get(&event.activity_id)?;
+        let fits = |ix: &&NodeIx| self.types[ix.0 as usize] == event.activity_type;
+        let inside =
+            |ix: &&NodeIx| self.parents[ix.0 as usize].is_none_or(|parent| self.nodes[parent.0 as usize].open > 0);
+        let found = candidates.iter().filter(fits).find(inside);
+        found.or_else(|| candidates.iter().find(fits)).or(candidates.first()).copied()
+    }
+
+    fn begin(&mut self, ix: NodeIx, event: &Event) {
+        if let Some(execution) = event.activity_instance_id
+            && self.executions.insert(execution, ix).is_none()
+        {
+            let trace = &mut self.nodes[ix.0 as usize];
+            trace.begun += 1;
+            trace.open += 1;
+        }
+    }
+
+    fn end(&mut self, ix: NodeIx, event: &Event) {
+        if let Some(execution) = event.activity_instance_id
+            && self.executions.remove(&execution).is_some()
+        {
+            let trace = &mut self.nodes[ix.0 as usize];
+            trace.open = trace.open.saturating_sub(1);
+        }
+    }
+}
+
+fn note_outcomes(outcomes: &mut BTreeSet<String>, data: Option<&Json>) {
+    let Some(names) = data.and_then(|data| data.0.as_array()) else {
+        if data.is_none() && outcomes.len() < MAX_OUTCOMES {
+            outcomes.insert("Done".to_owned());
+        }
+        return;
+    };
+    for name in names.iter().filter_map(|name| name.as_str()) {
+        if outcomes.len() < MAX_OUTCOMES {
+            outcomes.insert(name.to_owned());
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The story of an instance in plain lines: what happened, what it waits for, and the call that goes on.
+
+use std::collections::{HashMap, VecDeque};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::calendar::Zone;
+use crate::definition::Appearance;
+use crate::instance::{Instance, SubStatus};
+use crate::journal::{Event, EventKind};
+use crate::picture::naming;
+use crate::picture::text::one_line;
+use crate::program::{Node, NodeIx, Program};
+
+mod ending;
+
+/// Lines that are kept of the beginning, and of the end, of a long story.
+const KEPT: usize = 200;
+/// Characters of a value.
+const MAX_VALUE: usize = 200;
+/// Characters of what an activity is.
+const MAX_KIND: usize = 60;
+
+/// An open bookmark.
+#[derive(Clone, Debug, Default)]
+pub struct Wait {
+    /// Id.
+    pub bookmark_id: Uuid,
+    /// Path of the activity that waits.
+    pub node_id: String,
+    /// Id of that activity.
+    pub activity_id: String,
+    /// Stimulus name.
+    pub name: String,
+    /// Stimulus payload.
+    pub payload: Option<Value>,
+    /// Name of the task, if there is one.
+    pub task: Option<String>,
+    /// Since when it waits.
+    pub since: DateTime<Utc>,
+    /// When time resumes it.
+    pub due: Option<DateTime<Utc>>,
+}
+
+/// An open incident.
+#[derive(Clone, Debug, Default)]
+pub struct Trouble {
+    /// Path of the activity that faulted.
+    pub node_id: String,
+    /// Id of that activity.
+    pub activity_id: String,
+    /// SQLSTATE.
+    pub sqlstate: String,
+    /// Message.
+    pub message: String,
+    /// Detail.
+    pub detail: Option<String>,
+    /// Hint.
+    pub hint: Option<String>,
+}
+
+/// A story that is being told.
+pub struct Story<'a> {
+    program: &'a Program,
+    looks: &'a [Appearance],
+    instance: &'a Instance,
+    zone: &'a dyn Zone,
+    by_path: HashMap<&'a str, NodeIx>,
+    begin: Vec<String>,
+    end: VecDeque<String>,
+    left_out: u64,
+    /// The execution whose line was last, so that its completion need not be told.
+    last: Option<Uuid>,
+    /// The instant that an execution is about to wait for.
+    until: Option<(Uuid, String)>,
+}
+
+impl<'a> Story<'a> {
+    /// Begins the story of an instance; times are told in `zone`.
+    pub fn new(program: &'a Program, looks: &'a [Appearance], instance: &'a Instance, zone: &'a dyn Zone) -> Self {
+        let by_path = (0u32..).zip(&program.nodes).map(|(ix, node)| (node.node_id.as_str(), NodeIx(ix))).collect();
+        let mut story = Self {
+            program,
+            looks,
+            instance,
+            zone,
+            by_path,
+            begin: Vec::new(),
+            end: VecDeque::new(),
+            left_out: 0,
+            last: None,
+            until: None,
+        };
+        story.head();
+        story
+    }
+
+    fn head(&mut self) {
+        let name = self.program.name.as_deref().unwrap_or(&self.program.definition_id);
+        let mut line = format!("{}, version {}", one_line(name, MAX_VALUE), self.instance.version);
+        if let Some(name) = &self.instance.name {
+            line = format!("{line}, \"{}\"", one_line(name, MAX_VALUE));
+        }
+        if let Some(id) = &self.instance.correlation_id {
+            line = format!("{line}, correlation id {}", one_line(id, MAX_VALUE));
+        }
+        self.begin.push(format!("{line}: {}", self.instance.sub_status.name()));
+    }
+
+    /// Tells what happened in a burst.
+    pub fn burst(&mut self, at: DateTime<Utc>, events: &[Event]) {
+        for event in events {
+            if let Some(words) = self.words(event) {
+                let line = format!("{}  {words}", self.time(at));
+                self.tell(line);
+            }
+        }
+    }
+
+    /// Tells how it stands, and ends.
+    pub fn end(mut self, waits: &[Wait], troubles: &[Trouble]) -> Vec<String> {
+        self.ending(waits, troubles);
+        let mut lines = self.begin;
+        if self.left_out > 0 {
+            lines.push(format!("… {} more lines; workflow.journal has them all", self.left_out));
+        }
+        lines.extend(self.end);
+        lines
+    }
+
+    fn tell(&mut self, line: String) {
+        if self.begin.len() < KEPT {
+            return self.begin.push(line);
+        }
+        self.end.push_back(line);
+        if self.end.len() > KEPT {
+            self.end.pop_front();
+            self.left_out += 1;
+        }
+    }
+
+    fn words(&mut self, event: &Event) -> Option<String> {
+        let data = event.data.as_ref().map(|data| &data.0);
+        let last = std::mem::replace(&mut self.last, event.activity_instance_id);
+        let until = match event.kind {
+            EventKind::BookmarkCreated => self.until.take().filter(|(id, _)| Some(*id) == event.activity_instance_id),
+            _ => None,
+        };
+        let who = || self.who(&event.activity_id, &event.activity_type);
+        Some(match event.kind {
+            EventKind::WorkflowStarted => self.started(),
+            EventKind::WorkflowFinished => "finished".into(),
+            EventKind::WorkflowFaulted => "stopped by the fault".into(),
+            EventKind::WorkflowRetried => "retried".into(),
+            EventKind::WorkflowCancelled => match data.and_then(Value::as_str) {
+                Some(reason) => format!("cancelled: {}", one_line(reason, MAX_VALUE)),
+                None => "cancelled".into(),
+            },
+            EventKind::StartRefused => "a start was refused: another instance runs".into(),
+            EventKind::Started if self.has_children(event) => return None,
+            EventKind::Started => format!("{} began", who()),
+            EventKind::Resumed => format!("{} was resumed", who()),
+            EventKind::BookmarkCreated => match until {
+                Some((_, until)) => format!("{} waits until {until}", who()),
+                None => format!("{} waits", who()),
+            },
+            EventKind::Completed => match named(data) {
+                Some(outcomes) => format!("{} → {outcomes}", who()),
+                None if last == event.activity_instance_id || self.has_children(event) => return None,
+                None => format!("{} ran", who()),
+            },
+            EventKind::Canceled if self.has_children(event) => return None,
+            EventKind::Canceled => format!("{} was cancelled", who()),
+            EventKind::Faulted => {
+                let member = |name| data.and_then(|data| data.get(name)).and_then(Value::as_str).unwrap_or_default();
+                format!("{} faulted: {} ({})", who(), one_line(member("message"), MAX_VALUE), member("sqlstate"))
+            }
+            EventKind::Line => format!("{} wrote: {}", who(), data.map(value).unwrap_or_default()),
+            EventKind::Published => {
+                let name = data.and_then(|data| data.get("name")).map(value).unwrap_or_default();
+                format!("{} published {name}", who())
+            }
+            EventKind::ChildStarted => {
+                let member = |name| data.and_then(|data| data.get(name)).map(value).unwrap_or_default();
+                format!("{} started {}, instance {}", who(), member("definition_id"), member("instance_id"))
+            }
+            EventKind::Note => {
+                self.until = event.activity_instance_id.zip(self.instant_in(data));
+                return None;
+            }
+            EventKind::WorkflowResumed | EventKind::WorkflowSuspended => return None,
+        })
+    }
+
+    fn started(&self) -> String {
+        let mut line = match self.instance.state.trigger {
+            Some(node) => format!("started by {}", self.name_of(self.program.node(node), node)),
+            None => "started".into(),
+        };
+        if !self.instance.input.is_empty() {
+            line = format!("{line} with {}", value(&Value::Object(self.instance.input.clone())));
+        }
+        line
+    }
+
+    /// An activity by what the journal knows of it.
+    fn who(&self, activity_id: &str, activity_type: &str) -> String {
+        match self.program.find(activity_id) {
+            Some(ix) => self.name_of(self.program.node(ix), ix),
+            None => format!("{} ({activity_type})", one_line(activity_id, MAX_VALUE)),
+        }
+    }
+
+    /// An activity by its path.
+    fn at(&self, node_id: &str, activity_id: &str) -> String {
+        match self.by_path.get(node_id).copied().or_else(|| self.program.find(activity_id)) {
+            Some(ix) => one_line(naming::title(self.program.node(ix), self.looks.get(ix.0 as usize)), MAX_VALUE),
+            None => one_line(activity_id, MAX_VALUE),
+        }
+    }
+
+    fn name_of(&self, node: &Node, ix: NodeIx) -> String {
+        let title = naming::title(node, self.looks.get(ix.0 as usize));
+        format!("{} ({})", one_line(title, MAX_VALUE), one_line(&naming::kind(node), MAX_KIND))
+    }
+
+    /// Whether the activity of an event holds others. The next node in document order is then its child.
+    fn has_children(&self, event: &Event) -> bool {
+        let Some(ix) = self.program.find(&event.activity_id) else { return false };
+        let next = self.program.nodes.get(ix.0 as usize + 1);
+        self.program.node(ix).flow.is_some() || next.is_some_and(|next| next.parent == Some(ix))
+    }
+
+    fn time(&self, at: DateTime<Utc>) -> String {
+        let local =
+            TimeDelta::try_seconds(self.zone.offset_at(at).into()).and_then(|offset| at.checked_add_signed(offset));
+        local.unwrap_or(at).format("%Y-%m-%d %H:%M:%S").to_string()
+    }
+
+    /// The instant that a payload of the activities of time holds.
+    fn instant_in(&self, data: Option<&Value>) -> Option<String> {
+        let mut texts = data?.as_object()?.values().filter_map(Value::as_str);
+        texts.find_map(|text| DateTime::parse_from_rfc3339(text).ok()).map(|at| self.time(at.to_utc()))
+    }
+
+    fn is_ended(&self) -> bool {
+        matches!(self.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled)
+    }
+}
+
+/// Outcomes other than `Done`, and other than none at all.
+fn named(data: Option<&Value>) -> Option<String> {
+    let names = data?.as_array()?;
+    let names: Vec<String> = names.iter().filter_map(Value::as_str).map(|name| one_line(name, MAX_VALUE)).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// A value in one line: a text as it is, anything else as JSON.
+fn value(value: &Value) -> String {
+    match value {
+        Value::String(text) => one_line(text, MAX_VALUE),
+        other => one_line(&other.to_string(), MAX_VALUE),
+    }
+}

@@ -1,0 +1,86 @@
+//! How a story ends: what is waited for, what went wrong, and the call that goes on from there.
+
+use serde_json::Value;
+
+use super::{MAX_VALUE, Story, Trouble, Wait, value};
+use crate::picture::text::one_line;
+
+/// Stimuli of activities that wait for other workflows.
+const CHILDREN: [&str; 3] = ["Elsa.ExecuteWorkflow", "Elsa.DispatchWorkflow", "Elsa.BulkDispatchWorkflows"];
+
+impl Story<'_> {
+    pub(super) fn ending(&mut self, waits: &[Wait], troubles: &[Trouble]) {
+        for trouble in troubles {
+            self.trouble(trouble);
+        }
+        if !troubles.is_empty() {
+            self.tell(format!("    SELECT * FROM wf_retry('{}');", self.instance.id));
+        }
+        for wait in waits {
+            self.wait(wait);
+        }
+        if self.is_ended() && !self.instance.output.is_empty() {
+            self.tell(format!("output: {}", value(&Value::Object(self.instance.output.clone()))));
+        }
+    }
+
+    fn trouble(&mut self, trouble: &Trouble) {
+        let who = self.at(&trouble.node_id, &trouble.activity_id);
+        let message = one_line(&trouble.message, MAX_VALUE);
+        self.tell(format!("{who} has faulted: {message} ({})", trouble.sqlstate));
+        for (name, text) in [("detail", &trouble.detail), ("hint", &trouble.hint)] {
+            if let Some(text) = text {
+                self.tell(format!("    {name}: {}", one_line(text, MAX_VALUE)));
+            }
+        }
+    }
+
+    fn wait(&mut self, wait: &Wait) {
+        let who = self.at(&wait.node_id, &wait.activity_id);
+        let since = self.time(wait.since);
+        let member = |name| wait.payload.as_ref().and_then(|payload| payload.get(name)).and_then(Value::as_str);
+        let event = member("EventName").filter(|_| wait.name == "Elsa.Event");
+        let mut line = match (&wait.task, event) {
+            (Some(task), _) => format!("{who} waits for task \"{}\" since {since}", one_line(task, MAX_VALUE)),
+            (None, Some(event)) => format!("{who} waits for event \"{}\" since {since}", one_line(event, MAX_VALUE)),
+            (None, None) => format!("{who} waits since {since}"),
+        };
+        if let Some(due) = wait.due {
+            line = format!("{line}, due {}", self.time(due));
+        }
+        self.tell(line);
+        let (id, instance) = (wait.bookmark_id, self.instance.id);
+        if CHILDREN.contains(&wait.name.as_str()) {
+            return self.tell(format!(
+                "    its children go on: SELECT * FROM workflow.instance_list WHERE parent_instance_id = '{instance}';"
+            ));
+        }
+        self.tell(match (&wait.task, event) {
+            (Some(_), _) => format!("    SELECT * FROM wf_complete_task('{id}', '{{}}');"),
+            (None, Some(event)) => {
+                format!("    SELECT * FROM wf_publish_event({}, '{{}}', instance_id => '{instance}');", literal(event))
+            }
+            (None, None) if wait.due.is_some() => {
+                format!("    a worker or wf_run_due() goes on; before that: SELECT * FROM wf_resume('{id}');")
+            }
+            (None, None) => format!("    SELECT * FROM wf_resume('{id}', '{{}}');"),
+        });
+    }
+}
+
+/// A text as a literal of SQL.
+fn literal(text: &str) -> String {
+    let quoted = text.replace('\'', "''");
+    if text.contains('\\') { format!("E'{}'", quoted.replace('\\', "\\\\")) } else { format!("'{quoted}'") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::literal;
+
+    #[test]
+    fn what_is_shown_can_be_copied() {
+        assert_eq!(literal("it's"), "'it''s'");
+        assert_eq!(literal("a\\b'"), "E'a\\\\b'''");
+    }
+}

@@ -1,0 +1,190 @@
+//! How a run is seen: its progress in the picture, its story in lines, and the pictures of the documentation.
+
+use std::path::Path;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+use workflow_engine::calendar::{Utc0, Zone};
+use workflow_engine::definition::{ReadLimits, appearances, compile};
+use workflow_engine::instance::Instance;
+use workflow_engine::picture::{Caption, Picture, Progress, Standing};
+use workflow_engine::program::NodeIx;
+use workflow_engine::story::{Story, Trouble, Wait};
+
+use crate::support::{Named, World, broken, event, line};
+
+fn progress(world: &World) -> Progress {
+    let mut progress = Progress::new(&world.program);
+    world.trail.iter().for_each(|event| progress.event(event));
+    progress.open(&world.instance.state);
+    progress
+}
+
+/// How the activities stand, in document order.
+fn standings(world: &World) -> Vec<Standing> {
+    let progress = progress(world);
+    (0..world.program.nodes.len()).map(|ix| progress.standing(NodeIx(ix as u32))).collect()
+}
+
+fn at() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_800_000_000, 0).expect("a valid instant")
+}
+
+fn story(world: &World, zone: &dyn Zone, waits: &[Wait], troubles: &[Trouble]) -> Vec<String> {
+    let mut story = Story::new(&world.program, &[], &world.instance, zone);
+    story.burst(at(), &world.trail);
+    story.end(waits, troubles)
+}
+
+#[test]
+fn each_activity_stands_as_its_journal_and_its_open_executions_say() {
+    use Standing::{Cancelled, Faulted, Open, Ran, Unreached, Waits};
+    let race = json!({ "id": "race", "type": "Fork", "joinMode": "WaitAny", "branches": [event("a"), event("b")] });
+    let each = json!({ "id": "each", "type": "ForEach", "items": [1, 2, 3], "body": line("round") });
+    let mut world = World::started(json!([each, race, broken("bad"), line("last")]));
+    assert_eq!(standings(&world), [Open, Ran(1), Ran(3), Open, Waits, Waits, Unreached, Unreached]);
+    world.resume("b", Value::Null);
+    assert_eq!(standings(&world), [Open, Ran(1), Ran(3), Ran(1), Cancelled, Ran(1), Faulted, Unreached]);
+    world.cancel();
+    assert_eq!(standings(&world), [Cancelled, Ran(1), Ran(3), Ran(1), Cancelled, Ran(1), Cancelled, Unreached]);
+}
+
+#[test]
+fn an_id_that_occurs_twice_is_told_apart_by_what_is_open_around_it() {
+    let part = |id: &str| json!({ "id": id, "type": "Flowchart", "activities": [event("same")] });
+    let mut world = World::started(json!([part("one"), part("two")]));
+    world.resume("same", Value::Null);
+    assert_eq!(
+        standings(&world),
+        [Standing::Open, Standing::Ran(1), Standing::Ran(1), Standing::Open, Standing::Waits]
+    );
+}
+
+#[test]
+fn a_picture_of_a_run_says_so_without_colours() {
+    let mut world = World::started(json!([event("a"), broken("bad"), line("last")]));
+    world.resume("a", Value::Null);
+    let picture = Picture::new(&world.program, &[], Caption::default(), Some(&progress(&world)));
+    let svg = picture.svg();
+    for words in
+        ["a (Event · a) – ran<", "bad (Fault · broken) – faulted<", "WriteLine1 (WriteLine · last) – not reached<"]
+    {
+        assert!(svg.contains(words), "{svg}");
+    }
+    for legend in [">faulted</text>", ">not reached</text>", ">ran (× times)</text>"] {
+        assert!(svg.contains(legend), "{svg}");
+    }
+    assert!(!svg.contains(">waits</text>") && !svg.contains(">cancelled</text>"));
+}
+
+#[test]
+fn the_way_that_a_run_took_stands_out() {
+    const PALE: &str = "fill=\"none\" stroke=\"#d3d9e1\"";
+    let pale = |world: &World| {
+        let picture = Picture::new(&world.program, &[], Caption::default(), Some(&progress(world)));
+        picture.svg().matches(PALE).count()
+    };
+    let decision = json!({ "type": "Flowchart", "activities": [
+        { "id": "d", "type": "FlowDecision", "condition": true }, line("yes"), line("no")],
+        "connections": [["d", "True", "WriteLine1"], ["d", "False", "WriteLine2"]] });
+    assert_eq!(pale(&World::started(decision)), 1);
+    // Past an If without else: the branch is pale, the way past it is not.
+    let past = |condition: bool| json!([{ "type": "If", "condition": condition, "then": line("in") }, line("next")]);
+    assert_eq!(pale(&World::started(past(false))), 2);
+    assert_eq!(pale(&World::started(past(true))), 1);
+}
+
+#[test]
+fn a_story_tells_what_happened_and_how_to_go_on() {
+    let mut world = World::with_input(json!([line("hello"), event("go"), broken("bad")]), json!({ "days": 3 }));
+    world.start();
+    let wait = Wait {
+        bookmark_id: world.bookmarks[0].id,
+        node_id: world.bookmarks[0].node_id.clone(),
+        name: "Elsa.Event".into(),
+        payload: world.bookmarks[0].payload.clone(),
+        since: at(),
+        due: Some(at() + TimeDelta::days(1)),
+        ..Wait::default()
+    };
+    assert_eq!(
+        story(&world, &Utc0, &[wait], &[]),
+        [
+            "test, version 1: Suspended",
+            "2027-01-15 08:00:00  started with {\"days\":3}",
+            "2027-01-15 08:00:00  WriteLine1 (WriteLine · hello) wrote: hello",
+            "2027-01-15 08:00:00  go (Event · go) waits",
+            "go waits for event \"go\" since 2027-01-15 08:00:00, due 2027-01-16 08:00:00",
+            "    SELECT * FROM wf_publish_event('go', '{}', instance_id => '01930000-0000-7000-8000-0123456789ab');",
+        ]
+    );
+    world.resume("go", Value::Null);
+    let trouble = Trouble {
+        activity_id: "bad".into(),
+        sqlstate: "P0001".into(),
+        message: "broken\nin two".into(),
+        hint: Some("Mend it.".into()),
+        ..Trouble::default()
+    };
+    let zone = Named("Europe/Berlin".parse().expect("a zone"));
+    assert_eq!(
+        story(&world, &zone, &[], &[trouble])[4..],
+        [
+            "2027-01-15 09:00:00  go (Event · go) was resumed",
+            "2027-01-15 09:00:00  bad (Fault · broken) faulted: broken (P0001)",
+            "2027-01-15 09:00:00  stopped by the fault",
+            "bad has faulted: broken in two (P0001)",
+            "    hint: Mend it.",
+            "    SELECT * FROM wf_retry('01930000-0000-7000-8000-0123456789ab');",
+        ]
+    );
+}
+
+#[test]
+fn the_middle_of_a_long_story_is_left_out() {
+    let each = json!({ "type": "For", "start": 1, "end": 1000, "body": { "type": "WriteLine", "text": { "var": "CurrentValue" } } });
+    let lines = story(&World::started(each), &Utc0, &[], &[]);
+    assert_eq!(lines.len(), 401);
+    assert_eq!(lines[200], "… 603 more lines; workflow.journal has them all");
+    assert!(lines[400].ends_with("finished") && lines[399].ends_with("wrote: 1000"), "{lines:?}");
+}
+
+/// The definition of the example that the README begins with.
+fn leave_approval() -> Value {
+    let session = std::fs::read_to_string(root().join("examples/leave-approval.sql")).expect("the example");
+    let text = session.split("$json$").nth(1).expect("a definition between $json$");
+    serde_json::from_str(text).expect("JSON")
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// Compares a picture of the documentation with what is drawn now; with WORKFLOW_WRITE_PICTURES set it is written.
+fn is_up_to_date(name: &str, picture: &Picture) {
+    let (path, svg) = (root().join("docs").join(name), picture.svg());
+    if std::env::var_os("WORKFLOW_WRITE_PICTURES").is_some() {
+        std::fs::write(&path, &svg).expect("the picture is written");
+    }
+    let stored = std::fs::read_to_string(&path).expect("the picture");
+    assert!(stored == svg, "docs/{name} is not what is drawn now: run the tests with WORKFLOW_WRITE_PICTURES=1");
+}
+
+#[test]
+fn the_pictures_of_the_documentation_are_up_to_date() {
+    let document = leave_approval();
+    let limits = ReadLimits::default();
+    let program = compile(&document, &(), &limits, false).expect("a valid definition");
+    let looks = appearances(&document, &(), &limits);
+    let caption =
+        |more: &str| Caption { title: "Leave approval".into(), subtitle: format!("leave-approval, version 1{more}") };
+    is_up_to_date("leave-approval.svg", &Picture::new(&program, &looks, caption(""), None));
+
+    let mut world = World::new(document);
+    world.instance = Instance { correlation_id: Some("1001".into()), ..world.instance };
+    world.start();
+    world.resume("SupervisorApproval", json!({ "approved": true }));
+    assert_eq!(world.waiting(), ["ManagerApproval"]);
+    let caption = caption(", correlation id 1001: Suspended");
+    is_up_to_date("leave-approval-running.svg", &Picture::new(&program, &looks, caption, Some(&progress(&world))));
+}

@@ -1,0 +1,96 @@
+//! `wf_diagram`, `wf_svg`, `wf_explain`: definitions and instances for the eye.
+
+use std::rc::Rc;
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::definition::Appearance;
+use workflow_engine::picture::{Caption, Picture, Progress};
+use workflow_engine::story::Story;
+
+use crate::access::{self, Privilege};
+use crate::error;
+use crate::pg::{Call, PgError, Returned, zone};
+use crate::program::{self, Compiled};
+use crate::run::{publish, resume};
+use crate::sql_functions;
+use crate::store::instances::{self, InstanceRow};
+use crate::store::{definitions, telling};
+
+sql_functions! {
+    wf_diagram => diagram;
+    wf_svg_definition => svg_of_definition;
+    wf_svg_instance => svg_of_instance;
+    wf_explain => explain;
+}
+
+fn diagram(call: &Call) -> Result<Returned, PgError> {
+    of_definition(call).map(|picture| Returned::Text(picture.mermaid()))
+}
+
+fn svg_of_definition(call: &Call) -> Result<Returned, PgError> {
+    of_definition(call).map(|picture| Returned::Text(picture.svg()))
+}
+
+fn of_definition(call: &Call) -> Result<Picture, PgError> {
+    let definition_id: String = call.required(0, "definition_id")?;
+    let row = publish::find(&definition_id, call.arg(1)).map_err(|error| match Uuid::parse_str(&definition_id) {
+        Ok(_) => error.hint("For the picture of an instance, pass its id as a uuid: wf_svg(instance => …)."),
+        Err(_) => error,
+    })?;
+    access::require(Privilege::Read, &row)?;
+    let compiled = program::of_version(row.id)?;
+    let caption = Caption { title: title(&compiled), subtitle: format!("{definition_id}, version {}", row.version) };
+    Ok(Picture::new(&compiled.program, &looks(&compiled), caption, None))
+}
+
+fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
+    let (row, compiled) = readable(call)?;
+    let instance = &row.instance;
+    let mut progress = Progress::new(&compiled.program);
+    let read = telling::journal(instance.id, |_, events| events.iter().for_each(|event| progress.event(event)));
+    read.map_err(|error| error::burst(error, instance.id))?;
+    progress.open(&instance.state);
+    let about =
+        instance.correlation_id.as_ref().map_or_else(|| instance.id.to_string(), |id| format!("correlation id {id}"));
+    let caption = Caption {
+        title: instance.name.clone().unwrap_or_else(|| title(&compiled)),
+        subtitle: format!(
+            "{}, version {}, {about}: {}",
+            row.definition_id,
+            instance.version,
+            instance.sub_status.name()
+        ),
+    };
+    let picture = Picture::new(&compiled.program, &looks(&compiled), caption, Some(&progress));
+    Ok(Returned::Text(picture.svg()))
+}
+
+/// The lines of the story, as a JSON array.
+fn explain(call: &Call) -> Result<Returned, PgError> {
+    let (row, compiled) = readable(call)?;
+    let (looks, zone) = (looks(&compiled), zone::session());
+    let mut story = Story::new(&compiled.program, &looks, &row.instance, &*zone);
+    let id = row.instance.id;
+    telling::journal(id, |at, events| story.burst(at, events)).map_err(|error| error::burst(error, id))?;
+    let lines = story.end(&telling::waits(id), &telling::troubles(id));
+    Ok(Returned::Json(Value::from(lines)))
+}
+
+/// The instance that a call names, if the current role may read it.
+fn readable(call: &Call) -> Result<(InstanceRow, Rc<Compiled>), PgError> {
+    let instance_id: Uuid = call.required(0, "instance")?;
+    let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
+    let compiled = program::of_version(row.definition_version_id)?;
+    access::require_read(&row, &compiled)?;
+    Ok((row, compiled))
+}
+
+fn title(compiled: &Compiled) -> String {
+    let name = compiled.program.name.clone();
+    name.unwrap_or_else(|| compiled.program.definition_id.clone())
+}
+
+fn looks(compiled: &Compiled) -> Vec<Appearance> {
+    definitions::document(compiled.row.id).map(|document| program::appearances(&document)).unwrap_or_default()
+}

@@ -1,0 +1,66 @@
+//! What a picture or a story of an instance is made of: its journal, what it waits for, what went wrong.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+use workflow_engine::fault::Error;
+use workflow_engine::journal::{self, Event};
+use workflow_engine::story::{Trouble, Wait};
+
+use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+
+static JOURNAL: Statement = Statement::new(
+    "SELECT created_at, events FROM workflow.execution_log WHERE instance_id = $1 ORDER BY seq",
+    &[Type::Uuid],
+);
+static WAITS: Statement = Statement::new(
+    "SELECT b.id, b.node_id, b.activity_id, b.name, b.payload, t.name, b.created_at, b.due_at \
+     FROM workflow.bookmarks b LEFT JOIN workflow.tasks t ON t.id = b.id WHERE b.instance_id = $1 ORDER BY b.id",
+    &[Type::Uuid],
+);
+static TROUBLES: Statement = Statement::new(
+    "SELECT node_id, activity_id, sqlstate, message, detail, hint FROM workflow.incidents \
+     WHERE instance_id = $1 AND resolved_at IS NULL ORDER BY id",
+    &[Type::Uuid],
+);
+
+/// Goes through the journal of an instance, burst by burst; only one is unpacked at a time.
+///
+/// # Errors
+/// What is wrong with the stored events.
+pub fn journal(instance: Uuid, mut told: impl FnMut(DateTime<Utc>, &[Event])) -> Result<(), Error> {
+    let rows = JOURNAL.rows(&[Arg::Uuid(&instance)], |row| {
+        let at: Timestamp = row.get();
+        let events: Vec<u8> = row.get();
+        (at, events)
+    });
+    for (at, events) in rows {
+        told(at.into(), &journal::decode(&events)?);
+    }
+    Ok(())
+}
+
+/// What an instance waits for, oldest first.
+pub fn waits(instance: Uuid) -> Vec<Wait> {
+    WAITS.rows(&[Arg::Uuid(&instance)], |row| Wait {
+        bookmark_id: row.get(),
+        node_id: row.get(),
+        activity_id: row.get(),
+        name: row.get(),
+        payload: row.maybe(),
+        task: row.maybe(),
+        since: row.get::<Timestamp>().into(),
+        due: row.maybe::<Timestamp>().map(Into::into),
+    })
+}
+
+/// The open incidents of an instance, oldest first.
+pub fn troubles(instance: Uuid) -> Vec<Trouble> {
+    TROUBLES.rows(&[Arg::Uuid(&instance)], |row| Trouble {
+        node_id: row.get(),
+        activity_id: row.get(),
+        sqlstate: row.get(),
+        message: row.get(),
+        detail: row.maybe(),
+        hint: row.maybe(),
+    })
+}

@@ -30,6 +30,7 @@ pub mod children;
 pub mod command;
 pub mod deliver;
 pub mod fire;
+pub mod link;
 pub mod publish;
 pub mod queued;
 pub mod replay;

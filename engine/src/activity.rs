@@ -19,6 +19,7 @@ pub mod break_;
 pub mod bulk_dispatch_workflows;
 pub mod child;
 pub mod complete;
+pub mod composite;
 pub mod correlate;
 pub mod cron;
 pub mod custom;
@@ -54,6 +55,7 @@ pub mod switch;
 pub mod timer;
 pub mod timing;
 pub mod while_;
+pub mod workflow_definition_activity;
 pub mod write_line;
 
 /// What the catalogue says about an activity type.

@@ -5,10 +5,10 @@
 
 use crate::activity::{
     Activity, Cases, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, bulk_dispatch_workflows, complete,
-    correlate, cron, custom, delay, dispatch_workflow, end, event, execute_workflow, fault, finish, flow_decision,
-    flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each, fork, if_, not_found, parallel,
-    publish_event, run_task, scheduled_command, sequence, set_name, set_output, set_variable, sql, start, start_at,
-    switch, timer, while_, write_line,
+    composite, correlate, cron, custom, delay, dispatch_workflow, end, event, execute_workflow, fault, finish,
+    flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each, fork, if_, not_found,
+    parallel, publish_event, run_task, scheduled_command, sequence, set_name, set_output, set_variable, sql, start,
+    start_at, switch, timer, while_, workflow_definition_activity, write_line,
 };
 
 /// All activity types, in the order of the documentation.
@@ -32,6 +32,8 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &break_::Break,
     &complete::Complete,
     &finish::Finish,
+    &composite::Composite,
+    &workflow_definition_activity::WorkflowDefinitionActivity,
     &fault::RaiseFault,
     &set_variable::SetVariable,
     &set_output::SetOutput,
@@ -54,6 +56,9 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
 
 /// Stands in for a type that nobody knows; faults when it is reached.
 pub static NOT_FOUND: &dyn Activity = &not_found::NotFound;
+
+/// Stands for every workflow that is used as an activity.
+pub static WORKFLOW: &dyn Activity = &workflow_definition_activity::WorkflowDefinitionActivity;
 
 /// Stands for every type that users registered in SQL.
 pub static CUSTOM: &dyn Activity = &custom::Custom;

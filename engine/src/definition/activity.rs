@@ -7,11 +7,10 @@ use super::expression::{Reader, short_binding, wrapper};
 use super::json::{Path, entry, kind_of};
 use super::outline::{CaseSketch, Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
-use super::scope::Scopes;
-use super::spelling;
-use super::{CustomType, connections};
-use crate::activity::{Activity, Cases, Descriptor, InputDescriptor, catalogue};
-use crate::program::{Binding, Case, Expression, ExpressionKind, Node, NodeIx};
+use super::scope::{Names, Scopes};
+use super::{CustomType, connections, link, spelling, workflow};
+use crate::activity::{Activity, Cases, Descriptor, InputDescriptor, catalogue, composite};
+use crate::program::{Binding, Case, Expression, ExpressionKind, Node, NodeIx, Program};
 use crate::value::parse_type_name;
 
 /// How long the paths of ids of one definition may be together.
@@ -46,6 +45,9 @@ pub(super) const COMMON: [&str; 22] = [
 /// Type that assigns a variable named by a member of its own.
 const SET_VARIABLE: &str = "Elsa.SetVariable";
 
+/// Member of a `Composite` that names the variable that is its result.
+pub(super) const RESULT_VARIABLE: &str = "resultVariable";
+
 /// Type that has connections.
 pub(super) const FLOWCHART: &str = "Elsa.Flowchart";
 
@@ -64,11 +66,17 @@ pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, workflow: &str, p
         let node_id = format!("{above}:{}", sketch.id);
         let mut node = plain(sketch, node_id);
         node.variables = scopes.declared(ix).to_vec();
-        let mut reading =
-            Reading { outline, ix, reader: Reader { names: scopes.names(outline, ix), problems, uses_sql: false } };
+        let names = scopes.names(outline, ix);
+        let mut reading = Reading {
+            outline,
+            ix,
+            outside: scopes.outside(outline, ix),
+            reader: Reader { names, problems, uses_sql: false },
+        };
         match &sketch.kind {
             Kind::Known(activity) => reading.known(sketch, *activity, &mut node),
             Kind::Custom(custom) => reading.custom(sketch, custom, &mut node),
+            Kind::Workflow(program) => reading.workflow(sketch, program, &mut node),
             Kind::Unknown => reading.common(sketch, false, &mut node),
         }
         node.uses_sql |= reading.reader.uses_sql;
@@ -85,6 +93,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
             (*activity, descriptor.terminal, descriptor.uses_sql)
         }
         Kind::Custom(_) => (catalogue::CUSTOM, false, true),
+        Kind::Workflow(_) => (catalogue::WORKFLOW, false, false),
         // It may be registered later, and then runs what its owner wrote.
         Kind::Unknown => (catalogue::NOT_FOUND, false, true),
     };
@@ -108,6 +117,8 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         cases: Vec::new(),
         flow: None,
         variable: None,
+        composite: None,
+        part: None,
         uses_sql,
     }
 }
@@ -121,6 +132,8 @@ pub(super) fn node_ix(ix: usize) -> NodeIx {
 struct Reading<'a> {
     outline: &'a Outline<'a>,
     ix: usize,
+    /// The names that can be seen where the activity stands, without those that it declares.
+    outside: Names<'a>,
     reader: Reader<'a>,
 }
 
@@ -138,11 +151,16 @@ impl<'a> Reading<'a> {
             for (slot, input) in node.inputs.iter_mut().zip(descriptor.inputs) {
                 *slot = self.input(members, input, descriptor);
             }
+            if descriptor.type_name == composite::TYPE_NAME {
+                node.variable = self.assigned(members, RESULT_VARIABLE, true);
+                node.composite = Some(Box::default());
+                self.reader.names = self.outside;
+            }
             for (slot, output) in node.outputs.iter_mut().zip(descriptor.outputs) {
                 *slot = self.output(members, output.name);
             }
             if descriptor.type_name == SET_VARIABLE {
-                node.variable = self.assigned(members, sketch.is_elsa());
+                node.variable = self.assigned(members, "variable", sketch.is_elsa());
             }
             if !sketch.is_elsa() {
                 self.check_spelling(members, descriptor);
@@ -252,13 +270,14 @@ impl<'a> Reading<'a> {
         self.reader.binding(value, &place.key(key))
     }
 
-    /// The variable that `SetVariable` assigns. Elsa lets one without variable pass and faults later.
-    fn assigned(&mut self, members: &Map<String, Value>, elsa: bool) -> Option<String> {
+    /// A variable that an activity names in a member of its own: `SetVariable` the one that it assigns (Elsa lets one
+    /// without variable pass and faults later), `Composite` its result.
+    fn assigned(&mut self, members: &Map<String, Value>, name: &str, optional: bool) -> Option<String> {
         let place = self.place();
-        let Some((key, value)) = entry(members, "variable").filter(|(_, value)| !value.is_null()) else {
-            if !elsa {
-                let message = format!("missing \"variable\" of activity type \"{SET_VARIABLE}\"");
-                self.reader.problems.invalid(&place.key("variable"), message);
+        let Some((key, value)) = entry(members, name).filter(|(_, value)| !value.is_null()) else {
+            if !optional {
+                let message = format!("missing \"{name}\" of activity type \"{SET_VARIABLE}\"");
+                self.reader.problems.invalid(&place.key(name), message);
             }
             return None;
         };
@@ -311,6 +330,7 @@ impl<'a> Reading<'a> {
         let outputs = descriptor.outputs.iter().map(|output| output.name);
         let special = match descriptor.type_name {
             SET_VARIABLE => Some("variable"),
+            composite::TYPE_NAME => Some(RESULT_VARIABLE),
             FLOWCHART => Some("connections"),
             _ => None,
         };
@@ -325,6 +345,32 @@ impl<'a> Reading<'a> {
         let owner = format!("activity type \"{}\"", descriptor.type_name);
         let place = self.place();
         spelling::check(members, known, &owner, &place, self.reader.problems);
+    }
+
+    fn workflow(&mut self, sketch: &Sketch<'_>, program: &Program, node: &mut Node) {
+        self.common(sketch, false, node);
+        link::declare(program, node);
+        let Some(members) = sketch.members() else {
+            return;
+        };
+        for passed in workflow::passed(members, program) {
+            let above = self.place();
+            let place = above.key(passed.key);
+            if let Some(output) = passed.output
+                && let Some(binding) = self.reader.binding(passed.value, &place)
+            {
+                node.custom_outputs.push((output.name.clone(), binding));
+            }
+            if let Some(input) = passed.input
+                && let Some(expression) = self.reader.input(passed.value, input.type_name, &place)
+            {
+                node.custom_inputs.push((input.name.clone(), expression));
+            }
+            let unknown = passed.input.is_none() && passed.output.is_none() && !sketch.is_elsa();
+            if unknown && !COMMON.contains(&passed.key) {
+                self.reader.problems.invalid(&place, workflow::undeclared(passed.key, program));
+            }
+        }
     }
 
     fn custom(&mut self, sketch: &Sketch<'_>, custom: &CustomType, node: &mut Node) {

@@ -6,15 +6,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::activity::{FLOWCHART, MAX_NODE_ID_BYTES};
+use super::activity::{FLOWCHART, MAX_NODE_ID_BYTES, RESULT_VARIABLE};
 use super::custom::{Role, is_custom_member};
 use super::json::{elements, entry, member};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::Problems;
 use super::scope::{Names, Scopes};
 use super::settings::Settings;
-use super::{ActivityTypes, CustomType, ReadLimits, connections, identity};
-use crate::activity::{Cases, Descriptor};
+use super::{ActivityTypes, CustomType, ReadLimits, connections, identity, workflow};
+use crate::activity::{Cases, Descriptor, composite};
+use crate::program::Program;
 
 mod settings;
 mod values;
@@ -37,7 +38,7 @@ pub fn export(
         return document.clone();
     };
     let mut problems = Problems::default();
-    let limits = ReadLimits { max_nesting: usize::MAX, check_scripts: false };
+    let limits = ReadLimits { max_nesting: usize::MAX, ..ReadLimits::default() };
     let settings = Settings::read(members, &mut problems);
     let outline = Outline::read(members, types, &limits, true, &mut problems);
     let scopes = Scopes::read(&settings, &outline, &mut problems);
@@ -82,10 +83,17 @@ fn activities(outline: &Outline<'_>, scopes: &Scopes, workflow: &str) -> Option<
     let node_ids = node_ids(outline, workflow);
     let mut done: Vec<Option<Value>> = vec![None; outline.sketches.len()];
     for (ix, sketch) in outline.sketches.iter().enumerate().rev() {
-        let mut writer = Writer { sketch, names: scopes.names(outline, ix), out: Map::new(), taken: Vec::new() };
+        let mut writer = Writer {
+            sketch,
+            names: scopes.names(outline, ix),
+            outside: scopes.outside(outline, ix),
+            out: Map::new(),
+            taken: Vec::new(),
+        };
         match &sketch.kind {
             Kind::Known(activity) => writer.known(activity.descriptor(), &mut done),
             Kind::Custom(custom) => writer.custom(custom),
+            Kind::Workflow(program) => writer.workflow(program),
             Kind::Unknown => {}
         }
         writer.rest(node_ids.get(ix).map(String::as_str));
@@ -114,6 +122,7 @@ fn node_ids(outline: &Outline<'_>, workflow: &str) -> Vec<String> {
 struct Writer<'a> {
     sketch: &'a Sketch<'a>,
     names: Names<'a>,
+    outside: Names<'a>,
     out: Map<String, Value>,
     /// Members of the original that are written already, under the same name or another.
     taken: Vec<&'a str>,
@@ -157,7 +166,7 @@ impl<'a> Writer<'a> {
         }
         for output in descriptor.outputs {
             if let Some(value) = self.take(output.name) {
-                self.out.insert(output.name.into(), values::binding(value, output.type_name, self.names));
+                self.out.insert(output.name.into(), values::binding(value, output.type_name, self.outside));
             }
         }
         self.special(descriptor);
@@ -170,6 +179,11 @@ impl<'a> Writer<'a> {
         {
             self.out.insert("variable".into(), values::variable(value, self.names));
         }
+        if descriptor.type_name == composite::TYPE_NAME
+            && let Some(value) = self.take(RESULT_VARIABLE)
+        {
+            self.out.insert(RESULT_VARIABLE.into(), values::variable(value, self.names));
+        }
         if descriptor.type_name == FLOWCHART {
             let value = self.take("connections").unwrap_or(&Value::Null);
             self.out.insert("connections".into(), connections_of(value));
@@ -179,6 +193,23 @@ impl<'a> Writer<'a> {
                 self.out.insert("variables".into(), value.clone());
             }
             settings::variables(&mut self.out);
+        }
+    }
+
+    /// A workflow: what it is given and where its outputs go. Which one it is stays as it was written.
+    fn workflow(&mut self, program: &Program) {
+        let Some(members) = self.sketch.members() else {
+            return;
+        };
+        for passed in workflow::passed(members, program) {
+            let written = match (passed.input, passed.output) {
+                (Some(_), None) => values::input(passed.value, "Object", self.names),
+                (None, Some(_)) => values::binding(passed.value, "Object", self.names),
+                // Only the short form says both.
+                (Some(_), Some(_)) | (None, None) => continue,
+            };
+            self.taken.push(passed.key);
+            self.out.insert(passed.key.into(), written);
         }
     }
 
@@ -216,7 +247,10 @@ impl<'a> Writer<'a> {
         if let Some(node_id) = node_id {
             fill(&mut self.out, "nodeId", || node_id.into());
         }
-        fill(&mut self.out, "version", || 1.into());
+        if self.sketch.workflow().is_none() {
+            // Of a workflow it would ask for that version.
+            fill(&mut self.out, "version", || 1.into());
+        }
         fill(&mut self.out, "metadata", || json!({}));
         let mut properties =
             member(members, "customProperties").and_then(Value::as_object).cloned().unwrap_or_default();

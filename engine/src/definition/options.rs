@@ -22,10 +22,17 @@ const KNOWN: [&str; 10] = [
     "retention",
 ];
 
+/// Whether publishing a definition gives those that use it a new version.
+pub fn updates_consumers(document: &Value) -> bool {
+    let members = document.as_object();
+    members.is_some_and(|members| read(members, true, &mut Problems::default()).updates_consumers)
+}
+
 /// Reads the options of a document.
 pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Problems) -> Options {
     let Some((key, value)) = entry(document, "options").filter(|(_, value)| !value.is_null()) else {
-        return Options::default();
+        let usable_as_activity = flag(document, "usableAsActivity", &Path::Root, problems);
+        return Options { usable_as_activity, ..Options::default() };
     };
     let place = Path::Root.key(key);
     let Value::Object(options) = value else {
@@ -36,6 +43,9 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
         spelling::check(options, KNOWN.into_iter(), "the options", &place, problems);
     }
     Options {
+        updates_consumers: flag(options, "autoUpdateConsumingWorkflows", &place, problems),
+        usable_as_activity: flag(options, "usableAsActivity", &place, problems)
+            || flag(document, "usableAsActivity", &Path::Root, problems),
         activation: choice(options, &["activationStrategy", "activationStrategyType"], activation, &place, problems),
         incidents: choice(options, &["incidentStrategy", "incidentStrategyType"], incidents, &place, problems),
         security: choice(options, &["security"], security, &place, problems),
@@ -66,6 +76,18 @@ fn choice<T: Default>(
         problems.unsupported(&place.key(key), format!("unknown {} \"{text}\"", words(key)));
         T::default()
     })
+}
+
+/// A flag that is off where it is missing.
+fn flag(object: &Map<String, Value>, name: &str, place: &Path<'_>, problems: &mut Problems) -> bool {
+    match entry(object, name) {
+        None | Some((_, Value::Null)) => false,
+        Some((_, Value::Bool(flag))) => *flag,
+        Some((key, value)) => {
+            problems.invalid(&place.key(key), format!("\"{key}\" must be a boolean, not {}", kind_of(value)));
+            false
+        }
+    }
 }
 
 /// How long finished instances are kept: an interval.

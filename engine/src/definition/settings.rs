@@ -55,6 +55,8 @@ pub(super) struct Settings {
     pub inputs: Vec<Argument>,
     /// Declared outputs.
     pub outputs: Vec<Argument>,
+    /// Outcomes that it offers where it is used as an activity.
+    pub outcomes: Vec<String>,
 }
 
 impl Settings {
@@ -69,8 +71,16 @@ impl Settings {
             variables: variables(document, &Path::Root, problems),
             inputs: arguments(document, "inputs", problems),
             outputs: arguments(document, "outputs", problems),
+            outcomes: outcomes(document),
         }
     }
+}
+
+/// The outcomes as far as they are texts; nothing depends on them.
+fn outcomes(document: &Map<String, Value>) -> Vec<String> {
+    let list = entry(document, "outcomes").and_then(|(_, value)| elements(value));
+    let texts = list.into_iter().flat_map(|(_, list)| list).filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
 }
 
 /// Reads the variables that a document or a container declares.

@@ -2,13 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::json::entry;
+use super::json::text;
 use super::spelling;
 use crate::activity::catalogue;
 
 /// Activity types of Elsa that are known to exist but not available in this version.
-const ELSA_ONLY: [&str; 20] = [
-    "Composite",
+const ELSA_ONLY: [&str; 18] = [
     "DownloadHttpFile",
     "FlowSendHttpRequest",
     "HttpEndpoint",
@@ -26,19 +25,21 @@ const ELSA_ONLY: [&str; 20] = [
     "SqlQuery",
     "SqlSingleValue",
     "StateMachine",
-    "Workflow",
     "WriteHttpResponse",
 ];
+
+/// The type of a workflow that is used as an activity, without its prefix.
+const USE: &str = "WorkflowDefinitionActivity";
 
 /// Says why an activity type cannot be used, and what can.
 pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String {
     let short = type_name.strip_prefix("Elsa.").unwrap_or(type_name);
-    if entry(members, "workflowDefinitionId").is_some() && !type_name.starts_with("Elsa.") {
-        return format!(
-            "activity type \"{type_name}\" is not supported: workflows as activities are not available in this version"
-        );
+    if let Some(id) = names_workflow(type_name, members) {
+        return format!("workflow definition \"{id}\" does not exist");
     }
     let reason = match short {
+        USE => "it needs a \"workflowDefinitionId\"",
+        "Workflow" => "use \"Composite\", or define the workflow by itself and use it as an activity",
         "RunCSharp" | "RunPython" => {
             "its code cannot run in the database; use SQL, JavaScript expressions or a custom activity"
         }
@@ -73,6 +74,12 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
         }
     };
     format!("activity type \"{type_name}\" is not supported: {reason}")
+}
+
+/// The id of the workflow that an activity says it is, if it is none of Elsa's own.
+pub(super) fn names_workflow<'d>(type_name: &str, members: &'d Map<String, Value>) -> Option<&'d str> {
+    let own = type_name.strip_prefix("Elsa.").is_some_and(|short| short != USE);
+    text(members, "workflowDefinitionId").filter(|_| !own)
 }
 
 fn suggestion(short: &str) -> Option<&'static str> {

@@ -4,6 +4,7 @@
 mod support;
 
 mod children;
+mod composite;
 mod control;
 mod custom;
 mod data;

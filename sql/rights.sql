@@ -5,7 +5,7 @@
 
 GRANT USAGE ON SCHEMA workflow TO PUBLIC;
 
-GRANT SELECT ON workflow.definition_list, workflow.instance_list, workflow.waiting, workflow.open_bookmarks,
+GRANT SELECT ON workflow.definition_list, workflow.definition_links, workflow.instance_list, workflow.waiting, workflow.open_bookmarks,
     workflow.open_tasks, workflow.open_incidents, workflow.trigger_list, workflow.journal, workflow.schedules,
     workflow.schedule_runs, workflow.dead_letter_list, workflow.workers TO PUBLIC;
 

@@ -67,7 +67,9 @@ CREATE TABLE workflow.definitions (
     retention     bigint,
     created_at    timestamptz NOT NULL,
     deleted_at    timestamptz,
-    document      jsonb       NOT NULL
+    document      jsonb       NOT NULL,
+    activity_type text,
+    links         jsonb
 );
 
 COMMENT ON TABLE workflow.definitions IS 'workflow definitions, one row per version; a published version never changes';
@@ -76,6 +78,8 @@ COMMENT ON COLUMN workflow.definitions.document IS 'the definition as it was giv
 COMMENT ON COLUMN workflow.definitions.uses_sql IS 'whether running it can run SQL or functions of users';
 COMMENT ON COLUMN workflow.definitions.security IS 'whose rights that SQL has: the caller''s (invoker) or the owner''s (definer)';
 COMMENT ON COLUMN workflow.definitions.retention IS 'microseconds for which finished instances are kept; NULL leaves it to workflow.retention';
+COMMENT ON COLUMN workflow.definitions.activity_type IS 'the activity type that its name is, if it is usable as an activity';
+COMMENT ON COLUMN workflow.definitions.links IS 'the workflows that it uses as activities: each reference as written, and the id of the version that it was settled to mean';
 COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the row stays while instances refer to it';
 
 -- A number can come back after its version was deleted.
@@ -89,6 +93,11 @@ CREATE INDEX definitions_retention_idx ON workflow.definitions (retention) WHERE
 CREATE UNIQUE INDEX definitions_published_idx ON workflow.definitions (definition_id) WHERE is_published;
 -- wf_define: is the content new?
 CREATE UNIQUE INDEX definitions_latest_idx ON workflow.definitions (definition_id) WHERE is_latest;
+
+-- wf_define: which workflow is an activity of this type?
+CREATE INDEX definitions_activity_type_idx ON workflow.definitions (activity_type) WHERE activity_type IS NOT NULL;
+-- wf_delete_definition, wf_publish: who uses this version?
+CREATE INDEX definitions_links_idx ON workflow.definitions USING gin (links jsonb_path_ops) WHERE links IS NOT NULL;
 
 CREATE TABLE workflow.grants (
     definition_id text    NOT NULL,

@@ -53,11 +53,22 @@ COMMENT ON VIEW workflow.my_instances IS 'instances that the current role may re
 
 CREATE VIEW workflow.definition_list WITH (security_barrier) AS
 SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_published, d.security,
-       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role, o.system_identifier, o.name))::text, o.name) AS owner, d.created_at, d.document
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role, o.system_identifier, o.name))::text, o.name) AS owner, d.created_at, d.document,
+       d.activity_type
 FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
 WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
 
 COMMENT ON VIEW workflow.definition_list IS 'definitions that the current role may read, one row per version';
+
+CREATE VIEW workflow.definition_links WITH (security_barrier) AS
+SELECT DISTINCT d.definition_id, d.version, d.is_latest, d.is_published, u.definition_id AS uses, u.version AS used_version
+FROM workflow.definitions d
+CROSS JOIN LATERAL pg_catalog.jsonb_to_recordset(d.links) AS l (uses uuid)
+JOIN workflow.definitions u ON u.id OPERATOR(pg_catalog.=) l.uses
+WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
+
+COMMENT ON VIEW workflow.definition_links IS 'which definitions use which others as activities, and in which version';
+COMMENT ON COLUMN workflow.definition_links.uses IS 'id of the definition that is used inside the other';
 
 CREATE VIEW workflow.instance_list WITH (security_barrier) AS
 SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id, i.status, i.sub_status,
@@ -220,10 +231,16 @@ CREATE FUNCTION wf_activities()
 RETURNS TABLE (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT a.type, a.inputs, a.outputs, a.outcomes, a.description, a.example FROM workflow._activity_list() a;
+    SELECT a.type, a.inputs, a.outputs, a.outcomes, a.description, a.example FROM workflow._activity_list() a
+    UNION ALL
+    SELECT d.activity_type, COALESCE(d.document -> 'inputs', '[]'), COALESCE(d.document -> 'outputs', '[]'),
+           CASE WHEN jsonb_typeof(d.document -> 'outcomes') = 'array' THEN ARRAY(SELECT jsonb_array_elements_text(d.document -> 'outcomes')) ELSE '{}' END || '{Done}'::text[],
+           d.description, NULL
+    FROM workflow.definition_list d
+    WHERE d.activity_type IS NOT NULL AND d.is_published;
 END;
 
-COMMENT ON FUNCTION wf_activities() IS 'every activity type with inputs, outputs, outcomes and an example';
+COMMENT ON FUNCTION wf_activities() IS 'every activity type with inputs, outputs, outcomes and an example; also the published workflows that are usable as activities';
 
 -- Rules that foreign keys would enforce, and more. Empty is well. The body is text, so that it is parsed under the
 -- search path that the function sets, not under the installer's.
@@ -283,6 +300,10 @@ AS $$
     SELECT 'instance without definition', i.id::text
     FROM workflow.instances i
     WHERE NOT EXISTS (SELECT FROM workflow.definitions d WHERE d.id = i.definition_version_id)
+    UNION ALL
+    SELECT 'definition version uses one that is missing', d.id::text
+    FROM workflow.definitions d CROSS JOIN LATERAL jsonb_to_recordset(d.links) AS l (uses uuid)
+    WHERE NOT EXISTS (SELECT FROM workflow.definitions u WHERE u.id = l.uses)
     UNION ALL
     SELECT 'instance without journal', i.id::text
     FROM workflow.instances i

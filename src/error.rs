@@ -41,6 +41,7 @@ pub fn definition(problems: &[Problem]) -> PgError {
     let sqlstate = match () {
         () if has(ProblemKind::TooDeep) => "54001",
         () if has(ProblemKind::TooLarge) => "54000",
+        () if has(ProblemKind::Denied) => "42501",
         () if has(ProblemKind::Invalid) => "22023",
         () => "0A000",
     };

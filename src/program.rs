@@ -6,15 +6,19 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Program;
-use workflow_engine::definition::{self, ActivityTypes, Appearance, CustomType, Problem, ReadLimits};
+use workflow_engine::definition::{
+    self, ActivityTypes, Appearance, CustomType, Problem, ReadLimits, WorkflowReference,
+};
 
 use crate::pg::PgError;
-use crate::store::activity_types;
 use crate::store::definitions::{self, DefinitionRow};
+use crate::store::links::Link;
+use crate::store::{activity_types, links};
 use crate::{error, guc};
 
 /// Compiled definitions that a backend keeps; when there are more, all go.
@@ -24,7 +28,7 @@ const MAX_KEPT: usize = 500;
 #[derive(Debug)]
 pub struct Compiled {
     /// The program.
-    pub program: Program,
+    pub program: Arc<Program>,
     /// Its row; `is_latest` and `is_published` are as they were when it was loaded.
     pub row: DefinitionRow,
 }
@@ -35,15 +39,56 @@ thread_local! {
 
 /// The compiled form of a stored version.
 pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
-    if let Some(compiled) = KEPT.with_borrow(|kept| kept.get(&id).cloned()) {
-        return Ok(compiled);
+    match kept(id) {
+        Some(compiled) => Ok(compiled),
+        None => load(id),
     }
-    let gone = || PgError::new("XX001", format!("definition version {id} is missing"));
-    let mut row = definitions::by_id(id).ok_or_else(gone)?;
-    let document = definitions::document(id).ok_or_else(gone)?;
+}
+
+fn kept(id: Uuid) -> Option<Rc<Compiled>> {
+    KEPT.with_borrow(|kept| kept.get(&id).cloned())
+}
+
+/// Compiles a version, and before it those that it uses, with a list of work instead of recursion.
+fn load(id: Uuid) -> Result<Rc<Compiled>, PgError> {
+    let mut ready: HashMap<Uuid, Rc<Compiled>> = HashMap::new();
+    let mut pending = vec![id];
+    while let Some(next) = pending.last().copied() {
+        if !ready.contains_key(&next) {
+            let links = links::of(next);
+            let missing = links.iter().map(|link| link.uses).find(|used| !ready.contains_key(used));
+            if let Some(used) = missing {
+                match kept(used) {
+                    Some(compiled) => drop(ready.insert(used, compiled)),
+                    None if pending.contains(&used) => {
+                        return Err(PgError::new("XX001", format!("definition version {used} uses itself")));
+                    }
+                    None => pending.push(used),
+                }
+                continue;
+            }
+            ready.insert(next, compile_version(next, &links, &ready)?);
+        }
+        pending.pop();
+    }
+    ready.remove(&id).ok_or_else(|| gone(id))
+}
+
+fn gone(id: Uuid) -> PgError {
+    PgError::new("XX001", format!("definition version {id} is missing"))
+}
+
+fn compile_version(id: Uuid, links: &[Link], ready: &HashMap<Uuid, Rc<Compiled>>) -> Result<Rc<Compiled>, PgError> {
+    let mut row = definitions::by_id(id).ok_or_else(|| gone(id))?;
+    let document = definitions::document(id).ok_or_else(|| gone(id))?;
+    let used =
+        links.iter().filter_map(|link| Some((link.reference.clone(), Arc::clone(&ready.get(&link.uses)?.program))));
     // What was accepted once must run: a custom type that is gone faults when it is reached.
-    let mut program = compile(&document, true, false).map_err(|problems| error::definition(&problems))?;
+    let limits = ReadLimits { max_size: usize::MAX, ..limits(false) };
+    let compiled = definition::compile(&document, &Pinned(used.collect()), &limits, true);
+    let mut program = compiled.map_err(|problems| error::definition(&problems))?;
     program.version_id = Some(id.to_string());
+    let program = Arc::new(program);
     // What was unknown when it was defined may be known, and run SQL, by now.
     row.uses_sql |= program.uses_sql;
     let compiled = Rc::new(Compiled { program, row });
@@ -56,9 +101,10 @@ pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
     Ok(compiled)
 }
 
-/// Compiles a document; one that just came in has the syntax of its scripts checked as well.
-pub fn compile(document: &Value, allow_unknown: bool, check_scripts: bool) -> Result<Program, Vec<Problem>> {
-    definition::compile(document, &Registered, &limits(check_scripts), allow_unknown)
+/// Limits of what is read; a document that just came in has the syntax of its scripts checked as well.
+fn limits(check_scripts: bool) -> ReadLimits {
+    let max_nesting = guc::limits().max_nesting as usize;
+    ReadLimits { max_nesting, max_size: guc::max_definition_size(), check_scripts }
 }
 
 /// How the activities of a document look, in the order of its compiled form.
@@ -66,8 +112,14 @@ pub fn appearances(document: &Value) -> Vec<Appearance> {
     definition::appearances(document, &Registered, &limits(false))
 }
 
-fn limits(check_scripts: bool) -> ReadLimits {
-    ReadLimits { max_nesting: guc::limits().max_nesting as usize, check_scripts }
+/// Compiles a document that is not stored.
+pub fn compile(
+    document: &Value,
+    types: &dyn ActivityTypes,
+    allow_unknown: bool,
+    check_scripts: bool,
+) -> Result<Program, Vec<Problem>> {
+    definition::compile(document, types, &limits(check_scripts), allow_unknown)
 }
 
 /// The activity types that are written in SQL.
@@ -77,5 +129,30 @@ impl ActivityTypes for Registered {
     fn custom(&self, type_name: &str) -> Option<CustomType> {
         let found = activity_types::find(type_name)?;
         Some(CustomType { trigger: found.trigger, outputs: found.outputs })
+    }
+}
+
+/// The activity types of a stored version: its workflows are settled.
+pub struct Pinned(HashMap<WorkflowReference, Arc<Program>>);
+
+impl Pinned {
+    /// What these links mean.
+    pub fn to(links: &[Link]) -> Result<Self, PgError> {
+        let used = links.iter().map(|link| Ok((link.reference.clone(), Arc::clone(&of_version(link.uses)?.program))));
+        used.collect::<Result<_, PgError>>().map(Self)
+    }
+}
+
+impl ActivityTypes for Pinned {
+    fn custom(&self, type_name: &str) -> Option<CustomType> {
+        Registered.custom(type_name)
+    }
+
+    fn has_pinned(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    fn pinned(&self, reference: &WorkflowReference) -> Option<Arc<Program>> {
+        self.0.get(reference).cloned()
     }
 }

@@ -33,6 +33,7 @@ pub mod command;
 pub mod deliver;
 pub mod fire;
 pub mod http;
+pub mod link;
 pub mod publish;
 pub mod queued;
 pub mod replay;

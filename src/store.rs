@@ -16,6 +16,7 @@ pub mod identity;
 pub mod incidents;
 pub mod instances;
 pub mod journal;
+pub mod links;
 pub mod matching;
 pub mod named_schedules;
 pub mod owners;

@@ -20,6 +20,7 @@ pub mod break_;
 pub mod bulk_dispatch_workflows;
 pub mod child;
 pub mod complete;
+pub mod composite;
 pub mod correlate;
 pub mod cron;
 pub mod custom;
@@ -65,6 +66,7 @@ pub mod switch;
 pub mod timer;
 pub mod timing;
 pub mod while_;
+pub mod workflow_definition_activity;
 pub mod write_http_response;
 pub mod write_line;
 

@@ -9,6 +9,7 @@
 //! what is left of recursion (constants) has a depth limit.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -25,6 +26,7 @@ mod expression;
 mod flow_mode;
 mod identity;
 mod json;
+mod link;
 mod options;
 mod outline;
 mod parts;
@@ -34,12 +36,15 @@ mod settings;
 pub(crate) mod spelling;
 mod states;
 mod unavailable;
+mod workflow;
 
 pub use appearance::{Appearance, appearances};
 pub use content::same_content;
 pub use export::export;
 pub use expression::HostLanguage;
 pub use identity::{Identity, identity};
+pub use link::{Refusal, WorkflowReference, references, type_of};
+pub use options::updates_consumers;
 pub use problem::{Problem, ProblemKind};
 
 use json::{Path, kind_of, text};
@@ -48,10 +53,32 @@ use problem::Problems;
 use scope::Scopes;
 use settings::Settings;
 
-/// What is known of activity types that are registered in SQL.
+/// What is known of activity types that are not built in: registered in SQL, or workflows.
 pub trait ActivityTypes {
     /// Finds a registered type by its full name.
     fn custom(&self, type_name: &str) -> Option<CustomType>;
+
+    /// Whether any workflow was settled when the definition was stored.
+    fn has_pinned(&self) -> bool {
+        false
+    }
+
+    /// The workflow that an activity refers to, as it was settled when the definition was stored. It comes before
+    /// all else: a type that is registered, or built in, since then changes no stored definition.
+    fn pinned(&self, reference: &WorkflowReference) -> Option<Arc<Program>> {
+        let _ = reference;
+        None
+    }
+
+    /// Finds the workflow that an activity refers to: one that names a definition, or whose type is neither built in
+    /// nor registered. `None`: there is none.
+    ///
+    /// # Errors
+    /// Why it cannot be used here.
+    fn workflow(&self, reference: &WorkflowReference) -> Result<Option<Arc<Program>>, Refusal> {
+        let _ = reference;
+        Ok(None)
+    }
 }
 
 /// An activity type that is registered in SQL.
@@ -76,13 +103,15 @@ impl ActivityTypes for () {
 pub struct ReadLimits {
     /// How deep activities may be nested.
     pub max_nesting: usize,
+    /// Bytes that the document may have with those of all the workflows that it uses.
+    pub max_size: usize,
     /// Whether the syntax of scripts is checked: wanted when a definition comes in, not each time it is loaded.
     pub check_scripts: bool,
 }
 
 impl Default for ReadLimits {
     fn default() -> Self {
-        Self { max_nesting: 500, check_scripts: false }
+        Self { max_nesting: 500, max_size: 16 * 1024 * 1024, check_scripts: false }
     }
 }
 
@@ -138,7 +167,7 @@ fn read(
         by_id.entry(node.id.clone()).or_insert(NodeIx(ix));
     }
     let uses_sql = nodes.iter().any(|node| node.uses_sql);
-    Some(Program {
+    let mut program = Program {
         definition_id: identity.definition_id,
         version_id: text(members, "id").map(Into::into),
         name: identity.name,
@@ -149,6 +178,13 @@ fn read(
         input_schema: settings.input_schema,
         nodes,
         by_id,
+        grafts: Vec::new(),
+        outcomes: settings.outcomes,
+        size: link::size_of(document),
         uses_sql,
-    })
+    };
+    if problems.count() == 0 {
+        link::insert(&mut program, &outline, limits, problems);
+    }
+    Some(program)
 }

@@ -18,6 +18,8 @@ use crate::expression::liquid::LiquidTemplate;
 use crate::expression::sql_template::SqlTemplate;
 use crate::schema::Schema;
 
+mod graft;
+
 /// Index of a node in [`Program::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodeIx(pub u32);
@@ -41,10 +43,18 @@ pub struct Program {
     pub outputs: Vec<Argument>,
     /// What the input as a whole must satisfy.
     pub input_schema: Option<Schema>,
-    /// All activities in document order; the first is the root.
+    /// All activities in document order, the first is the root; behind them those of the workflows that are
+    /// used as activities.
     pub nodes: Vec<Node>,
-    /// Node by activity id. An id that occurs twice (only possible across nesting levels) maps to the first.
+    /// Node by activity id, of the definition's own. An id that occurs twice (only possible across nesting levels)
+    /// maps to the first.
     pub by_id: HashMap<String, NodeIx>,
+    /// The workflows that are used as activities, also those inside others.
+    pub grafts: Vec<Graft>,
+    /// Outcomes that it may complete with where it is used as an activity. For documentation.
+    pub outcomes: Vec<String>,
+    /// Size of the documents that the program was made of, each counted as often as it is used.
+    pub size: usize,
     /// Whether any activity or expression can run SQL or a function of the user.
     pub uses_sql: bool,
 }
@@ -55,15 +65,69 @@ impl Program {
         &self.nodes[ix.0 as usize]
     }
 
-    /// Finds a node by its activity id.
+    /// Finds a node of the definition's own by its activity id.
     pub fn find(&self, activity_id: &str) -> Option<NodeIx> {
         self.by_id.get(activity_id).copied()
     }
+
+    /// The nodes of the definition's own.
+    pub fn own_nodes(&self) -> &[Node] {
+        let end = self.grafts.first().map_or(self.nodes.len(), |graft| graft.first.0 as usize);
+        self.nodes.get(..end).unwrap_or_default()
+    }
+
+    /// The definitions around a node: the one that it is written in, then that which uses this one, and so on;
+    /// each with the index of its first node.
+    pub fn around(&self, node: NodeIx) -> impl Iterator<Item = (&Program, NodeIx)> {
+        let graft = |node: NodeIx| self.node(node).graft.and_then(|graft| self.grafts.get(graft as usize));
+        let grafts = std::iter::successors(graft(node), move |inner| graft(inner.node));
+        grafts.map(|graft| (&*graft.program, graft.first)).chain(std::iter::once((self, NodeIx(0))))
+    }
+
+    /// Finds an activity by id or name, seen from a node: in the definition that it is written in, then in those
+    /// around it.
+    pub fn find_from(&self, node: NodeIx, activity: &str) -> Option<NodeIx> {
+        self.around(node).find_map(|(program, first)| {
+            let named = || {
+                let at = program.own_nodes().iter().position(|node| node.name.as_deref() == Some(activity))?;
+                u32::try_from(at).ok().map(NodeIx)
+            };
+            program.find(activity).or_else(named).map(|found| NodeIx(first.0 + found.0))
+        })
+    }
+}
+
+/// A workflow that is used as an activity of another.
+#[derive(Debug)]
+pub struct Graft {
+    /// The activity that it is.
+    pub node: NodeIx,
+    /// Its root; the nodes of its program stand from here on, in their order.
+    pub first: NodeIx,
+    /// Its program.
+    pub program: Arc<Program>,
+}
+
+/// What makes an activity a composite: what is inside has a scope of its own, which its own inputs do not see.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Composite {
+    /// Id of the definition that it is a use of; `None` if what is inside is written in place.
+    pub definition: Option<String>,
+    /// Declared inputs. They are variables of the node, behind those that the definition declares.
+    pub inputs: Vec<Argument>,
+    /// Index of the first of them among the variables.
+    pub first_input: usize,
+    /// Declared outputs.
+    pub outputs: Vec<Argument>,
 }
 
 /// Settings of a definition that the engine acts on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
+    /// Whether publishing a new version gives the definitions that use it a new version, too.
+    pub updates_consumers: bool,
+    /// Whether its name is an activity type.
+    pub usable_as_activity: bool,
     /// Which instances may run beside each other.
     pub activation: Activation,
     /// What a fault does to the rest of the instance.
@@ -167,9 +231,9 @@ pub struct Node {
     pub inputs: Vec<Option<Expression>>,
     /// Where outputs go, in the order of the descriptor.
     pub outputs: Vec<Option<Binding>>,
-    /// Inputs of a custom activity, by name as written.
+    /// Inputs of a custom activity, by name as written; of a workflow, by name as declared.
     pub custom_inputs: Vec<(String, Expression)>,
-    /// Output bindings of a custom activity, by name as written.
+    /// Output bindings of a custom activity, by name as written; of a workflow, by name as declared.
     pub custom_outputs: Vec<(String, Binding)>,
     /// Single children in the order of the descriptor's ports.
     pub ports: Vec<Option<NodeIx>>,
@@ -181,8 +245,13 @@ pub struct Node {
     pub machine: Option<Box<Machine>>,
     /// Connections of a flowchart.
     pub flow: Option<Box<FlowGraph>>,
-    /// Variable that `SetVariable` assigns (its name, resolved when compiled).
+    /// Variable that `SetVariable` assigns, or whose value is the result of a `Composite` (its name, resolved when
+    /// compiled).
     pub variable: Option<String>,
+    /// What makes it a composite.
+    pub composite: Option<Box<Composite>>,
+    /// Index of the used workflow that it is written in; `None` for the definition's own.
+    pub graft: Option<u32>,
     /// Whether running this activity (its inputs included) can run SQL or a function of the user.
     pub uses_sql: bool,
 }

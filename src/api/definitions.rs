@@ -5,10 +5,11 @@ use workflow_engine::definition;
 
 use crate::access::{self, Privilege};
 use crate::pg::{Call, PgError, Returned, role};
-use crate::program::{self, Registered};
+use crate::program::{self, Pinned};
+use crate::run::link::Linker;
 use crate::run::{Session, publish};
 use crate::sql_functions;
-use crate::store::{definitions, owners};
+use crate::store::{definitions, links, owners};
 
 sql_functions! {
     wf_define => define;
@@ -46,15 +47,19 @@ fn export(call: &Call) -> Result<Returned, PgError> {
     let row = publish::find(&definition_id, call.arg(1))?;
     access::require(Privilege::Read, &row)?;
     let document = definitions::document(row.id).unwrap_or_default();
+    let types = Pinned::to(&links::of(row.id))?;
     let exported =
-        definition::export(&document, &row.definition_id, row.version, row.is_latest, row.is_published, &Registered);
+        definition::export(&document, &row.definition_id, row.version, row.is_latest, row.is_published, &types);
     Ok(Returned::Json(exported))
 }
 
 /// The problems of a document as an array of `{path, message}`.
 fn validate(call: &Call) -> Result<Returned, PgError> {
     let document: Value = call.required(0, "definition")?;
-    let problems = program::compile(&document, false, true).err().unwrap_or_default();
+    let owner = definition::identity(&document).ok().and_then(|identity| definitions::latest(&identity.definition_id));
+    let linker = Linker::new(owner.map(|latest| latest.owner));
+    let problems = program::compile(&document, &linker, false, true).err().unwrap_or_default();
+    linker.into_links()?;
     let rows = problems.iter().map(|problem| json!({ "path": problem.path, "message": problem.message }));
     Ok(Returned::Json(Value::Array(rows.collect())))
 }

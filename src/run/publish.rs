@@ -1,7 +1,8 @@
 //! Definitions: storing, publishing, retracting, deleting, and the trigger index.
 
 use serde_json::{Value, json};
-use workflow_engine::definition;
+use workflow_engine::Program;
+use workflow_engine::definition::{self, ActivityTypes, Identity, WorkflowReference};
 use workflow_engine::program::Security;
 use workflow_engine::trigger::{self, Trigger};
 
@@ -9,13 +10,16 @@ use crate::access;
 use crate::host::SpiHost;
 use crate::pg::error::notice;
 use crate::pg::{PgError, role};
-use crate::program::{self, Compiled};
+use crate::program::{self, Compiled, Pinned, Registered};
+use crate::run::link::Linker;
 use crate::run::scheduled::COMMANDS;
 use crate::run::{Session, timing};
 use crate::store::definitions::{self, DefinitionRow, NewDefinition};
+use crate::store::links::{self, Link};
 use crate::store::{owners, schedules, triggers};
 use crate::{error, guc};
 
+mod consumers;
 mod routes;
 mod timed;
 
@@ -44,13 +48,19 @@ pub fn define(
         return Err(PgError::new("42710", format!("workflow definition \"{COMMANDS}\" is built in"))
             .detail("It runs the commands of schedules, with the rights of their owners."));
     }
-    let program = program::compile(document, allow_unknown, true).map_err(|problems| error::definition(&problems))?;
+    let uses = !definition::references(document, &Registered).is_empty();
+    if uses || (publish && definition::updates_consumers(document)) {
+        links::lock();
+    }
     definitions::lock(&identity.definition_id);
     let latest = definitions::latest(&identity.definition_id);
     if let Some(latest) = &latest {
         access::require_owner(latest)?;
         let stored = definitions::document(latest.id).unwrap_or_default();
-        if definition::same_content(&stored, document) {
+        let links = links::of(latest.id);
+        if definition::same_content(&stored, document) && !finds_more(document, latest, &links) {
+            // What it uses is settled; what was unknown then may be refused now.
+            compile(document, &Pinned::to(&links)?, allow_unknown)?;
             if publish && !latest.is_published {
                 publish_version(session, latest)?;
             }
@@ -58,35 +68,70 @@ pub fn define(
         }
     }
     let owner = match latest.map(|row| row.owner).or_else(|| definitions::owner_of_deleted(&identity.definition_id)) {
-        Some(owner) if access::is_member(role::current(), &owner) => owner.id,
+        Some(owner) if access::is_member(role::current(), &owner) => Some(owner),
         Some(_) => return Err(access::not_owner(&identity.definition_id)),
-        None => owners::current_id(),
+        None => None,
     };
+    let linker = Linker::new(owner.clone());
+    let compiled = compile(document, &linker, allow_unknown);
+    let links = linker.into_links()?;
+    let new = New { program: &compiled?, links: &links, document, identity: &identity };
+    let owner = owner.map_or_else(owners::current_id, |owner| owner.id);
+    let row = add(session, &new, owner)?;
+    if publish {
+        publish_version(session, &row)?;
+    }
+    warn_without_login(&row);
+    Ok((identity.definition_id, row.version))
+}
+
+/// Whether an activity that was unknown is a workflow by now: then the same content means something else.
+fn finds_more(document: &Value, latest: &DefinitionRow, links: &[Link]) -> bool {
+    let linker = Linker::new(Some(latest.owner.clone()));
+    let settled = |reference: &WorkflowReference| links.iter().any(|link| link.reference == *reference);
+    let found = definition::references(document, &Registered).into_iter();
+    found
+        .filter(|(_, reference)| !settled(reference))
+        .any(|(_, reference)| matches!(linker.workflow(&reference), Ok(Some(_))))
+}
+
+fn compile(document: &Value, types: &dyn ActivityTypes, allow_unknown: bool) -> Result<Program, PgError> {
+    program::compile(document, types, allow_unknown, true).map_err(|problems| error::definition(&problems))
+}
+
+/// A version that is to be stored.
+struct New<'a> {
+    program: &'a Program,
+    links: &'a [Link],
+    document: &'a Value,
+    identity: &'a Identity,
+}
+
+/// Stores a version as the latest one. Its number is what the document asks for, if that is higher than all others.
+fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow, PgError> {
+    let New { program, links, document, identity } = new;
     let highest = definitions::highest(&identity.definition_id);
-    let version = identity.version.filter(|version| *version > highest).unwrap_or(highest + 1);
     let id = session.new_id();
+    let name = identity.name.as_deref();
+    let activity_type = name.filter(|_| program.options.usable_as_activity).map(definition::type_of);
     definitions::add(
         &NewDefinition {
             id,
             definition_id: &identity.definition_id,
-            version,
-            name: identity.name.as_deref(),
+            version: identity.version.filter(|version| *version > highest).unwrap_or(highest + 1),
+            name,
             description: identity.description.as_deref(),
             definer: program.options.security == Security::Definer,
             uses_sql: program.uses_sql,
             owner,
             retention: program.options.retention.as_ref().map(timing::micros),
+            activity_type: activity_type.as_deref().filter(|name| !name.is_empty()),
+            links,
             document,
         },
         session.timestamp(),
     );
-    if let Some(row) = definitions::by_id(id) {
-        if publish {
-            publish_version(session, &row)?;
-        }
-        warn_without_login(&row);
-    }
-    Ok((identity.definition_id, version))
+    definitions::by_id(id).ok_or_else(|| PgError::new("XX000", "new definition version vanished"))
 }
 
 /// A worker that runs SQL of a definition is a session of its owner.
@@ -113,6 +158,7 @@ fn refuse_large(document: &Value) -> Result<(), PgError> {
 
 /// Publishes a version, the latest one if none is named, and returns its number.
 pub fn publish(session: &mut Session, definition_id: &str, version: Option<i32>) -> Result<i32, PgError> {
+    links::lock();
     definitions::lock(definition_id);
     let row = find(definition_id, version)?;
     access::require_owner(&row)?;
@@ -135,7 +181,16 @@ pub fn find(definition_id: &str, version: Option<i32>) -> Result<DefinitionRow, 
     })
 }
 
+/// Publishes a version and, where it says so, new versions of what uses it. The caller holds the locks.
 fn publish_version(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
+    publish_alone(session, row)?;
+    match program::of_version(row.id)?.program.options.updates_consumers {
+        true => consumers::update(session, row),
+        false => Ok(()),
+    }
+}
+
+fn publish_alone(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
     definitions::publish(row);
     index(session, row)?;
     Ok(())
@@ -156,8 +211,10 @@ fn forget_triggers(definition_id: &str) {
     announce(definition_id, Indexed { removed, ..Indexed::default() });
 }
 
-/// Deletes a version, or all of them, unless an instance runs on it. Returns how many went.
+/// Deletes a version, or all of them, unless an instance runs on it or another definition uses it. Returns how many
+/// went.
 pub fn delete(session: &Session, definition_id: &str, version: Option<i32>) -> Result<i32, PgError> {
+    links::lock();
     definitions::lock(definition_id);
     let doomed = match version {
         Some(_) => vec![find(definition_id, version)?],
@@ -178,6 +235,9 @@ pub fn delete(session: &Session, definition_id: &str, version: Option<i32>) -> R
         }
     }
     for row in &doomed {
+        refuse_used(row)?;
+    }
+    for row in &doomed {
         if row.is_published {
             forget_triggers(definition_id);
         }
@@ -185,6 +245,14 @@ pub fn delete(session: &Session, definition_id: &str, version: Option<i32>) -> R
     }
     definitions::settle_deletion(definition_id);
     Ok(i32::try_from(doomed.len()).unwrap_or(i32::MAX))
+}
+
+fn refuse_used(row: &DefinitionRow) -> Result<(), PgError> {
+    let Some(user) = links::user_of(row.id) else { return Ok(()) };
+    let what = format!("version {} of workflow definition \"{}\"", row.version, row.definition_id);
+    Err(PgError::new("2BP01", format!("cannot delete {what} because another workflow definition uses it"))
+        .detail(format!("Version {} of workflow definition \"{}\" uses it.", user.version, user.definition_id))
+        .hint("Delete the other one first. The view workflow.definition_links shows what uses what."))
 }
 
 fn gone() -> PgError {

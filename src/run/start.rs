@@ -25,6 +25,10 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::triggers::TriggerRow;
 use crate::store::{journal, owners};
 
+mod version;
+
+pub use version::version_for_child;
+
 /// Name of the bookmark of an instance that was created and waits for its owner's session to start it.
 pub const START_BOOKMARK: &str = "Workflow.Start";
 
@@ -51,7 +55,7 @@ pub struct Request {
 
 /// Starts an instance that the caller named, and runs it until every branch waits or ends.
 pub fn named(session: &mut Session, request: Request) -> Result<InstanceRow, PgError> {
-    let (definition, my_id) = find(session, &request.definition_id, request.version)?;
+    let (definition, my_id) = version::find(session, &request.definition_id, request.version)?;
     access::require(Privilege::Start, &definition)?;
     if let Some(existing) = request.instance_id.and_then(instances::get) {
         return same_definition(existing, &definition);
@@ -74,40 +78,6 @@ pub fn named(session: &mut Session, request: Request) -> Result<InstanceRow, PgE
     }
     resume::work_off_and_reload(session, &mut row)?;
     Ok(row)
-}
-
-/// The version to start, and the caller's id among the owners, if they have one.
-fn find(session: &Session, definition_id: &str, version: Option<i32>) -> Result<(DefinitionRow, Option<i32>), PgError> {
-    let found = match version {
-        Some(version) => definitions::version(definition_id, version).map(|row| (row, None)),
-        None => definitions::published_for(definition_id, session.caller),
-    };
-    found.ok_or_else(|| not_startable(definition_id, version))
-}
-
-fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {
-    match (version, definitions::latest(definition_id)) {
-        (Some(version), Some(_)) => PgError::new(
-            "42704",
-            format!("version {version} of workflow definition \"{definition_id}\" does not exist"),
-        ),
-        (None, Some(_)) => PgError::new("55000", format!("workflow definition \"{definition_id}\" is not published"))
-            .hint(format!("Run wf_publish('{definition_id}'), or name a version.")),
-        (_, None) => PgError::new("42704", format!("workflow definition \"{definition_id}\" does not exist"))
-            .hint("Definitions are named by their id, not by their name."),
-    }
-}
-
-/// The version that a child runs: the published one, which its parent's owner may start.
-pub fn version_for_child(definition_id: &str, owner: &owners::Owner) -> Result<Uuid, PgError> {
-    let row = definitions::published(definition_id).ok_or_else(|| not_startable(definition_id, None))?;
-    if owner.role().is_some_and(|role| access::may(role, Privilege::Start, &row)) {
-        return Ok(row.id);
-    }
-    let name = owner.role().and_then(role::name).unwrap_or_else(|| owner.name.clone());
-    Err(PgError::new("42501", format!("role \"{name}\" may not start workflow definition \"{definition_id}\"")).hint(
-        format!("A child belongs to its parent's owner. Run wf_grant('{definition_id}', '{name}', '{{start}}')."),
-    ))
 }
 
 /// A second start with a known id runs nothing; with another definition it is a mistake (23505).

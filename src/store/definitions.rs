@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::pg::cluster;
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+use crate::store::links::{self, Link};
 use crate::store::owners::{self, Owner};
 use pgrx::pg_sys::Oid;
 
@@ -50,6 +51,10 @@ pub struct NewDefinition<'a> {
     pub owner: i32,
     /// Microseconds for which finished instances are kept.
     pub retention: Option<i64>,
+    /// The activity type that its name is, if it is usable as an activity.
+    pub activity_type: Option<&'a str>,
+    /// What it uses.
+    pub links: &'a [Link],
     /// The document as given.
     pub document: &'a Value,
 }
@@ -162,8 +167,9 @@ static NOT_LATEST: Statement = Statement::new(
 );
 static ADD: Statement = Statement::new(
     "INSERT INTO workflow.definitions (id, definition_id, version, name, description, is_latest, is_published, \
-         security, uses_sql, owner, retention, created_at, document) \
-     VALUES ($1, $2, $3, $4, $5, true, false, CASE WHEN $6 THEN 'definer' ELSE 'invoker' END, $7, $8, $9, $10, $11)",
+         security, uses_sql, owner, retention, created_at, document, activity_type, links) \
+     VALUES ($1, $2, $3, $4, $5, true, false, CASE WHEN $6 THEN 'definer' ELSE 'invoker' END, $7, $8, $9, $10, $11, \
+         $12, $13)",
     &[
         Type::Uuid,
         Type::Text,
@@ -175,6 +181,8 @@ static ADD: Statement = Statement::new(
         Type::Integer,
         Type::BigInt,
         Type::Timestamp,
+        Type::Jsonb,
+        Type::Text,
         Type::Jsonb,
     ],
 );
@@ -204,6 +212,7 @@ pub fn highest(definition_id: &str) -> i32 {
 /// Adds a version as the latest one, unpublished.
 pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
     NOT_LATEST.run(&[Arg::Text(new.definition_id)]);
+    let links = links::encode(new.links);
     ADD.run(&[
         Arg::Uuid(&new.id),
         Arg::Text(new.definition_id),
@@ -216,6 +225,8 @@ pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
         new.retention.map_or(Arg::Null, Arg::BigInt),
         Arg::Timestamp(now),
         Arg::Json(new.document),
+        Arg::text(new.activity_type),
+        links.as_ref().map_or(Arg::Null, Arg::Json),
     ]);
 }
 

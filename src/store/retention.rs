@@ -158,11 +158,13 @@ static DEFINITIONS: Statement = Statement::new(
          SELECT d.id FROM workflow.definitions d WHERE d.deleted_at <= $1 \
              AND NOT EXISTS (SELECT FROM workflow.instances i WHERE i.definition_version_id = d.id) \
              AND NOT EXISTS (SELECT FROM workflow.triggers t WHERE t.definition_version_id = d.id) \
+             AND NOT EXISTS (SELECT FROM workflow.definitions c WHERE c.links IS NOT NULL \
+                             AND c.links @> jsonb_build_array(jsonb_build_object('uses', d.id::text))) \
          LIMIT $2 FOR UPDATE OF d SKIP LOCKED)",
     &[Type::Timestamp, Type::BigInt],
 );
 
-/// Removes versions that were deleted by a time and that no instance refers to any more.
+/// Removes versions that were deleted by a time and that neither an instance nor a definition refers to any more.
 pub fn remove_definitions(until: Timestamp, limit: i64) -> u64 {
     DEFINITIONS.run(&[Arg::Timestamp(until), Arg::BigInt(limit)])
 }

@@ -29,6 +29,9 @@ SELECT wf_define('{"definitionId": "alarm", "root": [
     {"id": "ring", "type": "Event", "eventName": "Alarm", "canStartWorkflow": true}, {"id": "handle", "type": "RunTask", "taskName": "Handle"}]}');
 SELECT wf_define('{"definitionId": "single", "options": {"activationStrategy": "Singleton"}, "root": [{"id": "go", "type": "Event", "eventName": "Go"}]}');
 SELECT wf_define('{"definitionId": "shaky", "root": [{"id": "divide", "type": "SetName", "value": {"sql": "1 / (SELECT count(*) FROM requests WHERE id = ''repaired'')"}}]}');
+SELECT wf_define('{"definitionId": "inner", "outputs": [{"name": "answer"}], "root": [
+    {"id": "ask", "type": "RunTask", "taskName": "Ask"}, {"type": "SetOutput", "outputName": "answer", "outputValue": {"js": "getOutputFrom(''ask'')"}}]}');
+SELECT wf_define('{"definitionId": "outer", "root": [{"workflowDefinitionId": "inner", "answer": {"output": "answer"}}]}');
 SELECT wf_grant_usage('clerk');
 SELECT wf_grant('leave', 'clerk', ARRAY['start', 'read']);
 
@@ -41,7 +44,9 @@ SELECT wf_cancel(id) FROM workflow.instances WHERE correlation_id = 'ended';
 SELECT wf_start('single', correlation_id => 'only');
 SELECT wf_start('shaky', correlation_id => 'faulted');
 SELECT wf_enqueue_bookmark(activity_id => 'supervisor', correlation_id => 'to-come', input => '{"by": "early bird"}', keep_for => '30 days');
--- An older version that an instance still runs on.
+SELECT wf_start('outer', correlation_id => 'inside');
+-- Older versions that instances still run on, one of them inside another workflow.
+SELECT wf_define('{"definitionId": "inner", "root": []}');
 SELECT wf_define('{"definitionId": "leave", "root": [{"id": "supervisor", "type": "Event", "eventName": "Supervisor"}]}');
 SQL
 is "" "SELECT * FROM wf_check()"
@@ -75,6 +80,9 @@ ok "an instance suspended at its first step goes on to its end, with its variabl
 
 is "Finished" "SELECT r.sub_status FROM workflow.bookmarks AS b, wf_resume(b.id) AS r WHERE correlation_id = 'at-second'"
 ok "one suspended at its second step, too, on the version it was started with"
+
+is 'Finished|"yes"' "SELECT r.sub_status, r.output -> 'answer' FROM workflow.tasks AS t, wf_complete_task(t.id, '\"yes\"') AS r WHERE t.correlation_id = 'inside'"
+ok "and one inside a workflow that another uses, in the version that was settled"
 
 is "Suspended|manager" "SELECT r.sub_status, r.bookmarks -> 0 ->> 'activity_id' FROM wf_run('leave', '{\"employee\": \"Edsger\"}', 'to-come', version => 1) AS r"
 is "0" "SELECT count(*) FROM workflow.bookmark_queue"

@@ -5,11 +5,12 @@
 
 use crate::activity::{
     Activity, Check, Descriptor, InputDescriptor, OutputDescriptor, break_, bulk_dispatch_workflows, complete,
-    correlate, cron, custom, delay, dispatch_workflow, end, event, execute_workflow, fault, finish, flow_decision,
-    flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each, fork, http_endpoint, if_, not_found,
-    parallel, parallel_for_each, publish_event, run_csharp, run_java_script, run_python, run_task, scheduled_command,
-    sequence, set_name, set_output, set_variable, sql, sql_command, sql_query, sql_single_value, start, start_at,
-    state_machine, switch, timer, while_, write_http_response, write_line,
+    composite, correlate, cron, custom, delay, dispatch_workflow, end, event, execute_workflow, fault, finish,
+    flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart, for_, for_each, fork, http_endpoint, if_,
+    not_found, parallel, parallel_for_each, publish_event, run_csharp, run_java_script, run_python, run_task,
+    scheduled_command, sequence, set_name, set_output, set_variable, sql, sql_command, sql_query, sql_single_value,
+    start, start_at, state_machine, switch, timer, while_, workflow_definition_activity, write_http_response,
+    write_line,
 };
 use crate::definition::HostLanguage;
 
@@ -36,6 +37,8 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &break_::Break,
     &complete::Complete,
     &finish::Finish,
+    &composite::Composite,
+    &workflow_definition_activity::WorkflowDefinitionActivity,
     &fault::RaiseFault,
     &set_variable::SetVariable,
     &set_output::SetOutput,
@@ -66,6 +69,9 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
 
 /// Stands in for a type that nobody knows; faults when it is reached.
 pub static NOT_FOUND: &dyn Activity = &not_found::NotFound;
+
+/// Stands for every workflow that is used as an activity.
+pub static WORKFLOW: &dyn Activity = &workflow_definition_activity::WorkflowDefinitionActivity;
 
 /// Stands for every type that users registered in SQL.
 pub static CUSTOM: &dyn Activity = &custom::Custom;

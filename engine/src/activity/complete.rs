@@ -1,4 +1,6 @@
 //! `Complete`: ends the nearest composite, which is the workflow itself where there is none.
+//!
+//! It goes no further: a composite around that one, and the workflow, go on.
 
 use serde_json::Value;
 
@@ -6,13 +8,13 @@ use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::{Execution, Outcomes, Signal};
 use crate::fault::Fault;
 
-/// Completes the workflow with outcomes.
+/// Completes a composite with outcomes.
 #[derive(Debug)]
 pub struct Complete;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Complete",
-    description: "Completes the workflow at once, with outcomes for the workflow that contains it.",
+    description: "Completes the workflow at once. Inside a composite or a workflow used as an activity it completes that one, with outcomes that a flowchart around it follows.",
     inputs: &[InputDescriptor::new("outcomes", "Object", "One outcome, or a list of outcomes.").default(r#""Done""#)],
     terminal: true,
     example: r#"{"type": "Complete", "outcomes": ["Approved"]}"#,

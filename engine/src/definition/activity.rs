@@ -7,12 +7,11 @@ use super::expression::{Reader, short_binding, statement_text, wrapper};
 use super::json::{Path, entry, kind_of};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
-use super::scope::Scopes;
-use super::spelling;
-use super::{CustomType, connections, parts, states};
+use super::scope::{Names, Scopes};
+use super::{CustomType, connections, link, parts, spelling, states, workflow};
 use crate::activity::flowchart::merge::FlowMode;
-use crate::activity::{Activity, Descriptor, InputDescriptor, catalogue};
-use crate::program::{Binding, Expression, ExpressionKind, Node, NodeIx};
+use crate::activity::{Activity, Descriptor, InputDescriptor, catalogue, composite};
+use crate::program::{Binding, Expression, ExpressionKind, Node, NodeIx, Program};
 use crate::value::parse_type_name;
 
 /// How long the paths of ids of one definition may be together.
@@ -50,6 +49,9 @@ pub(super) const RESERVED: usize = 11;
 /// Type that assigns a variable named by a member of its own.
 const SET_VARIABLE: &str = "Elsa.SetVariable";
 
+/// Member of a `Composite` that names the variable that is its result.
+pub(super) const RESULT_VARIABLE: &str = "resultVariable";
+
 /// Type that has connections.
 pub(super) const FLOWCHART: &str = "Elsa.Flowchart";
 
@@ -77,15 +79,18 @@ pub(super) fn read_all(
         let node_id = format!("{above}:{}", sketch.id);
         let mut node = plain(sketch, node_id);
         node.variables = scopes.declared(ix).to_vec();
+        let names = scopes.names(outline, ix);
         let mut reading = Reading {
             outline,
             ix,
             mode,
-            reader: Reader { names: scopes.names(outline, ix), problems, uses_sql: false },
+            outside: scopes.outside(outline, ix),
+            reader: Reader { names, problems, uses_sql: false },
         };
         match &sketch.kind {
             Kind::Known(activity) => reading.known(sketch, *activity, &mut node),
             Kind::Custom(custom) => reading.custom(sketch, custom, &mut node),
+            Kind::Workflow(program) => reading.workflow(sketch, program, &mut node),
             Kind::Unknown => reading.common(sketch, false, &mut node),
         }
         node.uses_sql |= reading.reader.uses_sql;
@@ -102,6 +107,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
             (*activity, descriptor.terminal, descriptor.uses_sql)
         }
         Kind::Custom(_) => (catalogue::CUSTOM, false, true),
+        Kind::Workflow(_) => (catalogue::WORKFLOW, false, false),
         // It may be registered later, and then runs what its owner wrote.
         Kind::Unknown => (catalogue::NOT_FOUND, false, true),
     };
@@ -127,6 +133,8 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         machine: None,
         flow: None,
         variable: None,
+        composite: None,
+        graft: None,
         uses_sql,
     }
 }
@@ -141,6 +149,8 @@ struct Reading<'a> {
     outline: &'a Outline<'a>,
     ix: usize,
     mode: FlowMode,
+    /// The names that can be seen where the activity stands, without those that it declares.
+    outside: Names<'a>,
     reader: Reader<'a>,
 }
 
@@ -158,11 +168,16 @@ impl<'a> Reading<'a> {
             for (slot, input) in node.inputs.iter_mut().zip(descriptor.inputs) {
                 *slot = self.input(members, input, descriptor);
             }
+            if descriptor.type_name == composite::TYPE_NAME {
+                node.variable = self.assigned(members, RESULT_VARIABLE, true);
+                node.composite = Some(Box::default());
+                self.reader.names = self.outside;
+            }
             for (slot, output) in node.outputs.iter_mut().zip(descriptor.outputs) {
                 *slot = self.output(members, output.name);
             }
             if descriptor.type_name == SET_VARIABLE {
-                node.variable = self.assigned(members, sketch.is_elsa());
+                node.variable = self.assigned(members, "variable", sketch.is_elsa());
             }
             if !sketch.is_elsa() {
                 self.check_spelling(members, descriptor);
@@ -287,13 +302,14 @@ impl<'a> Reading<'a> {
         self.reader.binding(value, &place.key(key))
     }
 
-    /// The variable that `SetVariable` assigns. Elsa lets one without variable pass and faults later.
-    fn assigned(&mut self, members: &Map<String, Value>, elsa: bool) -> Option<String> {
+    /// A variable that an activity names in a member of its own: `SetVariable` the one that it assigns (Elsa lets one
+    /// without variable pass and faults later), `Composite` its result.
+    fn assigned(&mut self, members: &Map<String, Value>, name: &str, optional: bool) -> Option<String> {
         let place = self.place();
-        let Some((key, value)) = entry(members, "variable").filter(|(_, value)| !value.is_null()) else {
-            if !elsa {
-                let message = format!("missing \"variable\" of activity type \"{SET_VARIABLE}\"");
-                self.reader.problems.invalid(&place.key("variable"), message);
+        let Some((key, value)) = entry(members, name).filter(|(_, value)| !value.is_null()) else {
+            if !optional {
+                let message = format!("missing \"{name}\" of activity type \"{SET_VARIABLE}\"");
+                self.reader.problems.invalid(&place.key(name), message);
             }
             return None;
         };
@@ -313,6 +329,7 @@ impl<'a> Reading<'a> {
         let outputs = descriptor.outputs.iter().map(|output| output.name);
         let special: &[&str] = match descriptor.type_name {
             SET_VARIABLE => &["variable"],
+            composite::TYPE_NAME => &[RESULT_VARIABLE],
             FLOWCHART => &["connections", "mode", "executionMode"],
             STATE_MACHINE => &["initialState", "currentState"],
             _ => &[],
@@ -328,6 +345,32 @@ impl<'a> Reading<'a> {
         let owner = format!("activity type \"{}\"", descriptor.type_name);
         let place = self.place();
         spelling::check(members, known, &owner, &place, self.reader.problems);
+    }
+
+    fn workflow(&mut self, sketch: &Sketch<'_>, program: &Program, node: &mut Node) {
+        self.common(sketch, false, node);
+        link::declare(program, node);
+        let Some(members) = sketch.members() else {
+            return;
+        };
+        for passed in workflow::passed(members, program) {
+            let above = self.place();
+            let place = above.key(passed.key);
+            if let Some(output) = passed.output
+                && let Some(binding) = self.reader.binding(passed.value, &place)
+            {
+                node.custom_outputs.push((output.name.clone(), binding));
+            }
+            if let Some(input) = passed.input
+                && let Some(expression) = self.reader.input(passed.value, input.type_name, &place)
+            {
+                node.custom_inputs.push((input.name.clone(), expression));
+            }
+            let unknown = passed.input.is_none() && passed.output.is_none() && !sketch.is_elsa();
+            if unknown && !COMMON.contains(&passed.key) {
+                self.reader.problems.invalid(&place, workflow::undeclared(passed.key, program));
+            }
+        }
     }
 
     fn custom(&mut self, sketch: &Sketch<'_>, custom: &CustomType, node: &mut Node) {

@@ -161,13 +161,14 @@ fn find(id: &str, by_id: &HashMap<&str, usize>, place: &Path<'_>, problems: &mut
 
 /// An outcome in the wrong letter case would never be followed.
 fn check_port(port: &str, outline: &Outline<'_>, source: usize, place: &Path<'_>, problems: &mut Problems) {
-    let Some(descriptor) = outline.sketches[source].descriptor() else {
-        return;
-    };
-    if descriptor.outcomes.contains(&port) {
+    let source = &outline.sketches[source];
+    let described = source.descriptor().map_or(&[][..], |descriptor| descriptor.outcomes).iter().copied();
+    let declared = source.workflow().into_iter().flat_map(|workflow| &workflow.outcomes).map(String::as_str);
+    let mut outcomes = described.chain(declared);
+    if outcomes.clone().any(|outcome| outcome == port) {
         return;
     }
-    if let Some(right) = descriptor.outcomes.iter().find(|outcome| outcome.eq_ignore_ascii_case(port)) {
+    if let Some(right) = outcomes.find(|outcome| outcome.eq_ignore_ascii_case(port)) {
         problems.invalid(place, format!("unknown outcome \"{port}\" (did you mean \"{right}\"?)"));
     }
 }

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::activity::{FLOWCHART, MAX_NODE_ID_BYTES};
+use super::activity::{FLOWCHART, MAX_NODE_ID_BYTES, RESULT_VARIABLE};
 use super::custom::{Role, is_custom_member};
 use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};
@@ -14,9 +14,10 @@ use super::outline::{Kind, Outline, Sketch};
 use super::problem::Problems;
 use super::scope::{Names, Scopes};
 use super::settings::Settings;
-use super::{ActivityTypes, CustomType, ReadLimits, connections, identity};
-use crate::activity::Descriptor;
+use super::{ActivityTypes, CustomType, ReadLimits, connections, identity, workflow};
 use crate::activity::flowchart::merge::FlowMode;
+use crate::activity::{Descriptor, composite};
+use crate::program::Program;
 
 mod settings;
 mod values;
@@ -39,7 +40,7 @@ pub fn export(
         return document.clone();
     };
     let mut problems = Problems::default();
-    let limits = ReadLimits { max_nesting: usize::MAX, check_scripts: false };
+    let limits = ReadLimits { max_nesting: usize::MAX, ..ReadLimits::default() };
     let settings = Settings::read(members, &mut problems);
     let outline = Outline::read(members, types, &limits, true, &mut problems);
     let scopes = Scopes::read(&settings, &outline, &mut problems);
@@ -87,6 +88,7 @@ fn activities(outline: &Outline<'_>, scopes: &Scopes, workflow: &str) -> Option<
         let mut writer = Writer {
             sketch,
             names: scopes.names(outline, ix),
+            outside: scopes.outside(outline, ix),
             out: Map::new(),
             taken: Vec::new(),
             properties: Vec::new(),
@@ -94,6 +96,7 @@ fn activities(outline: &Outline<'_>, scopes: &Scopes, workflow: &str) -> Option<
         match &sketch.kind {
             Kind::Known(activity) => writer.known(activity.descriptor(), &mut done),
             Kind::Custom(custom) => writer.custom(custom),
+            Kind::Workflow(program) => writer.workflow(program),
             Kind::Unknown => {}
         }
         if let Some(mode) = writer.take("mergeMode").filter(|mode| !mode.is_null()) {
@@ -125,6 +128,7 @@ fn node_ids(outline: &Outline<'_>, workflow: &str) -> Vec<String> {
 struct Writer<'a> {
     sketch: &'a Sketch<'a>,
     names: Names<'a>,
+    outside: Names<'a>,
     out: Map<String, Value>,
     /// Members of the original that are written already, under the same name or another.
     taken: Vec<&'a str>,
@@ -177,7 +181,7 @@ impl<'a> Writer<'a> {
         }
         for output in descriptor.outputs {
             if let Some(value) = self.take(output.name) {
-                self.out.insert(output.name.into(), values::binding(value, output.type_name, self.names));
+                self.out.insert(output.name.into(), values::binding(value, output.type_name, self.outside));
             }
         }
         self.special(descriptor);
@@ -189,6 +193,11 @@ impl<'a> Writer<'a> {
             && let Some(value) = self.take("variable")
         {
             self.out.insert("variable".into(), values::variable(value, self.names));
+        }
+        if descriptor.type_name == composite::TYPE_NAME
+            && let Some(value) = self.take(RESULT_VARIABLE)
+        {
+            self.out.insert(RESULT_VARIABLE.into(), values::variable(value, self.names));
         }
         if descriptor.type_name == FLOWCHART {
             self.mode();
@@ -212,6 +221,23 @@ impl<'a> Writer<'a> {
         let name =
             FlowMode::from_name(mode.trim()).flatten().map_or_else(|| mode.to_owned(), |mode| mode.name().to_owned());
         self.properties.push((EXECUTION_MODE, name.into()));
+    }
+
+    /// A workflow: what it is given and where its outputs go. Which one it is stays as it was written.
+    fn workflow(&mut self, program: &Program) {
+        let Some(members) = self.sketch.members() else {
+            return;
+        };
+        for passed in workflow::passed(members, program) {
+            let written = match (passed.input, passed.output) {
+                (Some(_), None) => values::input(passed.value, "Object", self.names),
+                (None, Some(_)) => values::binding(passed.value, "Object", self.names),
+                // Only the short form says both.
+                (Some(_), Some(_)) | (None, None) => continue,
+            };
+            self.taken.push(passed.key);
+            self.out.insert(passed.key.into(), written);
+        }
     }
 
     fn custom(&mut self, custom: &CustomType) {
@@ -248,7 +274,10 @@ impl<'a> Writer<'a> {
         if let Some(node_id) = node_id {
             fill(&mut self.out, "nodeId", || node_id.into());
         }
-        fill(&mut self.out, "version", || 1.into());
+        if self.sketch.workflow().is_none() {
+            // Of a workflow it would ask for that version.
+            fill(&mut self.out, "version", || 1.into());
+        }
         fill(&mut self.out, "metadata", || json!({}));
         let mut properties =
             member(members, "customProperties").and_then(Value::as_object).cloned().unwrap_or_default();

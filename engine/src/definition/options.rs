@@ -23,11 +23,18 @@ const KNOWN: [&str; 11] = [
     "flowchartMode",
 ];
 
+/// Whether publishing a definition gives those that use it a new version.
+pub fn updates_consumers(document: &Value) -> bool {
+    let members = document.as_object();
+    members.is_some_and(|members| read(members, true, &mut Problems::default()).updates_consumers)
+}
+
 /// Reads the options of a document.
 pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Problems) -> Options {
     let flowcharts = flow_mode::of_definition(document, problems);
     let Some((key, value)) = entry(document, "options").filter(|(_, value)| !value.is_null()) else {
-        return Options { flowcharts, ..Options::default() };
+        let usable_as_activity = flag(document, "usableAsActivity", &Path::Root, problems);
+        return Options { flowcharts, usable_as_activity, ..Options::default() };
     };
     let place = Path::Root.key(key);
     let Value::Object(options) = value else {
@@ -38,6 +45,9 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
         spelling::check(options, KNOWN.into_iter(), "the options", &place, problems);
     }
     Options {
+        updates_consumers: flag(options, "autoUpdateConsumingWorkflows", &place, problems),
+        usable_as_activity: flag(options, "usableAsActivity", &place, problems)
+            || flag(document, "usableAsActivity", &Path::Root, problems),
         activation: choice(options, &["activationStrategy", "activationStrategyType"], activation, &place, problems),
         incidents: choice(options, &["incidentStrategy", "incidentStrategyType"], incidents, &place, problems),
         security: choice(options, &["security"], security, &place, problems),
@@ -69,6 +79,18 @@ fn choice<T: Default>(
         problems.unsupported(&place.key(key), format!("unknown {} \"{text}\"", words(key)));
         T::default()
     })
+}
+
+/// A flag that is off where it is missing.
+fn flag(object: &Map<String, Value>, name: &str, place: &Path<'_>, problems: &mut Problems) -> bool {
+    match entry(object, name) {
+        None | Some((_, Value::Null)) => false,
+        Some((_, Value::Bool(flag))) => *flag,
+        Some((key, value)) => {
+            problems.invalid(&place.key(key), format!("\"{key}\" must be a boolean, not {}", kind_of(value)));
+            false
+        }
+    }
 }
 
 /// How long finished instances are kept: an interval.

@@ -4,13 +4,15 @@
 //! order of the nodes, their ids, and which type each of them has.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::json::{Path, entry};
 use super::problem::Problems;
-use super::{ActivityTypes, CustomType, ReadLimits};
+use super::{ActivityTypes, CustomType, ReadLimits, WorkflowReference};
 use crate::activity::{Activity, Descriptor};
+use crate::program::Program;
 
 mod walk;
 
@@ -26,6 +28,8 @@ pub(super) struct Sketch<'d> {
     pub value: &'d Value,
     /// What it is.
     pub kind: Kind,
+    /// How it refers to a workflow, if it may be one.
+    pub reference: Option<Box<WorkflowReference>>,
     /// Full type name.
     pub type_name: &'d str,
     /// Its id, given or made.
@@ -70,6 +74,8 @@ pub(super) enum Kind {
     Known(&'static dyn Activity),
     /// Registered in SQL.
     Custom(Rc<CustomType>),
+    /// Another workflow.
+    Workflow(Arc<Program>),
     /// Nobody knows it.
     Unknown,
 }
@@ -84,7 +90,7 @@ impl<'d> Sketch<'d> {
     pub fn descriptor(&self) -> Option<&'static Descriptor> {
         match self.kind {
             Kind::Known(activity) => Some(activity.descriptor()),
-            Kind::Custom(_) | Kind::Unknown => None,
+            Kind::Custom(_) | Kind::Workflow(_) | Kind::Unknown => None,
         }
     }
 

@@ -73,6 +73,14 @@ impl Scopes {
         }
     }
 
+    /// The names that can be seen where an activity stands, without those that it declares.
+    pub fn outside(&self, outline: &Outline<'_>, ix: usize) -> Names<'_> {
+        let names = self.names(outline, ix);
+        let outer = self.frames.get(names.frame).and_then(|frame| frame.parent);
+        let frame = outer.filter(|_| self.declared.contains_key(&ix)).unwrap_or(names.frame);
+        Names { frame, ..names }
+    }
+
     /// Variables that an activity declares.
     pub fn declared(&self, ix: usize) -> &[Variable] {
         self.declared.get(&ix).map_or(&[], Vec::as_slice)

@@ -60,6 +60,8 @@ pub(super) struct Settings {
     pub outputs: Vec<Argument>,
     /// Schema of the input as a whole.
     pub input_schema: Option<Schema>,
+    /// Outcomes that it offers where it is used as an activity.
+    pub outcomes: Vec<String>,
 }
 
 impl Settings {
@@ -75,8 +77,16 @@ impl Settings {
             inputs: arguments::read(document, List::Inputs, problems),
             outputs: arguments::read(document, List::Outputs, problems),
             input_schema: arguments::schema(document, "inputSchema", &Path::Root, problems),
+            outcomes: outcomes(document),
         }
     }
+}
+
+/// The outcomes as far as they are texts; nothing depends on them.
+fn outcomes(document: &Map<String, Value>) -> Vec<String> {
+    let list = entry(document, "outcomes").and_then(|(_, value)| elements(value));
+    let texts = list.into_iter().flat_map(|(_, list)| list).filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
 }
 
 /// Reads the variables that a document or a container declares.

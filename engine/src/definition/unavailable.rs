@@ -2,25 +2,28 @@
 
 use serde_json::{Map, Value};
 
-use super::json::entry;
+use super::json::text;
 use super::spelling;
 use crate::activity::catalogue;
 
 /// Activity types of Elsa that are known to exist but not available in this version.
-const ELSA_ONLY: [&str; 5] = ["Composite", "DownloadHttpFile", "FlowSendHttpRequest", "SendHttpRequest", "Workflow"];
+const ELSA_ONLY: [&str; 3] = ["DownloadHttpFile", "FlowSendHttpRequest", "SendHttpRequest"];
+
+/// The type of a workflow that is used as an activity, without its prefix.
+const USE: &str = "WorkflowDefinitionActivity";
 
 /// Says why an activity type cannot be used, and what can.
 pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String {
     let short = type_name.strip_prefix("Elsa.").unwrap_or(type_name);
-    if entry(members, "workflowDefinitionId").is_some() && !type_name.starts_with("Elsa.") {
-        return format!(
-            "activity type \"{type_name}\" is not supported: workflows as activities are not available in this version"
-        );
+    if let Some(id) = names_workflow(type_name, members) {
+        return format!("workflow definition \"{id}\" does not exist");
     }
     if let Some(reason) = extension(type_name) {
         return format!("activity type \"{type_name}\" is not supported: {reason}");
     }
     let reason = match short {
+        USE => "it needs a \"workflowDefinitionId\"",
+        "Workflow" => "use \"Composite\", or define the workflow by itself and use it as an activity",
         "WriteFileHttpResponse" => {
             "use \"WriteHttpResponse\" for a text, or \"RunTask\" and a client that sends the file"
         }
@@ -94,6 +97,12 @@ const OUTSIDE: [(&[&str], &str); 8] = [
 fn extension(type_name: &str) -> Option<&'static str> {
     let last = type_name.rsplit('.').next().unwrap_or(type_name);
     OUTSIDE.iter().find(|(names, _)| names.contains(&last)).map(|(_, reason)| *reason)
+}
+
+/// The id of the workflow that an activity says it is, if it is none of Elsa's own.
+pub(super) fn names_workflow<'d>(type_name: &str, members: &'d Map<String, Value>) -> Option<&'d str> {
+    let own = type_name.strip_prefix("Elsa.").is_some_and(|short| short != USE);
+    text(members, "workflowDefinitionId").filter(|_| !own)
 }
 
 fn suggestion(short: &str) -> Option<&'static str> {

@@ -237,6 +237,7 @@ impl<'a> Burst<'a> {
         };
         let (ix, parent, tag) = (context.node, context.parent, context.tag);
         let node = self.core.program.node(ix);
+        self.finish_below(sequence);
         self.core.cancel_children(sequence);
         self.completed_event(sequence, node, outcomes);
         self.core.close(sequence);
@@ -254,6 +255,24 @@ impl<'a> Burst<'a> {
         let child = Child { node: ix, sequence, tag, terminal: node.terminal };
         self.unit(parent, above, |cx| above.activity.child_completed(cx, &child, outcomes));
         Ok(())
+    }
+
+    /// Closes what completed together with a composite around it: nobody in between is told, they all end with it.
+    fn finish_below(&mut self, composite: u32) {
+        // Nearly always nothing else has completed.
+        if self.core.work.finishing.is_empty() {
+            return;
+        }
+        for (sequence, outcomes) in std::mem::take(&mut self.core.work.finishing) {
+            match self.core.context(sequence).map(|context| context.node) {
+                Some(node) if self.core.is_below(sequence, composite) => {
+                    self.core.cancel_children(sequence);
+                    self.completed_event(sequence, self.core.program.node(node), &outcomes);
+                    self.core.close(sequence);
+                }
+                _ => self.core.work.finishing.push_back((sequence, outcomes)),
+            }
+        }
     }
 
     fn completed_event(&mut self, sequence: u32, node: &Node, outcomes: &Outcomes) {

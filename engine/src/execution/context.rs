@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::calendar::Zone;
 use crate::execution::core::Core;
 use crate::execution::undo::Undo;
-use crate::execution::variables::check_depth;
+use crate::execution::variables::{View, check_depth};
 use crate::execution::{Child, NewTask, Outcomes, Published, Signal};
 use crate::fault::Fault;
 use crate::host::{Function, Rows};
@@ -33,6 +33,12 @@ pub struct Execution<'a> {
 impl<'a> Execution<'a> {
     pub(crate) fn new(core: Core<'a>, sequence: u32, node: &'a Node) -> Self {
         Self { core, sequence, node, inputs: Vec::new(), outcomes: None }
+    }
+
+    /// From where this execution sees variables.
+    pub(crate) fn view(&self) -> View {
+        let hidden = if self.node.composite.is_some() { self.node.variables.len() } else { 0 };
+        View { sequence: self.sequence, hidden }
     }
 
     /// The program that runs.

@@ -22,6 +22,12 @@ impl Core<'_> {
         Some(Child { node: context.node, sequence, tag: context.tag, terminal })
     }
 
+    /// Whether an execution is below another one.
+    pub fn is_below(&self, sequence: u32, above: u32) -> bool {
+        let parent = |sequence: &u32| self.context(*sequence).and_then(|context| context.parent);
+        std::iter::successors(parent(&sequence), parent).any(|ancestor| ancestor == above)
+    }
+
     /// Cancels everything below an execution.
     pub fn cancel_children(&mut self, sequence: u32) {
         // Nearly every execution is a leaf.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::execution::variables::Place;
 use crate::execution::{Execution, Outcomes};
 use crate::expression::{evaluate, javascript};
 use crate::fault::Fault;
@@ -43,6 +44,19 @@ impl Execution<'_> {
             }),
             _ => Ok(default_of(node, index)),
         }
+    }
+
+    /// Evaluates what the user of a composite gives for its inputs, where the composite stands, and assigns it inside.
+    pub(crate) fn pass_inputs(&mut self) -> Result<(), Fault> {
+        let node = self.node;
+        let Some(composite) = &node.composite else { return Ok(()) };
+        for (name, expression) in &node.custom_inputs {
+            let Some(at) = composite.inputs.iter().position(|input| input.name == *name) else { continue };
+            let value = self.evaluate(expression).map_err(|fault| locate(fault, name))?;
+            let place = Place::Context(self.sequence, composite.first_input + at);
+            self.core.assign(place, name, value).map_err(|fault| locate(fault, name))?;
+        }
+        Ok(())
     }
 
     /// Evaluates an expression in the scope of this execution.

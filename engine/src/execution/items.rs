@@ -74,7 +74,7 @@ impl Execution<'_> {
         match &self.node.inputs.get(input)?.as_ref()?.kind {
             ExpressionKind::Literal(value) => Some(value),
             ExpressionKind::Variable(name) => {
-                let place = find_variable(self.core.instance, self.sequence, name)?;
+                let place = find_variable(self.core.instance, self.view(), name)?;
                 read_variable(self.core.instance, place, name)
             }
             ExpressionKind::Input(name) => self.input_in_place(name),

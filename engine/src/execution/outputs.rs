@@ -10,7 +10,7 @@ use crate::execution::undo::Undo;
 use crate::execution::variables::check_depth;
 use crate::fault::Fault;
 use crate::instance::Json;
-use crate::program::{Binding, NodeIx};
+use crate::program::{Argument, Binding, Node, NodeIx};
 
 impl Execution<'_> {
     /// Sets an output of this activity by its position in the descriptor.
@@ -41,13 +41,13 @@ impl Execution<'_> {
     fn bind(&mut self, binding: &Binding, value: Value) -> Result<(), Fault> {
         match binding {
             Binding::Variable(name) => self.assign(name, value),
-            Binding::Output(name) => self.set_workflow_output(name, value),
+            Binding::Output(name) => self.set_declared_output(name, value),
         }
     }
 
     /// Assigns the nearest variable of a name.
     pub fn assign(&mut self, name: &str, value: Value) -> Result<(), Fault> {
-        match self.core.find_variable(self.sequence, name) {
+        match self.core.find_variable(self.view(), name) {
             Some(place) => self.core.assign(place, name, value).map_err(|mut fault| {
                 fault.message = format!("variable \"{name}\": {}", fault.message);
                 fault
@@ -56,22 +56,23 @@ impl Execution<'_> {
         }
     }
 
-    /// Sets an output of the workflow, converted to its declared type. One that is not declared is set as it is,
-    /// as Elsa does.
-    pub fn set_workflow_output(&mut self, name: &str, value: Value) -> Result<(), Fault> {
-        let declared = self.core.program.outputs.iter().find(|output| output.name == name);
-        let value = match declared {
-            Some(output) => output.accept(value, "output")?,
-            None => value,
-        };
-        check_depth(&value)?;
-        if self.core.instance.output.get(name) == Some(&value) {
-            return Ok(());
+    /// Sets an output of the nearest composite around this execution that declares it, else of the workflow;
+    /// converted to its declared type.
+    pub fn set_declared_output(&mut self, name: &str, value: Value) -> Result<(), Fault> {
+        let (mut from, mut name, mut value) = (self.sequence, Cow::Borrowed(name), value);
+        // An output of a composite may be bound to one of a composite around it.
+        while let Some((sequence, node, output)) = self.core.declaring(from, &name) {
+            value = converted(value, output)?;
+            let mut composite = Execution::new(self.core.reborrow(), sequence, node);
+            composite.record(Cow::Owned(output.name.clone()), value.clone())?;
+            let bound = node.custom_outputs.iter().find(|(bound, _)| *bound == output.name);
+            match bound.map(|(_, binding)| binding) {
+                None => return Ok(()),
+                Some(Binding::Variable(variable)) => return composite.assign(variable, value),
+                Some(Binding::Output(outer)) => (from, name) = (sequence, Cow::Owned(outer.clone())),
+            }
         }
-        let before = self.core.instance.output.insert(name.to_owned(), value);
-        let changed = std::mem::replace(&mut self.core.work.delta.changed.output, true);
-        self.core.work.undo.push(Undo::WorkflowOutput(name.to_owned(), before, changed));
-        Ok(())
+        self.core.set_workflow_output(&name, value)
     }
 
     fn record(&mut self, name: Cow<'static, str>, value: Value) -> Result<(), Fault> {
@@ -95,7 +96,44 @@ impl Execution<'_> {
     }
 }
 
-impl Core<'_> {
+fn converted(value: Value, output: &Argument) -> Result<Value, Fault> {
+    let value = output.accept(value, "output")?;
+    check_depth(&value)?;
+    Ok(value)
+}
+
+impl<'a> Core<'a> {
+    /// The nearest composite around an execution that declares an output.
+    fn declaring(&self, from: u32, name: &str) -> Option<(u32, &'a Node, &'a Argument)> {
+        let program = self.program;
+        let mut current = self.context(from)?.parent;
+        while let Some((sequence, context)) = current.and_then(|sequence| Some((sequence, self.context(sequence)?))) {
+            let node = program.node(context.node);
+            let outputs = node.composite.as_ref().map_or(&[][..], |composite| &composite.outputs);
+            if let Some(output) = outputs.iter().find(|output| output.name == name) {
+                return Some((sequence, node, output));
+            }
+            current = context.parent;
+        }
+        None
+    }
+
+    /// Sets an output of the workflow. One that is not declared is set as it is, as Elsa does.
+    fn set_workflow_output(&mut self, name: &str, value: Value) -> Result<(), Fault> {
+        let value = match self.program.outputs.iter().find(|output| output.name == name) {
+            Some(output) => converted(value, output)?,
+            None => value,
+        };
+        check_depth(&value)?;
+        if self.instance.output.get(name) == Some(&value) {
+            return Ok(());
+        }
+        let before = self.instance.output.insert(name.to_owned(), value);
+        let changed = std::mem::replace(&mut self.work.delta.changed.output, true);
+        self.work.undo.push(Undo::WorkflowOutput(name.to_owned(), before, changed));
+        Ok(())
+    }
+
     /// Puts an activity's output back.
     pub fn restore_output(&mut self, node: NodeIx, name: &str, before: Option<Json>) {
         let all = &mut self.instance.state.outputs;

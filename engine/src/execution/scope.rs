@@ -10,13 +10,13 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::execution::Execution;
-use crate::execution::variables::{find_variable, read_variable};
+use crate::execution::variables::{View, find_variable, read_variable};
 use crate::expression::Scope;
 use crate::expression::javascript::ScriptLimits;
 use crate::fault::Fault;
 use crate::host::{Rows, Take};
-use crate::instance::{Instance, Json};
-use crate::program::{NodeIx, Program};
+use crate::instance::{Context, Instance, Json};
+use crate::program::{Composite, NodeIx, Program};
 
 /// The readable half of a scope.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ pub(crate) struct Reading<'a> {
     program: &'a Program,
     instance: &'a Instance,
     resume_input: Option<&'a Value>,
-    sequence: u32,
+    view: View,
     now: DateTime<Utc>,
     script: ScriptLimits,
 }
@@ -35,44 +35,62 @@ impl Execution<'_> {
             program: self.core.program,
             instance: self.core.instance,
             resume_input: self.core.work.resume_input.as_ref(),
-            sequence: self.sequence,
+            view: self.view(),
             now: self.core.work.now,
             script: self.core.limits.script,
         }
     }
 
-    /// A workflow input, without copying it.
+    /// An input, without copying it.
     pub(crate) fn input_in_place(&self, name: &str) -> Option<&Value> {
-        let resumed = self.core.work.resume_input.as_ref().and_then(|input| input.get(name));
-        resumed.or_else(|| self.core.instance.input.get(name)).or_else(|| {
-            let inputs = &self.core.program.inputs;
-            inputs.iter().find(|input| input.name == name)?.default.as_ref()
-        })
+        self.reading().given_input(name)
     }
 }
 
 impl<'a> Reading<'a> {
+    /// An input: of the workflows that this one is inside of, else of the instance.
     fn given_input(&self, name: &str) -> Option<&'a Value> {
+        let inside = self.workflows_around().find_map(|(context, composite)| {
+            let named = |(known, _): &&(String, Json)| known == name;
+            let (variables, inputs) = context.variables.split_at_checked(composite.first_input)?;
+            inputs.iter().take(composite.inputs.len()).find(named).or_else(|| variables.iter().find(named))
+        });
+        if let Some((_, value)) = inside {
+            return Some(&value.0);
+        }
         let resumed = self.resume_input.and_then(|input| input.get(name));
         resumed
             .or_else(|| self.instance.input.get(name))
             .or_else(|| self.program.inputs.iter().find(|input| input.name == name)?.default.as_ref())
     }
 
+    /// The executions around this one that are workflows used as activities, nearest first.
+    fn workflows_around(&self) -> impl Iterator<Item = (&'a Context, &'a Composite)> + use<'a> {
+        let (program, contexts) = (self.program, &self.instance.state.contexts);
+        // Where no workflow uses another there is nothing to look for.
+        let first = contexts.get(&self.view.sequence).filter(|_| !program.grafts.is_empty());
+        let above = move |context: &'a Context| contexts.get(&context.parent?);
+        let around = std::iter::successors(first.and_then(above), move |context| above(context));
+        around.filter_map(move |context| {
+            let composite = program.node(context.node).composite.as_deref()?;
+            composite.definition.is_some().then_some((context, composite))
+        })
+    }
+
+    /// The node that is executed.
+    fn node(&self) -> NodeIx {
+        self.instance.state.contexts.get(&self.view.sequence).map_or(NodeIx(0), |context| context.node)
+    }
+
     fn outputs_of(&self, activity: &str) -> Option<&'a [(String, Json)]> {
-        let nodes = &self.program.nodes;
-        let named = || {
-            let at = nodes.iter().position(|node| node.name.as_deref() == Some(activity))?;
-            u32::try_from(at).ok().map(NodeIx)
-        };
-        let node = self.program.find(activity).or_else(named)?;
+        let node = self.program.find_from(self.node(), activity)?;
         self.instance.state.outputs.get(&node).map(Vec::as_slice)
     }
 }
 
 impl Scope for Reading<'_> {
     fn variable(&self, name: &str) -> Option<Value> {
-        let place = find_variable(self.instance, self.sequence, name)?;
+        let place = find_variable(self.instance, self.view, name)?;
         read_variable(self.instance, place, name).cloned()
     }
 
@@ -80,11 +98,11 @@ impl Scope for Reading<'_> {
         let mut names = Vec::new();
         let mut seen = BTreeSet::new();
         let contexts = &self.instance.state.contexts;
-        let mut current = contexts.get(&self.sequence);
+        let (mut current, mut hidden) = (contexts.get(&self.view.sequence), self.view.hidden);
         while let Some(context) = current {
-            let own = context.variables.iter().map(|(name, _)| name.as_str());
+            let own = context.variables.iter().skip(hidden).map(|(name, _)| name.as_str());
             names.extend(own.filter(|name| seen.insert(*name)).map(str::to_owned));
-            current = context.parent.and_then(|parent| contexts.get(&parent));
+            (current, hidden) = (context.parent.and_then(|parent| contexts.get(&parent)), 0);
         }
         let own = self.instance.variables.keys().map(String::as_str);
         names.extend(own.filter(|name| seen.insert(*name)).map(str::to_owned));
@@ -110,11 +128,17 @@ impl Scope for Reading<'_> {
         if let Some(Value::Object(resumed)) = self.resume_input {
             all.extend(resumed.iter().map(|(name, value)| (name.clone(), value.clone())));
         }
+        let around: Vec<_> = self.workflows_around().collect();
+        for (context, composite) in around.into_iter().rev() {
+            let inputs = context.variables.iter().skip(composite.first_input).take(composite.inputs.len());
+            all.extend(inputs.map(|(name, value)| (name.clone(), value.0.clone())));
+        }
         Value::Object(all)
     }
 
     fn input_names(&self) -> Vec<String> {
-        let declared = self.program.inputs.iter().map(|input| &input.name);
+        let inside = self.workflows_around().flat_map(|(_, composite)| &composite.inputs).map(|input| &input.name);
+        let declared = inside.chain(self.program.inputs.iter().map(|input| &input.name));
         let resumed = self.resume_input.and_then(Value::as_object);
         let given = self.instance.input.keys().chain(resumed.into_iter().flat_map(Map::keys));
         let mut seen = BTreeSet::new();
@@ -137,10 +161,12 @@ impl Scope for Reading<'_> {
 
     fn output_names(&self) -> Vec<(String, String)> {
         let mut names = Vec::new();
-        for node in &self.program.nodes {
+        for node in self.program.around(self.node()).flat_map(|(program, _)| program.own_nodes()) {
             let described = node.activity.descriptor().outputs.iter().map(|output| output.name);
             let custom = node.custom_outputs.iter().map(|(name, _)| name.as_str());
-            for output in described.chain(custom) {
+            let declared = node.composite.iter().filter(|composite| composite.definition.is_some());
+            let declared = declared.flat_map(|composite| &composite.outputs).map(|output| output.name.as_str());
+            for output in described.chain(custom).chain(declared) {
                 names.push((node.id.clone(), output.to_owned()));
                 if let Some(name) = &node.name {
                     names.push((name.clone(), output.to_owned()));
@@ -151,12 +177,19 @@ impl Scope for Reading<'_> {
     }
 
     fn outputs(&self) -> Value {
-        let all = self.instance.state.outputs.iter().map(|(node, outputs)| {
-            let outputs = outputs.iter().map(|(name, value)| (name.clone(), value.0.clone()));
-            let id = self.program.nodes.get(node.0 as usize).map(|node| node.id.clone());
-            (id.unwrap_or_default(), Value::Object(outputs.collect()))
-        });
-        Value::Object(all.collect())
+        // What is further outside first: the nearest activity of an id is the one that is meant.
+        let around: Vec<_> = self.program.around(self.node()).collect();
+        let mut all = Map::new();
+        for (program, first) in around.into_iter().rev() {
+            let nodes = program.own_nodes();
+            let end = first.0.saturating_add(u32::try_from(nodes.len()).unwrap_or(u32::MAX));
+            for (at, outputs) in self.instance.state.outputs.range(first..NodeIx(end)) {
+                let outputs = outputs.iter().map(|(name, value)| (name.clone(), value.0.clone()));
+                let id = nodes.get((at.0 - first.0) as usize).map(|node| node.id.clone());
+                all.insert(id.unwrap_or_default(), Value::Object(outputs.collect()));
+            }
+        }
+        Value::Object(all)
     }
 
     fn last_result(&self) -> Option<Value> {
@@ -232,7 +265,7 @@ impl Scope for Execution<'_> {
     }
 
     fn set_variable(&mut self, name: &str, value: Value) -> Result<bool, Fault> {
-        if self.core.find_variable(self.sequence, name).is_none() {
+        if self.core.find_variable(self.view(), name).is_none() {
             return Ok(false);
         }
         self.assign(name, value).map(|()| true)
@@ -319,7 +352,7 @@ impl Scope for Execution<'_> {
             program: self.core.program,
             instance: self.core.instance,
             resume_input: self.core.work.resume_input.as_ref(),
-            sequence: self.sequence,
+            view: self.view(),
             now: self.core.work.now,
             script: self.core.limits.script,
         };

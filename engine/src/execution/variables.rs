@@ -18,10 +18,19 @@ pub(crate) enum Place {
     Workflow,
 }
 
+/// From where variables are seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct View {
+    /// The execution that looks.
+    pub sequence: u32,
+    /// How many of its first variables it does not see: a composite declares them for what is inside.
+    pub hidden: usize,
+}
+
 impl Core<'_> {
-    /// Finds the nearest variable of a name, seen from an execution.
-    pub fn find_variable(&self, sequence: u32, name: &str) -> Option<Place> {
-        find_variable(self.instance, sequence, name)
+    /// Finds the nearest variable of a name.
+    pub fn find_variable(&self, from: View, name: &str) -> Option<Place> {
+        find_variable(self.instance, from, name)
     }
 
     /// Sets a variable, converted to its declared type.
@@ -78,6 +87,13 @@ impl Execution<'_> {
             context.variables.pop();
         }
     }
+
+    /// The nearest variable of a name as it is seen inside this composite.
+    pub(crate) fn variable_inside(&self, name: &str) -> Option<Value> {
+        let inside = View { sequence: self.sequence, hidden: 0 };
+        let place = self.core.find_variable(inside, name)?;
+        read_variable(self.core.instance, place, name).cloned()
+    }
 }
 
 /// Refuses a value that is nested deeper than what can be stored and read again.
@@ -91,14 +107,15 @@ pub(crate) fn check_depth(value: &Value) -> Result<(), Fault> {
     }
 }
 
-/// Finds the nearest variable of a name, seen from an execution.
-pub(crate) fn find_variable(instance: &Instance, sequence: u32, name: &str) -> Option<Place> {
-    let mut current = Some(sequence);
+/// Finds the nearest variable of a name.
+pub(crate) fn find_variable(instance: &Instance, from: View, name: &str) -> Option<Place> {
+    let (mut current, mut hidden) = (Some(from.sequence), from.hidden);
     while let Some((sequence, context)) = current.and_then(|current| instance.state.contexts.get_key_value(&current)) {
-        if let Some(index) = context.variables.iter().position(|(known, _)| known == name) {
-            return Some(Place::Context(*sequence, index));
+        let mut seen = context.variables.iter().skip(hidden);
+        if let Some(index) = seen.position(|(known, _)| known == name) {
+            return Some(Place::Context(*sequence, hidden + index));
         }
-        current = context.parent;
+        (current, hidden) = (context.parent, 0);
     }
     instance.variables.contains_key(name).then_some(Place::Workflow)
 }

@@ -5,6 +5,7 @@ mod support;
 
 mod background;
 mod children;
+mod composite;
 mod control;
 mod custom;
 mod data;

@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use chrono::{DateTime, Offset, TimeZone, Utc};
 use serde_json::{Map, Value, json};
@@ -15,7 +16,9 @@ use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
 use workflow_engine::calendar::{Utc0, Zone};
 use workflow_engine::child::NewChild;
-use workflow_engine::definition::{ActivityTypes, CustomType, ReadLimits, compile};
+use workflow_engine::definition::{
+    ActivityTypes, CustomType, Problem, ReadLimits, Refusal, WorkflowReference, compile,
+};
 use workflow_engine::execution::{self, Delta, Limits, sequence_of};
 use workflow_engine::expression::Scope;
 use workflow_engine::fault::{Error, Fault};
@@ -196,6 +199,44 @@ pub fn program(definition: Value) -> Program {
     compile(&document, &Registered, &ReadLimits::default(), true).unwrap_or_else(|problems| panic!("{problems:#?}"))
 }
 
+/// Workflows that can be used as activities, by their ids.
+#[derive(Default)]
+pub struct Library(BTreeMap<String, Arc<Program>>);
+
+impl ActivityTypes for Library {
+    fn custom(&self, type_name: &str) -> Option<CustomType> {
+        Registered.custom(type_name)
+    }
+
+    fn workflow(&self, reference: &WorkflowReference) -> Result<Option<Arc<Program>>, Refusal> {
+        let id = reference.definition_id.as_deref().unwrap_or(&reference.type_name);
+        Ok(self.0.get(id).cloned())
+    }
+}
+
+impl Library {
+    /// Compiles definitions, each of which may use those before it.
+    pub fn of(definitions: impl IntoIterator<Item = Value>) -> Self {
+        let mut library = Self::default();
+        for definition in definitions {
+            library.add(&definition).unwrap_or_else(|problems| panic!("{problems:#?}"));
+        }
+        library
+    }
+
+    /// Adds a definition that may use them.
+    pub fn add(&mut self, definition: &Value) -> Result<(), Vec<Problem>> {
+        let program = self.compile(definition)?;
+        self.0.insert(program.definition_id.clone(), Arc::new(program));
+        Ok(())
+    }
+
+    /// Compiles one that may use them.
+    pub fn compile(&self, definition: &Value) -> Result<Program, Vec<Problem>> {
+        compile(definition, self, &ReadLimits::default(), false)
+    }
+}
+
 /// One instance with its stored bookmarks and everything it left behind.
 pub struct World {
     pub program: Program,
@@ -215,7 +256,10 @@ impl World {
     }
 
     pub fn with_input(definition: Value, input: Value) -> Self {
-        let program = program(definition);
+        Self::of(program(definition), input)
+    }
+
+    pub fn of(program: Program, input: Value) -> Self {
         let input: Map<String, Value> = serde_json::from_value(input).expect("an object");
         let id = Uuid::from_u128(0x0193_0000_0000_7000_8000_0123_4567_89ab);
         let instance = Instance::new(id, &program, 1, None, None, input).expect("acceptable inputs");

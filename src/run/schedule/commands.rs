@@ -5,7 +5,7 @@ use workflow_engine::definition;
 
 use crate::error;
 use crate::pg::{PgError, role};
-use crate::program;
+use crate::program::{self, Registered};
 use crate::run::Session;
 use crate::run::scheduled::COMMANDS;
 use crate::store::definitions::{self, DefinitionRow, NewDefinition};
@@ -39,7 +39,8 @@ pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
         return Ok(row);
     }
     let document = document();
-    let program = program::compile(&document, false, false).map_err(|problems| error::definition(&problems))?;
+    let program =
+        program::compile(&document, &Registered, false, false).map_err(|problems| error::definition(&problems))?;
     let id = session.new_id();
     let new = NewDefinition {
         id,
@@ -51,6 +52,8 @@ pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
         uses_sql: true,
         owner: owners::id_of(role::extension_owner()),
         retention: None,
+        activity_type: None,
+        links: &[],
         document: &document,
     };
     definitions::add(&new, session.timestamp());

@@ -190,6 +190,30 @@ SELECT pg_temp.run($example$[{"type": "Complete", "outcomes": ["Approved"]}, {"t
 -- Ends
 SELECT pg_temp.run($example${"id": "TooOld", "type": "Fault", "code": "42", "category": "Business", "faultType": "Business", "message": "the order is too old"}$example$);
 
+-- Workflows as activities
+SELECT pg_temp.run($example${
+    "definitionId": "add-numbers",
+    "name": "Add numbers",
+    "options": {"usableAsActivity": true},
+    "inputs": [{"name": "a", "type": "Int32"}, {"name": "b", "type": "Int32", "defaultValue": 1}],
+    "outputs": [{"name": "sum", "type": "Int32"}],
+    "root": {"type": "SetOutput", "outputName": "sum", "outputValue": {"js": "getInput('a') + getInput('b')"}}
+}$example$);
+
+-- Workflows as activities
+SELECT pg_temp.run($example${"type": "Sequence", "variables": {"Sum": 0}, "activities": [
+    {"type": "AddNumbers", "a": 40, "sum": {"var": "Sum"}},
+    {"type": "WorkflowDefinitionActivity", "workflowDefinitionId": "add-numbers", "a": {"var": "Sum"}, "b": 1, "sum": {"var": "Sum"}},
+    {"type": "WriteLine", "text": {"var": "Sum"}}]}$example$);
+
+-- Workflows as activities
+SELECT pg_temp.run($example${"type": "Sequence", "variables": {"Total": 0}, "activities": [
+    {"type": "Composite", "variables": {"Sum": 1}, "resultVariable": "Sum", "result": {"var": "Total"}, "root": [
+        {"type": "SetVariable", "variable": "Sum", "value": {"js": "getSum() + 4"}},
+        {"type": "Complete"},
+        {"type": "WriteLine", "text": "never"}]},
+    {"type": "WriteLine", "text": {"var": "Total"}}]}$example$);
+
 -- Data
 SELECT pg_temp.run($example${"type": "Sequence", "variables": [{"name": "Days", "type": "Int32"}], "activities": [
     {"type": "SetVariable", "variable": "Days", "value": "14"},

@@ -43,7 +43,7 @@ pub struct FlowGraph {
 }
 
 /// A connection between positions.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// Position of the source.
     pub source: u32,
@@ -72,6 +72,38 @@ impl FlowGraph {
         self.mode = mode;
         self.merge_modes = merge_modes;
         self
+    }
+
+    /// The same graph where all nodes have moved by this much. It starts where it started in its own program.
+    pub(crate) fn moved(&self, by: u32, program: &Program) -> Self {
+        let Self {
+            activities,
+            by_node,
+            edges,
+            outbound,
+            starts,
+            inbound,
+            ends,
+            mode,
+            merge_modes,
+            default_start: _,
+            joins_use_sql: _,
+            paths: _,
+        } = self;
+        let moved = Self {
+            activities: activities.iter().map(|node| NodeIx(node.0.saturating_add(by))).collect(),
+            by_node: by_node.clone(),
+            edges: edges.clone(),
+            outbound: outbound.clone(),
+            starts: starts.clone(),
+            inbound: inbound.clone(),
+            ends: ends.clone(),
+            mode: *mode,
+            merge_modes: merge_modes.clone(),
+            ..Self::default()
+        };
+        let _ = moved.default_start.set(self.default_start(program));
+        moved
     }
 
     fn edges_of(&self, connections: Vec<Connection>) -> Vec<Edge> {

@@ -7,7 +7,7 @@ pub const STATES: usize = 0;
 pub const TRANSITIONS: usize = 1;
 
 /// States and transitions, indexed.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
     initial: u32,
     /// Source and target of each transition.

@@ -6,10 +6,11 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use super::{Kind, Outline, PartSketch, Sketch};
+use crate::activity::workflow_definition_activity::TYPE_NAME as USE;
 use crate::activity::{PartList, catalogue};
 use crate::definition::json::{Path, elements, entry, escaped, kind_of};
 use crate::definition::problem::{ProblemKind, Problems};
-use crate::definition::{ActivityTypes, unavailable};
+use crate::definition::{ActivityTypes, Refusal, WorkflowReference, unavailable};
 
 /// Type that an array of activities stands for.
 const SEQUENCE: &str = "Elsa.Sequence";
@@ -38,6 +39,19 @@ pub(super) fn walk<'d>(
         walk.visit(pending, problems);
     }
     walk.outline
+}
+
+/// What an activity was found to be.
+struct Found {
+    kind: Kind,
+    reference: Option<Box<WorkflowReference>>,
+    refusal: Option<Refusal>,
+}
+
+impl From<Kind> for Found {
+    fn from(kind: Kind) -> Self {
+        Self { kind, reference: None, refusal: None }
+    }
 }
 
 /// An activity that is still to be looked at.
@@ -87,11 +101,18 @@ impl<'d> Walk<'d, '_> {
             let message = format!("activities are nested deeper than {} levels", self.max_nesting);
             return problems.add(ProblemKind::TooDeep, &self.place(&pending).path(), message);
         }
-        let (kind, type_name) = match pending.value {
-            Value::Array(_) => self.resolve(SEQUENCE),
+        let (found, type_name) = match pending.value {
+            Value::Array(_) => (self.resolve(SEQUENCE).0.into(), SEQUENCE),
             Value::Object(members) => match entry(members, "type") {
-                Some((_, Value::String(name))) if !name.trim().is_empty() => self.resolve(name),
-                _ => (Kind::Unknown, ""),
+                Some((_, Value::String(name))) if !name.trim().is_empty() => {
+                    let (kind, full) = self.resolve(name);
+                    (self.link(kind, full, members), full)
+                }
+                // What names a workflow needs no other type.
+                None if entry(members, "workflowDefinitionId").is_some() => {
+                    (self.link(Kind::Unknown, USE, members), USE)
+                }
+                _ => (Kind::Unknown.into(), ""),
             },
             other => {
                 let message =
@@ -99,7 +120,10 @@ impl<'d> Walk<'d, '_> {
                 return problems.invalid(&self.place(&pending).path(), message);
             }
         };
-        self.check_type(&kind, type_name, &pending, problems);
+        match found.refusal {
+            Some(Refusal { kind, message }) => problems.add(kind, &self.place(&pending).path(), message),
+            None => self.check_type(&found.kind, type_name, &pending, problems),
+        }
         let id = self.id(&pending, type_name, problems);
         let parent = pending.slot.map(|(parent, _)| parent);
         if let Some(parent) = parent
@@ -111,7 +135,8 @@ impl<'d> Walk<'d, '_> {
         self.attach(pending.slot, ix);
         self.outline.sketches.push(Sketch {
             value: pending.value,
-            kind,
+            kind: found.kind,
+            reference: found.reference,
             type_name,
             id,
             parent,
@@ -134,7 +159,11 @@ impl<'d> Walk<'d, '_> {
             problems.invalid(&place.path(), "an activity needs a \"type\"");
         } else if !self.allow_unknown {
             let message = if problems.is_full() { String::new() } else { unavailable::activity(type_name, members) };
-            problems.unsupported(&place.path(), message);
+            let kind = match unavailable::names_workflow(type_name, members) {
+                Some(_) => ProblemKind::Invalid,
+                None => ProblemKind::Unsupported,
+            };
+            problems.add(kind, &place.path(), message);
         }
     }
 
@@ -161,6 +190,31 @@ impl<'d> Walk<'d, '_> {
         };
         self.kinds.insert(name, resolved.clone());
         resolved
+    }
+
+    /// Looks whether an activity is a workflow.
+    fn link(&self, kind: Kind, type_name: &str, members: &Map<String, Value>) -> Found {
+        let other = match kind {
+            Kind::Known(_) => type_name != USE,
+            Kind::Custom(_) => entry(members, "workflowDefinitionId").is_none(),
+            Kind::Workflow(_) | Kind::Unknown => false,
+        };
+        if other && !self.types.has_pinned() {
+            return kind.into();
+        }
+        let reference = Box::new(WorkflowReference::read(members));
+        if let Some(program) = self.types.pinned(&reference) {
+            return Found { kind: Kind::Workflow(program), reference: Some(reference), refusal: None };
+        }
+        if other {
+            return kind.into();
+        }
+        let (kind, refusal) = match self.types.workflow(&reference) {
+            Ok(Some(program)) => (Kind::Workflow(program), None),
+            Ok(None) => (Kind::Unknown, None),
+            Err(refusal) => (Kind::Unknown, Some(refusal)),
+        };
+        Found { kind, reference: Some(reference), refusal }
     }
 
     /// The id as given, else the type without prefix and its number among its kind.
@@ -241,13 +295,13 @@ impl<'d> Walk<'d, '_> {
 /// Ports whose activities get variables that nobody declares.
 const BODIES: [&str; 3] = ["body", "childCompleted", "childFaulted"];
 
-type Found<'d> = Vec<(Slot, String, &'d Value)>;
+type Children<'d> = Vec<(Slot, String, &'d Value)>;
 
 fn list_port<'d>(
     members: &'d Map<String, Value>,
     name: &str,
     place: &Path<'_>,
-    found: &mut Found<'d>,
+    found: &mut Children<'d>,
     problems: &mut Problems,
 ) {
     let Some((key, value)) = entry(members, name).filter(|(_, value)| !value.is_null()) else {
@@ -266,7 +320,7 @@ fn part_list<'d>(
     members: &'d Map<String, Value>,
     (at, parts): (usize, &PartList),
     place: &Path<'_>,
-    found: &mut Found<'d>,
+    found: &mut Children<'d>,
     problems: &mut Problems,
 ) -> Vec<PartSketch<'d>> {
     let Some((key, value)) = entry(members, parts.name).filter(|(_, value)| !value.is_null()) else {

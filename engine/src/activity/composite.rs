@@ -1,0 +1,57 @@
+//! `Composite`: a part of a workflow with a scope of its own.
+//!
+//! It ends with its root, or when a `Complete` inside it asks for its end.
+
+use crate::activity::{Activity, Descriptor, OutputDescriptor};
+use crate::execution::{Child, Execution, Outcomes, Signal};
+use crate::fault::Fault;
+
+/// Runs its root; what is inside has its variables.
+#[derive(Debug)]
+pub struct Composite;
+
+/// Its type name.
+pub const TYPE_NAME: &str = "Elsa.Composite";
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: TYPE_NAME,
+    description: "Runs an activity as a unit with variables of its own: a Complete inside ends it, not the workflow, \
+                  and its resultVariable is its result.",
+    outputs: &[OutputDescriptor::new("result", "Object", "The value of resultVariable at the end.")],
+    ports: &["root"],
+    container: true,
+    example: r#"{"type": "Composite", "variables": {"Sum": 0}, "resultVariable": "Sum", "root": {"type": "SetVariable", "variable": "Sum", "value": 5}, "result": {"output": "Total"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Composite {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        match cx.port(0) {
+            Some(root) => cx.schedule(root, 0, Vec::new()),
+            None => end(cx, Outcomes::Done),
+        }
+    }
+
+    fn child_completed(&self, cx: &mut Execution<'_>, _child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {
+        end(cx, Outcomes::Done)
+    }
+
+    fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
+        match signal {
+            Signal::CompleteComposite(outcomes) => end(cx, outcomes.clone()).map(|()| true),
+            Signal::Break | Signal::CancelInbound(_) => Ok(false),
+        }
+    }
+}
+
+fn end(cx: &mut Execution<'_>, outcomes: Outcomes) -> Result<(), Fault> {
+    if let Some(name) = &cx.node().variable {
+        let value = cx.variable_inside(name).unwrap_or_default();
+        cx.set_output(0, value)?;
+    }
+    cx.complete_with(outcomes)
+}

@@ -1,0 +1,204 @@
+//! Workflows used as activities: how an activity refers to one, and putting it into the program.
+//!
+//! Which version a reference means is the shell's to say; it also keeps what it said, since an instance names nodes by
+//! their index and must find the same nodes for good.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::activity::{MAX_NODE_ID_BYTES, node_ix};
+use super::content::whole_number;
+use super::json::{Path, member, text};
+use super::outline::{Kind, Outline, Sketch};
+use super::problem::{ProblemKind, Problems};
+use super::{ActivityTypes, ReadLimits};
+use crate::program::{Composite, Node, Program, Variable};
+
+/// How many levels deep workflows may be used inside each other.
+const MAX_LEVELS: usize = 50;
+
+/// How an activity refers to the workflow that it stands for, as written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WorkflowReference {
+    /// Type of the activity; empty where none is written.
+    pub type_name: String,
+    /// `workflowDefinitionId`.
+    pub definition_id: Option<String>,
+    /// `workflowDefinitionVersionId`: the id that the document of a version has.
+    pub version_id: Option<String>,
+    /// `version`.
+    pub version: Option<i32>,
+}
+
+/// Why a workflow cannot be used here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What sort of problem it is.
+    pub kind: ProblemKind,
+    /// What is wrong, in the style of a primary message.
+    pub message: String,
+}
+
+impl WorkflowReference {
+    /// Reads the reference of an activity.
+    pub(super) fn read(members: &Map<String, Value>) -> Self {
+        let given = |name| text(members, name).filter(|text| !text.is_empty()).map(str::to_owned);
+        let version = member(members, "version").and_then(whole_number).and_then(|n| i32::try_from(n).ok());
+        Self {
+            type_name: given("type").unwrap_or_default(),
+            definition_id: given("workflowDefinitionId"),
+            version_id: given("workflowDefinitionVersionId"),
+            version: version.filter(|version| *version > 0),
+        }
+    }
+}
+
+/// The activities of a document that may be workflows, with the JSON pointers to them: those that name one, and those
+/// whose type is neither built in nor registered.
+pub fn references(document: &Value, types: &dyn ActivityTypes) -> Vec<(String, WorkflowReference)> {
+    let Value::Object(members) = document else { return Vec::new() };
+    let limits = ReadLimits { max_nesting: usize::MAX, ..ReadLimits::default() };
+    let outline = Outline::read(members, types, &limits, true, &mut Problems::default());
+    let found = outline.sketches.iter().enumerate();
+    found
+        .filter_map(|(ix, sketch)| Some((outline.pointer(ix), WorkflowReference::clone(sketch.reference.as_ref()?))))
+        .collect()
+}
+
+/// The activity type that a workflow of this name is: its letters and digits, each word capitalised.
+pub fn type_of(name: &str) -> String {
+    let mut type_name = String::with_capacity(name.len());
+    for word in name.split(|letter: char| !letter.is_alphanumeric()) {
+        let mut letters = word.chars();
+        type_name.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        type_name.push_str(letters.as_str());
+    }
+    type_name
+}
+
+/// Makes a node the composite that a workflow is.
+pub(super) fn declare(program: &Program, node: &mut Node) {
+    let inputs = program.inputs.iter().map(|input| Variable {
+        id: input.name.clone(),
+        name: input.name.clone(),
+        type_name: input.type_name,
+        initial: input.default.clone().unwrap_or_default(),
+    });
+    node.variables = program.variables.iter().cloned().chain(inputs).collect();
+    node.composite = Some(Box::new(Composite {
+        definition: Some(program.definition_id.clone()),
+        inputs: program.inputs.clone(),
+        first_input: program.variables.len(),
+        outputs: program.outputs.clone(),
+    }));
+}
+
+/// Puts the workflows into a program, unless it becomes too deep, too large, or a circle.
+pub(super) fn insert(program: &mut Program, outline: &Outline<'_>, limits: &ReadLimits, problems: &mut Problems) {
+    let mut path_bytes: usize = program.nodes.iter().map(|node| node.node_id.len()).sum();
+    for (ix, sketch) in outline.sketches.iter().enumerate() {
+        let Kind::Workflow(child) = &sketch.kind else { continue };
+        let place = Path::Activity(outline, ix);
+        if let Some(circle) = circle(&program.definition_id, child) {
+            problems.invalid(&place, format!("a workflow cannot contain itself: {circle}"));
+            continue;
+        }
+        if let Some(message) = too_deep(child, sketch.depth, limits) {
+            problems.add(ProblemKind::TooDeep, &place, message);
+            continue;
+        }
+        let above = program.nodes.get(ix).map_or(0, |node| node.node_id.len() + 1);
+        path_bytes += child.nodes.iter().map(|node| node.node_id.len() + above).sum::<usize>();
+        let size = program.size.saturating_add(child.size);
+        if size > limits.max_size || path_bytes > MAX_NODE_ID_BYTES {
+            let message = "with all the workflows that it uses, the definition is too large";
+            return problems.add(ProblemKind::TooLarge, &place, message);
+        }
+        program.graft(node_ix(ix), Arc::clone(child));
+    }
+}
+
+fn too_deep(child: &Program, depth: usize, limits: &ReadLimits) -> Option<String> {
+    // Each of them is compiled and kept with all that is inside: many levels would be many copies.
+    let levels = child.grafts.iter().map(|graft| child.around(graft.node).count() + 1).max().unwrap_or(1);
+    if levels > MAX_LEVELS {
+        return Some(format!("workflows are used inside each other more than {MAX_LEVELS} levels deep"));
+    }
+    let below = child.nodes.iter().map(|node| node.depth as usize + 1).max().unwrap_or(0);
+    (depth + 1 + below > limits.max_nesting)
+        .then(|| format!("with the workflow inside, activities are nested deeper than {} levels", limits.max_nesting))
+}
+
+/// How a workflow contains a definition, if it does: the ids from that one around to itself.
+fn circle(definition_id: &str, child: &Program) -> Option<String> {
+    let mut inner_to_outer = match child.definition_id == definition_id {
+        true => vec![definition_id],
+        false => {
+            let graft = child.grafts.iter().find(|graft| graft.program.definition_id == definition_id)?;
+            let around = child.around(graft.node).map(|(program, _)| program.definition_id.as_str());
+            std::iter::once(definition_id).chain(around).collect()
+        }
+    };
+    inner_to_outer.push(definition_id);
+    inner_to_outer.reverse();
+    Some(inner_to_outer.iter().map(|id| format!("\"{id}\"")).collect::<Vec<_>>().join(" contains "))
+}
+
+/// How large a document is: bytes of its text, roughly, and never nothing.
+pub(super) fn size_of(document: &Value) -> usize {
+    let (mut size, mut work) = (0usize, vec![document]);
+    while let Some(value) = work.pop() {
+        size += match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => 4,
+            Value::String(text) => text.len() + 2,
+            Value::Array(list) => {
+                work.extend(list);
+                list.len() + 2
+            }
+            Value::Object(object) => {
+                work.extend(object.values());
+                object.keys().map(|key| key.len() + 4).sum::<usize>() + 2
+            }
+        };
+    }
+    size
+}
+
+impl Sketch<'_> {
+    /// The workflow that it is.
+    pub fn workflow(&self) -> Option<&Arc<Program>> {
+        match &self.kind {
+            Kind::Workflow(program) => Some(program),
+            Kind::Known(_) | Kind::Custom(_) | Kind::Unknown => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{size_of, type_of};
+
+    #[test]
+    fn the_type_of_a_name_is_its_letters_and_digits_with_capital_words() {
+        for (name, expected) in [
+            ("Add numbers", "AddNumbers"),
+            ("add-numbers_2 (new)", "AddNumbers2New"),
+            ("AddNumbers", "AddNumbers"),
+            ("größe  über", "GrößeÜber"),
+            (" - ", ""),
+        ] {
+            assert_eq!(type_of(name), expected);
+        }
+    }
+
+    #[test]
+    fn a_document_is_as_large_as_its_text_or_so() {
+        for document in [json!({}), json!({"a": [1, true, null, "text"], "b": {"c": "d"}}), json!("x".repeat(1000))] {
+            let text = document.to_string().len();
+            assert!(size_of(&document).abs_diff(text) <= text / 2 + 8, "{document}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Members of an activity that is a workflow: what it is given, and where its outputs go.
+
+use serde_json::{Map, Value};
+
+use super::activity::COMMON;
+use super::expression::{short_binding, wrapper};
+use super::json::member;
+use super::spelling;
+use crate::program::{Argument, Program};
+
+/// Members that say which workflow it is.
+pub(super) const REFERENCE: [&str; 4] = [
+    "workflowDefinitionId",
+    "workflowDefinitionVersionId",
+    "latestAvailablePublishedVersion",
+    "latestAvailablePublishedVersionId",
+];
+
+/// What a member of the activity is for the workflow.
+pub(super) struct Passed<'d, 'p> {
+    /// Its key as written.
+    pub key: &'d str,
+    /// Its value.
+    pub value: &'d Value,
+    /// The input that it gives.
+    pub input: Option<&'p Argument>,
+    /// The output that it binds.
+    pub output: Option<&'p Argument>,
+}
+
+/// The members that are neither the activity's own nor say which workflow it is. Elsa writes declared names in
+/// camelCase: a name is found in any case, in its own first.
+pub(super) fn passed<'d, 'p>(members: &'d Map<String, Value>, program: &'p Program) -> Vec<Passed<'d, 'p>> {
+    let mut all = Vec::new();
+    for (key, value) in members {
+        let own = key.starts_with(['$', '_'])
+            || COMMON[..10].iter().chain(&REFERENCE).any(|known| known.eq_ignore_ascii_case(key));
+        if own {
+            continue;
+        }
+        let (input, output) = (declared(&program.inputs, key, members), declared(&program.outputs, key, members));
+        let (takes, gives) = match (input, output) {
+            // A name that is both is what it is written as; the short form may mean both.
+            (Some(_), Some(_)) => roles(value),
+            _ => (true, true),
+        };
+        all.push(Passed { key, value, input: input.filter(|_| takes), output: output.filter(|_| gives) });
+    }
+    all
+}
+
+fn declared<'p>(arguments: &'p [Argument], key: &str, members: &Map<String, Value>) -> Option<&'p Argument> {
+    let exact = arguments.iter().find(|argument| argument.name == key);
+    exact.or_else(|| {
+        let mut alike = arguments.iter().filter(|argument| argument.name.to_lowercase() == key.to_lowercase());
+        alike.find(|argument| !members.contains_key(&argument.name))
+    })
+}
+
+/// Whether a value can be an input and an output.
+fn roles(value: &Value) -> (bool, bool) {
+    match (short_binding(value), wrapper(value)) {
+        (Some(("output", _)), _) => (false, true),
+        (Some(_), _) => (true, true),
+        (None, Some(wrapper)) if wrapper.expression.is_none() => {
+            let bound = value.as_object().and_then(|object| member(object, "memoryReference")).is_some();
+            (!bound, bound)
+        }
+        (None, _) => (true, false),
+    }
+}
+
+/// Says that a workflow declares nothing of this name.
+pub(super) fn undeclared(key: &str, program: &Program) -> String {
+    let names = program.inputs.iter().chain(&program.outputs).map(|argument| argument.name.as_str());
+    let id = &program.definition_id;
+    match spelling::nearest(key, names) {
+        Some(name) => {
+            format!("workflow \"{id}\" declares no input or output \"{key}\" (did you mean \"{name}\"?)")
+        }
+        None => format!("workflow \"{id}\" declares no input or output \"{key}\""),
+    }
+}

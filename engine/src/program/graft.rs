@@ -1,0 +1,114 @@
+//! A workflow inside another: its nodes, copied behind those that are there.
+//!
+//! Whatever names a node by its index is moved along. The patterns below name every field on purpose: who adds one
+//! has to say what becomes of it here.
+
+use std::sync::Arc;
+
+use crate::program::{Graft, Node, NodeIx, Part, Program};
+
+impl Program {
+    /// Puts a workflow below the activity that it is.
+    pub(crate) fn graft(&mut self, at: NodeIx, child: Arc<Program>) {
+        let first = NodeIx(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        let graft = u32::try_from(self.grafts.len()).unwrap_or(u32::MAX);
+        let Some(owner) = self.nodes.get_mut(at.0 as usize) else { return };
+        let copy = Copy { program: &child, at, first, graft, depth: owner.depth + 1, path: owner.node_id.clone() };
+        if !child.nodes.is_empty() {
+            owner.ports = vec![Some(first)];
+        }
+        let inner = child.grafts.iter().map(|inner| Graft {
+            node: copy.moved(inner.node),
+            first: copy.moved(inner.first),
+            program: Arc::clone(&inner.program),
+        });
+        let nodes: Vec<Node> = child.nodes.iter().map(|node| copy.node(node)).collect();
+        self.grafts.push(Graft { node: at, first, program: Arc::clone(&child) });
+        self.grafts.extend(inner);
+        self.nodes.extend(nodes);
+        self.uses_sql |= child.uses_sql;
+        self.size = self.size.saturating_add(child.size);
+    }
+}
+
+/// Where the nodes of a program are copied to.
+struct Copy<'p> {
+    program: &'p Program,
+    at: NodeIx,
+    first: NodeIx,
+    graft: u32,
+    depth: u32,
+    path: String,
+}
+
+impl Copy<'_> {
+    fn moved(&self, ix: NodeIx) -> NodeIx {
+        NodeIx(ix.0.saturating_add(self.first.0))
+    }
+
+    fn node(&self, node: &Node) -> Node {
+        let Node {
+            id,
+            node_id,
+            name,
+            type_name,
+            parent,
+            depth,
+            activity,
+            // What starts the used workflow does not start the one that uses it.
+            can_start_workflow: _,
+            terminal,
+            variables,
+            inputs,
+            outputs,
+            custom_inputs,
+            custom_outputs,
+            ports,
+            children,
+            put_off,
+            parts,
+            machine,
+            flow,
+            variable,
+            composite,
+            graft,
+            uses_sql,
+        } = node;
+        Node {
+            id: id.clone(),
+            node_id: format!("{}:{node_id}", self.path),
+            name: name.clone(),
+            type_name: type_name.clone(),
+            parent: Some(parent.map_or(self.at, |parent| self.moved(parent))),
+            depth: depth.saturating_add(self.depth),
+            activity: *activity,
+            can_start_workflow: false,
+            terminal: *terminal,
+            variables: variables.clone(),
+            inputs: inputs.clone(),
+            outputs: outputs.clone(),
+            custom_inputs: custom_inputs.clone(),
+            custom_outputs: custom_outputs.clone(),
+            ports: ports.iter().map(|port| port.map(|ix| self.moved(ix))).collect(),
+            children: children.iter().map(|ix| self.moved(*ix)).collect(),
+            put_off: *put_off,
+            parts: parts.iter().map(|list| list.iter().map(|part| self.part(part)).collect()).collect(),
+            machine: machine.clone(),
+            flow: flow.as_ref().map(|flow| Box::new(flow.moved(self.first.0, self.program))),
+            variable: variable.clone(),
+            composite: composite.clone(),
+            // The workflow itself comes first among its grafts.
+            graft: Some(graft.map_or(self.graft, |graft| graft.saturating_add(self.graft).saturating_add(1))),
+            uses_sql: *uses_sql,
+        }
+    }
+
+    fn part(&self, part: &Part) -> Part {
+        let Part { texts, condition, ports } = part;
+        Part {
+            texts: texts.clone(),
+            condition: condition.clone(),
+            ports: ports.iter().map(|port| port.map(|ix| self.moved(ix))).collect(),
+        }
+    }
+}

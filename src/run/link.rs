@@ -1,0 +1,133 @@
+//! Settling which version of a workflow an activity means, when a definition comes in.
+//!
+//! As in Elsa: the version that is asked for, else the published one, else the latest.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use uuid::Uuid;
+use workflow_engine::Program;
+use workflow_engine::activity::workflow_definition_activity::TYPE_NAME as USE;
+use workflow_engine::definition::{ActivityTypes, CustomType, ProblemKind, Refusal, WorkflowReference};
+
+use crate::access::{self, Privilege};
+use crate::pg::{PgError, role};
+use crate::program::{self, Registered};
+use crate::run::scheduled::COMMANDS;
+use crate::store::definitions::{self, DefinitionRow};
+use crate::store::links::{self, Link};
+use crate::store::owners::Owner;
+
+/// The activity types for a definition that comes in. It remembers what it found.
+pub struct Linker {
+    owner: Option<Owner>,
+    found: RefCell<BTreeMap<WorkflowReference, (Uuid, Arc<Program>)>>,
+    failed: RefCell<Option<PgError>>,
+}
+
+impl Linker {
+    /// For a definition of this owner; of the current role if it is new.
+    pub fn new(owner: Option<Owner>) -> Self {
+        Self { owner, found: RefCell::default(), failed: RefCell::default() }
+    }
+
+    /// What the definition uses.
+    ///
+    /// # Errors
+    /// What kept a used version from being read.
+    pub fn into_links(self) -> Result<Vec<Link>, PgError> {
+        match self.failed.into_inner() {
+            Some(error) => Err(error),
+            None => {
+                let found = self.found.into_inner().into_iter();
+                Ok(found.map(|(reference, (uses, _))| Link { reference, uses }).collect())
+            }
+        }
+    }
+}
+
+impl ActivityTypes for Linker {
+    fn custom(&self, type_name: &str) -> Option<CustomType> {
+        Registered.custom(type_name)
+    }
+
+    fn workflow(&self, reference: &WorkflowReference) -> Result<Option<Arc<Program>>, Refusal> {
+        if let Some((_, program)) = self.found.borrow().get(reference) {
+            return Ok(Some(Arc::clone(program)));
+        }
+        let Some(row) = version(reference)? else { return Ok(None) };
+        may_use(&row)?;
+        agree(&row, self.owner.as_ref())?;
+        match program::of_version(row.id) {
+            Ok(compiled) => {
+                let program = Arc::clone(&compiled.program);
+                self.found.borrow_mut().insert(reference.clone(), (row.id, Arc::clone(&program)));
+                Ok(Some(program))
+            }
+            Err(error) => {
+                self.failed.borrow_mut().get_or_insert(error);
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// The version that a reference means. A definition that came from elsewhere may refer to an id that the workflow does
+/// not have here; then its type says which one it is.
+fn version(reference: &WorkflowReference) -> Result<Option<DefinitionRow>, Refusal> {
+    let named = reference.definition_id.as_deref().filter(|id| *id != COMMANDS);
+    let found = match named.and_then(definitions::latest) {
+        Some(row) => Some(row),
+        None => by_type(&reference.type_name)?,
+    };
+    let Some(latest) = found else { return Ok(None) };
+    let id = latest.definition_id.as_str();
+    let asked = reference.version_id.as_deref().and_then(|version_id| links::by_document_id(id, version_id));
+    let asked = asked.or_else(|| reference.version.and_then(|version| definitions::version(id, version)));
+    Ok(Some(asked.or_else(|| definitions::published(id)).unwrap_or(latest)))
+}
+
+fn by_type(type_name: &str) -> Result<Option<DefinitionRow>, Refusal> {
+    if type_name.is_empty() || type_name == USE {
+        return Ok(None);
+    }
+    let ids = links::by_type(type_name);
+    match ids.as_slice() {
+        [] => Ok(None),
+        [id] => Ok(definitions::latest(id)),
+        several => {
+            let names: Vec<String> = several.iter().map(|id| format!("\"{id}\"")).collect();
+            let names = names.join(", ");
+            let message = format!(
+                "activity type \"{type_name}\" is that of several workflows: {names}; name one with \"workflowDefinitionId\""
+            );
+            Err(Refusal { kind: ProblemKind::Invalid, message })
+        }
+    }
+}
+
+/// Who defines what uses a workflow needs the right to start that.
+fn may_use(row: &DefinitionRow) -> Result<(), Refusal> {
+    access::require(Privilege::Start, row).map_err(|error| {
+        let hint = error.hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+        Refusal { kind: ProblemKind::Denied, message: format!("{}{hint}", error.message) }
+    })
+}
+
+/// Inside another workflow a workflow has that one's rights. One that wants those of its owner must have the same.
+pub fn agree(used: &DefinitionRow, owner: Option<&Owner>) -> Result<(), Refusal> {
+    let same = match owner {
+        Some(owner) => owner.id == used.owner.id,
+        None => used.owner.role() == Some(role::current()),
+    };
+    if !used.definer || same {
+        return Ok(());
+    }
+    let message = format!(
+        "workflow \"{}\" runs with the rights of its owner, which it cannot inside a workflow of another; \
+         ExecuteWorkflow starts it as an instance that has them",
+        used.definition_id
+    );
+    Err(Refusal { kind: ProblemKind::Denied, message })
+}

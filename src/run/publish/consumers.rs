@@ -1,0 +1,184 @@
+//! Definitions that use another one get a new version with it, where that one says so.
+//!
+//! Each gets one, whatever it uses of what changed, and before those that use it. What the current role may not manage
+//! stays as it is, and so does what would not be acceptable with the new version; somebody is told.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value};
+use workflow_engine::definition::{self, WorkflowReference};
+
+use super::{New, add, compile, publish_alone};
+use crate::access;
+use crate::error;
+use crate::pg::error::{notice, warning};
+use crate::pg::{PgError, role};
+use crate::program::{self, Pinned};
+use crate::run::{Session, link};
+use crate::store::definitions::{self, DefinitionRow};
+use crate::store::links::{self, Link};
+
+/// A definition that may get a new version.
+struct Consumer {
+    row: DefinitionRow,
+    /// Its links, with the versions that they lead to.
+    links: Vec<(Link, DefinitionRow)>,
+}
+
+/// Gives every definition a new version whose latest one uses an older version of this one, and goes on with those that
+/// use these. The caller holds the lock on links.
+pub fn update(session: &mut Session, published: &DefinitionRow) -> Result<(), PgError> {
+    let mut waiting = affected(published)?;
+    let mut changed = HashMap::from([(published.definition_id.clone(), published.clone())]);
+    while let Some(id) = next(&waiting) {
+        let Some(consumer) = waiting.remove(&id) else { break };
+        if let Some(row) = update_one(session, &consumer, &changed)?
+            && row.is_published
+            && program::of_version(row.id)?.program.options.updates_consumers
+        {
+            changed.insert(id, row);
+        }
+    }
+    Ok(())
+}
+
+/// What uses a definition, what uses that, and so on as far as it is handed on.
+fn affected(published: &DefinitionRow) -> Result<BTreeMap<String, Consumer>, PgError> {
+    let mut found: BTreeMap<String, Consumer> = BTreeMap::new();
+    let mut pending = vec![published.definition_id.clone()];
+    while let Some(used) = pending.pop() {
+        for row in links::latest_users_of(&used) {
+            if found.contains_key(&row.definition_id) || row.definition_id == published.definition_id {
+                continue;
+            }
+            if row.is_published && program::of_version(row.id)?.program.options.updates_consumers {
+                pending.push(row.definition_id.clone());
+            }
+            let links = links::of(row.id).into_iter().filter_map(|link| {
+                let used = definitions::by_id(link.uses)?;
+                Some((link, used))
+            });
+            found.insert(row.definition_id.clone(), Consumer { links: links.collect(), row });
+        }
+    }
+    Ok(found)
+}
+
+/// The first in the order of ids that uses none of the others.
+fn next(waiting: &BTreeMap<String, Consumer>) -> Option<String> {
+    let uses_none =
+        |consumer: &Consumer| consumer.links.iter().all(|(_, used)| !waiting.contains_key(&used.definition_id));
+    let ready = waiting.iter().find(|(_, consumer)| uses_none(consumer));
+    // Versions that came and went can use each other in a circle; what would close it is refused.
+    ready.or_else(|| waiting.iter().next()).map(|(id, _)| id.clone())
+}
+
+/// The new version of a consumer, unless it stays as it is.
+fn update_one(
+    session: &mut Session,
+    consumer: &Consumer,
+    changed: &HashMap<String, DefinitionRow>,
+) -> Result<Option<DefinitionRow>, PgError> {
+    let id = &consumer.row.definition_id;
+    let newer = |used: &DefinitionRow| changed.get(&used.definition_id).filter(|now| now.version > used.version);
+    let Some(cause) = consumer.links.iter().find_map(|(_, used)| newer(used)) else { return Ok(None) };
+    let stays = format!("workflow definition \"{id}\" still uses an older version of \"{}\"", cause.definition_id);
+    if !access::is_member(role::current(), &consumer.row.owner) {
+        notice(
+            PgError::new("00000", stays).detail("It belongs to another role.").hint("Its owner can define it anew."),
+        );
+        return Ok(None);
+    }
+    definitions::lock(id);
+    // Whoever held that lock may have stored a version that uses nothing.
+    let Some(row) = definitions::latest(id).filter(|latest| latest.id == consumer.row.id) else { return Ok(None) };
+    match replace(session, &row, consumer, changed) {
+        Ok(new) => {
+            if row.is_published {
+                publish_alone(session, &new)?;
+            }
+            Ok(definitions::by_id(new.id))
+        }
+        Err(error) if error.ends_everything() || error.sqlstate.starts_with("XX") => Err(error),
+        Err(error) => {
+            let detail = error.detail.unwrap_or(error.message);
+            warning(
+                PgError::new("01000", stays).detail(detail).hint("Define it anew so that it fits the new version."),
+            );
+            Ok(None)
+        }
+    }
+}
+
+fn replace(
+    session: &mut Session,
+    row: &DefinitionRow,
+    consumer: &Consumer,
+    changed: &HashMap<String, DefinitionRow>,
+) -> Result<DefinitionRow, PgError> {
+    let mut document = definitions::document(row.id).unwrap_or_default();
+    let mut links: Vec<Link> = Vec::new();
+    for (link, used) in &consumer.links {
+        let Some(now) = changed.get(&used.definition_id).filter(|now| now.version > used.version) else {
+            links.push(link.clone());
+            continue;
+        };
+        link::agree(now, Some(&row.owner)).map_err(|refusal| PgError::new("42501", refusal.message))?;
+        let version = Version::of(now);
+        version.write_all(&mut document, &link.reference);
+        links.push(Link { reference: version.renamed(&link.reference), uses: now.id });
+    }
+    links.sort_by(|a, b| a.reference.cmp(&b.reference));
+    links.dedup();
+    let program = compile(&document, &Pinned::to(&links)?, true)?;
+    let identity = definition::identity(&document).map_err(|problem| error::definition(&[problem]))?;
+    add(session, &New { program: &program, links: &links, document: &document, identity: &identity }, row.owner.id)
+}
+
+/// What a reference says of the version that it means.
+struct Version {
+    number: i32,
+    /// The id that its document has.
+    id: Option<String>,
+}
+
+impl Version {
+    fn of(row: &DefinitionRow) -> Self {
+        let document = definitions::document(row.id).unwrap_or_default();
+        Self { number: row.version, id: document.get("id").and_then(Value::as_str).map(str::to_owned) }
+    }
+
+    /// A reference to this version instead; what did not say which one still does not.
+    fn renamed(&self, reference: &WorkflowReference) -> WorkflowReference {
+        WorkflowReference {
+            version: reference.version.map(|_| self.number),
+            version_id: reference.version_id.as_ref().and_then(|_| self.id.clone()),
+            ..reference.clone()
+        }
+    }
+
+    /// Writes it wherever a document has a reference.
+    fn write_all(&self, document: &mut Value, reference: &WorkflowReference) {
+        // Without registered types nothing is left out that was a workflow when the document was stored.
+        for (pointer, found) in definition::references(document, &()) {
+            if found == *reference
+                && let Some(Value::Object(members)) = document.pointer_mut(&pointer)
+            {
+                self.write(members, reference);
+            }
+        }
+    }
+
+    fn write(&self, members: &mut Map<String, Value>, reference: &WorkflowReference) {
+        let id = || self.id.clone().map_or(Value::Null, Value::String);
+        for (name, value) in members {
+            match name.to_ascii_lowercase().as_str() {
+                "version" if reference.version.is_some() => *value = self.number.into(),
+                "workflowdefinitionversionid" if reference.version_id.is_some() => *value = id(),
+                "latestavailablepublishedversion" => *value = self.number.into(),
+                "latestavailablepublishedversionid" => *value = id(),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Which version of a definition a start runs.
+
+use uuid::Uuid;
+
+use crate::access::{self, Privilege};
+use crate::pg::{PgError, role};
+use crate::run::Session;
+use crate::store::definitions::{self, DefinitionRow};
+use crate::store::owners;
+
+/// The version to start, and the caller's id among the owners, if they have one.
+pub(super) fn find(
+    session: &Session,
+    definition_id: &str,
+    version: Option<i32>,
+) -> Result<(DefinitionRow, Option<i32>), PgError> {
+    let found = match version {
+        Some(version) => definitions::version(definition_id, version).map(|row| (row, None)),
+        None => definitions::published_for(definition_id, session.caller),
+    };
+    found.ok_or_else(|| not_startable(definition_id, version))
+}
+
+fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {
+    match (version, definitions::latest(definition_id)) {
+        (Some(version), Some(_)) => PgError::new(
+            "42704",
+            format!("version {version} of workflow definition \"{definition_id}\" does not exist"),
+        ),
+        (None, Some(_)) => PgError::new("55000", format!("workflow definition \"{definition_id}\" is not published"))
+            .hint(format!("Run wf_publish('{definition_id}'), or name a version.")),
+        (_, None) => PgError::new("42704", format!("workflow definition \"{definition_id}\" does not exist"))
+            .hint("Definitions are named by their id, not by their name."),
+    }
+}
+
+/// The version that a child runs: the published one, which its parent's owner may start.
+pub fn version_for_child(definition_id: &str, owner: &owners::Owner) -> Result<Uuid, PgError> {
+    let row = definitions::published(definition_id).ok_or_else(|| not_startable(definition_id, None))?;
+    if owner.role().is_some_and(|role| access::may(role, Privilege::Start, &row)) {
+        return Ok(row.id);
+    }
+    let name = owner.role().and_then(role::name).unwrap_or_else(|| owner.name.clone());
+    Err(PgError::new("42501", format!("role \"{name}\" may not start workflow definition \"{definition_id}\"")).hint(
+        format!("A child belongs to its parent's owner. Run wf_grant('{definition_id}', '{name}', '{{start}}')."),
+    ))
+}

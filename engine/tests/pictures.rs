@@ -6,7 +6,7 @@ use workflow_engine::definition::{ReadLimits, appearances, compile};
 use workflow_engine::picture::{Area, Caption, Drawing, Picture};
 
 fn picture(definition: &Value) -> Picture {
-    let limits = ReadLimits { max_nesting: 500, check_scripts: false };
+    let limits = ReadLimits::default();
     let program = compile(definition, &(), &limits, true).expect("a valid definition");
     let looks = appearances(definition, &(), &limits);
     let caption = Caption { title: program.definition_id.clone(), subtitle: "version 1".into() };

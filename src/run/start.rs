@@ -20,7 +20,7 @@ use crate::program::{self, Compiled};
 use crate::run::burst::{self, Burst, Ended, OnFault, RowState, Taking};
 use crate::run::{Session, activation_key, resume, tell_how_to_fire};
 use crate::store::bookmarks::{self, Waiting};
-use crate::store::definitions::{self, DefinitionRow};
+use crate::store::definitions::DefinitionRow;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::triggers::TriggerRow;
 use crate::store::{journal, owners};

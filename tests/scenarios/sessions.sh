@@ -15,6 +15,9 @@ GRANT friend TO joe, nolog;
 SELECT wf_grant_usage(role) FROM unnest(ARRAY['joe', 'other', 'slow', 'leaver', 'nolog']) AS role;
 ALTER ROLE slow SET statement_timeout = '300ms';
 ALTER ROLE joe SET workflow.javascript_timeout = '200ms';
+-- What is fired must be written, whatever a role has for its own transactions.
+ALTER ROLE other SET default_transaction_read_only = on;
+ALTER ROLE other SET default_transaction_isolation = serializable;
 
 -- What a session looks like to a fire. Whatever an earlier one left shows in a line that is not like the others.
 CREATE TABLE looks (instance uuid NOT NULL, role text NOT NULL, looks text NOT NULL);

@@ -220,6 +220,9 @@ impl Worker {
         if self.role != Oid::INVALID {
             session::reset();
         }
+        if careful && is_bookmark && matches!(outcome, Outcome::Skipped) {
+            forget_attempt(id);
+        }
         self.settle(fire, began, outcome, !careful);
     }
 
@@ -243,9 +246,12 @@ impl Worker {
         };
         session::reset();
         let settled = process::transaction(|| {
+            let _timeout = session::StatementTimeout::arm();
             let mut session = Session::pass();
             access::serving_restricted(self.role == Oid::INVALID, || command::settle(&mut session, id, &result))
         });
+        // What the workflow ran after the command was SQL of users, too.
+        session::reset();
         let outcome = match settled {
             Ok(_) => Outcome::Fired,
             Err(error) => Outcome::Failed(Box::new(error)),
@@ -259,8 +265,9 @@ impl Worker {
             let id = Uuid::from_bytes(fire.id);
             let noted = process::transaction(|| {
                 let mut session = Session::begin();
-                if fire.kind != FireKind::Item {
-                    sweep::note_failure(&mut session, id, error, counts);
+                match fire.kind {
+                    FireKind::Item => sweep::note_undelivered(&session, id, error),
+                    FireKind::Bookmark | FireKind::Command => sweep::note_failure(&mut session, id, error, counts),
                 }
                 Ok(())
             });
@@ -312,9 +319,23 @@ fn count_ahead(bookmark: Uuid) -> bool {
                 sweep::note_failure(&mut session, bookmark, &error, false);
                 Ok(())
             });
-            given_up.is_err()
+            if let Err(error) = given_up {
+                log(&format!("workflow could not give up bookmark {bookmark}: {}", error.message));
+            }
+            false
         }
         Ok(attempts) => attempts.is_some(),
         Err(_) => false,
+    }
+}
+
+/// What was counted ahead was no attempt: somebody else held the instance.
+fn forget_attempt(bookmark: Uuid) {
+    let forgotten = process::transaction(|| {
+        due::forget_attempt(bookmark);
+        Ok(())
+    });
+    if let Err(error) = forgotten {
+        log(&format!("workflow could not take back an attempt to fire bookmark {bookmark}: {}", error.message));
     }
 }

@@ -86,12 +86,15 @@ as joe "SELECT define('mess', 'SELECT public.mess()'), define('deferred', 'INSER
     define('script', '{\"type\": \"SetName\", \"value\": {\"js\": \"while (true) {}\"}}'::jsonb),
     define('killed', 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(1)')"
 as nolog "SELECT define('mess', 'SELECT public.mess()')"
+as slow "SELECT wf_define('{\"definitionId\": \"slow-event\", \"root\": [{\"type\": \"Event\", \"eventName\": \"Go\"}, {\"type\": \"Sql\", \"statement\": \"SELECT pg_sleep(3600)\"}]}'), wf_start('slow-event')"
 
 setting "workflow.launch_workers = on" "workflow.max_executors = 3"
 go joe suicide "1 ms"
 go joe deferred "1 ms"
 go joe killed "1 ms"
 go slow sleeper "1 ms"
+# Not the owner's session, so a worker delivers it.
+query "SELECT cardinality(resumed) FROM wf_publish_event('Go')" >/dev/null
 go joe raise "1 ms"
 go joe recursion "1 ms"
 go joe commit "1 ms"
@@ -144,6 +147,7 @@ joe-killed|3|canceling statement due to user request
 joe-suicide|3|the worker that fired it ended
 leaver-look|3|role "leaver", the owner of the workflow instance, does not exist
 leaver-look|3|role "leaver", the owner of the workflow instance, does not exist
+slow-event|3|canceling statement due to statement timeout
 slow-sleeper|3|canceling statement due to statement timeout' "SELECT i.definition_id, d.attempts, d.last_error
     FROM workflow.dead_letters d JOIN workflow.instances i ON i.id = d.instance_id WHERE reason = 'Failed' ORDER BY 1"
 is 0 "SELECT count(*) FROM workflow.bookmarks WHERE due_at IS NOT NULL"

@@ -154,10 +154,12 @@ pub enum FireKind {
 pub struct Fire {
     /// Bookmark or queue item.
     pub id: uuid::Bytes,
-    /// When it was due; 0 for an item.
+    /// When it was due; that of an item means nothing.
     pub due: i64,
     /// What it is.
     pub kind: FireKind,
+    /// Whether it can run SQL of users, and so has a transaction of its own.
+    pub uses_sql: bool,
 }
 
 /// What an executor does.

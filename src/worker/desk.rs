@@ -13,7 +13,7 @@ use crate::pg::shared::{self, Board, Executor, ExecutorState, Fire, FireKind, MA
 use crate::pg::{PgError, role};
 use crate::run::{Session, sweep};
 use crate::store::due::Due;
-use crate::worker::{SECOND, complain_of_slots};
+use crate::worker::{SECOND, complain_of_slots, executor};
 
 /// How long a batch may take before the rest of it is given to somebody else.
 const PATIENCE: i64 = SECOND / 10;
@@ -208,25 +208,26 @@ impl Desk {
             let place = &mut board.executors[index];
             (place.database, place.role, place.state) = (database, role, ExecutorState::Starting);
             (place.fired, place.failed, place.careful) = (0, 0, false);
+            place.generation = place.generation.wrapping_add(1);
             fill(place, queue, now);
-            (true, Some(index))
+            (true, Some((index, place.generation)))
         });
         if is_full {
             self.wait_for_room(role, now);
         }
         match must_start {
-            Some(index) => self.start(index, role, now),
+            Some((index, generation)) => self.start(index, generation, role, now),
             None => given,
         }
     }
 
-    fn start(&mut self, index: usize, role: Oid, now: i64) -> bool {
+    fn start(&mut self, index: usize, generation: u16, role: Oid, now: i64) -> bool {
         let name = format!("workflow executor for database {}", self.database.to_u32());
         let worker = Worker {
             kind: c"workflow executor",
             name: &name,
             function: c"workflow_executor",
-            argument: i32::try_from(index).unwrap_or(0),
+            argument: executor::argument(index, generation),
             restart: None,
         };
         if process::start(&worker) {

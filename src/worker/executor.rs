@@ -22,12 +22,16 @@ const CROWDED: i64 = 2 * SECOND;
 /// One that has just fired is about to be given more.
 const PAUSE: i64 = SECOND / 5;
 
-/// The body of an executor; its place on the board is its argument.
-pub fn run(place: i32) {
-    let Ok(place) = usize::try_from(place) else { return };
+/// What an executor is told: its place on the board, and for the how many-th time that is given away.
+pub fn argument(place: usize, generation: u16) -> i32 {
+    i32::try_from(place).unwrap_or(i32::MAX) << 16 | i32::from(generation)
+}
+
+/// The body of an executor.
+pub fn run(argument: i32) {
+    let Some((place, database, role)) = shared::with(|board| take_place(board, argument)) else { return };
     PLACE.set(place);
     process::at_exit(leave);
-    let (database, role) = shared::with(|board| (board.executors[place].database, board.executors[place].role));
     process::connect(database, role);
     process::set_application_name(c"workflow executor");
     let mut executor = Worker { place, database, role };
@@ -41,6 +45,20 @@ pub fn run(place: i32) {
         }
         process::tend();
     }
+}
+
+/// Takes the place that is meant for this process, before it connects, which may take long: nobody gives it to another
+/// one meanwhile. `None`: it came too late, and somebody has.
+fn take_place(board: &mut Board, argument: i32) -> Option<(usize, Oid, Oid)> {
+    let place = usize::try_from(argument >> 16).ok()?;
+    let mine = board.executors.get_mut(place)?;
+    let is_mine = mine.state == ExecutorState::Starting
+        && !mine.process.is_some()
+        && i32::from(mine.generation) == argument & 0xFFFF;
+    is_mine.then(|| {
+        mine.process = Process::me();
+        (place, mine.database, mine.role)
+    })
 }
 
 thread_local! {
@@ -76,7 +94,6 @@ enum Outcome {
 impl Worker {
     fn attach(&mut self) {
         self.update(|mine, _| {
-            mine.process = Process::me();
             mine.state = if mine.count > 0 { ExecutorState::Busy } else { ExecutorState::Idle };
             mine.careful = true;
         });

@@ -184,6 +184,8 @@ pub enum ExecutorState {
 pub struct Executor {
     /// What it does.
     pub state: ExecutorState,
+    /// Counts those for whom this place was meant: who comes too late finds it given to another one.
+    pub generation: u16,
     /// Whether the attempt must be stored before each fire: the last one may have crashed the server.
     pub careful: bool,
     /// Its database.

@@ -86,14 +86,19 @@ as joe "SELECT define('mess', 'SELECT public.mess()'), define('deferred', 'INSER
     define('script', '{\"type\": \"SetName\", \"value\": {\"js\": \"while (true) {}\"}}'::jsonb),
     define('killed', 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(1)')"
 as nolog "SELECT define('mess', 'SELECT public.mess()')"
-as slow "SELECT wf_define('{\"definitionId\": \"slow-event\", \"root\": [{\"type\": \"Event\", \"eventName\": \"Go\"}, {\"type\": \"Sql\", \"statement\": \"SELECT pg_sleep(3600)\"}]}'), wf_start('slow-event')"
+# on_event ROLE STATEMENT: an instance that does it once the event Go has come.
+on_event() {
+    as "$1" "SELECT wf_define('{\"definitionId\": \"$1-event\", \"root\": [{\"type\": \"Event\", \"eventName\": \"Go\"}, {\"type\": \"Sql\", \"statement\": \"$2\"}]}'), wf_start('$1-event')"
+}
+on_event slow "SELECT pg_sleep(3600)"
+on_event joe "SELECT pg_terminate_backend(pg_backend_pid())"
 
 setting "workflow.launch_workers = on" "workflow.max_executors = 3"
 go joe suicide "1 ms"
 go joe deferred "1 ms"
 go joe killed "1 ms"
 go slow sleeper "1 ms"
-# Not the owner's session, so a worker delivers it.
+# This is not a session of the owners, so a worker delivers it.
 query "SELECT cardinality(resumed) FROM wf_publish_event('Go')" >/dev/null
 go joe raise "1 ms"
 go joe recursion "1 ms"
@@ -143,6 +148,7 @@ await 8 "SELECT count(*) FROM workflow.instances WHERE definition_id = 'other-lo
 echo "ok: a role is dropped while it has due instances: others go on"
 
 await 'joe-deferred|3|refused at commit by joe
+joe-event|3|the worker that fired it ended
 joe-killed|3|canceling statement due to user request
 joe-suicide|3|the worker that fired it ended
 leaver-look|3|role "leaver", the owner of the workflow instance, does not exist

@@ -85,6 +85,14 @@ pub fn all_items(after: Uuid) -> Vec<Uuid> {
     ALL_ITEMS.rows(&[Arg::Uuid(&after)], |row| row.get())
 }
 
+static HAS_EXPIRED: Statement =
+    Statement::new("SELECT 1 FROM workflow.bookmark_queue WHERE expires_at <= $1 LIMIT 1", &[Type::Timestamp]);
+
+/// Whether an item has expired and is still there: somebody else has it.
+pub fn has_expired(now: Timestamp) -> bool {
+    HAS_EXPIRED.run(&[Arg::Timestamp(now)]) > 0
+}
+
 static NEXT: Statement = Statement::new(
     "SELECT least( \
          (SELECT min(b.due_at) FROM workflow.bookmarks b WHERE b.due_at > $1), \
@@ -126,6 +134,27 @@ static ATTEMPTS: Statement =
 /// How many attempts were counted.
 pub fn attempts(bookmark: Uuid) -> Option<c_int> {
     ATTEMPTS.first(&[Arg::Uuid(&bookmark)], |row| row.get())
+}
+
+static COUNT_DELIVERY: Statement = Statement::new(
+    "UPDATE workflow.bookmark_queue SET attempts = attempts + 1 \
+     WHERE id = (SELECT q.id FROM workflow.bookmark_queue q WHERE q.id = $1 FOR UPDATE SKIP LOCKED) RETURNING attempts",
+    &[Type::Uuid],
+);
+static FORGET_DELIVERY: Statement = Statement::new(
+    "UPDATE workflow.bookmark_queue SET attempts = greatest(attempts - 1, 0) \
+     WHERE id = (SELECT q.id FROM workflow.bookmark_queue q WHERE q.id = $1 FOR UPDATE SKIP LOCKED)",
+    &[Type::Uuid],
+);
+
+/// Counts an attempt to deliver an item before it is made, and says which one it is. `None`: somebody else has it.
+pub fn count_delivery(id: Uuid) -> Option<c_int> {
+    COUNT_DELIVERY.first(&[Arg::Uuid(&id)], |row| row.get())
+}
+
+/// Takes an attempt back that was counted and not made, or is counted again.
+pub fn forget_delivery(id: Uuid) {
+    FORGET_DELIVERY.run(&[Arg::Uuid(&id)]);
 }
 
 static MARK: Statement =

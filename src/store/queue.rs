@@ -368,14 +368,6 @@ pub fn bury(id: Uuid, reason: &str, now: Timestamp) {
     BURY.run(&[Arg::Uuid(&id), Arg::Text(reason), Arg::Timestamp(now)]);
 }
 
-static IS_BEHIND: Statement =
-    Statement::new("SELECT 1 FROM workflow.bookmark_queue WHERE expires_at <= $1 LIMIT 1", &[Type::Timestamp]);
-
-/// Whether an item has expired and is still there: somebody else has it.
-pub fn is_behind(now: Timestamp) -> bool {
-    IS_BEHIND.run(&[Arg::Timestamp(now)]) > 0
-}
-
 /// Expired items that nobody else holds.
 pub fn expired(now: Timestamp, limit: i64) -> Vec<Uuid> {
     EXPIRED.rows(&[Arg::Timestamp(now), Arg::BigInt(limit)], |row| row.get())

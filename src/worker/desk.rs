@@ -330,7 +330,7 @@ fn note_death(fire: &Fire, counts: bool) {
         let mut session = Session::begin();
         let error = PgError::new("57P01", "the worker that fired it ended");
         match fire.kind {
-            FireKind::Item => sweep::note_undelivered(&session, id, &error),
+            FireKind::Item => sweep::note_undelivered(&session, id, &error, counts),
             FireKind::Bookmark | FireKind::Command => sweep::note_failure(&mut session, id, &error, counts),
         }
         Ok(())

@@ -217,8 +217,7 @@ impl Worker {
             FireKind::Bookmark => format!("firing bookmark {id}"),
             FireKind::Item => format!("delivering stimulus {id}"),
         }));
-        let is_bookmark = fire.kind == FireKind::Bookmark;
-        if careful && is_bookmark && !count_ahead(id) {
+        if careful && !count_ahead(fire) {
             self.settle(fire, process::now(), Outcome::Skipped, false);
             return;
         }
@@ -237,8 +236,8 @@ impl Worker {
         if self.role != Oid::INVALID {
             session::reset();
         }
-        if careful && is_bookmark && matches!(outcome, Outcome::Skipped) {
-            forget_attempt(id);
+        if careful && matches!(outcome, Outcome::Skipped) {
+            forget_attempt(fire);
         }
         self.settle(fire, began, outcome, !careful);
     }
@@ -279,18 +278,7 @@ impl Worker {
     /// Counts a fire, and notes what is to become of one that failed.
     fn settle(&mut self, fire: &Fire, began: i64, outcome: Outcome, counts: bool) {
         if let Outcome::Failed(error) = &outcome {
-            let id = Uuid::from_bytes(fire.id);
-            let noted = process::transaction(|| {
-                let mut session = Session::begin();
-                match fire.kind {
-                    FireKind::Item => sweep::note_undelivered(&session, id, error),
-                    FireKind::Bookmark | FireKind::Command => sweep::note_failure(&mut session, id, error, counts),
-                }
-                Ok(())
-            });
-            if let Err(second) = noted {
-                log(&format!("workflow could not note a failure of {id}: {}", second.message));
-            }
+            note(fire, error, counts);
         }
         self.update(|mine, database| match outcome {
             Outcome::Fired => {
@@ -325,20 +313,17 @@ fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<bool, PgE
     }
 }
 
-/// Commits the attempt before it is made. `false`: somebody else has the bookmark, or it has had all its attempts.
-fn count_ahead(bookmark: Uuid) -> bool {
-    let counted = process::transaction(|| Ok(due::count_attempt(bookmark)));
+/// Commits the attempt before it is made. `false`: somebody else has it, or it has had all its attempts.
+fn count_ahead(fire: &Fire) -> bool {
+    let id = Uuid::from_bytes(fire.id);
+    let counted = process::transaction(|| match fire.kind {
+        FireKind::Item => Ok(due::count_delivery(id)),
+        FireKind::Bookmark | FireKind::Command => Ok(due::count_attempt(id)),
+    });
     match counted {
         Ok(Some(attempts)) if attempts > sweep::MAX_ATTEMPTS => {
-            let given_up = process::transaction(|| {
-                let mut session = Session::begin();
-                let error = PgError::new("57P02", "the server or a worker crashed each time it was fired");
-                sweep::note_failure(&mut session, bookmark, &error, false);
-                Ok(())
-            });
-            if let Err(error) = given_up {
-                log(&format!("workflow could not give up bookmark {bookmark}: {}", error.message));
-            }
+            let error = PgError::new("57P02", "the server or a worker crashed each time it was fired");
+            note(fire, &error, false);
             false
         }
         Ok(attempts) => attempts.is_some(),
@@ -346,13 +331,33 @@ fn count_ahead(bookmark: Uuid) -> bool {
     }
 }
 
-/// What was counted ahead was no attempt: somebody else held the instance.
-fn forget_attempt(bookmark: Uuid) {
+/// What was counted ahead was no attempt: somebody else held what it needed, or nobody waited for it.
+fn forget_attempt(fire: &Fire) {
+    let id = Uuid::from_bytes(fire.id);
     let forgotten = process::transaction(|| {
-        due::forget_attempt(bookmark);
+        match fire.kind {
+            FireKind::Item => due::forget_delivery(id),
+            FireKind::Bookmark | FireKind::Command => due::forget_attempt(id),
+        }
         Ok(())
     });
     if let Err(error) = forgotten {
-        log(&format!("workflow could not take back an attempt to fire bookmark {bookmark}: {}", error.message));
+        log(&format!("workflow could not take back an attempt to fire {id}: {}", error.message));
+    }
+}
+
+/// Notes what is to become of a fire that failed.
+fn note(fire: &Fire, error: &PgError, counts: bool) {
+    let id = Uuid::from_bytes(fire.id);
+    let noted = process::transaction(|| {
+        let mut session = Session::begin();
+        match fire.kind {
+            FireKind::Item => sweep::note_undelivered(&session, id, error, counts),
+            FireKind::Bookmark | FireKind::Command => sweep::note_failure(&mut session, id, error, counts),
+        }
+        Ok(())
+    });
+    if let Err(second) = noted {
+        log(&format!("workflow could not note a failure of {id}: {}", second.message));
     }
 }

@@ -152,7 +152,7 @@ impl Look {
         let expired = queue::expired(now, MAX_EXPIRED);
         let all_expired = (expired.len() as i64) < MAX_EXPIRED;
         expired.into_iter().for_each(|id| queue::bury(id, "Expired", now));
-        let is_behind = triggered < TRIGGERS && schedules::is_behind(now) || all_expired && queue::is_behind(now);
+        let is_behind = triggered < TRIGGERS && schedules::is_behind(now) || all_expired && due::has_expired(now);
         self.retry(is_behind, process::now());
         self.settle(desk, now);
         self.read_due(desk, now);

@@ -171,6 +171,8 @@ CREATE INDEX instances_definition_version_id_idx ON workflow.instances (definiti
 CREATE INDEX instances_parent_instance_id_idx ON workflow.instances (parent_instance_id) WHERE parent_instance_id IS NOT NULL;
 -- The runs of a schedule, newest first: ids are in the order of time.
 CREATE INDEX instances_schedule_id_idx ON workflow.instances (schedule_id, id) WHERE schedule_id IS NOT NULL;
+-- Those of commands, which retention looks for.
+CREATE INDEX instances_command_idx ON workflow.instances (schedule_id, id) WHERE definition_id OPERATOR(pg_catalog.=) 'Workflow.ScheduledCommand';
 -- Activation strategies, on every start path and under any concurrency.
 CREATE UNIQUE INDEX instances_activation_key_idx ON workflow.instances (activation_key) WHERE activation_key IS NOT NULL;
 

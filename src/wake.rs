@@ -52,9 +52,11 @@ pub fn queued(id: Uuid) {
     ITEMS.with_borrow_mut(|items| if items.len() < MAX_ITEMS { items.push(id) } else { SWEEP.set(true) });
 }
 
-/// Bookmarks were written or used up.
+/// Bookmarks were written or used up. Whether anybody waits to hear of it stands in shared memory.
 pub fn bookmarks() {
-    BOOKMARKS.set(true);
+    if !BOOKMARKS.replace(true) {
+        shared::ensure();
+    }
 }
 
 /// This transaction made this database the one that fires.

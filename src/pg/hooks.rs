@@ -111,7 +111,14 @@ fn prepare(meaning: Meaning) -> Option<fn()> {
             mine.for_each(|database| worker::make_room(database, false));
             Some(wake::rescan)
         }
-        Meaning::EndsPrepared => Some(wake::everything),
+        Meaning::EndsPrepared => Some(prepared_ended),
+    }
+}
+
+/// What a prepared transaction wrote is not known any more when it ends.
+fn prepared_ended() {
+    if process::extension().is_some() {
+        wake::everything();
     }
 }
 

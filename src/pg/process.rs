@@ -145,6 +145,9 @@ pub fn transaction<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, Pg
         unsafe {
             pg_sys::SetCurrentStatementStartTimestamp();
             pg_sys::StartTransactionCommand();
+            // Whatever the role or the database has for its sessions: what is written here must be written.
+            pg_sys::XactIsoLevel = pg_sys::XACT_READ_COMMITTED as c_int;
+            pg_sys::XactReadOnly = false;
             pg_sys::SPI_connect();
             pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
         }

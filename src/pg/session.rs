@@ -1,4 +1,4 @@
-//! A worker's session between two fires: armed before, as new after.
+//! A worker's session around a fire: armed before, as new after, and not kept waiting.
 
 use std::ffi::c_int;
 
@@ -41,6 +41,27 @@ impl Drop for StatementTimeout {
     fn drop(&mut self) {
         // SAFETY: disarms it; nothing happens if it is not armed.
         unsafe { raw::disable_timeout(version::STATEMENT_TIMEOUT, false) };
+    }
+}
+
+/// While this lives, a statement that waits for a lock longer than a moment fails with 55P03.
+pub struct ShortWaits {
+    level: c_int,
+}
+
+impl ShortWaits {
+    /// Begins. An error ends it by the (sub)transaction's end.
+    pub fn begin() -> Self {
+        // SAFETY: opens a level of settings that `end` or the (sub)transaction's end closes.
+        let level = unsafe { pg_sys::NewGUCNestLevel() };
+        version::set_at_level(c"lock_timeout", c"20ms");
+        Self { level }
+    }
+
+    /// Waits as long as before again.
+    pub fn end(self) {
+        // SAFETY: the level that `begin` opened; what was set in it is undone.
+        unsafe { pg_sys::AtEOXact_GUC(false, self.level) };
     }
 }
 

@@ -13,35 +13,42 @@ use crate::pg::error::{PgError, keeping};
 /// Whatever a statement raises; 25001 if a transaction block was left open.
 pub fn run(command: &str) -> Result<u64, PgError> {
     let text = CString::new(command).map_err(|_| PgError::new("22021", "a command must not contain NUL"))?;
+    // What is parsed outlives the transactions, and must not stay when one of them fails.
+    // SAFETY: a context of this process, deleted below once nothing uses it.
+    let context = unsafe {
+        pg_sys::AllocSetContextCreateInternal(
+            pg_sys::TopMemoryContext,
+            c"workflow command".as_ptr(),
+            pg_sys::ALLOCSET_DEFAULT_MINSIZE as usize,
+            pg_sys::ALLOCSET_DEFAULT_INITSIZE as usize,
+            pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
+        )
+    };
     let outcome = keeping(|| {
         // SAFETY: see `run_all`.
-        let rows = unsafe { run_all(&text) };
+        let rows = unsafe { run_all(&text, context) };
         // SAFETY: reads the state of the transaction.
         if unsafe { pg_sys::IsTransactionBlock() } {
             return Err(PgError::new("25001", "a scheduled command left a transaction block open"));
         }
         Ok(rows)
     });
-    if outcome.is_err() {
-        // SAFETY: right after the error, whatever it left open.
-        unsafe { pg_sys::AbortOutOfAnyTransaction() };
+    // SAFETY: right after the error, whatever it left open; then no transaction is left that could use the context.
+    unsafe {
+        if outcome.is_err() {
+            pg_sys::AbortOutOfAnyTransaction();
+        }
+        pg_sys::MemoryContextSwitchTo(pg_sys::TopMemoryContext);
+        pg_sys::MemoryContextDelete(context);
     }
     outcome
 }
 
 /// # Safety
-/// Between two transactions of a worker.
-unsafe fn run_all(text: &CString) -> u64 {
-    // SAFETY: the sequence of exec_simple_query in postgres.c. What is parsed outlives the transactions, so it lies in
-    // a context of its own, which goes with the process if an error leaves here.
+/// Between two transactions of a worker; the context stays until they are over.
+unsafe fn run_all(text: &CString, context: pg_sys::MemoryContext) -> u64 {
+    // SAFETY: the sequence of exec_simple_query in postgres.c.
     unsafe {
-        let context = pg_sys::AllocSetContextCreateInternal(
-            pg_sys::TopMemoryContext,
-            c"workflow command".as_ptr(),
-            pg_sys::ALLOCSET_DEFAULT_MINSIZE as usize,
-            pg_sys::ALLOCSET_DEFAULT_INITSIZE as usize,
-            pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
-        );
         start_transaction(context);
         let statements = pg_sys::pg_parse_query(text.as_ptr());
         pg_sys::CommitTransactionCommand();
@@ -53,8 +60,6 @@ unsafe fn run_all(text: &CString) -> u64 {
             rows = run_one(statement, text);
             pg_sys::CommitTransactionCommand();
         }
-        pg_sys::MemoryContextSwitchTo(pg_sys::TopMemoryContext);
-        pg_sys::MemoryContextDelete(context);
         rows
     }
 }

@@ -40,11 +40,16 @@ impl SearchPath {
 
 /// Sets the search path at the current level of settings.
 pub fn set_search_path(path: &std::ffi::CStr) {
+    set_at_level(c"search_path", path);
+}
+
+/// Sets a setting at the current level of settings.
+pub fn set_at_level(name: &std::ffi::CStr, value: &std::ffi::CStr) {
     // SAFETY: takes C strings and plain values.
     unsafe {
         pg_sys::set_config_option(
-            c"search_path".as_ptr(),
-            path.as_ptr(),
+            name.as_ptr(),
+            value.as_ptr(),
             pg_sys::GucContext::PGC_USERSET,
             pg_sys::GucSource::PGC_S_SESSION,
             pg_sys::GucAction::GUC_ACTION_SAVE,

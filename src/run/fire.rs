@@ -9,6 +9,7 @@ use workflow_engine::calendar::{Overlap, Plan, Schedule, When};
 use crate::access;
 use crate::guc;
 use crate::pg::error::{unwind, warning};
+use crate::pg::session::ShortWaits;
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
 use crate::pg::{PgError, role};
@@ -54,11 +55,18 @@ pub fn reboot(session: &Session) -> u64 {
     schedules::reboot(session.timestamp())
 }
 
-/// Fires one trigger, if it is free. A failure is noted in its row and stops nothing else.
+/// Fires one trigger, if it is free. A failure is noted in its row and stops nothing else. Where a transaction that goes
+/// on has the key of an activation strategy, the trigger stays due: whoever waited for it would keep all others waiting.
 fn fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
-    let attempt = subtransaction(|| try_fire(session, id).unwrap_or_else(|error| unwind(error)));
+    let attempt = subtransaction(|| {
+        let waits = ShortWaits::begin();
+        let fired = try_fire(session, id).unwrap_or_else(|error| unwind(error));
+        waits.end();
+        fired
+    });
     let failed = match attempt {
         Ok(fired) => return Ok(fired),
+        Err(error) if error.sqlstate == "55P03" => return Ok(false),
         Err(error) if error.ends_everything() => return Err(error),
         Err(error) => error,
     };

@@ -138,6 +138,17 @@ pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, coun
     }
 }
 
+/// Notes that a stimulus in the queue could not be delivered: it is tried again later, and given up after the third
+/// attempt. Nothing if somebody else has it.
+pub fn note_undelivered(session: &Session, item: Uuid, error: &PgError, counts: bool) {
+    if !counts {
+        due::forget_delivery(item);
+    }
+    if let Some(item) = queue::get(item, session.timestamp()).filter(|item| queue::lock(item.id)) {
+        queued::note_failure(session, &item, error);
+    }
+}
+
 fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
     let mut fired = 0;
     let mut after = Uuid::nil();

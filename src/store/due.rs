@@ -16,7 +16,7 @@ pub const COMMAND: &str = "Workflow.ScheduledCommand";
 pub struct Due {
     /// Bookmark or queue item.
     pub id: Uuid,
-    /// When it was due.
+    /// When it was due; of an item, when it may be delivered.
     pub due_at: Timestamp,
     /// The owner of its instance, if it can run SQL of users with the rights of that owner.
     pub runs_as: Option<Owner>,
@@ -25,6 +25,9 @@ pub struct Due {
     /// Whether it is a command that runs at the top level of a session.
     pub is_command: bool,
 }
+
+/// When an item may be delivered whose delivery has not failed.
+pub const AT_ONCE: Timestamp = Timestamp(i64::MIN);
 
 static BOOKMARKS: Statement = Statement::new(
     "SELECT b.id, b.due_at, d.uses_sql, d.security, b.activity_type, i.owner \
@@ -49,7 +52,7 @@ pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Du
 }
 
 static ITEMS: Statement = Statement::new(
-    "SELECT q.id, d.uses_sql, d.security, i.owner \
+    "SELECT q.id, q.not_before, d.uses_sql, d.security, i.owner \
      FROM workflow.bookmark_queue q \
      LEFT JOIN workflow.bookmarks b ON b.id = q.bookmark_id \
      LEFT JOIN workflow.instances i ON i.id = b.instance_id \
@@ -61,14 +64,14 @@ static ITEMS: Statement = Statement::new(
 /// Of these items, those that are still in the queue. One that was left for a bookmark of an owner is that owner's.
 pub fn items(ids: &[Uuid]) -> Vec<Due> {
     ITEMS.rows(&[Arg::Uuids(ids)], |row| {
-        let id = row.get();
+        let (id, due_at) = (row.get(), row.maybe().unwrap_or(AT_ONCE));
         let uses_sql: Option<bool> = row.maybe();
         let security: Option<String> = row.maybe();
         let owner: Option<i32> = row.maybe();
         let is_definer = security.is_some_and(|security| security == "definer");
         let uses_sql = uses_sql.unwrap_or(false);
         let runs_as = owner.filter(|_| uses_sql && !is_definer).map(owners::by_id);
-        Due { id, due_at: Timestamp(0), runs_as, uses_sql, is_command: false }
+        Due { id, due_at, runs_as, uses_sql, is_command: false }
     })
 }
 
@@ -82,11 +85,19 @@ pub fn all_items(after: Uuid) -> Vec<Uuid> {
     ALL_ITEMS.rows(&[Arg::Uuid(&after)], |row| row.get())
 }
 
+static HAS_EXPIRED: Statement =
+    Statement::new("SELECT 1 FROM workflow.bookmark_queue WHERE expires_at <= $1 LIMIT 1", &[Type::Timestamp]);
+
+/// Whether an item has expired and is still there: somebody else has it.
+pub fn has_expired(now: Timestamp) -> bool {
+    HAS_EXPIRED.run(&[Arg::Timestamp(now)]) > 0
+}
+
 static NEXT: Statement = Statement::new(
     "SELECT least( \
          (SELECT min(b.due_at) FROM workflow.bookmarks b WHERE b.due_at > $1), \
          (SELECT min(t.next_fire_at) FROM workflow.triggers t WHERE t.next_fire_at > $1 AND t.active), \
-         (SELECT min(q.expires_at) FROM workflow.bookmark_queue q WHERE q.expires_at < 'infinity'))",
+         (SELECT min(q.expires_at) FROM workflow.bookmark_queue q WHERE q.expires_at > $1 AND q.expires_at < 'infinity'))",
     &[Type::Timestamp],
 );
 
@@ -106,12 +117,44 @@ pub fn count_attempt(bookmark: Uuid) -> Option<c_int> {
     COUNT_ATTEMPT.first(&[Arg::Uuid(&bookmark)], |row| row.get())
 }
 
+static FORGET_ATTEMPT: Statement = Statement::new(
+    "UPDATE workflow.bookmarks SET attempts = nullif(attempts, 1) - 1 \
+     WHERE id = (SELECT b.id FROM workflow.bookmarks b WHERE b.id = $1 FOR UPDATE SKIP LOCKED)",
+    &[Type::Uuid],
+);
+
+/// Takes an attempt back that was counted and not made.
+pub fn forget_attempt(bookmark: Uuid) {
+    FORGET_ATTEMPT.run(&[Arg::Uuid(&bookmark)]);
+}
+
 static ATTEMPTS: Statement =
     Statement::new("SELECT coalesce(attempts, 0) FROM workflow.bookmarks WHERE id = $1", &[Type::Uuid]);
 
 /// How many attempts were counted.
 pub fn attempts(bookmark: Uuid) -> Option<c_int> {
     ATTEMPTS.first(&[Arg::Uuid(&bookmark)], |row| row.get())
+}
+
+static COUNT_DELIVERY: Statement = Statement::new(
+    "UPDATE workflow.bookmark_queue SET attempts = attempts + 1 \
+     WHERE id = (SELECT q.id FROM workflow.bookmark_queue q WHERE q.id = $1 FOR UPDATE SKIP LOCKED) RETURNING attempts",
+    &[Type::Uuid],
+);
+static FORGET_DELIVERY: Statement = Statement::new(
+    "UPDATE workflow.bookmark_queue SET attempts = greatest(attempts - 1, 0) \
+     WHERE id = (SELECT q.id FROM workflow.bookmark_queue q WHERE q.id = $1 FOR UPDATE SKIP LOCKED)",
+    &[Type::Uuid],
+);
+
+/// Counts an attempt to deliver an item before it is made, and says which one it is. `None`: somebody else has it.
+pub fn count_delivery(id: Uuid) -> Option<c_int> {
+    COUNT_DELIVERY.first(&[Arg::Uuid(&id)], |row| row.get())
+}
+
+/// Takes an attempt back that was counted and not made, or is counted again.
+pub fn forget_delivery(id: Uuid) {
+    FORGET_DELIVERY.run(&[Arg::Uuid(&id)]);
 }
 
 static MARK: Statement =

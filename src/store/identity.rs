@@ -41,11 +41,14 @@ pub fn read() -> Identity {
 /// Makes this database the one that fires, if none is yet; in the transaction that stores something due.
 pub fn claim() {
     let schema = role::schema();
-    if CLAIMED_IN.get() == schema || wake::has_claimed() {
+    if CLAIMED_IN.get() == schema {
         return;
     }
     if READ.first(&[], |_| ()).is_some() {
-        CLAIMED_IN.set(schema);
+        // The row of this transaction itself may be undone yet, by a savepoint too.
+        if !wake::has_claimed() {
+            CLAIMED_IN.set(schema);
+        }
         return;
     }
     wake::claimed();

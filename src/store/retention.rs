@@ -53,13 +53,16 @@ pub fn instances(after: Uuid, before: Uuid, now: Timestamp, keep: Option<i64>) -
     INSTANCES.rows(&args, |row| Candidate { id: row.get(), owner: row.get(), is_over: row.get() })
 }
 
-// A loose scan over the schedules that have runs; each gives its oldest. The last run of a schedule stays: it is what
-// the schedule is asked for. A failed run of a command is history like any other, and nothing waits for its retry.
+// A loose scan over the schedules that have run commands; each gives its oldest. The last run of a schedule stays: it is
+// what the schedule is asked for. A failed run of a command is history like any other, and nothing waits for its retry.
+// The index has no other runs: those of a timer may be millions, and stay.
 static COMMANDS: Statement = Statement::new(
     "WITH RECURSIVE s (id) AS ( \
-         (SELECT i.schedule_id FROM workflow.instances i WHERE i.schedule_id IS NOT NULL ORDER BY i.schedule_id LIMIT 1) \
+         (SELECT i.schedule_id FROM workflow.instances i \
+          WHERE i.definition_id = 'Workflow.ScheduledCommand' AND i.schedule_id IS NOT NULL ORDER BY i.schedule_id LIMIT 1) \
          UNION ALL \
-         SELECT (SELECT i.schedule_id FROM workflow.instances i WHERE i.schedule_id > s.id ORDER BY i.schedule_id LIMIT 1) \
+         SELECT (SELECT i.schedule_id FROM workflow.instances i \
+                 WHERE i.definition_id = 'Workflow.ScheduledCommand' AND i.schedule_id > s.id ORDER BY i.schedule_id LIMIT 1) \
          FROM s WHERE s.id IS NOT NULL) \
      SELECT r.id, r.owner FROM s CROSS JOIN LATERAL ( \
          SELECT i.id, i.owner FROM workflow.instances i \

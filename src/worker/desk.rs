@@ -13,7 +13,7 @@ use crate::pg::shared::{self, Board, Executor, ExecutorState, Fire, FireKind, MA
 use crate::pg::{PgError, role};
 use crate::run::{Session, sweep};
 use crate::store::due::Due;
-use crate::worker::{SECOND, complain_of_slots};
+use crate::worker::{SECOND, complain_of_slots, executor};
 
 /// How long a batch may take before the rest of it is given to somebody else.
 const PATIENCE: i64 = SECOND / 10;
@@ -25,7 +25,7 @@ const START_TIMEOUT: i64 = 30 * SECOND;
 /// What is due, by the role whose session fires it; 0 is the engine's own.
 pub struct Desk {
     database: Oid,
-    waiting: BTreeMap<u32, VecDeque<(Fire, bool)>>,
+    waiting: BTreeMap<u32, VecDeque<Fire>>,
     /// All that is waiting or given to an executor.
     known: HashSet<Uuid>,
     skipped: bool,
@@ -55,8 +55,8 @@ impl Desk {
 
     /// Since when something is due that nobody fires yet.
     pub fn oldest_due(&self) -> i64 {
-        let bookmarks = self.waiting.values().flatten().filter(|(fire, _)| fire.kind != FireKind::Item);
-        bookmarks.map(|(fire, _)| fire.due).min().unwrap_or(i64::MAX)
+        let bookmarks = self.waiting.values().flatten().filter(|fire| fire.kind != FireKind::Item);
+        bookmarks.map(|fire| fire.due).min().unwrap_or(i64::MAX)
     }
 
     /// Whether somebody else held what a fire needed, since this was asked last.
@@ -78,8 +78,8 @@ impl Desk {
             give_up(kind, &due);
             return;
         };
-        let fire = Fire { id: *due.id.as_bytes(), due: due.due_at.0, kind };
-        self.waiting.entry(session.to_u32()).or_default().push_back((fire, !due.uses_sql));
+        let fire = Fire { id: *due.id.as_bytes(), due: due.due_at.0, kind, uses_sql: due.uses_sql };
+        self.waiting.entry(session.to_u32()).or_default().push_back(fire);
     }
 
     /// Takes over from a scheduler that ended: what executors are on is known.
@@ -113,7 +113,8 @@ impl Desk {
                         place.count = kept as u32;
                     }
                     ExecutorState::Dead => {
-                        self.skipped |= place.skipped > 0;
+                        // What came before may have been rolled back with the rest: it must be found again.
+                        self.skipped |= place.skipped > 0 || place.current > 0;
                         bereave(place, &mut done, &mut died, &mut again);
                     }
                     ExecutorState::Starting if !place.process.is_some() && now - place.since > START_TIMEOUT => {
@@ -126,9 +127,8 @@ impl Desk {
         for fire in done {
             self.known.remove(&Uuid::from_bytes(fire.id));
         }
-        for (role, fire) in again {
-            let queue = self.waiting.entry(role.to_u32()).or_default();
-            queue.push_front((fire, role == Oid::INVALID));
+        for (role, fire) in again.into_iter().rev() {
+            self.waiting.entry(role.to_u32()).or_default().push_front(fire);
         }
         for (fire, counts) in died {
             self.known.remove(&Uuid::from_bytes(fire.id));
@@ -208,25 +208,26 @@ impl Desk {
             let place = &mut board.executors[index];
             (place.database, place.role, place.state) = (database, role, ExecutorState::Starting);
             (place.fired, place.failed, place.careful) = (0, 0, false);
+            place.generation = place.generation.wrapping_add(1);
             fill(place, queue, now);
-            (true, Some(index))
+            (true, Some((index, place.generation)))
         });
         if is_full {
-            self.start_again_at = now + RETRY;
+            self.wait_for_room(role, now);
         }
         match must_start {
-            Some(index) => self.start(index, role, now),
+            Some((index, generation)) => self.start(index, generation, role, now),
             None => given,
         }
     }
 
-    fn start(&mut self, index: usize, role: Oid, now: i64) -> bool {
+    fn start(&mut self, index: usize, generation: u16, role: Oid, now: i64) -> bool {
         let name = format!("workflow executor for database {}", self.database.to_u32());
         let worker = Worker {
             kind: c"workflow executor",
             name: &name,
             function: c"workflow_executor",
-            argument: i32::try_from(index).unwrap_or(0),
+            argument: executor::argument(index, generation),
             restart: None,
         };
         if process::start(&worker) {
@@ -238,15 +239,20 @@ impl Desk {
             back.extend_from_slice(&place.batch[..place.count as usize]);
             (place.count, place.state) = (0, ExecutorState::Free);
         });
-        // Where somebody of this role is at work it takes longer, no more: nobody else need leave for that.
+        let queue = self.waiting.entry(role.to_u32()).or_default();
+        back.into_iter().rev().for_each(|fire| queue.push_front(fire));
+        self.wait_for_room(role, now);
+        complain_of_slots("executor", now);
+        false
+    }
+
+    /// Nobody can be started now. Where somebody of this role is at work it takes longer, no more: nobody else need leave
+    /// for that.
+    fn wait_for_room(&mut self, role: Oid, now: i64) {
         if self.executors_of(role) == 0 {
             shared::with(|board| board.crowd(now));
         }
-        let queue = self.waiting.entry(role.to_u32()).or_default();
-        back.into_iter().rev().for_each(|fire| queue.push_front((fire, role == Oid::INVALID)));
         self.start_again_at = now + RETRY;
-        complain_of_slots("executor", now);
-        false
     }
 
     /// When something here needs a look, if nobody wakes us.
@@ -271,17 +277,13 @@ impl Desk {
 }
 
 /// Fires that run SQL of users go one by one; the rest share a transaction.
-fn fill(place: &mut Executor, queue: &mut VecDeque<(Fire, bool)>, now: i64) {
+fn fill(place: &mut Executor, queue: &mut VecDeque<Fire>, now: i64) {
     let mut count = 0;
     while count < MAX_BATCH {
-        let Some((_, is_plain)) = queue.front() else { break };
-        if count > 0 && !is_plain {
-            break;
-        }
-        let Some((fire, is_plain)) = queue.pop_front() else { break };
+        let Some(fire) = queue.pop_front_if(|fire| count == 0 || !fire.uses_sql) else { break };
         place.batch[count] = fire;
         count += 1;
-        if !is_plain {
+        if fire.uses_sql {
             break;
         }
     }
@@ -315,8 +317,8 @@ fn bereave(place: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, boo
 }
 
 fn note_death(fire: &Fire, counts: bool) {
-    // An item is delivered by the next one; the claim of a command tells the next one.
-    if fire.kind != FireKind::Bookmark {
+    // The claim of a command tells the next one.
+    if fire.kind == FireKind::Command {
         return;
     }
     let id = Uuid::from_bytes(fire.id);
@@ -327,11 +329,14 @@ fn note_death(fire: &Fire, counts: bool) {
         }
         let mut session = Session::begin();
         let error = PgError::new("57P01", "the worker that fired it ended");
-        sweep::note_failure(&mut session, id, &error, counts);
+        match fire.kind {
+            FireKind::Item => sweep::note_undelivered(&session, id, &error, counts),
+            FireKind::Bookmark | FireKind::Command => sweep::note_failure(&mut session, id, &error, counts),
+        }
         Ok(())
     });
     if let Err(error) = noted {
-        log(&format!("workflow could not note that a worker died firing bookmark {id}: {}", error.message));
+        log(&format!("workflow could not note that a worker died firing {id}: {}", error.message));
     }
 }
 

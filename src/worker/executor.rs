@@ -22,12 +22,16 @@ const CROWDED: i64 = 2 * SECOND;
 /// One that has just fired is about to be given more.
 const PAUSE: i64 = SECOND / 5;
 
-/// The body of an executor; its place on the board is its argument.
-pub fn run(place: i32) {
-    let Ok(place) = usize::try_from(place) else { return };
+/// What an executor is told: its place on the board, and for the how many-th time that is given away.
+pub fn argument(place: usize, generation: u16) -> i32 {
+    i32::try_from(place).unwrap_or(i32::MAX) << 16 | i32::from(generation)
+}
+
+/// The body of an executor.
+pub fn run(argument: i32) {
+    let Some((place, database, role)) = shared::with(|board| take_place(board, argument)) else { return };
     PLACE.set(place);
     process::at_exit(leave);
-    let (database, role) = shared::with(|board| (board.executors[place].database, board.executors[place].role));
     process::connect(database, role);
     process::set_application_name(c"workflow executor");
     let mut executor = Worker { place, database, role };
@@ -41,6 +45,20 @@ pub fn run(place: i32) {
         }
         process::tend();
     }
+}
+
+/// Takes the place that is meant for this process, before it connects, which may take long: nobody gives it to another
+/// one meanwhile. `None`: it came too late, and somebody has.
+fn take_place(board: &mut Board, argument: i32) -> Option<(usize, Oid, Oid)> {
+    let place = usize::try_from(argument >> 16).ok()?;
+    let mine = board.executors.get_mut(place)?;
+    let is_mine = mine.state == ExecutorState::Starting
+        && !mine.process.is_some()
+        && i32::from(mine.generation) == argument & 0xFFFF;
+    is_mine.then(|| {
+        mine.process = Process::me();
+        (place, mine.database, mine.role)
+    })
 }
 
 thread_local! {
@@ -76,7 +94,6 @@ enum Outcome {
 impl Worker {
     fn attach(&mut self) {
         self.update(|mine, _| {
-            mine.process = Process::me();
             mine.state = if mine.count > 0 { ExecutorState::Busy } else { ExecutorState::Idle };
             mine.careful = true;
         });
@@ -200,8 +217,7 @@ impl Worker {
             FireKind::Bookmark => format!("firing bookmark {id}"),
             FireKind::Item => format!("delivering stimulus {id}"),
         }));
-        let is_bookmark = fire.kind == FireKind::Bookmark;
-        if careful && is_bookmark && !count_ahead(id) {
+        if careful && !count_ahead(fire) {
             self.settle(fire, process::now(), Outcome::Skipped, false);
             return;
         }
@@ -219,6 +235,9 @@ impl Worker {
         };
         if self.role != Oid::INVALID {
             session::reset();
+        }
+        if careful && matches!(outcome, Outcome::Skipped) {
+            forget_attempt(fire);
         }
         self.settle(fire, began, outcome, !careful);
     }
@@ -243,9 +262,12 @@ impl Worker {
         };
         session::reset();
         let settled = process::transaction(|| {
+            let _timeout = session::StatementTimeout::arm();
             let mut session = Session::pass();
             access::serving_restricted(self.role == Oid::INVALID, || command::settle(&mut session, id, &result))
         });
+        // What the workflow ran after the command was SQL of users, too.
+        session::reset();
         let outcome = match settled {
             Ok(_) => Outcome::Fired,
             Err(error) => Outcome::Failed(Box::new(error)),
@@ -256,17 +278,7 @@ impl Worker {
     /// Counts a fire, and notes what is to become of one that failed.
     fn settle(&mut self, fire: &Fire, began: i64, outcome: Outcome, counts: bool) {
         if let Outcome::Failed(error) = &outcome {
-            let id = Uuid::from_bytes(fire.id);
-            let noted = process::transaction(|| {
-                let mut session = Session::begin();
-                if fire.kind != FireKind::Item {
-                    sweep::note_failure(&mut session, id, error, counts);
-                }
-                Ok(())
-            });
-            if let Err(second) = noted {
-                log(&format!("workflow could not note a failure of {id}: {}", second.message));
-            }
+            note(fire, error, counts);
         }
         self.update(|mine, database| match outcome {
             Outcome::Fired => {
@@ -301,20 +313,51 @@ fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<bool, PgE
     }
 }
 
-/// Commits the attempt before it is made. `false`: somebody else has the bookmark, or it has had all its attempts.
-fn count_ahead(bookmark: Uuid) -> bool {
-    let counted = process::transaction(|| Ok(due::count_attempt(bookmark)));
+/// Commits the attempt before it is made. `false`: somebody else has it, or it has had all its attempts.
+fn count_ahead(fire: &Fire) -> bool {
+    let id = Uuid::from_bytes(fire.id);
+    let counted = process::transaction(|| match fire.kind {
+        FireKind::Item => Ok(due::count_delivery(id)),
+        FireKind::Bookmark | FireKind::Command => Ok(due::count_attempt(id)),
+    });
     match counted {
         Ok(Some(attempts)) if attempts > sweep::MAX_ATTEMPTS => {
-            let given_up = process::transaction(|| {
-                let mut session = Session::begin();
-                let error = PgError::new("57P02", "the server or a worker crashed each time it was fired");
-                sweep::note_failure(&mut session, bookmark, &error, false);
-                Ok(())
-            });
-            given_up.is_err()
+            let error = PgError::new("57P02", "the server or a worker crashed each time it was fired");
+            note(fire, &error, false);
+            false
         }
         Ok(attempts) => attempts.is_some(),
         Err(_) => false,
+    }
+}
+
+/// What was counted ahead was no attempt: somebody else held what it needed, or nobody waited for it.
+fn forget_attempt(fire: &Fire) {
+    let id = Uuid::from_bytes(fire.id);
+    let forgotten = process::transaction(|| {
+        match fire.kind {
+            FireKind::Item => due::forget_delivery(id),
+            FireKind::Bookmark | FireKind::Command => due::forget_attempt(id),
+        }
+        Ok(())
+    });
+    if let Err(error) = forgotten {
+        log(&format!("workflow could not take back an attempt to fire {id}: {}", error.message));
+    }
+}
+
+/// Notes what is to become of a fire that failed.
+fn note(fire: &Fire, error: &PgError, counts: bool) {
+    let id = Uuid::from_bytes(fire.id);
+    let noted = process::transaction(|| {
+        let mut session = Session::begin();
+        match fire.kind {
+            FireKind::Item => sweep::note_undelivered(&session, id, error, counts),
+            FireKind::Bookmark | FireKind::Command => sweep::note_failure(&mut session, id, error, counts),
+        }
+        Ok(())
+    });
+    if let Err(second) = noted {
+        log(&format!("workflow could not note a failure of {id}: {}", second.message));
     }
 }

@@ -87,9 +87,13 @@ impl Launcher {
         }
         let asked = std::mem::take(&mut self.asked);
         self.asked = shared::with(|board| {
-            let is_needless = |place: &Database| place.has_extension == HasExtension::No && !place.scheduler.is_some();
-            let needless = board.databases.iter().filter(|place| is_needless(place)).map(|place| place.oid);
-            needless.collect::<Vec<_>>().into_iter().for_each(|oid| board.forget(oid));
+            // What is known not to have the extension is worth knowing while there is room.
+            if board.databases.iter().filter(|place| place.oid == Oid::INVALID).count() < asked.len() {
+                let is_needless =
+                    |place: &Database| place.has_extension == HasExtension::No && !place.scheduler.is_some();
+                let needless = board.databases.iter().filter(|place| is_needless(place)).map(|place| place.oid);
+                needless.collect::<Vec<_>>().into_iter().for_each(|oid| board.forget(oid));
+            }
             let mut left = Vec::new();
             for oid in asked {
                 match board.database_or_new(oid, now) {

@@ -48,12 +48,19 @@ pub enum Found {
     },
 }
 
-/// A stimulus in the queue that a bookmark may have missed.
+/// A stimulus in the queue that a bookmark may have missed, or whose delivery failed.
 #[derive(Clone, Copy)]
 struct Unsettled {
-    /// It is settled once all that ran when this was the next transaction have ended; `None`: it has not been seen yet.
+    /// Once all that ran when this was the next transaction have ended, it is delivered a last time; `None`: it has not
+    /// been delivered yet.
     horizon: Option<u64>,
+    /// Whether that was the last time.
+    was_last: bool,
+    /// What the row said, when it was looked at last, of when it may be delivered. Another instant: a delivery failed.
+    not_before: Timestamp,
 }
+
+const UNSEEN: Unsettled = Unsettled { horizon: None, was_last: false, not_before: due::AT_ONCE };
 
 /// The memory of a scheduler.
 pub struct Look {
@@ -93,7 +100,7 @@ impl Look {
     pub fn note(&mut self, look: bool, sweep: bool, items: &[uuid::Bytes], next_due: i64) {
         self.sweep |= sweep;
         for item in items {
-            self.unsettled.insert(Uuid::from_bytes(*item), Unsettled { horizon: None });
+            self.unsettled.insert(Uuid::from_bytes(*item), UNSEEN);
         }
         // Something may be due earlier than what was read last.
         if look || next_due <= self.cursor.0.0 {
@@ -142,20 +149,19 @@ impl Look {
             fire::reboot(&session);
         }
         let triggered = fire::due_triggers(&mut session, TRIGGERS, Scope::All)?;
-        if triggered < TRIGGERS && schedules::is_behind(now) {
-            self.retry(true, process::now());
-        }
-        for id in queue::expired(now, MAX_EXPIRED) {
-            queue::bury(id, "Expired", now);
-        }
-        self.settle(desk);
+        let expired = queue::expired(now, MAX_EXPIRED);
+        let all_expired = (expired.len() as i64) < MAX_EXPIRED;
+        expired.into_iter().for_each(|id| queue::bury(id, "Expired", now));
+        let is_behind = triggered < TRIGGERS && schedules::is_behind(now) || all_expired && due::has_expired(now);
+        self.retry(is_behind, process::now());
+        self.settle(desk, now);
         self.read_due(desk, now);
         let is_done = retention::now_and_then(&session, REMOVED, Scope::All)?;
         let mut next_due = due::next(now).map_or(i64::MAX, |at| at.0);
         if retention::is_on() {
             next_due = next_due.min(now.0 + RETENTION);
         }
-        Ok(Found::Extension { next_due, more: triggered == TRIGGERS || !is_done })
+        Ok(Found::Extension { next_due, more: triggered == TRIGGERS || !all_expired || !is_done })
     }
 
     /// Whether this is the first look since the server started.
@@ -174,14 +180,15 @@ impl Look {
         self.has_more = page.len() as i64 == PAGE;
         if let Some(last) = page.last() {
             self.cursor = (last.due_at, last.id);
-        } else {
+        } else if self.retry_at == i64::MAX {
+            // Nothing is held, and nothing unsettled.
             self.retry_after = RETRY;
         }
         page.into_iter().for_each(|due| desk.add(kind_of(&due), due));
     }
 
     /// Joins queue and bookmarks that two transactions wrote without seeing each other.
-    fn settle(&mut self, desk: &mut Desk) {
+    fn settle(&mut self, desk: &mut Desk, now: Timestamp) {
         if std::mem::take(&mut self.sweep) {
             let mut after = Uuid::nil();
             loop {
@@ -189,7 +196,7 @@ impl Look {
                 let Some(last) = page.last() else { break };
                 after = *last;
                 for id in page {
-                    self.unsettled.entry(id).or_insert(Unsettled { horizon: None });
+                    self.unsettled.entry(id).or_insert(UNSEEN);
                 }
             }
         }
@@ -197,22 +204,28 @@ impl Look {
             self.tell();
             return;
         }
-        let next = cluster::next_transaction();
         let ids: Vec<Uuid> = self.unsettled.keys().copied().collect();
-        let present: BTreeMap<Uuid, Due> = due::items(&ids).into_iter().map(|due| (due.id, due)).collect();
-        self.unsettled.retain(|id, item| {
-            // Who is on it now may have begun too early to see what has ended since.
-            let is_over = item.horizon.is_some_and(cluster::have_ended) && !desk.knows(*id);
-            item.horizon.get_or_insert(next);
-            present.contains_key(id) && !is_over
-        });
-        let is_unsettled = !self.unsettled.is_empty();
-        // Each is looked at once more than it needs: whoever ended last may have been the one.
-        present.into_values().for_each(|due| desk.add(FireKind::Item, due));
-        if is_unsettled {
-            self.retry_at = self.retry_at.min(process::now() + self.retry_after);
-            self.retry_after = (self.retry_after * 2).min(MAX_RETRY);
+        let known = std::mem::take(&mut self.unsettled);
+        for due in due::items(&ids) {
+            let item = known.get(&due.id).copied().filter(|item| item.not_before == due.due_at);
+            let mut item = item.unwrap_or(Unsettled { not_before: due.due_at, ..UNSEEN });
+            let id = due.id;
+            if due.due_at > now {
+                let wait = due.due_at.0.saturating_sub(now.0);
+                self.retry_at = self.retry_at.min(process::now().saturating_add(wait));
+            } else if !desk.knows(id) {
+                // Whoever is on it may have begun too early to see what has ended since.
+                if item.was_last {
+                    continue;
+                }
+                item.was_last = item.horizon.is_some_and(cluster::have_ended);
+                item.horizon.get_or_insert_with(cluster::next_transaction);
+                desk.add(FireKind::Item, due);
+            }
+            self.unsettled.insert(id, item);
         }
+        let is_unsettled = self.is_unsettled();
+        self.retry(is_unsettled, process::now());
         self.tell();
     }
 

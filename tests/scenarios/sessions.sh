@@ -15,6 +15,9 @@ GRANT friend TO joe, nolog;
 SELECT wf_grant_usage(role) FROM unnest(ARRAY['joe', 'other', 'slow', 'leaver', 'nolog']) AS role;
 ALTER ROLE slow SET statement_timeout = '300ms';
 ALTER ROLE joe SET workflow.javascript_timeout = '200ms';
+-- What is fired must be written, whatever a role has for its own transactions.
+ALTER ROLE other SET default_transaction_read_only = on;
+ALTER ROLE other SET default_transaction_isolation = serializable;
 
 -- What a session looks like to a fire. Whatever an earlier one left shows in a line that is not like the others.
 CREATE TABLE looks (instance uuid NOT NULL, role text NOT NULL, looks text NOT NULL);
@@ -83,12 +86,20 @@ as joe "SELECT define('mess', 'SELECT public.mess()'), define('deferred', 'INSER
     define('script', '{\"type\": \"SetName\", \"value\": {\"js\": \"while (true) {}\"}}'::jsonb),
     define('killed', 'SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(1)')"
 as nolog "SELECT define('mess', 'SELECT public.mess()')"
+# on_event ROLE STATEMENT: an instance that does it once the event Go has come.
+on_event() {
+    as "$1" "SELECT wf_define('{\"definitionId\": \"$1-event\", \"root\": [{\"type\": \"Event\", \"eventName\": \"Go\"}, {\"type\": \"Sql\", \"statement\": \"$2\"}]}'), wf_start('$1-event')"
+}
+on_event slow "SELECT pg_sleep(3600)"
+on_event joe "SELECT pg_terminate_backend(pg_backend_pid())"
 
 setting "workflow.launch_workers = on" "workflow.max_executors = 3"
 go joe suicide "1 ms"
 go joe deferred "1 ms"
 go joe killed "1 ms"
 go slow sleeper "1 ms"
+# This is not a session of the owners, so a worker delivers it.
+query "SELECT cardinality(resumed) FROM wf_publish_event('Go')" >/dev/null
 go joe raise "1 ms"
 go joe recursion "1 ms"
 go joe commit "1 ms"
@@ -137,10 +148,12 @@ await 8 "SELECT count(*) FROM workflow.instances WHERE definition_id = 'other-lo
 echo "ok: a role is dropped while it has due instances: others go on"
 
 await 'joe-deferred|3|refused at commit by joe
+joe-event|3|the worker that fired it ended
 joe-killed|3|canceling statement due to user request
 joe-suicide|3|the worker that fired it ended
 leaver-look|3|role "leaver", the owner of the workflow instance, does not exist
 leaver-look|3|role "leaver", the owner of the workflow instance, does not exist
+slow-event|3|canceling statement due to statement timeout
 slow-sleeper|3|canceling statement due to statement timeout' "SELECT i.definition_id, d.attempts, d.last_error
     FROM workflow.dead_letters d JOIN workflow.instances i ON i.id = d.instance_id WHERE reason = 'Failed' ORDER BY 1"
 is 0 "SELECT count(*) FROM workflow.bookmarks WHERE due_at IS NOT NULL"

@@ -143,6 +143,23 @@ is "74|74" "$lines"
 is 0 "SELECT count(*) FROM workflow.dead_letters"
 echo "ok: kill -9 of an executor: the server recovers, each fires once"
 
+# The same one, a stimulus this time, each time that it is delivered: no crash loop.
+query "UPDATE gate SET is_open = false"
+as_joe() { PGOPTIONS="-c client_min_messages=error" PGUSER=joe query "$1" >/dev/null; }
+query "GRANT EXECUTE ON FUNCTION public.gate() TO joe"
+as_joe "SELECT wf_define('{\"definitionId\": \"poison\", \"root\": [{\"type\": \"Event\", \"eventName\": \"Poison\"}, {\"type\": \"Sql\", \"statement\": \"SELECT public.gate()\"}]}'), wf_start('poison')"
+query "SELECT wf_publish_event('Poison')" >/dev/null
+for _ in 1 2 3; do
+    await 1 "$firing"
+    kill -9 "$(query "SELECT pid FROM workflow.workers WHERE worker = 'executor' AND state = 'firing'")"
+    await 1 "SELECT 1"
+done
+await "Failed|4|the server or a worker crashed each time it was fired" "SELECT reason, attempts, last_error FROM workflow.dead_letters"
+is Suspended "SELECT sub_status FROM workflow.instances WHERE definition_id = 'poison'"
+query "SELECT wf_cancel(id) FROM workflow.instances WHERE definition_id = 'poison'" >/dev/null
+query "UPDATE gate SET is_open = true"
+echo "ok: a stimulus that crashes the server each time is a dead letter"
+
 kill -9 "$(query "SELECT pid FROM workflow.workers WHERE worker = 'launcher'")"
 await 1 "SELECT 1"
 start 1 noted "100 ms"

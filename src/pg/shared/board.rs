@@ -154,10 +154,12 @@ pub enum FireKind {
 pub struct Fire {
     /// Bookmark or queue item.
     pub id: uuid::Bytes,
-    /// When it was due; 0 for an item.
+    /// When it was due; that of an item means nothing.
     pub due: i64,
     /// What it is.
     pub kind: FireKind,
+    /// Whether it can run SQL of users, and so has a transaction of its own.
+    pub uses_sql: bool,
 }
 
 /// What an executor does.
@@ -182,6 +184,8 @@ pub enum ExecutorState {
 pub struct Executor {
     /// What it does.
     pub state: ExecutorState,
+    /// Counts those for whom this place was meant: who comes too late finds it given to another one.
+    pub generation: u16,
     /// Whether the attempt must be stored before each fire: the last one may have crashed the server.
     pub careful: bool,
     /// Its database.

@@ -290,7 +290,7 @@ fn what_reaches_out_of_the_database_is_refused_with_a_way_out() {
         ("Elsa.Log", "WriteLine"),
         ("Elsa.SubmitAlterationPlan", "wf_retry"),
         ("Elsa.BpmnProcess", "Flowchart"),
-        ("Elsa.Inline", "wf_register_activity"),
+        ("Elsa.Inline", "custom activity"),
     ] {
         let document = sequence(json!([]), vec![json!({"id": "a", "type": type_name, "version": 1})]);
         let problems = compile(&document, &(), &LIMITS, false).unwrap_err();

@@ -89,7 +89,7 @@ const OUTSIDE: [(&[&str], &str); 8] = [
     (&["ReadLine"], "nobody types into the database; use \"Event\" or \"RunTask\""),
     (
         &["Inline", "DynamicActivity", "HostMethodActivity"],
-        "it is code of the program that wrote the definition; register a custom activity with wf_register_activity()",
+        "it is code of the program that wrote the definition; use SQL, \"RunJavaScript\" or a custom activity",
     ),
 ];
 

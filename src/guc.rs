@@ -94,7 +94,7 @@ fn define_behaviour() {
     GucRegistry::define_bool_guc(
         c"workflow.enabled",
         c"Whether anything that is due fires.",
-        c"Turned off, wf_run_due does nothing; what is due waits and is not lost.",
+        c"Turned off, workers and wf_run_due fire nothing; what is due waits and is not lost.",
         &ENABLED,
         GucContext::Sighup,
         GucFlags::default(),

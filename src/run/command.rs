@@ -15,6 +15,9 @@ use crate::run::{Session, deliver, resume};
 use crate::store::bookmarks;
 use crate::store::due;
 
+/// Claims of one run, also where it may be run again: what takes the server down each time must not do so for ever.
+const MAX_CLAIMS: u64 = 3;
+
 /// What a claim found.
 pub enum Claim {
     /// The command is to be run.
@@ -30,11 +33,12 @@ pub fn claim(session: &Session, bookmark: Uuid) -> Claim {
     let Some(waiting) = bookmarks::try_lock(bookmark) else { return Claim::Gone };
     let payload = waiting.resumed.payload.unwrap_or_default();
     let may_retry = payload.get("retry").and_then(Value::as_bool).unwrap_or(false);
-    let was_claimed = waiting.resumed.metadata.is_some_and(|metadata| metadata.get("startedAt").is_some());
-    if was_claimed && !may_retry {
+    let claims = waiting.resumed.metadata.as_ref().and_then(|metadata| metadata.get("claims")?.as_u64()).unwrap_or(0);
+    let allowed = if may_retry { MAX_CLAIMS } else { 1 };
+    if claims >= allowed {
         return Claim::Interrupted;
     }
-    due::mark(bookmark, &json!({ "startedAt": session.now }));
+    due::mark(bookmark, &json!({ "startedAt": session.now, "claims": claims + 1 }));
     Claim::Run(payload.get("statement").and_then(Value::as_str).unwrap_or_default().to_owned())
 }
 
@@ -64,5 +68,5 @@ pub fn settle(session: &mut Session, bookmark: Uuid, outcome: &Result<u64, PgErr
 pub fn interrupted() -> PgError {
     PgError::new("57P02", "interrupted")
         .detail("The server or the worker went down while the command ran.")
-        .hint("Schedules with retry => true run such a command again.")
+        .hint("Schedules with retry => true run such a command again, three times at the most.")
 }

@@ -253,7 +253,8 @@ impl Worker {
             Err(error) => return self.settle(fire, began, Outcome::Failed(Box::new(error)), true),
             Ok(Claim::Interrupted) => Err(command::interrupted()),
             Ok(Claim::Run(_)) if self.role == Oid::INVALID => {
-                Err(PgError::new("0A000", "a role that may not log in has no session in which this command could run"))
+                Err(PgError::new("0A000", "a command at top level needs a session of its owner")
+                    .detail("The owner may not log in, or the definition runs with its owner's rights."))
             }
             Ok(Claim::Run(text)) => {
                 let _timeout = session::StatementTimeout::arm();

@@ -162,3 +162,15 @@ is 0 "SELECT count(*) FROM checked"
 is "" "SELECT * FROM wf_check()"
 ! grep -qE 'terminated by signal|PANIC|reference leak' "$PGHOST/log" || fail "the server crashed"
 echo "ok: three attempts, then a dead letter with the error; nothing else waits for it"
+
+# A command at top level ends its own session each time: it is interrupted, and run again only where its schedule says so.
+query "CREATE TABLE public.tries (who text)"
+query "CREATE PROCEDURE public.tries(who text) LANGUAGE plpgsql AS \$\$ BEGIN
+    INSERT INTO public.tries VALUES (who); COMMIT; PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(1); END \$\$"
+query "SELECT wf_schedule('once', '0 0 1 1 *', 'CALL public.tries(''once'')'), wf_schedule_run_now('once')" >/dev/null
+query "SELECT wf_schedule('again', '0 0 1 1 *', 'CALL public.tries(''again'')', retry => true), wf_schedule_run_now('again')" >/dev/null
+await "again|interrupted
+once|interrupted" "SELECT name, status FROM workflow.schedule_runs ORDER BY 1"
+is "again|3
+once|1" "SELECT who, count(*) FROM tries GROUP BY 1 ORDER BY 1"
+echo "ok: an interrupted command is run again only with retry, and three times at the most"

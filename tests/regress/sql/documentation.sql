@@ -2,10 +2,13 @@
 CREATE FUNCTION pg_temp.run(example jsonb) RETURNS TABLE (line text) LANGUAGE plpgsql AS $$
 DECLARE
     definition jsonb := CASE WHEN example ? 'definitionId' THEN example ELSE jsonb_build_object('definitionId', 'example', 'root', example) END;
+    given      jsonb := '{"name": "Ada", "days": 14, "number": 42, "Amount": "99.90", "amount": 10, "customer": "Ada", "order": {"total": 250, "customer": "Ada"}}';
     result     wf_result;
 BEGIN
     PERFORM wf_define(definition);
-    result := wf_run(definition ->> 'definitionId', CASE WHEN definition ? 'inputs' THEN '{"Amount": "99.90"}' ELSE '{"name": "Ada", "days": 14, "number": 42, "Amount": "99.90", "amount": 10, "customer": "Ada", "order": {"total": 250, "customer": "Ada"}}' END::jsonb);
+    -- An example that declares its inputs gets those.
+    result := wf_run(definition ->> 'definitionId', (SELECT coalesce(jsonb_object_agg(name, value), '{}') FROM jsonb_each(given) AS g (name, value)
+        WHERE NOT definition ? 'inputs' OR definition -> 'inputs' @> jsonb_build_array(jsonb_build_object('name', name))));
     RETURN QUERY SELECT data #>> '{}' FROM workflow.journal AS j WHERE j.instance_id = result.instance_id AND event = 'Line' ORDER BY seq, number;
     RETURN QUERY SELECT concat_ws(' ', '--', result.sub_status, nullif(result.output, '{}'),
         'waits at ' || (SELECT string_agg(b ->> 'activity_id', ', ' ORDER BY b ->> 'activity_id') FROM jsonb_array_elements(result.bookmarks) AS b),

@@ -89,5 +89,5 @@ SELECT * FROM pg_temp.in_both('Z', '[{"id": "each", "type": "Elsa.ParallelForEac
     '[["each", "Z"]]');
 
 -- What has no form in a database is refused, with what to use instead.
-SELECT message FROM wf_validate('{"definitionId": "test", "root": [{"type": "ReadLine"}, {"type": "Inline"}, {"type": "Elsa.DynamicActivity"}, {"type": "RunPython"}]}');
+SELECT message FROM wf_validate('{"definitionId": "test", "root": [{"type": "ReadLine"}, {"type": "Inline"}, {"type": "Elsa.DynamicActivity"}]}');
 SELECT * FROM wf_check();

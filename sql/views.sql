@@ -233,8 +233,12 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT a.type, a.inputs, a.outputs, a.outcomes, a.description, a.example FROM workflow._activity_list() a
     UNION ALL
-    SELECT d.activity_type, COALESCE(d.document -> 'inputs', '[]'), COALESCE(d.document -> 'outputs', '[]'),
-           CASE WHEN jsonb_typeof(d.document -> 'outcomes') = 'array' THEN ARRAY(SELECT jsonb_array_elements_text(d.document -> 'outcomes')) ELSE '{}' END || '{Done}'::text[],
+    SELECT d.activity_type, COALESCE(d.document OPERATOR(pg_catalog.->) 'inputs', '[]'),
+           COALESCE(d.document OPERATOR(pg_catalog.->) 'outputs', '[]'),
+           pg_catalog.array_append(
+               CASE WHEN pg_catalog.jsonb_typeof(d.document OPERATOR(pg_catalog.->) 'outcomes') OPERATOR(pg_catalog.=) 'array'
+                    THEN ARRAY(SELECT pg_catalog.jsonb_array_elements_text(d.document OPERATOR(pg_catalog.->) 'outcomes'))
+                    ELSE '{}'::text[] END, 'Done'),
            d.description, NULL
     FROM workflow.definition_list d
     WHERE d.activity_type IS NOT NULL AND d.is_published;

@@ -9,10 +9,21 @@ use crate::program::{Expression, ExpressionKind, Node};
 const MAX_LINE: usize = 120;
 
 /// Its title: the one that the author gave it in the Studio, its name, or its id. A name that the Studio made up
-/// says less than the id.
+/// says less than an id that somebody wrote, and more than one that is random.
 pub(crate) fn title<'n>(node: &'n Node, look: Option<&'n Appearance>) -> &'n str {
-    let name = node.name.as_deref().filter(|name| !name.trim().is_empty() && !is_made_up(name, &node.type_name));
-    look.and_then(|look| look.title.as_deref()).or(name).unwrap_or(&node.id)
+    let given = look.and_then(|look| look.title.as_deref());
+    let name = node.name.as_deref().filter(|name| !name.trim().is_empty());
+    let own = name.filter(|name| !is_made_up(name, &node.type_name));
+    let id = Some(node.id.as_str()).filter(|id| !is_random(id));
+    given.or(own).or(id).or(name).unwrap_or_else(|| short_name(&node.type_name))
+}
+
+/// Whether an id is one that a program made: long, and hardly two characters of a kind beside each other.
+fn is_random(id: &str) -> bool {
+    let kind = |byte: &u8| (byte.is_ascii_digit(), byte.is_ascii_lowercase(), byte.is_ascii_uppercase());
+    let bytes = id.as_bytes();
+    let changes = bytes.windows(2).filter(|pair| kind(&pair[0]) != kind(&pair[1])).count();
+    bytes.len() >= 15 && bytes.iter().any(u8::is_ascii_digit) && changes * 2 > bytes.len()
 }
 
 /// Its type, and what says most about it beside that.
@@ -49,5 +60,22 @@ fn told(input: &Expression) -> Option<String> {
         ExpressionKind::JavaScript(source) | ExpressionKind::Sql(source) => Some(source.to_string()),
         ExpressionKind::Liquid(template) => Some(template.source().to_owned()),
         ExpressionKind::SqlTemplate(template) => Some(template.statement().to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_that_a_program_made_are_no_titles() {
+        for id in ["aA4pfJOzyEqmLOY3U3vCoQ", "81f1eb37d9ce5da4", "bc7f148b-2a5b-4f55-8115-37a0d762e137"] {
+            assert!(is_random(id), "{id}");
+        }
+        for id in
+            ["Manager approval", "Step2OfOrder3Approval", "approve-leave-2", "SupervisorApproval", "a1", "WriteLine10"]
+        {
+            assert!(!is_random(id), "{id}");
+        }
     }
 }

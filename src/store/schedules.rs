@@ -140,13 +140,16 @@ pub fn of_definition(definition_id: &str) -> Vec<Timed> {
 }
 
 static RUNNING: Statement = Statement::new(
-    "SELECT r.id FROM (SELECT i.id, i.status FROM workflow.instances i WHERE i.schedule_id = $1 \
-         ORDER BY i.id DESC LIMIT 20) r WHERE r.status = 'Running' LIMIT 1",
+    "SELECT r.id FROM (SELECT i.id, i.status, i.sub_status FROM workflow.instances i WHERE i.schedule_id = $1 \
+         ORDER BY i.id DESC LIMIT 20) r \
+     WHERE r.status = 'Running' AND (r.sub_status <> 'Pending' OR EXISTS \
+         (SELECT FROM workflow.bookmarks b WHERE b.instance_id = r.id AND b.due_at IS NOT NULL)) LIMIT 1",
     &[Type::Uuid],
 );
 
 /// A run of a schedule that has not ended. Only the latest twenty are looked at: what is older has long been
-/// overtaken by others, and the answer must not cost more with each run that there was.
+/// overtaken by others, and the answer must not cost more with each run that there was. One whose start was given up
+/// (a dead letter says so) does not hold up the others for ever.
 pub fn running(id: Uuid) -> Option<Uuid> {
     RUNNING.first(&[Arg::Uuid(&id)], |row| row.get())
 }

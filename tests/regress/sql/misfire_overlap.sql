@@ -102,3 +102,16 @@ SELECT * FROM pg_temp.runs('jitter');
 -- No instant ran twice.
 SELECT scheduled_at, name, count(*) FROM workflow.schedule_runs WHERE name NOT IN ('queue', 'short', 'fails') GROUP BY scheduled_at, name HAVING count(*) > 1;
 SELECT * FROM wf_check();
+
+-- A run whose start is given up, after three attempts, holds up nobody: a dead letter keeps it, the next hour runs.
+SELECT count(wf_unschedule(name)) FROM workflow.schedules WHERE name IS NOT NULL;
+CREATE FUNCTION public.busy() RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE 'somebody has it' USING ERRCODE = 'lock_not_available'; END $$;
+SELECT * FROM wf_define('{"definitionId": "stuck", "root": {"type": "Sql", "statement": "SELECT public.busy()"}}');
+SET workflow.now = '2032-01-01 00:00:00+00';
+SELECT wf_schedule_workflow('stuck', '@hourly', 'stuck', overlap => 'skip') IS NOT NULL AS scheduled;
+SET client_min_messages = error;
+SELECT count(wf_run_due()) FROM generate_series(60, 63) AS minute, set_config('workflow.now', (timestamptz '2032-01-01 00:00:00+00' + minute * interval '1 minute')::text, false);
+SELECT reason, attempts, last_error FROM workflow.dead_letter_list WHERE name = 'Workflow.Start';
+SELECT count(wf_run_due()) FROM generate_series(120, 120) AS minute, set_config('workflow.now', (timestamptz '2032-01-01 00:00:00+00' + minute * interval '1 minute')::text, false);
+SELECT * FROM pg_temp.runs('stuck');
+SELECT skipped FROM workflow.schedules WHERE name = 'stuck';

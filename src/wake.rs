@@ -110,7 +110,8 @@ pub fn transaction_ended(committed: bool) {
     }
     shared::with_attached(|board| {
         for database in blocked {
-            if let Some(place) = board.database(database) {
+            // Somebody else may have blocked it meanwhile.
+            if let Some(place) = board.database(database).filter(|place| place.blocked_by == process::my_pid()) {
                 place.blocked_by = 0;
             }
             board.probe(database);

@@ -70,7 +70,7 @@ impl Statement {
                 None => nulls[i] = b'n' as std::ffi::c_char,
             }
         }
-        let _planning = WithoutSequentialScans::begin();
+        let _planning = Planning::begin();
         let user = role::OwnerRights::take();
         let path = SearchPath::push();
         // SAFETY: the plan is valid for the life of the backend, the arrays are as long as its parameters.
@@ -105,26 +105,32 @@ impl Statement {
     }
 }
 
-/// Keeps the planner from sequential scans while it lives.
-struct WithoutSequentialScans {
-    before: bool,
+/// Keeps the planner from sequential scans while it lives, and from compiling: a scan that it cannot avoid looks so dear
+/// then that the compiler would be loaded into every session, ten megabytes each.
+struct Planning {
+    seqscan: bool,
+    jit: bool,
 }
 
-impl WithoutSequentialScans {
+impl Planning {
     fn begin() -> Self {
-        // SAFETY: a planner setting of the backend's only thread; put back by `drop`, also on unwinding.
+        // SAFETY: planner settings of the backend's only thread; put back by `drop`, also on unwinding.
         unsafe {
-            let before = pg_sys::enable_seqscan;
+            let before = Self { seqscan: pg_sys::enable_seqscan, jit: pg_sys::jit_enabled };
             pg_sys::enable_seqscan = false;
-            Self { before }
+            pg_sys::jit_enabled = false;
+            before
         }
     }
 }
 
-impl Drop for WithoutSequentialScans {
+impl Drop for Planning {
     fn drop(&mut self) {
         // SAFETY: as in `begin`.
-        unsafe { pg_sys::enable_seqscan = self.before };
+        unsafe {
+            pg_sys::enable_seqscan = self.seqscan;
+            pg_sys::jit_enabled = self.jit;
+        }
     }
 }
 

@@ -113,6 +113,8 @@ timers() {
 worker_memory() {
     local plain round
     title "Memory of a worker over a plain backend" memory
+    # As in memory().
+    sync
     plain=$(private_memory SELECT)
     for round in first second; do
         fires 50000 >/dev/null

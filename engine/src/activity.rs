@@ -40,6 +40,7 @@ pub mod flow_switch;
 pub mod for_;
 pub mod for_each;
 pub mod fork;
+mod host_script;
 pub mod http_endpoint;
 pub mod if_;
 pub mod not_found;

@@ -1,6 +1,6 @@
 //! `RunPython`: code of Elsa's host, as far as it only returns a value.
 
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, host_script};
 use crate::definition::HostLanguage;
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -12,12 +12,8 @@ pub struct RunPython;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.RunPython",
     description: "Gives what a script in Python returns: a literal, a variable, an input, or a text with these inside. Any other script is refused when the definition is stored.",
-    inputs: &[
-        InputDescriptor::new("script", "String", "The script, as text.").code(HostLanguage::Python),
-        InputDescriptor::new("possibleOutcomes", "ICollection<String>", "Outcomes that the designer shows.")
-            .default("[]"),
-    ],
-    outputs: &[OutputDescriptor::new("result", "Object", "What the script returns.")],
+    inputs: &host_script::inputs(HostLanguage::Python),
+    outputs: host_script::OUTPUTS,
     example: r#"{"type": "RunPython", "script": "return f'Hello {input.Name}'", "result": {"var": "Decision"}}"#,
     ..Descriptor::BASE
 };
@@ -28,8 +24,6 @@ impl Activity for RunPython {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let value = cx.take_input(0);
-        cx.set_output(0, value)?;
-        cx.complete()
+        host_script::run(cx)
     }
 }

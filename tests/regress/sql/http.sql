@@ -287,6 +287,16 @@ SELECT status FROM http('GET', '/ping');
 ROLLBACK;
 SELECT count(*) FROM workflow.instance_list WHERE definition_id = 'ping';
 
+-- A path may be computed, and is when the definition is published; wf_refresh computes it again.
+CREATE TABLE paths (path text);
+INSERT INTO paths VALUES ('here');
+SELECT * FROM wf_define('{"definitionId": "moving", "root": [
+    {"type": "HttpEndpoint", "path": {"sql": "SELECT path FROM public.paths"}, "canStartWorkflow": true}, {"type": "WriteHttpResponse", "statusCode": 204}]}');
+UPDATE paths SET path = 'there';
+SELECT status FROM http('GET', '/here');
+SELECT * FROM wf_refresh('moving');
+SELECT here.status AS here, there.status AS there FROM http('GET', '/here') AS here, http('GET', '/there') AS there;
+
 -- Retracted, it is not found any more.
 SELECT wf_retract('ping');
 SELECT status FROM http('GET', '/ping');

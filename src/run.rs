@@ -72,14 +72,26 @@ pub struct Session {
 /// An HTTP request and what came of it.
 #[derive(Debug, Default)]
 pub struct Exchange {
-    /// The request, until the first burst of the call takes it up.
+    /// The request.
     pub request: Option<Rc<Request>>,
-    /// The response that the burst wrote.
+    /// The instance that serves it: that of the call's first burst.
+    pub instance: Option<Uuid>,
+    /// The response that one of its bursts wrote.
     pub response: Option<Response>,
     /// The response of an endpoint that turned the request away: nothing of the burst was saved.
     pub refusal: Option<Response>,
-    /// The first fault of the burst.
+    /// The first fault of its bursts.
     pub fault: Option<Faulted>,
+}
+
+impl Exchange {
+    /// The request that a burst of this instance serves: the first one of the call, and those in which it goes on while
+    /// nothing is answered yet, as after a child that ended at once.
+    pub fn request_for(&mut self, instance: Uuid) -> Option<Rc<Request>> {
+        let request = self.request.clone()?;
+        let is_served = *self.instance.get_or_insert(instance) == instance && self.response.is_none();
+        is_served.then_some(request)
+    }
 }
 
 /// A fault, as the answer to a request tells it.

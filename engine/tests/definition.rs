@@ -637,6 +637,16 @@ fn what_has_no_form_in_a_database_is_refused_with_a_hint() {
 }
 
 #[test]
+fn an_output_converter_is_refused() {
+    let found = problems_of_root(json!({"type": "Sql", "statement": "SELECT 1",
+        "result": {"typeName": "Object", "memoryReference": {"id": "R"}, "converter": {"type": "ToCsv"}}}));
+    assert!(
+        found.iter().any(|problem| problem.starts_with("/root/result") && problem.contains("converters")),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn modes_of_flowcharts_are_words_that_are_checked() {
     let found = problems(&json!({"definitionId": "d", "options": {"flowchartMode": "tokens"},
         "root": {"type": "Flowchart", "mode": 1, "activities": [

@@ -136,6 +136,22 @@ fn host_code_that_returns_a_value_runs() {
 }
 
 #[test]
+fn the_result_of_a_script_becomes_an_output_of_the_workflow() {
+    for kind in ["Elsa.RunCSharp", "Elsa.RunJavaScript"] {
+        let mut document = sequence(
+            json!([]),
+            vec![json!({"id": "run", "type": kind, "version": 1, "customProperties": {}, "metadata": {},
+                "script": literal("String", "return \"Foo\";"),
+                "result": {"typeName": "Object", "memoryReference": {"id": "Output1"}}})],
+        );
+        document["outputs"] = json!([{"type": "String", "name": "Output1"}]);
+        round_trip(&document);
+        let world = World::started(document);
+        assert_eq!(Value::Object(world.instance.output.clone()), json!({"Output1": "Foo"}), "{kind}");
+    }
+}
+
+#[test]
 fn the_activities_of_the_sql_extension_bind_their_parameters() {
     let sql = |id: &str, kind: &str, input: &str, statement: Value, output: &str| {
         json!({"id": id, "type": kind, "version": 1, "customProperties": {}, "metadata": {},

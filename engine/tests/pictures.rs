@@ -158,6 +158,49 @@ fn what_runs_for_children_stands_beside_the_flow() {
     assert!(!text.contains("n1 -->"), "{text}");
 }
 
+/// An order: paid and shipped, or withdrawn; whoever asks for more time stays where they are.
+fn order() -> Value {
+    let event = |name: &str| json!({ "type": "Event", "eventName": name });
+    json!({ "type": "StateMachine", "initialState": "Open",
+        "states": [{ "name": "Shipped" }, { "name": "Open", "entry": { "id": "Tell", "type": "WriteLine", "text": "open" } }, "Paid", "Withdrawn"],
+        "transitions": [
+            { "from": "Open", "to": "Paid", "trigger": event("Paid"), "condition": { "js": "getAmount() > 10" }, "action": { "id": "Book", "type": "WriteLine", "text": "b" } },
+            { "from": "Open", "to": "Withdrawn", "name": "changed their mind", "trigger": event("Withdrawn") },
+            { "from": "Open", "to": "Open", "trigger": [{ "id": "Ask", "type": "RunTask", "taskName": "More time?" }, { "type": "Delay", "timeSpan": "1.00:00:00" }] },
+            { "from": "Open", "to": "Paid", "trigger": { "id": "Cash", "type": "Event", "eventName": "Cash", "canStartWorkflow": true } },
+            { "from": "Paid", "to": "Shipped", "trigger": event("Sent") },
+            { "from": "Paid", "to": "Withdrawn" }] })
+}
+
+#[test]
+fn state_machines_are_states_and_transitions_with_what_triggers_them() {
+    let text = mermaid(order());
+    has(
+        &text,
+        &[
+            "n0([\"Shipped\"])",
+            "n1(\"Open<br/>entry: Tell\")",
+            "n2(\"Paid\")",
+            "n3([\"Withdrawn\"])",
+            "n1 -->|\"Event · Paid #91;getAmount() #62; 10#93; / Book\"| n2",
+            "n1 -->|\"changed their mind\"| n3",
+            "n1 -->|\"Ask\"| n1",
+            "n1 -->|\"⚡ Cash\"| n2",
+            "n2 -->|\"Event · Sent\"| n0",
+            "n2 --> n3",
+            "n4 --> n1",
+        ],
+    );
+    assert_eq!(text.lines().count(), 13, "nothing else is drawn:\n{text}");
+    let svg = picture(&json!({ "definitionId": "p", "root": order() })).svg();
+    assert!(svg.contains("Open (state) – entry: Tell<") && svg.contains(">changed their mind<"), "{svg}");
+    // Inside something else it is a frame.
+    has(
+        &mermaid(json!([{ "type": "WriteLine", "text": "before" }, order()])),
+        &["subgraph n1[\"StateMachine1<br/>StateMachine\"]", "n0 --> n1"],
+    );
+}
+
 #[test]
 fn titles_of_the_studio_come_before_names_and_ids() {
     let titled = json!({ "id": "a1", "type": "WriteLine", "text": "x", "name": "Greet", "metadata": { "displayText": "Say hello" } });
@@ -240,7 +283,9 @@ fn big_and_deep_definitions_are_drawn() {
 
 #[test]
 fn an_empty_flow_is_a_picture_too() {
-    for root in [json!({ "type": "Flowchart" }), json!([]), json!({ "type": "Fork" })] {
+    for root in
+        [json!({ "type": "Flowchart" }), json!([]), json!({ "type": "Fork" }), json!({ "type": "StateMachine" })]
+    {
         assert!(picture(&json!({ "definitionId": "p", "root": root })).svg().starts_with("<svg "));
     }
 }
@@ -285,6 +330,18 @@ fn structured() -> impl Strategy<Value = Value> {
     })
 }
 
+/// State machines in which any state leads to any other.
+fn machine() -> impl Strategy<Value = Value> {
+    (1usize..7, prop::collection::vec((0usize..7, 0usize..7, "[a-z]{0,12}"), 0..16)).prop_map(|(count, transitions)| {
+        let name = |ix: usize| format!("s{}", ix % count);
+        let transition = |(from, to, event): (usize, usize, String)| {
+            json!({ "from": name(from), "to": name(to), "trigger": { "type": "Event", "eventName": event } })
+        };
+        json!({ "type": "StateMachine", "states": (0..count).map(name).collect::<Vec<_>>(),
+            "transitions": transitions.into_iter().map(transition).collect::<Vec<_>>() })
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
@@ -293,6 +350,12 @@ proptest! {
         let picture = picture(&definition);
         is_tidy(&picture.drawing());
         prop_assert_eq!(picture.svg(), self::picture(&definition).svg());
+    }
+
+    #[test]
+    fn nor_in_state_machines(root in machine(), inside in any::<bool>()) {
+        let root = if inside { json!([{ "type": "WriteLine", "text": "t" }, root]) } else { root };
+        is_tidy(&picture(&json!({ "definitionId": "p", "root": root })).drawing());
     }
 
     #[test]

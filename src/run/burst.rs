@@ -96,7 +96,7 @@ pub fn run(
         faulted: row.instance.incident_count > 0,
     };
     let mut host = SpiHost::new(session.now, id, &row.owner, compiled);
-    let request = session.exchange.request.take();
+    let request = session.exchange.request_for(id);
     let is_served = request.is_some();
     if let Some(request) = request {
         host = host.serving(request, &row.owner);
@@ -140,11 +140,13 @@ fn note_answer(session: &mut Session, id: Uuid, delta: &mut Delta) -> bool {
     let exchange = &mut session.exchange;
     exchange.response = delta.response.take();
     exchange.refusal = delta.refusal.take();
-    exchange.fault = delta.incidents.first().map(|incident| Faulted {
-        instance_id: id,
-        activity_id: incident.activity_id.clone(),
-        message: incident.fault.message.clone(),
-    });
+    if let (None, Some(incident)) = (&exchange.fault, delta.incidents.first()) {
+        exchange.fault = Some(Faulted {
+            instance_id: id,
+            activity_id: incident.activity_id.clone(),
+            message: incident.fault.message.clone(),
+        });
+    }
     exchange.refusal.is_none()
 }
 

@@ -56,6 +56,14 @@ enum Ran {
     Gone,
 }
 
+/// What became of the first burst.
+enum Began {
+    /// It has run, and this version and owner are its instance's.
+    Served(Rc<Compiled>, Owner),
+    /// There was none.
+    Not(Ran),
+}
+
 /// Serves a request.
 pub fn serve(session: &mut Session, request: &Request) -> Result<Response, PgError> {
     let selectors = match selectors(request) {
@@ -175,12 +183,18 @@ fn call(
     }
     let route_data = route_of(payload).and_then(|route| route.matches(&request.segments)).unwrap_or_default();
     session.exchange.request = Some(Rc::new(Request { route_data, ..request.clone() }));
-    let ran = bounded(session, endpoint.timeout, |session| match target {
-        Target::Trigger(trigger) => begin(session, trigger, correlation_id, instance_id),
-        Target::Bookmark(listener) => go_on(session, listener),
-    })?;
-    deliver::work_off(session)?;
-    Ok(ran)
+    bounded(session, endpoint.timeout, |session| {
+        let began = match target {
+            Target::Trigger(trigger) => begin(session, trigger, correlation_id, instance_id)?,
+            Target::Bookmark(listener) => go_on(session, listener)?,
+        };
+        // Children that run here, and whoever hears of what was published, answer to the same time.
+        deliver::work_off(session)?;
+        Ok(match began {
+            Began::Served(compiled, owner) => Ran::Response(answer(session, &compiled, &owner)),
+            Began::Not(ran) => ran,
+        })
+    })
 }
 
 /// What is asked of a request before anything runs, and before a lock makes others wait.
@@ -252,37 +266,44 @@ fn bounded(
     })
 }
 
+fn not_run(response: Response) -> Began {
+    Began::Not(Ran::Response(response))
+}
+
 fn begin(
     session: &mut Session,
     trigger: &TriggerRow,
     correlation_id: Option<&str>,
     instance_id: Option<Uuid>,
-) -> Result<Ran, PgError> {
+) -> Result<Began, PgError> {
     let compiled = program::of_version(trigger.definition_version_id)?;
     match start::requested(session, trigger, &compiled, correlation_id, instance_id)? {
-        Some(_) => Ok(Ran::Response(answer(session, &compiled, &compiled.row.owner))),
-        None => Ok(Ran::Response(Response::message(409, "Another instance of the workflow is running."))),
+        Some(_) => {
+            let owner = compiled.row.owner.clone();
+            Ok(Began::Served(compiled, owner))
+        }
+        None => Ok(not_run(Response::message(409, "Another instance of the workflow is running."))),
     }
 }
 
-fn go_on(session: &mut Session, listener: &Listener) -> Result<Ran, PgError> {
+fn go_on(session: &mut Session, listener: &Listener) -> Result<Began, PgError> {
     if running::contains(listener.instance_id) {
-        return Ok(Ran::Response(busy()));
+        return Ok(not_run(busy()));
     }
     let has_waited = std::mem::replace(&mut session.has_waited, true);
     let waiting = if has_waited { bookmarks::try_lock(listener.id) } else { bookmarks::lock(listener.id) };
     let Some(mut waiting) = waiting else {
-        return Ok(if bookmarks::exists(listener.id) { Ran::Response(busy()) } else { Ran::Gone });
+        return Ok(if bookmarks::exists(listener.id) { not_run(busy()) } else { Began::Not(Ran::Gone) });
     };
     if waiting.row.instance.sub_status == SubStatus::Faulted {
-        return Ok(Ran::Response(Response::message(409, "The workflow is faulted.")));
+        return Ok(not_run(Response::message(409, "The workflow is faulted.")));
     }
     let compiled = program::of_version(waiting.row.definition_version_id)?;
     resume::at(session, &mut waiting, &compiled, None, OnFault::Store)?;
-    Ok(Ran::Response(answer(session, &compiled, &waiting.row.owner)))
+    Ok(Began::Served(compiled, waiting.row.owner))
 }
 
-/// What the burst answered: its response, or whether it went well. What went wrong is for those who may read it.
+/// What the workflow answered: its response, or whether it went well. What went wrong is for those who may read it.
 fn answer(session: &mut Session, compiled: &Compiled, owner: &Owner) -> Response {
     match (session.exchange.response.take(), session.exchange.fault.take()) {
         (Some(response), _) => response,

@@ -174,3 +174,12 @@ once|interrupted" "SELECT name, status FROM workflow.schedule_runs ORDER BY 1"
 is "again|3
 once|1" "SELECT who, count(*) FROM tries GROUP BY 1 ORDER BY 1"
 echo "ok: an interrupted command is run again only with retry, and three times at the most"
+
+# A command at top level is a session's of its owner, who may not log in here; so it is where the owner's rights are the definition's.
+as nolog "SELECT wf_schedule('clean', '0 0 1 1 *', 'VACUUM public.happened'), wf_schedule_run_now('clean')"
+await "failed|0A000|a command at top level needs a session of its owner" "SELECT status, sqlstate, error FROM workflow.schedule_runs WHERE name = 'clean'"
+query "ALTER ROLE nolog LOGIN"
+as nolog "SELECT wf_schedule_run_now('clean')"
+await "failed|
+succeeded|" "SELECT status, NULL FROM workflow.schedule_runs WHERE name = 'clean' ORDER BY 1"
+echo "ok: a command at top level needs an owner who may log in"

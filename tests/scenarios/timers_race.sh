@@ -87,11 +87,34 @@ await 204 "$met"
 is 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: prepared transactions meet as well"
 
+# What a prepared transaction left due fires once another session has ended it, here after a crash; what is rolled back does not.
+query "CREATE TABLE public.steps (instance uuid)"
+query "SELECT wf_define('{\"definitionId\": \"child\", \"root\": [{\"type\": \"Sql\", \"statement\": \"INSERT INTO public.steps VALUES ((\$1 #>> ''{}'')::uuid)\", \"parameters\": [{\"js\": \"getWorkflowInstanceId()\"}]}]}')" >/dev/null
+query "SELECT wf_define('{\"definitionId\": \"parent\", \"root\": [{\"type\": \"DispatchWorkflow\", \"workflowDefinitionId\": \"child\", \"waitForCompletion\": true}]}')" >/dev/null
+for fate in kept undone; do
+    query "BEGIN; SELECT wf_start('noted', '{\"wait\": \"1 ms\"}', correlation_id => '$fate'), wf_start('parent', correlation_id => '$fate');
+        SELECT wf_enqueue_bookmark(activity_id => 'here', correlation_id => '$fate'); PREPARE TRANSACTION '$fate'" >/dev/null
+done
+kill_server
+start_server
+is 2 "SELECT count(*) FROM pg_prepared_xacts"
+is 0 "SELECT count(*) FROM workflow.instances WHERE correlation_id IN ('kept', 'undone')"
+query "ROLLBACK PREPARED 'undone'"
+query "COMMIT PREPARED 'kept'"
+await "noted|Finished
+parent|Finished" "SELECT definition_id, sub_status FROM workflow.instances WHERE correlation_id = 'kept' ORDER BY 1"
+is "1001|1" "SELECT (SELECT count(*) FROM happened), (SELECT count(*) FROM steps)"
+query "SELECT wf_start('meet', correlation_id => 'kept'), wf_start('meet', correlation_id => 'undone')" >/dev/null
+is "kept|Finished
+undone|Suspended" "SELECT correlation_id, sub_status FROM workflow.instances WHERE definition_id = 'meet' AND correlation_id IN ('kept', 'undone') ORDER BY 1"
+query "SELECT wf_cancel(id) FROM workflow.instances WHERE correlation_id = 'undone'" >/dev/null
+echo "ok: what a prepared transaction left behind is delivered when another session commits it"
+
 # A stimulus that waits for long, then a transaction that was open all the time writes its bookmark.
 query "BEGIN; SELECT wf_start('meet', correlation_id => 'late'); SELECT pg_sleep(3); COMMIT" >/dev/null &
 sleep 0.5
 query "SELECT wf_enqueue_bookmark(activity_id => 'here', correlation_id => 'late')" >/dev/null
 is 1 "SELECT count(*) FROM workflow.bookmark_queue"
-await 205 "$met"
+await 206 "$met"
 is 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: a stimulus is not settled while a transaction is open that may write its bookmark"

@@ -170,4 +170,41 @@ done
 start 1 noted "100 ms"
 await 154 "$finished"
 echo "ok: without launcher or scheduler the next one goes on"
+# A client holds the instances while they are due. An executor that is new counts an attempt before it makes it, and takes it back
+# when somebody else holds what it needs.
+query "SELECT count(pg_terminate_backend(pid, 10000)) FROM workflow.workers WHERE worker = 'executor'" >/dev/null
+await 0 "SELECT count(*) FROM workflow.workers WHERE worker = 'executor'"
+start 2 noted "500 ms"
+start 2 pure "500 ms"
+due="due_at < now() + '1 minute'"
+query "CREATE TABLE untouched AS SELECT id, xmin::text AS version FROM workflow.bookmarks WHERE $due"
+psql -X -q -c "BEGIN; SELECT FROM workflow.instances WHERE sub_status = 'Suspended' FOR NO KEY UPDATE; SELECT pg_sleep(3); COMMIT" >/dev/null &
+holder=$!
+await 4 "SELECT count(*) FROM workflow.bookmarks b JOIN untouched u USING (id) WHERE b.xmin::text <> u.version AND coalesce(attempts, 0) = 0"
+is 154 "$finished"
+wait "$holder"
+await 158 "$finished"
+await "78|78" "$lines"
+is 0 "SELECT count(*) FROM workflow.dead_letters WHERE reason = 'Failed' AND instance_id NOT IN (SELECT id FROM workflow.instances WHERE definition_id = 'poison')"
+echo "ok: what somebody else holds is passed over, and that is no attempt"
+
+# No slot for another worker: what it was to fire is put back, and fires when one of the others has gone. PostgreSQL has one for
+# logical replication; launcher, scheduler and one executor have the rest.
+query "UPDATE gate SET is_open = false"
+query "ALTER SYSTEM SET max_worker_processes = 4"
+stop_server
+start_server
+start 1 held "100 ms"
+is_inside 1
+start 5 pure "100 ms"
+as_joe "SELECT wf_start('of joe'), wf_start('of joe')"
+sleep 2
+is 158 "$finished"
+is t "SELECT oldest_due < now() FROM workflow.workers WHERE worker = 'scheduler'"
+grep -q "workflow executor could not be started: all background worker slots are in use" "$PGHOST/log" || fail "the log does not say that slots are missing"
+query "UPDATE gate SET is_open = true"
+await 166 "$finished"
+await "81|81" "$lines"
+is 0 "SELECT count(*) FROM workflow.bookmarks WHERE attempts > 0"
+echo "ok: without a slot for an executor its fires wait for one, and none is lost or counted"
 is 20 "SELECT count(*) FROM workflow.bookmarks WHERE due_at > now() + '1 month'"

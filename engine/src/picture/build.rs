@@ -11,6 +11,7 @@ use crate::program::{Node, NodeIx, Program};
 
 mod branches;
 mod connect;
+mod machine;
 
 use branches::{is_decision, loop_of};
 
@@ -29,6 +30,8 @@ enum Role {
     Frame,
     /// No box: its children stand for it, one after the other.
     Chain,
+    /// No box: a state or a transition tells of it.
+    Told,
 }
 
 /// Makes the picture.
@@ -79,7 +82,8 @@ impl<'p> Builder<'p> {
         let frame = node.parent.map_or(0, |parent| self.inner[parent.0 as usize]);
         self.roles.push(role);
         let is_picture = ix == 0 && matches!(role, Role::Frame | Role::Chain);
-        let item = (role != Role::Chain && !is_picture).then(|| self.add(self.box_of(ix, node, frame, role), Some(ix)));
+        let has_box = !matches!(role, Role::Chain | Role::Told) && !is_picture;
+        let item = has_box.then(|| self.add(self.box_of(ix, node, frame, role), Some(ix)));
         self.item_of.push(item);
         let inner = match (role, item) {
             (Role::Frame, Some(item)) => {
@@ -94,11 +98,18 @@ impl<'p> Builder<'p> {
     }
 
     fn role(&self, ix: usize, node: &Node) -> Role {
+        let above = node.parent.map(|parent| parent.0 as usize);
+        if above.is_some_and(|above| self.roles[above] == Role::Told || self.program.nodes[above].machine.is_some()) {
+            return Role::Told;
+        }
+        if node.machine.as_ref().is_some_and(|machine| !machine.is_empty()) {
+            return Role::Frame;
+        }
         if self.children[ix].is_empty() {
             return if ix == 0 && node.flow.is_some() { Role::Frame } else { Role::Leaf };
         }
         let is_sequence = node.type_name == "Elsa.Sequence";
-        let above = node.parent.map(|parent| &self.program.nodes[parent.0 as usize]);
+        let above = above.map(|above| &self.program.nodes[above]);
         let has_title = self.looks.get(ix).is_some_and(|look| look.title.is_some());
         if node.flow.is_some() || above.is_some_and(|above| above.flow.is_some()) {
             Role::Frame
@@ -159,7 +170,7 @@ impl<'p> Builder<'p> {
 fn shape(node: &Node, role: Role) -> Shape {
     match role {
         Role::Frame => return Shape::Frame,
-        Role::Leaf | Role::Head | Role::Chain => {}
+        Role::Leaf | Role::Head | Role::Chain | Role::Told => {}
     }
     if loop_of(node).is_some() {
         Shape::Loop

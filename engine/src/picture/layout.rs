@@ -182,7 +182,7 @@ fn size(item: &Item) -> (f64, f64) {
     match item.shape {
         Shape::Bar => return (72.0, 6.0),
         Shape::Dot => return (14.0, 14.0),
-        Shape::Activity | Shape::Decision | Shape::Loop | Shape::End | Shape::Fork | Shape::Frame => {}
+        Shape::Activity | Shape::Decision | Shape::Loop | Shape::State | Shape::End | Shape::Fork | Shape::Frame => {}
     }
     let height = if item.kind.is_empty() { 40.0 } else { 52.0 };
     let inset = if item.shape == Shape::Decision { INSET + 12.0 } else { INSET };

@@ -55,6 +55,7 @@ fn node(text: &mut String, ix: usize, item: &Item) {
         Shape::Bar => writeln!(text, "n{ix}[[\"Join\"]]"),
         Shape::Decision => writeln!(text, "n{ix}{{{{\"{label}\"}}}}"),
         Shape::Loop => writeln!(text, "n{ix}[/\"{label}\"/]"),
+        Shape::State => writeln!(text, "n{ix}(\"{label}\")"),
         Shape::End => writeln!(text, "n{ix}([\"{label}\"])"),
         Shape::Fork => writeln!(text, "n{ix}[[\"{label}\"]]"),
         Shape::Activity | Shape::Frame if item.is_trigger => writeln!(text, "n{ix}([\"{label}\"])"),

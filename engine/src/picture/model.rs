@@ -63,6 +63,8 @@ pub(super) enum Shape {
     Decision,
     /// The head of a loop.
     Loop,
+    /// A state that is left again.
+    State,
     /// It ends something.
     End,
     /// Branches begin or meet.

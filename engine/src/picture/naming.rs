@@ -11,11 +11,20 @@ const MAX_LINE: usize = 120;
 /// Its title: the one that the author gave it in the Studio, its name, or its id. A name that the Studio made up
 /// says less than an id that somebody wrote, and more than one that is random.
 pub(crate) fn title<'n>(node: &'n Node, look: Option<&'n Appearance>) -> &'n str {
+    given_title(node, look).unwrap_or_else(|| {
+        let name = node.name.as_deref().filter(|name| !name.trim().is_empty());
+        let id = Some(node.id.as_str()).filter(|id| !is_random(id));
+        id.or(name).unwrap_or_else(|| short_name(&node.type_name))
+    })
+}
+
+/// The title that somebody gave it: in the Studio, as a name, or as an id that says more than type and number.
+pub(crate) fn given_title<'n>(node: &'n Node, look: Option<&'n Appearance>) -> Option<&'n str> {
     let given = look.and_then(|look| look.title.as_deref());
     let name = node.name.as_deref().filter(|name| !name.trim().is_empty());
     let own = name.filter(|name| !is_made_up(name, &node.type_name));
-    let id = Some(node.id.as_str()).filter(|id| !is_random(id));
-    given.or(own).or(id).or(name).unwrap_or_else(|| short_name(&node.type_name))
+    let id = Some(node.id.as_str()).filter(|id| !is_random(id) && !is_made_up(id, &node.type_name));
+    given.or(own).or(id)
 }
 
 /// Whether an id is one that a program made: long, and hardly two characters of a kind beside each other.
@@ -51,7 +60,8 @@ fn detail(node: &Node) -> Option<String> {
     Some(text::one_line(&line, MAX_LINE)).filter(|line| !line.is_empty())
 }
 
-fn told(input: &Expression) -> Option<String> {
+/// An input in a line, if it can be told in one.
+pub(crate) fn told(input: &Expression) -> Option<String> {
     match &input.kind {
         ExpressionKind::Literal(value) if value.is_string() => value.as_str().map(str::to_owned),
         ExpressionKind::Literal(value) if value.is_number() => Some(value.to_string()),

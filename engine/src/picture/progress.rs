@@ -1,6 +1,6 @@
 //! How far a run has come, from its journal and from what is still open.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use uuid::Uuid;
 
@@ -40,6 +40,28 @@ pub struct Progress {
     parents: Vec<Option<NodeIx>>,
     types: Vec<String>,
     executions: HashMap<Uuid, NodeIx>,
+    /// What state machines have gone through.
+    machines: HashMap<NodeIx, States>,
+}
+
+/// The states that a machine was in.
+#[derive(Clone, Debug, Default)]
+struct States {
+    visits: HashMap<String, u64>,
+    moves: HashSet<(String, String)>,
+    /// The last of them, and the execution of the machine that entered it: another one did not come from there.
+    last: Option<(Option<Uuid>, String)>,
+}
+
+impl States {
+    fn enter(&mut self, execution: Option<Uuid>, name: &str) {
+        *self.visits.entry(name.to_owned()).or_default() += 1;
+        if let Some((before, from)) = self.last.replace((execution, name.to_owned()))
+            && before == execution
+        {
+            self.moves.insert((from, name.to_owned()));
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -60,12 +82,14 @@ impl Progress {
         for (ix, node) in (0u32..).zip(&program.nodes) {
             by_id.entry(node.id.clone()).or_default().push(NodeIx(ix));
         }
+        let machines = (0u32..).zip(&program.nodes).filter(|(_, node)| node.machine.is_some());
         Self {
             nodes: vec![Trace::default(); program.nodes.len()],
             by_id,
             parents: program.nodes.iter().map(|node| node.parent).collect(),
             types: program.nodes.iter().map(|node| short_name(&node.type_name).to_owned()).collect(),
             executions: HashMap::new(),
+            machines: machines.map(|(ix, _)| (NodeIx(ix), States::default())).collect(),
         }
     }
 
@@ -85,6 +109,12 @@ impl Progress {
                 self.begin(ix, event);
                 self.end(ix, event);
             }
+            EventKind::Note => {
+                let state = event.data.as_ref().and_then(|data| data.0.get("state")?.as_str());
+                if let (Some(machine), Some(state)) = (self.machines.get_mut(&ix), state) {
+                    machine.enter(event.activity_instance_id, state);
+                }
+            }
             EventKind::WorkflowStarted
             | EventKind::WorkflowResumed
             | EventKind::WorkflowSuspended
@@ -95,7 +125,6 @@ impl Progress {
             | EventKind::Resumed
             | EventKind::Line
             | EventKind::Published
-            | EventKind::Note
             | EventKind::StartRefused
             | EventKind::ChildStarted => {}
         }
@@ -138,6 +167,22 @@ impl Progress {
     /// Whether it ended with this outcome at least once.
     pub(super) fn had_outcome(&self, node: NodeIx, outcome: &str) -> bool {
         self.nodes.get(node.0 as usize).is_some_and(|trace| trace.outcomes.contains(outcome))
+    }
+
+    /// How often a machine entered a state.
+    pub(super) fn visits(&self, machine: NodeIx, state: &str) -> u64 {
+        self.machines.get(&machine).and_then(|states| states.visits.get(state)).copied().unwrap_or_default()
+    }
+
+    /// Whether a machine went from one state to another.
+    pub(super) fn has_moved(&self, machine: NodeIx, from: &str, to: &str) -> bool {
+        let moved = (from.to_owned(), to.to_owned());
+        self.machines.get(&machine).is_some_and(|states| states.moves.contains(&moved))
+    }
+
+    /// The state that a machine entered last.
+    pub(super) fn last_state(&self, machine: NodeIx) -> Option<&str> {
+        self.machines.get(&machine)?.last.as_ref().map(|(_, state)| state.as_str())
     }
 
     fn node_of(&self, event: &Event) -> Option<NodeIx> {

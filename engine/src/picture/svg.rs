@@ -117,6 +117,7 @@ fn body(svg: &mut String, item: &Item, area: Area) {
         Shape::Bar => rect(svg, area, 3.0, &Style { fill: style.stroke, ..style }),
         Shape::Decision => hexagon(svg, area, &style),
         Shape::End => rect(svg, area, area.height / 2.0, &style),
+        Shape::State => rect(svg, area, 16.0, &style),
         Shape::Fork => {
             rect(svg, area, 6.0, &style);
             for x in [area.x + 5.0, area.right() - 5.0] {

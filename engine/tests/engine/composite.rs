@@ -46,6 +46,17 @@ fn inputs_go_in_and_outputs_come_out() {
 }
 
 #[test]
+fn three_molecules_of_three_atoms_are_nine() {
+    let atom = json!({"definitionId": "atom", "root": line("Atom")});
+    let molecule = json!({"definitionId": "molecule", "root": [{"type": "atom"}, {"type": "atom"}, {"type": "atom"}]});
+    let matter =
+        json!({"definitionId": "matter", "root": [{"type": "molecule"}, {"type": "molecule"}, {"type": "molecule"}]});
+    let world = run([atom, molecule, matter], json!({}));
+    assert_eq!(world.lines(), ["Atom"; 9]);
+    assert_eq!(world.status(), SubStatus::Finished);
+}
+
+#[test]
 fn an_output_of_the_inner_becomes_one_of_the_outer_and_of_the_workflow() {
     let middle = json!({
         "definitionId": "middle", "outputs": [{"name": "total"}],

@@ -18,9 +18,11 @@ fn an_empty_sequence_finishes() {
 
 #[test]
 fn a_sequence_runs_in_order() {
-    let activities: Vec<Value> = (1..=10).map(|i| line(&format!("Line {i}"))).collect();
-    let expected: Vec<String> = (1..=10).map(|i| format!("Line {i}")).collect();
-    assert_eq!(finished(Value::Array(activities)), expected);
+    for count in [1, 5, 10] {
+        let activities: Vec<Value> = (1..=count).map(|i| line(&format!("Line {i}"))).collect();
+        let expected: Vec<String> = (1..=count).map(|i| format!("Line {i}")).collect();
+        assert_eq!(finished(Value::Array(activities)), expected);
+    }
 }
 
 #[test]
@@ -129,6 +131,19 @@ fn switch_runs_the_first_match_or_all_or_the_default() {
 }
 
 #[test]
+fn switches_nest_and_complete_after_all_that_they_scheduled() {
+    let case = |label: &str, activity: Value| json!({"label": label, "condition": true, "activity": activity});
+    let inner = json!({"type": "Switch", "cases": [case("inner", line("inner"))]});
+    let waiting = json!([event("Wait"), line("waited")]);
+    let outer = json!({"type": "Switch", "mode": "MatchAny", "cases": [case("wait", waiting), case("nested", inner)]});
+    let mut world = World::started(json!([outer, line("end")]));
+    assert_eq!(world.lines(), ["inner"]);
+    world.resume("Wait", Value::Null);
+    assert_eq!(world.lines(), ["inner", "waited", "end"]);
+    assert_eq!(world.status(), SubStatus::Finished);
+}
+
+#[test]
 fn for_counts_up_and_down_with_and_without_its_bound() {
     let numbers = |head: Value| {
         let mut definition = head;
@@ -163,6 +178,12 @@ fn for_each_visits_each_item_with_its_index() {
     assert_eq!(lines, ["a", "0", "1", "1", "", "2", "true", "3"]);
     assert_eq!(finished(json!([{"type": "ForEach", "items": [], "body": line("x")}, line("end")])), ["end"]);
     assert_eq!(finished(json!([{"type": "ForEach", "items": [1]}, line("end")])), ["end"]);
+}
+
+#[test]
+fn for_each_over_a_single_item_has_one_round() {
+    let body = json!({"type": "WriteLine", "text": {"var": "CurrentValue"}});
+    assert_eq!(finished(json!([{"type": "ForEach", "items": ["only"], "body": body}, line("end")])), ["only", "end"]);
 }
 
 #[test]
@@ -234,6 +255,16 @@ fn parallel_interleaves_and_waits_for_all() {
         {"type": "Sequence", "activities": [line("b1"), line("b2")]},
     ]});
     assert_eq!(finished(json!([parallel, line("end")])), ["a1", "b1", "a2", "b2", "end"]);
+}
+
+#[test]
+fn parallels_nest_and_the_outer_one_waits_for_the_inner_one() {
+    let inner = json!({"type": "Parallel", "activities": [event("Go"), line("inner")]});
+    let mut world = World::started(json!([{"type": "Parallel", "activities": [inner, line("outer")]}, line("end")]));
+    assert_eq!(world.lines(), ["outer", "inner"]);
+    world.resume("Go", Value::Null);
+    assert_eq!(world.lines(), ["outer", "inner", "end"]);
+    assert_eq!(world.status(), SubStatus::Finished);
 }
 
 #[test]

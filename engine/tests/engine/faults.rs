@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use workflow_engine::fault::Error;
-use workflow_engine::instance::SubStatus;
+use workflow_engine::instance::{ActivityStatus, SubStatus};
 use workflow_engine::journal::EventKind;
 
 use crate::support::{World, broken, event, line, set};
@@ -48,7 +48,48 @@ fn a_faulting_item_leaves_the_loop_open_with_one_fault_below_it() {
     let world = World::started(json!({"id": "loop", "type": "ForEach", "items": ["a", "b", "c"], "body": body}));
     assert_eq!(world.lines(), ["a", "b"]);
     let root = &world.instance.state.contexts[&0];
-    assert_eq!(root.faults, 1);
+    assert_eq!((root.status, root.faults), (ActivityStatus::Running, 1));
+}
+
+#[test]
+fn parallel_stays_open_with_one_fault_while_the_others_still_run() {
+    let world = World::started(
+        json!([{"id": "p", "type": "Parallel", "activities": [broken("f"), line("other")]}, line("no")]),
+    );
+    assert_eq!(world.lines(), ["other"]);
+    assert_eq!(world.status(), SubStatus::Faulted);
+    let p = world.program.find("p").expect("the parallel");
+    let open: Vec<_> = world.instance.state.contexts.values().filter(|context| context.node == p).collect();
+    assert_eq!((open.len(), open[0].status, open[0].faults), (1, ActivityStatus::Running, 1));
+}
+
+#[test]
+fn beside_a_fault_a_branch_that_waits_is_faulted_with_it_or_goes_on_with_incidents() {
+    let definition = |strategy: &str| {
+        json!({"options": {"incidentStrategy": strategy}, "root": [line("Start"), {"type": "Fork", "joinMode": "WaitAll", "branches": [
+            [line("Step 1a"), event("Go"), line("Step 1b")], [line("Step 2a"), broken("f"), line("Step 2b")]]}, line("End")]})
+    };
+    let world = World::started(definition("Fault"));
+    assert_eq!(world.lines(), ["Start", "Step 1a", "Step 2a"]);
+    assert_eq!((world.status(), world.instance.incident_count), (SubStatus::Faulted, 1));
+
+    let mut world = World::started(definition("ContinueWithIncidents"));
+    assert_eq!(world.status(), SubStatus::Suspended);
+    world.resume("Go", Value::Null);
+    assert_eq!(world.lines(), ["Start", "Step 1a", "Step 2a", "Step 1b"]);
+    assert_eq!((world.status(), world.instance.incident_count), (SubStatus::Suspended, 1));
+}
+
+#[test]
+fn an_activity_fault_that_says_nothing_has_defaults() {
+    let world = World::started(json!([{"id": "f", "type": "Fault"}, line("no")]));
+    assert_eq!((world.status(), world.lines()), (SubStatus::Faulted, vec![]));
+    let fault = &world.last.incidents[0].fault;
+    assert_eq!(fault.sqlstate, "P0001");
+    let told = format!("{} {}", fault.message, fault.detail.as_deref().unwrap_or_default());
+    for default in ["0", "General", "System"] {
+        assert!(told.contains(default), "{told}");
+    }
 }
 
 #[test]

@@ -148,6 +148,30 @@ fn wait_all_waits_for_a_branch_that_waits() {
 }
 
 #[test]
+fn a_braid_with_delays_an_event_and_a_parallel_loop_completes() {
+    let each = json!({"id": "each", "type": "ParallelForEach", "items": [1, 2], "body": {"type": "Delay", "timeSpan": "00:00:01"}});
+    let others = json!([{"id": "d1", "type": "Delay", "timeSpan": "00:00:01"}, {"id": "d2", "type": "Delay", "timeSpan": "00:00:02"},
+        event("e"), each, {"id": "nowhere", "type": "FlowDecision", "condition": false}]);
+    let connections = json!([
+        ["a", "d1"],
+        ["a", "d2"],
+        ["d1", "b"],
+        ["d1", "e"],
+        ["d2", "b"],
+        ["d2", "each"],
+        ["e", "c"],
+        ["each", "c"],
+        ["b", "c"],
+        ["a", "nowhere"],
+        ["nowhere", "True", "c"]
+    ]);
+    let mut world = World::started(chart("a b c", others, connections));
+    world.run_to_end();
+    assert_eq!(world.status(), SubStatus::Finished);
+    assert_eq!(world.lines(), ["a", "b", "c"]);
+}
+
+#[test]
 fn wait_any_goes_on_once_and_cancels_the_branch_that_waits() {
     let connections = json!([["a", "e"], ["a", "b"], ["e", "j"], ["b", "j"], ["j", "end"]]);
     let world = World::started(chart("a b end", json!([event("e"), join("j", "WaitAny")]), connections));

@@ -95,6 +95,39 @@ fn the_way_that_a_run_took_stands_out() {
 }
 
 #[test]
+fn states_stand_as_the_run_was_in_them() {
+    let step = |from: &str, to: &str, name: &str| json!({ "from": from, "to": to, "trigger": event(name) });
+    let mut world = World::started(json!({ "type": "StateMachine", "states": ["a", "b", "c", "end"], "transitions": [
+        step("a", "b", "go"), step("b", "a", "back"), step("a", "c", "other"), step("a", "b", "also"), step("b", "end", "stop")] }));
+    // The states with how they stand, and the arrows that the run did not go along.
+    let seen = |world: &World| {
+        let svg = Picture::new(&world.program, &[], Caption::default(), Some(&progress(world))).svg();
+        let stands = |name: &str| {
+            let rest = svg.split(&format!("{name} (state) – ")).nth(1).expect("a tooltip");
+            rest.split('<').next().unwrap_or_default().to_owned()
+        };
+        let pale = svg.matches("fill=\"none\" stroke=\"#d3d9e1\"").count();
+        (["a", "b", "c", "end"].map(stands).join(", "), pale)
+    };
+    assert_eq!(seen(&world), ("waits, not reached, not reached, not reached".into(), 5));
+    world.resume("go", Value::Null);
+    assert_eq!(seen(&world), ("ran, waits, not reached, not reached".into(), 4));
+    world.resume("back", Value::Null);
+    world.resume("go", Value::Null);
+    assert_eq!(seen(&world), ("ran 2 times, waits, not reached, not reached".into(), 3));
+    world.resume("stop", Value::Null);
+    assert_eq!(seen(&world), ("ran 2 times, ran 2 times, not reached, ran".into(), 2));
+
+    let fails = json!({ "type": "StateMachine", "states": ["a", { "name": "b", "entry": broken("x") }, "c"],
+        "transitions": [{ "from": "a", "to": "b" }, step("b", "c", "on")] });
+    let svg = |world: &World| Picture::new(&world.program, &[], Caption::default(), Some(&progress(world))).svg();
+    let mut world = World::started(fails);
+    assert!(svg(&world).contains("b (state) – entry: x – faulted<"), "{}", svg(&world));
+    world.cancel();
+    assert!(svg(&world).contains("b (state) – entry: x – cancelled<"), "{}", svg(&world));
+}
+
+#[test]
 fn a_story_tells_what_happened_and_how_to_go_on() {
     let mut world = World::with_input(json!([line("hello"), event("go"), broken("bad")]), json!({ "days": 3 }));
     world.start();

@@ -89,6 +89,34 @@ SELECT * FROM pg_temp.instances();
 -- The parent has heard of the fault; a retry of the child is the child's own affair.
 SELECT count(*) FROM workflow.instances WHERE parent_bookmark_id IS NOT NULL AND sub_status = 'Faulted';
 SELECT pg_temp.forget();
+-- It does not report again when it ends well: the parent would count it twice, and not wait for the other one.
+CREATE TABLE divisor (n int);
+INSERT INTO divisor VALUES (0);
+SELECT wf_define('{"definitionId": "fragile", "root": [{"type": "If", "condition": {"js": "getInput(''Item'') === ''fragile''"},
+    "then": {"type": "Sql", "statement": "SELECT 1 / n FROM divisor"}, "else": {"type": "RunTask", "taskName": "answer"}}]}');
+SELECT wf_define('{"definitionId": "patient", "variables": {"Ok": 0, "Bad": 0}, "root": [
+    {"id": "both", "type": "BulkDispatchWorkflows", "workflowDefinitionId": "fragile", "items": ["fragile", "solid"],
+     "childCompleted": [{"type": "WriteLine", "text": "well"}, {"type": "SetVariable", "variable": "Ok", "value": {"js": "getOk() + 1"}}],
+     "childFaulted": [{"type": "WriteLine", "text": "not well"}, {"type": "SetVariable", "variable": "Bad", "value": {"js": "getBad() + 1"}}]},
+    {"type": "SetOutput", "outputName": "Ends", "outputValue": {"js": "`${getOk()} good, ${getBad()} bad`"}}]}');
+SELECT wf_start('patient') AS patient \gset
+SET client_min_messages = error;
+SELECT wf_run_due() > 0 AS ran;
+RESET client_min_messages;
+SELECT instance_id AS child FROM workflow.instance_list WHERE sub_status = 'Faulted' \gset
+SELECT data #>> '{}' AS line FROM workflow.journal WHERE instance_id = :'patient' AND event = 'Line';
+UPDATE divisor SET n = 1;
+SELECT sub_status FROM wf_retry(:'child');
+SELECT wf_run_due();
+SELECT count(*) AS queued FROM workflow.bookmark_queue;
+SELECT * FROM pg_temp.instances();
+SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id) AS r;
+SELECT wf_run_due();
+SELECT sub_status, output FROM workflow.instance_list WHERE instance_id = :'patient';
+SELECT data #>> '{}' AS line FROM workflow.journal WHERE instance_id = :'patient' AND event = 'Line' ORDER BY seq, number;
+SELECT event, count(*) FROM workflow.journal WHERE instance_id = :'patient' AND activity = 'both' GROUP BY event ORDER BY event;
+SELECT substr(line, 22) AS line FROM wf_explain(:'patient') AS line WHERE line ~ 'both';
+SELECT pg_temp.forget();
 
 -- Cancelling a parent reaches all below it; cancelling a child is an end that its parent hears of.
 SELECT wf_define('{"definitionId": "middle", "root": [{"type": "ExecuteWorkflow", "workflowDefinitionId": "ask", "waitForCompletion": true}]}');
@@ -142,6 +170,54 @@ RESET ROLE;
 RESET client_min_messages;
 SELECT definition_id, sub_status, owner FROM workflow.instance_list WHERE owner = 'child_maker' ORDER BY instance_id;
 SELECT pg_temp.forget();
+
+-- Whoever makes a parent go on does not lend a child their rights: one that runs SQL is left for a session of its owner.
+CREATE ROLE child_minder LOGIN;
+SELECT wf_grant_usage('child_minder');
+CREATE TABLE who_ran (what text, who text DEFAULT current_user);
+GRANT INSERT ON who_ran TO child_maker, child_minder;
+SET ROLE child_maker;
+SELECT wf_define('{"definitionId": "noted", "root": {"type": "Sql", "statement": "INSERT INTO public.who_ran VALUES (''child'')"}}');
+SELECT wf_define('{"definitionId": "bell", "root": [{"type": "Event", "eventName": "Ring"},
+    {"type": "ExecuteWorkflow", "workflowDefinitionId": "noted", "waitForCompletion": true}, {"type": "WriteLine", "text": "the child has ended"}]}');
+SELECT wf_grant('bell', 'child_minder', '{resume}');
+SELECT wf_start('bell') IS NOT NULL AS started;
+SET client_min_messages = error;
+SET ROLE child_minder;
+SELECT cardinality(resumed) FROM wf_publish_event('Ring');
+SELECT wf_run_due();
+RESET ROLE;
+SELECT wf_run_due();
+SELECT * FROM pg_temp.instances();
+SELECT * FROM who_ran;
+SET ROLE child_maker;
+SELECT wf_run_due();
+RESET ROLE;
+SELECT * FROM pg_temp.instances();
+SELECT * FROM who_ran;
+SELECT pg_temp.forget();
+-- The other way round: what a child reports to a parent that runs SQL stays in the queue for a session of the parent's owner.
+SET ROLE child_maker;
+SELECT wf_define('{"definitionId": "asked", "root": {"type": "RunTask", "taskName": "answer"}}');
+SELECT wf_define('{"definitionId": "writes", "root": [{"type": "ExecuteWorkflow", "workflowDefinitionId": "asked", "waitForCompletion": true},
+    {"type": "Sql", "statement": "INSERT INTO public.who_ran VALUES (''parent'')"}]}');
+SELECT wf_grant('asked', 'child_minder', '{resume,read}');
+SELECT wf_start('writes') IS NOT NULL AS started;
+SET ROLE child_minder;
+SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id) AS r;
+SELECT wf_run_due();
+RESET ROLE;
+SELECT wf_run_due();
+SELECT * FROM pg_temp.instances();
+SELECT count(*) AS queued FROM workflow.bookmark_queue;
+SET ROLE child_maker;
+SELECT wf_run_due();
+RESET ROLE;
+SELECT * FROM pg_temp.instances();
+SELECT count(*) AS queued FROM workflow.bookmark_queue;
+SELECT * FROM who_ran;
+SELECT pg_temp.forget();
+RESET client_min_messages;
 
 -- The bookmark of a bulk dispatch counts children only.
 SELECT wf_define('{"definitionId": "many", "root": {"id": "all", "type": "BulkDispatchWorkflows", "workflowDefinitionId": "double", "items": [{"n": 1}]}}');

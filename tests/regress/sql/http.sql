@@ -107,6 +107,17 @@ SELECT body FROM http('GET', '/greet/Bob', headers => jsonb_build_object('X-Work
 -- A response needs a request that still waits for it.
 SELECT sub_status, incidents -> 0 ->> 'message' AS message FROM wf_define('{"definitionId": "reply", "root": {"type": "WriteHttpResponse"}}') AS d, wf_run(d.definition_id);
 
+-- A child that ends at once is no wait: the workflow goes on in the same call. What goes wrong then is the answer, too.
+SELECT * FROM wf_define('{"definitionId": "kitchen", "root": [{"type": "SetOutput", "outputName": "dish", "outputValue": "soup"}]}');
+SELECT * FROM wf_define('{"definitionId": "serve", "variables": {"R": null}, "root": [{"type": "HttpEndpoint", "path": "serve", "canStartWorkflow": true},
+    {"type": "ExecuteWorkflow", "workflowDefinitionId": "kitchen", "waitForCompletion": true, "result": {"var": "R"}},
+    {"type": "WriteHttpResponse", "content": {"js": "getR().output.dish"}}]}');
+SELECT * FROM http('GET', '/serve');
+SELECT * FROM wf_define('{"definitionId": "spill", "root": [{"type": "HttpEndpoint", "path": "spill", "canStartWorkflow": true},
+    {"type": "ExecuteWorkflow", "workflowDefinitionId": "kitchen", "waitForCompletion": true}, {"id": "it", "type": "Fault", "message": "spilled"}]}');
+\set VERBOSITY terse
+SELECT status, body::jsonb ->> 'error' AS error FROM http('GET', '/spill');
+\set VERBOSITY default
 -- Who writes no response answers with 200 and nothing, also while the workflow goes on waiting.
 SELECT * FROM wf_define('{"definitionId": "ping", "root": [{"type": "HttpEndpoint", "path": "ping", "canStartWorkflow": true}, {"type": "Event", "eventName": "Pong"}]}');
 SELECT * FROM http('GET', '/ping');
@@ -140,7 +151,19 @@ SELECT * FROM wf_define('{"definitionId": "endless", "root": [
     {"type": "HttpEndpoint", "path": "endless", "canStartWorkflow": true, "requestTimeout": "00:00:00.1"},
     {"type": "If", "condition": {"js": "for (;;) {}"}}]}');
 SELECT * FROM http('GET', '/endless');
-SELECT count(*) FROM workflow.instance_list WHERE definition_id IN ('slow', 'endless');
+-- What it sets off in the same call answers to the same time: a child that it executes, and whoever hears of its events.
+SELECT * FROM wf_define('{"definitionId": "sleepy", "root": [{"type": "Sql", "statement": "INSERT INTO public.effects VALUES (''sleepy'')"}, {"type": "Sql", "statement": "SELECT pg_sleep(60)"}]}');
+SELECT * FROM wf_define('{"definitionId": "slow-child", "root": [
+    {"type": "HttpEndpoint", "path": "slow-child", "canStartWorkflow": true, "requestTimeout": "00:00:00.1"},
+    {"type": "ExecuteWorkflow", "workflowDefinitionId": "sleepy"}]}');
+SELECT * FROM http('GET', '/slow-child');
+SELECT * FROM wf_define('{"definitionId": "listener", "root": [{"type": "Event", "eventName": "Wake", "canStartWorkflow": true}, {"type": "ExecuteWorkflow", "workflowDefinitionId": "sleepy"}]}');
+SELECT * FROM wf_define('{"definitionId": "slow-event", "root": [
+    {"type": "HttpEndpoint", "path": "slow-event", "canStartWorkflow": true, "requestTimeout": "00:00:00.1"},
+    {"type": "PublishEvent", "eventName": "Wake"}]}');
+SELECT * FROM http('GET', '/slow-event');
+SELECT wf_retract('listener');
+SELECT count(*) FROM workflow.instance_list WHERE definition_id IN ('slow', 'endless', 'slow-child', 'sleepy', 'listener', 'slow-event');
 SELECT * FROM effects;
 -- The statement's own time still counts.
 SET statement_timeout = '50ms';
@@ -263,6 +286,16 @@ BEGIN;
 SELECT status FROM http('GET', '/ping');
 ROLLBACK;
 SELECT count(*) FROM workflow.instance_list WHERE definition_id = 'ping';
+
+-- A path may be computed, and is when the definition is published; wf_refresh computes it again.
+CREATE TABLE paths (path text);
+INSERT INTO paths VALUES ('here');
+SELECT * FROM wf_define('{"definitionId": "moving", "root": [
+    {"type": "HttpEndpoint", "path": {"sql": "SELECT path FROM public.paths"}, "canStartWorkflow": true}, {"type": "WriteHttpResponse", "statusCode": 204}]}');
+UPDATE paths SET path = 'there';
+SELECT status FROM http('GET', '/here');
+SELECT * FROM wf_refresh('moving');
+SELECT here.status AS here, there.status AS there FROM http('GET', '/here') AS here, http('GET', '/there') AS there;
 
 -- Retracted, it is not found any more.
 SELECT wf_retract('ping');

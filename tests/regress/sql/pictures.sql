@@ -78,6 +78,18 @@ SELECT definition_id FROM wf_define('{"definitionId": "parent", "root": {"id": "
 SELECT wf_start('parent') AS instance \gset
 SELECT wf_explain(:'instance');
 
+-- A state machine is its states, and arrows with what triggers them.
+SELECT * FROM wf_define('{"definitionId": "order", "root": {"type": "StateMachine", "initialState": "Open",
+    "states": ["Open", {"name": "Paid", "entry": {"type": "RunTask", "taskName": "pack"}}, "Shipped", "Withdrawn"],
+    "transitions": [
+        {"from": "Open", "to": "Paid", "trigger": {"type": "Event", "eventName": "Paid"}, "condition": {"js": "getLastResult() >= 100"}},
+        {"from": "Open", "to": "Withdrawn", "trigger": {"type": "Event", "eventName": "Withdrawn"}, "action": {"id": "refund", "type": "WriteLine", "text": "nothing to refund"}},
+        {"from": "Paid", "to": "Shipped", "trigger": {"type": "Event", "eventName": "Sent"}}]}}');
+SELECT wf_diagram('order');
+SELECT wf_start('order') AS instance \gset
+SELECT cardinality(resumed) FROM wf_publish_event('Paid', '100', instance_id => :'instance');
+SELECT t FROM unnest(xpath('//s:g/s:title/text()', xmlparse(DOCUMENT wf_svg(instance => :'instance')), '{{s,http://www.w3.org/2000/svg}}')) AS t;
+
 -- Texts are texts, whatever is in them.
 SELECT definition_id FROM wf_define(jsonb_build_object('definitionId', '</title><script>"]', 'root', jsonb_build_object(
     'id', E'a"]\n click n0 <b>&amp;', 'type', 'WriteLine', 'text', ']]> <!-- %%{init}')));

@@ -42,6 +42,12 @@ SELECT * FROM wf_refresh('watch');
 SELECT activity_id, payload FROM workflow.triggers ORDER BY activity_id, payload;
 SELECT * FROM wf_refresh('watch');
 
+-- Whatever writes into the index: the same trigger twice cannot be in it.
+\set VERBOSITY sqlstate
+INSERT INTO workflow.triggers (id, created_at, definition_version_id, definition_id, version, activity_id, activity_type, node_id, name, hash_key, hash, payload)
+    SELECT gen_random_uuid(), created_at, definition_version_id, definition_id, version, activity_id, activity_type, node_id, name, hash_key, hash, payload FROM workflow.triggers LIMIT 1;
+\set VERBOSITY default
+
 -- Retracting, deleting and a version without triggers take them away.
 SELECT wf_retract('watch');
 SELECT count(*) FROM workflow.triggers;

@@ -124,6 +124,10 @@ SELECT * FROM wf_define('{
 SELECT pg_temp.run('sums', '{"first": 20}');
 SELECT version, is_published, uses, used_version FROM workflow.definition_links WHERE definition_id = 'sums' ORDER BY 1, 4;
 
+-- A version that is not there falls back to the published one.
+SELECT * FROM wf_define('{"definitionId": "falls-back", "root": {"workflowDefinitionId": "add-numbers", "version": 99, "a": 1, "b": 2}}');
+SELECT uses, used_version FROM workflow.definition_links WHERE definition_id = 'falls-back';
+
 -- An export keeps the references as they were given.
 SELECT a -> 'type' AS type, a -> 'workflowDefinitionId' AS id, a -> 'version' AS version, a -> 'a' -> 'expression' AS a, a -> 'sum' -> 'memoryReference' AS sum
 FROM jsonb_array_elements(wf_export('sums') #> '{root,activities}') AS a;

@@ -78,6 +78,7 @@ impl Builder<'_> {
                 self.fill(ix, node, fragments);
                 item.map_or_else(Fragment::default, |item| self.leaf(item, node))
             }
+            (Role::Told, _) => Fragment::default(),
             (Role::Chain | Role::Leaf | Role::Head, _) => self.chain(node, fragments),
         }
     }
@@ -125,6 +126,10 @@ impl Builder<'_> {
             }
             let start = flow.default_start(self.program).map(|start| flow.activity(start));
             self.picture.frames[frame].start = start.and_then(|start| self.item_of[start.0 as usize]);
+            return;
+        }
+        if let Some(machine) = &node.machine {
+            self.picture.frames[frame].start = self.states(ix, machine);
             return;
         }
         let content = if node.type_name == "Elsa.Sequence" {

@@ -45,7 +45,9 @@ pub fn style(item: &Item) -> Style {
         Shape::Frame if item.inner.is_some() => Style { fill: "#ffffff", width: 1.2, ..style },
         Shape::Bar if item.standing == Some(Standing::Unreached) => Style::painted("#d3d9e1", "#d3d9e1"),
         Shape::Bar | Shape::Dot => Style::painted("#5a6675", "#5a6675"),
-        Shape::Activity | Shape::Decision | Shape::Loop | Shape::End | Shape::Fork | Shape::Frame => style,
+        Shape::Activity | Shape::Decision | Shape::Loop | Shape::State | Shape::End | Shape::Fork | Shape::Frame => {
+            style
+        }
     }
 }
 
@@ -54,6 +56,7 @@ fn of_shape(item: &Item) -> Style {
         _ if item.is_trigger => Style::painted("#effaf3", "#79b894"),
         Shape::Decision => Style::painted("#eff4fe", "#94acdd"),
         Shape::Loop => Style::painted("#f5f1fc", "#b3a0d8"),
+        Shape::State => Style::painted("#eef7f8", "#8bb5bb"),
         Shape::End => Style::painted("#f1f3f6", "#8e99a8"),
         Shape::Fork => Style::painted("#f7f9fc", "#93a0b0"),
         Shape::Activity | Shape::Bar | Shape::Dot | Shape::Frame => PLAIN,

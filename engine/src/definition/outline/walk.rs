@@ -180,12 +180,13 @@ impl<'d> Walk<'d, '_> {
         if let Some((kind, full)) = self.kinds.get(name) {
             return (kind.clone(), full);
         }
-        let found = catalogue::find(name).or_else(|| catalogue::find(&format!("Elsa.{name}")));
-        let resolved = match found {
+        let find = |name: &str| catalogue::find(name).or_else(|| catalogue::find(&format!("Elsa.{name}")));
+        let generic = || catalogue::without_arguments(name).and_then(find).map(Kind::Known);
+        let resolved = match find(name) {
             Some(activity) => (Kind::Known(activity), activity.descriptor().type_name),
             None => match self.types.custom(name) {
                 Some(custom) => (Kind::Custom(Rc::new(custom)), name),
-                None => (Kind::Unknown, name),
+                None => (generic().unwrap_or(Kind::Unknown), name),
             },
         };
         self.kinds.insert(name, resolved.clone());

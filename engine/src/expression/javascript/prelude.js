@@ -239,6 +239,7 @@
         bytesToString: (bytes) => native.fromUtf8(toBytes(bytes)),
         bytesFromString: (value) => native.toUtf8(String(value)),
         streamToBytes: toStream,
+        readStreamAsText: (stream) => native.fromUtf8(toBytes(toStream(stream))),
         streamToBase64: (stream) => native.toBase64(toBytes(toStream(stream))),
     };
     for (const name of keys(api)) {

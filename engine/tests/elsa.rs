@@ -401,7 +401,10 @@ fn what_the_studio_leaves_empty_is_unset() {
     let flow = json!({"id": "f", "type": "Elsa.FlowSwitch", "version": 1, "mode": null, "cases": [
         {"label": "", "condition": {"type": "JavaScript", "value": ""}}, {"label": null, "condition": null}]});
     let languages = ["Literal", "JavaScript", "Liquid", "Object", "Variable", "Input", "CSharp", "Python"];
-    let mut activities: Vec<Value> = languages.iter().map(|language| write(language, empty(language))).collect();
+    let mut activities: Vec<Value> = languages.iter().map(|_| write("", empty("Literal"))).collect();
+    for (activity, language) in activities.iter_mut().zip(languages) {
+        activity["text"] = empty(language);
+    }
     activities.push(flow);
     let world = World::started(sequence(json!([]), activities));
     assert_eq!(world.status(), SubStatus::Finished);

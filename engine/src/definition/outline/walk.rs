@@ -229,9 +229,10 @@ impl<'d> Walk<'d, '_> {
         let made = format!("{short}{count}");
         match pending.value.as_object().and_then(|members| entry(members, "id")) {
             None | Some((_, Value::Null)) => made,
-            Some((_, Value::String(id))) if !id.is_empty() => id.clone(),
+            Some((_, Value::String(id))) if id.trim().is_empty() => made,
+            Some((_, Value::String(id))) => id.clone(),
             Some((key, _)) => {
-                let message = "an activity id must be a string that is not empty";
+                let message = "an activity id must be a string";
                 problems.invalid(&self.place(pending).path().key(key), message);
                 made
             }

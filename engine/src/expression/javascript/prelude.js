@@ -254,6 +254,10 @@
     hide(String.prototype, "ToString", function ToString() {
         return String(this);
     });
+    // .NET's names for the size of a list.
+    for (const name of ["Count", "Length"]) {
+        defineProperty(Array.prototype, name, { get() { return this.length; }, enumerable: false, configurable: true });
+    }
     hide(Uint8Array.prototype, "toJSON", function toJSON() {
         return native.toBase64(toBytes(this));
     });

@@ -11,6 +11,7 @@ use crate::definition::json::{Path, kind_of, member, text};
 use crate::program::{Expression, ExpressionKind, TypeName};
 
 mod literal;
+mod operators;
 mod parse;
 
 /// A language that Elsa runs in its host.
@@ -45,6 +46,8 @@ enum Term {
     /// Something in a value.
     Step(Box<Term>, Step),
     Not(Box<Term>),
+    /// What a function of JavaScript says of a value.
+    Call(&'static str, Box<Term>),
     Binary(Operator, Box<Term>, Box<Term>),
 }
 
@@ -131,7 +134,7 @@ impl Reader<'_> {
                     .collect();
                 ExpressionKind::Text(parts?)
             }
-            Term::Step(..) | Term::Not(_) | Term::Binary(..) => {
+            Term::Step(..) | Term::Not(_) | Term::Call(..) | Term::Binary(..) => {
                 ExpressionKind::JavaScript(self.script_of(&term, place)?.into())
             }
         })
@@ -156,6 +159,7 @@ impl Reader<'_> {
                 }
             }
             Term::Not(inner) => format!("!({})", self.script_of(inner, place)?),
+            Term::Call(function, inner) => format!("{function}({})", self.script_of(inner, place)?),
             Term::Binary(operator, left, right) => {
                 let null = [left, right].iter().any(|side| ***side == Term::Literal(Value::Null));
                 let (left, right) = (self.script_of(left, place)?, self.script_of(right, place)?);

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::literal::{self, is_name};
-use super::{HostLanguage, Operator, Step, Term};
+use super::operators::{is_truth, levels, same_in_python};
+use super::{HostLanguage, Step, Term};
 use crate::value::number;
 
 /// How deep brackets, texts in texts and operators may nest.
@@ -22,39 +23,6 @@ struct Parser<'t> {
     language: HostLanguage,
     depth: usize,
 }
-
-/// The operators of a level, from those that bind least.
-type Level = &'static [(&'static str, Operator)];
-
-const CSHARP: [Level; 4] = [
-    &[("??", Operator::Or("??"))],
-    &[("||", Operator::Or("||"))],
-    &[("&&", Operator::And)],
-    &[
-        ("==", Operator::Equal),
-        ("!=", Operator::Unequal),
-        ("<=", Operator::Compare("<=")),
-        (">=", Operator::Compare(">=")),
-        ("<", Operator::Compare("<")),
-        (">", Operator::Compare(">")),
-    ],
-];
-
-const PYTHON: [Level; 4] = [
-    &[],
-    &[("or ", Operator::Or("||"))],
-    &[("and ", Operator::And)],
-    &[
-        ("==", Operator::Equal),
-        ("!=", Operator::Unequal),
-        ("is not ", Operator::Unequal),
-        ("is ", Operator::Equal),
-        ("<=", Operator::Compare("<=")),
-        (">=", Operator::Compare(">=")),
-        ("<", Operator::Compare("<")),
-        (">", Operator::Compare(">")),
-    ],
-];
 
 impl<'t> Parser<'t> {
     fn skip_blank(&mut self) {
@@ -89,10 +57,7 @@ impl<'t> Parser<'t> {
 
     /// One level of operators.
     fn level(&mut self, level: usize) -> Option<Term> {
-        let operators = match self.language {
-            HostLanguage::CSharp => CSHARP,
-            HostLanguage::Python => PYTHON,
-        };
+        let operators = levels(self.language);
         let Some(mine) = operators.get(level) else { return self.unary() };
         let mut left = self.level(level + 1)?;
         let mut count = 0;
@@ -124,7 +89,7 @@ impl<'t> Parser<'t> {
                 _ if self.depth > MAX_DEPTH => None,
                 HostLanguage::CSharp => self.unary(),
                 // Python negates a whole comparison.
-                HostLanguage::Python => self.level(PYTHON.len() - 1).filter(is_truth),
+                HostLanguage::Python => self.level(levels(self.language).len() - 1).filter(is_truth),
             };
             self.depth -= 1;
             return inner.map(|inner| Term::Not(Box::new(inner)));
@@ -189,10 +154,20 @@ impl<'t> Parser<'t> {
             "CorrelationId" => Some(Term::Fact("getCorrelationId")),
             "WorkflowInstanceId" => Some(Term::Fact("getWorkflowInstanceId")),
             "WorkflowInstanceName" => Some(Term::Fact("getWorkflowInstanceName")),
+            "string" | "String" => self.asked(),
             "Variable" | "Variables" => self.member_or_call("Get", Term::Variable),
             "Input" | "Inputs" => self.member_or_call("Get", Term::Input),
             _ => None,
         }
+    }
+
+    /// What C# asks of a text by a function of its own.
+    fn asked(&mut self) -> Option<Term> {
+        let functions = [("IsNullOrEmpty", "isNullOrEmpty"), ("IsNullOrWhiteSpace", "isNullOrWhiteSpace")];
+        let (_, function) = functions.into_iter().find(|(name, _)| self.eat(&format!(".{name}(")))?;
+        let inner = self.value()?;
+        self.skip_blank();
+        self.eat(")").then(|| Term::Call(function, Box::new(inner)))
     }
 
     fn python(&mut self) -> Option<Term> {
@@ -289,7 +264,10 @@ impl<'t> Parser<'t> {
             }
             // A constant has no members that anybody would ask for.
             if let Term::Step(owner, _) = &term
-                && matches!(**owner, Term::Literal(_) | Term::Text(_) | Term::Not(_) | Term::Binary(..))
+                && matches!(
+                    **owner,
+                    Term::Literal(_) | Term::Text(_) | Term::Not(_) | Term::Call(..) | Term::Binary(..)
+                )
             {
                 return None;
             }
@@ -360,26 +338,6 @@ impl<'t> Parser<'t> {
         }
         parts.push(text_of(parser.rest.to_owned()));
         Some(text_with(parts))
-    }
-}
-
-/// Whether an operator does what Python's does: there an empty list is false, and lists are equal by their items.
-fn same_in_python(operator: Operator, left: &Term, right: &Term) -> bool {
-    let plain = |term: &Term| matches!(term, Term::Literal(value) if !value.is_boolean());
-    match operator {
-        Operator::Or(_) | Operator::And => is_truth(left) && is_truth(right),
-        Operator::Equal | Operator::Unequal => plain(left) || plain(right),
-        Operator::Compare(_) => true,
-    }
-}
-
-/// Whether a term is true or false, and nothing else.
-fn is_truth(term: &Term) -> bool {
-    match term {
-        Term::Literal(value) => value.is_boolean(),
-        Term::Not(_) => true,
-        Term::Binary(operator, ..) => *operator != Operator::Or("??"),
-        _ => false,
     }
 }
 

@@ -5,37 +5,22 @@ use super::{HostLanguage, Operator, Term};
 /// The operators of a level, from those that bind least.
 pub(super) type Level = &'static [(&'static str, Operator)];
 
-const CSHARP: [Level; 4] = [
-    &[("??", Operator::Or("??"))],
-    &[("||", Operator::Or("||"))],
-    &[("&&", Operator::And)],
-    &[
-        ("==", Operator::Equal),
-        ("!=", Operator::Unequal),
-        ("is not ", Operator::Unequal),
-        ("is ", Operator::Equal),
-        ("<=", Operator::Compare("<=")),
-        (">=", Operator::Compare(">=")),
-        ("<", Operator::Compare("<")),
-        (">", Operator::Compare(">")),
-    ],
+/// The same in both; `is` asks for null.
+const COMPARISONS: Level = &[
+    ("==", Operator::Equal),
+    ("!=", Operator::Unequal),
+    ("is not ", Operator::Unequal),
+    ("is ", Operator::Equal),
+    ("<=", Operator::Compare("<=")),
+    (">=", Operator::Compare(">=")),
+    ("<", Operator::Compare("<")),
+    (">", Operator::Compare(">")),
 ];
 
-const PYTHON: [Level; 4] = [
-    &[],
-    &[("or ", Operator::Or("||"))],
-    &[("and ", Operator::And)],
-    &[
-        ("==", Operator::Equal),
-        ("!=", Operator::Unequal),
-        ("is not ", Operator::Unequal),
-        ("is ", Operator::Equal),
-        ("<=", Operator::Compare("<=")),
-        (">=", Operator::Compare(">=")),
-        ("<", Operator::Compare("<")),
-        (">", Operator::Compare(">")),
-    ],
-];
+const CSHARP: [Level; 4] =
+    [&[("??", Operator::Or("??"))], &[("||", Operator::Or("||"))], &[("&&", Operator::And)], COMPARISONS];
+
+const PYTHON: [Level; 4] = [&[], &[("or ", Operator::Or("||"))], &[("and ", Operator::And)], COMPARISONS];
 
 /// The levels of a language.
 pub(super) fn levels(language: HostLanguage) -> [Level; 4] {

@@ -38,6 +38,7 @@ use burst::Burst;
 pub use children::StartChild;
 pub use context::Execution;
 use core::Work;
+pub(crate) use inputs::one_of;
 
 /// Bounds of a burst.
 #[derive(Clone, Copy, Debug)]

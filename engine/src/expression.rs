@@ -53,7 +53,8 @@ pub trait Scope {
     fn variable(&self, name: &str) -> Option<Value>;
     /// Names of all variables in scope, nearest first, no name twice.
     fn variable_names(&self) -> Vec<String>;
-    /// Sets the nearest variable of this name (converted to its declared type). `false`: there is none.
+    /// Sets the nearest variable of this name (converted to its declared type), or makes one in the nearest
+    /// container. `false`: there is neither.
     fn set_variable(&mut self, name: &str, value: Value) -> Result<bool, Fault>;
     /// A workflow input: what the resume of this burst gave comes before what the start gave.
     fn input(&self, name: &str) -> Option<Value>;

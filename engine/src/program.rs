@@ -366,4 +366,7 @@ pub enum TypeName {
     List,
     /// Objects and dictionaries: JSON text is parsed.
     Object,
+    /// A class of the program that wrote the definition: JSON text of an object or a list is parsed, anything else
+    /// passed on as it is.
+    Foreign,
 }

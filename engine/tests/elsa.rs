@@ -328,3 +328,219 @@ fn what_reaches_out_of_the_database_is_refused_with_a_way_out() {
         assert!(problems[0].message.contains(way_out), "{}", problems[0].message);
     }
 }
+
+/// What is said of a document: its places and messages.
+fn problems_of(document: &Value) -> Vec<String> {
+    let problems = compile(document, &(), &LIMITS, false).expect_err("refused");
+    problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect()
+}
+
+#[test]
+fn types_with_arguments_are_the_types_without() {
+    let base = |id: &str, kind: &str| json!({"id": id, "type": kind, "version": 1, "name": null, "metadata": {}});
+    let with = |mut activity: Value, members: Value| {
+        activity.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        activity
+    };
+    let body = |id: &str| write(id, expression("JavaScript", "String", "`${getCurrentValue()}`"));
+    let document = sequence(
+        variables(),
+        vec![
+            with(
+                base("ForEach<String>1", "Elsa.ForEach<String>"),
+                json!({"items": expression("JavaScript", "ICollection<String>", "getTags()"), "body": body("w1")}),
+            ),
+            with(
+                base("p", "Elsa.ParallelForEach<Order>"),
+                json!({"items": expression("Object", "Object", "[1, 2]"), "body": body("w2")}),
+            ),
+            with(
+                base("s", "Elsa.SetVariable<Dictionary<String,Boolean>>"),
+                json!({"variable": {"id": "v5", "name": "Result", "typeName":
+                    "System.Collections.Generic.Dictionary`2[[System.String, System.Private.CoreLib],[System.Boolean, System.Private.CoreLib]], System.Private.CoreLib"},
+                    "value": expression("Object", "Object", "{\"a\": true}")}),
+            ),
+            write("w3", expression("JavaScript", "String", "toJson(getResult())")),
+        ],
+    );
+    round_trip(&document);
+    assert_eq!(exported(&document).pointer("/root/activities/1/type"), Some(&json!("Elsa.ParallelForEach<Order>")));
+    assert_eq!(World::started(document).lines(), ["a", "b", "1", "2", "{\"a\":true}"]);
+}
+
+#[test]
+fn documents_of_another_shape_are_told_what_they_are() {
+    for (document, said) in [
+        (
+            json!({"$id": "1", "definitionId": "d", "versionId": "v", "name": "N", "version": 3, "variables": {"$id": "2", "data": {}},
+                "isSingleton": false, "persistenceBehavior": "WorkflowBurst", "connections": [], "activities": [{"activityId": "a",
+                "type": "HttpEndpoint", "properties": [{"name": "Path", "expressions": {"Literal": "/x"}}]}]}),
+            "this is a definition of Elsa 1 or 2, whose format Elsa 3 does not read either: rebuild it in Elsa 3's Studio, \
+             or in the short form, with a \"root\" activity",
+        ),
+        (
+            json!({"id": "Sequence1", "type": "Elsa.Sequence", "version": 1, "activities": []}),
+            "this is an activity: a definition needs it as its \"root\", beside a \"definitionId\" and the variables",
+        ),
+        (
+            json!({"name": "N", "model": {"definitionId": "d", "root": {"type": "Elsa.Sequence"}}, "publish": true}),
+            "a definition needs a \"root\" activity; it is in \"model\" of this document",
+        ),
+        (json!({"definitionId": "d"}), "a definition needs a \"root\" activity"),
+    ] {
+        assert_eq!(problems_of(&document), [format!(": {said}")]);
+    }
+}
+
+#[test]
+fn json_text_is_read_into_classes_but_not_into_enumerations() {
+    let variable = |name: &str, type_name: &str, value: &str| json!({"id": name, "name": name, "typeName": type_name, "isArray": false, "value": value});
+    let document = sequence(
+        json!([
+            variable("Order", "Shop.Order, Shop", "{\"Lines\": [{\"Sku\": \"a\"}]}"),
+            variable("Day", "System.DayOfWeek, System.Private.CoreLib", "Monday"),
+            variable("Any", "Object", "{\"a\": 1}"),
+            variable("Nothing", "Shop.Order, Shop", ""),
+        ]),
+        vec![
+            write("a", expression("JavaScript", "String", "getOrder().lines[0].sku + getDay() + typeof getAny()")),
+            write("b", expression("JavaScript", "String", "`${getNothing()}`")),
+        ],
+    );
+    round_trip(&document);
+    assert_eq!(World::started(document).lines(), ["aMondaystring", "null"]);
+}
+
+#[test]
+fn what_the_studio_leaves_empty_is_unset() {
+    let empty = |language: &str| expression(language, "String", "");
+    let flow = json!({"id": "f", "type": "Elsa.FlowSwitch", "version": 1, "mode": null, "cases": [
+        {"label": "", "condition": {"type": "JavaScript", "value": ""}}, {"label": null, "condition": null}]});
+    let languages = ["Literal", "JavaScript", "Liquid", "Object", "Variable", "Input", "CSharp", "Python"];
+    let mut activities: Vec<Value> = languages.iter().map(|_| write("", empty("Literal"))).collect();
+    for (activity, language) in activities.iter_mut().zip(languages) {
+        activity["text"] = empty(language);
+    }
+    activities.push(flow);
+    let world = World::started(sequence(json!([]), activities));
+    assert_eq!(world.status(), SubStatus::Finished);
+    assert_eq!(world.lines(), [""; 8]);
+}
+
+#[test]
+fn a_constant_mode_that_does_not_exist_is_refused() {
+    for (kind, input, names) in [
+        ("Elsa.Switch", "mode", "MatchFirst, MatchAny"),
+        ("Elsa.FlowSwitch", "mode", "MatchFirst, MatchAny"),
+        ("Elsa.FlowJoin", "mode", "WaitAny, WaitAll, WaitAllActive"),
+        ("Elsa.Fork", "joinMode", "WaitAll, WaitAny"),
+    ] {
+        for (mode, shown) in [(json!("Some"), "Some"), (json!(1), "1")] {
+            let activity = json!({"id": "a", "type": kind, "version": 1, input: literal("String", mode)});
+            let said = problems_of(&sequence(json!([]), vec![activity]));
+            let expected = format!("/root/activities/0/{input}: unknown mode \"{shown}\": it is one of {names}");
+            assert_eq!(said, [expected]);
+        }
+    }
+}
+
+#[test]
+fn names_that_are_nearly_elsas_are_recognized() {
+    for (kind, said) in [
+        ("Elsa.Http.HttpEndpoint", "did you mean \"HttpEndpoint\"?"),
+        ("Elsa.Join", "did you mean \"FlowJoin\"?"),
+        ("Elsa.ForEeach", "did you mean \"ForEach\"?"),
+        ("Elsa.Workflows.Activities.WriteLine, Elsa.Workflows.Core", "did you mean \"WriteLine\"?"),
+        ("Elsa.Agents.Translator", "let \"RunTask\" and a client do its work, or register it"),
+        ("Shop.Join", "nor registered with wf_register_activity()"),
+    ] {
+        let said_of = problems_of(&sequence(json!([]), vec![json!({"id": "a", "type": kind, "version": 1})]));
+        assert!(said_of.len() == 1 && said_of[0].contains(said), "{kind}: {said_of:?}");
+    }
+}
+
+#[test]
+fn csharp_and_python_look_into_values_and_compare_them() {
+    let variables = json!([
+        {"id": "r", "name": "Route", "typeName": "ObjectDictionary", "value": "{\"userid\": \"7\", \"Lines\": [{\"Price\": 2.5}]}"},
+        {"id": "a", "name": "Age", "typeName": "Long", "value": "17"},
+        {"id": "n", "name": "None", "typeName": "Object", "value": null},
+    ]);
+    let csharp = |source: &str| expression("CSharp", "String", source);
+    let python = |source: &str| expression("Python", "String", source);
+    let document = sequence(
+        variables,
+        vec![
+            write("a", csharp("return Variables.Route[\"userid\"];")),
+            write("b", csharp("return $\"https://example.org/{Variables.Route[\"userid\"]}/{Variables.Age}\";")),
+            write("c", csharp("return Variables.Age >= 18 || Variables.Route.Lines.Count == 1;")),
+            write("d", csharp("return Variables.None >= 0;")),
+            write("e", csharp("return $\"{Variables.Age < 18}\";")),
+            write("f", csharp("return\n$\"\"\"\n  {Variables.Age}\n    years\n  \"\"\";")),
+            write("g", python("variables['Route']['Lines'][0]['Price'] > 2 and not variables.Age == 17")),
+            write("h", python("variables.get('Age') ")),
+        ],
+    );
+    round_trip(&document);
+    let expected = ["7", "https://example.org/7/17", "true", "false", "True", "17\n  years", "false", "17"];
+    assert_eq!(World::started(document).lines(), expected);
+    let unknown = sequence(json!([]), vec![write("a", csharp("return Variables.Nobody.Name == \"x\";"))]);
+    assert_eq!(problems_of(&unknown), ["/root/activities/0/text: variable \"Nobody\" is not declared"]);
+}
+
+#[test]
+fn a_script_that_stops_in_the_middle_is_told_so() {
+    for (source, said) in [
+        ("1 +", "invalid JavaScript: the script ends too early"),
+        ("({a: 1", "invalid JavaScript: the script ends too early"),
+        ("if (true) {\n  5;", "invalid JavaScript: the script ends too early"),
+        ("1 + * 2", "invalid JavaScript: unexpected token in expression: '*' at line 1, column 5"),
+    ] {
+        let document = sequence(json!([]), vec![write("a", expression("JavaScript", "String", source))]);
+        assert_eq!(problems_of(&document), [format!("/root/activities/0/text: {said}")], "{source}");
+    }
+}
+
+#[test]
+fn inputs_have_getters_as_they_are_spelled() {
+    let mut document = sequence(
+        json!([]),
+        vec![
+            write("a", expression("JavaScript", "String", "getcity()")),
+            write("b", expression("JavaScript", "String", "`${getCity()} ${getzip_code()} ${getZipCode()}`")),
+            write("c", expression("JavaScript", "String", "function getall() { return 'own'; }\ngetall()")),
+            write("d", expression("JavaScript", "String", "const getters = {getter: () => 'g'}; getters.getter()")),
+        ],
+    );
+    document["inputs"] =
+        json!([{"type": "String", "name": "city", "isArray": false}, {"type": "String", "name": "zip_code"}]);
+    let mut world = World::with_input(document, json!({"city": "Bern", "zip_code": "3000"}));
+    world.start();
+    assert_eq!(world.lines(), ["Bern", "Bern 3000 3000", "own", "g"]);
+}
+
+#[test]
+fn a_script_makes_variables_that_nobody_declared() {
+    let inner = json!({"id": "inner", "type": "Elsa.Sequence", "version": 1, "variables": [], "activities": [
+        write("c", expression("JavaScript", "String", "setVariable('inside', 1); variables.Beside = {a: [1]}; setVariable('outside', 6)")),
+        write("d", expression("JavaScript", "String", "`${getInside()} ${getVariable('Beside').a.length} ${getOutside()}`"))]});
+    let document = sequence(
+        json!([]),
+        vec![
+            write("a", expression("JavaScript", "String", "setVariable('outside', 5)")),
+            write("b", expression("JavaScript", "String", "`${getVariable('outside')} ${getOutside()}`")),
+            inner,
+            write("e", expression("JavaScript", "String", "`${getVariable('outside')} ${getVariable('inside')}`")),
+            write("f", expression("JavaScript", "String", "setVariable('outside', 7); throw new Error('no')")),
+        ],
+    );
+    let world = World::started(document);
+    assert_eq!(world.lines(), ["", "5 5", "", "1 1 6", "6 null"]);
+    let unbounded = "for (let at = 0; at < 2000; at++) { setVariable('v' + at, at); }";
+    let world = World::started(sequence(json!([]), vec![write("a", expression("JavaScript", "String", unbounded))]));
+    let fault = &world.last.incidents[0].fault;
+    assert_eq!(
+        (fault.sqlstate.as_str(), fault.message.as_str()),
+        ("54000", "there are too many variables to add \"v1000\"")
+    );
+}

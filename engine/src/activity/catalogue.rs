@@ -87,6 +87,14 @@ pub fn find(type_name: &str) -> Option<&'static dyn Activity> {
     })
 }
 
+/// The type name without the .NET types that it is for: `Elsa.ForEach<String>` is `Elsa.ForEach`.
+///
+/// JSON does not tell such types apart. `None` if there are none.
+pub fn without_arguments(type_name: &str) -> Option<&str> {
+    let at = type_name.find(['<', '`']).filter(|at| *at > 0)?;
+    Some(type_name[..at].trim_end())
+}
+
 /// The type name without our prefix or Elsa's.
 pub fn short_name(type_name: &str) -> &str {
     PREFIXES.iter().find_map(|prefix| type_name.strip_prefix(prefix)).unwrap_or(type_name)

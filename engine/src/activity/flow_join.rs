@@ -5,7 +5,7 @@
 //! WaitAny does.
 
 use crate::activity::{Activity, Descriptor, InputDescriptor};
-use crate::execution::{Execution, Signal};
+use crate::execution::{Execution, Signal, one_of};
 use crate::fault::Fault;
 
 /// Joins connections.
@@ -15,9 +15,9 @@ pub struct FlowJoin;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowJoin",
     description: "Joins branches of a flowchart. WaitAny goes on with the first branch and cancels the others; WaitAll needs every inbound connection to be followed; WaitAllActive waits for those that are.",
-    inputs: &[
-        InputDescriptor::new("mode", "FlowJoinMode", "WaitAny, WaitAll or WaitAllActive.").default(r#""WaitAny""#)
-    ],
+    inputs: &[InputDescriptor::new("mode", "FlowJoinMode", "WaitAny, WaitAll or WaitAllActive.")
+        .default(r#""WaitAny""#)
+        .checked(|mode| one_of(mode, &JoinMode::NAMES))],
     example: r#"{"type": "FlowJoin", "mode": "WaitAll"}"#,
     ..Descriptor::BASE
 };

@@ -1,5 +1,6 @@
 //! `FlowSwitch`: several conditions inside a flowchart.
 
+use super::switch::{MODES, check_mode};
 use crate::activity::{Activity, Descriptor, InputDescriptor, PartCondition, PartList};
 use crate::execution::{Execution, Outcomes};
 use crate::fault::Fault;
@@ -16,7 +17,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
         "SwitchMode",
         "MatchFirst: only the first matching case. MatchAny: every matching case.",
     )
-    .default(r#""MatchFirst""#)],
+    .default(r#""MatchFirst""#)
+    .checked(check_mode)],
     parts: &[PartList {
         name: "cases",
         one: "case",
@@ -36,7 +38,7 @@ impl Activity for FlowSwitch {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let any = cx.choice(0, &["MatchFirst", "MatchAny"])? == 1;
+        let any = cx.choice(0, &MODES)? == 1;
         let matching = cx.matching_cases(any)?;
         let cases = cx.node().part_list(0);
         let mut labels: Vec<_> = matching.iter().map(|index| cases[*index].text(0).to_owned()).collect();

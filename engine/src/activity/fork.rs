@@ -1,12 +1,14 @@
 //! `Fork`: branches side by side, joined by the first or by all.
 
 use crate::activity::{Activity, Descriptor, InputDescriptor};
-use crate::execution::{Child, Execution, Outcomes, Signal};
+use crate::execution::{Child, Execution, Outcomes, Signal, one_of};
 use crate::fault::Fault;
 
 /// Runs its branches and joins them.
 #[derive(Debug)]
 pub struct Fork;
+
+const MODES: [&str; 2] = ["WaitAll", "WaitAny"];
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Fork",
@@ -16,7 +18,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
         "ForkJoinMode",
         "WaitAll: every branch must complete. WaitAny: the first one decides.",
     )
-    .default(r#""WaitAll""#)],
+    .default(r#""WaitAll""#)
+    .checked(|mode| one_of(mode, &MODES))],
     children: Some("branches"),
     example: r#"{"type": "Fork", "joinMode": "WaitAny", "branches": [{"type": "Event", "eventName": "Paid"}, {"type": "Event", "eventName": "Withdrawn"}]}"#,
     ..Descriptor::BASE
@@ -28,7 +31,7 @@ impl Activity for Fork {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let wait_any = cx.choice(0, &["WaitAll", "WaitAny"])? == 1;
+        let wait_any = cx.choice(0, &MODES)? == 1;
         let branches = &cx.node().children;
         if branches.is_empty() {
             return cx.complete();

@@ -3,12 +3,19 @@
 use serde_json::Value;
 
 use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor, PartCondition, PartList};
-use crate::execution::{Child, Execution, Outcomes};
+use crate::execution::{Child, Execution, Outcomes, one_of};
 use crate::fault::Fault;
 
 /// Chooses among cases.
 #[derive(Debug)]
 pub struct Switch;
+
+/// What a switch does with more than one case that matches.
+pub(super) const MODES: [&str; 2] = ["MatchFirst", "MatchAny"];
+
+pub(super) fn check_mode(mode: &Value) -> Result<(), Fault> {
+    one_of(mode, &MODES)
+}
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Switch",
@@ -18,7 +25,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
         "SwitchMode",
         "MatchFirst: only the first matching case. MatchAny: every matching case.",
     )
-    .default(r#""MatchFirst""#)],
+    .default(r#""MatchFirst""#)
+    .checked(check_mode)],
     outputs: &[OutputDescriptor::new(
         "output",
         "Object",
@@ -43,7 +51,7 @@ impl Activity for Switch {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let any = cx.choice(0, &["MatchFirst", "MatchAny"])? == 1;
+        let any = cx.choice(0, &MODES)? == 1;
         let matching = cx.matching_cases(any)?;
         let cases = cx.node().part_list(0);
         let mut labels = matching.iter().map(|index| Value::String(cases[*index].text(0).to_owned()));

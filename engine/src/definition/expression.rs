@@ -67,6 +67,11 @@ pub(super) fn wrapper(value: &Value) -> Option<Wrapper<'_>> {
     Some(Wrapper { type_name: text(object, "typeName"), expression, memory, converter })
 }
 
+/// What was chosen from a list; Elsa's Studio leaves blank text, or nothing, where nothing was.
+fn chosen(value: Option<&Value>) -> Option<&Value> {
+    value.filter(|value| !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty()))
+}
+
 /// Reads the expressions of one activity.
 pub(super) struct Reader<'a> {
     /// Variables and outputs in sight.
@@ -194,13 +199,13 @@ impl Reader<'_> {
                 self.sql(source, place)?
             }
             "csharp" | "python" => {
-                let source = self.source(value?, type_text, place)?;
+                let source = self.source(value?, type_text, place).filter(|source| !source.trim().is_empty())?;
                 let csharp = type_text.eq_ignore_ascii_case("csharp");
                 let language = if csharp { HostLanguage::CSharp } else { HostLanguage::Python };
                 return self.host_code(source, language, type_name, place);
             }
-            "variable" => ExpressionKind::Variable(self.reference(value?, place)?),
-            "input" => ExpressionKind::Input(self.input_name(value?, place)?),
+            "variable" => ExpressionKind::Variable(self.reference(chosen(value)?, place)?),
+            "input" => ExpressionKind::Input(self.input_name(chosen(value)?, place)?),
             _ => {
                 self.problems.unsupported(place, unavailable::expression(type_text));
                 return None;

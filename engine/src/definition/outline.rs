@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::json::{Path, entry};
-use super::problem::Problems;
+use super::problem::{ProblemKind, Problems};
 use super::{ActivityTypes, CustomType, ReadLimits, WorkflowReference};
 use crate::activity::{Activity, Descriptor};
 use crate::program::Program;
@@ -101,6 +101,33 @@ impl<'d> Sketch<'d> {
     }
 }
 
+/// What is wrong with a document without a root, by what it seems to be.
+fn rootless(document: &Map<String, Value>) -> (ProblemKind, String) {
+    let has = |name: &str| entry(document, name).is_some();
+    let wraps = ["model", "workflowDefinition"].into_iter().find(|name| {
+        entry(document, name)
+            .and_then(|(_, value)| value.as_object())
+            .is_some_and(|inner| entry(inner, "root").is_some())
+    });
+    if let Some(name) = wraps {
+        return (
+            ProblemKind::Invalid,
+            format!("a definition needs a \"root\" activity; it is in \"{name}\" of this document"),
+        );
+    }
+    if has("type") {
+        let message =
+            "this is an activity: a definition needs it as its \"root\", beside a \"definitionId\" and the variables";
+        return (ProblemKind::Invalid, message.to_owned());
+    }
+    if has("activities") && has("connections") {
+        let message = "this is a definition of Elsa 1 or 2, whose format Elsa 3 does not read either: rebuild it in Elsa 3's \
+                       Studio, or in the short form, with a \"root\" activity";
+        return (ProblemKind::Unsupported, message.to_owned());
+    }
+    (ProblemKind::Invalid, "a definition needs a \"root\" activity".to_owned())
+}
+
 impl<'d> Outline<'d> {
     /// Finds all activities of a document.
     pub fn read(
@@ -112,7 +139,8 @@ impl<'d> Outline<'d> {
     ) -> Self {
         let root = entry(document, "root").filter(|(_, value)| !value.is_null());
         if root.is_none() {
-            problems.invalid(&Path::Root, "a definition needs a \"root\" activity");
+            let (kind, message) = rootless(document);
+            problems.add(kind, &Path::Root, message);
         }
         walk::walk(root, types, limits.max_nesting, allow_unknown, problems)
     }

@@ -39,7 +39,8 @@ fn part(list: &PartList, sketch: &PartSketch<'_>, elsa: bool, above: &Path<'_>, 
             Some(text) => Some(text.to_owned()),
             None => text(list, sketch, name, &place, reader.problems),
         };
-        if *needed && read.as_ref().is_some_and(String::is_empty) {
+        // The Studio lets a case have no label; nothing can be connected to it then.
+        if *needed && !elsa && read.as_ref().is_some_and(String::is_empty) {
             reader.problems.invalid(&place, format!("a {} needs a \"{name}\"", list.one));
         }
         texts.push(read.unwrap_or_default());

@@ -44,8 +44,18 @@ const KNOWN: [&str; 23] = [
 ];
 
 /// Members that only Elsa's own tools write; beside them, what we do not know is no mistake.
-const ELSA_MARKS: [&str; 7] =
-    ["$schema", "toolVersion", "createdAt", "isLatest", "isPublished", "outcomes", "customProperties"];
+/// The last two are those of Elsa 2 and of an activity by itself, which are refused as what they are.
+const ELSA_MARKS: [&str; 9] = [
+    "$schema",
+    "toolVersion",
+    "createdAt",
+    "isLatest",
+    "isPublished",
+    "outcomes",
+    "customProperties",
+    "connections",
+    "activities",
+];
 
 /// The settings of a definition.
 #[derive(Debug, Default)]

@@ -6,9 +6,6 @@ use super::json::text;
 use super::spelling;
 use crate::activity::catalogue;
 
-/// Activity types of Elsa that are known to exist but not available in this version.
-const ELSA_ONLY: [&str; 3] = ["DownloadHttpFile", "FlowSendHttpRequest", "SendHttpRequest"];
-
 /// The type of a workflow that is used as an activity, without its prefix.
 const USE: &str = "WorkflowDefinitionActivity";
 
@@ -30,19 +27,19 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
         "SendHttpRequest" | "FlowSendHttpRequest" | "DownloadHttpFile" => {
             "the database does no network I/O; use \"RunTask\" and a client that works off tasks"
         }
-        _ if ELSA_ONLY.contains(&short) || type_name.starts_with("Elsa.") => {
+        _ if type_name.starts_with("Elsa.") => {
             return match suggestion(short) {
                 Some(name) => {
                     format!("unknown activity type \"{type_name}\" (did you mean \"{name}\"?)")
                 }
                 None => format!(
-                    "activity type \"{type_name}\" is not supported: it is not available in this version; \
-                     wf_activities() lists those that are"
+                    "activity type \"{type_name}\" is not supported: it is neither in wf_activities() nor registered \
+                     with wf_register_activity(); let \"RunTask\" and a client do its work, or register it"
                 ),
             };
         }
         _ => {
-            return match suggestion(short) {
+            return match nearest(short) {
                 Some(name) => {
                     format!("unknown activity type \"{type_name}\" (did you mean \"{name}\"?)")
                 }
@@ -105,12 +102,23 @@ pub(super) fn names_workflow<'d>(type_name: &str, members: &'d Map<String, Value
     text(members, "workflowDefinitionId").filter(|_| !own)
 }
 
+fn names() -> impl Iterator<Item = &'static str> {
+    catalogue::ACTIVITIES.iter().map(|activity| catalogue::short_name(activity.descriptor().type_name))
+}
+
+/// The type whose name is nearly this one.
+fn nearest(short: &str) -> Option<&'static str> {
+    spelling::nearest(short, names())
+}
+
+/// The type that was probably meant among Elsa's: this one's name without a module, or nearly its name.
 fn suggestion(short: &str) -> Option<&'static str> {
-    if ELSA_ONLY.contains(&short) {
-        return None;
-    }
-    let names = catalogue::ACTIVITIES.iter().map(|activity| activity.descriptor().type_name);
-    spelling::nearest(short, names.map(|name| name.rsplit('.').next().unwrap_or(name)))
+    let bare = catalogue::without_arguments(short).unwrap_or(short);
+    let bare = bare.split(',').next().unwrap_or(bare);
+    let last = bare.rsplit('.').next().unwrap_or(bare).trim();
+    let in_flowcharts = format!("Flow{last}");
+    let same = |name: &&str| name.eq_ignore_ascii_case(last) || name.eq_ignore_ascii_case(&in_flowcharts);
+    names().find(same).or_else(|| nearest(short))
 }
 
 /// Says why an expression type cannot be used, and what can.
@@ -119,8 +127,8 @@ pub(super) fn expression(type_name: &str) -> String {
     match type_name {
         "CSharp" | "Python" => {
             format!(
-                "expression type \"{type_name}\" cannot run in the database, apart from a literal, a variable, an input \
-                 or a text with these inside; {alternatives}"
+                "expression type \"{type_name}\" cannot run in the database, apart from a plain value (a literal, a \
+                 variable, an input, what is in these, a comparison, a text with these inside); {alternatives}"
             )
         }
         "Secret" => {

@@ -227,6 +227,17 @@ fn choice(value: &Value, names: &[&str], input: &str) -> Result<usize, Fault> {
     })
 }
 
+/// Checks a constant mode when a definition is stored.
+///
+/// # Errors
+/// 22023: it is none of the names.
+pub fn one_of(value: &Value, names: &[&str]) -> Result<(), Fault> {
+    choice(value, names, "").map(|_| ()).map_err(|_| {
+        let text: String = to_text(value).chars().take(64).collect();
+        Fault::new("22023", format!("unknown mode \"{text}\": it is one of {}", names.join(", ")))
+    })
+}
+
 /// Says which input could not be evaluated, unless the fault says where it comes from already.
 fn locate(mut fault: Fault, input: &str) -> Fault {
     if fault.context.is_none() && !input.is_empty() {

@@ -265,10 +265,10 @@ impl Scope for Execution<'_> {
     }
 
     fn set_variable(&mut self, name: &str, value: Value) -> Result<bool, Fault> {
-        if self.core.find_variable(self.view(), name).is_none() {
-            return Ok(false);
+        match self.core.find_variable(self.view(), name) {
+            Some(_) => self.assign(name, value).map(|()| true),
+            None => self.core.create_variable(self.sequence, name, value),
         }
-        self.assign(name, value).map(|()| true)
     }
 
     fn input(&self, name: &str) -> Option<Value> {

@@ -30,6 +30,7 @@ pub(crate) enum Undo {
     ConnectionVisit(u32, u32, u64),
     Token(u32, TokenChange),
     ContextVariable(u32, usize, Json),
+    NewVariable(u32),
     WorkflowVariable(String, Value, bool),
     WorkflowOutput(String, Option<Value>, bool),
     ActivityOutput(NodeIx, Cow<'static, str>, Option<Json>),
@@ -143,6 +144,7 @@ impl Core<'_> {
             | Undo::ActivityVisit(sequence, _, _)
             | Undo::ConnectionVisit(sequence, _, _)
             | Undo::Token(sequence, _)
+            | Undo::NewVariable(sequence)
             | Undo::ContextVariable(sequence, _, _) => {
                 if let Some(context) = self.instance.state.contexts.get_mut(&sequence) {
                     undo_in(context, entry);
@@ -167,6 +169,9 @@ fn undo_in(context: &mut Context, entry: Undo) {
         }
         (Undo::Token(_, before), Memory::Tokens(scope)) => {
             scope.apply(before);
+        }
+        (Undo::NewVariable(_), _) => {
+            context.variables.pop();
         }
         (Undo::ContextVariable(_, index, before), _) => {
             if let Some((_, slot)) = context.variables.get_mut(index) {

@@ -7,7 +7,10 @@ use crate::execution::core::Core;
 use crate::execution::undo::Undo;
 use crate::fault::Fault;
 use crate::instance::{Instance, Json};
-use crate::value::{MAX_DEPTH, convert, depth_ok};
+use crate::value::{MAX_DEPTH, convert, depth_ok, shorten};
+
+/// How many variables a container may hold when a script makes another one: each is looked for by its name.
+const MAX_VARIABLES: usize = 1_000;
 
 /// Where a variable is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +61,29 @@ impl Core<'_> {
             Place::Workflow => self.assign_workflow(name, value),
         }
         Ok(())
+    }
+
+    /// Makes a variable in the nearest container around an execution, as Elsa does for scripts. `false`: there is no
+    /// container.
+    pub fn create_variable(&mut self, from: u32, name: &str, value: Value) -> Result<bool, Fault> {
+        check_depth(&value)?;
+        let mut current = Some(from);
+        while let Some((sequence, context)) =
+            current.and_then(|of| Some((of, self.instance.state.contexts.get_mut(&of)?)))
+        {
+            if !self.program.node(context.node).activity.descriptor().container {
+                current = context.parent;
+                continue;
+            }
+            if context.variables.len() >= MAX_VARIABLES {
+                let message = format!("there are too many variables to add \"{}\"", shorten(name, 60));
+                return Err(Fault::new("54000", message).detail(format!("A container may hold {MAX_VARIABLES}.")));
+            }
+            context.variables.push((name.to_owned(), Json(value)));
+            self.work.undo.push(Undo::NewVariable(sequence));
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     fn assign_workflow(&mut self, name: &str, value: Value) {

@@ -37,6 +37,7 @@ pub fn convert(value: Value, to: TypeName) -> Result<Value, Fault> {
         TypeName::TimeSpan => checked_text(value, "TimeSpan", time::is_time_span),
         TypeName::List => to_list(value),
         TypeName::Object => to_object(value),
+        TypeName::Foreign => Ok(to_foreign(value)),
     }
 }
 
@@ -151,6 +152,12 @@ fn to_object(value: Value) -> Result<Value, Fault> {
     }
 }
 
+/// .NET reads JSON text into its classes, but not into its enumerations, whose values are names.
+fn to_foreign(value: Value) -> Value {
+    let structured = value.as_str().filter(|text| text.trim_start().starts_with(['{', '[']));
+    structured.and_then(|text| parse_json(text).ok()).unwrap_or(value)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -198,6 +205,13 @@ mod tests {
             (json!("{\"a\": [1]}"), T::Object, json!({"a": [1]})),
             (json!([1]), T::Object, json!([1])),
             (json!("as it is"), T::Any, json!("as it is")),
+            (json!("{\"id\": 1}"), T::Any, json!("{\"id\": 1}")),
+            (json!(" {\"id\": 1}"), T::Foreign, json!({"id": 1})),
+            (json!("[{}]"), T::Foreign, json!([{}])),
+            (json!("{name}"), T::Foreign, json!("{name}")),
+            (json!("Monday"), T::Foreign, json!("Monday")),
+            (json!(" "), T::Foreign, json!(null)),
+            (json!({"id": 1}), T::Foreign, json!({"id": 1})),
         ] {
             assert_eq!(convert(value.clone(), to), Ok(expected), "{value} to {to:?}");
         }
@@ -228,7 +242,7 @@ mod tests {
         }
     }
 
-    const TYPES: [TypeName; 11] = [
+    const TYPES: [TypeName; 12] = [
         TypeName::Any,
         TypeName::Boolean,
         TypeName::Integer,
@@ -240,6 +254,7 @@ mod tests {
         TypeName::TimeSpan,
         TypeName::List,
         TypeName::Object,
+        TypeName::Foreign,
     ];
 
     proptest! {

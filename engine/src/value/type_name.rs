@@ -2,7 +2,8 @@
 
 use crate::program::TypeName;
 
-/// Reads a type name in any letter case. A name that is not known converts nothing ([`TypeName::Any`]).
+/// Reads a type name in any letter case. A name that is not known is a class of somebody's program
+/// ([`TypeName::Foreign`]).
 ///
 /// `Object` is .NET's base type, which takes any value as it is; the JSON types and dictionaries are
 /// [`TypeName::Object`].
@@ -68,6 +69,8 @@ fn named(simple: &str, generic: bool) -> TypeName {
         | "linkedlist"
         | "observablecollection" => TypeName::List,
         "nullable" if generic => TypeName::Any,
+        "" | "object" | "bytearray" | "byte[]" | "stream" => TypeName::Any,
+        _ if simple.starts_with(char::is_alphabetic) => TypeName::Foreign,
         _ => TypeName::Any,
     }
 }
@@ -141,7 +144,8 @@ mod tests {
             ("", T::Any),
             ("?", T::Any),
             ("]]]<", T::Any),
-            ("My.Own.Type, My.Assembly", T::Any),
+            ("My.Own.Type, My.Assembly", T::Foreign),
+            ("Order", T::Foreign),
         ] {
             assert_eq!(parse_type_name(name), expected, "{name}");
         }

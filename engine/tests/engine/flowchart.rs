@@ -318,7 +318,11 @@ fn the_mode_of_a_join_may_be_an_expression_that_runs_sql() {
     let root = chart("a b c end", json!([join]), connections);
     let world = World::started(json!({"variables": {"Mode": "WaitAll"}, "root": root}));
     assert_eq!(world.lines(), ["a", "b", "c", "end"]);
-    let root = chart("a b", json!([{"id": "j", "type": "FlowJoin", "mode": "Never"}]), json!([["a", "j"], ["j", "b"]]));
+    let root = chart(
+        "a b",
+        json!([{"id": "j", "type": "FlowJoin", "mode": {"js": "'Never'"}}]),
+        json!([["a", "j"], ["j", "b"]]),
+    );
     let world = World::started(root);
     assert_eq!(world.last.incidents[0].fault.sqlstate, "22023");
 }

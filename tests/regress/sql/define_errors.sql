@@ -24,6 +24,14 @@ SELECT * FROM wf_define('{"definitionId": "x", "version": 0, "root": []}');
 SELECT * FROM wf_define('{"definitionId": "x", "version": 99999999999, "root": []}');
 SELECT * FROM wf_define('{"definitionId": "x", "version": "1", "root": []}');
 
+-- Documents of another kind: of Elsa 2, an activity by itself, what an API wraps around a definition.
+SELECT * FROM wf_define('{"$id": "1", "definitionId": "x", "versionId": "y", "variables": {"data": {}}, "isSingleton": false,
+    "activities": [{"activityId": "a", "type": "WriteLine", "properties": [{"name": "Text", "expressions": {"Literal": "a"}}]}],
+    "connections": [{"sourceActivityId": "a", "targetActivityId": "b", "outcome": "Done"}]}');
+\echo :SQLSTATE
+SELECT * FROM wf_define('{"id": "x", "type": "Elsa.Sequence", "version": 1, "activities": []}');
+SELECT * FROM wf_define('{"name": "x", "model": {"definitionId": "x", "root": []}, "publish": true}');
+
 -- An activity type that does not exist: the message names it and its place.
 SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "WriteLine", "text": "a"}, {"type": "WriteLin", "text": "b"}]}');
 \echo :SQLSTATE
@@ -57,7 +65,7 @@ SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "Event"}, {"typ
 
 -- Values that are not of their type.
 SELECT * FROM wf_define('{"definitionId": "x", "root": {"type": "For", "start": "one", "end": 2}}');
-SELECT * FROM wf_define('{"definitionId": "join", "root": {"type": "FlowJoin", "mode": "WaitSome"}}');
+SELECT * FROM wf_define('{"definitionId": "x", "root": {"type": "FlowJoin", "mode": "WaitSome"}}');
 SELECT * FROM wf_define('{"definitionId": "x", "variables": [{"name": "N", "type": "Int32", "value": "many"}], "root": []}');
 
 -- Options.

@@ -14,9 +14,11 @@ END $$;
 
 SELECT code, pg_temp.value('CSharp', code) FROM unnest(ARRAY[
     'return "Foo";', 'return 1.50m;', 'true', 'return Variables.List;', 'return Variables.A.ToString();',
-    'return $"{Variables.A}{Variables.B} {Variables.Flag}";', 'return Input.Get<string>("city");', 'return CorrelationId;']) AS code;
+    'return $"{Variables.A}{Variables.B} {Variables.Flag}";', 'return Input.Get<string>("city");', 'return CorrelationId;',
+    'return Variables.List[0];', 'Variables.List.Count', 'return Variables.A >= 1.5 && Variables.B != "a";', 'return !Variables.Flag;']) AS code;
 SELECT code, pg_temp.value('Python', code) FROM unnest(ARRAY[
-    'return "Foo"', '1.50', 'variables.List', 'str(variables.A)', 'f"{variables.A}{variables.B}"', 'input["city"]']) AS code;
+    'return "Foo"', '1.50', 'variables.List', 'str(variables.A)', 'f"{variables.A}{variables.B}"', 'input["city"]',
+    'variables.List[1]', 'variables.B is not None and not variables.A < 1']) AS code;
 
 -- Anything else: the place, the reason, the alternatives.
 SELECT * FROM wf_validate('{"definitionId": "x", "variables": {"A": 1}, "root": [

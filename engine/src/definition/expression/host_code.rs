@@ -1,4 +1,5 @@
-//! C# and Python, as far as they say nothing but a value: a literal, a variable, an input, a text with these inside.
+//! C# and Python, as far as they say nothing but a value: a literal, a variable, an input, what is in them, how they
+//! compare, a text with these inside.
 //!
 //! No code of a host runs in the database. What is so plain that it needs no host is translated; anything
 //! else is refused when the definition is stored. The document keeps its text.
@@ -8,9 +9,10 @@ use serde_json::Value;
 use super::{Reader, unavailable, wrapper};
 use crate::definition::json::{Path, kind_of, member, text};
 use crate::program::{Expression, ExpressionKind, TypeName};
-use crate::value::number;
 
 mod literal;
+mod operators;
+mod parse;
 
 /// A language that Elsa runs in its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,32 @@ enum Term {
     Fact(&'static str),
     /// A text with values inside.
     Text(Vec<Term>),
+    /// Something in a value.
+    Step(Box<Term>, Step),
+    Not(Box<Term>),
+    /// What a function of JavaScript says of a value.
+    Call(&'static str, Box<Term>),
+    Binary(Operator, Box<Term>, Box<Term>),
+}
+
+/// What is taken out of a value.
+#[derive(Clone, Debug, PartialEq)]
+enum Step {
+    Member(String),
+    Item(u32),
+    /// The number of items or letters, by the name that it has in the language.
+    Size(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Operator {
+    /// JavaScript's operator that goes on with the right side.
+    Or(&'static str),
+    And,
+    Equal,
+    Unequal,
+    /// JavaScript's operator. It holds for nothing if a side is null.
+    Compare(&'static str),
 }
 
 impl Reader<'_> {
@@ -79,7 +107,7 @@ impl Reader<'_> {
         type_name: TypeName,
         place: &Path<'_>,
     ) -> Option<Expression> {
-        let Some(term) = returned(source, language).and_then(|text| term(text, language)) else {
+        let Some(term) = returned(source, language).and_then(|text| parse::term(text, language)) else {
             self.problems.unsupported(place, unavailable::expression(language.name()));
             return None;
         };
@@ -106,6 +134,52 @@ impl Reader<'_> {
                     .collect();
                 ExpressionKind::Text(parts?)
             }
+            Term::Step(..) | Term::Not(_) | Term::Call(..) | Term::Binary(..) => {
+                ExpressionKind::JavaScript(self.script_of(&term, place)?.into())
+            }
+        })
+    }
+
+    /// The term as JavaScript. How deep it nests is limited where it is parsed.
+    fn script_of(&mut self, term: &Term, place: &Path<'_>) -> Option<String> {
+        Some(match term {
+            Term::Literal(value) => value.to_string(),
+            Term::Variable(name) => format!("getVariable({})", Value::from(self.variable(name, place)?)),
+            Term::Input(name) => format!("getInput({})", Value::from(name.as_str())),
+            Term::Fact(function) => format!("{function}()"),
+            Term::Step(owner, step) => {
+                let owner = self.script_of(owner, place)?;
+                match step {
+                    Step::Member(name) => format!("{owner}[{}]", Value::from(name.as_str())),
+                    Step::Item(at) => format!("{owner}[{at}]"),
+                    Step::Size(name) => format!(
+                        "(of => typeof of === \"string\" || Array.isArray(of) ? of.length : of[{}])({owner})",
+                        Value::from(name.as_str())
+                    ),
+                }
+            }
+            Term::Not(inner) => format!("!({})", self.script_of(inner, place)?),
+            Term::Call(function, inner) => format!("{function}({})", self.script_of(inner, place)?),
+            Term::Binary(operator, left, right) => {
+                let null = [left, right].iter().any(|side| ***side == Term::Literal(Value::Null));
+                let (left, right) = (self.script_of(left, place)?, self.script_of(right, place)?);
+                match operator {
+                    Operator::Or(or) => format!("(({left}) {or} ({right}))"),
+                    Operator::And => format!("(({left}) && ({right}))"),
+                    Operator::Equal if null => format!("({left} == {right})"),
+                    Operator::Unequal if null => format!("({left} != {right})"),
+                    Operator::Equal => format!("({left} === {right})"),
+                    Operator::Unequal => format!("({left} !== {right})"),
+                    Operator::Compare(sign) => {
+                        format!("((a, b) => a != null && b != null && a {sign} b)({left}, {right})")
+                    }
+                }
+            }
+            // Inside of an operator a text would need the language's own words for numbers and dates.
+            Term::Text(_) => {
+                self.problems.unsupported(place, "a text with values inside cannot be compared here; use JavaScript");
+                return None;
+            }
         })
     }
 }
@@ -114,7 +188,7 @@ impl Reader<'_> {
 fn returned(source: &str, language: HostLanguage) -> Option<&str> {
     let text = source.trim();
     let (text, is_statement) = match text.strip_prefix("return") {
-        Some(rest) if rest.starts_with([' ', '\t', '(', '"', '$']) => (rest.trim(), true),
+        Some(rest) if rest.starts_with(|next: char| !next.is_alphanumeric() && next != '_') => (rest.trim(), true),
         _ => (text, false),
     };
     match (language, text.strip_suffix(';')) {
@@ -123,119 +197,6 @@ fn returned(source: &str, language: HostLanguage) -> Option<&str> {
         (_, Some(_)) => None,
         (_, None) => Some(text),
     }
-}
-
-fn term(text: &str, language: HostLanguage) -> Option<Term> {
-    match language {
-        HostLanguage::CSharp => csharp(text),
-        HostLanguage::Python => python(text),
-    }
-}
-
-fn csharp(text: &str) -> Option<Term> {
-    if let Some(inner) = text.strip_suffix(".ToString()") {
-        let inner = csharp(inner.strip_suffix('?').unwrap_or(inner))?;
-        return Some(Term::Text(vec![inner]));
-    }
-    match text {
-        "null" => return Some(Term::Literal(Value::Null)),
-        "true" => return Some(Term::Literal(Value::Bool(true))),
-        "false" => return Some(Term::Literal(Value::Bool(false))),
-        "CorrelationId" => return Some(Term::Fact("getCorrelationId")),
-        "WorkflowInstanceId" => return Some(Term::Fact("getWorkflowInstanceId")),
-        "WorkflowInstanceName" => return Some(Term::Fact("getWorkflowInstanceName")),
-        _ => {}
-    }
-    if let Some(text) = text.strip_prefix('$') {
-        return interpolated(literal::inside(text, &['"'])?, HostLanguage::CSharp);
-    }
-    if let Some(text) = text.strip_prefix('@') {
-        return literal::verbatim(text).map(|text| Term::Literal(Value::String(text)));
-    }
-    if let Some(inner) = literal::inside(text, &['"']) {
-        return literal::unescaped(inner).map(|text| Term::Literal(Value::String(text)));
-    }
-    let digits = text.trim_end_matches(['m', 'M', 'd', 'D', 'f', 'F', 'l', 'L', 'u', 'U']);
-    number_of(digits)
-        .or_else(|| reference(text, &["Variables.", "Variable."], &["Variable.Get", "Variables.Get"], Term::Variable))
-        .or_else(|| reference(text, &["Inputs.", "Input."], &["Input.Get", "Inputs.Get"], Term::Input))
-}
-
-fn python(text: &str) -> Option<Term> {
-    if let Some(inner) = text.strip_prefix("str(").and_then(|rest| rest.strip_suffix(')')) {
-        return Some(Term::Text(vec![python(inner.trim())?]));
-    }
-    match text {
-        "None" => return Some(Term::Literal(Value::Null)),
-        "True" => return Some(Term::Literal(Value::Bool(true))),
-        "False" => return Some(Term::Literal(Value::Bool(false))),
-        _ => {}
-    }
-    if let Some(inner) = text.strip_prefix(['f', 'F']).and_then(|text| literal::inside(text, &['"', '\''])) {
-        return interpolated(inner, HostLanguage::Python);
-    }
-    if let Some(inner) = literal::inside(text, &['"', '\'']) {
-        return literal::unescaped(inner).map(|text| Term::Literal(Value::String(text)));
-    }
-    const VARIABLES: [&str; 3] = ["variables.get", "execution_context.get_variable", "execution_context.GetVariable"];
-    number_of(text)
-        .or_else(|| reference(text, &["variables."], &VARIABLES, Term::Variable))
-        .or_else(|| reference(text, &["input."], &["input.get", "input.Get"], Term::Input))
-        .or_else(|| Some(Term::Variable(subscript(text.strip_prefix("variables[")?)?)))
-        .or_else(|| Some(Term::Input(subscript(text.strip_prefix("input[")?)?)))
-}
-
-fn subscript(rest: &str) -> Option<String> {
-    literal::unescaped(literal::inside(rest.strip_suffix(']')?.trim(), &['"', '\''])?)
-}
-
-fn number_of(text: &str) -> Option<Term> {
-    let looks = text.starts_with(|first: char| first.is_ascii_digit() || first == '-' || first == '.');
-    let digits = text.replace('_', "");
-    looks.then(|| number::from_text(&digits).map(|number| Term::Literal(Value::Number(number))))?
-}
-
-/// `Prefix.Name`, `Function("Name")` and `Function<Type>("Name")`.
-fn reference(text: &str, prefixes: &[&str], functions: &[&str], make: fn(String) -> Term) -> Option<Term> {
-    for function in functions {
-        let Some(rest) = text.strip_prefix(function) else { continue };
-        let rest = match rest.strip_prefix('<') {
-            Some(generic) => generic.split_once('>')?.1,
-            None => rest,
-        };
-        if let Some(argument) = rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-            return literal::unescaped(literal::inside(argument.trim(), &['"', '\''])?).map(make);
-        }
-    }
-    let name = prefixes.iter().find_map(|prefix| text.strip_prefix(prefix))?;
-    literal::is_name(name).then(|| make(name.to_owned()))
-}
-
-/// A text with `{value}` inside; a format makes it none.
-fn interpolated(inner: &str, language: HostLanguage) -> Option<Term> {
-    let mut parts = Vec::new();
-    let mut plain = String::new();
-    let mut rest = inner;
-    while let Some(at) = rest.find(['{', '}']) {
-        plain.push_str(&rest[..at]);
-        let brace = &rest[at..];
-        if let Some(after) = brace.strip_prefix("{{").or_else(|| brace.strip_prefix("}}")) {
-            plain.push_str(&brace[..1]);
-            rest = after;
-            continue;
-        }
-        let (value, after) = brace.strip_prefix('{')?.split_once('}')?;
-        parts.push(Term::Literal(Value::String(literal::unescaped(&std::mem::take(&mut plain))?)));
-        // A text inside of a text would be cut at its own braces.
-        let value =
-            term(value.trim(), language).filter(|value| !matches!(value, Term::Text(parts) if parts.len() > 1))?;
-        parts.push(value);
-        rest = after;
-    }
-    plain.push_str(rest);
-    parts.push(Term::Literal(Value::String(literal::unescaped(&plain)?)));
-    parts.retain(|part| *part != Term::Literal(Value::String(String::new())));
-    Some(Term::Text(parts))
 }
 
 #[cfg(test)]

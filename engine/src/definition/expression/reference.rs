@@ -82,7 +82,10 @@ impl Reader<'_> {
             return None;
         };
         if wrapper.converter.is_some() {
-            self.problems.unsupported(place, "output converters are not supported in this version");
+            self.problems.unsupported(
+                place,
+                "output converters are not supported: bind the output to a variable of the type that is wanted",
+            );
         }
         let id = wrapper.memory?;
         match self.names.by_reference(Some(id), None) {

@@ -180,12 +180,13 @@ impl<'d> Walk<'d, '_> {
         if let Some((kind, full)) = self.kinds.get(name) {
             return (kind.clone(), full);
         }
-        let found = catalogue::find(name).or_else(|| catalogue::find(&format!("Elsa.{name}")));
-        let resolved = match found {
+        let find = |name: &str| catalogue::find(name).or_else(|| catalogue::find(&format!("Elsa.{name}")));
+        let generic = || catalogue::without_arguments(name).and_then(find).map(Kind::Known);
+        let resolved = match find(name) {
             Some(activity) => (Kind::Known(activity), activity.descriptor().type_name),
             None => match self.types.custom(name) {
                 Some(custom) => (Kind::Custom(Rc::new(custom)), name),
-                None => (Kind::Unknown, name),
+                None => (generic().unwrap_or(Kind::Unknown), name),
             },
         };
         self.kinds.insert(name, resolved.clone());
@@ -228,9 +229,10 @@ impl<'d> Walk<'d, '_> {
         let made = format!("{short}{count}");
         match pending.value.as_object().and_then(|members| entry(members, "id")) {
             None | Some((_, Value::Null)) => made,
-            Some((_, Value::String(id))) if !id.is_empty() => id.clone(),
+            Some((_, Value::String(id))) if id.trim().is_empty() => made,
+            Some((_, Value::String(id))) => id.clone(),
             Some((key, _)) => {
-                let message = "an activity id must be a string that is not empty";
+                let message = "an activity id must be a string";
                 problems.invalid(&self.place(pending).path().key(key), message);
                 made
             }

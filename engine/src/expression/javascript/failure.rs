@@ -96,7 +96,12 @@ pub(super) fn syntax(ctx: &Ctx<'_>, source: &str, lines_before: u32) -> Fault {
     let exception = thrown.into_object().and_then(Exception::from_object);
     let message = exception.as_ref().and_then(Exception::message).unwrap_or_else(|| "syntax error".to_owned());
     let place = exception.and_then(|exception| exception.stack()).and_then(|stack| place(&stack, lines_before));
-    let message = shorten(&message, 200);
+    // The parser reads on into our wrapper, whose brackets are none of the script's.
+    let after_end = place.is_some_and(|(line, _)| line as usize > source.lines().count().max(1));
+    let (message, place) = match after_end {
+        true => ("the script ends too early".to_owned(), None),
+        false => (shorten(&message, 200), place),
+    };
     let text = match place {
         Some((line, column)) => {
             format!("invalid JavaScript: {message} at line {line}, column {column}")

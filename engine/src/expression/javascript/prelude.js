@@ -239,6 +239,7 @@
         bytesToString: (bytes) => native.fromUtf8(toBytes(bytes)),
         bytesFromString: (value) => native.toUtf8(String(value)),
         streamToBytes: toStream,
+        readStreamAsText: (stream) => native.fromUtf8(toBytes(toStream(stream))),
         streamToBase64: (stream) => native.toBase64(toBytes(toStream(stream))),
     };
     for (const name of keys(api)) {
@@ -253,6 +254,10 @@
     hide(String.prototype, "ToString", function ToString() {
         return String(this);
     });
+    // .NET's names for the size of a list.
+    for (const name of ["Count", "Length"]) {
+        defineProperty(Array.prototype, name, { get() { return this.length; }, enumerable: false, configurable: true });
+    }
     hide(Uint8Array.prototype, "toJSON", function toJSON() {
         return native.toBase64(toBytes(this));
     });

@@ -108,6 +108,10 @@ fn take(word: &str, before: char, after: &str, is_global: &dyn Fn(&str) -> bool,
         (Some(suffix), _) => {
             words.getters.insert(suffix.to_owned());
         }
+        // Elsa takes the names of inputs as they are: `getcity()`.
+        _ if before != '.' && word.starts_with("get") && after.trim_start().starts_with('(') => {
+            words.getters.insert(word[3..].to_owned());
+        }
         (_, Some(suffix)) => {
             words.setters.insert(suffix.to_owned());
         }
@@ -161,6 +165,12 @@ mod tests {
         assert_eq!(words.assigned, set(&["settings", "x", "k", "q"]));
         assert!(!words.variables);
         assert!(super::words("variables.X += 1", &|_| false).variables);
+    }
+
+    #[test]
+    fn inputs_have_getters_with_their_own_names() {
+        let found = words("getcity() + getter + a.getAll() + b.getall() + gettotal (1)", &|_| false);
+        assert_eq!(found.getters, set(&["All", "city", "total"]));
     }
 
     #[test]

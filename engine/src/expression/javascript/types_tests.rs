@@ -65,6 +65,8 @@ fn ids_and_chance() {
     assert_eq!(value("getWorkflowDefinitionVersionId()"), json!("orders-v3"));
     assert_eq!(value("args.anything ?? 'nothing'"), json!("nothing"));
     assert_eq!(value("streamToBase64(streamToBytes('aGk='))"), json!("aGk="));
+    assert_eq!(value("[1, [2, 3].Count, [].Length, JSON.stringify([4])]"), json!([1, 2, 0, "[4]"]));
+    assert_eq!(value("readStreamAsText('aGk=') + readStreamAsText([104, 105])"), json!("hihi"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ PG_MAJOR=${PG_MAJOR:-15}
 SYSTEM_PG_CONFIG=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
 PACKAGE_DIR=$REPO/target/workflow-pg$PG_MAJOR
 
-# Tools that outlive a clone: cargo-pgrx, pgrx's home, pgspot.
+# Tools that outlive a clone: cargo-pgrx, pgrx's home, cargo-fuzz, pgspot.
 CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/workflow-dev
 
 # Servers live outside the clone: a clone under a home directory is closed to the user postgres, and a socket's
@@ -76,6 +76,16 @@ prepare_dev_dir() {
 pgrx_version() { sed -n 's/^pgrx = .*"=\([0-9.]*\)".*/\1/p' Cargo.toml; }
 
 has_cargo_pgrx() { [ "$(cargo-pgrx pgrx --version 2>/dev/null)" = "cargo-pgrx $1" ]; }
+
+CARGO_FUZZ_VERSION=0.13.2
+
+has_cargo_fuzz() { [ "$(cargo-fuzz fuzz --version 2>/dev/null)" = "cargo-fuzz $CARGO_FUZZ_VERSION" ]; }
+
+# The tool that builds fuzz/.
+use_cargo_fuzz() {
+    has_cargo_fuzz || PATH=$CACHE_DIR/cargo-fuzz-$CARGO_FUZZ_VERSION/bin:$PATH
+    export PATH
+}
 
 # use_pgrx PG_CONFIG: everything that cargo needs to build the extension, without the user's ~/.pgrx. The same
 # values in every script, because a changed one makes cargo build pgrx anew.

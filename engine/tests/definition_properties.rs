@@ -1,9 +1,12 @@
 //! Properties of definitions: an export is the same program, and nothing that is read can panic.
 
+mod support;
+
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use workflow_engine::Program;
 use workflow_engine::definition::{ActivityTypes, CustomType, ReadLimits, compile, export, same_content};
+
+use support::described;
 
 struct Registered;
 
@@ -11,13 +14,6 @@ impl ActivityTypes for Registered {
     fn custom(&self, type_name: &str) -> Option<CustomType> {
         (type_name == "Acme.Step").then(CustomType::default)
     }
-}
-
-/// A program as text, without its map in random order.
-fn described(program: &Program) -> String {
-    let Program { definition_id, version_id: _, name, options, variables, inputs, outputs, nodes, by_id, .. } = program;
-    let by_id: std::collections::BTreeMap<_, _> = by_id.iter().collect();
-    format!("{definition_id} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {nodes:#?} {by_id:?}")
 }
 
 fn constant() -> impl Strategy<Value = Value> {

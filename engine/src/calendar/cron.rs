@@ -151,8 +151,16 @@ impl Cron {
         (whole + before(to) + last).saturating_sub(before(from))
     }
 
-    /// How many days match from one to before another.
+    /// How many days match from one to before another. However far apart they are, at most two rounds of the
+    /// calendar are looked at.
     fn count_days(&self, from: NaiveDate, to: NaiveDate) -> u64 {
+        let rounds = ((to.year() - from.year() - 1) / HORIZON).max(0);
+        let later = |rounds: i32| from.with_year(from.year() + rounds * HORIZON).unwrap_or(from);
+        let of_one = if rounds > 0 { self.count_days_by_month(from, later(1)) } else { 0 };
+        u64::from(rounds.unsigned_abs()) * of_one + self.count_days_by_month(later(rounds), to)
+    }
+
+    fn count_days_by_month(&self, from: NaiveDate, to: NaiveDate) -> u64 {
         let (mut year, mut month, mut day) = (from.year(), from.month(), from.day());
         let mut count = 0;
         while (year, month) <= (to.year(), to.month()) {

@@ -50,7 +50,8 @@ impl Decimal {
         if digits.is_empty() {
             return Self { negative: false, digits: String::new(), exponent: 0 };
         }
-        Self { negative, digits: digits.to_owned(), exponent }
+        // Cut once more, so that the canonical text of what was cut is read as the same number.
+        Self { negative, digits: digits.to_owned(), exponent: exponent.clamp(-EXPONENT_LIMIT, EXPONENT_LIMIT) }
     }
 
     /// Whether it is zero.
@@ -163,6 +164,14 @@ mod tests {
 
     fn canonical(text: &str) -> String {
         Decimal::parse(text).unwrap().canonical()
+    }
+
+    #[test]
+    fn what_is_beyond_all_exponents_is_cut_to_a_number_with_one_canonical_text() {
+        for text in ["567890e12345678345678", "0.5e-12345678345678", "10e1099511627776", "0.01e-1099511627776"] {
+            let canonical = Decimal::parse(text).unwrap().canonical();
+            assert_eq!(Decimal::parse(&canonical).unwrap().canonical(), canonical, "{text}");
+        }
     }
 
     #[test]

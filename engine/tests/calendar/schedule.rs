@@ -35,6 +35,18 @@ fn outcome(fire: &[&str], missed: u64, next: &str) -> (Vec<String>, u64, Option<
     (fire.iter().map(|text| (*text).to_owned()).collect(), missed, Some(next.to_owned()))
 }
 
+/// Planning once took as long as there were months to look at.
+#[test]
+fn what_was_missed_in_forty_thousand_years_is_counted_by_rounds_of_the_calendar() {
+    let begin = |year| chrono::NaiveDate::from_ymd_opt(year, 2, 29).expect("a leap day").and_hms_opt(0, 0, 0);
+    let at = |year| begin(year).expect("midnight").and_utc();
+    // 97 leap days in 400 years.
+    for (rule, missed) in [("0 0 29 2 *", 97 * 100), ("0 0 * * *", 146_097 * 100), ("0 0 * * mon", 20_871 * 100)] {
+        let plan = cron(rule).plan(at(2000), at(42_000), GRACE, &Utc0);
+        assert_eq!((plan.fire.len(), plan.missed), (1, missed), "{rule}");
+    }
+}
+
 #[test]
 fn each_misfire_policy() {
     use Misfire::{All, Once, Skip};

@@ -132,7 +132,7 @@ impl Host for FakeHost {
         let number = |word: &str| read(word).as_i64().unwrap_or_default();
         Ok(match words.as_slice() {
             [word] => read(word),
-            [a, "+", b] => Value::from(number(a) + number(b)),
+            [a, "+", b] => Value::from(number(a).saturating_add(number(b))),
             [a, "<", b] => Value::from(number(a) < number(b)),
             [a, "=", b] => Value::from(number(a) == number(b)),
             _ => return Err(Fault::new("42601", format!("cannot read \"{expression}\""))),
@@ -197,6 +197,13 @@ pub fn program(definition: Value) -> Program {
     };
     document["definitionId"] = json!("test");
     compile(&document, &Registered, &ReadLimits::default(), true).unwrap_or_else(|problems| panic!("{problems:#?}"))
+}
+
+/// A program as text, without its map in random order.
+pub fn described(program: &Program) -> String {
+    let Program { definition_id, version_id: _, name, options, variables, inputs, outputs, nodes, by_id, .. } = program;
+    let by_id: BTreeMap<_, _> = by_id.iter().collect();
+    format!("{definition_id} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {nodes:#?} {by_id:?}")
 }
 
 /// Workflows that can be used as activities, by their ids.

@@ -1,0 +1,45 @@
+//! Runs what a definition says: started, resumed wherever it waits, retried, cancelled. `World` checks after each burst
+//! what must hold.
+#![no_main]
+
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+use serde_json::json;
+use workflow_engine::instance::SubStatus;
+use workflow_engine::trigger;
+use workflow_fuzz::definitions::DEFINITIONS;
+use workflow_fuzz::support::{FakeHost, World};
+use workflow_fuzz::{json, limits, program, world};
+
+/// Resumes of one instance.
+const MAX_RESUMES: usize = 12;
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    DEFINITIONS.mutate(data, size, max_size, seed)
+});
+
+fuzz_target!(|data: &[u8]| {
+    let Some(program) = json::read(data).and_then(|document| program(&document, false)) else { return };
+    let _ = trigger::index(&program, &mut FakeHost::default(), &limits());
+    let Some(mut world) = world(program) else { return };
+    // A burst that takes too many steps is not kept, so that what was before it can still be cancelled.
+    let before = (world.instance.clone(), world.bookmarks.clone());
+    if run(&mut world).is_none() {
+        (world.instance, world.bookmarks) = before;
+    }
+    if world.status() != SubStatus::Finished {
+        world.host = FakeHost::default();
+        world.cancel();
+    }
+});
+
+fn run(world: &mut World) -> Option<()> {
+    world.try_start(None, None).ok()?;
+    for round in 0..MAX_RESUMES {
+        if world.bookmarks.is_empty() {
+            break;
+        }
+        let input = json!({ "Text": "x", "Number": round });
+        world.try_resume(round % world.bookmarks.len(), (round % 3 > 0).then_some(&input)).ok()?;
+    }
+    if world.status() == SubStatus::Faulted { world.retry(None).ok() } else { Some(()) }
+}

@@ -1,0 +1,26 @@
+//! What `wf_define` does with a document: an export of what it accepts is the same program.
+#![no_main]
+
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+use workflow_engine::definition::{export, identity, references, same_content};
+use workflow_fuzz::definitions::DEFINITIONS;
+use workflow_fuzz::support::{Library, described};
+use workflow_fuzz::{json, program};
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    DEFINITIONS.mutate(data, size, max_size, seed)
+});
+
+fuzz_target!(|data: &[u8]| {
+    let Some(document) = json::read(data) else { return };
+    let types = Library::default();
+    let _ = identity(&document);
+    references(&document, &types);
+    assert!(same_content(&document, &document));
+    let Some(before) = program(&document, true) else { return };
+    let exported = export(&document, &before.definition_id, 1, true, true, &types);
+    let after = program(&exported, false).expect("an export is accepted");
+    assert_eq!(described(&before), described(&after));
+    let again = export(&exported, &before.definition_id, 2, false, true, &types);
+    assert!(same_content(&exported, &again));
+});

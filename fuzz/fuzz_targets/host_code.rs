@@ -1,0 +1,18 @@
+//! C# and Python: what is translated can be run, and gives the same in an input and as a script where both take it.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use serde_json::json;
+use workflow_fuzz::run;
+
+fuzz_target!(|source: &str| {
+    for (activity, language) in [("RunCSharp", "CSharp"), ("RunPython", "Python")] {
+        let expression = json!({ "typeName": "Object", "expression": { "type": language, "value": source } });
+        let input = run(json!({ "type": "SetVariable", "variable": "Result", "value": expression }));
+        let script = run(json!({ "type": activity, "script": source, "result": { "var": "Result" } }));
+        if let (Some(input), Some(script)) = (input, script) {
+            assert_eq!(input.status(), script.status());
+            assert_eq!(input.variable("Result"), script.variable("Result"));
+        }
+    }
+});

@@ -1,0 +1,15 @@
+//! Stored bytes: what can be read is written and read again, what is damaged is refused.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use workflow_engine::instance::codec::{decode_state, encode_state};
+use workflow_engine::journal;
+
+fuzz_target!(|data: &[u8]| {
+    if let Ok(state) = decode_state(data) {
+        assert_eq!(decode_state(&encode_state(&state)).as_ref(), Ok(&state));
+    }
+    if let Ok(events) = journal::decode(data) {
+        assert_eq!(journal::decode(&journal::encode(&events)), Ok(events));
+    }
+});

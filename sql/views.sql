@@ -100,9 +100,11 @@ WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_own
 COMMENT ON VIEW workflow.open_bookmarks IS 'bookmarks with all their fields';
 
 CREATE VIEW workflow.open_tasks WITH (security_barrier) AS
-SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id, t.name, t.payload, t.correlation_id, t.created_at
-FROM workflow.tasks t JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) t.instance_id
-WHERE t.status OPERATOR(pg_catalog.=) 'Open'
+SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
+       b.payload OPERATOR(pg_catalog.->>) 'TaskName' AS name, t.payload, t.correlation_id, b.created_at
+FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
+     JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
+WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
   AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
        OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
 

@@ -16,6 +16,7 @@ pub mod jsonb;
 pub mod parse;
 pub mod process;
 pub mod role;
+pub mod rows;
 pub mod session;
 pub mod shared;
 pub mod spi;

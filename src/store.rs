@@ -7,7 +7,6 @@
 //! always after the instance they are for. Statements run with the rights of the extension's owner.
 
 pub mod activity_types;
-pub mod batch;
 pub mod bookmarks;
 pub mod dead_letters;
 pub mod definitions;

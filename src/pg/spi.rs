@@ -152,7 +152,7 @@ pub(super) fn fetch<T>(mut read: impl FnMut(&mut Row<'_>) -> T) -> Vec<T> {
         for i in 0..count {
             let tuple = *(*table).vals.add(i);
             pg_sys::heap_deform_tuple(tuple, descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
-            rows.push(read(&mut Row { values: &values, nulls: &nulls, next: 0 }));
+            rows.push(read(&mut Row::new(&values, &nulls)));
         }
         pg_sys::SPI_freetuptable(table);
         rows

@@ -130,3 +130,48 @@ pub fn owns_database(database: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     let owns = unsafe { object_ownercheck(pg_sys::DatabaseRelationId, database, role) };
     owns
 }
+
+/// What PostgreSQL checks a concurrently changed row with; here there is no plan to check.
+///
+/// # Safety
+/// The state of a running command.
+pub unsafe fn recheck(estate: *mut pg_sys::EState) -> pg_sys::EPQState {
+    let mut recheck = pg_sys::EPQState::default();
+    let none = std::ptr::null_mut();
+    // SAFETY: fills the structure.
+    #[cfg(feature = "pg15")]
+    unsafe {
+        pg_sys::EvalPlanQualInit(&mut recheck, estate, none, std::ptr::null_mut(), -1);
+    }
+    // SAFETY: as above.
+    #[cfg(not(feature = "pg15"))]
+    unsafe {
+        pg_sys::EvalPlanQualInit(&mut recheck, estate, none, std::ptr::null_mut(), -1, std::ptr::null_mut());
+    }
+    recheck
+}
+
+/// Whether a heap-only new version of a row needs no index entry at all. From PostgreSQL 16 on a BRIN index may.
+pub const HEAP_ONLY_LEAVES_INDEXES: bool = cfg!(feature = "pg15");
+
+/// Inserts the index entries of a new version of a row.
+///
+/// # Safety
+/// A table with its indexes open, and a slot that holds a stored row of it.
+pub unsafe fn insert_index_entries(
+    table: *mut pg_sys::ResultRelInfo,
+    row: *mut pg_sys::TupleTableSlot,
+    estate: *mut pg_sys::EState,
+) {
+    let none = std::ptr::null_mut();
+    // SAFETY: as above; no index of ours is deferrable, so there is nothing to check again.
+    #[cfg(feature = "pg15")]
+    unsafe {
+        pg_sys::ExecInsertIndexTuples(table, row, estate, true, false, none, std::ptr::null_mut());
+    }
+    // SAFETY: as above.
+    #[cfg(not(feature = "pg15"))]
+    unsafe {
+        pg_sys::ExecInsertIndexTuples(table, row, estate, true, false, none, std::ptr::null_mut(), false);
+    }
+}

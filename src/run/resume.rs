@@ -8,6 +8,7 @@ use workflow_engine::journal::EventKind;
 
 use crate::access;
 use crate::pg::PgError;
+use crate::pg::rows;
 use crate::pg::subtransaction::subtransaction;
 use crate::program::{self, Compiled};
 use crate::run::burst::{self, Burst, OnFault, RowState, Taking};
@@ -62,7 +63,7 @@ pub fn each(
     let is_taken = is_start || compiled.row.uses_sql;
     if is_taken && waiting.resumed.auto_burn {
         // What the burst itself publishes must not find it.
-        bookmarks::take(waiting.resumed.id);
+        rows::write(|writer| bookmarks::take(writer, &waiting.resumed.id));
     }
     if is_start {
         return start::pending(session, waiting, compiled, on_fault);

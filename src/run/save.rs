@@ -3,14 +3,15 @@
 use uuid::Uuid;
 use workflow_engine::Bookmark;
 use workflow_engine::execution::{Delta, activity_instance_id};
-use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus, codec};
+use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus};
 
+use crate::pg::rows::{self, Writer};
+use crate::pg::spi::Timestamp;
 use crate::program::Compiled;
 use crate::run::burst::{Before, RowState, Taking, stored_bookmarks};
 use crate::run::{Session, activation_key};
-use crate::store::batch::{Batch, Written};
 use crate::store::instances::InstanceRow;
-use crate::store::{bookmarks, incidents, instances, journal, schedules, tasks};
+use crate::store::{bookmarks, incidents, instances, journal, queue, schedules, tasks};
 use crate::{clock, guc};
 
 /// Saves what a burst changed and says whether anything is in the queue. `None`: nothing was saved.
@@ -32,9 +33,20 @@ pub fn save(
         SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => None,
     };
     let resumed = clear(session, row, before, delta, resumed);
-    let written = write(session, row, state, before, delta, &delta.created, resumed, seq);
-    if !written.is_done {
+    let now = session.timestamp();
+    if state == (RowState::New { may_be_taken: true }) && !instances::insert_unless_taken(row, now) {
         return None;
+    }
+    let has_queue = rows::write(|writer| {
+        write(writer, row, state, before, delta, now);
+        write_resumed(writer, row, delta, resumed, now);
+        let has_queue = queue::has_any(writer);
+        write_tasks(writer, row, delta, resumed, now);
+        journal::append(writer, &row.instance.id, seq, &delta.events, now);
+        has_queue
+    });
+    if guc::notify_tasks() {
+        delta.tasks.iter().for_each(|task| tasks::announce(&task.name));
     }
     save_incidents(session, row, before, delta);
     if let Some(schedule) = row.schedule_id
@@ -44,7 +56,7 @@ pub fn save(
     }
     let all_new = stored_bookmarks(&row.instance) as usize == delta.created.len();
     row.open = all_new.then(|| delta.created.clone());
-    Some(written.has_queue)
+    Some(has_queue)
 }
 
 /// Removes what the burst ended. That comes before new rows: an execution that runs again may have made new
@@ -68,7 +80,7 @@ fn clear<'a>(
     }
     if let Some(taking) = resumed.as_mut().filter(|taking| !taking.is_taken && !delta.keep_resumed) {
         if taking.bookmark.auto_burn {
-            bookmarks::take(taking.bookmark.id);
+            rows::write(|writer| bookmarks::take(writer, &taking.bookmark.id));
         }
         taking.is_taken = true;
     }
@@ -88,74 +100,46 @@ fn clear<'a>(
     resumed
 }
 
-/// Writes the instance, its journal and what is new: in one statement, unless there is too much of it.
-#[allow(clippy::too_many_arguments)]
-fn write(
-    session: &Session,
-    row: &InstanceRow,
-    state: RowState,
-    before: &Before,
-    delta: &Delta,
-    created: &[Bookmark],
-    resumed: Option<Taking<'_>>,
-    seq: u32,
-) -> Written {
-    let now = session.timestamp();
-    let instance = &row.instance;
-    let correlation_id = instance.correlation_id.as_deref();
-    let packed_state = codec::encode_state(&instance.state);
-    let (packed_events, more_events) = journal::split(&delta.events);
-    let mut batch = Batch::default();
-    if let Some(taking) = resumed.filter(|taking| taking.bookmark.auto_burn && !delta.keep_resumed && !taking.is_taken)
-    {
-        bookmarks::push_take(&mut batch, &taking.bookmark.id);
-    }
+/// Writes the instance and what is new of it.
+fn write(writer: &mut Writer, row: &InstanceRow, state: RowState, before: &Before, delta: &Delta, now: Timestamp) {
     match state {
-        RowState::New { may_be_taken } => {
-            instances::push_insert(&mut batch, row, &packed_state, now, may_be_taken);
-        }
+        RowState::New { may_be_taken: true } => {}
+        RowState::New { may_be_taken: false } => instances::insert(writer, row, now),
         RowState::Stored => {
-            let key = before.activation_key.as_deref();
             // How long a run took is what schedules are asked for.
             let ended = if row.schedule_id.is_some() { clock::now().into() } else { now };
-            instances::push_update(&mut batch, row, &packed_state, &delta.changed, key, ended);
+            instances::update(writer, row, &delta.changed, before.activation_key.as_deref(), ended);
         }
     }
-    journal::push(&mut batch, &instance.id, seq, &packed_events, now);
+    let instance = &row.instance;
+    let correlation_id = instance.correlation_id.as_deref();
+    for bookmark in &delta.created {
+        bookmarks::insert(writer, bookmark, &instance.id, correlation_id, now);
+    }
+}
+
+/// Uses the resumed bookmark up, or puts it back where its activity faulted.
+fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Taking<'_>>, now: Timestamp) {
+    let Some(Taking { bookmark, is_taken, .. }) = resumed else { return };
+    match (delta.keep_resumed, is_taken) {
+        (false, false) if bookmark.auto_burn => bookmarks::take(writer, &bookmark.id),
+        (true, true) if bookmark.auto_burn => {
+            let instance = &row.instance;
+            bookmarks::insert(writer, bookmark, &instance.id, instance.correlation_id.as_deref(), now);
+        }
+        _ => {}
+    }
+}
+
+/// Closes the resumed task and opens the new ones.
+fn write_tasks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Taking<'_>>, now: Timestamp) {
     if let Some(taking) = resumed.filter(|taking| is_task(taking.bookmark) && !delta.keep_resumed) {
-        tasks::push_complete(&mut batch, &taking.bookmark.id, taking.input, now);
+        tasks::complete(writer, &taking.bookmark.id, taking.input, now);
     }
-    let fit = |pushed: &bool| *pushed;
-    let bookmarks_in = created
-        .iter()
-        .map(|bookmark| bookmarks::push_insert(&mut batch, bookmark, &instance.id, correlation_id, now))
-        .take_while(fit)
-        .count();
-    let tasks_in = delta
-        .tasks
-        .iter()
-        .map(|task| tasks::push_insert(&mut batch, task, &instance.id, correlation_id, now))
-        .take_while(fit)
-        .count();
-    let written = batch.run();
-    if written.is_done {
-        for bookmark in &created[bookmarks_in..] {
-            bookmarks::insert(bookmark, &instance.id, correlation_id, now);
-        }
-        for task in &delta.tasks[tasks_in..] {
-            tasks::insert(task, &instance.id, correlation_id, now);
-        }
-        journal::append(instance.id, seq + 1, more_events, now);
-        if let Some(taking) =
-            resumed.filter(|taking| taking.is_taken && taking.bookmark.auto_burn && delta.keep_resumed)
-        {
-            bookmarks::insert(taking.bookmark, &instance.id, correlation_id, now);
-        }
-        if guc::notify_tasks() {
-            delta.tasks.iter().for_each(|task| tasks::announce(&task.name));
-        }
+    let instance = &row.instance;
+    for task in &delta.tasks {
+        tasks::insert(writer, task, &instance.id, instance.correlation_id.as_deref(), now);
     }
-    written
 }
 
 /// One that is put off has opened no task yet: its bookmark has another name.

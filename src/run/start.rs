@@ -15,7 +15,8 @@ use workflow_engine::stimulus;
 use crate::access::{self, Privilege};
 use crate::error;
 use crate::pg::error::{notice, warning};
-use crate::pg::{PgError, role};
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, role, rows};
 use crate::program::{self, Compiled};
 use crate::run::burst::{self, Burst, Ended, OnFault, RowState, Taking};
 use crate::run::{Session, activation_key, resume, tell_how_to_fire};
@@ -136,7 +137,7 @@ pub(super) fn run(
     let first = compiled.row.uses_sql || matches!(activation, Activation::Correlated | Activation::CorrelatedSingleton);
     let state = if first {
         row.instance.sub_status = SubStatus::Executing;
-        if !instances::insert(row, session.timestamp(), may_be_taken) {
+        if !insert(row, session.timestamp(), may_be_taken) {
             return Ok(Ended::Taken);
         }
         RowState::Stored
@@ -314,7 +315,7 @@ pub(super) fn leave(
 ) -> Ended {
     let now = session.timestamp();
     row.instance.sub_status = SubStatus::Pending;
-    if !instances::insert(row, now, row.activation_key.is_some()) {
+    if !insert(row, now, row.activation_key.is_some()) {
         return Ended::Taken;
     }
     let node = compiled.program.find(entry.activity_id).unwrap_or(NodeIx(0));
@@ -334,8 +335,18 @@ pub(super) fn leave(
         auto_complete: true,
         due_at: Some(due_at),
     };
-    bookmarks::insert(&bookmark, &row.instance.id, row.instance.correlation_id.as_deref(), now);
+    let correlation_id = row.instance.correlation_id.as_deref();
+    rows::write(|writer| bookmarks::insert(writer, &bookmark, &row.instance.id, correlation_id, now));
     Ended::Saved
+}
+
+/// Inserts an instance before it runs. `false`: its id or activation key is taken.
+fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
+    if may_be_taken {
+        return instances::insert_unless_taken(row, now);
+    }
+    rows::write(|writer| instances::insert(writer, row, now));
+    true
 }
 
 /// Starts an instance that was left for its owner.
@@ -388,5 +399,5 @@ pub fn journal_refusal(session: &Session, id: Uuid, trigger: &TriggerRow, data: 
         bookmark_id: None,
         data: Some(workflow_engine::instance::Json(data)),
     };
-    journal::append(id, 0, &[event], session.timestamp());
+    rows::write(|writer| journal::append(writer, &id, 0, &[event], session.timestamp()));
 }

@@ -4,9 +4,8 @@ use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
 use workflow_engine::program::NodeIx;
 
-use crate::instance_columns;
+use crate::pg::rows::{self, Columns, Wait, Writer};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
-use crate::store::batch::{Batch, Part};
 use crate::store::identity;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::{self, Owner};
@@ -24,78 +23,33 @@ pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
     bytes.try_into().unwrap_or([0; 32])
 }
 
-static INSERT: Part = Part {
-    name: "bookmarked",
-    sql: "INSERT INTO workflow.bookmarks (id, instance_id, activity_instance_id, hash_key, created_at, due_at, auto_burn, \
-              auto_complete, hash, activity_id, node_id, activity_type, name, correlation_id, callback, payload, metadata) \
-          SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM {decides}",
-    types: INSERT_TYPES,
-    decides: false,
-};
-static INSERT_ALONE: Statement = Statement::new(
-    "INSERT INTO workflow.bookmarks (id, instance_id, activity_instance_id, hash_key, created_at, due_at, auto_burn, \
-         auto_complete, hash, activity_id, node_id, activity_type, name, correlation_id, callback, payload, metadata) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
-    INSERT_TYPES,
+static ROW: Columns = Columns::of(
+    c"bookmarks",
+    &[
+        (c"id", Type::Uuid),
+        (c"instance_id", Type::Uuid),
+        (c"activity_instance_id", Type::Uuid),
+        (c"hash_key", Type::BigInt),
+        (c"created_at", Type::Timestamp),
+        (c"due_at", Type::Timestamp),
+        (c"auto_burn", Type::Boolean),
+        (c"auto_complete", Type::Boolean),
+        (c"hash", Type::Bytea),
+        (c"activity_id", Type::Text),
+        (c"node_id", Type::Text),
+        (c"activity_type", Type::Text),
+        (c"name", Type::Text),
+        (c"correlation_id", Type::Text),
+        (c"callback", Type::Text),
+        (c"payload", Type::Jsonb),
+        (c"metadata", Type::Jsonb),
+    ],
 );
-const INSERT_TYPES: &[Type] = &[
-    Type::Uuid,
-    Type::Uuid,
-    Type::Uuid,
-    Type::BigInt,
-    Type::Timestamp,
-    Type::Timestamp,
-    Type::Boolean,
-    Type::Boolean,
-    Type::Bytea,
-    Type::Text,
-    Type::Text,
-    Type::Text,
-    Type::Text,
-    Type::Text,
-    Type::Text,
-    Type::Jsonb,
-    Type::Jsonb,
-];
 
 /// Inserts a bookmark of an instance.
-pub fn insert(bookmark: &Bookmark, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
+pub fn insert(writer: &mut Writer, bookmark: &Bookmark, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
     note(bookmark);
-    INSERT_ALONE.run(&arguments(bookmark, instance, correlation_id, now));
-}
-
-/// Tells the workers, when this transaction commits.
-fn note(bookmark: &Bookmark) {
-    wake::bookmarks();
-    if let Some(due_at) = bookmark.due_at {
-        identity::claim();
-        wake::due(due_at.into());
-    }
-}
-
-/// Adds the insertion of a bookmark, if there is room.
-pub fn push_insert<'a>(
-    batch: &mut Batch<'a>,
-    bookmark: &'a Bookmark,
-    instance: &'a Uuid,
-    correlation_id: Option<&'a str>,
-    now: Timestamp,
-) -> bool {
-    let has_room = batch.has_room_for(&INSERT);
-    if has_room {
-        note(bookmark);
-        batch.push(&INSERT, &arguments(bookmark, instance, correlation_id, now));
-    }
-    has_room
-}
-
-fn arguments<'a>(
-    bookmark: &'a Bookmark,
-    instance: &'a Uuid,
-    correlation_id: Option<&'a str>,
-    now: Timestamp,
-) -> [Arg<'a>; 17] {
-    [
+    let values = [
         Arg::Uuid(&bookmark.id),
         Arg::Uuid(instance),
         Arg::Uuid(&bookmark.activity_instance_id),
@@ -113,16 +67,23 @@ fn arguments<'a>(
         Arg::text(bookmark.callback.as_deref()),
         Arg::json(bookmark.payload.as_ref()),
         Arg::json(bookmark.metadata.as_ref()),
-    ]
+    ];
+    writer.insert(&ROW, &values);
 }
 
-static TAKE_PART: Part =
-    Part { name: "taken", sql: "DELETE FROM workflow.bookmarks WHERE id = ?", types: &[Type::Uuid], decides: false };
-
-/// Adds the taking of a locked bookmark.
-pub fn push_take<'a>(batch: &mut Batch<'a>, id: &'a Uuid) {
+/// Tells the workers, when this transaction commits.
+fn note(bookmark: &Bookmark) {
     wake::bookmarks();
-    batch.push(&TAKE_PART, &[Arg::Uuid(id)]);
+    if let Some(due_at) = bookmark.due_at {
+        identity::claim();
+        wake::due(due_at.into());
+    }
+}
+
+/// Uses a locked bookmark up.
+pub fn take(writer: &mut Writer, id: &Uuid) {
+    wake::bookmarks();
+    writer.delete(&ROW, Arg::Uuid(id));
 }
 
 /// A bookmark that is about to be resumed, with its locked instance.
@@ -136,30 +97,28 @@ pub struct Waiting {
     pub bookmark: Bookmark,
 }
 
-macro_rules! with_instance {
-    ($suffix:literal) => {
-        concat!(
-            "SELECT ",
-            instance_columns!(),
-            ", b.id, b.name, b.activity_instance_id, b.payload, b.metadata, b.callback, b.auto_burn, b.auto_complete, \
-             b.activity_id, b.node_id, b.activity_type, b.hash, b.due_at \
-             FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-             WHERE b.id = $1 FOR NO KEY UPDATE OF i, b",
-            $suffix
-        )
-    };
-}
-
-// One statement reads the bookmark, locks its instance and then the bookmark, in the order in which they are named.
-// A bookmark that the holder of the instance has used up meanwhile is not returned: this lock is what decides
-// between two resumers.
-static LOCK: Statement = Statement::new(with_instance!(""), &[Type::Uuid]);
-static TRY_LOCK: Statement = Statement::new(with_instance!(" SKIP LOCKED"), &[Type::Uuid]);
-static TAKE: Statement = Statement::new("DELETE FROM workflow.bookmarks WHERE id = $1", &[Type::Uuid]);
 static EXISTS: Statement = Statement::new("SELECT 1 FROM workflow.bookmarks WHERE id = $1", &[Type::Uuid]);
+static WAITS_FOR: Columns = Columns::of(c"bookmarks", &[(c"id", Type::Uuid), (c"instance_id", Type::Uuid)]);
+static WAITING: Columns = Columns::of(
+    c"bookmarks",
+    &[
+        (c"id", Type::Uuid),
+        (c"name", Type::Text),
+        (c"activity_instance_id", Type::Uuid),
+        (c"payload", Type::Jsonb),
+        (c"metadata", Type::Jsonb),
+        (c"callback", Type::Text),
+        (c"auto_burn", Type::Boolean),
+        (c"auto_complete", Type::Boolean),
+        (c"activity_id", Type::Text),
+        (c"node_id", Type::Text),
+        (c"activity_type", Type::Text),
+        (c"hash", Type::Bytea),
+        (c"due_at", Type::Timestamp),
+    ],
+);
 
-fn read_waiting(row: &mut Row<'_>) -> Waiting {
-    let instance = instances::read(row);
+fn read_waiting(row: &mut Row<'_>) -> (Resumed, Bookmark) {
     let resumed = Resumed {
         id: row.get(),
         name: row.get(),
@@ -186,23 +145,30 @@ fn read_waiting(row: &mut Row<'_>) -> Waiting {
         auto_complete: resumed.auto_complete,
         due_at: row.maybe::<Timestamp>().map(Into::into),
     };
-    Waiting { row: instance, resumed, bookmark }
+    (resumed, bookmark)
 }
 
 /// Reads a bookmark and locks its instance and it, waiting for whoever holds that.
 pub fn lock(id: Uuid) -> Option<Waiting> {
-    LOCK.first(&[Arg::Uuid(&id)], read_waiting)
+    lock_both(id, Wait::Block)
 }
 
 /// Reads a bookmark and locks its instance and it, unless somebody holds one of them.
 pub fn try_lock(id: Uuid) -> Option<Waiting> {
-    TRY_LOCK.first(&[Arg::Uuid(&id)], read_waiting)
+    lock_both(id, Wait::Skip)
 }
 
-/// Uses a locked bookmark up.
-pub fn take(id: Uuid) {
-    wake::bookmarks();
-    TAKE.run(&[Arg::Uuid(&id)]);
+/// The instance first, then the bookmark. One that the holder of the instance has used up meanwhile is not there any
+/// more: this lock is what decides between two resumers.
+fn lock_both(id: Uuid, wait: Wait) -> Option<Waiting> {
+    instances::announce_lock();
+    let instance: Uuid = rows::read(&WAITS_FOR, Arg::Uuid(&id), |row| {
+        let _id: Uuid = row.get();
+        row.get()
+    })?;
+    let row = instances::lock_with(instance, wait)?;
+    let (resumed, bookmark) = rows::lock(&WAITING, Arg::Uuid(&id), wait, read_waiting)?;
+    Some(Waiting { resumed, row, bookmark })
 }
 
 /// Whether a bookmark is there, in this transaction's view.

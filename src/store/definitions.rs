@@ -75,14 +75,16 @@ fn read(row: &mut Row<'_>) -> DefinitionRow {
 /// The columns that [`read`] reads.
 macro_rules! select {
     ($rest:literal) => {
-        select!("", $rest)
+        select!("", "workflow.definitions d", $rest)
     };
-    ($more:literal, $rest:literal) => {
+    ($more:literal, $from:literal, $rest:literal) => {
         concat!(
             "SELECT d.id, d.definition_id, d.version, d.is_latest, d.is_published, d.security = 'definer', d.uses_sql, \
                     d.owner",
             $more,
-            " FROM workflow.definitions d ",
+            " FROM ",
+            $from,
+            " ",
             $rest
         )
     };
@@ -104,10 +106,12 @@ pub fn published(definition_id: &str) -> Option<DefinitionRow> {
     PUBLISHED.first(&[Arg::Text(definition_id)], read)
 }
 
-// One statement for what every start asks: which version, and who am I?
+// One statement for what every start asks: which version, and who am I? The owners come first: that is the order in which
+// DROP EXTENSION locks the tables.
 static PUBLISHED_FOR: Statement = Statement::new(
     select!(
-        ", (SELECT m.id FROM workflow.owners m WHERE m.system_identifier = $2 AND m.role = $3)",
+        ", m.id",
+        "workflow.owners m RIGHT JOIN workflow.definitions d ON m.system_identifier = $2 AND m.role = $3",
         "WHERE d.definition_id = $1 AND d.is_published"
     ),
     &[Type::Text, Type::BigInt, Type::Oid],

@@ -7,8 +7,8 @@ use workflow_engine::execution::Changed;
 use workflow_engine::instance::{Instance, SubStatus, codec};
 
 use crate::pg::error::unwind;
+use crate::pg::rows::{self, Columns, Wait, Writer};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
-use crate::store::batch::{Batch, Part};
 use crate::store::owners::{self, Owner};
 
 /// An instance with what the shell knows about it.
@@ -42,17 +42,30 @@ pub struct Parent {
 }
 
 /// The columns that [`read`] reads, in its order.
-#[macro_export]
-macro_rules! instance_columns {
-    () => {
-        "i.id, i.version, i.correlation_id, i.name, i.sub_status, i.input, i.output, i.variables, i.incident_count, \
-         i.state, i.definition_version_id, i.definition_id, i.activation_key, i.schedule_id, \
-         i.parent_instance_id, i.parent_bookmark_id, i.owner"
-    };
-}
+static STORED: Columns = Columns::of(
+    c"instances",
+    &[
+        (c"id", Type::Uuid),
+        (c"version", Type::Integer),
+        (c"correlation_id", Type::Text),
+        (c"name", Type::Text),
+        (c"sub_status", Type::Text),
+        (c"input", Type::Jsonb),
+        (c"output", Type::Jsonb),
+        (c"variables", Type::Jsonb),
+        (c"incident_count", Type::Integer),
+        (c"state", Type::Bytea),
+        (c"definition_version_id", Type::Uuid),
+        (c"definition_id", Type::Text),
+        (c"activation_key", Type::Text),
+        (c"schedule_id", Type::Uuid),
+        (c"parent_instance_id", Type::Uuid),
+        (c"parent_bookmark_id", Type::Uuid),
+        (c"owner", Type::Integer),
+    ],
+);
 
-/// Reads an instance from a row that begins with [`instance_columns!`].
-pub fn read(row: &mut Row<'_>) -> InstanceRow {
+fn read(row: &mut Row<'_>) -> InstanceRow {
     let id: Uuid = row.get();
     let version = row.get();
     let correlation_id = row.maybe();
@@ -91,23 +104,25 @@ fn parent(instance: Option<Uuid>, bookmark: Option<Uuid>) -> Option<Parent> {
     instance.map(|instance| Parent { instance, bookmark })
 }
 
-static LOCK: Statement = Statement::new(
-    concat!("SELECT ", instance_columns!(), " FROM workflow.instances i WHERE i.id = $1 FOR NO KEY UPDATE OF i"),
-    &[Type::Uuid],
-);
-static READ: Statement = Statement::new(
-    concat!("SELECT ", instance_columns!(), " FROM workflow.instances i WHERE i.id = $1"),
-    &[Type::Uuid],
-);
+/// Locks the table as the lock of a row does. Tables are locked in the order in which they were made, which is that of
+/// DROP EXTENSION: a call that meets it waits, or makes it wait.
+pub fn announce_lock() {
+    rows::lock_table(&STORED);
+}
 
 /// Locks an instance, waiting for whoever holds it.
 pub fn lock(id: Uuid) -> Option<InstanceRow> {
-    LOCK.first(&[Arg::Uuid(&id)], read)
+    lock_with(id, Wait::Block)
+}
+
+/// Locks an instance; whether somebody who holds it is waited for is the caller's choice.
+pub fn lock_with(id: Uuid, wait: Wait) -> Option<InstanceRow> {
+    rows::lock(&STORED, Arg::Uuid(&id), wait, read)
 }
 
 /// Reads an instance without a lock.
 pub fn get(id: Uuid) -> Option<InstanceRow> {
-    READ.first(&[Arg::Uuid(&id)], read)
+    rows::read(&STORED, Arg::Uuid(&id), read)
 }
 
 static OWNER: Statement = Statement::new(
@@ -121,114 +136,79 @@ pub fn owner(id: Uuid) -> Option<(Uuid, Owner)> {
     OWNER.first(&[Arg::Uuid(&id)], |row| (row.get(), owners::by_id(row.get())))
 }
 
-const INSERT_TYPES: &[Type] = &[
-    Type::Uuid,
-    Type::Uuid,
-    Type::Text,
-    Type::Integer,
-    Type::Integer,
-    Type::Text,
-    Type::Text,
-    Type::Integer,
-    Type::Timestamp,
-    Type::Timestamp,
-    Type::Timestamp,
-    Type::Text,
-    Type::Text,
-    Type::Text,
-    Type::Bytea,
-    Type::Jsonb,
-    Type::Jsonb,
-    Type::Jsonb,
-];
-
-macro_rules! insert {
-    ($suffix:literal) => {
-        insert!("", "", $suffix)
-    };
-    ($column:literal, $value:literal, $suffix:literal) => {
-        concat!(
-            "INSERT INTO workflow.instances (id, definition_version_id, definition_id, version, owner, status, sub_status, \
-                 incident_count, created_at, updated_at, finished_at, correlation_id, name, activation_key, state, \
-                 variables, input, output",
-            $column,
-            ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?",
-            $value,
-            ")",
-            $suffix
-        )
-    };
-}
-
-static INSERT: Part = Part { name: "inserted", sql: insert!(""), types: INSERT_TYPES, decides: false };
+static ROW: Columns = Columns::of(
+    c"instances",
+    &[
+        (c"id", Type::Uuid),
+        (c"definition_version_id", Type::Uuid),
+        (c"definition_id", Type::Text),
+        (c"version", Type::Integer),
+        (c"owner", Type::Integer),
+        (c"status", Type::Text),
+        (c"sub_status", Type::Text),
+        (c"incident_count", Type::Integer),
+        (c"created_at", Type::Timestamp),
+        (c"updated_at", Type::Timestamp),
+        (c"finished_at", Type::Timestamp),
+        (c"correlation_id", Type::Text),
+        (c"name", Type::Text),
+        (c"activation_key", Type::Text),
+        (c"state", Type::Bytea),
+        (c"variables", Type::Jsonb),
+        (c"input", Type::Jsonb),
+        (c"output", Type::Jsonb),
+        (c"schedule_id", Type::Uuid),
+        (c"parent_instance_id", Type::Uuid),
+        (c"parent_bookmark_id", Type::Uuid),
+    ],
+);
 // Waits for a transaction that is inserting the same id or activation key, and does nothing if it commits.
-static INSERT_UNLESS_TAKEN: Part = Part {
-    name: "inserted_unless_taken",
-    sql: insert!(" ON CONFLICT DO NOTHING RETURNING id"),
-    types: INSERT_TYPES,
-    decides: true,
-};
-const INSERT_SCHEDULED_TYPES: &[Type] = &with_ids::<{ INSERT_TYPES.len() + 1 }>();
-static INSERT_SCHEDULED: Part = Part {
-    name: "inserted_scheduled",
-    sql: insert!(", schedule_id", ", ?", " ON CONFLICT DO NOTHING RETURNING id"),
-    types: INSERT_SCHEDULED_TYPES,
-    decides: true,
-};
+static INSERT_UNLESS_TAKEN: Statement = Statement::new(
+    "INSERT INTO workflow.instances (id, definition_version_id, definition_id, version, owner, status, sub_status, \
+         incident_count, created_at, updated_at, finished_at, correlation_id, name, activation_key, state, variables, \
+         input, output, schedule_id, parent_instance_id, parent_bookmark_id) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) \
+     ON CONFLICT DO NOTHING",
+    &[
+        Type::Uuid,
+        Type::Uuid,
+        Type::Text,
+        Type::Integer,
+        Type::Integer,
+        Type::Text,
+        Type::Text,
+        Type::Integer,
+        Type::Timestamp,
+        Type::Timestamp,
+        Type::Timestamp,
+        Type::Text,
+        Type::Text,
+        Type::Text,
+        Type::Bytea,
+        Type::Jsonb,
+        Type::Jsonb,
+        Type::Jsonb,
+        Type::Uuid,
+        Type::Uuid,
+        Type::Uuid,
+    ],
+);
 
-const INSERT_CHILD_TYPES: &[Type] = &with_ids::<{ INSERT_TYPES.len() + 2 }>();
-static INSERT_CHILD: Part = Part {
-    name: "inserted_child",
-    sql: insert!(", parent_instance_id, parent_bookmark_id", ", ?, ?", " ON CONFLICT DO NOTHING RETURNING id"),
-    types: INSERT_CHILD_TYPES,
-    decides: true,
-};
-
-/// The parameters of an insertion, and then ids.
-const fn with_ids<const N: usize>() -> [Type; N] {
-    let mut types = [Type::Uuid; N];
-    let mut i = 0;
-    while i < INSERT_TYPES.len() {
-        types[i] = INSERT_TYPES[i];
-        i += 1;
-    }
-    types
-}
-
-/// Inserts an instance. `false`: its id or activation key is taken, possible only where the caller said so.
-pub fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
+/// Inserts an instance. `false`: its id or activation key is taken.
+pub fn insert_unless_taken(row: &InstanceRow, now: Timestamp) -> bool {
     let state = codec::encode_state(&row.instance.state);
-    let mut batch = Batch::default();
-    push_insert(&mut batch, row, &state, now, may_be_taken);
-    batch.run().is_done
+    INSERT_UNLESS_TAKEN.run(&values(row, &state, now)) > 0
 }
 
-/// Adds the insertion of an instance; it decides where its id or activation key may be taken.
-pub fn push_insert<'a>(
-    batch: &mut Batch<'a>,
-    row: &'a InstanceRow,
-    state: &'a [u8],
-    now: Timestamp,
-    may_be_taken: bool,
-) {
-    let args = insert_args(row, state, now);
-    match (&row.schedule_id, &row.parent) {
-        (Some(schedule), _) => {
-            let mut args = args.to_vec();
-            args.push(Arg::Uuid(schedule));
-            batch.push(&INSERT_SCHEDULED, &args);
-        }
-        (None, Some(parent)) => {
-            let mut args = args.to_vec();
-            args.extend([Arg::Uuid(&parent.instance), Arg::uuid(parent.bookmark.as_ref())]);
-            batch.push(&INSERT_CHILD, &args);
-        }
-        (None, None) => batch.push(if may_be_taken { &INSERT_UNLESS_TAKEN } else { &INSERT }, &args),
-    }
+/// Inserts an instance whose id and activation key nobody has.
+pub fn insert(writer: &mut Writer, row: &InstanceRow, now: Timestamp) {
+    let state = codec::encode_state(&row.instance.state);
+    writer.insert(&ROW, &values(row, &state, now));
 }
 
-fn insert_args<'a>(row: &'a InstanceRow, state: &'a [u8], now: Timestamp) -> [Arg<'a>; INSERT_TYPES.len()] {
+fn values<'a>(row: &'a InstanceRow, state: &'a [u8], now: Timestamp) -> [Arg<'a>; 21] {
     let instance = &row.instance;
+    let parent = row.parent.as_ref();
     [
         Arg::Uuid(&instance.id),
         Arg::Uuid(&row.definition_version_id),
@@ -248,6 +228,9 @@ fn insert_args<'a>(row: &'a InstanceRow, state: &'a [u8], now: Timestamp) -> [Ar
         Arg::Object(&instance.variables),
         Arg::Object(&instance.input),
         output(instance),
+        Arg::uuid(row.schedule_id.as_ref()),
+        Arg::uuid(parent.map(|parent| &parent.instance)),
+        Arg::uuid(parent.and_then(|parent| parent.bookmark.as_ref())),
     ]
 }
 
@@ -260,83 +243,43 @@ fn finished_at(sub_status: SubStatus, now: Timestamp) -> Option<Timestamp> {
     matches!(sub_status, SubStatus::Finished | SubStatus::Cancelled).then_some(now)
 }
 
-const UPDATE_TYPES: &[Type] =
-    &[Type::Text, Type::Text, Type::Integer, Type::Timestamp, Type::Timestamp, Type::Bytea, Type::Uuid];
+static CHANGES: Columns = Columns::of(
+    c"instances",
+    &[
+        (c"id", Type::Uuid),
+        (c"status", Type::Text),
+        (c"sub_status", Type::Text),
+        (c"incident_count", Type::Integer),
+        (c"updated_at", Type::Timestamp),
+        (c"finished_at", Type::Timestamp),
+        (c"state", Type::Bytea),
+        (c"variables", Type::Jsonb),
+        (c"output", Type::Jsonb),
+        (c"name", Type::Text),
+        (c"correlation_id", Type::Text),
+        (c"activation_key", Type::Text),
+    ],
+);
 
-const UPDATE_ALL_TYPES: &[Type] = &[
-    Type::Text,
-    Type::Text,
-    Type::Integer,
-    Type::Timestamp,
-    Type::Timestamp,
-    Type::Bytea,
-    Type::Boolean,
-    Type::Jsonb,
-    Type::Boolean,
-    Type::Jsonb,
-    Type::Text,
-    Type::Text,
-    Type::Text,
-    Type::Uuid,
-];
-
-macro_rules! update {
-    ($more:literal) => {
-        concat!(
-            "UPDATE workflow.instances i SET status = ?, sub_status = ?, incident_count = ?, updated_at = ?, \
-                 finished_at = ?, state = ?",
-            $more,
-            " WHERE i.id = ?"
-        )
-    };
-}
-
-static UPDATE: Part = Part { name: "updated", sql: update!(""), types: UPDATE_TYPES, decides: false };
-// A CASE that takes the old value keeps its toasted form: a large variable that did not change is not
-// written again.
-static UPDATE_ALL: Part = Part {
-    name: "updated",
-    sql: update!(
-        ", variables = CASE WHEN ? THEN ? ELSE i.variables END, output = CASE WHEN ? THEN ? ELSE i.output END, \
-         name = ?, correlation_id = ?, activation_key = ?"
-    ),
-    types: UPDATE_ALL_TYPES,
-    decides: false,
-};
-
-/// Adds the update of what a burst changed in a locked instance. `key_before` is the activation key that the row has.
-pub fn push_update<'a>(
-    batch: &mut Batch<'a>,
-    row: &'a InstanceRow,
-    state: &'a [u8],
-    changed: &Changed,
-    key_before: Option<&str>,
-    now: Timestamp,
-) {
+/// Writes what a burst changed in a locked instance. `key_before` is the activation key that the row has.
+pub fn update(writer: &mut Writer, row: &InstanceRow, changed: &Changed, key_before: Option<&str>, now: Timestamp) {
     let instance = &row.instance;
-    let mut args = vec![
-        Arg::Text(instance.sub_status.status().name()),
-        Arg::Text(instance.sub_status.name()),
-        Arg::Integer(instance.incident_count as i32),
-        Arg::Timestamp(now),
-        Arg::time(finished_at(instance.sub_status, now)),
-        Arg::Bytea(state),
+    let key = row.activation_key.as_deref();
+    let state = codec::encode_state(&instance.state);
+    let values = [
+        Some(Arg::Text(instance.sub_status.status().name())),
+        Some(Arg::Text(instance.sub_status.name())),
+        Some(Arg::Integer(instance.incident_count as i32)),
+        Some(Arg::Timestamp(now)),
+        Some(Arg::time(finished_at(instance.sub_status, now))),
+        Some(Arg::Bytea(&state)),
+        changed.variables.then_some(Arg::Object(&instance.variables)),
+        changed.output.then_some(output(instance)),
+        changed.name.then_some(Arg::text(instance.name.as_deref())),
+        changed.correlation_id.then_some(Arg::text(instance.correlation_id.as_deref())),
+        (key != key_before).then_some(Arg::text(key)),
     ];
-    let same_key = row.activation_key.as_deref() == key_before;
-    let is_small = same_key && !changed.variables && !changed.output && !changed.name && !changed.correlation_id;
-    if !is_small {
-        args.extend([
-            Arg::Boolean(changed.variables),
-            if changed.variables { Arg::Object(&instance.variables) } else { Arg::Null },
-            Arg::Boolean(changed.output),
-            if changed.output { output(instance) } else { Arg::Null },
-            Arg::text(instance.name.as_deref()),
-            Arg::text(instance.correlation_id.as_deref()),
-            Arg::text(row.activation_key.as_deref()),
-        ]);
-    }
-    args.push(Arg::Uuid(&instance.id));
-    batch.push(if is_small { &UPDATE } else { &UPDATE_ALL }, &args);
+    writer.update(&CHANGES, Arg::Uuid(&instance.id), &values);
 }
 
 static HOLDER: Statement = Statement::new("SELECT id FROM workflow.instances WHERE activation_key = $1", &[Type::Text]);

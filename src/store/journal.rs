@@ -4,43 +4,28 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 use workflow_engine::journal::{self, Event, EventKind};
 
+use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
-use crate::store::batch::{Batch, Part};
 
 /// Events that one row holds at the most.
 const EVENTS_PER_ROW: usize = 1000;
 
-static PART: Part = Part {
-    name: "logged",
-    sql: "INSERT INTO workflow.execution_log (instance_id, seq, created_at, events) SELECT ?, ?, ?, ? FROM {decides}",
-    types: &[Type::Uuid, Type::Integer, Type::Timestamp, Type::Bytea],
-    decides: false,
-};
-static INSERT: Statement = Statement::new(
-    "INSERT INTO workflow.execution_log (instance_id, seq, created_at, events) VALUES ($1, $2, $3, $4)",
-    &[Type::Uuid, Type::Integer, Type::Timestamp, Type::Bytea],
+static ROW: Columns = Columns::of(
+    c"execution_log",
+    &[
+        (c"instance_id", Type::Uuid),
+        (c"seq", Type::Integer),
+        (c"created_at", Type::Timestamp),
+        (c"events", Type::Bytea),
+    ],
 );
 
-/// Adds the first row of a burst's events.
-pub fn push<'a>(batch: &mut Batch<'a>, instance: &'a Uuid, seq: u32, packed: &'a [u8], now: Timestamp) {
-    batch.push(&PART, &[Arg::Uuid(instance), Arg::Integer(seq as i32), Arg::Timestamp(now), Arg::Bytea(packed)]);
-}
-
-/// The events that the first row holds, packed, and those that are left.
-pub fn split(events: &[Event]) -> (Vec<u8>, &[Event]) {
-    let (first, rest) = events.split_at(events.len().min(EVENTS_PER_ROW));
-    (journal::encode(first), rest)
-}
-
 /// Writes the events of a burst from row `seq` on.
-pub fn append(instance: Uuid, seq: u32, events: &[Event], now: Timestamp) {
+pub fn append(writer: &mut Writer, instance: &Uuid, seq: u32, events: &[Event], now: Timestamp) {
     for (next, chunk) in (seq..).zip(events.chunks(EVENTS_PER_ROW)) {
-        INSERT.run(&[
-            Arg::Uuid(&instance),
-            Arg::Integer(next as i32),
-            Arg::Timestamp(now),
-            Arg::Bytea(&journal::encode(chunk)),
-        ]);
+        let packed = journal::encode(chunk);
+        let values = [Arg::Uuid(instance), Arg::Integer(next as i32), Arg::Timestamp(now), Arg::Bytea(&packed)];
+        writer.insert(&ROW, &values);
     }
 }
 

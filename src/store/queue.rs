@@ -9,11 +9,16 @@ use uuid::Uuid;
 use workflow_engine::bookmark::Bookmark;
 use workflow_engine::stimulus;
 
+use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::bookmarks::hash_of;
 use crate::store::matching::Filter;
 use crate::store::owners::Owner;
 use crate::wake;
+
+mod key;
+
+use key::{key_of_bookmark, key_of_filter, shape_of};
 
 /// A stimulus that is kept.
 #[derive(Clone, Debug)]
@@ -36,82 +41,11 @@ pub struct Item {
     pub is_deferred: bool,
 }
 
-/// Bits of a shape, in the order in which a key is made.
-const BOOKMARK: i32 = 1;
-const INSTANCE: i32 = 2;
-const EXECUTION: i32 = 4;
-const HASH: i32 = 8;
-const NAME: i32 = 16;
-const CORRELATION: i32 = 32;
-const TYPE: i32 = 64;
-const ACTIVITY: i32 = 128;
+static ITEMS: Columns = Columns::of(c"bookmark_queue", &[(c"id", Type::Uuid)]);
 
-/// FNV-1a: stored, so it must never change.
-struct Key(u64);
-
-impl Key {
-    fn new(shape: i32) -> Self {
-        Self(0xcbf2_9ce4_8422_2325).with(&shape.to_be_bytes())
-    }
-
-    fn with(mut self, bytes: &[u8]) -> Self {
-        for byte in bytes.iter().chain(&[0xFF]) {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-        self
-    }
-
-    fn value(self) -> i64 {
-        self.0.cast_signed()
-    }
-}
-
-fn shape_of(filter: &Filter) -> i32 {
-    let bit = |is_set: bool, bit: i32| if is_set { bit } else { 0 };
-    bit(filter.bookmark_id.is_some(), BOOKMARK)
-        | bit(filter.instance_id.is_some(), INSTANCE)
-        | bit(filter.activity_instance_id.is_some(), EXECUTION)
-        // With an execution there are two hashes, so the key leaves them to the final check.
-        | bit(!filter.hashes.is_empty() && filter.activity_instance_id.is_none(), HASH)
-        | bit(filter.name.is_some(), NAME)
-        | bit(filter.correlation_id.is_some(), CORRELATION)
-        | bit(filter.activity_type.is_some(), TYPE)
-        | bit(filter.activity_id.is_some(), ACTIVITY)
-}
-
-fn key_of_filter(filter: &Filter, shape: i32) -> i64 {
-    let mut key = Key::new(shape);
-    for id in [&filter.bookmark_id, &filter.instance_id, &filter.activity_instance_id].into_iter().flatten() {
-        key = key.with(id.as_bytes());
-    }
-    if shape & HASH != 0 {
-        key = key.with(&filter.hashes[0]);
-    }
-    for text in [&filter.name, &filter.correlation_id, &filter.activity_type, &filter.activity_id].into_iter().flatten()
-    {
-        key = key.with(text.as_bytes());
-    }
-    key.value()
-}
-
-fn key_of_bookmark(bookmark: &Bookmark, instance: Uuid, correlation_id: Option<&str>, shape: i32) -> Option<i64> {
-    let parts: [(i32, Option<&[u8]>); 8] = [
-        (BOOKMARK, Some(bookmark.id.as_bytes())),
-        (INSTANCE, Some(instance.as_bytes())),
-        (EXECUTION, Some(bookmark.activity_instance_id.as_bytes())),
-        (HASH, Some(&bookmark.hash)),
-        (NAME, Some(bookmark.name.as_bytes())),
-        (CORRELATION, correlation_id.map(str::as_bytes)),
-        (TYPE, Some(bookmark.activity_type.as_bytes())),
-        (ACTIVITY, Some(bookmark.activity_id.as_bytes())),
-    ];
-    let mut key = Key::new(shape);
-    for (bit, bytes) in parts {
-        if shape & bit != 0 {
-            key = key.with(bytes?);
-        }
-    }
-    Some(key.value())
+/// Whether anything is in the queue, in this command's view.
+pub fn has_any(writer: &mut Writer) -> bool {
+    !writer.is_empty(&ITEMS)
 }
 
 // A loose index scan: one descent per shape that is there.

@@ -4,31 +4,26 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::execution::NewTask;
 
+use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
-use crate::store::batch::{Batch, Part};
 
-const INSERT_TYPES: &[Type] =
-    &[Type::Uuid, Type::Uuid, Type::Timestamp, Type::Text, Type::Text, Type::Text, Type::Jsonb];
-
-static INSERT: Part = Part {
-    name: "opened",
-    sql: "INSERT INTO workflow.tasks (id, instance_id, created_at, activity_id, name, status, correlation_id, payload) \
-          SELECT ?, ?, ?, ?, ?, 'Open', ?, ? FROM {decides}",
-    types: INSERT_TYPES,
-    decides: false,
-};
-static INSERT_ALONE: Statement = Statement::new(
-    "INSERT INTO workflow.tasks (id, instance_id, created_at, activity_id, name, status, correlation_id, payload) \
-     VALUES ($1, $2, $3, $4, $5, 'Open', $6, $7)",
-    INSERT_TYPES,
+static ROW: Columns = Columns::of(
+    c"tasks",
+    &[
+        (c"id", Type::Uuid),
+        (c"instance_id", Type::Uuid),
+        (c"created_at", Type::Timestamp),
+        (c"activity_id", Type::Text),
+        (c"name", Type::Text),
+        (c"status", Type::Text),
+        (c"correlation_id", Type::Text),
+        (c"payload", Type::Jsonb),
+    ],
 );
-static COMPLETE: Part = Part {
-    name: "completed",
-    sql: "UPDATE workflow.tasks SET status = 'Completed', completed_at = ?, result = ? WHERE id = ?",
-    types: &[Type::Timestamp, Type::Jsonb, Type::Uuid],
-    decides: false,
-};
-// Not by status = 'Open': the planner would take the partial index of the inbox for it, and read all of it.
+static COMPLETION: Columns = Columns::of(
+    c"tasks",
+    &[(c"id", Type::Uuid), (c"status", Type::Text), (c"completed_at", Type::Timestamp), (c"result", Type::Jsonb)],
+);
 // Whatever is still open but has no bookmark any more was cancelled.
 static CLOSE_ORPHANS: Statement = Statement::new(
     "UPDATE workflow.tasks t SET status = 'Cancelled', completed_at = $2 WHERE t.instance_id = $1 AND t.completed_at IS NULL \
@@ -42,45 +37,24 @@ static CORRELATE: Statement = Statement::new(
 static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_task', $1)", &[Type::Text]);
 
 /// Opens a task.
-pub fn insert(task: &NewTask, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
-    INSERT_ALONE.run(&arguments(task, instance, correlation_id, now));
-}
-
-/// Adds the opening of a task, if there is room.
-pub fn push_insert<'a>(
-    batch: &mut Batch<'a>,
-    task: &'a NewTask,
-    instance: &'a Uuid,
-    correlation_id: Option<&'a str>,
-    now: Timestamp,
-) -> bool {
-    let has_room = batch.has_room_for(&INSERT);
-    if has_room {
-        batch.push(&INSERT, &arguments(task, instance, correlation_id, now));
-    }
-    has_room
-}
-
-fn arguments<'a>(
-    task: &'a NewTask,
-    instance: &'a Uuid,
-    correlation_id: Option<&'a str>,
-    now: Timestamp,
-) -> [Arg<'a>; 7] {
-    [
+pub fn insert(writer: &mut Writer, task: &NewTask, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
+    let values = [
         Arg::Uuid(&task.bookmark_id),
         Arg::Uuid(instance),
         Arg::Timestamp(now),
         Arg::Text(&task.activity_id),
         Arg::Text(&task.name),
+        Arg::Text("Open"),
         Arg::text(correlation_id),
         Arg::json(task.payload.as_ref()),
-    ]
+    ];
+    writer.insert(&ROW, &values);
 }
 
-/// Adds the closing of a task with its result.
-pub fn push_complete<'a>(batch: &mut Batch<'a>, id: &'a Uuid, result: Option<&'a Value>, now: Timestamp) {
-    batch.push(&COMPLETE, &[Arg::Timestamp(now), Arg::json(result), Arg::Uuid(id)]);
+/// Closes a task with its result.
+pub fn complete(writer: &mut Writer, id: &Uuid, result: Option<&Value>, now: Timestamp) {
+    let values = [Some(Arg::Text("Completed")), Some(Arg::Timestamp(now)), Some(Arg::json(result))];
+    writer.update(&COMPLETION, Arg::Uuid(id), &values);
 }
 
 /// Announces a new task to whoever listens.

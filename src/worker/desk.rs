@@ -321,6 +321,10 @@ fn note_death(fire: &Fire, counts: bool) {
     if fire.kind == FireKind::Command {
         return;
     }
+    // Whoever is ended to make room for a statement is not to blame for it, and neither is what they fired.
+    if shared::with(|board| board.database(process::database()).is_some_and(|place| place.blocked_by != 0)) {
+        return;
+    }
     let id = Uuid::from_bytes(fire.id);
     let noted = process::transaction(|| {
         // It may have been ended to drop the extension.

@@ -61,7 +61,7 @@ pub enum Type {
 }
 
 impl Type {
-    pub(super) fn oid(self) -> pg_sys::Oid {
+    pub(in crate::pg) fn oid(self) -> pg_sys::Oid {
         match self {
             Self::Uuid => pg_sys::UUIDOID,
             Self::UuidArray => pg_sys::UUIDARRAYOID,

@@ -10,12 +10,17 @@ use crate::pg::spi::Timestamp;
 
 /// One row; columns are read in order.
 pub struct Row<'a> {
-    pub(super) values: &'a [pg_sys::Datum],
-    pub(super) nulls: &'a [bool],
-    pub(super) next: usize,
+    values: &'a [pg_sys::Datum],
+    nulls: &'a [bool],
+    next: usize,
 }
 
-impl Row<'_> {
+impl<'a> Row<'a> {
+    /// A row of these columns.
+    pub(in crate::pg) fn new(values: &'a [pg_sys::Datum], nulls: &'a [bool]) -> Self {
+        Self { values, nulls, next: 0 }
+    }
+
     pub(in crate::pg) fn datum(&mut self) -> Option<pg_sys::Datum> {
         let i = self.next;
         self.next += 1;

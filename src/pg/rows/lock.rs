@@ -1,0 +1,144 @@
+//! Rows read and locked by key, without a plan.
+
+use pgrx::pg_sys::{self, Datum};
+
+use super::{Columns, find, key_scan};
+use crate::pg::error::{PgError, unwind};
+use crate::pg::role;
+use crate::pg::spi::{Arg, Row};
+
+/// What is done about a row that somebody else has locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// It is waited for.
+    Block,
+    /// It counts as missing.
+    Skip,
+}
+
+/// Reads the row with this key, if there is one.
+pub fn read<T>(columns: &'static Columns, key: Arg<'_>, read: impl FnOnce(&mut Row<'_>) -> T) -> Option<T> {
+    in_table(columns, pg_sys::AccessShareLock, |table| {
+        // SAFETY: the tuple is pinned until the scan ends.
+        unsafe {
+            let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
+            let scan = key_scan(table, columns, key, snapshot);
+            let tuple = pg_sys::systable_getnext(scan);
+            let found = (!tuple.is_null()).then(|| deform(table, columns, tuple, read));
+            pg_sys::systable_endscan(scan);
+            pg_sys::UnregisterSnapshot(snapshot);
+            found
+        }
+    })
+}
+
+/// Locks the row with this key and reads it, if there is one: `SELECT … FOR NO KEY UPDATE`.
+///
+/// Where it was changed while its lock was waited for, the new version is looked for by the key, which never changes;
+/// above READ COMMITTED that is a serialization failure (40001).
+pub fn lock<T>(columns: &'static Columns, key: Arg<'_>, wait: Wait, read: impl FnOnce(&mut Row<'_>) -> T) -> Option<T> {
+    in_table(columns, pg_sys::RowShareLock, |table| {
+        // SAFETY: takes a C string, raises.
+        unsafe {
+            pg_sys::PreventCommandIfReadOnly(c"SELECT FOR NO KEY UPDATE".as_ptr());
+            pg_sys::PreventCommandIfParallelMode(c"SELECT FOR NO KEY UPDATE".as_ptr());
+        }
+        loop {
+            match attempt(table, columns, key, wait) {
+                Attempt::Locked { mut tuple, buffer } => {
+                    // SAFETY: the buffer is pinned until its tuple has been read.
+                    return unsafe {
+                        let found = deform(table, columns, &mut tuple, read);
+                        pg_sys::ReleaseBuffer(buffer);
+                        Some(found)
+                    };
+                }
+                Attempt::Missing => return None,
+                Attempt::Changed => {}
+            }
+        }
+    })
+}
+
+/// Locks the table for what [`lock`] does, until the transaction ends.
+pub fn lock_table(columns: &'static Columns) {
+    in_table(columns, pg_sys::RowShareLock, |_| ());
+}
+
+enum Attempt {
+    Locked { tuple: pg_sys::HeapTupleData, buffer: pg_sys::Buffer },
+    Missing,
+    Changed,
+}
+
+/// Finds the row as it is now, and locks that version of it.
+fn attempt(table: pg_sys::Relation, columns: &'static Columns, key: Arg<'_>, wait: Wait) -> Attempt {
+    let policy = match wait {
+        Wait::Block => pg_sys::LockWaitPolicy::LockWaitBlock,
+        Wait::Skip => pg_sys::LockWaitPolicy::LockWaitSkip,
+    };
+    // SAFETY: the scan ends before the lock is waited for; heap_lock_tuple fills the tuple and pins its buffer.
+    unsafe {
+        let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
+        let scan = key_scan(table, columns, key, snapshot);
+        let found = pg_sys::systable_getnext(scan);
+        let place = (!found.is_null()).then(|| (*found).t_self);
+        pg_sys::systable_endscan(scan);
+        pg_sys::UnregisterSnapshot(snapshot);
+        let Some(place) = place else { return Attempt::Missing };
+        let mut tuple = pg_sys::HeapTupleData { t_self: place, ..Default::default() };
+        let mut buffer = pg_sys::InvalidBuffer as pg_sys::Buffer;
+        let mut failure = std::mem::zeroed::<pg_sys::TM_FailureData>();
+        let command = pg_sys::GetCurrentCommandId(true);
+        let mode = pg_sys::LockTupleMode::LockTupleNoKeyExclusive;
+        let result = pg_sys::heap_lock_tuple(table, &mut tuple, command, mode, policy, true, &mut buffer, &mut failure);
+        if result == pg_sys::TM_Result::TM_Ok {
+            return Attempt::Locked { tuple, buffer };
+        }
+        pg_sys::ReleaseBuffer(buffer);
+        match result {
+            pg_sys::TM_Result::TM_WouldBlock => Attempt::Missing,
+            pg_sys::TM_Result::TM_Updated | pg_sys::TM_Result::TM_Deleted => {
+                if pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 {
+                    unwind(PgError::new("40001", "could not serialize access due to concurrent update"));
+                }
+                Attempt::Changed
+            }
+            other => unwind(PgError::new("XX000", format!("locking a row ended with result {other}"))),
+        }
+    }
+}
+
+/// Opens the table and closes it; its lock stays.
+fn in_table<T>(columns: &'static Columns, lock: u32, body: impl FnOnce(pg_sys::Relation) -> T) -> T {
+    let id = find(columns, role::schema());
+    // SAFETY: gives an open table or raises; it is closed after use.
+    unsafe {
+        let table = pg_sys::table_open(id, lock as i32);
+        columns.settle(id, table);
+        let result = body(table);
+        pg_sys::table_close(table, pg_sys::NoLock as i32);
+        result
+    }
+}
+
+/// Reads the columns of a tuple in the order in which they are declared.
+unsafe fn deform<T>(
+    table: pg_sys::Relation,
+    columns: &'static Columns,
+    tuple: pg_sys::HeapTuple,
+    read: impl FnOnce(&mut Row<'_>) -> T,
+) -> T {
+    // SAFETY: the arrays have room for the table's columns, and the numbers are columns of it.
+    unsafe {
+        let descriptor = (*table).rd_att;
+        let count = (*descriptor).natts as usize;
+        let (mut values, mut nulls) = (vec![Datum::null(); count], vec![false; count]);
+        pg_sys::heap_deform_tuple(tuple, descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
+        let place = columns.place.borrow();
+        let (values, nulls): (Vec<Datum>, Vec<bool>) =
+            place.numbers.iter().map(|number| *number as usize - 1).map(|at| (values[at], nulls[at])).unzip();
+        drop(place);
+        read(&mut Row::new(&values, &nulls))
+    }
+}

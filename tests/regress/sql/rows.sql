@@ -1,0 +1,102 @@
+-- The engine writes its rows without plans of SQL. What a DBA does to the tables holds all the same.
+SELECT wf_define('{"definitionId": "claim", "variables": {"Notes": [], "Note": null, "Report": null}, "root": [
+    {"type": "SetVariable", "variable": "Report", "value": {"input": "report"}},
+    {"type": "While", "condition": true, "body": [
+        {"id": "note", "type": "RunTask", "taskName": "Note", "result": {"var": "Note"}},
+        {"type": "SetVariable", "variable": "Notes", "value": {"js": "getNotes().concat([getNote()])"}},
+        {"type": "If", "condition": {"js": "getNotes().length >= 40"}, "then": {"type": "Finish"}}]}]}') \g /dev/null
+
+-- Row triggers see what is written, and may change it. They have the rights of the extension's owner, and no schemas
+-- but pg_catalog in their path.
+CREATE TABLE audit (what text, task text, status text);
+CREATE FUNCTION audited() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO public.audit VALUES (lower(TG_OP), NEW.name, NEW.status);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER audited AFTER INSERT OR UPDATE ON workflow.tasks FOR EACH ROW EXECUTE FUNCTION audited();
+CREATE FUNCTION stamped() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.result := jsonb_build_object('stamped', NEW.result);
+    RETURN NEW;
+END $$;
+CREATE TRIGGER stamped BEFORE UPDATE ON workflow.tasks FOR EACH ROW EXECUTE FUNCTION stamped();
+SELECT wf_start('claim', '{"report": "short"}') AS claim \gset
+SELECT task_id AS task FROM workflow.open_tasks \gset
+SELECT sub_status FROM wf_complete_task(:'task', '"seen"');
+SELECT * FROM audit;
+SELECT status, result FROM workflow.tasks WHERE id = :'task';
+
+-- An error in a trigger is an error of the call, and nothing of the call is left.
+CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'tasks are closed' USING ERRCODE = 'TK001';
+END $$;
+CREATE TRIGGER refused BEFORE INSERT ON workflow.tasks FOR EACH ROW EXECUTE FUNCTION refused();
+\set VERBOSITY terse
+SELECT wf_start('claim', '{"report": "short"}');
+\set VERBOSITY default
+SELECT count(*) AS instances FROM workflow.instance_list;
+DROP TRIGGER refused ON workflow.tasks;
+DROP TRIGGER stamped ON workflow.tasks;
+
+-- A trigger that waits for the end of the transaction runs then.
+CREATE FUNCTION deferred() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE NOTICE 'task % at the end of the transaction', NEW.status;
+    RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER deferred AFTER INSERT ON workflow.tasks DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION deferred();
+BEGIN;
+SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '"noted"');
+SELECT 'before the end' AS now;
+COMMIT;
+DROP TRIGGER deferred ON workflow.tasks;
+DROP TRIGGER audited ON workflow.tasks;
+DROP TABLE audit;
+
+-- A foreign key of one's own on an instance.
+CREATE TABLE claims (id integer PRIMARY KEY, instance uuid REFERENCES workflow.instances ON DELETE CASCADE);
+INSERT INTO claims SELECT 1, wf_start('claim', '{"report": "short"}');
+\set VERBOSITY terse
+INSERT INTO claims VALUES (2, '00000000-0000-7000-8000-000000000000');
+\set VERBOSITY default
+DROP TABLE claims;
+
+-- Many versions of a row: most are heap-only, those for which a page has no room are not. Each is found by every index.
+-- What is large and does not change is not written again.
+SELECT wf_start('claim', jsonb_build_object('report', repeat('a long report ', 20000)), correlation_id => 'large') AS large \gset
+DO $$
+DECLARE
+    task uuid;
+BEGIN
+    FOR i IN 1..39 LOOP
+        SELECT task_id INTO STRICT task FROM workflow.open_tasks WHERE correlation_id = 'large';
+        PERFORM wf_complete_task(task, to_jsonb(repeat('note ', 40 * i)));
+    END LOOP;
+END $$;
+SELECT sub_status, jsonb_array_length(variables -> 'Notes') AS notes, length(variables ->> 'Report') AS report
+FROM workflow.instance_list WHERE instance_id = :'large';
+CREATE EXTENSION amcheck;
+SELECT c.relname, bt_index_check(c.oid, heapallindexed => true)
+FROM pg_class AS c JOIN pg_am AS a ON a.oid = c.relam AND a.amname = 'btree'
+WHERE c.relnamespace = 'workflow'::regnamespace AND c.relkind = 'i'
+  AND c.relname ~ '^(instances|bookmarks|tasks|execution_log)_'
+ORDER BY c.relname COLLATE "C";
+SET enable_seqscan = off;
+SELECT count(*) FROM workflow.instances WHERE correlation_id = 'large';
+SELECT count(*), count(DISTINCT instance_id) AS instances FROM workflow.tasks WHERE instance_id = :'large';
+RESET enable_seqscan;
+
+-- The inbox of one name, oldest first, is one descent of an index.
+EXPLAIN (COSTS OFF) SELECT created_at FROM workflow.bookmarks
+WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND payload ->> 'TaskName' = 'Note' ORDER BY created_at LIMIT 10;
+
+-- A column that is not what it should be is never written.
+BEGIN;
+ALTER TABLE workflow.tasks ALTER COLUMN status TYPE varchar;
+\set VERBOSITY terse
+SELECT wf_start('claim', '{"report": "short"}');
+\set VERBOSITY default
+ROLLBACK;
+DROP EXTENSION amcheck;

@@ -8,13 +8,12 @@ use uuid::Uuid;
 use workflow_engine::Bookmark;
 use workflow_engine::execution::{self, activity_instance_id};
 use workflow_engine::instance::{Given, Instance, SubStatus};
-use workflow_engine::journal::{Event, EventKind};
 use workflow_engine::program::{Activation, NodeIx};
 use workflow_engine::stimulus;
 
 use crate::access::{self, Privilege};
 use crate::error;
-use crate::pg::error::{notice, warning};
+use crate::pg::error::notice;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, role, rows};
 use crate::program::{self, Compiled};
@@ -23,11 +22,14 @@ use crate::run::{Session, activation_key, resume, tell_how_to_fire};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::definitions::DefinitionRow;
 use crate::store::instances::{self, InstanceRow};
+use crate::store::owners;
 use crate::store::triggers::TriggerRow;
-use crate::store::{journal, owners};
 
+mod refusal;
 mod version;
 
+pub use refusal::journal_refusal;
+use refusal::{note_misfit, note_refusal};
 pub use version::version_for_child;
 
 /// Name of the bookmark of an instance that was created and waits for its owner's session to start it.
@@ -366,38 +368,4 @@ pub fn pending(
         execution::start(program, instance, trigger.as_deref(), stimulus.as_ref(), host, limits)
     })?;
     Ok(())
-}
-
-fn note_refusal(session: &Session, row: &InstanceRow, compiled: &Compiled, trigger: &TriggerRow) {
-    let holder = instances::holder(&key_of(row, compiled));
-    let data = json!({ "definition_id": row.definition_id, "running_instance_id": holder });
-    journal_refusal(session, row.instance.id, trigger, data);
-}
-
-/// What a stimulus brought is not what the definition asks for: whoever sent it did not ask for this start.
-fn note_misfit(session: &Session, id: Uuid, compiled: &Compiled, trigger: &TriggerRow, error: &PgError) {
-    let data = json!({
-        "definition_id": compiled.row.definition_id,
-        "sqlstate": error.sqlstate,
-        "message": error.message,
-        "detail": error.detail,
-    });
-    journal_refusal(session, id, trigger, data);
-    warning(PgError {
-        message: format!("trigger \"{}\" could not start: {}", trigger.activity_id, error.message),
-        ..error.clone()
-    });
-}
-
-/// Writes a refused start into the journal, under an instance id that was never used.
-pub fn journal_refusal(session: &Session, id: Uuid, trigger: &TriggerRow, data: Value) {
-    let event = Event {
-        kind: EventKind::StartRefused,
-        activity_id: trigger.activity_id.clone(),
-        activity_type: trigger.name.clone(),
-        activity_instance_id: None,
-        bookmark_id: None,
-        data: Some(workflow_engine::instance::Json(data)),
-    };
-    rows::write(|writer| journal::append(writer, &id, 0, &[event], session.timestamp()));
 }

@@ -1,0 +1,49 @@
+//! Starts that did not happen, in the journal.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+use workflow_engine::journal::{Event, EventKind};
+
+use super::key_of;
+use crate::pg::error::warning;
+use crate::pg::{PgError, rows};
+use crate::program::Compiled;
+use crate::run::Session;
+use crate::store::instances::{self, InstanceRow};
+use crate::store::journal;
+use crate::store::triggers::TriggerRow;
+
+/// An activation strategy refused what a stimulus would have started.
+pub(super) fn note_refusal(session: &Session, row: &InstanceRow, compiled: &Compiled, trigger: &TriggerRow) {
+    let holder = instances::holder(&key_of(row, compiled));
+    let data = json!({ "definition_id": row.definition_id, "running_instance_id": holder });
+    journal_refusal(session, row.instance.id, trigger, data);
+}
+
+/// What a stimulus brought is not what the definition asks for: whoever sent it did not ask for this start.
+pub(super) fn note_misfit(session: &Session, id: Uuid, compiled: &Compiled, trigger: &TriggerRow, error: &PgError) {
+    let data = json!({
+        "definition_id": compiled.row.definition_id,
+        "sqlstate": error.sqlstate,
+        "message": error.message,
+        "detail": error.detail,
+    });
+    journal_refusal(session, id, trigger, data);
+    warning(PgError {
+        message: format!("trigger \"{}\" could not start: {}", trigger.activity_id, error.message),
+        ..error.clone()
+    });
+}
+
+/// Writes a refused start into the journal, under an instance id that was never used.
+pub fn journal_refusal(session: &Session, id: Uuid, trigger: &TriggerRow, data: Value) {
+    let event = Event {
+        kind: EventKind::StartRefused,
+        activity_id: trigger.activity_id.clone(),
+        activity_type: trigger.name.clone(),
+        activity_instance_id: None,
+        bookmark_id: None,
+        data: Some(workflow_engine::instance::Json(data)),
+    };
+    rows::write(|writer| journal::append(writer, &id, 0, &[event], session.timestamp()));
+}

@@ -130,6 +130,7 @@ impl Writer {
         unsafe {
             pg_sys::PreventCommandIfReadOnly(c"INSERT".as_ptr());
             pg_sys::PreventCommandIfParallelMode(c"INSERT".as_ptr());
+            pg_sys::CommandCounterIncrement();
             let estate = pg_sys::CreateExecutorState();
             let _within = Within::enter((*estate).es_query_cxt);
             (*estate).es_snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());

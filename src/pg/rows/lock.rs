@@ -38,10 +38,11 @@ pub fn read<T>(columns: &'static Columns, key: Arg<'_>, read: impl FnOnce(&mut R
 /// above READ COMMITTED that is a serialization failure (40001).
 pub fn lock<T>(columns: &'static Columns, key: Arg<'_>, wait: Wait, read: impl FnOnce(&mut Row<'_>) -> T) -> Option<T> {
     in_table(columns, pg_sys::RowShareLock, |table| {
-        // SAFETY: takes a C string, raises.
+        // SAFETY: takes a C string, raises. What the session did before is seen, as by any statement.
         unsafe {
             pg_sys::PreventCommandIfReadOnly(c"SELECT FOR NO KEY UPDATE".as_ptr());
             pg_sys::PreventCommandIfParallelMode(c"SELECT FOR NO KEY UPDATE".as_ptr());
+            pg_sys::CommandCounterIncrement();
         }
         loop {
             match attempt(table, columns, key, wait) {

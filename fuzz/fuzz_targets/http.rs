@@ -41,7 +41,7 @@ fn is_found(route: &Route, request: &Request) {
     let key = route.key();
     assert_eq!(Route::read(&key).as_ref(), Some(route), "{key}");
     let matches = route.matches(&request.segments).is_some();
-    let choice = choose(request, &[key.clone()]);
+    let choice = choose(request, std::slice::from_ref(&key));
     assert_eq!(matches, choice != Choice::NotFound, "{key}");
     if matches {
         let shape = key.split('|').next().unwrap_or_default();

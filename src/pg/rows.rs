@@ -100,7 +100,11 @@ impl Within {
     /// Makes a context the current one.
     fn enter(context: pg_sys::MemoryContext) -> Self {
         // SAFETY: a global of the backend's only thread.
-        unsafe { Self(std::mem::replace(&mut *(&raw mut pg_sys::CurrentMemoryContext), context)) }
+        unsafe {
+            let before = Self(pg_sys::CurrentMemoryContext);
+            pg_sys::CurrentMemoryContext = context;
+            before
+        }
     }
 }
 

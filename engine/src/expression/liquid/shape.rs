@@ -9,12 +9,16 @@ const MAX_NESTING: usize = 100;
 /// Conditions that the crate chains by nesting: `and`, `or`, `elsif` between two ends of blocks.
 const MAX_CHAIN: usize = 250;
 
-/// Checks length and nesting.
+/// What is read of a template before it is given up, in lengths of the longest one: tags that open inside each other are
+/// read again from each opening.
+const MAX_READ: usize = 2 * MAX_LENGTH;
+
+/// Checks length, nesting and numbers.
 pub(super) fn check(source: &str) -> Result<(), String> {
     if source.len() > MAX_LENGTH {
         return Err(format!("invalid Liquid: the template is longer than {} kB", MAX_LENGTH >> 10));
     }
-    let (mut blocks, mut chain) = (0usize, 0usize);
+    let (mut blocks, mut chain, mut read) = (0usize, 0usize, 0usize);
     let mut rest = source;
     while let Some(start) = rest.find('{') {
         let tag = &rest[start + 1..];
@@ -27,9 +31,9 @@ pub(super) fn check(source: &str) -> Result<(), String> {
             }
         };
         let inner = &tag[1..];
-        let length = inner.find(end).unwrap_or(inner.len());
-        let text = &inner[..length];
-        if brackets(text) > MAX_NESTING {
+        let text = until(inner, end);
+        read += text.len();
+        if read > MAX_READ || brackets(text) > MAX_NESTING {
             return Err(too_deep());
         }
         if end == "%}" {
@@ -38,8 +42,41 @@ pub(super) fn check(source: &str) -> Result<(), String> {
         if blocks > MAX_NESTING || chain > MAX_CHAIN {
             return Err(too_deep());
         }
-        // A quoted `%}` may end nothing: go on right after the start, so that no tag is overlooked.
+        numbers_fit(text)?;
+        // What looks like a tag may be text, in `raw` or in quotes: go on right after the start, so that none is overlooked.
         rest = inner;
+    }
+    Ok(())
+}
+
+/// What comes before the end of a tag. In quotes nothing ends; there are no escapes.
+fn until<'a>(inner: &'a str, end: &str) -> &'a str {
+    let bytes = inner.as_bytes();
+    let mut quote = None;
+    for (at, byte) in bytes.iter().enumerate() {
+        match quote {
+            Some(open) if open == *byte => quote = None,
+            Some(_) => {}
+            None if bytes[at..].starts_with(end.as_bytes()) => return &inner[..at],
+            None if matches!(byte, b'"' | b'\'') => quote = Some(*byte),
+            None => {}
+        }
+    }
+    inner
+}
+
+/// The parser takes whole numbers of 64 bits and panics at longer ones.
+fn numbers_fit(tag: &str) -> Result<(), String> {
+    for (i, piece) in tag.split(['"', '\'']).enumerate() {
+        // Every other piece is quoted, if the same quotes are used; one that is not is read as if it were not.
+        let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
+        for word in piece.split(|c| !is_word(c)).flat_map(|word| word.split("..")) {
+            let digits = word.strip_prefix('-').unwrap_or(word);
+            let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            if is_whole && word.parse::<i64>().is_err() && (i % 2 == 0 || tag.contains('\'') && tag.contains('"')) {
+                return Err(format!("invalid Liquid: the number {word} is too large"));
+            }
+        }
     }
     Ok(())
 }
@@ -84,5 +121,41 @@ mod tests {
         assert!(check(&"{% elsif a %}".repeat(300)).is_err());
         assert!(check(&" ".repeat(2 << 20)).is_err());
         assert!(check("[[[ {not} a tag {").is_ok());
+    }
+
+    #[test]
+    fn an_end_in_quotes_hides_no_nesting() {
+        let index = format!("{{{{ a{}{} }}}}", "[b[\"}}\"]".repeat(20_000), "]".repeat(20_000));
+        assert!(check(&index).is_err());
+        assert!(check(&format!("{{% if a == '%}}' {} %}}b{{% endif %}}", "or a ".repeat(300))).is_err());
+        assert!(check("{{ a['}}'] }} and {{ b[\"%}\"] }}").is_ok());
+    }
+
+    #[test]
+    fn tags_that_never_end_are_read_a_bounded_number_of_times() {
+        for open in ["{%", "{{", "{%'", "{{\""] {
+            assert!(check(&open.repeat((1 << 20) / open.len())).is_err(), "{open}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_64_bits() {
+        let long = "9".repeat(30);
+        for tag in [
+            "{{ N }}",
+            "{{ -N }}",
+            "{% for i in (1..N) %}",
+            "{{ a | plus: N }}",
+            "{% assign a = '%}' | plus: N %}",
+            "{{ a[N] }}",
+        ] {
+            let error = check(&tag.replace('N', &long)).expect_err(tag);
+            assert!(error.contains("is too large"), "{error}");
+        }
+        for text in
+            ["N", "{{ 'N' }}", "{{ \"N\" | size }}", "{{ aN }}", "{{ N.5 }}", "{{ 0.N }}", "{{ -9223372036854775808 }}"]
+        {
+            assert_eq!(check(&text.replace('N', &long)), Ok(()), "{text}");
+        }
     }
 }

@@ -71,10 +71,11 @@ fn numbers_fit(tag: &str) -> Result<(), String> {
         // Every other piece is quoted, if the same quotes are used; one that is not is read as if it were not.
         let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
         for word in piece.split(|c| !is_word(c)).flat_map(|word| word.split("..")) {
-            let digits = word.strip_prefix('-').unwrap_or(word);
+            // A minus next to the tag's brackets takes white space away.
+            let digits = word.trim_matches('-');
             let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-            if is_whole && word.parse::<i64>().is_err() && (i % 2 == 0 || tag.contains('\'') && tag.contains('"')) {
-                return Err(format!("invalid Liquid: the number {word} is too large"));
+            if is_whole && digits.parse::<i64>().is_err() && (i % 2 == 0 || tag.contains('\'') && tag.contains('"')) {
+                return Err(format!("invalid Liquid: the number {digits} is too large"));
             }
         }
     }
@@ -148,12 +149,13 @@ mod tests {
             "{{ a | plus: N }}",
             "{% assign a = '%}' | plus: N %}",
             "{{ a[N] }}",
+            "{{-N-}}",
         ] {
             let error = check(&tag.replace('N', &long)).expect_err(tag);
             assert!(error.contains("is too large"), "{error}");
         }
         for text in
-            ["N", "{{ 'N' }}", "{{ \"N\" | size }}", "{{ aN }}", "{{ N.5 }}", "{{ 0.N }}", "{{ -9223372036854775808 }}"]
+            ["N", "{{ 'N' }}", "{{ \"N\" | size }}", "{{ aN }}", "{{ N.5 }}", "{{ 0.N }}", "{{-9223372036854775807-}}"]
         {
             assert_eq!(check(&text.replace('N', &long)), Ok(()), "{text}");
         }

@@ -77,6 +77,17 @@ impl Columns {
     }
 }
 
+/// The types of columns, for a statement that has them as its parameters.
+pub const fn types<const N: usize>(columns: &[(&CStr, Type); N]) -> [Type; N] {
+    let mut types = [Type::Uuid; N];
+    let mut i = 0;
+    while i < N {
+        types[i] = columns[i].1;
+        i += 1;
+    }
+    types
+}
+
 /// Writes rows, as one command: it does not see what it has written itself.
 pub struct Writer {
     estate: *mut pg_sys::EState,
@@ -196,9 +207,11 @@ impl Writer {
             let mut recheck = version::recheck(self.estate);
             pg_sys::ExecSimpleRelationUpdate(open.info, self.estate, &mut recheck, old, new);
             pg_sys::EvalPlanQualEnd(&mut recheck);
+            if !is_tried {
+                return;
+            }
             let tuple = (*new.cast::<pg_sys::HeapTupleTableSlot>()).tuple;
-            let is_heap_only = u32::from((*(*tuple).t_data).t_infomask2) & pg_sys::HEAP_ONLY_TUPLE != 0;
-            if is_tried && !is_heap_only {
+            if u32::from((*(*tuple).t_data).t_infomask2) & pg_sys::HEAP_ONLY_TUPLE == 0 {
                 self.open(columns, true);
                 version::insert_index_entries(open.info, new, self.estate);
             }

@@ -1,5 +1,7 @@
 //! Instance rows. Whoever changes anything of an instance holds the lock that `lock` takes.
 
+use std::ffi::CStr;
+
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::Bookmark;
@@ -7,7 +9,7 @@ use workflow_engine::execution::Changed;
 use workflow_engine::instance::{Instance, SubStatus, codec};
 
 use crate::pg::error::unwind;
-use crate::pg::rows::{self, Columns, Wait, Writer};
+use crate::pg::rows::{self, Columns, Wait, Writer, types};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::owners::{self, Owner};
 
@@ -136,32 +138,30 @@ pub fn owner(id: Uuid) -> Option<(Uuid, Owner)> {
     OWNER.first(&[Arg::Uuid(&id)], |row| (row.get(), owners::by_id(row.get())))
 }
 
-static ROW: Columns = Columns::of(
-    c"instances",
-    &[
-        (c"id", Type::Uuid),
-        (c"definition_version_id", Type::Uuid),
-        (c"definition_id", Type::Text),
-        (c"version", Type::Integer),
-        (c"owner", Type::Integer),
-        (c"status", Type::Text),
-        (c"sub_status", Type::Text),
-        (c"incident_count", Type::Integer),
-        (c"created_at", Type::Timestamp),
-        (c"updated_at", Type::Timestamp),
-        (c"finished_at", Type::Timestamp),
-        (c"correlation_id", Type::Text),
-        (c"name", Type::Text),
-        (c"activation_key", Type::Text),
-        (c"state", Type::Bytea),
-        (c"variables", Type::Jsonb),
-        (c"input", Type::Jsonb),
-        (c"output", Type::Jsonb),
-        (c"schedule_id", Type::Uuid),
-        (c"parent_instance_id", Type::Uuid),
-        (c"parent_bookmark_id", Type::Uuid),
-    ],
-);
+const COLUMNS: [(&CStr, Type); 21] = [
+    (c"id", Type::Uuid),
+    (c"definition_version_id", Type::Uuid),
+    (c"definition_id", Type::Text),
+    (c"version", Type::Integer),
+    (c"owner", Type::Integer),
+    (c"status", Type::Text),
+    (c"sub_status", Type::Text),
+    (c"incident_count", Type::Integer),
+    (c"created_at", Type::Timestamp),
+    (c"updated_at", Type::Timestamp),
+    (c"finished_at", Type::Timestamp),
+    (c"correlation_id", Type::Text),
+    (c"name", Type::Text),
+    (c"activation_key", Type::Text),
+    (c"state", Type::Bytea),
+    (c"variables", Type::Jsonb),
+    (c"input", Type::Jsonb),
+    (c"output", Type::Jsonb),
+    (c"schedule_id", Type::Uuid),
+    (c"parent_instance_id", Type::Uuid),
+    (c"parent_bookmark_id", Type::Uuid),
+];
+static ROW: Columns = Columns::of(c"instances", &COLUMNS);
 // Waits for a transaction that is inserting the same id or activation key, and does nothing if it commits.
 static INSERT_UNLESS_TAKEN: Statement = Statement::new(
     "INSERT INTO workflow.instances (id, definition_version_id, definition_id, version, owner, status, sub_status, \
@@ -169,29 +169,7 @@ static INSERT_UNLESS_TAKEN: Statement = Statement::new(
          input, output, schedule_id, parent_instance_id, parent_bookmark_id) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) \
      ON CONFLICT DO NOTHING",
-    &[
-        Type::Uuid,
-        Type::Uuid,
-        Type::Text,
-        Type::Integer,
-        Type::Integer,
-        Type::Text,
-        Type::Text,
-        Type::Integer,
-        Type::Timestamp,
-        Type::Timestamp,
-        Type::Timestamp,
-        Type::Text,
-        Type::Text,
-        Type::Text,
-        Type::Bytea,
-        Type::Jsonb,
-        Type::Jsonb,
-        Type::Jsonb,
-        Type::Uuid,
-        Type::Uuid,
-        Type::Uuid,
-    ],
+    &types(&COLUMNS),
 );
 
 /// Inserts an instance. `false`: its id or activation key is taken.
@@ -206,7 +184,7 @@ pub fn insert(writer: &mut Writer, row: &InstanceRow, now: Timestamp) {
     writer.insert(&ROW, &values(row, &state, now));
 }
 
-fn values<'a>(row: &'a InstanceRow, state: &'a [u8], now: Timestamp) -> [Arg<'a>; 21] {
+fn values<'a>(row: &'a InstanceRow, state: &'a [u8], now: Timestamp) -> [Arg<'a>; COLUMNS.len()] {
     let instance = &row.instance;
     let parent = row.parent.as_ref();
     [

@@ -78,21 +78,26 @@ fn attempt(table: pg_sys::Relation, columns: &'static Columns, key: Arg<'_>, wai
         Wait::Block => pg_sys::LockWaitPolicy::LockWaitBlock,
         Wait::Skip => pg_sys::LockWaitPolicy::LockWaitSkip,
     };
-    // SAFETY: the scan ends before the lock is waited for; heap_lock_tuple fills the tuple and pins its buffer.
+    // SAFETY: the scan ends before the lock is waited for, but the snapshot stays: until then it keeps the row, or what
+    // comes after it, from being removed and its place from being used again. heap_lock_tuple fills the tuple and pins
+    // its buffer.
     unsafe {
         let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
         let scan = key_scan(table, columns, key, snapshot);
         let found = pg_sys::systable_getnext(scan);
         let place = (!found.is_null()).then(|| (*found).t_self);
         pg_sys::systable_endscan(scan);
-        pg_sys::UnregisterSnapshot(snapshot);
-        let Some(place) = place else { return Attempt::Missing };
+        let Some(place) = place else {
+            pg_sys::UnregisterSnapshot(snapshot);
+            return Attempt::Missing;
+        };
         let mut tuple = pg_sys::HeapTupleData { t_self: place, ..Default::default() };
         let mut buffer = pg_sys::InvalidBuffer as pg_sys::Buffer;
         let mut failure = std::mem::zeroed::<pg_sys::TM_FailureData>();
         let command = pg_sys::GetCurrentCommandId(true);
         let mode = pg_sys::LockTupleMode::LockTupleNoKeyExclusive;
         let result = pg_sys::heap_lock_tuple(table, &mut tuple, command, mode, policy, true, &mut buffer, &mut failure);
+        pg_sys::UnregisterSnapshot(snapshot);
         if result == pg_sys::TM_Result::TM_Ok {
             return Attempt::Locked { tuple, buffer };
         }

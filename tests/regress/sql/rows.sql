@@ -27,6 +27,18 @@ SELECT sub_status FROM wf_complete_task(:'task', '"seen"');
 SELECT * FROM audit;
 SELECT status, result FROM workflow.tasks WHERE id = :'task';
 
+-- One that gives nothing back keeps the row as it was.
+CREATE FUNCTION kept() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN NULL;
+END $$;
+CREATE TRIGGER kept BEFORE UPDATE ON workflow.tasks FOR EACH ROW EXECUTE FUNCTION kept();
+SELECT task_id AS task FROM workflow.open_tasks \gset
+SELECT sub_status FROM wf_complete_task(:'task', '"lost"');
+SELECT status FROM workflow.tasks WHERE id = :'task';
+DROP TRIGGER kept ON workflow.tasks;
+UPDATE workflow.tasks SET status = 'Completed', completed_at = now() WHERE id = :'task';
+
 -- An error in a trigger is an error of the call, and nothing of the call is left.
 CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

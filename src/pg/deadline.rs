@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ffi::c_int;
 
-use crate::pg::version::USER_TIMEOUT;
+use crate::pg::version::{STATEMENT_TIMEOUT, USER_TIMEOUT};
 
 mod raw {
     use super::c_int;
@@ -12,6 +12,7 @@ mod raw {
         pub fn RegisterTimeout(timeout: c_int, handler: unsafe extern "C-unwind" fn()) -> c_int;
         pub fn enable_timeout_after(timeout: c_int, milliseconds: c_int);
         pub fn disable_timeout(timeout: c_int, keep_indicator: bool);
+        pub fn get_timeout_active(timeout: c_int) -> bool;
         pub fn get_timeout_indicator(timeout: c_int, reset: bool) -> bool;
         pub fn StatementCancelHandler(signal: c_int);
     }
@@ -20,6 +21,7 @@ mod raw {
 thread_local! {
     static TIMER: Cell<Option<c_int>> = const { Cell::new(None) };
     static IS_ARMED: Cell<bool> = const { Cell::new(false) };
+    static STATEMENT_IS_TIMED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Called by PostgreSQL from its own signal handler: does what a cancel request does there, and nothing else.
@@ -50,7 +52,10 @@ impl Deadline {
         if is_own {
             let milliseconds = c_int::try_from(milliseconds).unwrap_or(c_int::MAX);
             // SAFETY: the timer is registered; arming forgets whether it passed before.
-            unsafe { raw::enable_timeout_after(timer(), milliseconds) };
+            unsafe {
+                STATEMENT_IS_TIMED.set(raw::get_timeout_active(STATEMENT_TIMEOUT));
+                raw::enable_timeout_after(timer(), milliseconds);
+            }
         }
         Self { is_own }
     }
@@ -66,8 +71,15 @@ impl Drop for Deadline {
     }
 }
 
-/// Whether the last deadline passed; asked once, after its end.
+/// Whether the last deadline passed and the time of the whole statement did not; asked once, after its end.
+///
+/// On a busy machine both timers may go off at once, and what was cancelled does not say by which: the statement's
+/// counts, which would otherwise be forgotten.
 pub fn has_passed() -> bool {
-    // SAFETY: reads and resets a flag of a registered timer.
-    !IS_ARMED.get() && TIMER.get().is_some_and(|timer| unsafe { raw::get_timeout_indicator(timer, true) })
+    let Some(timer) = TIMER.get().filter(|_| !IS_ARMED.get()) else { return false };
+    // SAFETY: reads and resets a flag of a registered timer, and reads whether another one still runs.
+    unsafe {
+        let statement_is_over = STATEMENT_IS_TIMED.get() && !raw::get_timeout_active(STATEMENT_TIMEOUT);
+        raw::get_timeout_indicator(timer, true) && !statement_is_over
+    }
 }

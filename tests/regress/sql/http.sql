@@ -165,10 +165,17 @@ SELECT * FROM http('GET', '/slow-event');
 SELECT wf_retract('listener');
 SELECT count(*) FROM workflow.instance_list WHERE definition_id IN ('slow', 'endless', 'slow-child', 'sleepy', 'listener', 'slow-event');
 SELECT * FROM effects;
--- The statement's own time still counts.
+-- The statement's own time still counts, also where both are over before anything looks.
+SELECT * FROM wf_define('{"definitionId": "deaf", "root": [
+    {"type": "HttpEndpoint", "path": "deaf", "canStartWorkflow": true, "requestTimeout": "00:00:00.1"},
+    {"type": "Sql", "statement": "SELECT sha512(convert_to(repeat(repeat(''x'', 1000), 100000), ''UTF8''))"}]}');
 SET statement_timeout = '50ms';
 SELECT * FROM http('GET', '/slow');
+\set VERBOSITY terse
+SELECT * FROM http('GET', '/deaf');
+\set VERBOSITY default
 RESET statement_timeout;
+SELECT status FROM http('GET', '/deaf');
 SELECT status FROM http('GET', '/greet/Ada');
 
 -- A fault is 500, and stays to be looked at. What was wrong is told to those who may read it.

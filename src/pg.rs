@@ -7,6 +7,7 @@
 
 pub mod args;
 mod builtin;
+pub mod catalog;
 pub mod cluster;
 pub mod deadline;
 pub mod error;

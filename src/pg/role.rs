@@ -1,10 +1,12 @@
 //! Whose rights are in force.
 
+use std::cell::Cell;
 use std::ffi::CStr;
 
 use pgrx::pg_sys;
 use pgrx::pg_sys::Oid;
 
+use crate::pg::catalog;
 use crate::pg::error::{PgError, unwind};
 
 /// The role whose rights are in force.
@@ -30,6 +32,33 @@ pub fn name(role: Oid) -> Option<String> {
 
 /// The schema `workflow`; without it the extension is not here.
 pub fn schema() -> Oid {
+    extension().schema
+}
+
+/// The owner of the extension: the owner of its schema.
+pub fn extension_owner() -> Oid {
+    extension().owner
+}
+
+/// The schema `workflow` and its owner, as they were in a generation of the catalog.
+#[derive(Clone, Copy)]
+struct Extension {
+    generation: u64,
+    schema: Oid,
+    owner: Oid,
+}
+
+thread_local! {
+    static EXTENSION: Cell<Extension> =
+        const { Cell::new(Extension { generation: 0, schema: pg_sys::InvalidOid, owner: pg_sys::InvalidOid }) };
+}
+
+fn extension() -> Extension {
+    let generation = catalog::generation();
+    let known = EXTENSION.get();
+    if known.generation == generation {
+        return known;
+    }
     // SAFETY: takes a C string, looks in the catalog.
     let schema = unsafe { pg_sys::get_namespace_oid(c"workflow".as_ptr(), true) };
     if schema == pg_sys::InvalidOid {
@@ -38,20 +67,20 @@ pub fn schema() -> Oid {
                 .hint("Run CREATE EXTENSION workflow."),
         );
     }
-    schema
+    let found = Extension { generation, schema, owner: owner_of(schema) };
+    EXTENSION.set(found);
+    found
 }
 
-/// The owner of the extension: the owner of its schema.
-pub fn extension_owner() -> Oid {
-    let schema = pg_sys::Datum::from(schema());
+fn owner_of(schema: Oid) -> Oid {
+    let key = pg_sys::Datum::from(schema);
     // SAFETY: a catalog look-up through the syscache, released after reading.
     unsafe {
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::NAMESPACEOID as i32, schema);
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::NAMESPACEOID as i32, key);
         if tuple.is_null() {
             unwind(PgError::new("XX000", "schema \"workflow\" vanished"));
         }
-        let form = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_namespace>();
-        let owner = (*form).nspowner;
+        let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_namespace>()).nspowner;
         pg_sys::ReleaseSysCache(tuple);
         owner
     }

@@ -77,6 +77,21 @@ impl SearchPath {
     }
 }
 
+/// The number of this backend's transaction, which needs no id for it.
+pub fn local_transaction() -> u32 {
+    // SAFETY: the backend's own entry, which it alone writes.
+    unsafe {
+        #[cfg(not(feature = "pg17"))]
+        {
+            (*pg_sys::MyProc).lxid
+        }
+        #[cfg(feature = "pg17")]
+        {
+            (*pg_sys::MyProc).vxid.lxid
+        }
+    }
+}
+
 /// PostgreSQL's number for the timer of `statement_timeout`.
 pub const STATEMENT_TIMEOUT: std::ffi::c_int = 3;
 

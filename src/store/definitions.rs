@@ -3,7 +3,7 @@
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::pg::cluster;
+use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::links::{self, Link};
 use crate::store::owners::{self, Owner};
@@ -75,22 +75,14 @@ fn read(row: &mut Row<'_>) -> DefinitionRow {
 /// The columns that [`read`] reads.
 macro_rules! select {
     ($rest:literal) => {
-        select!("", "workflow.definitions d", $rest)
-    };
-    ($more:literal, $from:literal, $rest:literal) => {
         concat!(
             "SELECT d.id, d.definition_id, d.version, d.is_latest, d.is_published, d.security = 'definer', d.uses_sql, \
-                    d.owner",
-            $more,
-            " FROM ",
-            $from,
-            " ",
+                    d.owner FROM workflow.definitions d ",
             $rest
         )
     };
 }
 
-static PUBLISHED: Statement = Statement::new(select!("WHERE d.definition_id = $1 AND d.is_published"), &[Type::Text]);
 static LATEST: Statement = Statement::new(select!("WHERE d.definition_id = $1 AND d.is_latest"), &[Type::Text]);
 static VERSION: Statement = Statement::new(
     select!("WHERE d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NULL"),
@@ -101,26 +93,44 @@ static ALL: Statement =
     Statement::new(select!("WHERE d.definition_id = $1 AND d.deleted_at IS NULL ORDER BY d.version"), &[Type::Text]);
 static DOCUMENT: Statement = Statement::new("SELECT document FROM workflow.definitions WHERE id = $1", &[Type::Uuid]);
 
-/// The published version.
-pub fn published(definition_id: &str) -> Option<DefinitionRow> {
-    PUBLISHED.first(&[Arg::Text(definition_id)], read)
-}
-
-// One statement for what every start asks: which version, and who am I? The owners come first: that is the order in which
-// DROP EXTENSION locks the tables.
-static PUBLISHED_FOR: Statement = Statement::new(
-    select!(
-        ", m.id",
-        "workflow.owners m RIGHT JOIN workflow.definitions d ON m.system_identifier = $2 AND m.role = $3",
-        "WHERE d.definition_id = $1 AND d.is_published"
-    ),
-    &[Type::Text, Type::BigInt, Type::Oid],
+static PUBLISHED: Columns = Columns::by(
+    c"definitions_published_idx",
+    c"definitions",
+    &[
+        (c"definition_id", Type::Text),
+        (c"is_published", Type::Boolean),
+        (c"id", Type::Uuid),
+        (c"version", Type::Integer),
+        (c"is_latest", Type::Boolean),
+        (c"security", Type::Text),
+        (c"uses_sql", Type::Boolean),
+        (c"owner", Type::Integer),
+    ],
 );
 
-/// The published version, and the id that a role has among the owners.
+/// The published version.
+pub fn published(definition_id: &str) -> Option<DefinitionRow> {
+    rows::read_by(&PUBLISHED, &[Arg::Text(definition_id)], |row| {
+        let (definition_id, is_published) = (row.get(), row.get());
+        let row = DefinitionRow {
+            definition_id,
+            is_published,
+            id: row.get(),
+            version: row.get(),
+            is_latest: row.get(),
+            definer: row.get::<String>() == "definer",
+            uses_sql: row.get(),
+            owner: owners::by_id(row.get()),
+        };
+        is_published.then_some(row)
+    })
+}
+
+/// The published version, and the id that a role has among the owners. Those come first: that is the order in which
+/// DROP EXTENSION locks the tables.
 pub fn published_for(definition_id: &str, role: Oid) -> Option<(DefinitionRow, Option<i32>)> {
-    let cluster = Arg::BigInt(cluster::system_identifier());
-    PUBLISHED_FOR.first(&[Arg::Text(definition_id), cluster, Arg::Oid(role)], |row| (read(row), row.maybe()))
+    let id = owners::known_id_of(role);
+    published(definition_id).map(|row| (row, id))
 }
 
 /// The latest version, published or not.

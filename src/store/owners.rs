@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::pg::error::{PgError, unwind};
+use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Row, Statement, Type};
 use crate::pg::{cluster, role};
 use pgrx::pg_sys::{InvalidOid, Oid};
@@ -74,10 +75,24 @@ pub fn by_id(id: i32) -> Owner {
     owner
 }
 
-static FIND: Statement = Statement::new(
-    "SELECT id, name FROM workflow.owners WHERE system_identifier = $1 AND role = $2",
-    &[Type::BigInt, Type::Oid],
+static BY_ROLE: Columns = Columns::by(
+    c"owners_system_identifier_role_key",
+    c"owners",
+    &[(c"system_identifier", Type::BigInt), (c"role", Type::Oid), (c"id", Type::Integer), (c"name", Type::Text)],
 );
+
+/// The id and the name of a role's row, if it has one.
+fn find(role: Oid) -> Option<(i32, String)> {
+    rows::read_by(&BY_ROLE, &[Arg::BigInt(cluster::system_identifier()), Arg::Oid(role)], |row| {
+        let (_cluster, _role): (i64, Oid) = (row.get(), row.get());
+        Some((row.get(), row.get()))
+    })
+}
+
+/// The id of a role, if it has one.
+pub fn known_id_of(role: Oid) -> Option<i32> {
+    find(role).map(|(id, _)| id)
+}
 
 static RENAME: Statement =
     Statement::new("UPDATE workflow.owners SET name = $2 WHERE id = $1", &[Type::Integer, Type::Text]);
@@ -98,22 +113,19 @@ static ADD: Statement = Statement::new(
 /// The id of a role, made if it has none.
 pub fn id_of(oid: Oid) -> i32 {
     let name = role::name(oid).unwrap_or_default();
-    let cluster = cluster::system_identifier();
-    let key = [Arg::BigInt(cluster), Arg::Oid(oid)];
-    let find = || FIND.first(&key, |row| (row.get::<i32>(), row.get::<String>()));
-    if let Some((id, known)) = find() {
+    if let Some((id, known)) = find(oid) {
         if known != name {
             RENAME.run(&[Arg::Integer(id), Arg::Text(&name)]);
         }
         return id;
     }
-    let row = [Arg::BigInt(cluster), Arg::Oid(oid), Arg::Text(&name)];
+    let row = [Arg::BigInt(cluster::system_identifier()), Arg::Oid(oid), Arg::Text(&name)];
     // Two sessions may add the same role at once: the second one's INSERT waits, adds nothing and finds it.
     // A REPEATABLE READ session would not see it.
     ADOPT
         .first(&row, |row| row.get())
         .or_else(|| ADD.first(&row, |row| row.get()))
-        .or_else(|| find().map(|(id, _)| id))
+        .or_else(|| known_id_of(oid))
         .unwrap_or_else(|| unwind(PgError::new("40001", "could not serialize access due to concurrent update")))
 }
 

@@ -2,9 +2,8 @@
 
 use pgrx::pg_sys::{self, Datum};
 
-use super::{Columns, find, key_scan};
+use super::{Columns, key_scan, places};
 use crate::pg::error::{PgError, unwind};
-use crate::pg::role;
 use crate::pg::spi::{Arg, Row};
 
 /// What is done about a row that somebody else has locked.
@@ -18,13 +17,46 @@ pub enum Wait {
 
 /// Reads the row with this key, if there is one.
 pub fn read<T>(columns: &'static Columns, key: Arg<'_>, read: impl FnOnce(&mut Row<'_>) -> T) -> Option<T> {
-    in_table(columns, pg_sys::AccessShareLock, |table| {
-        // SAFETY: the tuple is pinned until the scan ends.
+    let mut read = Some(read);
+    scan(columns, &[key], |table, tuple| {
+        // SAFETY: the tuple is pinned meanwhile.
         unsafe {
+            places::remember((*table).rd_id, key, (*tuple).t_self);
+            read.take().map(|read| deform(table, columns, tuple, read))
+        }
+    })
+}
+
+/// Reads the rows with this key, the first columns, until one gives something: where the index is not to be used
+/// (`ignore_system_indexes`), rows come that it does not have.
+pub fn read_by<T>(
+    columns: &'static Columns,
+    key: &[Arg<'_>],
+    mut read: impl FnMut(&mut Row<'_>) -> Option<T>,
+) -> Option<T> {
+    // SAFETY: the tuple is pinned meanwhile.
+    scan(columns, key, |table, tuple| unsafe { deform(table, columns, tuple, &mut read) })
+}
+
+fn scan<T>(
+    columns: &'static Columns,
+    key: &[Arg<'_>],
+    mut each: impl FnMut(pg_sys::Relation, pg_sys::HeapTuple) -> Option<T>,
+) -> Option<T> {
+    in_table(columns, pg_sys::AccessShareLock, |table| {
+        // SAFETY: a tuple is pinned until the next one or the scan's end. What the session did before is seen.
+        unsafe {
+            pg_sys::CommandCounterIncrement();
             let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
             let scan = key_scan(table, columns, key, snapshot);
-            let tuple = pg_sys::systable_getnext(scan);
-            let found = (!tuple.is_null()).then(|| deform(table, columns, tuple, read));
+            let mut found = None;
+            while found.is_none() {
+                let tuple = pg_sys::systable_getnext(scan);
+                if tuple.is_null() {
+                    break;
+                }
+                found = each(table, tuple);
+            }
             pg_sys::systable_endscan(scan);
             pg_sys::UnregisterSnapshot(snapshot);
             found
@@ -49,6 +81,7 @@ pub fn lock<T>(columns: &'static Columns, key: Arg<'_>, wait: Wait, read: impl F
                 Attempt::Locked { mut tuple, buffer } => {
                     // SAFETY: the buffer is pinned until its tuple has been read.
                     return unsafe {
+                        places::remember((*table).rd_id, key, tuple.t_self);
                         let found = deform(table, columns, &mut tuple, read);
                         pg_sys::ReleaseBuffer(buffer);
                         Some(found)
@@ -83,11 +116,7 @@ fn attempt(table: pg_sys::Relation, columns: &'static Columns, key: Arg<'_>, wai
     // its buffer.
     unsafe {
         let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
-        let scan = key_scan(table, columns, key, snapshot);
-        let found = pg_sys::systable_getnext(scan);
-        let place = (!found.is_null()).then(|| (*found).t_self);
-        pg_sys::systable_endscan(scan);
-        let Some(place) = place else {
+        let Some(place) = place(table, columns, key, snapshot) else {
             pg_sys::UnregisterSnapshot(snapshot);
             return Attempt::Missing;
         };
@@ -115,13 +144,33 @@ fn attempt(table: pg_sys::Relation, columns: &'static Columns, key: Arg<'_>, wai
     }
 }
 
+/// Where the row is that this snapshot sees.
+unsafe fn place(
+    table: pg_sys::Relation,
+    columns: &'static Columns,
+    key: Arg<'_>,
+    snapshot: pg_sys::Snapshot,
+) -> Option<pg_sys::ItemPointerData> {
+    // SAFETY: an open table; the row is released, or the scan ended, here.
+    unsafe {
+        if let Some((tuple, buffer)) = places::recall(table, columns, key, snapshot) {
+            pg_sys::ReleaseBuffer(buffer);
+            return Some(tuple.t_self);
+        }
+        let scan = key_scan(table, columns, &[key], snapshot);
+        let found = pg_sys::systable_getnext(scan);
+        let place = (!found.is_null()).then(|| (*found).t_self);
+        pg_sys::systable_endscan(scan);
+        place
+    }
+}
+
 /// Opens the table and closes it; its lock stays.
 fn in_table<T>(columns: &'static Columns, lock: u32, body: impl FnOnce(pg_sys::Relation) -> T) -> T {
-    let id = find(columns, role::schema());
     // SAFETY: gives an open table or raises; it is closed after use.
     unsafe {
-        let table = pg_sys::table_open(id, lock as i32);
-        columns.settle(id, table);
+        let table = pg_sys::table_open(columns.find(), lock as i32);
+        columns.settle(table);
         let result = body(table);
         pg_sys::table_close(table, pg_sys::NoLock as i32);
         result
@@ -141,10 +190,10 @@ unsafe fn deform<T>(
         let count = (*descriptor).natts as usize;
         let (mut values, mut nulls) = (vec![Datum::null(); count], vec![false; count]);
         pg_sys::heap_deform_tuple(tuple, descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
-        let place = columns.place.borrow();
+        let numbers = columns.numbers();
         let (values, nulls): (Vec<Datum>, Vec<bool>) =
-            place.numbers.iter().map(|number| *number as usize - 1).map(|at| (values[at], nulls[at])).unzip();
-        drop(place);
+            numbers.iter().map(|number| *number as usize - 1).map(|at| (values[at], nulls[at])).unzip();
+        drop(numbers);
         read(&mut Row::new(&values, &nulls))
     }
 }

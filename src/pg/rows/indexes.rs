@@ -1,0 +1,140 @@
+//! Which indexes of a table a new row goes into.
+//!
+//! To open an index and to prepare its predicate costs more than to look at the row. So a partial index on the rows
+//! that have a value in a column, or a certain text in it, is left closed for a row that has not.
+
+use pgrx::pg_sys::{self, Oid};
+
+use crate::pg::spi::{Arg, Column};
+
+/// An index of a table, and which rows it has.
+#[derive(Debug)]
+pub(super) struct Index {
+    /// Its oid.
+    pub id: Oid,
+    rows: Rows,
+}
+
+/// Which rows an index has; columns by their position among those that are written.
+#[derive(Debug, PartialEq, Eq)]
+enum Rows {
+    /// All, or which ones is not known.
+    All,
+    /// None of those that are written this way.
+    None,
+    /// Those with a value in a column.
+    Having(usize),
+    /// Those with this text in a column.
+    With(usize, Vec<u8>),
+}
+
+impl Index {
+    /// Whether a row of these values belongs into it.
+    pub fn has(&self, values: &[Arg<'_>]) -> bool {
+        match &self.rows {
+            Rows::All => true,
+            Rows::None => false,
+            Rows::Having(at) => !matches!(values[*at], Arg::Null),
+            Rows::With(at, text) => match values[*at] {
+                Arg::Null => false,
+                Arg::Text(value) => value.as_bytes() == text,
+                _ => true,
+            },
+        }
+    }
+}
+
+/// The indexes of an open table, for rows of which the columns with these numbers are written and the others are NULL.
+///
+/// # Safety
+/// A table on which the caller holds a lock that a new index would wait for.
+pub(super) unsafe fn of(table: pg_sys::Relation, numbers: &[i16]) -> Vec<Index> {
+    let mut indexes = Vec::new();
+    // SAFETY: a copied list of oids, whose indexes live as long as the table is locked; the nodes of a predicate are
+    // copied into the current memory context.
+    unsafe {
+        let list = pg_sys::RelationGetIndexList(table);
+        let count = if list.is_null() { 0 } else { (*list).length as usize };
+        for i in 0..count {
+            let id = (*(*list).elements.add(i)).oid_value;
+            let index = pg_sys::index_open(id, pg_sys::RowExclusiveLock as i32);
+            let predicate = pg_sys::RelationGetIndexPredicate(index);
+            indexes.push(Index { id, rows: rows_of(predicate, table, numbers) });
+            pg_sys::index_close(index, pg_sys::RowExclusiveLock as i32);
+        }
+        pg_sys::list_free(list);
+    }
+    indexes
+}
+
+/// What a predicate says: `column IS NOT NULL`, `column = text` and `column IS NOT DISTINCT FROM text` are understood.
+unsafe fn rows_of(predicate: *mut pg_sys::List, table: pg_sys::Relation, numbers: &[i16]) -> Rows {
+    // SAFETY: an implicitly ANDed list of expressions, which its tags tell apart.
+    unsafe {
+        if predicate.is_null() || (*predicate).length != 1 {
+            return Rows::All;
+        }
+        let node = (*(*predicate).elements).ptr_value.cast::<pg_sys::Node>();
+        match (*node).type_ {
+            pg_sys::NodeTag::T_NullTest => {
+                let test = node.cast::<pg_sys::NullTest>();
+                if (*test).nulltesttype != pg_sys::NullTestType::IS_NOT_NULL || (*test).argisrow {
+                    return Rows::All;
+                }
+                position((*test).arg.cast(), table, numbers).map_or(Rows::All, |at| at.map_or(Rows::None, Rows::Having))
+            }
+            pg_sys::NodeTag::T_BoolExpr => {
+                let not = node.cast::<pg_sys::BoolExpr>();
+                if (*not).boolop != pg_sys::BoolExprType::NOT_EXPR {
+                    return Rows::All;
+                }
+                let inside = (*(*(*not).args).elements).ptr_value.cast::<pg_sys::Node>();
+                let is_distinct = (*inside).type_ == pg_sys::NodeTag::T_DistinctExpr;
+                is_distinct.then(|| equal_text(inside, table, numbers)).flatten().unwrap_or(Rows::All)
+            }
+            pg_sys::NodeTag::T_OpExpr => equal_text(node, table, numbers).unwrap_or(Rows::All),
+            _ => Rows::All,
+        }
+    }
+}
+
+/// What `column = text` says, also where it is the negation of `column IS DISTINCT FROM text`.
+unsafe fn equal_text(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i16]) -> Option<Rows> {
+    // SAFETY: as above; a constant that is not null has a value of its type.
+    unsafe {
+        let comparison = node.cast::<pg_sys::OpExpr>();
+        if (*comparison).opno.to_u32() != pg_sys::TextEqualOperator {
+            return None;
+        }
+        let arguments = (*(*comparison).args).elements;
+        let constant = (*arguments.add(1)).ptr_value.cast::<pg_sys::Const>();
+        let is_text = (*constant).xpr.type_ == pg_sys::NodeTag::T_Const
+            && (*constant).consttype == pg_sys::TEXTOID
+            && !(*constant).constisnull;
+        // Where a collation takes different texts for equal, bytes do not decide.
+        if !is_text || !pg_sys::get_collation_isdeterministic((*comparison).inputcollid) {
+            return None;
+        }
+        let at = position((*arguments).ptr_value.cast(), table, numbers)?;
+        Some(at.map_or(Rows::None, |at| Rows::With(at, Vec::<u8>::read((*constant).constvalue))))
+    }
+}
+
+/// The position of a column among those that are written; `Some(None)`: it is NULL in every row. `None`: it is no plain
+/// column, or one that PostgreSQL computes.
+unsafe fn position(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i16]) -> Option<Option<usize>> {
+    // SAFETY: as above; a column's number is one of the table's descriptor, or a system column's.
+    unsafe {
+        if (*node).type_ != pg_sys::NodeTag::T_Var {
+            return None;
+        }
+        let number = (*node.cast::<pg_sys::Var>()).varattno;
+        let descriptor = (*table).rd_att;
+        let attributes = (*descriptor).attrs.as_slice((*descriptor).natts as usize);
+        let attribute = attributes.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
+        if attribute.attgenerated != 0 {
+            return None;
+        }
+        Some(numbers.iter().position(|written| *written == number))
+    }
+}

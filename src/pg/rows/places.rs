@@ -1,0 +1,92 @@
+//! Where rows were found in this transaction, so that they need not be looked for again.
+//!
+//! A row is read, locked and written by one call: without this, each would go down the index of its key. What is
+//! remembered is a hint: the row that is there now is looked at before it is used.
+
+use std::cell::Cell;
+
+use pgrx::pg_sys::{self, Datum, ItemPointerData, Oid};
+use uuid::Uuid;
+
+use super::Columns;
+use crate::pg::spi::Arg;
+use crate::pg::{catalog, version};
+
+/// Rows that are remembered: a call locks an instance and a bookmark, and reads few others.
+const ROWS: usize = 4;
+
+#[derive(Clone, Copy)]
+struct Found {
+    since: Since,
+    table: Oid,
+    key: Uuid,
+    place: ItemPointerData,
+}
+
+/// What holds for a place that was found: the lock on the table that came first, which ends with the (sub)transaction,
+/// and the file that the table is in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Since {
+    transaction: u32,
+    subtransaction: u32,
+    generation: u64,
+}
+
+impl Since {
+    fn now() -> Self {
+        Self {
+            transaction: version::local_transaction(),
+            // SAFETY: reads the backend's state.
+            subtransaction: unsafe { pg_sys::GetCurrentSubTransactionId() },
+            generation: catalog::generation(),
+        }
+    }
+}
+
+thread_local! {
+    static FOUND: Cell<[Option<Found>; ROWS]> = const { Cell::new([None; ROWS]) };
+}
+
+/// Remembers where a row is. Its table is locked until the (sub)transaction ends.
+pub(super) fn remember(table: Oid, key: Arg<'_>, place: ItemPointerData) {
+    let Arg::Uuid(key) = key else { return };
+    let mut found = FOUND.get();
+    let known = found.iter().position(|entry| entry.is_some_and(|entry| entry.table == table && entry.key == *key));
+    found[..=known.unwrap_or(ROWS - 1)].rotate_right(1);
+    found[0] = Some(Found { since: Since::now(), table, key: *key, place });
+    FOUND.set(found);
+}
+
+/// A row where it was found before, pinned, if this snapshot sees it there.
+///
+/// # Safety
+/// An open table with the columns, whose first one is its primary key.
+pub(super) unsafe fn recall(
+    table: pg_sys::Relation,
+    columns: &Columns,
+    key: Arg<'_>,
+    snapshot: pg_sys::Snapshot,
+) -> Option<(pg_sys::HeapTupleData, pg_sys::Buffer)> {
+    let Arg::Uuid(key) = key else { return None };
+    let now = Since::now();
+    // SAFETY: an open table.
+    let id = unsafe { (*table).rd_id };
+    let is_it = |found: &Found| found.since == now && found.table == id && found.key == *key;
+    let found = FOUND.get().into_iter().flatten().find(is_it)?;
+    let mut tuple = pg_sys::HeapTupleData { t_self: found.place, ..Default::default() };
+    let mut buffer = pg_sys::InvalidBuffer as pg_sys::Buffer;
+    // SAFETY: the table has not shrunk since its lock was taken, so the place is inside it; what is there may be another
+    // row by now. heap_fetch pins the buffer if it says yes. A primary key is never null.
+    unsafe {
+        if !pg_sys::heap_fetch(table, snapshot, &mut tuple, &mut buffer, false) {
+            return None;
+        }
+        let number = i32::from(columns.numbers()[0]);
+        let value: Datum = pg_sys::nocachegetattr(&mut tuple, number, (*table).rd_att);
+        if *value.cast_mut_ptr::<[u8; 16]>() == *key.as_bytes() {
+            return Some((tuple, buffer));
+        }
+        pg_sys::ReleaseBuffer(buffer);
+        None
+    }
+}

@@ -1,0 +1,298 @@
+//! Rows written, as one command.
+
+use pgrx::pg_sys::{self, Oid};
+
+use super::{Columns, fill, key_scan, places};
+use crate::pg::spi::Arg;
+use crate::pg::version;
+
+/// Writes rows, as one command: it does not see what it has written itself.
+pub struct Writer {
+    estate: *mut pg_sys::EState,
+    open: Vec<Open>,
+}
+
+/// A table that is being written.
+struct Open {
+    id: Oid,
+    table: Table,
+    /// Its indexes that are open.
+    indexes: Vec<Oid>,
+}
+
+#[derive(Clone, Copy)]
+struct Table {
+    relation: pg_sys::Relation,
+    info: *mut pg_sys::ResultRelInfo,
+}
+
+/// The rows that are about to be written into a table.
+#[derive(Clone, Copy)]
+enum Rows<'a> {
+    /// None that needs an index, as far as is known.
+    HeapOnly,
+    /// One of these values.
+    Of(&'a [Arg<'a>]),
+    /// Any.
+    Any,
+}
+
+/// The memory context that was current, and is again when this is gone.
+struct Within(pg_sys::MemoryContext);
+
+impl Within {
+    /// Makes a context the current one.
+    fn enter(context: pg_sys::MemoryContext) -> Self {
+        // SAFETY: a global of the backend's only thread.
+        unsafe {
+            let before = Self(pg_sys::CurrentMemoryContext);
+            pg_sys::CurrentMemoryContext = context;
+            before
+        }
+    }
+}
+
+impl Drop for Within {
+    fn drop(&mut self) {
+        // SAFETY: the context of the caller, who is still there.
+        unsafe { pg_sys::CurrentMemoryContext = self.0 };
+    }
+}
+
+impl Writer {
+    pub(super) fn begin() -> Self {
+        // SAFETY: the executor's state lives in a context of its own, which everything that is made for this command
+        // goes with. Its snapshot sees all commands before this one.
+        unsafe {
+            pg_sys::PreventCommandIfReadOnly(c"INSERT".as_ptr());
+            pg_sys::PreventCommandIfParallelMode(c"INSERT".as_ptr());
+            pg_sys::CommandCounterIncrement();
+            let estate = pg_sys::CreateExecutorState();
+            let _within = Within::enter((*estate).es_query_cxt);
+            (*estate).es_snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
+            pg_sys::AfterTriggerBeginQuery();
+            Self { estate, open: Vec::new() }
+        }
+    }
+
+    /// Inserts a row. Columns that are not named are NULL, whatever their default is.
+    pub fn insert(&mut self, columns: &'static Columns, values: &[Arg<'_>]) {
+        let _within = self.within();
+        let table = self.open(columns, Rows::Of(values));
+        // SAFETY: an open table with the indexes that the row goes into; the slot has its columns.
+        unsafe {
+            let slot = self.slot(table, &pg_sys::TTSOpsVirtual);
+            let count = (*(*slot).tts_tupleDescriptor).natts as usize;
+            std::slice::from_raw_parts_mut((*slot).tts_isnull, count).fill(true);
+            fill(slot, &columns.numbers(), values.iter().map(|value| Some(*value)));
+            pg_sys::ExecStoreVirtualTuple(slot);
+            pg_sys::ExecSimpleRelationInsert(table.info, self.estate, slot);
+        }
+    }
+
+    /// Changes the row with this key, if there is one. What is `None` stays as it is, also in its toasted form.
+    pub fn update(&mut self, columns: &'static Columns, key: Arg<'_>, values: &[Option<Arg<'_>>]) {
+        let _within = self.within();
+        let table = self.open(columns, Rows::HeapOnly);
+        self.with_row(table, columns, key, |writer, old| {
+            // SAFETY: the tuple is pinned while this runs, and the new one is made of values that point into it.
+            unsafe {
+                let new = writer.slot(table, &pg_sys::TTSOpsHeapTuple);
+                let descriptor = (*new).tts_tupleDescriptor;
+                pg_sys::heap_deform_tuple(old, descriptor, (*new).tts_values, (*new).tts_isnull);
+                fill(new, &columns.numbers()[1..], values.iter().copied());
+                let tuple = pg_sys::heap_form_tuple(descriptor, (*new).tts_values, (*new).tts_isnull);
+                pg_sys::ExecStoreHeapTuple(tuple, new, true);
+                writer.replace(columns, table, (*old).t_self, new);
+            }
+        });
+    }
+
+    /// Writes a new version of a row. Most are heap-only: they need no index, and opening all of a table costs more
+    /// than the update. Where triggers could turn the update into something else, that is not tried.
+    unsafe fn replace(
+        &mut self,
+        columns: &'static Columns,
+        table: Table,
+        place: pg_sys::ItemPointerData,
+        new: *mut pg_sys::TupleTableSlot,
+    ) {
+        // SAFETY: an open table, the place of a row of it, and a slot that holds its tuple.
+        unsafe {
+            let old = self.slot(table, &pg_sys::TTSOpsVirtual);
+            (*old).tts_tid = place;
+            let is_tried = version::HEAP_ONLY_LEAVES_INDEXES
+                && (*table.info).ri_TrigDesc.is_null()
+                && (*table.info).ri_NumIndices == 0;
+            if !is_tried {
+                self.open(columns, Rows::Any);
+            }
+            let mut recheck = version::recheck(self.estate);
+            pg_sys::ExecSimpleRelationUpdate(table.info, self.estate, &mut recheck, old, new);
+            pg_sys::EvalPlanQualEnd(&mut recheck);
+            if !is_tried {
+                return;
+            }
+            let tuple = (*new.cast::<pg_sys::HeapTupleTableSlot>()).tuple;
+            if u32::from((*(*tuple).t_data).t_infomask2) & pg_sys::HEAP_ONLY_TUPLE == 0 {
+                self.open(columns, Rows::Any);
+                version::insert_index_entries(table.info, new, self.estate);
+            }
+        }
+    }
+
+    /// Deletes the row with this key, if there is one.
+    pub fn delete(&mut self, columns: &'static Columns, key: Arg<'_>) {
+        let _within = self.within();
+        let table = self.open(columns, Rows::HeapOnly);
+        self.with_row(table, columns, key, |writer, tuple| {
+            // SAFETY: as above.
+            unsafe {
+                let old = writer.slot(table, &pg_sys::TTSOpsVirtual);
+                (*old).tts_tid = (*tuple).t_self;
+                let mut recheck = version::recheck(writer.estate);
+                pg_sys::ExecSimpleRelationDelete(table.info, writer.estate, &mut recheck, old);
+                pg_sys::EvalPlanQualEnd(&mut recheck);
+            }
+        });
+    }
+
+    /// Whether a table of these columns has any row that this command sees.
+    pub fn is_empty(&mut self, columns: &'static Columns) -> bool {
+        let _within = self.within();
+        // SAFETY: a scan of a table by its primary key; both are opened and ended here.
+        unsafe {
+            let table = pg_sys::table_open(columns.find(), pg_sys::AccessShareLock as i32);
+            columns.settle(table);
+            // A serializable transaction must leave a trace of what it did not find.
+            let has_pages = pg_sys::XactIsoLevel == pg_sys::XACT_SERIALIZABLE as i32
+                || pg_sys::RelationGetNumberOfBlocksInFork(table, pg_sys::ForkNumber::MAIN_FORKNUM) > 0;
+            let is_empty = !has_pages || {
+                let scan = key_scan(table, columns, &[], (*self.estate).es_snapshot);
+                let found = pg_sys::systable_getnext(scan);
+                pg_sys::systable_endscan(scan);
+                found.is_null()
+            };
+            pg_sys::table_close(table, pg_sys::NoLock as i32);
+            is_empty
+        }
+    }
+
+    /// Ends the command: triggers that wait for its end run, and later commands see what it wrote.
+    pub(super) fn end(self) {
+        // SAFETY: everything that `begin` and `open` made, in the reverse order. The locks stay.
+        unsafe {
+            let within = self.within();
+            pg_sys::AfterTriggerEndQuery(self.estate);
+            // The indexes of our tables, and what triggers have opened.
+            pg_sys::ExecCloseResultRelations(self.estate);
+            for open in &self.open {
+                pg_sys::table_close(open.table.relation, pg_sys::NoLock as i32);
+            }
+            pg_sys::ExecResetTupleTable((*self.estate).es_tupleTable, false);
+            pg_sys::UnregisterSnapshot((*self.estate).es_snapshot);
+            drop(within);
+            pg_sys::FreeExecutorState(self.estate);
+            pg_sys::CommandCounterIncrement();
+        }
+    }
+
+    /// The command's own memory, current while the guard lives. What the caller does in between has its own.
+    fn within(&self) -> Within {
+        // SAFETY: the state lives as long as this.
+        Within::enter(unsafe { (*self.estate).es_query_cxt })
+    }
+
+    /// The table, opened once for the command, with the indexes that these rows go into.
+    fn open(&mut self, columns: &'static Columns, rows: Rows<'_>) -> Table {
+        let id = columns.find();
+        let known = self.open.iter().position(|open| open.id == id);
+        let at = known.unwrap_or_else(|| {
+            // SAFETY: gives an open table or raises; zeroed memory of that size is what InitResultRelInfo fills.
+            unsafe {
+                let relation = pg_sys::table_open(id, pg_sys::RowExclusiveLock as i32);
+                let info = pg_sys::palloc0(size_of::<pg_sys::ResultRelInfo>()).cast::<pg_sys::ResultRelInfo>();
+                pg_sys::InitResultRelInfo(info, relation, 0, std::ptr::null_mut(), 0);
+                let opened = &mut (*self.estate).es_opened_result_relations;
+                *opened = pg_sys::lappend(*opened, info.cast());
+                self.open.push(Open { id, table: Table { relation, info }, indexes: Vec::new() });
+            }
+            self.open.len() - 1
+        });
+        let open = &mut self.open[at];
+        columns.settle(open.table.relation);
+        // SAFETY: an open table, locked for writing.
+        unsafe {
+            let values = match rows {
+                Rows::HeapOnly => return open.table,
+                // A trigger may give the row other values.
+                Rows::Of(values) if (*open.table.info).ri_TrigDesc.is_null() => Some(values),
+                Rows::Of(_) | Rows::Any => None,
+            };
+            open.add_indexes(columns.indexes_for(open.table.relation, values));
+        }
+        open.table
+    }
+
+    /// An empty slot for rows of this table; it goes with the executor's state.
+    unsafe fn slot(&self, table: Table, kind: *const pg_sys::TupleTableSlotOps) -> *mut pg_sys::TupleTableSlot {
+        // SAFETY: the table is open for longer than the slot lives.
+        unsafe { pg_sys::ExecInitExtraTupleSlot(self.estate, (*table.relation).rd_att, kind) }
+    }
+
+    /// Finds a row by its key and does something with it while it is pinned.
+    fn with_row(
+        &mut self,
+        table: Table,
+        columns: &'static Columns,
+        key: Arg<'_>,
+        body: impl FnOnce(&mut Self, pg_sys::HeapTuple),
+    ) {
+        // SAFETY: a row that is pinned until it is released here, or a scan of an open table that is ended here.
+        unsafe {
+            let snapshot = (*self.estate).es_snapshot;
+            if let Some((mut tuple, buffer)) = places::recall(table.relation, columns, key, snapshot) {
+                body(self, &mut tuple);
+                pg_sys::ReleaseBuffer(buffer);
+                return;
+            }
+            let scan = key_scan(table.relation, columns, &[key], snapshot);
+            let tuple = pg_sys::systable_getnext(scan);
+            if !tuple.is_null() {
+                body(self, tuple);
+            }
+            pg_sys::systable_endscan(scan);
+        }
+    }
+}
+
+impl Open {
+    /// Opens indexes as ExecOpenIndices does, but for those that are open already. The end of the command closes them.
+    unsafe fn add_indexes(&mut self, mut wanted: Vec<Oid>) {
+        wanted.retain(|index| !self.indexes.contains(index));
+        if wanted.is_empty() {
+            return;
+        }
+        let (before, count) = (self.indexes.len(), self.indexes.len() + wanted.len());
+        // SAFETY: arrays in the command's memory with room for all; the former ones hold as many as are open.
+        unsafe {
+            let info = self.table.info;
+            let relations = pg_sys::palloc(count * size_of::<pg_sys::Relation>()).cast::<pg_sys::Relation>();
+            let infos = pg_sys::palloc(count * size_of::<*mut pg_sys::IndexInfo>()).cast::<*mut pg_sys::IndexInfo>();
+            if before > 0 {
+                relations.copy_from_nonoverlapping((*info).ri_IndexRelationDescs, before);
+                infos.copy_from_nonoverlapping((*info).ri_IndexRelationInfo, before);
+            }
+            (*info).ri_IndexRelationDescs = relations;
+            (*info).ri_IndexRelationInfo = infos;
+            for index in wanted {
+                let at = self.indexes.len();
+                let relation = pg_sys::index_open(index, pg_sys::RowExclusiveLock as i32);
+                *relations.add(at) = relation;
+                *infos.add(at) = pg_sys::BuildIndexInfo(relation);
+                self.indexes.push(index);
+                (*info).ri_NumIndices = self.indexes.len() as i32;
+            }
+        }
+    }
+}

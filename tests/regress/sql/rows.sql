@@ -75,6 +75,49 @@ INSERT INTO claims VALUES (2, '00000000-0000-7000-8000-000000000000');
 \set VERBOSITY default
 DROP TABLE claims;
 
+-- A row goes into the partial indexes that have it, also into those of one's own, and after a trigger has changed it.
+CREATE INDEX instances_named ON workflow.instances (name) WHERE name IS NOT NULL;
+CREATE INDEX instances_unnamed ON workflow.instances (id) WHERE name IS NULL;
+CREATE INDEX instances_claims ON workflow.instances (id) WHERE definition_id = 'claim';
+CREATE INDEX instances_others ON workflow.instances (id) WHERE NOT definition_id = 'claim';
+CREATE INDEX instances_two ON workflow.instances (id) WHERE name IS NOT NULL AND definition_id = 'claim';
+ALTER TABLE workflow.instances ADD COLUMN tag text GENERATED ALWAYS AS (definition_id || '!') STORED;
+CREATE INDEX instances_tagged ON workflow.instances (tag) WHERE tag IS NOT NULL;
+ALTER TABLE workflow.instances ADD COLUMN note text;
+CREATE INDEX instances_noted ON workflow.instances (note) WHERE note IS NOT NULL;
+SELECT wf_define('{"definitionId": "kinds", "root": [{"type": "Parallel", "activities": [
+    {"type": "Delay", "timeSpan": "1.00:00:00"}, {"type": "Event", "eventName": "Kind"}, {"type": "RunTask", "taskName": "Kind"},
+    {"type": "HttpEndpoint", "path": "kinds"}]}]}') \g /dev/null
+SELECT sub_status FROM wf_run('kinds', name => 'has a name');
+SELECT sub_status FROM wf_run('claim', '{"report": "short"}', name => 'has a name');
+SELECT sub_status FROM wf_run('claim', '{"report": "short"}');
+CREATE FUNCTION noted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.name := 'given';
+    NEW.note := 'noted';
+    RETURN NEW;
+END $$;
+CREATE TRIGGER noted BEFORE INSERT ON workflow.instances FOR EACH ROW EXECUTE FUNCTION noted();
+SELECT sub_status FROM wf_run('kinds');
+DROP TRIGGER noted ON workflow.instances;
+SELECT definition_id, name, note, tag FROM workflow.instances ORDER BY id;
+SELECT activity_type, due_at IS NOT NULL AS is_due, payload ->> 'Route' AS route FROM workflow.bookmarks
+WHERE instance_id IN (SELECT id FROM workflow.instances WHERE definition_id = 'kinds') ORDER BY activity_type COLLATE "C", id;
+
+-- What the session itself changes between two calls is found where it is then.
+BEGIN;
+SELECT wf_start('claim', '{"report": "short"}', correlation_id => 'moved') AS moved \gset
+SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '1') WHERE t.correlation_id = 'moved';
+UPDATE workflow.instances SET name = 'moved' WHERE id = :'moved';
+UPDATE workflow.bookmarks SET metadata = '{"moved": true}' WHERE instance_id = :'moved';
+UPDATE workflow.tasks SET correlation_id = correlation_id WHERE instance_id = :'moved';
+SAVEPOINT before;
+SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '"undone"') WHERE t.correlation_id = 'moved';
+ROLLBACK TO before;
+SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '2') WHERE t.correlation_id = 'moved';
+COMMIT;
+SELECT name, variables -> 'Notes' AS notes FROM workflow.instance_list WHERE instance_id = :'moved';
+
 -- Many versions of a row: most are heap-only, those for which a page has no room are not. Each is found by every index.
 -- What is large and does not change is not written again.
 SELECT wf_start('claim', jsonb_build_object('report', repeat('a long report ', 20000)), correlation_id => 'large') AS large \gset

@@ -5,6 +5,9 @@
 //! activity, and nothing outside [`pg`] touches PostgreSQL's C side.
 #![deny(unsafe_code)]
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod access;
 mod api;
 mod clock;

@@ -1,6 +1,6 @@
 //! Rows of results: columns read in order, as owned values.
 
-use pgrx::pg_sys;
+use pgrx::{pg_sys, varlena};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -99,10 +99,13 @@ impl Column for Timestamp {
 
 impl Column for Vec<u8> {
     unsafe fn read(datum: pg_sys::Datum) -> Self {
-        // SAFETY: a varlena; detoasting copies only what is compressed or stored outside.
+        // SAFETY: a varlena; only what is compressed or stored outside must be made anew.
         unsafe {
-            let pointer = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
-            pgrx::varlena::varlena_to_byte_slice(pointer).to_vec()
+            let mut pointer = datum.cast_mut_ptr::<pg_sys::varlena>();
+            if varlena::varatt_is_1b_e(pointer) || varlena::varatt_is_4b_c(pointer) {
+                pointer = pg_sys::pg_detoast_datum_packed(pointer);
+            }
+            varlena::varlena_to_byte_slice(pointer).to_vec()
         }
     }
 }

@@ -6,8 +6,8 @@
 //! triggers (with the owner's rights and our search path, as under any statement of ours), and check replica identity.
 //! Statement triggers and rules do not fire, as they do not in such a worker.
 //!
-//! Nobody else may write the rows that are changed here: their instance is locked. A row that somebody has changed
-//! all the same is an error, never overwritten.
+//! Nobody else has to write the rows that are changed here: their instance is locked. Whoever is changing one all the
+//! same is waited for, and nothing of theirs is overwritten unseen.
 
 use pgrx::pg_sys::{self, Datum};
 
@@ -54,7 +54,9 @@ unsafe fn key_scan(
             pg_sys::ScanKeyInit(wanted, *number, strategy, equality(*value).into(), datum);
             wanted.sk_collation = attributes[*number as usize - 1].attcollation;
         }
-        pg_sys::systable_beginscan(table, columns.key(), true, snapshot, key.len() as i32, wanted.as_mut_ptr())
+        let index = columns.key();
+        let by_index = index != pg_sys::InvalidOid;
+        pg_sys::systable_beginscan(table, index, by_index, snapshot, key.len() as i32, wanted.as_mut_ptr())
     }
 }
 

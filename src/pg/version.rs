@@ -92,6 +92,24 @@ pub fn local_transaction() -> u32 {
     }
 }
 
+/// PostgreSQL's `InvalidSubTransactionId`.
+const NO_SUBTRANSACTION: pg_sys::SubTransactionId = 0;
+
+/// Whether a table got the file that it is in from this transaction.
+///
+/// # Safety
+/// An open table.
+pub unsafe fn has_new_file(table: pg_sys::Relation) -> bool {
+    // SAFETY: as promised.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        let file = (*table).rd_newRelfilenodeSubid;
+        #[cfg(not(feature = "pg15"))]
+        let file = (*table).rd_newRelfilelocatorSubid;
+        (*table).rd_createSubid != NO_SUBTRANSACTION || file != NO_SUBTRANSACTION
+    }
+}
+
 /// PostgreSQL's number for the timer of `statement_timeout`.
 pub const STATEMENT_TIMEOUT: std::ffi::c_int = 3;
 

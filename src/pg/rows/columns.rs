@@ -26,7 +26,7 @@ struct Place {
     /// When its columns were.
     settled: u64,
     numbers: Vec<i16>,
-    /// The index by whose columns rows are found.
+    /// The index by whose columns rows are found; none, where there is none that may be trusted.
     key: Oid,
     /// When its indexes were.
     indexed: u64,
@@ -65,20 +65,43 @@ impl Columns {
         Self { table, index, columns, place: RefCell::new(place) }
     }
 
-    /// The table's oid.
+    /// Opens the table, which must be closed. Its lock stays until the (sub)transaction ends.
+    pub(super) fn open(&self, lock: u32) -> pg_sys::Relation {
+        // SAFETY: the table that has the name now that it is locked is there. While its lock was waited for another one
+        // may have got the name.
+        unsafe {
+            let table = loop {
+                let id = self.find();
+                pg_sys::LockRelationOid(id, lock as i32);
+                if self.find() == id {
+                    break pg_sys::table_open(id, pg_sys::NoLock as i32);
+                }
+                pg_sys::UnlockRelationOid(id, lock as i32);
+            };
+            self.settle(table);
+            table
+        }
+    }
+
+    /// The table's oid, as it was last heard of.
     pub(super) fn find(&self) -> Oid {
         let generation = catalog::generation();
         let mut place = self.place.borrow_mut();
         if place.found != generation {
             // SAFETY: takes a C string, looks in the catalog.
-            place.table = unsafe { pg_sys::get_relname_relid(self.table.as_ptr(), role::schema()) };
+            let table = unsafe { pg_sys::get_relname_relid(self.table.as_ptr(), role::schema()) };
+            if table == pg_sys::InvalidOid {
+                let name = self.table.to_string_lossy();
+                unwind(PgError::new("42P01", format!("relation \"workflow.{name}\" does not exist")));
+            }
+            place.table = table;
             (place.found, place.settled) = (generation, 0);
         }
         place.table
     }
 
-    /// Finds the columns in the table that [`find`](Self::find) found, now that it is open. Their types must be those
-    /// declared: what is written is not converted.
+    /// Finds the columns in the open table, unless they are where they were. Their types must be those declared: what is
+    /// written is not converted.
     pub(super) fn settle(&self, table: pg_sys::Relation) {
         let generation = catalog::generation();
         let mut place = self.place.borrow_mut();
@@ -95,26 +118,20 @@ impl Columns {
             let number = unsafe { pg_sys::get_attnum(id, name.as_ptr()) };
             let found = usize::try_from(number - 1).ok().and_then(|at| attributes.get(at));
             if found.is_none_or(|attribute| attribute.atttypid != kind.oid()) {
-                self.refuse(name, "is not the column it should be");
+                let (table, name) = (self.table.to_string_lossy(), name.to_string_lossy());
+                unwind(PgError::new("XX000", format!("workflow.{table}.{name} is not the column it should be")));
             }
             number
         };
         place.numbers = self.columns.iter().map(number).collect();
-        place.key = match self.index {
-            // SAFETY: an open table.
-            None => unsafe { pg_sys::RelationGetPrimaryKeyIndex(table) },
-            // SAFETY: takes a C string, looks in the catalog.
-            Some(name) => unsafe { pg_sys::get_relname_relid(name.as_ptr(), role::schema()) },
+        // SAFETY: an open table.
+        place.key = unsafe {
+            match self.index {
+                None => pg_sys::RelationGetPrimaryKeyIndex(table),
+                Some(name) => trusted(pg_sys::get_relname_relid(name.as_ptr(), role::schema()), id),
+            }
         };
-        if place.key == pg_sys::InvalidOid {
-            self.refuse(self.index.unwrap_or(c"id"), "has no index any more");
-        }
         place.settled = generation;
-    }
-
-    fn refuse(&self, name: &CStr, what: &str) -> ! {
-        let (table, name) = (self.table.to_string_lossy(), name.to_string_lossy());
-        unwind(PgError::new("XX000", format!("workflow.{table}.{name} {what}")))
     }
 
     /// The numbers of the columns in the table, in their order here.
@@ -122,7 +139,7 @@ impl Columns {
         std::cell::Ref::map(self.place.borrow(), |place| place.numbers.as_slice())
     }
 
-    /// The index by whose columns rows are found.
+    /// The index by whose columns rows are found; invalid, where the table itself must be read.
     pub(super) fn key(&self) -> Oid {
         self.place.borrow().key
     }
@@ -133,14 +150,35 @@ impl Columns {
     /// The table is open, and locked so that a new index would wait.
     pub(super) unsafe fn indexes_for(&self, table: pg_sys::Relation, values: Option<&[Arg<'_>]>) -> Vec<Oid> {
         let generation = catalog::generation();
-        let mut place = self.place.borrow_mut();
-        if place.indexed != generation {
-            // SAFETY: as promised.
-            place.indexes = unsafe { indexes::of(table, &place.numbers) };
-            place.indexed = generation;
+        if self.place.borrow().indexed != generation {
+            let numbers = self.numbers().to_vec();
+            // SAFETY: as promised. Reading a predicate may run a function of its author.
+            let indexes = unsafe { indexes::of(table, &numbers) };
+            let mut place = self.place.borrow_mut();
+            (place.indexes, place.indexed) = (indexes, generation);
         }
+        let place = self.place.borrow();
         let wanted = place.indexes.iter().filter(|index| values.is_none_or(|values| index.has(values)));
         wanted.map(|index| index.id).collect()
+    }
+}
+
+/// An index of this table that has all its rows for every snapshot, or none.
+unsafe fn trusted(index: Oid, table: Oid) -> Oid {
+    if index == pg_sys::InvalidOid {
+        return index;
+    }
+    let lock = pg_sys::AccessShareLock as i32;
+    // SAFETY: gives an open index or nothing; it is closed after a look at its row in the catalog.
+    unsafe {
+        let open = pg_sys::try_relation_open(index, lock);
+        if open.is_null() {
+            return pg_sys::InvalidOid;
+        }
+        let row = (*open).rd_index;
+        let is_trusted = !row.is_null() && (*row).indrelid == table && (*row).indisvalid && !(*row).indcheckxmin;
+        pg_sys::relation_close(open, lock);
+        if is_trusted { index } else { pg_sys::InvalidOid }
     }
 }
 

@@ -21,7 +21,7 @@ pub fn read<T>(columns: &'static Columns, key: Arg<'_>, read: impl FnOnce(&mut R
     scan(columns, &[key], |table, tuple| {
         // SAFETY: the tuple is pinned meanwhile.
         unsafe {
-            places::remember((*table).rd_id, key, (*tuple).t_self);
+            places::remember(table, key, (*tuple).t_self);
             read.take().map(|read| deform(table, columns, tuple, read))
         }
     })
@@ -76,22 +76,35 @@ pub fn lock<T>(columns: &'static Columns, key: Arg<'_>, wait: Wait, read: impl F
             pg_sys::PreventCommandIfParallelMode(c"SELECT FOR NO KEY UPDATE".as_ptr());
             pg_sys::CommandCounterIncrement();
         }
-        loop {
-            match attempt(table, columns, key, wait) {
-                Attempt::Locked { mut tuple, buffer } => {
-                    // SAFETY: the buffer is pinned until its tuple has been read.
-                    return unsafe {
-                        places::remember((*table).rd_id, key, tuple.t_self);
-                        let found = deform(table, columns, &mut tuple, read);
-                        pg_sys::ReleaseBuffer(buffer);
-                        Some(found)
-                    };
-                }
-                Attempt::Missing => return None,
-                Attempt::Changed => {}
-            }
+        let (mut tuple, buffer) = row(table, columns, key, pg_sys::LockTupleMode::LockTupleNoKeyExclusive, wait)?;
+        // SAFETY: the buffer is pinned until its tuple has been read.
+        unsafe {
+            let found = deform(table, columns, &mut tuple, read);
+            pg_sys::ReleaseBuffer(buffer);
+            Some(found)
         }
     })
+}
+
+/// Locks the row with this key, if there is one; it is pinned. One that was changed meanwhile is looked for again.
+pub(super) fn row(
+    table: pg_sys::Relation,
+    columns: &'static Columns,
+    key: Arg<'_>,
+    mode: pg_sys::LockTupleMode::Type,
+    wait: Wait,
+) -> Option<(pg_sys::HeapTupleData, pg_sys::Buffer)> {
+    loop {
+        match attempt(table, columns, key, mode, wait) {
+            Attempt::Locked { tuple, buffer } => {
+                // SAFETY: an open table.
+                unsafe { places::remember(table, key, tuple.t_self) };
+                return Some((tuple, buffer));
+            }
+            Attempt::Missing => return None,
+            Attempt::Changed => {}
+        }
+    }
 }
 
 /// Locks the table for what [`lock`] does, until the transaction ends.
@@ -106,7 +119,13 @@ enum Attempt {
 }
 
 /// Finds the row as it is now, and locks that version of it.
-fn attempt(table: pg_sys::Relation, columns: &'static Columns, key: Arg<'_>, wait: Wait) -> Attempt {
+fn attempt(
+    table: pg_sys::Relation,
+    columns: &'static Columns,
+    key: Arg<'_>,
+    mode: pg_sys::LockTupleMode::Type,
+    wait: Wait,
+) -> Attempt {
     let policy = match wait {
         Wait::Block => pg_sys::LockWaitPolicy::LockWaitBlock,
         Wait::Skip => pg_sys::LockWaitPolicy::LockWaitSkip,
@@ -124,7 +143,6 @@ fn attempt(table: pg_sys::Relation, columns: &'static Columns, key: Arg<'_>, wai
         let mut buffer = pg_sys::InvalidBuffer as pg_sys::Buffer;
         let mut failure = std::mem::zeroed::<pg_sys::TM_FailureData>();
         let command = pg_sys::GetCurrentCommandId(true);
-        let mode = pg_sys::LockTupleMode::LockTupleNoKeyExclusive;
         let result = pg_sys::heap_lock_tuple(table, &mut tuple, command, mode, policy, true, &mut buffer, &mut failure);
         pg_sys::UnregisterSnapshot(snapshot);
         if result == pg_sys::TM_Result::TM_Ok {
@@ -167,14 +185,11 @@ unsafe fn place(
 
 /// Opens the table and closes it; its lock stays.
 fn in_table<T>(columns: &'static Columns, lock: u32, body: impl FnOnce(pg_sys::Relation) -> T) -> T {
-    // SAFETY: gives an open table or raises; it is closed after use.
-    unsafe {
-        let table = pg_sys::table_open(columns.find(), lock as i32);
-        columns.settle(table);
-        let result = body(table);
-        pg_sys::table_close(table, pg_sys::NoLock as i32);
-        result
-    }
+    let table = columns.open(lock);
+    let result = body(table);
+    // SAFETY: opened above.
+    unsafe { pg_sys::table_close(table, pg_sys::NoLock as i32) };
+    result
 }
 
 /// Reads the columns of a tuple in the order in which they are declared.

@@ -47,9 +47,18 @@ thread_local! {
     static FOUND: Cell<[Option<Found>; ROWS]> = const { Cell::new([None; ROWS]) };
 }
 
-/// Remembers where a row is. Its table is locked until the (sub)transaction ends.
-pub(super) fn remember(table: Oid, key: Arg<'_>, place: ItemPointerData) {
+/// Remembers where a row is. Its table is locked until the (sub)transaction ends. Where that gave the table its file, it
+/// may also cut it short, and says so to nobody.
+///
+/// # Safety
+/// An open table.
+pub(super) unsafe fn remember(table: pg_sys::Relation, key: Arg<'_>, place: ItemPointerData) {
     let Arg::Uuid(key) = key else { return };
+    // SAFETY: as promised.
+    let (table, is_new) = unsafe { ((*table).rd_id, version::has_new_file(table)) };
+    if is_new {
+        return;
+    }
     let mut found = FOUND.get();
     let known = found.iter().position(|entry| entry.is_some_and(|entry| entry.table == table && entry.key == *key));
     found[..=known.unwrap_or(ROWS - 1)].rotate_right(1);

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::{Columns, fill, key_scan, places};
+use super::{Columns, Wait, fill, key_scan, lock, places};
 use crate::pg::spi::Arg;
 use crate::pg::version;
 
@@ -94,7 +94,7 @@ impl Writer {
     pub fn update(&mut self, columns: &'static Columns, key: Arg<'_>, values: &[Option<Arg<'_>>]) {
         let _within = self.within();
         let table = self.open(columns, Rows::HeapOnly);
-        self.with_row(table, columns, key, |writer, old| {
+        self.with_row(table, columns, key, pg_sys::LockTupleMode::LockTupleNoKeyExclusive, |writer, old| {
             // SAFETY: the tuple is pinned while this runs, and the new one is made of values that point into it.
             unsafe {
                 let new = writer.slot(table, &pg_sys::TTSOpsHeapTuple);
@@ -145,7 +145,7 @@ impl Writer {
     pub fn delete(&mut self, columns: &'static Columns, key: Arg<'_>) {
         let _within = self.within();
         let table = self.open(columns, Rows::HeapOnly);
-        self.with_row(table, columns, key, |writer, tuple| {
+        self.with_row(table, columns, key, pg_sys::LockTupleMode::LockTupleExclusive, |writer, tuple| {
             // SAFETY: as above.
             unsafe {
                 let old = writer.slot(table, &pg_sys::TTSOpsVirtual);
@@ -162,8 +162,7 @@ impl Writer {
         let _within = self.within();
         // SAFETY: a scan of a table by its primary key; both are opened and ended here.
         unsafe {
-            let table = pg_sys::table_open(columns.find(), pg_sys::AccessShareLock as i32);
-            columns.settle(table);
+            let table = columns.open(pg_sys::AccessShareLock);
             // A serializable transaction must leave a trace of what it did not find.
             let has_pages = pg_sys::XactIsoLevel == pg_sys::XACT_SERIALIZABLE as i32
                 || pg_sys::RelationGetNumberOfBlocksInFork(table, pg_sys::ForkNumber::MAIN_FORKNUM) > 0;
@@ -210,7 +209,8 @@ impl Writer {
         let at = known.unwrap_or_else(|| {
             // SAFETY: gives an open table or raises; zeroed memory of that size is what InitResultRelInfo fills.
             unsafe {
-                let relation = pg_sys::table_open(id, pg_sys::RowExclusiveLock as i32);
+                let relation = columns.open(pg_sys::RowExclusiveLock);
+                let id = (*relation).rd_id;
                 let info = pg_sys::palloc0(size_of::<pg_sys::ResultRelInfo>()).cast::<pg_sys::ResultRelInfo>();
                 pg_sys::InitResultRelInfo(info, relation, 0, std::ptr::null_mut(), 0);
                 let opened = &mut (*self.estate).es_opened_result_relations;
@@ -241,28 +241,69 @@ impl Writer {
     }
 
     /// Finds a row by its key and does something with it while it is pinned.
+    ///
+    /// A row that somebody else is changing is waited for. So is one with triggers, in case somebody begins to: to
+    /// give a trigger the newest version PostgreSQL would look at the plan of the command, and there is none.
     fn with_row(
         &mut self,
         table: Table,
         columns: &'static Columns,
         key: Arg<'_>,
-        body: impl FnOnce(&mut Self, pg_sys::HeapTuple),
+        mode: pg_sys::LockTupleMode::Type,
+        mut body: impl FnMut(&mut Self, pg_sys::HeapTuple),
     ) {
-        // SAFETY: a row that is pinned until it is released here, or a scan of an open table that is ended here.
+        // SAFETY: an open table; a row is pinned until it is released, or the scan ended, here.
+        unsafe {
+            if (*table.info).ri_TrigDesc.is_null() && self.with_free_row(table, columns, key, &mut body) {
+                return;
+            }
+            if let Some((mut tuple, buffer)) = lock::row(table.relation, columns, key, mode, Wait::Block) {
+                body(self, &mut tuple);
+                pg_sys::ReleaseBuffer(buffer);
+            }
+        }
+    }
+
+    /// As above, unless somebody else is changing the row; says so with `false`.
+    unsafe fn with_free_row(
+        &mut self,
+        table: Table,
+        columns: &'static Columns,
+        key: Arg<'_>,
+        body: &mut impl FnMut(&mut Self, pg_sys::HeapTuple),
+    ) -> bool {
+        // SAFETY: as above.
         unsafe {
             let snapshot = (*self.estate).es_snapshot;
             if let Some((mut tuple, buffer)) = places::recall(table.relation, columns, key, snapshot) {
-                body(self, &mut tuple);
+                let is_free = is_free(&tuple);
+                if is_free {
+                    body(self, &mut tuple);
+                }
                 pg_sys::ReleaseBuffer(buffer);
-                return;
+                return is_free;
             }
             let scan = key_scan(table.relation, columns, &[key], snapshot);
             let tuple = pg_sys::systable_getnext(scan);
-            if !tuple.is_null() {
+            let is_free = tuple.is_null() || is_free(&*tuple);
+            if is_free && !tuple.is_null() {
                 body(self, tuple);
             }
             pg_sys::systable_endscan(scan);
+            is_free
         }
+    }
+}
+
+/// Whether nobody but this transaction has locked, changed or deleted a pinned row.
+unsafe fn is_free(tuple: &pg_sys::HeapTupleData) -> bool {
+    // SAFETY: a stored tuple's header.
+    unsafe {
+        let header = &*tuple.t_data;
+        let flags = u32::from(header.t_infomask);
+        flags & pg_sys::HEAP_XMAX_INVALID != 0
+            || flags & pg_sys::HEAP_XMAX_IS_MULTI == 0
+                && pg_sys::TransactionIdIsCurrentTransactionId(header.t_choice.t_heap.t_xmax)
     }
 }
 

@@ -118,6 +118,25 @@ SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '2'
 COMMIT;
 SELECT name, variables -> 'Notes' AS notes FROM workflow.instance_list WHERE instance_id = :'moved';
 
+-- Without the index that a start asks, it reads the table: which of three versions is published?
+SELECT count(wf_define(format('{"definitionId": "versioned", "root": [{"type": "SetName", "value": "%s"}]}', n)::jsonb)) FROM generate_series(1, 3) AS n;
+SELECT count(wf_publish('versioned', 2));
+ALTER INDEX workflow.definitions_published_idx RENAME TO another;
+SELECT wf_start('versioned') AS versioned \gset
+ALTER INDEX workflow.another RENAME TO definitions_published_idx;
+SELECT version, name FROM workflow.instance_list WHERE instance_id = :'versioned';
+
+-- A table that is emptied twice has nowhere to look.
+BEGIN;
+TRUNCATE workflow.instances, workflow.bookmarks, workflow.tasks, workflow.execution_log;
+SELECT wf_start('claim', '{"report": "short"}') AS emptied \gset
+SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '1');
+TRUNCATE workflow.instances, workflow.bookmarks, workflow.tasks, workflow.execution_log;
+\set VERBOSITY sqlstate
+SELECT wf_cancel(:'emptied');
+\set VERBOSITY default
+ROLLBACK;
+
 -- Many versions of a row: most are heap-only, those for which a page has no room are not. Each is found by every index.
 -- What is large and does not change is not written again.
 SELECT wf_start('claim', jsonb_build_object('report', repeat('a long report ', 20000)), correlation_id => 'large') AS large \gset

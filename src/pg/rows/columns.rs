@@ -109,10 +109,18 @@ impl Columns {
             return;
         }
         // SAFETY: an open table, and the attributes of its descriptor, which are as many as it says.
-        let (id, attributes) = unsafe {
+        let (id, kind, attributes) = unsafe {
             let descriptor = (*table).rd_att;
-            ((*table).rd_id, (*descriptor).attrs.as_slice((*descriptor).natts as usize))
+            ((*table).rd_id, &*(*table).rd_rel, (*descriptor).attrs.as_slice((*descriptor).natts as usize))
         };
+        if kind.relkind as u8 != pg_sys::RELKIND_RELATION || kind.relam != pg_sys::HEAP_TABLE_AM_OID {
+            let name = self.table.to_string_lossy();
+            unwind(
+                PgError::new("0A000", format!("\"workflow.{name}\" is not a plain table of access method heap")).hint(
+                    "Its rows are locked and written in place: partitions and other access methods are not supported.",
+                ),
+            );
+        }
         let number = |(name, kind): &(&CStr, Type)| {
             // SAFETY: takes a C string, looks in the catalog.
             let number = unsafe { pg_sys::get_attnum(id, name.as_ptr()) };

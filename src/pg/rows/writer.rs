@@ -26,6 +26,17 @@ struct Table {
     info: *mut pg_sys::ResultRelInfo,
 }
 
+impl Table {
+    /// Whether an update does something else where other columns change: triggers on columns, and computed columns.
+    fn asks_what_changes(self) -> bool {
+        // SAFETY: an open table.
+        unsafe {
+            let rules = (*(*self.relation).rd_att).constr;
+            !(*self.info).ri_TrigDesc.is_null() || !rules.is_null() && (*rules).has_generated_stored
+        }
+    }
+}
+
 /// The rows that are about to be written into a table.
 #[derive(Clone, Copy)]
 enum Rows<'a> {
@@ -103,6 +114,11 @@ impl Writer {
                 fill(new, &columns.numbers()[1..], values.iter().copied());
                 let tuple = pg_sys::heap_form_tuple(descriptor, (*new).tts_values, (*new).tts_isnull);
                 pg_sys::ExecStoreHeapTuple(tuple, new, true);
+                if table.asks_what_changes() {
+                    let numbers = columns.numbers();
+                    let changed = numbers[1..].iter().zip(values).filter(|(_, value)| value.is_some());
+                    version::say_updated(writer.estate, table.info, changed.map(|(number, _)| *number));
+                }
                 writer.replace(columns, table, (*old).t_self, new);
             }
         });

@@ -174,11 +174,11 @@ echo "ok: without launcher or scheduler the next one goes on"
 # when somebody else holds what it needs.
 query "SELECT count(pg_terminate_backend(pid, 10000)) FROM workflow.workers WHERE worker = 'executor'" >/dev/null
 await 0 "SELECT count(*) FROM workflow.workers WHERE worker = 'executor'"
-start 2 noted "500 ms"
-start 2 pure "500 ms"
+start 2 noted "2 seconds"
+start 2 pure "2 seconds"
 due="due_at < now() + '1 minute'"
 query "CREATE TABLE untouched AS SELECT id, xmin::text AS version FROM workflow.bookmarks WHERE $due"
-psql -X -q -c "BEGIN; SELECT FROM workflow.instances WHERE sub_status = 'Suspended' FOR NO KEY UPDATE; SELECT pg_sleep(3); COMMIT" >/dev/null &
+psql -X -q -c "BEGIN; SELECT FROM workflow.instances WHERE sub_status = 'Suspended' FOR NO KEY UPDATE; SELECT pg_sleep(5); COMMIT" >/dev/null &
 holder=$!
 await 4 "SELECT count(*) FROM workflow.bookmarks b JOIN untouched u USING (id) WHERE b.xmin::text <> u.version AND coalesce(attempts, 0) = 0"
 is 154 "$finished"

@@ -149,6 +149,22 @@ SELECT wf_start('versioned') AS versioned \gset
 ALTER INDEX workflow.another RENAME TO definitions_published_idx;
 SELECT version, name FROM workflow.instance_list WHERE instance_id = :'versioned';
 
+-- Nor is one asked that may lack rows: here it has none, as one that is still being built concurrently.
+BEGIN;
+ALTER INDEX workflow.definitions_published_idx RENAME TO another;
+CREATE INDEX definitions_published_idx ON workflow.definitions (definition_id) WHERE false;
+UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'workflow.definitions_published_idx'::regclass;
+SELECT sub_status FROM wf_run('versioned');
+ROLLBACK;
+
+-- A table that is not there is named.
+BEGIN;
+ALTER TABLE workflow.tasks RENAME TO works;
+\set VERBOSITY sqlstate
+SELECT wf_start('claim', '{"report": "short"}');
+\set VERBOSITY default
+ROLLBACK;
+
 -- A table that is emptied twice has nowhere to look.
 BEGIN;
 TRUNCATE workflow.instances, workflow.bookmarks, workflow.tasks, workflow.execution_log;

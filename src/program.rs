@@ -16,9 +16,9 @@ use workflow_engine::definition::{
 };
 
 use crate::pg::PgError;
-use crate::store::definitions::{self, DefinitionRow};
+use crate::store::activity_types;
+use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
 use crate::store::links::Link;
-use crate::store::{activity_types, links};
 use crate::{error, guc};
 
 /// Compiled definitions that a backend keeps; when there are more, all go.
@@ -52,35 +52,28 @@ fn kept(id: Uuid) -> Option<Rc<Compiled>> {
 /// Compiles a version, and before it those that it uses, with a list of work instead of recursion.
 fn load(id: Uuid) -> Result<Rc<Compiled>, PgError> {
     let mut ready: HashMap<Uuid, Rc<Compiled>> = HashMap::new();
-    let mut pending = vec![id];
-    while let Some(next) = pending.last().copied() {
-        if !ready.contains_key(&next) {
-            let links = links::of(next);
-            let missing = links.iter().map(|link| link.uses).find(|used| !ready.contains_key(used));
-            if let Some(used) = missing {
-                match kept(used) {
-                    Some(compiled) => drop(ready.insert(used, compiled)),
-                    None if pending.contains(&used) => {
-                        return Err(PgError::new("XX001", format!("definition version {used} uses itself")));
-                    }
-                    None => pending.push(used),
-                }
-                continue;
+    let mut pending = vec![definitions::whole(id)?];
+    while let Some(next) = pending.pop() {
+        let missing = next.links.iter().map(|link| link.uses).find(|used| !ready.contains_key(used));
+        let Some(used) = missing else {
+            ready.insert(next.row.id, compile_version(next, &ready)?);
+            continue;
+        };
+        pending.push(next);
+        match kept(used) {
+            Some(compiled) => drop(ready.insert(used, compiled)),
+            None if pending.iter().any(|waits| waits.row.id == used) => {
+                return Err(PgError::new("XX001", format!("definition version {used} uses itself")));
             }
-            ready.insert(next, compile_version(next, &links, &ready)?);
+            None => pending.push(definitions::whole(used)?),
         }
-        pending.pop();
     }
-    ready.remove(&id).ok_or_else(|| gone(id))
+    ready.remove(&id).ok_or_else(|| definitions::missing(id))
 }
 
-fn gone(id: Uuid) -> PgError {
-    PgError::new("XX001", format!("definition version {id} is missing"))
-}
-
-fn compile_version(id: Uuid, links: &[Link], ready: &HashMap<Uuid, Rc<Compiled>>) -> Result<Rc<Compiled>, PgError> {
-    let mut row = definitions::by_id(id).ok_or_else(|| gone(id))?;
-    let document = definitions::document(id).ok_or_else(|| gone(id))?;
+fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) -> Result<Rc<Compiled>, PgError> {
+    let WholeDefinition { mut row, links, document } = whole;
+    let id = row.id;
     let used =
         links.iter().filter_map(|link| Some((link.reference.clone(), Arc::clone(&ready.get(&link.uses)?.program))));
     // What was accepted once must run: a custom type that is gone faults when it is reached.

@@ -9,7 +9,8 @@ use crate::program::{self, Pinned};
 use crate::run::link::Linker;
 use crate::run::{Session, publish};
 use crate::sql_functions;
-use crate::store::{definitions, links, owners};
+use crate::store::definitions::{self, WholeDefinition};
+use crate::store::owners;
 
 sql_functions! {
     wf_define => define;
@@ -46,8 +47,8 @@ fn export(call: &Call) -> Result<Returned, PgError> {
     let definition_id: String = call.required(0, "definition_id")?;
     let row = publish::find(&definition_id, call.arg(1))?;
     access::require(Privilege::Read, &row)?;
-    let document = definitions::document(row.id).unwrap_or_default();
-    let types = Pinned::to(&links::of(row.id))?;
+    let WholeDefinition { links, document, .. } = definitions::whole(row.id)?;
+    let types = Pinned::to(&links)?;
     let exported =
         definition::export(&document, &row.definition_id, row.version, row.is_latest, row.is_published, &types);
     Ok(Returned::Json(exported))

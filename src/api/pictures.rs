@@ -41,7 +41,7 @@ fn of_definition(call: &Call) -> Result<Picture, PgError> {
     access::require(Privilege::Read, &row)?;
     let compiled = program::of_version(row.id)?;
     let caption = Caption { title: title(&compiled), subtitle: format!("{definition_id}, version {}", row.version) };
-    Ok(Picture::new(&compiled.program, &looks(&compiled), caption, None))
+    Ok(Picture::new(&compiled.program, &looks(&compiled)?, caption, None))
 }
 
 fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
@@ -62,14 +62,14 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
             instance.sub_status.name()
         ),
     };
-    let picture = Picture::new(&compiled.program, &looks(&compiled), caption, Some(&progress));
+    let picture = Picture::new(&compiled.program, &looks(&compiled)?, caption, Some(&progress));
     Ok(Returned::Text(picture.svg()))
 }
 
 /// The lines of the story, as a JSON array.
 fn explain(call: &Call) -> Result<Returned, PgError> {
     let (row, compiled) = readable(call)?;
-    let (looks, zone) = (looks(&compiled), zone::session());
+    let (looks, zone) = (looks(&compiled)?, zone::session());
     let mut story = Story::new(&compiled.program, &looks, &row.instance, &*zone);
     let id = row.instance.id;
     telling::journal(id, |at, events| story.burst(at, events)).map_err(|error| error::burst(error, id))?;
@@ -91,6 +91,6 @@ fn title(compiled: &Compiled) -> String {
     name.unwrap_or_else(|| compiled.program.definition_id.clone())
 }
 
-fn looks(compiled: &Compiled) -> Vec<Appearance> {
-    definitions::document(compiled.row.id).map(|document| program::appearances(&document)).unwrap_or_default()
+fn looks(compiled: &Compiled) -> Result<Vec<Appearance>, PgError> {
+    Ok(program::appearances(&definitions::whole(compiled.row.id)?.document))
 }

@@ -68,6 +68,7 @@ fn equality(value: Arg<'_>) -> u32 {
     match value {
         Arg::Uuid(_) => pg_sys::F_UUID_EQ,
         Arg::Text(_) => pg_sys::F_TEXTEQ,
+        Arg::Integer(_) => pg_sys::F_INT4EQ,
         Arg::BigInt(_) => pg_sys::F_INT8EQ,
         Arg::Oid(_) => pg_sys::F_OIDEQ,
         other => unreachable!("rows are not found by {other:?}"),

@@ -14,7 +14,7 @@ use crate::program::{self, Compiled, Pinned, Registered};
 use crate::run::link::Linker;
 use crate::run::scheduled::COMMANDS;
 use crate::run::{Session, timing};
-use crate::store::definitions::{self, DefinitionRow, NewDefinition};
+use crate::store::definitions::{self, DefinitionRow, NewDefinition, WholeDefinition};
 use crate::store::links::{self, Link};
 use crate::store::{owners, schedules, triggers};
 use crate::{error, guc};
@@ -56,8 +56,7 @@ pub fn define(
     let latest = definitions::latest(&identity.definition_id);
     if let Some(latest) = &latest {
         access::require_owner(latest)?;
-        let stored = definitions::document(latest.id).unwrap_or_default();
-        let links = links::of(latest.id);
+        let WholeDefinition { links, document: stored, .. } = definitions::whole(latest.id)?;
         if definition::same_content(&stored, document) && !finds_more(document, latest, &links) {
             // What it uses is settled; what was unknown then may be refused now.
             compile(document, &Pinned::to(&links)?, allow_unknown)?;
@@ -131,7 +130,7 @@ fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow
         },
         session.timestamp(),
     );
-    definitions::by_id(id).ok_or_else(|| PgError::new("XX000", "new definition version vanished"))
+    definitions::by_id(id)
 }
 
 /// A worker that runs SQL of a definition is a session of its owner.
@@ -248,7 +247,7 @@ pub fn delete(session: &Session, definition_id: &str, version: Option<i32>) -> R
 }
 
 fn refuse_used(row: &DefinitionRow) -> Result<(), PgError> {
-    let Some(user) = links::user_of(row.id) else { return Ok(()) };
+    let Some(user) = links::user_of(row.id)? else { return Ok(()) };
     let what = format!("version {} of workflow definition \"{}\"", row.version, row.definition_id);
     Err(PgError::new("2BP01", format!("cannot delete {what} because another workflow definition uses it"))
         .detail(format!("Version {} of workflow definition \"{}\" uses it.", user.version, user.definition_id))

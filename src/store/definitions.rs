@@ -3,6 +3,7 @@
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::pg::PgError;
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::links::{self, Link};
@@ -66,17 +67,20 @@ fn read(row: &mut Row<'_>) -> DefinitionRow {
         version: row.get(),
         is_latest: row.get(),
         is_published: row.get(),
-        definer: row.get(),
+        definer: row.get::<String>() == DEFINER,
         uses_sql: row.get(),
         owner: owners::by_id(row.get()),
     }
 }
 
+/// The security of a definition whose SQL runs with its owner's rights.
+const DEFINER: &str = "definer";
+
 /// The columns that [`read`] reads.
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "SELECT d.id, d.definition_id, d.version, d.is_latest, d.is_published, d.security = 'definer', d.uses_sql, \
+            "SELECT d.id, d.definition_id, d.version, d.is_latest, d.is_published, d.security, d.uses_sql, \
                     d.owner FROM workflow.definitions d ",
             $rest
         )
@@ -88,11 +92,8 @@ static VERSION: Statement = Statement::new(
     select!("WHERE d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NULL"),
     &[Type::Text, Type::Integer],
 );
-static BY_ID: Statement = Statement::new(select!("WHERE d.id = $1"), &[Type::Uuid]);
 static ALL: Statement =
     Statement::new(select!("WHERE d.definition_id = $1 AND d.deleted_at IS NULL ORDER BY d.version"), &[Type::Text]);
-static DOCUMENT: Statement = Statement::new("SELECT document FROM workflow.definitions WHERE id = $1", &[Type::Uuid]);
-
 static PUBLISHED: Columns = Columns::by(
     c"definitions_published_idx",
     c"definitions",
@@ -118,7 +119,7 @@ pub fn published(definition_id: &str) -> Option<DefinitionRow> {
             id: row.get(),
             version: row.get(),
             is_latest: row.get(),
-            definer: row.get::<String>() == "definer",
+            definer: row.get::<String>() == DEFINER,
             uses_sql: row.get(),
             owner: owners::by_id(row.get()),
         };
@@ -143,19 +144,55 @@ pub fn version(definition_id: &str, version: i32) -> Option<DefinitionRow> {
     VERSION.first(&[Arg::Text(definition_id), Arg::Integer(version)], read)
 }
 
-/// The version with this id, deleted or not.
-pub fn by_id(id: Uuid) -> Option<DefinitionRow> {
-    BY_ID.first(&[Arg::Uuid(&id)], read)
+static WHOLE: Columns = Columns::of(
+    c"definitions",
+    &[
+        (c"id", Type::Uuid),
+        (c"definition_id", Type::Text),
+        (c"version", Type::Integer),
+        (c"is_latest", Type::Boolean),
+        (c"is_published", Type::Boolean),
+        (c"security", Type::Text),
+        (c"uses_sql", Type::Boolean),
+        (c"owner", Type::Integer),
+        (c"links", Type::Jsonb),
+        (c"document", Type::Jsonb),
+    ],
+);
+
+/// A stored version, with all that it is compiled from.
+#[derive(Debug)]
+pub struct WholeDefinition {
+    /// The version.
+    pub row: DefinitionRow,
+    /// What it uses.
+    pub links: Vec<Link>,
+    /// The document as given.
+    pub document: Value,
+}
+
+/// The version with this id, deleted or not, without its document.
+pub fn by_id(id: Uuid) -> Result<DefinitionRow, PgError> {
+    rows::read(&WHOLE, Arg::Uuid(&id), read).ok_or_else(|| missing(id))
+}
+
+/// The version with this id, deleted or not. No plan is made: with this a session begins.
+pub fn whole(id: Uuid) -> Result<WholeDefinition, PgError> {
+    let found = rows::read(&WHOLE, Arg::Uuid(&id), |row| {
+        let (row, links, document) = (read(row), row.maybe::<Value>(), row.get());
+        WholeDefinition { row, links: links.as_ref().map(links::decode).unwrap_or_default(), document }
+    });
+    found.ok_or_else(|| missing(id))
+}
+
+/// Somebody removed a row that others refer to (XX001).
+pub fn missing(id: Uuid) -> PgError {
+    PgError::new("XX001", format!("definition version {id} is missing"))
 }
 
 /// All versions that are not deleted, oldest first.
 pub fn all(definition_id: &str) -> Vec<DefinitionRow> {
     ALL.rows(&[Arg::Text(definition_id)], read)
-}
-
-/// The document of a version.
-pub fn document(id: Uuid) -> Option<Value> {
-    DOCUMENT.first(&[Arg::Uuid(&id)], |row| row.get())
 }
 
 static LOCK: Statement = Statement::new(

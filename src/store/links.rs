@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::definition::WorkflowReference;
 
+use crate::pg::PgError;
 use crate::pg::spi::{Arg, Statement, Type};
 use crate::store::definitions::{self, DefinitionRow};
 
@@ -35,7 +36,8 @@ pub fn encode(links: &[Link]) -> Option<Value> {
     (!links.is_empty()).then(|| written.map(Value::Object).collect())
 }
 
-fn decode(links: &Value) -> Vec<Link> {
+/// Reads links from their column.
+pub(super) fn decode(links: &Value) -> Vec<Link> {
     let text = |link: &Value, name: &str| link.get(name).and_then(Value::as_str).map(str::to_owned);
     let read = |link: &Value| {
         let version = link.get("version").and_then(Value::as_i64).and_then(|version| i32::try_from(version).ok());
@@ -48,14 +50,6 @@ fn decode(links: &Value) -> Vec<Link> {
         Some(Link { reference, uses: text(link, "uses")?.parse().ok()? })
     };
     links.as_array().into_iter().flatten().filter_map(read).collect()
-}
-
-static OF: Statement =
-    Statement::new("SELECT links FROM workflow.definitions WHERE id = $1 AND links IS NOT NULL", &[Type::Uuid]);
-
-/// The links of a version.
-pub fn of(id: Uuid) -> Vec<Link> {
-    OF.first(&[Arg::Uuid(&id)], |row| decode(&row.get::<Value>())).unwrap_or_default()
 }
 
 static LOCK: Statement = Statement::new(
@@ -93,7 +87,7 @@ static BY_DOCUMENT_ID: Statement = Statement::new(
 /// The version of a definition whose document has this id.
 pub fn by_document_id(definition_id: &str, version_id: &str) -> Option<DefinitionRow> {
     let found: Option<Uuid> = BY_DOCUMENT_ID.first(&[Arg::Text(definition_id), Arg::Text(version_id)], |row| row.get());
-    found.and_then(definitions::by_id)
+    found.and_then(|id| definitions::by_id(id).ok())
 }
 
 static USER: Statement = Statement::new(
@@ -103,9 +97,9 @@ static USER: Statement = Statement::new(
 );
 
 /// A version that uses a version and is not deleted.
-pub fn user_of(id: Uuid) -> Option<DefinitionRow> {
+pub fn user_of(id: Uuid) -> Result<Option<DefinitionRow>, PgError> {
     let found: Option<Uuid> = USER.first(&[Arg::Text(&id.to_string())], |row| row.get());
-    found.and_then(definitions::by_id)
+    found.map(definitions::by_id).transpose()
 }
 
 static USERS: Statement = Statement::new(
@@ -116,9 +110,9 @@ static USERS: Statement = Statement::new(
 );
 
 /// The latest versions of definitions, as far as they use any version of a definition.
-pub fn latest_users_of(definition_id: &str) -> Vec<DefinitionRow> {
+pub fn latest_users_of(definition_id: &str) -> Result<Vec<DefinitionRow>, PgError> {
     let ids: Vec<Uuid> = USERS.rows(&[Arg::Text(definition_id)], |row| row.get());
-    ids.into_iter().filter_map(definitions::by_id).collect()
+    ids.into_iter().map(definitions::by_id).collect()
 }
 
 #[cfg(test)]

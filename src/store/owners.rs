@@ -43,8 +43,10 @@ impl Owner {
     }
 }
 
-static BY_ID: Statement =
-    Statement::new("SELECT id, role, system_identifier, name FROM workflow.owners WHERE id = $1", &[Type::Integer]);
+static BY_ID: Columns = Columns::of(
+    c"owners",
+    &[(c"id", Type::Integer), (c"role", Type::Oid), (c"system_identifier", Type::BigInt), (c"name", Type::Text)],
+);
 
 thread_local! {
     /// Owners of this cluster by id, and the schema that they belong to. Safe to keep: an id is never used again
@@ -66,7 +68,7 @@ pub fn by_id(id: i32) -> Owner {
     if let Some(owner) = known {
         return owner;
     }
-    let Some(owner) = BY_ID.first(&[Arg::Integer(id)], Owner::read) else {
+    let Some(owner) = rows::read(&BY_ID, Arg::Integer(id), Owner::read) else {
         return Owner { id, role: InvalidOid, system_identifier: cluster::system_identifier(), name: String::new() };
     };
     if owner.system_identifier == cluster::system_identifier() {

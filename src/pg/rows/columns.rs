@@ -38,7 +38,7 @@ unsafe impl Sync for Columns {}
 
 impl Columns {
     /// Declares columns of a table in the schema `workflow`. Where rows are found by their key, that comes first: one
-    /// uuid, the primary key.
+    /// column, the primary key.
     pub const fn of(table: &'static CStr, columns: &'static [(&'static CStr, Type)]) -> Self {
         Self::with(table, None, columns)
     }
@@ -121,15 +121,17 @@ impl Columns {
                 ),
             );
         }
+        // The open table knows the names already; the catalog would be asked for each of them.
         let number = |(name, kind): &(&CStr, Type)| {
-            // SAFETY: takes a C string, looks in the catalog.
-            let number = unsafe { pg_sys::get_attnum(id, name.as_ptr()) };
-            let found = usize::try_from(number - 1).ok().and_then(|at| attributes.get(at));
-            if found.is_none_or(|attribute| attribute.atttypid != kind.oid()) {
+            let is_it = |attribute: &&pg_sys::FormData_pg_attribute| {
+                // SAFETY: a name is a C string in an array that has room for its end.
+                !attribute.attisdropped && unsafe { CStr::from_ptr(attribute.attname.data.as_ptr()) } == *name
+            };
+            let Some(attribute) = attributes.iter().find(is_it).filter(|found| found.atttypid == kind.oid()) else {
                 let (table, name) = (self.table.to_string_lossy(), name.to_string_lossy());
                 unwind(PgError::new("XX000", format!("workflow.{table}.{name} is not the column it should be")));
-            }
-            number
+            };
+            attribute.attnum
         };
         place.numbers = self.columns.iter().map(number).collect();
         // SAFETY: an open table.
@@ -160,7 +162,7 @@ impl Columns {
         let generation = catalog::generation();
         if self.place.borrow().indexed != generation {
             let numbers = self.numbers().to_vec();
-            // SAFETY: as promised. Reading a predicate may run a function of its author.
+            // SAFETY: as promised. Reading the catalog may find that it has changed.
             let indexes = unsafe { indexes::of(table, &numbers) };
             let mut place = self.place.borrow_mut();
             (place.indexes, place.indexed) = (indexes, generation);

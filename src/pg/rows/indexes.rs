@@ -3,6 +3,9 @@
 //! To open an index and to prepare its predicate costs more than to look at the row. So a partial index on the rows
 //! that have a value in a column, or a certain text in it, is left closed for a row that has not.
 
+use std::ffi::c_int;
+use std::ptr;
+
 use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::spi::{Arg, Column};
@@ -57,24 +60,36 @@ pub(super) unsafe fn of(table: pg_sys::Relation, numbers: &[i16]) -> Vec<Index> 
         let count = if list.is_null() { 0 } else { (*list).length as usize };
         for i in 0..count {
             let id = (*(*list).elements.add(i)).oid_value;
-            let index = pg_sys::index_open(id, pg_sys::RowExclusiveLock as i32);
-            let predicate = pg_sys::RelationGetIndexPredicate(index);
-            indexes.push(Index { id, rows: rows_of(predicate, table, numbers) });
-            pg_sys::index_close(index, pg_sys::RowExclusiveLock as i32);
+            let predicate = predicate(id);
+            let rows = if predicate.is_null() { Rows::All } else { rows_of(predicate, table, numbers) };
+            indexes.push(Index { id, rows });
         }
         pg_sys::list_free(list);
     }
     indexes
 }
 
-/// What a predicate says: `column IS NOT NULL`, `column = text` and `column IS NOT DISTINCT FROM text` are understood.
-unsafe fn rows_of(predicate: *mut pg_sys::List, table: pg_sys::Relation, numbers: &[i16]) -> Rows {
-    // SAFETY: an implicitly ANDed list of expressions, which its tags tell apart.
+/// The predicate of an index as it is stored, or null. The index is not opened for it.
+unsafe fn predicate(index: Oid) -> *mut pg_sys::Node {
+    // SAFETY: a row of the catalog, which is released when its text has been copied.
     unsafe {
-        if predicate.is_null() || (*predicate).length != 1 {
-            return Rows::All;
+        let cache = pg_sys::SysCacheIdentifier::INDEXRELID as c_int;
+        let row = pg_sys::SearchSysCache1(cache, index.into());
+        if row.is_null() {
+            return ptr::null_mut();
         }
-        let node = (*(*predicate).elements).ptr_value.cast::<pg_sys::Node>();
+        let mut is_null = true;
+        let text = pg_sys::SysCacheGetAttr(cache, row, pg_sys::Anum_pg_index_indpred as i16, &mut is_null);
+        let text = (!is_null).then(|| pg_sys::text_to_cstring(text.cast_mut_ptr()));
+        pg_sys::ReleaseSysCache(row);
+        text.map_or(ptr::null_mut(), |text| pg_sys::stringToNode(text).cast())
+    }
+}
+
+/// What a predicate says: `column IS NOT NULL`, `column = text` and `column IS NOT DISTINCT FROM text` are understood.
+unsafe fn rows_of(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i16]) -> Rows {
+    // SAFETY: an expression, which the tags of its nodes tell apart.
+    unsafe {
         match (*node).type_ {
             pg_sys::NodeTag::T_NullTest => {
                 let test = node.cast::<pg_sys::NullTest>();

@@ -47,18 +47,18 @@ fn affected(published: &DefinitionRow) -> Result<BTreeMap<String, Consumer>, PgE
     let mut found: BTreeMap<String, Consumer> = BTreeMap::new();
     let mut pending = vec![published.definition_id.clone()];
     while let Some(used) = pending.pop() {
-        for row in links::latest_users_of(&used) {
+        for row in links::latest_users_of(&used)? {
             if found.contains_key(&row.definition_id) || row.definition_id == published.definition_id {
                 continue;
             }
             if row.is_published && program::of_version(row.id)?.program.options.updates_consumers {
                 pending.push(row.definition_id.clone());
             }
-            let links = links::of(row.id).into_iter().filter_map(|link| {
+            let links = definitions::whole(row.id)?.links.into_iter().map(|link| {
                 let used = definitions::by_id(link.uses)?;
-                Some((link, used))
+                Ok((link, used))
             });
-            found.insert(row.definition_id.clone(), Consumer { links: links.collect(), row });
+            found.insert(row.definition_id.clone(), Consumer { links: links.collect::<Result<_, PgError>>()?, row });
         }
     }
     Ok(found)
@@ -97,7 +97,7 @@ fn update_one(
             if row.is_published {
                 publish_alone(session, &new)?;
             }
-            Ok(definitions::by_id(new.id))
+            definitions::by_id(new.id).map(Some)
         }
         Err(error) if error.ends_everything() || error.sqlstate.starts_with("XX") => Err(error),
         Err(error) => {
@@ -116,7 +116,7 @@ fn replace(
     consumer: &Consumer,
     changed: &HashMap<String, DefinitionRow>,
 ) -> Result<DefinitionRow, PgError> {
-    let mut document = definitions::document(row.id).unwrap_or_default();
+    let mut document = definitions::whole(row.id)?.document;
     let mut links: Vec<Link> = Vec::new();
     for (link, used) in &consumer.links {
         let Some(now) = changed.get(&used.definition_id).filter(|now| now.version > used.version) else {
@@ -124,7 +124,7 @@ fn replace(
             continue;
         };
         link::agree(now, Some(&row.owner)).map_err(|refusal| PgError::new("42501", refusal.message))?;
-        let version = Version::of(now);
+        let version = Version::of(now)?;
         version.write_all(&mut document, &link.reference);
         links.push(Link { reference: version.renamed(&link.reference), uses: now.id });
     }
@@ -143,9 +143,9 @@ struct Version {
 }
 
 impl Version {
-    fn of(row: &DefinitionRow) -> Self {
-        let document = definitions::document(row.id).unwrap_or_default();
-        Self { number: row.version, id: document.get("id").and_then(Value::as_str).map(str::to_owned) }
+    fn of(row: &DefinitionRow) -> Result<Self, PgError> {
+        let document = definitions::whole(row.id)?.document;
+        Ok(Self { number: row.version, id: document.get("id").and_then(Value::as_str).map(str::to_owned) })
     }
 
     /// A reference to this version instead; what did not say which one still does not.

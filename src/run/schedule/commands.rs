@@ -57,7 +57,7 @@ pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
         document: &document,
     };
     definitions::add(&new, session.timestamp());
-    let row = definitions::by_id(id).ok_or_else(|| PgError::new("XX000", "new definition vanished"))?;
+    let row = definitions::by_id(id)?;
     definitions::publish(&row);
     Ok(row)
 }
@@ -65,6 +65,6 @@ pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
 /// What is published, if it is what this library means.
 fn current() -> Option<DefinitionRow> {
     let row = definitions::published(COMMANDS)?;
-    let stored = definitions::document(row.id)?;
+    let stored = definitions::whole(row.id).ok()?.document;
     (row.owner.role() == Some(role::extension_owner()) && definition::same_content(&stored, &document())).then_some(row)
 }

@@ -279,6 +279,10 @@ AS $$
     FROM workflow.instances i
     WHERE i.sub_status = 'Pending' AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = i.id)
     UNION ALL
+    SELECT 'incident without instance', c.id::text
+    FROM workflow.incidents c
+    WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = c.instance_id)
+    UNION ALL
     SELECT 'unknown status', i.id::text
     FROM workflow.instances i
     WHERE i.sub_status NOT IN ('Pending', 'Executing', 'Suspended', 'Finished', 'Faulted', 'Cancelled')

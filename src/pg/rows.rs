@@ -19,6 +19,7 @@ mod columns;
 mod indexes;
 mod lock;
 mod places;
+mod triggers;
 mod writer;
 
 pub use columns::{Columns, types};

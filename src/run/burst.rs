@@ -122,7 +122,13 @@ pub fn run(
     if let (OnFault::Raise, Some(incident)) = (on_fault, delta.incidents.first()) {
         return Err(host.original(&incident.fault));
     }
-    let Some(has_queue) = save::save(session, row, compiled, state, &before, &delta, resumed) else {
+    let saved = {
+        // Triggers on the tables see the instance half written: they are inside its burst.
+        let _mark = running::Mark::set(id);
+        save::save(session, row, compiled, state, &before, &delta, resumed)
+    };
+    let Some(has_queue) = saved else {
+        forget_deferred(id);
         return Ok(Ended::Taken);
     };
     if row.instance.sub_status == SubStatus::Faulted {
@@ -198,6 +204,13 @@ fn collect_work(
     let stimuli = delta.stimuli.into_iter();
     let stimuli = stimuli.map(|stimulus| Work::Published(Box::new(stimulus), publisher.clone()));
     session.work.extend(stimuli);
+}
+
+/// Drops what triggers published while the row of an instance was inserted: it has no bookmark that could have met it.
+pub fn forget_deferred(instance: Uuid) {
+    if running::may_have_deferred() {
+        drop(queue::take_deferred(instance));
+    }
 }
 
 /// Asks the queue whether somebody already wanted this bookmark. Items are met oldest first, one a bookmark.

@@ -63,6 +63,7 @@ pub fn each(
     let is_taken = is_start || compiled.row.uses_sql;
     if is_taken && waiting.resumed.auto_burn {
         // What the burst itself publishes must not find it.
+        let _mark = running::Mark::set(waiting.row.instance.id);
         rows::write(|writer| bookmarks::take(writer, &waiting.resumed.id));
     }
     if is_start {
@@ -88,6 +89,7 @@ fn take_up(row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
         return Ok(());
     };
     let id = row.instance.id;
+    let _mark = running::Mark::set(id);
     let taken = subtransaction(|| instances::set_key(id, Some(&key), correlation_id.as_deref()));
     match taken {
         Ok(()) => {

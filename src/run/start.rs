@@ -18,7 +18,7 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, role, rows};
 use crate::program::{self, Compiled};
 use crate::run::burst::{self, Burst, Ended, OnFault, RowState, Taking};
-use crate::run::{Session, activation_key, resume, tell_how_to_fire};
+use crate::run::{Session, activation_key, resume, running, tell_how_to_fire};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::definitions::DefinitionRow;
 use crate::store::instances::{self, InstanceRow};
@@ -140,6 +140,7 @@ pub(super) fn run(
     let state = if first {
         row.instance.sub_status = SubStatus::Executing;
         if !insert(row, session.timestamp(), may_be_taken) {
+            burst::forget_deferred(row.instance.id);
             return Ok(Ended::Taken);
         }
         RowState::Stored
@@ -317,7 +318,9 @@ pub(super) fn leave(
 ) -> Ended {
     let now = session.timestamp();
     row.instance.sub_status = SubStatus::Pending;
-    if !insert(row, now, row.activation_key.is_some()) {
+    let is_new = insert(row, now, row.activation_key.is_some());
+    burst::forget_deferred(row.instance.id);
+    if !is_new {
         return Ended::Taken;
     }
     let node = compiled.program.find(entry.activity_id).unwrap_or(NodeIx(0));
@@ -344,6 +347,8 @@ pub(super) fn leave(
 
 /// Inserts an instance before it runs. `false`: its id or activation key is taken.
 fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
+    // Triggers on the table see an instance that nothing waits for yet.
+    let _mark = running::Mark::set(row.instance.id);
     if may_be_taken {
         return instances::insert_unless_taken(row, now);
     }

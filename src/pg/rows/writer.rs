@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::{Columns, Wait, fill, key_scan, lock, places};
+use super::{Columns, Wait, fill, key_scan, lock, places, triggers};
 use crate::pg::spi::Arg;
 use crate::pg::version;
 
@@ -81,6 +81,8 @@ impl Writer {
             let estate = pg_sys::CreateExecutorState();
             let _within = Within::enter((*estate).es_query_cxt);
             (*estate).es_snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
+            // What this transaction wrote before is visible to those who lock a row for a trigger.
+            (*estate).es_output_cid = pg_sys::GetCurrentCommandId(true);
             pg_sys::AfterTriggerBeginQuery();
             Self { estate, open: Vec::new() }
         }
@@ -229,6 +231,7 @@ impl Writer {
                 let id = (*relation).rd_id;
                 let info = pg_sys::palloc0(size_of::<pg_sys::ResultRelInfo>()).cast::<pg_sys::ResultRelInfo>();
                 pg_sys::InitResultRelInfo(info, relation, 0, std::ptr::null_mut(), 0);
+                triggers::refuse_transition_tables((*info).ri_TrigDesc, relation);
                 let opened = &mut (*self.estate).es_opened_result_relations;
                 *opened = pg_sys::lappend(*opened, info.cast());
                 self.open.push(Open { id, table: Table { relation, info }, indexes: Vec::new() });
@@ -258,8 +261,9 @@ impl Writer {
 
     /// Finds a row by its key and does something with it while it is pinned.
     ///
-    /// A row that somebody else is changing is waited for. So is one with triggers, in case somebody begins to: to
-    /// give a trigger the newest version PostgreSQL would look at the plan of the command, and there is none.
+    /// Unless it is locked already it is locked first: what somebody else changes is waited for, and looked for again.
+    /// To do that while it writes PostgreSQL would look at the plan of the command, and there is none. For rows with
+    /// triggers it does so anyway.
     fn with_row(
         &mut self,
         table: Table,
@@ -274,13 +278,15 @@ impl Writer {
                 return;
             }
             if let Some((mut tuple, buffer)) = lock::row(table.relation, columns, key, mode, Wait::Block) {
+                // The row may be what a trigger of this command has written.
+                (*self.estate).es_output_cid = pg_sys::GetCurrentCommandId(true);
                 body(self, &mut tuple);
                 pg_sys::ReleaseBuffer(buffer);
             }
         }
     }
 
-    /// As above, unless somebody else is changing the row; says so with `false`.
+    /// As above, unless somebody else could change the row; says so with `false`.
     unsafe fn with_free_row(
         &mut self,
         table: Table,
@@ -302,7 +308,9 @@ impl Writer {
             let scan = key_scan(table.relation, columns, &[key], snapshot);
             let tuple = pg_sys::systable_getnext(scan);
             let is_free = tuple.is_null() || is_free(&*tuple);
-            if is_free && !tuple.is_null() {
+            if !is_free {
+                places::remember(table.relation, key, (*tuple).t_self);
+            } else if !tuple.is_null() {
                 body(self, tuple);
             }
             pg_sys::systable_endscan(scan);
@@ -311,15 +319,22 @@ impl Writer {
     }
 }
 
-/// Whether nobody but this transaction has locked, changed or deleted a pinned row.
+/// Whether nobody else can change a pinned row: this transaction has made it, or locked it and not changed it since.
 unsafe fn is_free(tuple: &pg_sys::HeapTupleData) -> bool {
     // SAFETY: a stored tuple's header.
     unsafe {
         let header = &*tuple.t_data;
         let flags = u32::from(header.t_infomask);
-        flags & pg_sys::HEAP_XMAX_INVALID != 0
-            || flags & pg_sys::HEAP_XMAX_IS_MULTI == 0
-                && pg_sys::TransactionIdIsCurrentTransactionId(header.t_choice.t_heap.t_xmax)
+        let has = |flag: u32| flags & flag != 0;
+        if has(pg_sys::HEAP_XMAX_INVALID) {
+            let made_by = header.t_choice.t_heap.t_xmin;
+            return !has(pg_sys::HEAP_XMIN_COMMITTED) && pg_sys::TransactionIdIsCurrentTransactionId(made_by);
+        }
+        // A lock on the key alone, which a foreign key takes, lets others change the rest.
+        !has(pg_sys::HEAP_XMAX_IS_MULTI)
+            && has(pg_sys::HEAP_XMAX_LOCK_ONLY)
+            && flags & pg_sys::HEAP_LOCK_MASK == pg_sys::HEAP_XMAX_EXCL_LOCK
+            && pg_sys::TransactionIdIsCurrentTransactionId(header.t_choice.t_heap.t_xmax)
     }
 }
 

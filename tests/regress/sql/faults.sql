@@ -115,3 +115,9 @@ SELECT * FROM wf_retry('01900000-0000-7000-8000-000000000008', '{NULL}');
 SELECT * FROM wf_retry('01900000-0000-7000-8000-000000000008', on_fault => 'raise');
 \echo :SQLSTATE
 SELECT * FROM wf_check();
+
+-- What somebody has removed by hand is missed.
+BEGIN;
+DELETE FROM workflow.instances;
+SELECT DISTINCT problem FROM wf_check() ORDER BY problem;
+ROLLBACK;

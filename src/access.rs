@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use pgrx::pg_sys::{InvalidOid, Oid};
 
-use crate::pg::{PgError, role};
+use crate::pg::{PgError, process, role};
 use crate::program::Compiled;
 use crate::run::scheduled::COMMANDS;
 use crate::store::definitions::{self, DefinitionRow};
@@ -133,7 +133,14 @@ fn denied(what: &str) -> PgError {
 /// Whether this session may run the user SQL of an instance that the call did not name: only as its owner.
 /// Anything else would let whoever may publish a definition run SQL as the superuser who publishes an event.
 pub fn runs_here(owner: &Owner, compiled: &Compiled) -> bool {
-    !compiled.row.uses_sql || compiled.row.definer || owner.is_current() || is_served_restricted(owner)
+    !compiled.row.uses_sql || compiled.row.definer || is_session_of(owner) || is_served_restricted(owner)
+}
+
+/// Whether this is a session of an owner. A worker is one of the role that it was connected as and of nobody else: a
+/// setting of the database, or SQL that ran before, may have taken another role, and whose SQL runs then could go back.
+/// The engine's own session, a superuser's, is nobody's.
+fn is_session_of(owner: &Owner) -> bool {
+    owner.is_current() && process::connected_as().is_none_or(|role| owner.role() == Some(role))
 }
 
 thread_local! {

@@ -16,11 +16,11 @@ use workflow_engine::program::Activation;
 use crate::pg::error::{catch, notice, unwind};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
-use crate::pg::{PgError, interrupt, user_sql};
+use crate::pg::{PgError, interrupt, process, session, user_sql};
 use crate::program::{self, Compiled};
 use crate::run::{activation_key, new_id, start, timing};
 use crate::store::owners::Owner;
-use crate::store::{activity_types, instances};
+use crate::store::{activity_types, bookmarks, instances};
 use crate::{access, error, guc};
 
 /// What one burst can do.
@@ -99,7 +99,11 @@ impl<'a> SpiHost<'a> {
     /// a step it gets a subtransaction of its own.
     fn user<R>(&mut self, body: impl FnOnce() -> R) -> Result<R, Fault> {
         let rights = self.rights.clone();
+        session::note_user_sql();
         let with_rights = || match rights {
+            None if process::is_engine() => {
+                unwind(PgError::new("42501", "the engine's own session runs no SQL of users with its own rights"))
+            }
             None => body(),
             Some(owner) => {
                 let role = owner.role().unwrap_or_else(|| {
@@ -138,6 +142,10 @@ impl Host for SpiHost<'_> {
 
     fn new_id(&mut self) -> Uuid {
         new_id(self.now)
+    }
+
+    fn has_bookmark(&mut self, id: Uuid) -> bool {
+        bookmarks::is_of_another(id, self.instance)
     }
 
     fn check_interrupts(&mut self) {

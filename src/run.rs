@@ -6,7 +6,7 @@
 //! whose bursts are further up in this backend.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
@@ -62,8 +62,8 @@ pub struct Session {
     pub has_worked: bool,
     /// Whether this fires whatever is due or queued, instead of doing what somebody asked for.
     pub is_pass: bool,
-    /// Children that were started and run in this call.
-    pub inline: HashSet<Uuid>,
+    /// Children that were started and run in this call, and how many of their ancestors were.
+    pub inline: HashMap<Uuid, u32>,
     /// The HTTP request that the call serves.
     pub exchange: Exchange,
     bursts: u64,
@@ -139,7 +139,7 @@ impl Session {
             work: VecDeque::new(),
             has_worked: false,
             is_pass: false,
-            inline: HashSet::new(),
+            inline: HashMap::new(),
             exchange: Exchange::default(),
             bursts: 0,
         }

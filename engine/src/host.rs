@@ -30,6 +30,12 @@ pub trait Host {
     /// Makes a new time-ordered id (UUID version 7 of [`now`](Host::now)).
     fn new_id(&mut self) -> Uuid;
 
+    /// Whether another instance has a bookmark with this id.
+    fn has_bookmark(&mut self, id: Uuid) -> bool {
+        let _ = id;
+        false
+    }
+
     /// Answers to query cancel and termination; called once per step.
     fn check_interrupts(&mut self);
 

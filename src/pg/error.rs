@@ -155,6 +155,7 @@ pub fn keeping<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgErro
         arg: std::ptr::null_mut(),
     };
     callback.arg = (&raw mut callback).cast();
+    make_room_for_copies();
     let outer = INNERMOST.replace(callback.arg);
     // SAFETY: the callback lives until the line that takes it off again, which every way out passes:
     // panics stop at `catch`.
@@ -166,27 +167,47 @@ pub fn keeping<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgErro
     outcome.and_then(|result| result)
 }
 
+thread_local! {
+    /// Where errors are copied.
+    static COPIES: Cell<pg_sys::MemoryContext> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+fn make_room_for_copies() {
+    if COPIES.get().is_null() {
+        // SAFETY: a context that lives as long as the backend.
+        COPIES.set(unsafe {
+            pg_sys::AllocSetContextCreateInternal(
+                pg_sys::TopMemoryContext,
+                c"workflow errors".as_ptr(),
+                pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+                pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+                pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
+            )
+        });
+    }
+}
+
 /// The error context callback: PostgreSQL calls it while it raises an error (or a notice) below us.
 unsafe extern "C-unwind" fn keep_error(argument: *mut c_void) {
     if argument != INNERMOST.get() {
         return;
     }
-    // SAFETY: called by errfinish, with an error under construction. The copy is made in the caller's
-    // context because CopyErrorData must not run in ErrorContext, and freed at once. Running out of memory
-    // is left to pgrx's own copy: nothing may be allocated then.
+    // SAFETY: called by errfinish, with an error under construction. CopyErrorData must not run in ErrorContext, and
+    // FreeErrorData does not free all that it copies, so the copy has a context of its own. Running out of memory is left
+    // to pgrx's own copy: nothing may be allocated then.
     unsafe {
-        if raw::geterrcode() == raw::OUT_OF_MEMORY || pg_sys::CurrentMemoryContext.is_null() {
+        if raw::geterrcode() == raw::OUT_OF_MEMORY || COPIES.get().is_null() {
             return;
         }
         let context = pg_sys::CurrentMemoryContext;
-        pg_sys::CurrentMemoryContext = pg_sys::TopMemoryContext;
+        pg_sys::CurrentMemoryContext = COPIES.get();
         let data = raw::CopyErrorData();
         if (*data).elevel >= ERROR {
             let error = from_error_data(&*data);
             LAST.with_borrow_mut(|last| *last = Some(error));
         }
-        raw::FreeErrorData(data);
         pg_sys::CurrentMemoryContext = context;
+        pg_sys::MemoryContextReset(COPIES.get());
     }
 }
 
@@ -290,7 +311,6 @@ mod raw {
     unsafe extern "C-unwind" {
         pub fn ThrowErrorData(data: *mut pg_sys::ErrorData);
         pub fn CopyErrorData() -> *mut pg_sys::ErrorData;
-        pub fn FreeErrorData(data: *mut pg_sys::ErrorData);
         pub fn geterrcode() -> c_int;
     }
 }

@@ -7,10 +7,15 @@ pub fn check() {
     pgrx::check_for_interrupts!();
 }
 
-/// Whether a cancel or termination waits to be answered. Callable where nothing may unwind.
+/// Whether a cancel or termination waits to be answered. Callable where nothing may unwind. What else interrupts a
+/// backend (barriers, checks of the connection, questions of others) is answered without ending anything.
 pub fn pending() -> bool {
-    // SAFETY: reads a flag that signal handlers set.
-    unsafe { std::ptr::read_volatile(&raw const pg_sys::InterruptPending) != 0 }
+    // SAFETY: reads flags that signal handlers set.
+    unsafe {
+        std::ptr::read_volatile(&raw const pg_sys::InterruptPending) != 0
+            && (std::ptr::read_volatile(&raw const pg_sys::QueryCancelPending) != 0
+                || std::ptr::read_volatile(&raw const pg_sys::ProcDiePending) != 0)
+    }
 }
 
 /// Makes a mistyped setting of ours an error.

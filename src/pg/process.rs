@@ -3,6 +3,7 @@
 //! A worker blocks only in [`wait`], holds no snapshot there, and ends at once on SIGTERM: it has PostgreSQL's own
 //! handler, which also ends a statement in the middle.
 
+use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int};
 
 use pgrx::pg_sys::{self, Oid};
@@ -61,10 +62,26 @@ pub fn start(worker: &Worker<'_>) -> bool {
     unsafe { pg_sys::RegisterDynamicBackgroundWorker(&mut described, std::ptr::null_mut()) }
 }
 
+thread_local! {
+    static CONNECTED_AS: Cell<Option<Oid>> = const { Cell::new(None) };
+}
+
 /// Makes this worker a session of the database. `role` 0 is the bootstrap superuser.
 pub fn connect(database: Oid, role: Oid) {
     // SAFETY: in a worker that has not connected yet.
     unsafe { pg_sys::BackgroundWorkerInitializeConnectionByOid(database, role, 0) };
+    CONNECTED_AS.set(Some(role));
+}
+
+/// The role whose session this worker is, whatever role SQL in it has taken since; 0 is the engine's own session. `None`:
+/// this is no worker.
+pub fn connected_as() -> Option<Oid> {
+    CONNECTED_AS.get()
+}
+
+/// Whether this is a session of the engine itself, which has a superuser's rights.
+pub fn is_engine() -> bool {
+    connected_as() == Some(Oid::INVALID)
 }
 
 /// Makes this worker a session of no database: it sees shared catalogs.

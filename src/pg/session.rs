@@ -1,14 +1,15 @@
 //! A worker's session around a fire: armed before, as new after, and not kept waiting.
 
+use std::cell::Cell;
 use std::ffi::c_int;
 
 use pgrx::pg_sys;
 
-use crate::pg::error::{PgError, keeping, log};
+use crate::pg::error::{self, PgError, keeping, log};
 use crate::pg::version;
 
 mod raw {
-    use super::c_int;
+    use super::{c_int, pg_sys};
 
     unsafe extern "C-unwind" {
         pub fn enable_timeout_after(timeout: c_int, milliseconds: c_int);
@@ -18,6 +19,7 @@ mod raw {
         pub fn PortalHashTableDeleteAll();
         pub fn ResetSequenceCaches();
         pub fn ResetTempTableNamespace();
+        pub fn SetSessionAuthorization(role: pg_sys::Oid, is_superuser: bool);
     }
 }
 
@@ -65,6 +67,44 @@ impl ShortWaits {
     }
 }
 
+thread_local! {
+    static USER_SQL_RAN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Notes that SQL of users runs in this session.
+pub fn note_user_sql() {
+    USER_SQL_RAN.set(true);
+}
+
+/// Makes the session as new if SQL of users ran in it since the last time.
+pub fn reset_after_user_sql() {
+    if USER_SQL_RAN.replace(false) {
+        reset();
+    }
+}
+
+/// Makes a worker that has just connected the role that it is to be: a setting of the database or of the role may have
+/// made it another one.
+pub fn attach() {
+    super::process::transaction(|| {
+        // SAFETY: in a transaction.
+        unsafe { be_as_connected() };
+        Ok(())
+    })
+    .unwrap_or_else(|error| error::fatal(error));
+}
+
+/// Goes back to the role that this worker was connected as.
+unsafe fn be_as_connected() {
+    // SAFETY: in a transaction of a worker. The engine's own session has no role of its own to go back to.
+    unsafe {
+        if super::process::is_engine() {
+            raw::SetSessionAuthorization(pg_sys::Oid::from(pg_sys::BOOTSTRAP_SUPERUSERID), true);
+        }
+        set(c"role", Some(c"none"));
+    }
+}
+
 /// Undoes what user SQL did to the session: DISCARD ALL without the kept plans, which are ours.
 pub fn reset() {
     let outcome = keeping(|| {
@@ -73,13 +113,13 @@ pub fn reset() {
             pg_sys::StartTransactionCommand();
             raw::PortalHashTableDeleteAll();
             set(c"session_authorization", None);
-            set(c"role", Some(c"none"));
             pg_sys::ResetAllOptions();
             raw::DropAllPreparedStatements();
             raw::Async_UnlistenAll();
             pg_sys::LockReleaseAll(pg_sys::USER_LOCKMETHOD as _, true);
             raw::ResetTempTableNamespace();
             raw::ResetSequenceCaches();
+            be_as_connected();
             pg_sys::CommitTransactionCommand();
         }
         super::process::set_application_name(c"workflow executor");

@@ -175,7 +175,8 @@ pub fn resolve_function(name: &str) -> Option<String> {
     let found = value_of_text(
         "SELECT pg_catalog.format('%I.%I', n.nspname, p.proname) \
          FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace \
-         WHERE p.oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure(($1 #>> '{}') OPERATOR(pg_catalog.||) '(jsonb)')",
+         WHERE p.oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure(\
+             ($1 OPERATOR(pg_catalog.#>>) '{}'::pg_catalog.text[]) OPERATOR(pg_catalog.||) '(jsonb)')",
         &Value::String(name.into()),
     );
     match found {

@@ -47,7 +47,9 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
     row.parent = Some(Parent { instance: parent.instance, bookmark: hears_of_end });
     let runs_now = begin != Begin::Later && access::runs_here(&row.owner, &compiled);
     let ended = if runs_now {
-        session.inline.insert(id);
+        let depth = session.inline.get(&parent.instance).map_or(1, |depth| depth + 1);
+        refuse_depth(session, depth)?;
+        session.inline.insert(id, depth);
         start::run(session, &mut row, &compiled, None, None, OnFault::Store, false)?
     } else {
         let ended = start::leave(session, &mut row, &compiled, &start::Entry::ROOT, None, session.now);
@@ -68,6 +70,18 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
     Ok(())
 }
 
+/// Workflows that start themselves without end are stopped long before the limit of bursts: each of them is open as long
+/// as all below it (54001).
+fn refuse_depth(session: &Session, depth: u32) -> Result<(), PgError> {
+    let limit = session.limits.max_nesting;
+    if depth <= limit {
+        return Ok(());
+    }
+    Err(PgError::new("54001", "child workflows are nested too deeply")
+        .detail(format!("The limit is {limit} levels."))
+        .hint("Workflows that start each other in a circle do not end. Raise workflow.max_nesting if these do."))
+}
+
 /// A burst has ended this instance: its parent hears of it, if it wants to. One that faulted is no longer its parent's
 /// when it is taken up again.
 pub fn ended(session: &mut Session, row: &InstanceRow) {
@@ -81,7 +95,7 @@ pub fn ended(session: &mut Session, row: &InstanceRow) {
     }
     let report = child::report(instance.id, instance.sub_status, &instance.output);
     let news = News { parent, bookmark, report, owner: row.owner.clone() };
-    if session.is_pass && !session.inline.contains(&instance.id) {
+    if session.is_pass && !session.inline.contains_key(&instance.id) {
         leave(session, &news);
     } else {
         session.work.push_back(Work::News(Box::new(news)));

@@ -110,6 +110,14 @@ struct New<'a> {
 fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow, PgError> {
     let New { program, links, document, identity } = new;
     let highest = definitions::highest(&identity.definition_id);
+    let version = identity.version.filter(|version| *version > highest).or_else(|| highest.checked_add(1));
+    let Some(version) = version else {
+        return Err(PgError::new(
+            "54000",
+            format!("workflow definition \"{}\" has no version number left", identity.definition_id),
+        )
+        .detail(format!("Its highest version is {highest}.")));
+    };
     let id = session.new_id();
     let name = identity.name.as_deref();
     let activity_type = name.filter(|_| program.options.usable_as_activity).map(definition::type_of);
@@ -117,7 +125,7 @@ fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow
         &NewDefinition {
             id,
             definition_id: &identity.definition_id,
-            version: identity.version.filter(|version| *version > highest).unwrap_or(highest + 1),
+            version,
             name,
             description: identity.description.as_deref(),
             definer: program.options.security == Security::Definer,

@@ -118,10 +118,11 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
     Ok(true)
 }
 
-/// Notes that a bookmark could not be fired: it is tried again later, and given up after the third attempt.
-pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, counts: bool) {
+/// Notes that a bookmark could not be fired: it is tried again later, and given up after the third attempt. `false`:
+/// somebody else has it, or it is gone.
+pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, counts: bool) -> bool {
     let attempts = if counts { due::count_attempt(bookmark) } else { due::attempts(bookmark) };
-    let Some(attempts) = attempts else { return };
+    let Some(attempts) = attempts else { return false };
     let now = session.timestamp();
     let message = format!("bookmark {bookmark} could not be fired: {}", error.message);
     if attempts >= MAX_ATTEMPTS {
@@ -136,17 +137,18 @@ pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, coun
         due::postpone(bookmark, Timestamp(now.0.saturating_add(wait)));
         warning(PgError { message, ..error.clone() });
     }
+    true
 }
 
 /// Notes that a stimulus in the queue could not be delivered: it is tried again later, and given up after the third
-/// attempt. Nothing if somebody else has it.
-pub fn note_undelivered(session: &Session, item: Uuid, error: &PgError, counts: bool) {
+/// attempt. `false`: somebody else has it, or it is gone.
+pub fn note_undelivered(session: &Session, item: Uuid, error: &PgError, counts: bool) -> bool {
     if !counts {
         due::forget_delivery(item);
     }
-    if let Some(item) = queue::get(item, session.timestamp()).filter(|item| queue::lock(item.id)) {
-        queued::note_failure(session, &item, error);
-    }
+    let Some(item) = queue::get(item, session.timestamp()).filter(|item| queue::lock(item.id)) else { return false };
+    queued::note_failure(session, &item, error);
+    true
 }
 
 fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {

@@ -176,6 +176,14 @@ pub fn exists(id: Uuid) -> bool {
     EXISTS.run(&[Arg::Uuid(&id)]) > 0
 }
 
+static OF_ANOTHER: Statement =
+    Statement::new("SELECT 1 FROM workflow.bookmarks WHERE id = $1 AND instance_id <> $2", &[Type::Uuid, Type::Uuid]);
+
+/// Whether a bookmark is there, and belongs to another instance.
+pub fn is_of_another(id: Uuid, instance: Uuid) -> bool {
+    OF_ANOTHER.run(&[Arg::Uuid(&id), Arg::Uuid(&instance)]) > 0
+}
+
 static DELETE: Statement = Statement::new("DELETE FROM workflow.bookmarks WHERE id = ANY ($1)", &[Type::UuidArray]);
 static DELETE_OF_ACTIVITIES: Statement = Statement::new(
     "DELETE FROM workflow.bookmarks WHERE instance_id = $1 AND activity_instance_id = ANY ($2)",

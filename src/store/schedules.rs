@@ -261,8 +261,12 @@ pub fn is_behind(now: Timestamp) -> bool {
 
 /// Makes every active schedule due that the start of the server fires, and says how many there are.
 pub fn reboot(now: Timestamp) -> u64 {
-    note(Some(now));
-    REBOOT.run(&[Arg::Timestamp(now)])
+    let count = REBOOT.run(&[Arg::Timestamp(now)]);
+    // Where there is none this database may be about to be filled with the dump of another one, whose times these are.
+    if count > 0 {
+        note(Some(now));
+    }
+    count
 }
 
 static SET_SCHEDULE: Statement = Statement::new(

@@ -133,8 +133,7 @@ impl Desk {
         for (fire, counts) in died {
             self.known.remove(&Uuid::from_bytes(fire.id));
             // What is not postponed must be found again.
-            self.skipped |= fire.kind != FireKind::Bookmark;
-            note_death(&fire, counts);
+            self.skipped |= !note_death(&fire, counts) || fire.kind != FireKind::Bookmark;
         }
     }
 
@@ -316,32 +315,32 @@ fn bereave(place: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, boo
     (place.count, place.state) = (0, ExecutorState::Free);
 }
 
-fn note_death(fire: &Fire, counts: bool) {
+fn note_death(fire: &Fire, counts: bool) -> bool {
     // The claim of a command tells the next one.
     if fire.kind == FireKind::Command {
-        return;
+        return false;
     }
     // Whoever is ended to make room for a statement is not to blame for it, and neither is what they fired.
     if shared::with(|board| board.database(process::database()).is_some_and(|place| place.blocked_by != 0)) {
-        return;
+        return false;
     }
     let id = Uuid::from_bytes(fire.id);
     let noted = process::transaction(|| {
         // It may have been ended to drop the extension.
         if process::extension().is_none() {
-            return Ok(());
+            return Ok(false);
         }
         let mut session = Session::begin();
         let error = PgError::new("57P01", "the worker that fired it ended");
-        match fire.kind {
+        Ok(match fire.kind {
             FireKind::Item => sweep::note_undelivered(&session, id, &error, counts),
             FireKind::Bookmark | FireKind::Command => sweep::note_failure(&mut session, id, &error, counts),
-        }
-        Ok(())
+        })
     });
-    if let Err(error) = noted {
+    noted.unwrap_or_else(|error| {
         log(&format!("workflow could not note that a worker died firing {id}: {}", error.message));
-    }
+        false
+    })
 }
 
 /// The role whose rights it needs is gone.

@@ -1,7 +1,8 @@
 //! An executor: a session that fires what it is given.
 //!
 //! Fires that run no SQL of users share a transaction, each in a subtransaction of its own. Any other fire has a
-//! transaction of its own in a session of its owner, and its session is as new after it. Which fire it is on stands
+//! transaction of its own in a session of its owner, and its session is as new after it. What these reach is left to
+//! such sessions as well, unless it runs with the rights of its definition's owner, as one that maintenance commands run. Which fire it is on stands
 //! in shared memory, so that its death counts as an attempt of that one.
 
 use pgrx::pg_sys::Oid;
@@ -34,6 +35,7 @@ pub fn run(argument: i32) {
     process::at_exit(leave);
     process::connect(database, role);
     process::set_application_name(c"workflow executor");
+    session::attach();
     let mut executor = Worker { place, database, role };
     executor.attach();
     loop {
@@ -200,6 +202,7 @@ impl Worker {
             }
             Ok(())
         });
+        session::reset_after_user_sql();
         if committed.is_err() {
             self.fire_one_by_one(fires, false);
             return;
@@ -233,7 +236,9 @@ impl Worker {
             Ok(false) => Outcome::Skipped,
             Err(error) => Outcome::Failed(Box::new(error)),
         };
-        if self.role != Oid::INVALID {
+        if self.role == Oid::INVALID {
+            session::reset_after_user_sql();
+        } else {
             session::reset();
         }
         if careful && matches!(outcome, Outcome::Skipped) {
@@ -278,9 +283,10 @@ impl Worker {
 
     /// Counts a fire, and notes what is to become of one that failed.
     fn settle(&mut self, fire: &Fire, began: i64, outcome: Outcome, counts: bool) {
-        if let Outcome::Failed(error) = &outcome {
-            note(fire, error, counts);
-        }
+        let is_noted = match &outcome {
+            Outcome::Failed(error) => note(fire, error, counts),
+            Outcome::Fired | Outcome::Skipped => true,
+        };
         self.update(|mine, database| match outcome {
             Outcome::Fired => {
                 mine.fired += 1;
@@ -294,6 +300,7 @@ impl Worker {
             Outcome::Skipped => mine.skipped += 1,
             Outcome::Failed(_) => {
                 mine.failed += 1;
+                mine.skipped += u32::from(!is_noted);
                 if let Some(database) = database {
                     database.failed += 1;
                 }
@@ -347,18 +354,18 @@ fn forget_attempt(fire: &Fire) {
     }
 }
 
-/// Notes what is to become of a fire that failed.
-fn note(fire: &Fire, error: &PgError, counts: bool) {
+/// Notes what is to become of a fire that failed. `false`: it is as it was, so it must be found again.
+fn note(fire: &Fire, error: &PgError, counts: bool) -> bool {
     let id = Uuid::from_bytes(fire.id);
     let noted = process::transaction(|| {
         let mut session = Session::begin();
-        match fire.kind {
+        Ok(match fire.kind {
             FireKind::Item => sweep::note_undelivered(&session, id, error, counts),
             FireKind::Bookmark | FireKind::Command => sweep::note_failure(&mut session, id, error, counts),
-        }
-        Ok(())
+        })
     });
-    if let Err(second) = noted {
+    noted.unwrap_or_else(|second| {
         log(&format!("workflow could not note a failure of {id}: {}", second.message));
-    }
+        false
+    })
 }

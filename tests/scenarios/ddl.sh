@@ -119,6 +119,23 @@ await running "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND
 [ "$(query "$noted" fresh)" = "5|5" ] || fail "the original fired again"
 echo "ok: a copy does not fire and says so, until it is adopted"
 
+# A dump is loaded while workers look at the database: it is complete, and it is a copy.
+start 5 noted "1 hour" fresh
+query "CREATE DATABASE loaded" postgres
+query "CREATE EXTENSION workflow" loaded
+await running "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND database = 'loaded'"
+pg_dump -f "$WORKFLOW_TMP/fresh.sql" fresh
+psql -X -q -v ON_ERROR_STOP=1 -d loaded -f "$WORKFLOW_TMP/fresh.sql" >"$WORKFLOW_TMP/load.out" 2>&1 || fail "load: $(tail -n 3 "$WORKFLOW_TMP/load.out")"
+before=$(query "$noted" loaded)
+query "UPDATE workflow.bookmarks SET due_at = now()" loaded
+[ "$(query "SELECT wf_run_due()" loaded 2>/dev/null)" = 0 ] || fail "wf_run_due fires in what was loaded"
+query "SELECT wf_run('pure', '{\"wait\": \"1 ms\"}')" loaded >/dev/null
+await foreign "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND database = 'loaded'"
+[ "$(query "$noted" loaded)" = "$before" ] || fail "what was loaded fires"
+[ -z "$(query "SELECT * FROM wf_check()" loaded)" ] || fail "wf_check of what was loaded"
+query "DROP DATABASE loaded WITH (FORCE)" postgres
+echo "ok: so is a dump that is loaded while workers run"
+
 # As initdb's own scripts and some tools do it: no statement tells us.
 start 3 pure "1 second" copy
 query "UPDATE pg_database SET datallowconn = false WHERE datname = 'copy'" postgres

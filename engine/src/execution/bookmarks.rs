@@ -33,7 +33,7 @@ impl Execution<'_> {
         let included = include.then(|| activity_instance_id.to_string());
         let hash = stimulus::hash(&name, payload.as_ref(), included.as_deref());
         let id = match new.id {
-            Some(id) => id,
+            Some(id) => self.unused(id)?,
             None => self.core.host.new_id(),
         };
         let order = self.core.work.next_bookmark;
@@ -58,6 +58,15 @@ impl Execution<'_> {
         self.core.work.bookmarks.insert(key, bookmark);
         self.core.work.undo.push(Undo::BookmarkMade(key));
         self.core.bookmark_event(EventKind::BookmarkCreated, self.sequence, node, Some(id), None);
+        Ok(id)
+    }
+
+    /// An id that somebody chose, if no bookmark has it.
+    fn unused(&mut self, id: Uuid) -> Result<Uuid, Fault> {
+        let is_made = self.core.work.bookmarks.values().any(|made| made.id == id);
+        if is_made || self.core.host.has_bookmark(id) {
+            return Err(Fault::new("23505", format!("bookmark {id} already exists")));
+        }
         Ok(id)
     }
 

@@ -121,4 +121,9 @@ RESET workflow.now;
 -- What Elsa has outside of the database is not here.
 SELECT * FROM pg_temp.js('getConfig("key")');
 SELECT * FROM pg_temp.js('_.uniq([1, 1])');
+
+-- What interrupts a session without cancelling anything does not end a script.
+SET client_connection_check_interval = '1ms';
+SELECT * FROM pg_temp.js('let sum = 0; for (let i = 0; i < 1000000; i++) { sum += i % 7; } return sum');
+RESET client_connection_check_interval;
 SELECT * FROM wf_check();

@@ -106,6 +106,20 @@ SELECT wf_start('echo', correlation_id => (SELECT string_agg(md5(n::text), '') F
 SELECT cardinality(resumed) FROM wf_publish_event(repeat('e', 100000));
 SELECT cardinality(resumed) FROM wf_enqueue_bookmark(activity_id => repeat('a', 100000), keep_for => '0');
 
+-- A workflow that runs itself as a child, and its child too.
+SELECT wf_define('{"definitionId": "self", "root": [{"type": "ExecuteWorkflow", "workflowDefinitionId": "self"}]}') \g /dev/null
+SELECT wf_run('self');
+\echo :SQLSTATE
+SET workflow.max_nesting = 20;
+SELECT wf_run('self');
+RESET workflow.max_nesting;
+
+-- The last number of a version.
+SELECT version FROM wf_define('{"definitionId": "numbered", "version": 2147483647, "root": []}');
+SELECT version FROM wf_define('{"definitionId": "numbered", "root": [{"type": "Finish"}]}');
+\echo :SQLSTATE
+SELECT version FROM wf_define('{"definitionId": "numbered", "version": 2147483647, "root": []}');
+
 -- Invalid UUIDs.
 SELECT wf_resume('1');
 \echo :SQLSTATE

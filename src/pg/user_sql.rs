@@ -16,34 +16,21 @@ use crate::pg::spi::{Column, Timestamp};
 use crate::pg::{builtin, jsonb};
 
 mod inferred;
+mod plans;
 mod result;
 mod text;
 
 pub use inferred::run_inferred;
+use plans::{Names, Plan, forget_when_full, retire, search_path};
 use text::{is_query, shortened};
-
-/// Plans kept in a backend; when there are more, all go.
-const MAX_PLANS: usize = 500;
 
 /// The parameters that an expression sees by name, in this order.
 pub const NAMES: [&CStr; 6] = [c"input", c"variables", c"outputs", c"result", c"instance", c"correlation_id"];
 
-struct Plan {
-    plan: pg_sys::SPIPlanPtr,
-    /// Parameters that the text names; the parser writes here, also when PostgreSQL analyzes anew.
-    names: *mut Names,
-    /// Types of the parameters, where they were inferred.
-    types: Vec<pg_sys::Oid>,
-}
-
-#[derive(Default)]
-struct Names {
-    used: Cell<u8>,
-}
-
 thread_local! {
     static STATEMENTS: RefCell<HashMap<(String, usize), Plan>> = RefCell::new(HashMap::new());
-    static EXPRESSIONS: RefCell<HashMap<String, Plan>> = RefCell::new(HashMap::new());
+    /// By text and search path: under another path a name may be a column's.
+    static EXPRESSIONS: RefCell<HashMap<(String, String), Plan>> = RefCell::new(HashMap::new());
 }
 
 /// What a statement of the user gave.
@@ -218,15 +205,18 @@ fn statement_plan(statement: &str, parameters: usize) -> pg_sys::SPIPlanPtr {
     keep(plan, statement);
     STATEMENTS.with_borrow_mut(|plans| {
         forget_when_full(plans);
-        plans.insert(key, Plan { plan, names: std::ptr::null_mut(), types: Vec::new() });
+        plans.insert(key, Plan { plan, names: std::ptr::null_mut(), types: Vec::new(), inferred: 0 });
     });
     plan
 }
 
 fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
+    let key = (text.to_owned(), search_path());
     let known = EXPRESSIONS.with_borrow(|plans| {
+        // Analyzed anew it may use other parameters, and which ones must be known before it runs.
+        let valid = plans.get(&key).filter(|kept| kept.is_valid());
         // SAFETY: the names live as long as the plan.
-        plans.get(text).map(|kept| (kept.plan, unsafe { (*kept.names).used.get() }))
+        valid.map(|kept| (kept.plan, unsafe { (*kept.names).used.get() }))
     });
     if let Some(known) = known {
         return known;
@@ -241,7 +231,7 @@ fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
     let used = unsafe { (*names).used.get() };
     EXPRESSIONS.with_borrow_mut(|plans| {
         forget_when_full(plans);
-        plans.insert(text.to_owned(), Plan { plan, names, types: Vec::new() });
+        retire(plans.insert(key, Plan { plan, names, types: Vec::new(), inferred: 0 }));
     });
     (plan, used)
 }
@@ -271,22 +261,6 @@ fn keep(plan: pg_sys::SPIPlanPtr, text: &str) {
     }
     // SAFETY: moves the plan out of SPI's context.
     unsafe { pg_sys::SPI_keepplan(plan) };
-}
-
-fn forget_when_full<K>(plans: &mut HashMap<K, Plan>) {
-    // The evaluation that asks is one; any other is further up and may be executing one of these.
-    if plans.len() < MAX_PLANS || EVALUATIONS.get() > 1 {
-        return;
-    }
-    for (_, Plan { plan, names, .. }) in plans.drain() {
-        // SAFETY: nobody else has them, and none is executing.
-        unsafe {
-            pg_sys::SPI_freeplan(plan);
-            if !names.is_null() {
-                drop(Box::from_raw(names));
-            }
-        }
-    }
 }
 
 /// PostgreSQL calls this before it analyzes an expression.

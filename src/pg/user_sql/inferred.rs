@@ -5,15 +5,16 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 
 use pgrx::pg_sys;
 use serde_json::Value;
 use workflow_engine::host::Take;
 
-use super::{Evaluation, Outcome, Plan, c_text, forget_when_full, is_query, keep, refuse_failure, result, shortened};
+use super::plans::{Plan, forget_when_full, retire, search_path};
+use super::{Evaluation, Outcome, c_text, is_query, keep, refuse_failure, result, shortened};
 use crate::pg::error::{PgError, unwind};
-use crate::pg::jsonb;
+use crate::pg::{catalog, jsonb};
 
 thread_local! {
     /// By text, number of parameters and search path: under another path, other types may be wanted.
@@ -43,9 +44,15 @@ pub fn run_inferred(statement: &str, parameters: &[Value], take: Take) -> Outcom
 
 fn plan(statement: &str, parameters: usize) -> (pg_sys::SPIPlanPtr, Vec<pg_sys::Oid>) {
     let key = (statement.to_owned(), parameters, search_path());
-    if let Some(known) = PLANS.with_borrow(|plans| plans.get(&key).map(|kept| (kept.plan, kept.types.clone()))) {
+    let generation = catalog::generation();
+    let known = PLANS.with_borrow(|plans| {
+        let current = plans.get(&key).filter(|kept| kept.inferred == generation);
+        current.map(|kept| (kept.plan, kept.types.clone()))
+    });
+    if let Some(known) = known {
         return known;
     }
+    // A type may be gone, or a column have another one.
     let mut types = inferred(statement, parameters);
     let text = c_text(statement);
     // SAFETY: as many types as said.
@@ -53,17 +60,10 @@ fn plan(statement: &str, parameters: usize) -> (pg_sys::SPIPlanPtr, Vec<pg_sys::
     keep(plan, statement);
     PLANS.with_borrow_mut(|plans| {
         forget_when_full(plans);
-        plans.insert(key, Plan { plan, names: std::ptr::null_mut(), types: types.clone() });
+        let new = Plan { plan, names: std::ptr::null_mut(), types: types.clone(), inferred: generation };
+        retire(plans.insert(key, new));
     });
     (plan, types)
-}
-
-fn search_path() -> String {
-    // SAFETY: the value of a setting, a C string that nobody changes meanwhile.
-    unsafe {
-        let path = pg_sys::namespace_search_path;
-        if path.is_null() { String::new() } else { CStr::from_ptr(path).to_string_lossy().into_owned() }
-    }
 }
 
 /// The types that PostgreSQL finds for the parameters; text where nothing says one.

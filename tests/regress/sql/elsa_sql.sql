@@ -63,4 +63,21 @@ SELECT * FROM wf_validate('{"definitionId": "x", "root": [
     {"type": "SqlQuery", "query": "SELECT {{Nothing.X}}"},
     {"type": "WriteLine", "text": {"sql": "SELECT {{Variable.X"}}]}');
 DROP TABLE employees;
+
+-- The types of parameters are those of today: a type that was made anew, or a column that has another one.
+CREATE TYPE mood AS ENUM ('calm', 'wild');
+CREATE TABLE moods (mood mood);
+INSERT INTO moods VALUES ('calm');
+SELECT wf_define('{"definitionId": "moods", "inputs": [{"name": "Mood"}], "outputs": [{"name": "N"}], "root": [
+    {"type": "SqlSingleValue", "command": "SELECT count(*) FROM public.moods WHERE mood = {{Input.Mood}}", "result": {"output": "N"}}]}') \g /dev/null
+SELECT output FROM wf_run('moods', '{"Mood": "calm"}');
+ALTER TABLE moods DROP COLUMN mood;
+DROP TYPE mood;
+CREATE TYPE mood AS ENUM ('wild', 'calm');
+ALTER TABLE moods ADD COLUMN mood mood DEFAULT 'calm';
+SELECT output FROM wf_run('moods', '{"Mood": "calm"}');
+ALTER TABLE moods ALTER COLUMN mood DROP DEFAULT, ALTER COLUMN mood TYPE text;
+SELECT output FROM wf_run('moods', '{"Mood": "tired"}');
+DROP TABLE moods;
+DROP TYPE mood;
 SELECT * FROM wf_check();

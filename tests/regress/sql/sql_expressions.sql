@@ -106,4 +106,16 @@ ALTER TABLE orders ALTER COLUMN id TYPE text;
 SELECT * FROM pg_temp.value('SELECT id FROM orders');
 DROP TABLE orders;
 SELECT * FROM pg_temp.value('SELECT id FROM orders');
+
+-- A name is a column where there is one, also when that changes within a session.
+CREATE TABLE named (input jsonb);
+INSERT INTO named VALUES ('"the column"');
+SELECT wf_define('{"definitionId": "named", "outputs": [{"name": "V"}], "root": [
+    {"type": "SetOutput", "outputName": "V", "outputValue": {"sql": "SELECT input FROM public.named"}}]}') \g /dev/null
+SELECT output FROM wf_run('named', '{"the": "input"}');
+ALTER TABLE named RENAME input TO other;
+SELECT output FROM wf_run('named', '{"the": "input"}');
+ALTER TABLE named RENAME other TO input;
+SELECT output FROM wf_run('named', '{"the": "input"}');
+DROP TABLE named;
 SELECT * FROM wf_check();

@@ -156,6 +156,8 @@ fn plan(board: &mut Board, now: i64, capacity: usize) -> Plan {
         let left = at.saturating_sub(now).max(0);
         sleep = Some(sleep.map_or(left, |known| known.min(left)));
     };
+    // Whoever said something may have found no scheduler, or one that was already leaving.
+    let with_news: Vec<Oid> = board.databases.iter().map(|place| place.oid).filter(|oid| board.has_news(*oid)).collect();
     for place in board.databases.iter_mut().filter(|place| place.oid != Oid::INVALID) {
         let is_starting = place.starting_since != 0 && now - place.starting_since < START_TIMEOUT;
         if place.scheduler.is_some() || is_starting {
@@ -176,7 +178,7 @@ fn plan(board: &mut Board, now: i64, capacity: usize) -> Plan {
             _ if !guc::launch_workers() => continue,
             HasExtension::Unknown => i64::MIN,
             HasExtension::Yes if !guc::enabled() => continue,
-            HasExtension::Yes if place.sweep || place.look => i64::MIN,
+            HasExtension::Yes if with_news.contains(&place.oid) => i64::MIN,
             HasExtension::Yes => place.next_due,
         };
         if due.saturating_sub(LEAD) <= now {

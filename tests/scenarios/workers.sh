@@ -170,6 +170,16 @@ done
 start 1 noted "100 ms"
 await 154 "$finished"
 echo "ok: without launcher or scheduler the next one goes on"
+# Nobody looks at a database in which nothing is to be done, until a stimulus is left for somebody.
+setting "workflow.worker_idle_timeout = '1s'"
+as_joe "SELECT wf_define('{\"definitionId\": \"patient\", \"root\": [{\"type\": \"Event\", \"eventName\": \"Patience\"}, {\"type\": \"Sql\", \"statement\": \"SELECT 1\"}]}'), wf_start('patient')"
+await asleep "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND database = 'workflow'"
+query "SELECT wf_publish_event('Patience')" >/dev/null
+await Finished "SELECT sub_status FROM workflow.instances WHERE definition_id = 'patient'"
+query "SELECT wf_delete_instance(id) FROM workflow.instances WHERE definition_id = 'patient'" >/dev/null
+setting "workflow.worker_idle_timeout = DEFAULT"
+echo "ok: a stimulus that is left wakes a database that sleeps"
+
 # A client holds the instances while they are due. An executor that is new counts an attempt before it makes it, and takes it back
 # when somebody else holds what it needs.
 query "SELECT count(pg_terminate_backend(pid, 10000)) FROM workflow.workers WHERE worker = 'executor'" >/dev/null

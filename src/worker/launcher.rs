@@ -157,7 +157,8 @@ fn plan(board: &mut Board, now: i64, capacity: usize) -> Plan {
         sleep = Some(sleep.map_or(left, |known| known.min(left)));
     };
     // Whoever said something may have found no scheduler, or one that was already leaving.
-    let with_news: Vec<Oid> = board.databases.iter().map(|place| place.oid).filter(|oid| board.has_news(*oid)).collect();
+    let with_news: Vec<Oid> =
+        board.databases.iter().map(|place| place.oid).filter(|oid| board.has_news(*oid)).collect();
     for place in board.databases.iter_mut().filter(|place| place.oid != Oid::INVALID) {
         let is_starting = place.starting_since != 0 && now - place.starting_since < START_TIMEOUT;
         if place.scheduler.is_some() || is_starting {

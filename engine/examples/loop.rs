@@ -36,6 +36,10 @@ impl Host for Counting {
         Uuid::nil()
     }
 
+    fn has_bookmark(&mut self, _id: Uuid) -> bool {
+        false
+    }
+
     fn check_interrupts(&mut self) {}
 
     fn begin_step(&mut self) {}

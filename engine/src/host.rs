@@ -31,10 +31,7 @@ pub trait Host {
     fn new_id(&mut self) -> Uuid;
 
     /// Whether another instance has a bookmark with this id.
-    fn has_bookmark(&mut self, id: Uuid) -> bool {
-        let _ = id;
-        false
-    }
+    fn has_bookmark(&mut self, id: Uuid) -> bool;
 
     /// Answers to query cancel and termination; called once per step.
     fn check_interrupts(&mut self);

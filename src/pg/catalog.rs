@@ -10,8 +10,8 @@ thread_local! {
     static GENERATION: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A number that is another one after a schema, a table, an index or a type may have changed, here or in another session, and
-/// this one has been told: at the latest when it gets a lock on the table.
+/// A number that is another one after a schema, a table, an index or a type may have changed, here or in another
+/// session, and this one has been told: at the latest when it gets a lock on the table.
 pub fn generation() -> u64 {
     if GENERATION.get() == 0 {
         watch();

@@ -60,21 +60,19 @@ pub struct NewDefinition<'a> {
     pub document: &'a Value,
 }
 
-fn read(row: &mut Row<'_>) -> DefinitionRow {
+/// Reads the columns of [`select!`].
+pub(super) fn read(row: &mut Row<'_>) -> DefinitionRow {
     DefinitionRow {
         id: row.get(),
         definition_id: row.get(),
         version: row.get(),
         is_latest: row.get(),
         is_published: row.get(),
-        definer: row.get::<String>() == DEFINER,
+        definer: row.get::<String>() == "definer",
         uses_sql: row.get(),
         owner: owners::by_id(row.get()),
     }
 }
-
-/// The security of a definition whose SQL runs with its owner's rights.
-const DEFINER: &str = "definer";
 
 /// The columns that [`read`] reads.
 macro_rules! select {
@@ -87,6 +85,8 @@ macro_rules! select {
     };
 }
 
+pub(super) use select;
+
 static LATEST: Statement = Statement::new(select!("WHERE d.definition_id = $1 AND d.is_latest"), &[Type::Text]);
 static VERSION: Statement = Statement::new(
     select!("WHERE d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NULL"),
@@ -94,15 +94,18 @@ static VERSION: Statement = Statement::new(
 );
 static ALL: Statement =
     Statement::new(select!("WHERE d.definition_id = $1 AND d.deleted_at IS NULL ORDER BY d.version"), &[Type::Text]);
+
 static PUBLISHED: Columns = Columns::by(
     c"definitions_published_idx",
     c"definitions",
     &[
         (c"definition_id", Type::Text),
-        (c"is_published", Type::Boolean),
+        // From here on as they are read.
         (c"id", Type::Uuid),
+        (c"definition_id", Type::Text),
         (c"version", Type::Integer),
         (c"is_latest", Type::Boolean),
+        (c"is_published", Type::Boolean),
         (c"security", Type::Text),
         (c"uses_sql", Type::Boolean),
         (c"owner", Type::Integer),
@@ -112,18 +115,8 @@ static PUBLISHED: Columns = Columns::by(
 /// The published version.
 pub fn published(definition_id: &str) -> Option<DefinitionRow> {
     rows::read_by(&PUBLISHED, &[Arg::Text(definition_id)], |row| {
-        let (definition_id, is_published) = (row.get(), row.get());
-        let row = DefinitionRow {
-            definition_id,
-            is_published,
-            id: row.get(),
-            version: row.get(),
-            is_latest: row.get(),
-            definer: row.get::<String>() == DEFINER,
-            uses_sql: row.get(),
-            owner: owners::by_id(row.get()),
-        };
-        is_published.then_some(row)
+        row.skip();
+        Some(read(row)).filter(|row| row.is_published)
     })
 }
 

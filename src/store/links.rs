@@ -79,27 +79,28 @@ pub fn by_type(activity_type: &str) -> Vec<String> {
 }
 
 static BY_DOCUMENT_ID: Statement = Statement::new(
-    "SELECT id FROM workflow.definitions WHERE definition_id = $1 AND deleted_at IS NULL AND document ->> 'id' = $2 \
-     ORDER BY version DESC LIMIT 1",
+    definitions::select!(
+        "WHERE d.definition_id = $1 AND d.deleted_at IS NULL AND d.document ->> 'id' = $2 ORDER BY d.version DESC LIMIT 1"
+    ),
     &[Type::Text, Type::Text],
 );
 
 /// The version of a definition whose document has this id.
 pub fn by_document_id(definition_id: &str, version_id: &str) -> Option<DefinitionRow> {
-    let found: Option<Uuid> = BY_DOCUMENT_ID.first(&[Arg::Text(definition_id), Arg::Text(version_id)], |row| row.get());
-    found.and_then(|id| definitions::by_id(id).ok())
+    BY_DOCUMENT_ID.first(&[Arg::Text(definition_id), Arg::Text(version_id)], definitions::read)
 }
 
 static USER: Statement = Statement::new(
-    "SELECT d.id FROM workflow.definitions d WHERE d.links IS NOT NULL AND d.deleted_at IS NULL \
-         AND d.links @> jsonb_build_array(jsonb_build_object('uses', $1)) ORDER BY d.definition_id, d.version LIMIT 1",
+    definitions::select!(
+        "WHERE d.links IS NOT NULL AND d.deleted_at IS NULL \
+             AND d.links @> jsonb_build_array(jsonb_build_object('uses', $1)) ORDER BY d.definition_id, d.version LIMIT 1"
+    ),
     &[Type::Text],
 );
 
 /// A version that uses a version and is not deleted.
-pub fn user_of(id: Uuid) -> Result<Option<DefinitionRow>, PgError> {
-    let found: Option<Uuid> = USER.first(&[Arg::Text(&id.to_string())], |row| row.get());
-    found.map(definitions::by_id).transpose()
+pub fn user_of(id: Uuid) -> Option<DefinitionRow> {
+    USER.first(&[Arg::Text(&id.to_string())], definitions::read)
 }
 
 static USERS: Statement = Statement::new(

@@ -117,6 +117,25 @@ fn unknown_keys_and_wrong_types_are_faults() {
 }
 
 #[test]
+fn an_id_that_a_bookmark_has_already_is_a_fault() {
+    const ID: &str = "00000000-0000-0000-0000-000000000001";
+    let twice: UserFunction = |_| Ok(json!({"bookmarks": [{"id": ID, "name": "a"}, {"id": ID, "name": "b"}]}));
+    let once: UserFunction = |_| Ok(json!({"bookmarks": [{"id": ID}]}));
+    let elsewhere: uuid::Uuid = ID.parse().expect("an id");
+    for (handler, foreign) in [(twice, None), (once, Some(elsewhere))] {
+        let mut world = world(handler);
+        world.host.foreign_bookmarks.extend(foreign);
+        world.start();
+        assert_eq!(world.status(), SubStatus::Faulted);
+        assert_eq!(world.last.incidents[0].fault.sqlstate, "23505");
+        assert!(world.bookmarks.is_empty());
+    }
+    let mut world = world(once);
+    world.start();
+    assert_eq!(world.status(), SubStatus::Suspended);
+}
+
+#[test]
 fn a_handler_that_raises_faults_its_activity() {
     let mut world = world(|_| Err(Fault::new("P0001", "no")));
     world.start();

@@ -60,6 +60,8 @@ pub struct FakeHost {
     pub correlated: Option<String>,
     /// The request that bursts serve.
     pub request: Option<Rc<Request>>,
+    /// Bookmarks of other instances.
+    pub foreign_bookmarks: Vec<Uuid>,
     /// While set, statements and expressions of SQL fail.
     pub broken: bool,
 }
@@ -82,6 +84,10 @@ impl Host for FakeHost {
     fn new_id(&mut self) -> Uuid {
         self.ids += 1;
         Uuid::from_u128(0x0193_0000_0000_7000_8000_0000_0000_0000 + self.ids)
+    }
+
+    fn has_bookmark(&mut self, id: Uuid) -> bool {
+        self.foreign_bookmarks.contains(&id)
     }
 
     fn check_interrupts(&mut self) {

@@ -27,6 +27,11 @@ impl<'a> Row<'a> {
         (!self.nulls[i]).then(|| self.values[i])
     }
 
+    /// Passes over a column.
+    pub fn skip(&mut self) {
+        self.next += 1;
+    }
+
     fn required(&mut self) -> pg_sys::Datum {
         let i = self.next;
         self.datum().unwrap_or_else(|| unwind(PgError::new("XX001", format!("column {} is unexpectedly NULL", i + 1))))

@@ -128,10 +128,12 @@ pub fn forget_attempt(bookmark: Uuid) {
     FORGET_ATTEMPT.run(&[Arg::Uuid(&bookmark)]);
 }
 
-static ATTEMPTS: Statement =
-    Statement::new("SELECT coalesce(attempts, 0) FROM workflow.bookmarks WHERE id = $1", &[Type::Uuid]);
+static ATTEMPTS: Statement = Statement::new(
+    "SELECT coalesce(attempts, 0) FROM workflow.bookmarks WHERE id = $1 FOR UPDATE SKIP LOCKED",
+    &[Type::Uuid],
+);
 
-/// How many attempts were counted.
+/// Locks a bookmark, and says how many attempts were counted. `None`: somebody else has it.
 pub fn attempts(bookmark: Uuid) -> Option<c_int> {
     ATTEMPTS.first(&[Arg::Uuid(&bookmark)], |row| row.get())
 }
@@ -165,13 +167,10 @@ pub fn mark(bookmark: Uuid, metadata: &Value) {
     MARK.run(&[Arg::Uuid(&bookmark), Arg::Json(metadata)]);
 }
 
-static POSTPONE: Statement = Statement::new(
-    "UPDATE workflow.bookmarks SET due_at = $2 \
-         WHERE id = (SELECT b.id FROM workflow.bookmarks b WHERE b.id = $1 FOR UPDATE SKIP LOCKED)",
-    &[Type::Uuid, Type::Timestamp],
-);
+static POSTPONE: Statement =
+    Statement::new("UPDATE workflow.bookmarks SET due_at = $2 WHERE id = $1", &[Type::Uuid, Type::Timestamp]);
 
-/// Moves a bookmark's due time, unless somebody else has the row. The instance need not be readable for it.
+/// Moves the due time of a locked bookmark. The instance need not be readable for it.
 pub fn postpone(bookmark: Uuid, until: Timestamp) {
     crate::wake::due(until);
     POSTPONE.run(&[Arg::Uuid(&bookmark), Arg::Timestamp(until)]);

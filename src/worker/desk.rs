@@ -75,7 +75,7 @@ impl Desk {
         };
         let Some(session) = session else {
             self.known.remove(&due.id);
-            give_up(kind, &due);
+            self.skipped |= !give_up(kind, &due);
             return;
         };
         let fire = Fire { id: *due.id.as_bytes(), due: due.due_at.0, kind, uses_sql: due.uses_sql };
@@ -343,12 +343,12 @@ fn note_death(fire: &Fire, counts: bool) -> bool {
     })
 }
 
-/// The role whose rights it needs is gone.
-fn give_up(kind: FireKind, due: &Due) {
+/// The role whose rights it needs is gone. `false`: somebody else has it, so it must be found again.
+fn give_up(kind: FireKind, due: &Due) -> bool {
+    if kind == FireKind::Item {
+        return true;
+    }
     let name = due.runs_as.as_ref().map(|owner| owner.name.clone()).unwrap_or_default();
     let error = PgError::new("42704", format!("role \"{name}\", the owner of the workflow instance, does not exist"));
-    if kind != FireKind::Item {
-        let mut session = Session::begin();
-        sweep::note_failure(&mut session, due.id, &error, true);
-    }
+    sweep::note_failure(&mut Session::begin(), due.id, &error, true)
 }

@@ -29,9 +29,10 @@ const REMOVED: u64 = 100;
 const RETENTION: i64 = 3600 * SECOND;
 /// Expired items that one look moves.
 const MAX_EXPIRED: i64 = 1000;
-/// What somebody held is looked at again after this, then after twice as long, up to the second one.
+/// What somebody held is looked at again after this, then after twice as long, up to the second one: most is held for
+/// milliseconds, some for as long as a session is forgotten.
 const RETRY: i64 = SECOND / 10;
-const MAX_RETRY: i64 = 10 * SECOND;
+const MAX_RETRY: i64 = SECOND;
 
 /// What there was.
 pub enum Found {
@@ -73,6 +74,8 @@ pub struct Look {
     sweep: bool,
     retry_at: i64,
     retry_after: i64,
+    /// When that was last.
+    retried_at: i64,
 }
 
 const BEGINNING: (Timestamp, Uuid) = (Timestamp(i64::MIN), Uuid::nil());
@@ -88,6 +91,7 @@ impl Look {
             sweep: false,
             retry_at: i64::MAX,
             retry_after: RETRY,
+            retried_at: i64::MIN / 2,
         }
     }
 
@@ -111,6 +115,10 @@ impl Look {
     /// Some fires found that somebody else held what they needed.
     pub fn retry(&mut self, skipped: bool, now: i64) {
         if skipped {
+            if now - self.retried_at > self.retry_after {
+                // Not what was just looked at again, or that was free in the meantime.
+                self.retry_after = RETRY;
+            }
             self.retry_at = self.retry_at.min(now + self.retry_after);
             self.retry_after = (self.retry_after * 2).min(MAX_RETRY);
         }
@@ -142,7 +150,7 @@ impl Look {
         let mut session = Session::pass();
         let now = Timestamp::from(clock::now());
         if self.retry_at <= process::now() {
-            self.retry_at = i64::MAX;
+            (self.retry_at, self.retried_at) = (i64::MAX, process::now());
             self.start_over();
         }
         if self.boots() {
@@ -180,9 +188,6 @@ impl Look {
         self.has_more = page.len() as i64 == PAGE;
         if let Some(last) = page.last() {
             self.cursor = (last.due_at, last.id);
-        } else if self.retry_at == i64::MAX {
-            // Nothing is held, and nothing unsettled.
-            self.retry_after = RETRY;
         }
         page.into_iter().for_each(|due| desk.add(kind_of(&due), due));
     }

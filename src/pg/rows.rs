@@ -23,7 +23,7 @@ mod triggers;
 mod writer;
 
 pub use columns::{Columns, types};
-pub use lock::{Wait, lock, lock_table, read, read_by};
+pub use lock::{Wait, distinct, lock, lock_table, read, read_by};
 pub use writer::Writer;
 
 /// Runs one command that writes rows. An error leaves it to the end of the (sub)transaction to clean up.
@@ -45,14 +45,36 @@ unsafe fn key_scan(
     key: &[Arg<'_>],
     snapshot: pg_sys::Snapshot,
 ) -> pg_sys::SysScanDesc {
+    // SAFETY: as promised.
+    unsafe { scan(table, columns, pg_sys::BTEqualStrategyNumber, equality, key, snapshot) }
+}
+
+/// A scan for the rows whose first column, an integer, is greater than this one.
+unsafe fn scan_above(
+    table: pg_sys::Relation,
+    columns: &Columns,
+    least: &[Arg<'_>],
+    snapshot: pg_sys::Snapshot,
+) -> pg_sys::SysScanDesc {
+    // SAFETY: as promised.
+    unsafe { scan(table, columns, pg_sys::BTGreaterStrategyNumber, |_| pg_sys::F_INT4GT, least, snapshot) }
+}
+
+unsafe fn scan(
+    table: pg_sys::Relation,
+    columns: &Columns,
+    strategy: u32,
+    function: fn(Arg<'_>) -> u32,
+    key: &[Arg<'_>],
+    snapshot: pg_sys::Snapshot,
+) -> pg_sys::SysScanDesc {
     let mut wanted = [pg_sys::ScanKeyData::default(); MAX_KEY];
     // SAFETY: an open table, in which the numbers are columns; the scan copies the keys.
     unsafe {
         let attributes = (*(*table).rd_att).attrs.as_slice((*(*table).rd_att).natts as usize);
         for ((wanted, number), value) in wanted.iter_mut().zip(columns.numbers().iter()).zip(key) {
-            let strategy = pg_sys::BTEqualStrategyNumber as u16;
             let datum = value.datum().unwrap_or(Datum::null());
-            pg_sys::ScanKeyInit(wanted, *number, strategy, equality(*value).into(), datum);
+            pg_sys::ScanKeyInit(wanted, *number, strategy as u16, function(*value).into(), datum);
             wanted.sk_collation = attributes[*number as usize - 1].attcollation;
         }
         let index = columns.key();

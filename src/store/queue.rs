@@ -9,7 +9,7 @@ use uuid::Uuid;
 use workflow_engine::bookmark::Bookmark;
 use workflow_engine::stimulus;
 
-use crate::pg::rows::{Columns, Writer};
+use crate::pg::rows::{self, Columns, Writer};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::bookmarks::hash_of;
 use crate::store::matching::Filter;
@@ -48,20 +48,15 @@ pub fn has_any(writer: &mut Writer) -> bool {
     !writer.is_empty(&ITEMS)
 }
 
-// A loose index scan: one descent per shape that is there.
-static SHAPES: Statement = Statement::new(
-    "WITH RECURSIVE shapes (shape) AS ( \
-         (SELECT q.shape FROM workflow.bookmark_queue q ORDER BY q.shape LIMIT 1) \
-         UNION ALL \
-         SELECT (SELECT q.shape FROM workflow.bookmark_queue q WHERE q.shape > s.shape ORDER BY q.shape LIMIT 1) \
-         FROM shapes s WHERE s.shape IS NOT NULL) \
-     SELECT shape FROM shapes WHERE shape IS NOT NULL",
-    &[],
+static BY_KEY: Columns = Columns::by(
+    c"bookmark_queue_match_idx",
+    c"bookmark_queue",
+    &[(c"shape", Type::Integer), (c"match_key", Type::BigInt)],
 );
 
 /// The shapes that are in the queue.
 pub fn shapes() -> Vec<i32> {
-    SHAPES.rows(&[], |row| row.get())
+    rows::distinct(&BY_KEY)
 }
 
 macro_rules! select {
@@ -140,6 +135,10 @@ pub fn oldest_for(
     let mut oldest: Option<Item> = None;
     for shape in shapes {
         let Some(key) = key_of_bookmark(bookmark, instance, correlation_id, *shape) else { continue };
+        // Mostly there is nothing, which a look at the index says for less than a statement.
+        if rows::read_by(&BY_KEY, &[Arg::Integer(*shape), Arg::BigInt(key)], |_| Some(())).is_none() {
+            continue;
+        }
         let mut after = Uuid::nil();
         loop {
             let args = [Arg::Integer(*shape), Arg::BigInt(key), Arg::Timestamp(now), Arg::Uuid(&after)];

@@ -43,7 +43,7 @@ impl Columns {
         Self::with(table, None, columns)
     }
 
-    /// Declares columns of a table whose rows are found by the columns of a unique index, which come first.
+    /// Declares columns of a table whose rows are found by the columns of an index, which come first.
     pub const fn by(index: &'static CStr, table: &'static CStr, columns: &'static [(&'static CStr, Type)]) -> Self {
         Self::with(table, Some(index), columns)
     }

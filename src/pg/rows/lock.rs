@@ -1,8 +1,10 @@
 //! Rows read and locked by key, without a plan.
 
+use std::collections::BTreeSet;
+
 use pgrx::pg_sys::{self, Datum};
 
-use super::{Columns, key_scan, places};
+use super::{Columns, key_scan, places, scan_above};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::spi::{Arg, Row};
 
@@ -62,6 +64,45 @@ fn scan<T>(
             found
         }
     })
+}
+
+/// The values of the first column, integers, in order: one descent of the index for each, however many rows have it.
+pub fn distinct(columns: &'static Columns) -> Vec<i32> {
+    let mut values = BTreeSet::new();
+    in_table(columns, pg_sys::AccessShareLock, |table| {
+        // SAFETY: as above; the column is an integer that is not null.
+        unsafe {
+            pg_sys::CommandCounterIncrement();
+            let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
+            let number = i32::from(columns.numbers()[0]);
+            loop {
+                let least: Option<i32> = values.last().copied();
+                let least: Vec<Arg<'_>> = least.into_iter().map(Arg::Integer).collect();
+                let scan = scan_above(table, columns, &least, snapshot);
+                // Without the index rows come in no order.
+                let is_ordered = !(*scan).irel.is_null();
+                let before = values.len();
+                loop {
+                    let tuple = pg_sys::systable_getnext(scan);
+                    if tuple.is_null() {
+                        break;
+                    }
+                    let mut is_null = false;
+                    let value = pg_sys::heap_getattr(tuple, number, (*table).rd_att, &mut is_null);
+                    values.insert(value.value() as i32);
+                    if is_ordered {
+                        break;
+                    }
+                }
+                pg_sys::systable_endscan(scan);
+                if !is_ordered || values.len() == before {
+                    break;
+                }
+            }
+            pg_sys::UnregisterSnapshot(snapshot);
+        }
+    });
+    values.into_iter().collect()
 }
 
 /// Locks the row with this key and reads it, if there is one: `SELECT … FOR NO KEY UPDATE`.

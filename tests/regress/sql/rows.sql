@@ -157,6 +157,22 @@ UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'workflow.definitions_
 SELECT sub_status FROM wf_run('versioned');
 ROLLBACK;
 
+-- The queue is read off an index as well: stimuli of three shapes, two of them wanted.
+SELECT wf_define('{"definitionId": "met", "root": [
+    {"id": "first", "type": "Event", "eventName": "First"}, {"id": "second", "type": "Event", "eventName": "Second"}]}') \g /dev/null
+BEGIN;
+ALTER INDEX workflow.bookmark_queue_match_idx RENAME TO another;
+SELECT count(wf_enqueue_bookmark(activity_id => id, correlation_id => correlation))
+FROM (VALUES ('second', 'met'), ('third', 'met'), ('first', NULL)) AS s (id, correlation);
+SELECT wf_enqueue_bookmark(activity_id => 'first', activity_type => 'Elsa.Delay') \g /dev/null
+SELECT sub_status FROM wf_run('met', correlation_id => 'met');
+SELECT activity_id, activity_type FROM workflow.bookmark_queue ORDER BY id;
+ROLLBACK;
+SELECT count(wf_enqueue_bookmark(activity_id => id, correlation_id => correlation))
+FROM (VALUES ('second', 'met'), ('third', 'met'), ('first', NULL)) AS s (id, correlation);
+SELECT sub_status FROM wf_run('met', correlation_id => 'met');
+DELETE FROM workflow.bookmark_queue RETURNING activity_id;
+
 -- A table that is not there is named.
 BEGIN;
 ALTER TABLE workflow.tasks RENAME TO works;

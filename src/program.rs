@@ -45,6 +45,11 @@ pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
     }
 }
 
+/// Forgets all: an activity type is another one now.
+pub fn forget() {
+    KEPT.with_borrow_mut(HashMap::clear);
+}
+
 fn kept(id: Uuid) -> Option<Rc<Compiled>> {
     KEPT.with_borrow(|kept| kept.get(&id).cloned())
 }
@@ -85,6 +90,10 @@ fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) 
     // What was unknown when it was defined may be known, and run SQL, by now.
     row.uses_sql |= program.uses_sql;
     let compiled = Rc::new(Compiled { program, row });
+    // What is unknown now may be registered by another session at any time.
+    if !compiled.program.knows_all_types() {
+        return Ok(compiled);
+    }
     KEPT.with_borrow_mut(|kept| {
         if kept.len() >= MAX_KEPT {
             kept.clear();

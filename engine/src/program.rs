@@ -9,10 +9,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::activity::Activity;
 use crate::activity::flowchart::graph::FlowGraph;
 use crate::activity::flowchart::merge::FlowMode;
 use crate::activity::state_machine::machine::Machine;
+use crate::activity::{Activity, catalogue};
 use crate::calendar::Interval;
 use crate::expression::liquid::LiquidTemplate;
 use crate::expression::sql_template::SqlTemplate;
@@ -82,6 +82,12 @@ impl Program {
         let graft = |node: NodeIx| self.node(node).graft.and_then(|graft| self.grafts.get(graft as usize));
         let grafts = std::iter::successors(graft(node), move |inner| graft(inner.node));
         grafts.map(|graft| (&*graft.program, graft.first)).chain(std::iter::once((self, NodeIx(0))))
+    }
+
+    /// Whether every activity type was known when it was compiled.
+    pub fn knows_all_types(&self) -> bool {
+        let unknown = catalogue::NOT_FOUND.descriptor().type_name;
+        self.nodes.iter().all(|node| node.activity.descriptor().type_name != unknown)
     }
 
     /// Finds an activity by id or name, seen from a node: in the definition that it is written in, then in those

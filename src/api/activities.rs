@@ -7,6 +7,7 @@ use workflow_engine::activity::catalogue::{self, ACTIVITIES};
 use crate::access;
 use crate::clock;
 use crate::pg::{Call, PgError, Returned, role};
+use crate::program;
 use crate::sql_functions;
 use crate::store::activity_types::{self, NewActivityType};
 use crate::store::owners;
@@ -84,6 +85,7 @@ fn register(call: &Call) -> Result<Returned, PgError> {
         replaces,
         clock::now().into(),
     );
+    program::forget();
     if is_stored { Ok(Returned::Null) } else { Err(denied()) }
 }
 

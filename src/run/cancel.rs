@@ -17,27 +17,29 @@ use crate::store::instances;
 ///
 /// Cancel alone waits for more than one lock: downward, and in order, so that two of them cannot deadlock.
 pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>) -> Result<bool, PgError> {
-    let cancelled = cancel_one(session, instance_id, reason)?;
+    let cancelled = cancel_if_there(session, instance_id, reason)?.ok_or_else(|| resume::unknown(instance_id))?;
     let mut below = VecDeque::from(instances::children(instance_id));
     while let Some(child) = below.pop_front() {
         if running::contains(child) {
             continue;
         }
-        cancel_one(session, child, reason)?;
+        // Somebody else may have deleted it while its lock was waited for.
+        cancel_if_there(session, child, reason)?;
         below.extend(instances::children(child));
     }
     deliver::work_off(session)?;
     Ok(cancelled)
 }
 
-fn cancel_one(session: &mut Session, instance_id: Uuid, reason: Option<&str>) -> Result<bool, PgError> {
+/// `Some(false)`: it had already ended. `None`: there is none.
+fn cancel_if_there(session: &mut Session, instance_id: Uuid, reason: Option<&str>) -> Result<Option<bool>, PgError> {
     running::refuse(instance_id)?;
     session.has_waited = true;
-    let mut row = instances::lock(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
+    let Some(mut row) = instances::lock(instance_id) else { return Ok(None) };
     let compiled = program::of_version(row.definition_version_id)?;
     access::require_resume(&row, &compiled)?;
     if matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
-        return Ok(false);
+        return Ok(Some(false));
     }
     let was_pending = row.instance.sub_status == SubStatus::Pending;
     let burst =
@@ -46,7 +48,7 @@ fn cancel_one(session: &mut Session, instance_id: Uuid, reason: Option<&str>) ->
     if was_pending {
         crate::store::bookmarks::delete_all(instance_id);
     }
-    Ok(true)
+    Ok(Some(true))
 }
 
 /// Cancels an instance and removes it with all that belongs to it. `false`: there is none.

@@ -1,5 +1,7 @@
 //! Delivering stimuli: what they start, what they resume, and what is kept for later.
 
+use std::collections::VecDeque;
+
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::execution::Published;
@@ -63,7 +65,9 @@ enum Reached {
     Busy,
     /// It failed in somebody else's instance, and waits in the queue for the next attempt.
     Failed(Uuid),
-    /// Not for this sender, or gone.
+    /// Its bookmark is gone.
+    Gone,
+    /// Not for this sender, or its instance is gone.
     Nothing,
 }
 
@@ -180,12 +184,19 @@ pub fn reach(
     if running::any() {
         defer(session, stimulus, &inside, is_momentary, delivery);
     }
-    for stored in outside {
+    let mut outside = VecDeque::from(outside);
+    while let Some(stored) = outside.pop_front() {
         match reach_one(session, stimulus, &stored)? {
             Reached::Resumed => delivery.resumed.push(stored.instance_id),
             Reached::Busy => delivery.busy.push(stored),
             Reached::Failed(id) => delivery.queued = Some(id),
-            Reached::Nothing => {}
+            // Somebody else has used it up since it was found, and the instance may wait at another one by now that
+            // matches as well. What this delivery itself has used up or ended is over.
+            Reached::Gone if !delivery.resumed.contains(&stored.instance_id) => {
+                let filter = Filter { instance_id: Some(stored.instance_id), ..stimulus.filter.clone() };
+                matching::find(&filter).into_iter().rev().for_each(|next| outside.push_front(next));
+            }
+            Reached::Gone | Reached::Nothing => {}
         }
     }
     Ok(())
@@ -257,11 +268,7 @@ fn at(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Rea
     let has_waited = std::mem::replace(&mut session.has_waited, true);
     let waiting = if has_waited { bookmarks::try_lock(id) } else { bookmarks::lock(id) };
     let Some(mut waiting) = waiting else {
-        return match bookmarks::exists(id) {
-            true => Ok(Reached::Busy),
-            false if has_waited => Ok(Reached::Nothing),
-            false => again(session, stimulus, stored),
-        };
+        return Ok(if bookmarks::exists(id) { Reached::Busy } else { Reached::Gone });
     };
     let compiled = program::of_version(waiting.row.definition_version_id)?;
     if waiting.row.instance.sub_status == SubStatus::Faulted {
@@ -273,19 +280,6 @@ fn at(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Rea
     }
     resume::at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
     Ok(Reached::Resumed)
-}
-
-/// The bookmark was used up while this waited for the instance, which may wait at another one by now that matches
-/// as well.
-fn again(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Reached, PgError> {
-    let filter = Filter { instance_id: Some(stored.instance_id), ..stimulus.filter.clone() };
-    for next in matching::find(&filter) {
-        match at(session, stimulus, &next)? {
-            Reached::Nothing => {}
-            reached => return Ok(reached),
-        }
-    }
-    Ok(Reached::Nothing)
 }
 
 /// Whether who sent a stimulus may resume an instance of this version and owner.

@@ -11,7 +11,7 @@ use crate::program::Compiled;
 use crate::run::burst::{Before, RowState, Taking, stored_bookmarks};
 use crate::run::{Session, activation_key};
 use crate::store::instances::InstanceRow;
-use crate::store::{bookmarks, incidents, instances, journal, queue, schedules, tasks};
+use crate::store::{bookmarks, due, incidents, instances, journal, queue, schedules, tasks};
 use crate::{clock, guc};
 
 /// Saves what a burst changed and says whether anything is in the queue. `None`: nothing was saved.
@@ -45,6 +45,7 @@ pub fn save(
         journal::append(writer, &row.instance.id, seq, &delta.events, now);
         has_queue
     });
+    settle_due(row, delta, resumed, now);
     if guc::notify_tasks() {
         delta.tasks.iter().for_each(|task| tasks::announce(&task.name));
     }
@@ -71,8 +72,8 @@ fn clear<'a>(
     let instance = &row.instance;
     let own = resumed.map(|taking| taking.bookmark.id);
     let burned: Vec<Uuid> = delta.burned.iter().copied().filter(|id| Some(*id) != own).collect();
-    // Where nothing else waited, there is nothing to clear.
-    let others = before.bookmarks > u32::from(resumed.is_some());
+    // Where nothing waits but what the resume uses up, there is nothing to clear.
+    let others = before.bookmarks > u32::from(resumed.is_some_and(|taking| taking.bookmark.auto_burn));
     let all = delta.clear_all && others;
     let correlates = delta.changed.correlation_id && others;
     if !all && !correlates && burned.is_empty() && delta.cleared.is_empty() {
@@ -128,6 +129,19 @@ fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed:
             bookmarks::insert(writer, bookmark, &instance.id, instance.correlation_id.as_deref(), now);
         }
         _ => {}
+    }
+}
+
+/// One that was due and stays has fired: it waits for somebody else from now on. That of a faulted instance stays due, for
+/// the case that the instance is retried.
+fn settle_due(row: &InstanceRow, delta: &Delta, resumed: Option<Taking<'_>>, now: Timestamp) {
+    let Some(Taking { bookmark, .. }) = resumed else { return };
+    let stays = delta.keep_resumed || !bookmark.auto_burn;
+    if stays
+        && row.instance.sub_status != SubStatus::Faulted
+        && bookmark.due_at.is_some_and(|at| Timestamp::from(at) <= now)
+    {
+        due::settle(bookmark.id);
     }
 }
 

@@ -176,6 +176,13 @@ pub fn postpone(bookmark: Uuid, until: Timestamp) {
     POSTPONE.run(&[Arg::Uuid(&bookmark), Arg::Timestamp(until)]);
 }
 
+static SETTLE: Statement = Statement::new("UPDATE workflow.bookmarks SET due_at = NULL WHERE id = $1", &[Type::Uuid]);
+
+/// Time does not resume a bookmark any more, if it is still there.
+pub fn settle(bookmark: Uuid) {
+    SETTLE.run(&[Arg::Uuid(&bookmark)]);
+}
+
 static BURY: Statement = Statement::new(
     "WITH given_up AS ( \
          UPDATE workflow.bookmarks b SET due_at = NULL FROM workflow.bookmarks before \

@@ -23,7 +23,7 @@ pub struct Candidate {
 // their own, and are found by their schedule.
 static INSTANCES: Statement = Statement::new(
     "SELECT p.id, p.owner, d.definition_id <> 'Workflow.ScheduledCommand' \
-         AND COALESCE(p.finished_at <= $3 - COALESCE(d.retention, $4) * interval '1 microsecond', false) \
+         AND COALESCE(p.finished_at <= $3 - LEAST(COALESCE(d.retention, $4), 100000000000000000) * interval '1 microsecond', false) \
      FROM (SELECT i.id, i.owner, i.definition_version_id, i.finished_at FROM workflow.instances i \
            WHERE i.id > $1 AND i.id < $2 ORDER BY i.id LIMIT $5) p \
      JOIN workflow.definitions d ON d.id = p.definition_version_id ORDER BY p.id",

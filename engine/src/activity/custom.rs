@@ -3,7 +3,7 @@
 //! The shapes of context and result are public. Unknown keys in a result are errors, so that a
 //! misspelt one is never silently ignored.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, Datelike, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -46,7 +46,9 @@ impl Activity for Custom {
 
     fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         if !bookmark.auto_complete {
-            return Ok(());
+            let waits = !bookmark.auto_burn || cx.has_stored_bookmarks();
+            let lost = || invalid("the resumed bookmark was the last of its activity, and does not complete it");
+            return if waits { Ok(()) } else { Err(lost().hint("Give a bookmark without autoComplete a callback.")) };
         }
         cx.set_custom_output("result", input.cloned().unwrap_or_default())?;
         cx.complete()
@@ -204,10 +206,14 @@ fn read_bookmark(value: Value) -> Result<NewBookmark, Fault> {
 fn read_instant(text: &str) -> Result<DateTime<Utc>, Fault> {
     let instant =
         DateTime::parse_from_rfc3339(text).or_else(|_| DateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f%#z"));
-    instant.map(|instant| instant.to_utc()).map_err(|_| {
+    let instant = instant.ok().map(|instant| instant.to_utc());
+    instant.filter(|instant| YEARS.contains(&instant.year())).ok_or_else(|| {
         invalid("\"dueAt\" of a bookmark is no timestamp with a time zone").hint("Give a value of type timestamptz.")
     })
 }
+
+/// What PostgreSQL can store, within a year.
+const YEARS: std::ops::Range<i32> = -4711..294_276;
 
 fn invalid(message: &str) -> Fault {
     Fault::new("22023", message)

@@ -95,6 +95,43 @@ SELECT sub_status, incident_count FROM workflow.instances WHERE definition_id = 
 SELECT sub_status FROM wf_resume('01900000-0000-7000-8000-0000000000b6');
 SELECT (wf_retry(id)).sub_status FROM workflow.instances WHERE definition_id = 'same id' AND sub_status = 'Faulted';
 
+-- One that completes nothing and calls nobody back must not be the last.
+SELECT sub_status FROM wf_run('bookmarks', '{"answer": {"bookmarks": [{"id": "01900000-0000-7000-8000-0000000000b7", "autoComplete": false},
+    {"id": "01900000-0000-7000-8000-0000000000b8", "autoComplete": false}]}}');
+SELECT sub_status FROM wf_resume('01900000-0000-7000-8000-0000000000b7');
+SELECT sub_status, incidents -> 0 ->> 'sqlstate' AS sqlstate, incidents -> 0 ->> 'message' AS message FROM wf_resume('01900000-0000-7000-8000-0000000000b8');
+
+-- An instant is one that PostgreSQL can store.
+SELECT sub_status, incidents -> 0 ->> 'sqlstate' AS sqlstate, incidents -> 0 ->> 'message' AS message
+FROM unnest('{-9999-01-01 00:00:00+00,+294277-01-01 00:00:00+00}'::text[]) AS at,
+     wf_run('bookmarks', jsonb_build_object('answer', jsonb_build_object('bookmarks', jsonb_build_array(jsonb_build_object('dueAt', at)))));
+
+-- A bookmark that is due and stays is resumed by time once: one that does not burn, and one whose callback fails where incidents
+-- stop nobody.
+CREATE FUNCTION recur(context jsonb) RETURNS jsonb LANGUAGE sql AS $$
+    SELECT jsonb_build_object('bookmarks', jsonb_build_array(jsonb_build_object('dueAt', '2020-01-01T00:00:00+00:00', 'autoBurn', false, 'callback', 'public.recurs'))) $$;
+CREATE FUNCTION recurs(context jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{"complete": false}'::jsonb $$;
+CREATE FUNCTION fail_later(context jsonb) RETURNS jsonb LANGUAGE sql AS $$
+    SELECT jsonb_build_object('bookmarks', jsonb_build_array(jsonb_build_object('dueAt', '2020-01-01T00:00:00+00:00', 'callback', 'public.fails'))) $$;
+CREATE FUNCTION fails(context jsonb) RETURNS jsonb LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$;
+SELECT wf_register_activity('Acme.Recur', 'recur(jsonb)'), wf_register_activity('Acme.FailLater', 'fail_later(jsonb)');
+SELECT wf_define('{"definitionId": "recur", "root": {"type": "Acme.Recur"}}') \g /dev/null
+SELECT wf_define('{"definitionId": "fail later", "options": {"incidentStrategy": "ContinueWithIncidents"}, "root": {"type": "Acme.FailLater"}}') \g /dev/null
+SELECT wf_start(d) FROM unnest('{recur,fail later}'::text[]) AS d \g /dev/null
+SET client_min_messages = error;
+SELECT wf_run_due();
+SELECT wf_run_due();
+RESET client_min_messages;
+SELECT i.definition_id, i.sub_status, i.incident_count, b.due_at FROM workflow.bookmarks AS b JOIN workflow.instances AS i ON i.id = b.instance_id
+WHERE i.definition_id IN ('recur', 'fail later') ORDER BY 1;
+
+-- A type that was unknown is known to this session as soon as it is registered.
+SELECT count(*) AS versions FROM wf_define('{"definitionId": "unknown yet", "root": {"type": "Acme.Yet"}}', allow_unknown => true);
+SELECT sub_status, incidents -> 0 ->> 'sqlstate' AS sqlstate FROM wf_run('unknown yet', instance_id => '01900000-0000-7000-8000-0000000000c1');
+SELECT wf_register_activity('Acme.Yet', 'recurs(jsonb)');
+CREATE OR REPLACE FUNCTION recurs(context jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$;
+SELECT sub_status FROM wf_retry('01900000-0000-7000-8000-0000000000c1');
+
 -- Registering: the owner may replace a handler; the shape of the function is checked.
 SELECT wf_register_activity('Acme.Answer', 'answer_again(jsonb)');
 SELECT wf_register_activity('Acme.Answer', 'answer(jsonb)', inputs => '[{"name": "answer", "type": "Object"}]', outcomes => '{Left,Right}');

@@ -131,6 +131,13 @@ SET workflow.now = '2034-02-20 13:00:00+00';
 SELECT count(wf_run_due()) FROM generate_series(1, 5);
 SELECT * FROM pg_temp.kept;
 
+-- As long as can be said is for ever.
+SELECT definition_id FROM wf_define('{"definitionId": "for ever", "options": {"retention": "290000 years"}, "root": {"type": "WriteLine", "text": "kept"}}');
+SELECT wf_start('for ever') IS NOT NULL AS started;
+SET workflow.now = '2035-02-20 13:00:00+00';
+SELECT wf_run_due();
+SELECT count(*) FROM workflow.instances WHERE definition_id = 'for ever';
+
 -- Mistakes.
 SELECT * FROM wf_validate('{"definitionId": "x", "options": {"retention": "soon"}, "root": []}');
 SELECT * FROM wf_validate('{"definitionId": "x", "options": {"retention": "-1 day"}, "root": []}');

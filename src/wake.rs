@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::guc;
 use crate::pg::process;
-use crate::pg::shared::{self, Process};
+use crate::pg::shared::{self, HasExtension, Process};
 use crate::pg::spi::Timestamp;
 
 /// Stimuli that are passed one by one; more ask for a full sweep.
@@ -128,6 +128,8 @@ pub fn transaction_ended(committed: bool) {
             return;
         };
         PLACE.set(index);
+        // Somebody looked before the extension was created, or where that went unseen.
+        let is_missed = board.databases[index].has_extension == HasExtension::No;
         if has_items {
             items.iter().for_each(|item| board.add_item(here, *item.as_bytes()));
         }
@@ -139,7 +141,7 @@ pub fn transaction_ended(committed: bool) {
             place.next_due = due;
             place.look = true;
         }
-        if probe {
+        if probe || is_missed {
             board.probe(here);
         }
         if is_earlier || has_items || sweep || unsettled {

@@ -329,8 +329,11 @@ pub fn at_exit(callback: fn()) {
 /// What a scheduler found out about its database.
 pub fn tell_extension(database: Oid, has_extension: HasExtension) {
     shared::with(|board| {
+        let has_news = board.has_news(database);
         if let Some(place) = board.database(database) {
-            place.has_extension = has_extension;
+            // It may have been created since somebody looked for it.
+            let is_outdated = has_extension == HasExtension::No && (has_news || place.next_due < i64::MAX);
+            place.has_extension = if is_outdated { HasExtension::Unknown } else { has_extension };
         }
     });
 }

@@ -9,11 +9,12 @@ use workflow_engine::{Bookmark, Error, Host, Limits, Program};
 use crate::host::SpiHost;
 use crate::pg::PgError;
 use crate::pg::error::{catch, unwind};
+use crate::pg::spi::Timestamp;
 use crate::program::Compiled;
 use crate::run::{Faulted, Publisher, Session, Work, children, running, save, tell_how_to_fire, warn_faulted};
 use crate::store::instances::InstanceRow;
 use crate::store::{incidents, matching, queue};
-use crate::{access, error};
+use crate::{access, error, wake};
 
 /// Whether a fault is stored or given to the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +80,8 @@ pub struct Before {
     pub bookmarks: u32,
     /// Whether it ever had an incident.
     pub faulted: bool,
+    /// Whether it is faulted, so that nothing of it is fired.
+    pub was_held: bool,
 }
 
 /// Runs a burst and saves what it changed.
@@ -94,6 +97,7 @@ pub fn run(
         activation_key: row.activation_key.clone(),
         bookmarks: stored_bookmarks(&row.instance),
         faulted: row.instance.incident_count > 0,
+        was_held: row.instance.sub_status == SubStatus::Faulted,
     };
     let mut host = SpiHost::new(session.now, id, &row.owner, compiled);
     let request = session.exchange.request_for(id);
@@ -182,6 +186,10 @@ fn collect_work(
         tell_how_to_fire();
     }
     let instance = &row.instance;
+    if before.was_held && instance.sub_status != SubStatus::Faulted {
+        // What came due meanwhile was passed over.
+        wake::due(Timestamp(i64::MIN));
+    }
     let is_held = instance.sub_status == SubStatus::Faulted || !has_queue;
     // A new correlation id matches other stimuli, and while the instance was faulted they were held.
     if !is_held && (delta.changed.correlation_id || before.faulted) {
@@ -220,7 +228,7 @@ fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled:
     let mut skip = Vec::new();
     loop {
         let found = queue::oldest_for(bookmark, id, correlation_id, &shapes, session.timestamp(), |item| {
-            // A sender without the right to resume is passed over; what somebody else holds, they deliver.
+            // A sender without the right to resume is passed over.
             !skip.contains(&item.id)
                 && item.sender.role().is_some_and(|sender| access::may_resume(sender, row, compiled))
         });
@@ -229,6 +237,8 @@ fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled:
             session.work.push_back(Work::Item(Box::new(item)));
             return;
         }
+        // Theirs may be rolled back.
+        wake::queued(item.id);
         skip.push(item.id);
     }
 }

@@ -15,6 +15,7 @@ use crate::pg::PgError;
 use crate::program;
 use crate::run::burst::{Ended, OnFault};
 use crate::run::deliver::{self, Stimulus};
+use crate::run::queued::Swept;
 use crate::run::{Publisher, Session, Work, resume, running, start, tell_how_to_fire};
 use crate::store::bookmarks;
 use crate::store::instances::{self, InstanceRow, Parent};
@@ -193,12 +194,15 @@ fn defer(session: &mut Session, news: &News) {
 /// Delivers an item of the queue together with all others that were left for the same bookmark, which a resume does not
 /// use up: one burst takes them all. Returns how many; the caller holds the lock of the instance and has asked whether
 /// it may run it.
-pub fn deliver_all(session: &mut Session, item: &Item, stored: &Stored) -> Result<u64, PgError> {
+pub fn deliver_all(session: &mut Session, item: &Item, stored: &Stored) -> Result<Swept, PgError> {
     let items = queue::take_all_of(item, session.timestamp(), MAX_REPORTS);
     let Some(mut waiting) = bookmarks::try_lock(stored.bookmark.id) else {
         items.iter().for_each(|item| queue::insert(item, session.timestamp()));
-        return Ok(0);
+        return Ok(Swept::Held);
     };
+    if items.is_empty() {
+        return Ok(Swept::Held);
+    }
     let compiled = program::of_version(waiting.row.definition_version_id)?;
     let mut inputs = Vec::with_capacity(items.len());
     for item in &items {
@@ -209,9 +213,9 @@ pub fn deliver_all(session: &mut Session, item: &Item, stored: &Stored) -> Resul
         }
     }
     if inputs.is_empty() {
-        return Ok(0);
+        return Ok(Swept::Stays);
     }
     resume::each(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
     deliver::work_off(session)?;
-    Ok(inputs.len() as u64)
+    Ok(Swept::Resumed(inputs.len() as u64))
 }

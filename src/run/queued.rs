@@ -70,22 +70,36 @@ pub fn stimulus_of(item: &Item) -> Stimulus {
     }
 }
 
-/// Delivers an item that is still in the queue, if something matches it and its sender may. Returns how many
-/// instances it resumed.
-pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<u64, PgError> {
+/// What became of an item of the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Swept {
+    /// It resumed so many instances.
+    Resumed(u64),
+    /// Nobody waits for it whom this session may resume, or it failed and is noted: it stays as it is.
+    Stays,
+    /// Somebody else holds it, or an instance that waits for it: they may leave it, so it is to be tried again.
+    Held,
+}
+
+/// Delivers an item that is still in the queue, if something matches it and its sender may.
+pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgError> {
     let stimulus = stimulus_of(item);
     let found = matching::find(&stimulus.filter);
     if is_stale(item) {
         queue::take(item.id);
-        return Ok(0);
+        return Ok(Swept::Stays);
     }
     // What nobody can resume here and now stays as it is.
-    let mut can_any = false;
+    let (mut can_any, mut is_held) = (false, false);
     for stored in &found {
-        can_any |= can_run(stored)?;
+        match can_run(stored)? {
+            Can::Run => can_any = true,
+            Can::Wait => is_held = true,
+            Can::Not => {}
+        }
     }
     if !can_any {
-        return Ok(0);
+        return Ok(if is_held { Swept::Held } else { Swept::Stays });
     }
     if let [stored] = found.as_slice()
         && item.filter.bookmark_id.is_some()
@@ -94,7 +108,7 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<u64, PgError
         return children::deliver_all(session, item, stored);
     }
     if !queue::take(item.id) {
-        return Ok(0);
+        return Ok(Swept::Held);
     }
     let mut delivery = Delivery::default();
     deliver::reach(session, &stimulus, found, false, &mut delivery)?;
@@ -104,17 +118,32 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<u64, PgError
         queue::insert(item, session.timestamp());
     }
     deliver::work_off(session)?;
-    Ok(delivery.resumed.len() as u64)
+    Ok(match delivery.resumed.len() {
+        0 => Swept::Stays,
+        resumed => Swept::Resumed(resumed as u64),
+    })
 }
 
-/// Whether this session can resume a bookmark right now; if so, it holds the instance's lock.
-fn can_run(stored: &Stored) -> Result<bool, PgError> {
-    let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(true) };
+/// Whether this session can resume a bookmark.
+enum Can {
+    /// Right now: it holds the instance's lock.
+    Run,
+    /// Somebody else holds that.
+    Wait,
+    /// Not as things are.
+    Not,
+}
+
+fn can_run(stored: &Stored) -> Result<Can, PgError> {
+    let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Can::Run) };
     if running::contains(stored.instance_id) || !access::runs_here(&owner, &*program::of_version(version)?) {
-        return Ok(false);
+        return Ok(Can::Not);
     }
-    let waiting = bookmarks::try_lock(stored.bookmark.id);
-    Ok(waiting.is_some_and(|waiting| waiting.row.instance.sub_status != SubStatus::Faulted))
+    Ok(match bookmarks::try_lock(stored.bookmark.id) {
+        None => Can::Wait,
+        Some(waiting) if waiting.row.instance.sub_status == SubStatus::Faulted => Can::Not,
+        Some(_) => Can::Run,
+    })
 }
 
 /// Whether an item was left for a bookmark that is gone: whoever held its instance has used it up.

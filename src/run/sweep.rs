@@ -2,6 +2,7 @@
 //! other. Idempotent; every fire has a subtransaction of its own, so that one failure stops nothing else.
 
 use uuid::Uuid;
+use workflow_engine::instance::SubStatus;
 
 use crate::access;
 use crate::guc;
@@ -12,6 +13,7 @@ use crate::pg::{PgError, role};
 use crate::program;
 use crate::run::burst::OnFault;
 use crate::run::fire::{self, Scope};
+use crate::run::queued::Swept;
 use crate::run::{Session, deliver, queued, resume, retention, running};
 use crate::store::bookmarks::Due;
 use crate::store::identity::{self, Identity};
@@ -106,6 +108,11 @@ pub fn fire_apart(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError
 /// Fires a bookmark in the transaction that is open. `false`: somebody else has it, or it is gone.
 pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     let Some(mut waiting) = bookmarks::try_lock(bookmark) else { return Ok(false) };
+    // Held, buried or postponed since it was read.
+    let is_due = waiting.bookmark.due_at.is_some_and(|at| Timestamp::from(at) <= session.timestamp());
+    if waiting.row.instance.sub_status == SubStatus::Faulted || !is_due {
+        return Ok(false);
+    }
     let compiled = program::of_version(waiting.row.definition_version_id)?;
     if !access::runs_here(&waiting.row.owner, &compiled) {
         return Err(PgError::new(
@@ -162,25 +169,28 @@ fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
             if fired >= max {
                 break;
             }
-            fired += sweep_item(session, &item)?;
+            if let Swept::Resumed(resumed) = sweep_item(session, &item)? {
+                fired += resumed;
+            }
         }
     }
     Ok(fired)
 }
 
 /// Delivers a kept stimulus to what matches it and can be resumed here.
-pub fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<u64, PgError> {
+pub fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<Swept, PgError> {
     let pending = session.work.len();
     let attempt = subtransaction(|| queued::deliver_queued(session, item).unwrap_or_else(|error| unwind(error)));
     match attempt {
-        Ok(resumed) => Ok(resumed),
+        Ok(swept) => Ok(swept),
         Err(error) if error.ends_everything() => Err(error),
         Err(error) => {
             session.work.truncate(pending);
-            if queue::lock(item.id) {
-                queued::note_failure(session, item, &error);
+            if !queue::lock(item.id) {
+                return Ok(Swept::Held);
             }
-            Ok(0)
+            queued::note_failure(session, item, &error);
+            Ok(Swept::Stays)
         }
     }
 }

@@ -126,15 +126,18 @@ static LOCK_DUE: Statement = Statement::new(
     timed_triggers!("t.id = $1 AND t.active AND t.next_fire_at <= $2 FOR UPDATE OF t SKIP LOCKED"),
     &[Type::Uuid, Type::Timestamp],
 );
-static OF_DEFINITION: Statement =
-    Statement::new(timed_triggers!("t.definition_id = $1 AND t.schedule_name IS NULL"), &[Type::Text]);
+static OF_DEFINITION: Statement = Statement::new(
+    timed_triggers!("t.definition_id = $1 AND t.schedule_name IS NULL FOR NO KEY UPDATE OF t"),
+    &[Type::Text],
+);
 
 /// Locks a trigger if it is still due and nobody else has it.
 pub fn lock_due(id: Uuid, now: Timestamp) -> Option<Timed> {
     LOCK_DUE.first(&[Arg::Uuid(&id), Arg::Timestamp(now)], read)
 }
 
-/// The triggers of a definition that time starts.
+/// Locks the triggers of a definition that time starts: what one says of its next instant must not change until that is
+/// written again.
 pub fn of_definition(definition_id: &str) -> Vec<Timed> {
     OF_DEFINITION.rows(&[Arg::Text(definition_id)], read)
 }

@@ -1,7 +1,7 @@
 //! What is due and not fired yet, and who fires it.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
@@ -26,16 +26,30 @@ const START_TIMEOUT: i64 = 30 * SECOND;
 pub struct Desk {
     database: Oid,
     waiting: BTreeMap<u32, VecDeque<Fire>>,
-    /// All that is waiting or given to an executor.
-    known: HashSet<Uuid>,
+    /// All that is waiting or given to an executor, and when it was due.
+    known: HashMap<Uuid, i64>,
+    /// Of these, what is due again already.
+    again: HashSet<Uuid>,
     skipped: bool,
+    /// Stimuli that were not delivered because somebody else held what they need.
+    held: Vec<Uuid>,
     start_again_at: i64,
+    handed_out_at: i64,
 }
 
 impl Desk {
     /// Nothing is due.
     pub fn new(database: Oid) -> Self {
-        Self { database, waiting: BTreeMap::new(), known: HashSet::new(), skipped: false, start_again_at: i64::MIN }
+        Self {
+            database,
+            waiting: BTreeMap::new(),
+            known: HashMap::new(),
+            again: HashSet::new(),
+            skipped: false,
+            held: Vec::new(),
+            start_again_at: i64::MIN,
+            handed_out_at: i64::MIN,
+        }
     }
 
     /// Whether nothing is due.
@@ -45,7 +59,7 @@ impl Desk {
 
     /// Whether this is waiting, or given to an executor.
     pub fn knows(&self, id: Uuid) -> bool {
-        self.known.contains(&id)
+        self.known.contains_key(&id)
     }
 
     /// How much waits for an executor.
@@ -64,11 +78,22 @@ impl Desk {
         std::mem::take(&mut self.skipped)
     }
 
+    /// The stimuli that were not delivered because somebody else held what they need, since this was asked last.
+    pub fn take_held(&mut self) -> Vec<Uuid> {
+        std::mem::take(&mut self.held)
+    }
+
     /// Adds what is due, in the transaction that read it.
     pub fn add(&mut self, kind: FireKind, due: Due) {
-        if !self.known.insert(due.id) {
-            return;
-        }
+        match self.known.get(&due.id) {
+            None => self.known.insert(due.id, due.due_at.0),
+            Some(known) if *known == due.due_at.0 => return,
+            // It was fired, or has failed, and is due again before its batch has ended.
+            Some(_) => {
+                self.again.insert(due.id);
+                return;
+            }
+        };
         let session = match &due.runs_as {
             None => Some(Oid::INVALID),
             Some(owner) => owner.role().map(|oid| if role::can_connect(oid) { oid } else { Oid::INVALID }),
@@ -78,7 +103,7 @@ impl Desk {
             self.skipped |= !give_up(kind, &due);
             return;
         };
-        let fire = Fire { id: *due.id.as_bytes(), due: due.due_at.0, kind, uses_sql: due.uses_sql };
+        let fire = Fire { id: *due.id.as_bytes(), due: due.due_at.0, kind, uses_sql: due.uses_sql, is_held: false };
         self.waiting.entry(session.to_u32()).or_default().push_back(fire);
     }
 
@@ -87,7 +112,7 @@ impl Desk {
         shared::with(|board| {
             for place in board.executors.iter().filter(|place| place.database == self.database) {
                 let fires = &place.batch[..place.count as usize];
-                self.known.extend(fires.iter().map(|fire| Uuid::from_bytes(fire.id)));
+                self.known.extend(fires.iter().map(|fire| (Uuid::from_bytes(fire.id), fire.due)));
             }
         });
     }
@@ -104,8 +129,7 @@ impl Desk {
                     ExecutorState::Free => {}
                     ExecutorState::Idle if count > 0 => {
                         done.extend_from_slice(&place.batch[..count]);
-                        self.skipped |= place.skipped > 0;
-                        (place.count, place.skipped) = (0, 0);
+                        place.count = 0;
                     }
                     ExecutorState::Busy if count > place.current as usize + 1 && now - place.since > PATIENCE => {
                         let kept = place.current as usize + 1;
@@ -113,8 +137,9 @@ impl Desk {
                         place.count = kept as u32;
                     }
                     ExecutorState::Dead => {
-                        // What came before may have been rolled back with the rest: it must be found again.
-                        self.skipped |= place.skipped > 0 || place.current > 0;
+                        if !place.has_begun {
+                            self.start_again_at = now + RETRY;
+                        }
                         bereave(place, &mut done, &mut died, &mut again);
                     }
                     ExecutorState::Starting if !place.process.is_some() && now - place.since > START_TIMEOUT => {
@@ -125,20 +150,31 @@ impl Desk {
             }
         });
         for fire in done {
-            self.known.remove(&Uuid::from_bytes(fire.id));
+            self.forget(&fire, fire.is_held);
         }
         for (role, fire) in again.into_iter().rev() {
             self.waiting.entry(role.to_u32()).or_default().push_front(fire);
         }
         for (fire, counts) in died {
-            self.known.remove(&Uuid::from_bytes(fire.id));
             // What is not postponed must be found again.
-            self.skipped |= !note_death(&fire, counts) || fire.kind != FireKind::Bookmark;
+            let is_held = !note_death(&fire, counts) || fire.kind != FireKind::Bookmark;
+            self.forget(&fire, is_held);
+        }
+    }
+
+    /// What an executor has done is not known any more; what it left as it was must be found again.
+    fn forget(&mut self, fire: &Fire, is_held: bool) {
+        let id = Uuid::from_bytes(fire.id);
+        self.known.remove(&id);
+        self.skipped |= self.again.remove(&id) || is_held;
+        if is_held && fire.kind == FireKind::Item {
+            self.held.push(id);
         }
     }
 
     /// Gives what waits to executors that have nothing to do, and starts executors for the rest.
     pub fn hand_out(&mut self, now: i64) {
+        self.handed_out_at = now;
         let mut roles: Vec<u32> =
             self.waiting.iter().filter(|(_, queue)| !queue.is_empty()).map(|(role, _)| *role).collect();
         // Who has the fewest sessions comes first, so that nobody's backlog keeps everybody else waiting.
@@ -255,9 +291,10 @@ impl Desk {
     }
 
     /// When something here needs a look, if nobody wakes us.
-    pub fn wants_attention_at(&self, now: i64) -> i64 {
+    pub fn wants_attention_at(&self) -> i64 {
         let mut at = i64::MAX;
-        if self.waiting() > 0 && self.start_again_at > now {
+        // Asked with a later reading of the clock.
+        if self.waiting() > 0 && self.start_again_at > self.handed_out_at {
             at = self.start_again_at;
         }
         shared::with(|board| {
@@ -286,7 +323,7 @@ fn fill(place: &mut Executor, queue: &mut VecDeque<Fire>, now: i64) {
             break;
         }
     }
-    (place.count, place.current, place.skipped, place.since) = (count as u32, 0, 0, now);
+    (place.count, place.current, place.has_begun, place.since) = (count as u32, 0, false, now);
 }
 
 /// An executor of another role that waits for nothing makes room.
@@ -301,13 +338,14 @@ fn dismiss(board: &mut Board, database: Oid, role: Oid) {
     }
 }
 
-/// Takes back what an executor that died was given: the one that it was on is to blame.
-/// Where it was careful the attempt is counted already.
+/// Takes back what an executor that died was given: the one that it was on is to blame. What came before that may have
+/// been rolled back with it. Where it was careful the attempt is counted already.
 fn bereave(place: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, bool)>, again: &mut Vec<(Oid, Fire)>) {
     let current = place.current as usize;
     for (i, fire) in place.batch[..place.count as usize].iter().enumerate() {
         match i.cmp(&current) {
-            Ordering::Less => done.push(*fire),
+            _ if !place.has_begun => again.push((place.role, *fire)),
+            Ordering::Less => done.push(Fire { is_held: true, ..*fire }),
             Ordering::Equal => died.push((*fire, !place.careful)),
             Ordering::Greater => again.push((place.role, *fire)),
         }

@@ -13,6 +13,7 @@ use crate::pg::process;
 use crate::pg::shared::{self, Board, Database, Executor, ExecutorState, Fire, FireKind, Process};
 use crate::pg::{PgError, session, top_level};
 use crate::run::command::{self, Claim};
+use crate::run::queued::Swept;
 use crate::run::{Session, sweep};
 use crate::store::{due, queue};
 use crate::worker::SECOND;
@@ -74,7 +75,12 @@ fn leave() {
         mine.process = Process::NONE;
         let (database, has_fires) = (mine.database, mine.count > 0);
         let is_dead = has_fires && board.place_of(database).is_some();
-        board.executors[PLACE.get()].state = if is_dead { ExecutorState::Dead } else { ExecutorState::Free };
+        let mine = &mut board.executors[PLACE.get()];
+        if is_dead {
+            mine.state = ExecutorState::Dead;
+        } else {
+            (mine.state, mine.count) = (ExecutorState::Free, 0);
+        }
         board.wake(database);
     });
 }
@@ -88,8 +94,10 @@ struct Worker {
 /// How a fire ended.
 enum Outcome {
     Fired,
-    /// Somebody else has it, or it is gone.
+    /// It is gone, or there is nothing to do.
     Skipped,
+    /// Somebody else has what it needs.
+    Held,
     Failed(Box<PgError>),
 }
 
@@ -166,7 +174,7 @@ impl Worker {
         self.update(|mine, _| {
             let is_mine = i < mine.count as usize;
             if is_mine {
-                mine.current = i as u32;
+                (mine.current, mine.has_begun) = (i as u32, true);
             }
             is_mine
         })
@@ -193,8 +201,7 @@ impl Worker {
                 }
                 let began = process::now();
                 let outcome = match fire_one(&mut session, fire, true) {
-                    Ok(true) => Outcome::Fired,
-                    Ok(false) => Outcome::Skipped,
+                    Ok(outcome) => outcome,
                     Err(error) if error.ends_everything() => return Err(error),
                     Err(error) => Outcome::Failed(Box::new(error)),
                 };
@@ -221,7 +228,7 @@ impl Worker {
             FireKind::Item => format!("delivering stimulus {id}"),
         }));
         if careful && !count_ahead(fire) {
-            self.settle(fire, process::now(), Outcome::Skipped, false);
+            self.settle(fire, process::now(), Outcome::Held, false);
             return;
         }
         let began = process::now();
@@ -232,8 +239,7 @@ impl Worker {
             access::serving_restricted(restricted, || fire_one(&mut session, fire, false))
         });
         let outcome = match outcome {
-            Ok(true) => Outcome::Fired,
-            Ok(false) => Outcome::Skipped,
+            Ok(outcome) => outcome,
             Err(error) => Outcome::Failed(Box::new(error)),
         };
         if self.role == Oid::INVALID {
@@ -241,7 +247,7 @@ impl Worker {
         } else {
             session::reset();
         }
-        if careful && matches!(outcome, Outcome::Skipped) {
+        if careful && matches!(outcome, Outcome::Skipped | Outcome::Held) {
             forget_attempt(fire);
         }
         self.settle(fire, began, outcome, !careful);
@@ -254,7 +260,7 @@ impl Worker {
         let began = process::now();
         let claim = process::transaction(|| Ok(command::claim(&Session::begin(), id)));
         let result = match claim {
-            Ok(Claim::Gone) => return self.settle(fire, began, Outcome::Skipped, false),
+            Ok(Claim::Gone) => return self.settle(fire, began, Outcome::Held, false),
             Err(error) => return self.settle(fire, began, Outcome::Failed(Box::new(error)), true),
             Ok(Claim::Interrupted) => Err(command::interrupted()),
             Ok(Claim::Run(_)) if self.role == Oid::INVALID => {
@@ -286,39 +292,50 @@ impl Worker {
         let is_noted = match &outcome {
             Outcome::Failed(error) => note(fire, error, counts),
             Outcome::Fired | Outcome::Skipped => true,
+            Outcome::Held => false,
         };
-        self.update(|mine, database| match outcome {
-            Outcome::Fired => {
-                mine.fired += 1;
-                if let Some(database) = database {
-                    match fire.kind {
-                        FireKind::Bookmark | FireKind::Command => database.count_fire(began - fire.due),
-                        FireKind::Item => database.fired += 1,
+        self.update(|mine, database| {
+            let place = mine.batch.iter_mut().take(mine.count as usize).find(|place| place.id == fire.id);
+            if let Some(place) = place {
+                place.is_held = !is_noted;
+            }
+            match outcome {
+                Outcome::Fired => {
+                    mine.fired += 1;
+                    if let Some(database) = database {
+                        match fire.kind {
+                            FireKind::Bookmark | FireKind::Command => database.count_fire(began - fire.due),
+                            FireKind::Item => database.fired += 1,
+                        }
                     }
                 }
-            }
-            Outcome::Skipped => mine.skipped += 1,
-            Outcome::Failed(_) => {
-                mine.failed += 1;
-                mine.skipped += u32::from(!is_noted);
-                if let Some(database) = database {
-                    database.failed += 1;
+                Outcome::Skipped | Outcome::Held => {}
+                Outcome::Failed(_) => {
+                    mine.failed += 1;
+                    if let Some(database) = database {
+                        database.failed += 1;
+                    }
                 }
             }
         });
     }
 }
 
-fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<bool, PgError> {
+fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<Outcome, PgError> {
     let id = Uuid::from_bytes(fire.id);
-    match fire.kind {
-        FireKind::Bookmark if apart => sweep::fire_apart(session, id),
-        FireKind::Bookmark | FireKind::Command => sweep::fire_here(session, id),
+    let has_fired = match fire.kind {
+        FireKind::Bookmark if apart => sweep::fire_apart(session, id)?,
+        FireKind::Bookmark | FireKind::Command => sweep::fire_here(session, id)?,
         FireKind::Item => {
-            let Some(item) = queue::get(id, session.timestamp()) else { return Ok(false) };
-            Ok(sweep::sweep_item(session, &item)? > 0)
+            let Some(item) = queue::get(id, session.timestamp()) else { return Ok(Outcome::Skipped) };
+            return Ok(match sweep::sweep_item(session, &item)? {
+                Swept::Resumed(_) => Outcome::Fired,
+                Swept::Stays => Outcome::Skipped,
+                Swept::Held => Outcome::Held,
+            });
         }
-    }
+    };
+    Ok(if has_fired { Outcome::Fired } else { Outcome::Held })
 }
 
 /// Commits the attempt before it is made. `false`: somebody else has it, or it has had all its attempts.

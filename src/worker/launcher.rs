@@ -57,8 +57,11 @@ impl Launcher {
         let (plan, is_asked) = shared::with(|board| (plan(board, now, capacity()), board.has_probes()));
         let mut sleep = if is_asked { Some(0) } else { plan.sleep };
         for database in plan.start {
-            if !self.start(database, now) {
-                sleep = Some(sleep.unwrap_or(RETRY).min(RETRY));
+            let has_started = self.start(database, now);
+            // One that never attaches is not heard of.
+            let until = if has_started { START_TIMEOUT } else { RETRY };
+            sleep = Some(sleep.unwrap_or(until).min(until));
+            if !has_started {
                 break;
             }
         }
@@ -73,6 +76,8 @@ impl Launcher {
             self.asked = there.clone();
         }
         self.asked.extend_from_slice(probes);
+        self.asked.sort_unstable_by_key(|oid| oid.to_u32());
+        self.asked.dedup();
         self.asked.retain(|oid| there.contains(oid));
         shared::with(|board| {
             let gone = board.databases.iter().map(|place| place.oid).filter(|oid| !there.contains(oid));
@@ -121,20 +126,23 @@ impl Launcher {
             argument: database.to_u32().cast_signed(),
             restart: None,
         };
-        let started = process::start(&worker);
+        // Before it can attach, which says that it has started.
         shared::with(|board| {
-            if started {
-                if let Some(place) = board.database(database) {
-                    place.starting_since = now;
-                }
-            } else {
-                board.crowd(now);
+            if let Some(place) = board.database(database) {
+                (place.starting_since, place.served_at) = (now, now);
             }
         });
-        if !started {
-            complain_of_slots("scheduler", now);
+        if process::start(&worker) {
+            return true;
         }
-        started
+        shared::with(|board| {
+            if let Some(place) = board.database(database) {
+                place.starting_since = 0;
+            }
+            board.crowd(now);
+        });
+        complain_of_slots("scheduler", now);
+        false
     }
 }
 
@@ -176,24 +184,25 @@ fn plan(board: &mut Board, now: i64, capacity: usize) -> Plan {
         }
         let due = match place.has_extension {
             HasExtension::No => continue,
-            _ if !guc::launch_workers() => continue,
+            _ if !guc::launch_workers() || !guc::enabled() => continue,
             HasExtension::Unknown => i64::MIN,
-            HasExtension::Yes if !guc::enabled() => continue,
             HasExtension::Yes if with_news.contains(&place.oid) => i64::MIN,
             HasExtension::Yes => place.next_due,
         };
+        let due = due.max(place.not_before);
         if due.saturating_sub(LEAD) <= now {
-            wanted.push((due, place.oid));
+            wanted.push((due, place.served_at, place.oid));
         } else if due < i64::MAX {
             until(due - LEAD);
         }
     }
-    wanted.sort_unstable_by_key(|(due, oid)| (*due, oid.to_u32()));
+    // Among those that are equally late, whoever was served longest ago.
+    wanted.sort_unstable_by_key(|(due, served_at, oid)| (*due, *served_at, oid.to_u32()));
     let free = capacity.saturating_sub(running);
     if wanted.len() > free {
         // Whoever waits for nothing gives its place up; the next one who ends wakes us.
         board.crowd(now);
         until(now + RETRY);
     }
-    Plan { start: wanted.into_iter().take(free).map(|(_, oid)| oid).collect(), sleep }
+    Plan { start: wanted.into_iter().take(free).map(|(_, _, oid)| oid).collect(), sleep }
 }

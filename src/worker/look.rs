@@ -76,6 +76,8 @@ pub struct Look {
     retry_after: i64,
     /// When that was last.
     retried_at: i64,
+    /// Whether this look has made due what the start of the server fires.
+    has_booted: bool,
 }
 
 const BEGINNING: (Timestamp, Uuid) = (Timestamp(i64::MIN), Uuid::nil());
@@ -92,6 +94,7 @@ impl Look {
             retry_at: i64::MAX,
             retry_after: RETRY,
             retried_at: i64::MIN / 2,
+            has_booted: false,
         }
     }
 
@@ -134,9 +137,15 @@ impl Look {
         !self.unsettled.is_empty()
     }
 
-    /// Whether there is reason for a look.
+    /// Takes in which stimuli were not delivered because somebody else held what they need: they may leave it, so a last
+    /// delivery was not the last.
+    pub fn note_held(&mut self, items: Vec<Uuid>) {
+        self.unsettled.extend(items.into_iter().map(|id| (id, UNSEEN)));
+    }
+
+    /// Whether there is reason for a look. What is unsettled wants one when somebody says so, or it is time to retry.
     pub fn is_wanted(&self, desk: &Desk, now: i64) -> bool {
-        self.retry_at <= now || self.is_unsettled() || (self.has_more && desk.waiting() < LOW)
+        self.retry_at <= now || (self.has_more && desk.waiting() < LOW)
     }
 
     /// One look, in a transaction.
@@ -153,7 +162,8 @@ impl Look {
             (self.retry_at, self.retried_at) = (i64::MAX, process::now());
             self.start_over();
         }
-        if self.boots() {
+        self.has_booted = self.boots();
+        if self.has_booted {
             fire::reboot(&session);
         }
         let triggered = fire::due_triggers(&mut session, TRIGGERS, Scope::All)?;
@@ -174,9 +184,18 @@ impl Look {
 
     /// Whether this is the first look since the server started.
     fn boots(&self) -> bool {
-        shared::with(|board| {
-            board.database(self.database).is_some_and(|place| !std::mem::replace(&mut place.has_booted, true))
-        })
+        shared::with(|board| board.database(self.database).is_some_and(|place| !place.has_booted))
+    }
+
+    /// The look has committed: what it made due at start is not made due again.
+    pub fn committed(&mut self) {
+        if std::mem::take(&mut self.has_booted) {
+            shared::with(|board| {
+                if let Some(place) = board.database(self.database) {
+                    place.has_booted = true;
+                }
+            });
+        }
     }
 
     fn read_due(&mut self, desk: &mut Desk, now: Timestamp) {

@@ -22,6 +22,8 @@ const MAX_AFTER_ERROR: i64 = 60 * SECOND;
 const TURN: i64 = 5 * SECOND;
 /// How long a request for slots counts.
 const CROWDED: i64 = 2 * SECOND;
+/// Where nothing is to be fired, no other scheduler is started for so long after one has left.
+const OFF: i64 = 10 * SECOND;
 /// How often the log says that a copy of a database does not fire.
 const COMPLAIN: i64 = 3600 * SECOND;
 
@@ -122,7 +124,7 @@ impl Scheduler {
                 return;
             }
             self.desk.collect(now);
-            self.look.retry(self.desk.take_skipped(), now);
+            self.take_in(now);
             let may_fire = guc::enabled() && !guc::restoring();
             if !may_fire {
                 self.was_off = true;
@@ -142,6 +144,7 @@ impl Scheduler {
                 return;
             }
             if may_fire {
+                self.take_in(now);
                 self.desk.hand_out(now);
                 self.tell_oldest();
             }
@@ -158,6 +161,12 @@ impl Scheduler {
             let until = work_at.min(leave_at);
             process::wait((until < i64::MAX).then(|| until.saturating_sub(now)));
         }
+    }
+
+    /// Passes on what was fired and must be found again.
+    fn take_in(&mut self, now: i64) {
+        self.look.note_held(self.desk.take_held());
+        self.look.retry(self.desk.take_skipped(), now);
     }
 
     fn news(&self, now: i64) -> News {
@@ -201,6 +210,7 @@ impl Scheduler {
         process::report(None);
         match found {
             Ok(Found::Extension { next_due, more }) => {
+                self.look.committed();
                 self.look_at = more.then_some(now);
                 self.after_error = AFTER_ERROR;
                 shared::with(|board| {
@@ -211,7 +221,10 @@ impl Scheduler {
                     }
                 });
             }
-            Ok(Found::Foreign) => self.complain(now),
+            Ok(Found::Foreign) => {
+                self.after_error = AFTER_ERROR;
+                self.complain(now);
+            }
             Ok(Found::Nothing) => {
                 process::tell_extension(self.database, HasExtension::No);
                 return false;
@@ -271,14 +284,14 @@ impl Scheduler {
         }
         let look_at = self.look_at.unwrap_or(i64::MAX);
         if self.is_in_trouble(now) {
-            return look_at.min(self.desk.wants_attention_at(now));
+            return look_at.min(self.desk.wants_attention_at());
         }
         let look_at = look_at.min(self.look.retry_at());
         let next_due = shared::with(|board| match board.has_news(self.database) {
             true => i64::MIN,
             false => board.database(self.database).map_or(i64::MAX, |place| place.next_due),
         });
-        next_due.min(look_at).min(self.desk.wants_attention_at(now))
+        next_due.min(look_at).min(self.desk.wants_attention_at())
     }
 
     /// When to leave, if nothing comes in between: where nobody needs this scheduler for a while, or at once where
@@ -299,7 +312,12 @@ impl Scheduler {
         shared::with(|board| {
             if let Some(place) = board.database(self.database) {
                 place.next_due = place.next_due.min(work_at);
-                place.look |= !self.desk.is_empty();
+                // What was said while nothing was to be fired was not listened to.
+                place.look |= self.was_off || !self.desk.is_empty();
+                place.sweep |= self.was_off;
+                if self.was_off {
+                    place.not_before = process::now() + OFF;
+                }
             }
         });
     }

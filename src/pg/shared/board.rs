@@ -90,6 +90,10 @@ pub struct Database {
     pub scheduler: Process,
     /// When a scheduler was asked for that has not attached yet, microseconds since 2000; 0: none was.
     pub starting_since: i64,
+    /// No scheduler is started before this, microseconds since 2000.
+    pub not_before: i64,
+    /// When one was asked for last.
+    pub served_at: i64,
     /// What is due next, microseconds since 2000.
     pub next_due: i64,
     /// The oldest thing that is due and has not been fired.
@@ -160,6 +164,8 @@ pub struct Fire {
     pub kind: FireKind,
     /// Whether it can run SQL of users, and so has a transaction of its own.
     pub uses_sql: bool,
+    /// Whether it is as it was, because somebody else held what it needs: it must be found again.
+    pub is_held: bool,
 }
 
 /// What an executor does.
@@ -200,8 +206,8 @@ pub struct Executor {
     pub count: u32,
     /// The one it is on; those before it are done.
     pub current: u32,
-    /// Fires of this batch that somebody else held.
-    pub skipped: u32,
+    /// Whether any of the batch was begun.
+    pub has_begun: bool,
     /// Fires of this executor.
     pub fired: u64,
     /// Those that failed.

@@ -68,6 +68,8 @@ pub struct Taking<'a> {
     pub bookmark: &'a Bookmark,
     /// What it was resumed with.
     pub input: Option<&'a Value>,
+    /// Whether it was due, and that is why.
+    pub by_time: bool,
     /// Whether its row is gone already. Otherwise the statement that saves the burst takes it.
     pub is_taken: bool,
 }

@@ -1,6 +1,6 @@
 //! Delivering stimuli: what they start, what they resume, and what is kept for later.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -185,7 +185,9 @@ pub fn reach(
         defer(session, stimulus, &inside, is_momentary, delivery);
     }
     let mut outside = VecDeque::from(outside);
+    let mut handled = HashSet::new();
     while let Some(stored) = outside.pop_front() {
+        handled.insert(stored.bookmark.id);
         match reach_one(session, stimulus, &stored)? {
             Reached::Resumed => delivery.resumed.push(stored.instance_id),
             Reached::Busy => delivery.busy.push(stored),
@@ -194,7 +196,10 @@ pub fn reach(
             // matches as well. What this delivery itself has used up or ended is over.
             Reached::Gone if !delivery.resumed.contains(&stored.instance_id) => {
                 let filter = Filter { instance_id: Some(stored.instance_id), ..stimulus.filter.clone() };
-                matching::find(&filter).into_iter().rev().for_each(|next| outside.push_front(next));
+                let mut next = matching::find(&filter);
+                next.retain(|next| !handled.contains(&next.bookmark.id));
+                outside.retain(|known| known.instance_id != stored.instance_id);
+                next.into_iter().rev().for_each(|next| outside.push_front(next));
             }
             Reached::Gone | Reached::Nothing => {}
         }

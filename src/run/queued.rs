@@ -11,6 +11,7 @@ use crate::program;
 use crate::run::deliver::{self, Delivery, RETRY_AFTER, Stimulus};
 use crate::run::{Session, children, running};
 use crate::store::matching::{self, Stored};
+use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
 use crate::store::{bookmarks, instances};
 
@@ -92,7 +93,7 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
     // What nobody can resume here and now stays as it is.
     let (mut can_any, mut is_held) = (false, false);
     for stored in &found {
-        match can_run(stored)? {
+        match can_run(stored, &item.sender)? {
             Can::Run => can_any = true,
             Can::Wait => is_held = true,
             Can::Not => {}
@@ -134,8 +135,12 @@ enum Can {
     Not,
 }
 
-fn can_run(stored: &Stored) -> Result<Can, PgError> {
+fn can_run(stored: &Stored, sender: &Owner) -> Result<Can, PgError> {
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Can::Run) };
+    // Before the lock, as in a delivery.
+    if !deliver::sender_may_resume(sender, version, &owner)? {
+        return Ok(Can::Not);
+    }
     if running::contains(stored.instance_id) || !access::runs_here(&owner, &*program::of_version(version)?) {
         return Ok(Can::Not);
     }

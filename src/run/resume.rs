@@ -70,8 +70,9 @@ pub fn each(
         return start::pending(session, waiting, compiled, on_fault);
     }
     take_up(&mut waiting.row, compiled)?;
-    let Waiting { resumed, row, bookmark } = waiting;
-    let taking = Taking { bookmark, input: inputs.first().copied().flatten(), is_taken };
+    let Waiting { resumed, row, bookmark, by_time } = waiting;
+    let input = inputs.first().copied().flatten();
+    let taking = Taking { bookmark, input, by_time: *by_time, is_taken };
     let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::resume_each(program, instance, resumed, inputs.iter().copied(), host, limits)

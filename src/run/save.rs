@@ -45,7 +45,7 @@ pub fn save(
         journal::append(writer, &row.instance.id, seq, &delta.events, now);
         has_queue
     });
-    settle_due(row, delta, resumed, now);
+    settle_due(row, delta, resumed);
     if guc::notify_tasks() {
         delta.tasks.iter().for_each(|task| tasks::announce(&task.name));
     }
@@ -132,15 +132,12 @@ fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed:
     }
 }
 
-/// One that was due and stays has fired: it waits for somebody else from now on. That of a faulted instance stays due, for
+/// One that time resumed and that stays has fired: it waits for somebody else from now on. That of a faulted instance stays due, for
 /// the case that the instance is retried.
-fn settle_due(row: &InstanceRow, delta: &Delta, resumed: Option<Taking<'_>>, now: Timestamp) {
-    let Some(Taking { bookmark, .. }) = resumed else { return };
+fn settle_due(row: &InstanceRow, delta: &Delta, resumed: Option<Taking<'_>>) {
+    let Some(Taking { bookmark, by_time: true, .. }) = resumed else { return };
     let stays = delta.keep_resumed || !bookmark.auto_burn;
-    if stays
-        && row.instance.sub_status != SubStatus::Faulted
-        && bookmark.due_at.is_some_and(|at| Timestamp::from(at) <= now)
-    {
+    if stays && row.instance.sub_status != SubStatus::Faulted {
         due::settle(bookmark.id);
     }
 }

@@ -367,7 +367,7 @@ pub fn pending(
     let trigger = Some(waiting.bookmark.activity_id.clone()).filter(|id| !id.is_empty());
     let stimulus = waiting.resumed.payload.clone();
     let row = &mut waiting.row;
-    let taking = Taking { bookmark: &waiting.bookmark, input: None, is_taken: true };
+    let taking = Taking { bookmark: &waiting.bookmark, input: None, by_time: false, is_taken: true };
     let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::start(program, instance, trigger.as_deref(), stimulus.as_ref(), host, limits)

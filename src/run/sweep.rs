@@ -113,6 +113,7 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
     if waiting.row.instance.sub_status == SubStatus::Faulted || !is_due {
         return Ok(false);
     }
+    waiting.by_time = true;
     let compiled = program::of_version(waiting.row.definition_version_id)?;
     if !access::runs_here(&waiting.row.owner, &compiled) {
         return Err(PgError::new(

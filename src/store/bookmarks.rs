@@ -95,6 +95,8 @@ pub struct Waiting {
     pub row: InstanceRow,
     /// All of it, to put it back when its activity faults.
     pub bookmark: Bookmark,
+    /// Whether it is resumed because it is due.
+    pub by_time: bool,
 }
 
 static EXISTS: Statement = Statement::new("SELECT 1 FROM workflow.bookmarks WHERE id = $1", &[Type::Uuid]);
@@ -168,7 +170,7 @@ fn lock_both(id: Uuid, wait: Wait) -> Option<Waiting> {
     })?;
     let row = instances::lock_with(instance, wait)?;
     let (resumed, bookmark) = rows::lock(&WAITING, Arg::Uuid(&id), wait, read_waiting)?;
-    Some(Waiting { resumed, row, bookmark })
+    Some(Waiting { resumed, row, bookmark, by_time: false })
 }
 
 /// Whether a bookmark is there, in this transaction's view.

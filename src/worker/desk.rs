@@ -344,7 +344,8 @@ fn bereave(place: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, boo
     let current = place.current as usize;
     for (i, fire) in place.batch[..place.count as usize].iter().enumerate() {
         match i.cmp(&current) {
-            _ if !place.has_begun => again.push((place.role, *fire)),
+            // Whether its role can connect is asked anew when it is found again.
+            _ if !place.has_begun => done.push(Fire { is_held: true, ..*fire }),
             Ordering::Less => done.push(Fire { is_held: true, ..*fire }),
             Ordering::Equal => died.push((*fire, !place.careful)),
             Ordering::Greater => again.push((place.role, *fire)),

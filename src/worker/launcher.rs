@@ -191,12 +191,12 @@ fn plan(board: &mut Board, now: i64, capacity: usize) -> Plan {
         };
         let due = due.max(place.not_before);
         if due.saturating_sub(LEAD) <= now {
-            wanted.push((due, place.served_at, place.oid));
+            wanted.push((due.max(now), place.served_at, place.oid));
         } else if due < i64::MAX {
             until(due - LEAD);
         }
     }
-    // Among those that are equally late, whoever was served longest ago.
+    // Among those that are late, whoever was served longest ago.
     wanted.sort_unstable_by_key(|(due, served_at, oid)| (*due, *served_at, oid.to_u32()));
     let free = capacity.saturating_sub(running);
     if wanted.len() > free {

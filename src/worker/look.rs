@@ -115,6 +115,11 @@ impl Look {
         }
     }
 
+    /// A transaction has ended that unsettled stimuli may have waited for. Where many end, one look is for all of them.
+    pub fn settle_soon(&mut self, now: i64) {
+        self.retry_at = self.retry_at.min(now.max(self.retried_at.saturating_add(RETRY)));
+    }
+
     /// Some fires found that somebody else held what they needed.
     pub fn retry(&mut self, skipped: bool, now: i64) {
         if skipped {

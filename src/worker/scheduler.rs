@@ -125,6 +125,9 @@ impl Scheduler {
             }
             self.desk.collect(now);
             self.take_in(now);
+            if news.settle {
+                self.look.settle_soon(now);
+            }
             let may_fire = guc::enabled() && !guc::restoring();
             if !may_fire {
                 self.was_off = true;
@@ -135,7 +138,6 @@ impl Scheduler {
             }
             let wanted = news.look
                 || news.sweep
-                || news.settle
                 || !news.items.is_empty()
                 || news.next_due <= now
                 || self.look_at.is_some_and(|at| at <= now)

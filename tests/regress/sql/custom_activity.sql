@@ -119,6 +119,8 @@ SELECT wf_define('{"definitionId": "recur", "root": {"type": "Acme.Recur"}}') \g
 SELECT wf_define('{"definitionId": "fail later", "options": {"incidentStrategy": "ContinueWithIncidents"}, "root": {"type": "Acme.FailLater"}}') \g /dev/null
 SELECT wf_start(d) FROM unnest('{recur,fail later}'::text[]) AS d \g /dev/null
 SET client_min_messages = error;
+-- Somebody else comes first, which time does not take for its own.
+SELECT r.sub_status FROM workflow.open_bookmarks AS b, wf_resume(b.bookmark_id) AS r WHERE b.definition_id = 'recur';
 SELECT wf_run_due();
 SELECT wf_run_due();
 RESET client_min_messages;

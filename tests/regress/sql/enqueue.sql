@@ -99,3 +99,17 @@ SELECT * FROM wf_enqueue_bookmark(activity_id => 'approval', keep_for => '-1 day
 SELECT queued_id IS NOT NULL AS queued FROM wf_enqueue_bookmark(instance_id => '01900000-0000-7000-8000-00000000dead');
 \echo :SQLSTATE
 SELECT * FROM wf_check();
+
+-- What waits for a bookmark that its sender may not resume stays as it is: it is not taken out and put back.
+CREATE ROLE regress_enqueue_bob;
+SELECT wf_grant_usage('regress_enqueue_bob');
+SELECT wf_define('{"definitionId": "not his", "root": {"id": "private", "type": "Event", "eventName": "Private"}}') \g /dev/null
+SELECT wf_start('not his') \g /dev/null
+SET ROLE regress_enqueue_bob;
+SELECT queued_id IS NOT NULL AS queued FROM wf_enqueue_bookmark(activity_id => 'private', keep_for => '1 day');
+RESET ROLE;
+SELECT xmin AS writer FROM workflow.bookmark_queue WHERE activity_id = 'private' \gset
+SELECT wf_run_due();
+SELECT xmin = :'writer' AS untouched FROM workflow.bookmark_queue WHERE activity_id = 'private';
+DELETE FROM workflow.bookmark_queue WHERE activity_id = 'private';
+SELECT wf_revoke_usage('regress_enqueue_bob');

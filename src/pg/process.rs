@@ -10,6 +10,7 @@ use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::error::{self, PgError, catch};
 use crate::pg::shared::{self, HasExtension};
+use crate::pg::version;
 use crate::worker;
 
 /// A worker to be registered.
@@ -98,9 +99,9 @@ fn handle_signals() {
     }
     // SAFETY: PostgreSQL's own handlers, set before signals are let in.
     unsafe {
-        pg_sys::pqsignal(pg_sys::SIGTERM as c_int, Some(die));
-        pg_sys::pqsignal(pg_sys::SIGINT as c_int, Some(StatementCancelHandler));
-        pg_sys::pqsignal(pg_sys::SIGHUP as c_int, Some(SignalHandlerForConfigReload));
+        version::pqsignal(pg_sys::SIGTERM as c_int, Some(die));
+        version::pqsignal(pg_sys::SIGINT as c_int, Some(StatementCancelHandler));
+        version::pqsignal(pg_sys::SIGHUP as c_int, Some(SignalHandlerForConfigReload));
         pg_sys::BackgroundWorkerUnblockSignals();
     }
 }
@@ -151,8 +152,7 @@ pub fn tend() -> bool {
 
 /// Ends this process in good order.
 pub fn exit() -> ! {
-    // SAFETY: runs the exit callbacks and does not return.
-    unsafe { pg_sys::proc_exit(0) }
+    version::exit(0)
 }
 
 /// Runs `body` in a transaction of its own with SPI. An error undoes all of it; that of the commit as well.

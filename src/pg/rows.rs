@@ -13,7 +13,7 @@ use pgrx::pg_sys::{self, Datum};
 
 use crate::pg::role::OwnerRights;
 use crate::pg::spi::Arg;
-use crate::pg::version::SearchPath;
+use crate::pg::version::{self, SearchPath};
 
 mod columns;
 mod indexes;
@@ -71,7 +71,7 @@ unsafe fn scan(
     let mut wanted = [pg_sys::ScanKeyData::default(); MAX_KEY];
     // SAFETY: an open table, in which the numbers are columns; the scan copies the keys.
     unsafe {
-        let attributes = (*(*table).rd_att).attrs.as_slice((*(*table).rd_att).natts as usize);
+        let attributes = version::attributes((*table).rd_att);
         for ((wanted, number), value) in wanted.iter_mut().zip(columns.numbers().iter()).zip(key) {
             let datum = value.datum().unwrap_or(Datum::null());
             pg_sys::ScanKeyInit(wanted, *number, strategy as u16, function(*value).into(), datum);

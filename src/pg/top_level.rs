@@ -5,6 +5,7 @@ use std::ffi::CString;
 use pgrx::pg_sys;
 
 use crate::pg::error::{PgError, keeping};
+use crate::pg::version;
 
 /// Runs the statements of a text, each as if a client had sent it alone, and says how many rows the last one
 /// processed. An error ends it; what committed before stays.
@@ -94,7 +95,7 @@ unsafe fn run_one(statement: *mut pg_sys::RawStmt, text: &CString) -> u64 {
         pg_sys::PortalStart(portal, std::ptr::null_mut(), 0, std::ptr::null_mut());
         let receiver = pg_sys::CreateDestReceiver(pg_sys::CommandDest::DestNone);
         let mut completion = pg_sys::QueryCompletion::default();
-        pg_sys::PortalRun(portal, std::ffi::c_long::MAX, true, true, receiver, receiver, &mut completion);
+        version::run_portal(portal, receiver, &mut completion);
         pg_sys::PortalDrop(portal, false);
         completion.nprocessed
     }

@@ -9,7 +9,7 @@ use pgrx::pg_sys;
 pub struct SearchPath {
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     pushed: (),
-    #[cfg(feature = "pg17")]
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     level: std::ffi::c_int,
 }
 
@@ -60,7 +60,7 @@ pub fn set_at_level(name: &std::ffi::CStr, value: &std::ffi::CStr) {
     }
 }
 
-#[cfg(feature = "pg17")]
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
 impl SearchPath {
     /// Sets `pg_catalog, pg_temp` at a GUC nesting level of its own.
     pub fn push() -> Self {
@@ -81,14 +81,87 @@ impl SearchPath {
 pub fn local_transaction() -> u32 {
     // SAFETY: the backend's own entry, which it alone writes.
     unsafe {
-        #[cfg(not(feature = "pg17"))]
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
         {
             (*pg_sys::MyProc).lxid
         }
-        #[cfg(feature = "pg17")]
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
         {
             (*pg_sys::MyProc).vxid.lxid
         }
+    }
+}
+
+#[cfg(not(feature = "pg18"))]
+pub use pg_sys::pqsignal;
+#[cfg(feature = "pg18")]
+pub use pg_sys::pqsignal_be as pqsignal;
+
+/// Ends this process.
+pub fn exit(code: std::ffi::c_int) -> ! {
+    // SAFETY: runs the exit callbacks and does not return.
+    unsafe {
+        pg_sys::proc_exit(code);
+        // What bindgen does not read in the headers of PostgreSQL 18.
+        #[cfg(feature = "pg18")]
+        unreachable!("proc_exit does not return")
+    }
+}
+
+/// The columns of a row's descriptor.
+///
+/// # Safety
+/// A descriptor that stays as it is for as long as the columns are looked at.
+pub unsafe fn attributes<'a>(descriptor: pg_sys::TupleDesc) -> &'a [pg_sys::FormData_pg_attribute] {
+    // SAFETY: as many as it says.
+    unsafe {
+        let count = (*descriptor).natts as usize;
+        #[cfg(not(feature = "pg18"))]
+        {
+            (*descriptor).attrs.as_slice(count)
+        }
+        // They lie behind the compact ones.
+        #[cfg(feature = "pg18")]
+        {
+            std::slice::from_raw_parts((*descriptor).compact_attrs.as_ptr().add(count).cast(), count)
+        }
+    }
+}
+
+/// The index of a table's primary key, unless that is deferrable.
+///
+/// # Safety
+/// An open table.
+pub unsafe fn primary_key(table: pg_sys::Relation) -> pg_sys::Oid {
+    // SAFETY: as promised.
+    unsafe {
+        #[cfg(not(feature = "pg18"))]
+        {
+            pg_sys::RelationGetPrimaryKeyIndex(table)
+        }
+        #[cfg(feature = "pg18")]
+        {
+            pg_sys::RelationGetPrimaryKeyIndex(table, false)
+        }
+    }
+}
+
+/// Runs a portal to its end, at top level.
+///
+/// # Safety
+/// A started portal.
+pub unsafe fn run_portal(
+    portal: pg_sys::Portal,
+    receiver: *mut pg_sys::DestReceiver,
+    completion: &mut pg_sys::QueryCompletion,
+) {
+    let all = std::ffi::c_long::MAX;
+    // SAFETY: as promised.
+    unsafe {
+        #[cfg(not(feature = "pg18"))]
+        pg_sys::PortalRun(portal, all, true, true, receiver, receiver, completion);
+        #[cfg(feature = "pg18")]
+        pg_sys::PortalRun(portal, all, true, receiver, receiver, completion);
     }
 }
 
@@ -114,10 +187,10 @@ pub unsafe fn has_new_file(table: pg_sys::Relation) -> bool {
 pub const STATEMENT_TIMEOUT: std::ffi::c_int = 3;
 
 /// PostgreSQL's number for the first timer of an extension.
-#[cfg(not(feature = "pg17"))]
+#[cfg(any(feature = "pg15", feature = "pg16"))]
 pub const USER_TIMEOUT: std::ffi::c_int = 12;
 /// PostgreSQL's number for the first timer of an extension.
-#[cfg(feature = "pg17")]
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
 pub const USER_TIMEOUT: std::ffi::c_int = 13;
 
 /// Whether a role has CONNECT on a database.
@@ -226,7 +299,7 @@ pub unsafe fn say_updated(
 #[cfg(feature = "pg15")]
 unsafe fn generated(relation: pg_sys::Relation) -> Vec<i16> {
     // SAFETY: the attributes of an open table's descriptor, which are as many as it says.
-    let attributes = unsafe { (*(*relation).rd_att).attrs.as_slice((*(*relation).rd_att).natts as usize) };
+    let attributes = unsafe { attributes((*relation).rd_att) };
     attributes.iter().filter(|attribute| attribute.attgenerated != 0).map(|attribute| attribute.attnum).collect()
 }
 

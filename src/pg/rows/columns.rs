@@ -8,7 +8,7 @@ use pgrx::pg_sys::{self, Oid};
 use super::indexes::{self, Index};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::spi::{Arg, Type};
-use crate::pg::{catalog, role};
+use crate::pg::{catalog, role, version};
 
 /// Columns of a table that are read or written together. Declare it as a `static`.
 pub struct Columns {
@@ -109,10 +109,8 @@ impl Columns {
             return;
         }
         // SAFETY: an open table, and the attributes of its descriptor, which are as many as it says.
-        let (id, kind, attributes) = unsafe {
-            let descriptor = (*table).rd_att;
-            ((*table).rd_id, &*(*table).rd_rel, (*descriptor).attrs.as_slice((*descriptor).natts as usize))
-        };
+        let (id, kind, attributes) =
+            unsafe { ((*table).rd_id, &*(*table).rd_rel, version::attributes((*table).rd_att)) };
         if kind.relkind as u8 != pg_sys::RELKIND_RELATION || kind.relam != pg_sys::HEAP_TABLE_AM_OID {
             let name = self.table.to_string_lossy();
             unwind(
@@ -137,7 +135,7 @@ impl Columns {
         // SAFETY: an open table.
         place.key = unsafe {
             match self.index {
-                None => pg_sys::RelationGetPrimaryKeyIndex(table),
+                None => version::primary_key(table),
                 Some(name) => trusted(pg_sys::get_relname_relid(name.as_ptr(), role::schema()), id),
             }
         };

@@ -9,6 +9,7 @@ use std::ptr;
 use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::spi::{Arg, Column};
+use crate::pg::version;
 
 /// An index of a table, and which rows it has.
 #[derive(Debug)]
@@ -144,8 +145,7 @@ unsafe fn position(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[
             return None;
         }
         let number = (*node.cast::<pg_sys::Var>()).varattno;
-        let descriptor = (*table).rd_att;
-        let attributes = (*descriptor).attrs.as_slice((*descriptor).natts as usize);
+        let attributes = version::attributes((*table).rd_att);
         let attribute = attributes.get(usize::try_from(number).ok()?.checked_sub(1)?)?;
         if attribute.attgenerated != 0 {
             return None;

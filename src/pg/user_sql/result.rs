@@ -6,6 +6,7 @@ use pgrx::pg_sys;
 use serde_json::{Map, Value};
 
 use crate::pg::spi::{Column, Row, fetch};
+use crate::pg::version;
 
 /// Rows of the execution just made, as objects.
 pub fn objects() -> Vec<Value> {
@@ -28,8 +29,7 @@ fn fetch_typed(mut make: impl FnMut(&[String], &[pg_sys::Oid], &mut Row<'_>) -> 
             return Vec::new();
         }
         let descriptor = (*table).tupdesc;
-        let columns = (*descriptor).natts as usize;
-        let attributes = (*descriptor).attrs.as_slice(columns);
+        let attributes = version::attributes(descriptor);
         let names: Vec<String> = attributes.iter().map(|column| name_of(&column.attname)).collect();
         (names, attributes.iter().map(|column| column.atttypid).collect::<Vec<_>>())
     };

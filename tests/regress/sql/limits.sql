@@ -95,7 +95,9 @@ SELECT * FROM wf_define('{"definitionId": "nul", "root": {"id": "s", "type": "Co
 SELECT sub_status, incidents -> 0 ->> 'sqlstate' AS sqlstate FROM wf_run('nul');
 
 -- Strings: empty, long, strange.
+\pset format unaligned
 SELECT output FROM wf_run('echo', '{"v": ["", " ", "\u00e4", "\ud83d\ude00", "\"", "\\", "\n", "‮"]}');
+\pset format aligned
 SELECT length(output ->> 'V') FROM wf_run('echo', jsonb_build_object('v', repeat('ä', 5000000)));
 SELECT length(definition_id), version FROM wf_define(jsonb_build_object('definitionId', (SELECT string_agg(md5(n::text), '') FROM generate_series(1, 30) AS n), 'root', '[]'::jsonb));
 \echo :SQLSTATE

@@ -274,14 +274,14 @@ ANALYZE numbers;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
-SET force_parallel_mode = on;
+SELECT set_config(name, 'on', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 SELECT wf_define('{"definitionId": "parallel", "variables": {"Even": null}, "root": [
     {"type": "SetVariable", "variable": "Even", "value": {"sql": "SELECT count(*) FROM numbers WHERE n % 2 = 0"}}, {"id": "go", "type": "Event", "eventName": "Go"}]}') \g /dev/null
 SELECT count(wf_start('parallel', correlation_id => n::text)) FROM numbers WHERE n < 4;
 SELECT correlation_id, sub_status, variables FROM workflow.instance_list ORDER BY correlation_id;
 SELECT count(DISTINCT instance_id) FROM workflow.journal;
 SELECT count(*) FROM workflow.waiting, wf_resume(bookmark_id);
-RESET force_parallel_mode;
+SELECT set_config(name, 'off', false) FROM pg_settings WHERE name IN ('force_parallel_mode', 'debug_parallel_query') \g /dev/null
 SELECT wf_define('{"definitionId": "waits", "root": {"id": "go", "type": "Event", "eventName": "Go"}}') \g /dev/null
 CREATE FUNCTION start_it(n int) RETURNS uuid LANGUAGE sql PARALLEL SAFE AS $$ SELECT wf_start('waits') $$;
 SET parallel_leader_participation = off;

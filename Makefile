@@ -3,12 +3,12 @@
 .PHONY: help demo test test-long bench lint server stop psql install package clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Watch a leave request go through two approvals, on a private server that ends with it
 	@scripts/demo
 
-test: ## Run all tests on private servers (T=name runs only those whose name contains it)
+test: ## Run all tests on private servers (T="name ..." runs only those whose name contains one of the words)
 	@tests/run
 
 test-long: ## Run all tests, then repeat the random ones for WORKFLOW_TEST_SECONDS (default 600)

@@ -19,6 +19,15 @@ is() {
     [ "$got" = "$1" ] || fail "expected '$1', got '$got' from: $2"
 }
 
+# check_storage [DATABASE]: heap and indexes of the server that is in use agree. The test runner looks at the scenario's own
+# server; one that a scenario made itself, it looks at.
+check_storage() {
+    local problems
+    problems=$(psql -X -q -At -v ON_ERROR_STOP=1 -d "${1:-$PGDATABASE}" -f "$(dirname "${BASH_SOURCE[0]}")/../storage.sql" 2>&1) ||
+        fail "tests/storage.sql: $problems"
+    [ -z "$problems" ] || fail "tests/storage.sql: $problems"
+}
+
 # As when the machine loses power, but for what the disk had not yet got.
 kill_server() {
     local pid

@@ -110,5 +110,6 @@ is "3" "SELECT version FROM wf_define('{\"definitionId\": \"leave\", \"root\": [
 ok "new owners and versions get numbers of their own"
 
 is "" "SELECT * FROM wf_check()"
+check_storage
 contents "$original" | diff "$WORKFLOW_TMP/before" - || fail "the original changed"
 ok "wf_check() is empty, the original untouched"

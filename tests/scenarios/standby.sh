@@ -52,6 +52,7 @@ pure|20" "SELECT definition_id, count(*) FROM workflow.instances WHERE sub_statu
 is "" "SELECT * FROM wf_check()"
 start 5 noted "1 ms"
 await "35|35" "$noted"
+check_storage
 echo "ok: after promotion everything due fires there, once"
 
 # A copy at this moment, as a restored backup is one.
@@ -69,4 +70,5 @@ query "ALTER SYSTEM SET workflow.enabled = on"
 query "SELECT pg_reload_conf()" >/dev/null
 await "40|40" "$noted"
 await 5 "SELECT count(*) FROM workflow.bookmarks"
+check_storage
 echo "ok: a physical copy with workflow.enabled = off fires nothing, until it is turned on"

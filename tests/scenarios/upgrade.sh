@@ -53,5 +53,6 @@ is "Finished|14
 Suspended|5" "SELECT sub_status, count(*) FROM workflow.instances GROUP BY 1 ORDER BY 1"
 start 2 noted "1 ms"
 await "10|10" "$noted"
+check_storage
 echo "ok: adopted, it fires what is due, once"
 PGDATA=$new stop_server

@@ -22,10 +22,12 @@ CREATE TYPE wf_result AS (
     sub_status  text,
     output      jsonb,
     bookmarks   jsonb,
-    incidents   jsonb
+    incidents   jsonb,
+    is_new      boolean
 );
 
-COMMENT ON TYPE wf_result IS 'where an instance stands after a call; bookmarks are [{id, name, activity_id, payload}], incidents the open ones';
+COMMENT ON TYPE wf_result IS
+    'where an instance stands after a call; bookmarks are [{id, name, activity_id, payload}], incidents the open ones; is_new: this call made it';
 
 CREATE TYPE wf_delivery AS (
     started   uuid[],
@@ -122,7 +124,7 @@ CREATE FUNCTION wf_start(
     instance_id         uuid    DEFAULT NULL,
     version             integer DEFAULT NULL,
     trigger_activity_id text    DEFAULT NULL,
-    on_fault            text    DEFAULT 'store'
+    on_fault            text    DEFAULT NULL
 ) RETURNS uuid LANGUAGE c AS 'MODULE_PATHNAME', 'wf_start';
 
 COMMENT ON FUNCTION wf_start(text, jsonb, text, text, uuid, integer, text, text) IS
@@ -136,7 +138,7 @@ CREATE FUNCTION wf_run(
     instance_id         uuid    DEFAULT NULL,
     version             integer DEFAULT NULL,
     trigger_activity_id text    DEFAULT NULL,
-    on_fault            text    DEFAULT 'store'
+    on_fault            text    DEFAULT NULL
 ) RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_run';
 
 COMMENT ON FUNCTION wf_run(text, jsonb, text, text, uuid, integer, text, text) IS
@@ -146,12 +148,12 @@ CREATE FUNCTION wf_resume(
     bookmark_id uuid,
     input       jsonb   DEFAULT NULL,
     missing_ok  boolean DEFAULT false,
-    on_fault    text    DEFAULT 'store'
+    on_fault    text    DEFAULT NULL
 ) RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_resume';
 
 COMMENT ON FUNCTION wf_resume(uuid, jsonb, boolean, text) IS 'go on at a bookmark, which is used up';
 
-CREATE FUNCTION wf_complete_task(task_id uuid, result jsonb DEFAULT NULL, on_fault text DEFAULT 'store')
+CREATE FUNCTION wf_complete_task(task_id uuid, result jsonb DEFAULT NULL, on_fault text DEFAULT NULL)
 RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_complete_task';
 
 COMMENT ON FUNCTION wf_complete_task(uuid, jsonb, text) IS 'complete a task of workflow.tasks and go on after it';
@@ -161,7 +163,7 @@ RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_cancel';
 
 COMMENT ON FUNCTION wf_cancel(uuid, text) IS 'cancel an instance and its children; false if it had already ended';
 
-CREATE FUNCTION wf_retry(instance_id uuid, activity_ids text[] DEFAULT NULL, on_fault text DEFAULT 'store')
+CREATE FUNCTION wf_retry(instance_id uuid, activity_ids text[] DEFAULT NULL, on_fault text DEFAULT NULL)
 RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_retry';
 
 COMMENT ON FUNCTION wf_retry(uuid, text[], text) IS 'run the faulted activities of an instance again';
@@ -245,24 +247,24 @@ CREATE FUNCTION wf_send_stimulus(
     name           text,
     stimulus       jsonb    DEFAULT NULL,
     input          jsonb    DEFAULT NULL,
-    correlation_id text     DEFAULT NULL,
+    correlation_id text     DEFAULT '*',
     instance_id    uuid     DEFAULT NULL,
     keep_for       interval DEFAULT '0'
 ) RETURNS wf_delivery LANGUAGE c AS 'MODULE_PATHNAME', 'wf_send_stimulus';
 
 COMMENT ON FUNCTION wf_send_stimulus(text, jsonb, jsonb, text, uuid, interval) IS
-    'start the triggers and resume the bookmarks that match; kept only if it did neither';
+    'start the triggers and resume the bookmarks that match; kept only if it did neither; correlation_id: * is all, NULL those without one';
 
 CREATE FUNCTION wf_publish_event(
     name           text,
     payload        jsonb    DEFAULT NULL,
-    correlation_id text     DEFAULT NULL,
+    correlation_id text     DEFAULT '*',
     instance_id    uuid     DEFAULT NULL,
     keep_for       interval DEFAULT '0'
 ) RETURNS wf_delivery LANGUAGE c AS 'MODULE_PATHNAME', 'wf_publish_event';
 
 COMMENT ON FUNCTION wf_publish_event(text, jsonb, text, uuid, interval) IS
-    'publish an event: wf_send_stimulus with the name Elsa.Event';
+    'publish an event: wf_send_stimulus with the name Elsa.Event; correlation_id: * is all, NULL those without one';
 
 CREATE FUNCTION wf_replay(dead_letter_id uuid)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_replay';

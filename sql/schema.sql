@@ -300,6 +300,7 @@ CREATE TABLE workflow.bookmark_queue (
     hash                 bytea,
     name                 text,
     correlation_id       text,
+    uncorrelated         boolean     NOT NULL DEFAULT false,
     activity_type        text,
     activity_id          text,
     last_error           text,
@@ -308,6 +309,7 @@ CREATE TABLE workflow.bookmark_queue (
 );
 
 COMMENT ON TABLE workflow.bookmark_queue IS 'stimuli that wait for a bookmark; the columns from bookmark_id to activity_id are the filter, NULL matches anything';
+COMMENT ON COLUMN workflow.bookmark_queue.uncorrelated IS 'whether only instances without a correlation id are meant';
 COMMENT ON COLUMN workflow.bookmark_queue.shape IS 'which columns the match key is made of';
 COMMENT ON COLUMN workflow.bookmark_queue.match_key IS 'hash of those columns: a new bookmark finds the items that want it without scanning the queue';
 COMMENT ON COLUMN workflow.bookmark_queue.sender IS 'the role (workflow.owners) that sent it; it is delivered only where that role may resume';
@@ -334,6 +336,7 @@ CREATE TABLE workflow.dead_letters (
     hash                 bytea,
     name                 text,
     correlation_id       text,
+    uncorrelated         boolean     NOT NULL DEFAULT false,
     activity_type        text,
     activity_id          text,
     last_error           text,
@@ -343,6 +346,7 @@ CREATE TABLE workflow.dead_letters (
 );
 
 COMMENT ON TABLE workflow.dead_letters IS 'stimuli that expired or whose delivery failed three times, and due bookmarks that could not be fired';
+COMMENT ON COLUMN workflow.dead_letters.uncorrelated IS 'whether only instances without a correlation id were meant';
 COMMENT ON COLUMN workflow.dead_letters.due_at IS 'when the bookmark was due that could not be fired; NULL for a stimulus';
 COMMENT ON COLUMN workflow.dead_letters.replayed_at IS 'when wf_replay gave it another chance';
 

@@ -3,6 +3,8 @@
 use serde_json::{Map, Value, json};
 use workflow_engine::Bookmark;
 
+use crate::guc;
+use crate::pg::settings::FaultHandling;
 use crate::pg::{Call, PgError, Returned};
 use crate::run::burst::{OnFault, stored_bookmarks};
 use crate::store::instances::InstanceRow;
@@ -17,9 +19,15 @@ mod schedules;
 mod stimuli;
 mod workers;
 
-/// Reads the argument `on_fault`.
+/// Reads the argument `on_fault`; NULL is `workflow.on_fault`.
 fn on_fault(call: &Call, i: usize) -> Result<OnFault, PgError> {
-    match call.required::<String>(i, "on_fault")?.as_str() {
+    let Some(given) = call.arg::<String>(i) else {
+        return Ok(match guc::on_fault() {
+            FaultHandling::Store => OnFault::Store,
+            FaultHandling::Raise => OnFault::Raise,
+        });
+    };
+    match given.as_str() {
         "store" => Ok(OnFault::Store),
         "raise" => Ok(OnFault::Raise),
         other => Err(PgError::new("22023", format!("on_fault must be \"store\" or \"raise\", not \"{other}\""))),
@@ -46,8 +54,8 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A `wf_result`. An instance that nothing was found for gives NULL.
-fn result(row: Option<InstanceRow>) -> Returned {
+/// A `wf_result`. An instance that nothing was found for gives NULL. `is_new`: whether this call made the instance.
+fn result(row: Option<InstanceRow>, is_new: bool) -> Returned {
     let Some(InstanceRow { instance, open, .. }) = row else {
         return Returned::Null;
     };
@@ -64,6 +72,7 @@ fn result(row: Option<InstanceRow>) -> Returned {
         Returned::Object(instance.output),
         Returned::Json(Value::Array(open)),
         Returned::Json(Value::Array(faults)),
+        Returned::Boolean(is_new),
     ])
 }
 

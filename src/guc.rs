@@ -7,6 +7,8 @@ use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 use workflow_engine::execution::Limits;
 use workflow_engine::expression::javascript::ScriptLimits;
 
+use crate::pg::settings::FaultHandling;
+
 static ENABLED: GucSetting<bool> = GucSetting::<bool>::new(true);
 static JAVASCRIPT_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(64 * 1024);
 static JAVASCRIPT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
@@ -18,6 +20,7 @@ static MAX_EXECUTORS: GucSetting<i32> = GucSetting::<i32>::new(4);
 static MISFIRE_GRACE: GucSetting<i32> = GucSetting::<i32>::new(60_000);
 static NOTIFY_TASKS: GucSetting<bool> = GucSetting::<bool>::new(false);
 static NOW: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
+static ON_FAULT: GucSetting<FaultHandling> = GucSetting::<FaultHandling>::new(FaultHandling::Store);
 static QUEUE_TTL: GucSetting<i32> = GucSetting::<i32>::new(86_400);
 static RESTORING: GucSetting<bool> = GucSetting::<bool>::new(false);
 static RETENTION: GucSetting<i32> = GucSetting::<i32>::new(-1);
@@ -113,6 +116,14 @@ fn define_behaviour() {
         c"Empty means the clock.",
         &NOW,
         GucContext::Suset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_enum_guc(
+        c"workflow.on_fault",
+        c"What a fault of an activity does to the call that ran into it, when the call does not say.",
+        c"store: it becomes an incident, and the call succeeds with a warning. raise: the call fails with the error.",
+        &ON_FAULT,
+        GucContext::Userset,
         GucFlags::default(),
     );
     GucRegistry::define_int_guc(
@@ -264,6 +275,11 @@ pub fn notify_tasks() -> bool {
 /// `workflow.now`, if it is set.
 pub fn now() -> Option<String> {
     NOW.get().map(|text| text.to_string_lossy().into_owned()).filter(|text| !text.trim().is_empty())
+}
+
+/// `workflow.on_fault`
+pub fn on_fault() -> FaultHandling {
+    ON_FAULT.get()
 }
 
 /// `workflow.queue_ttl` in microseconds.

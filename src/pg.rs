@@ -19,6 +19,7 @@ pub mod process;
 pub mod role;
 pub mod rows;
 pub mod session;
+pub mod settings;
 pub mod shared;
 pub mod spi;
 pub mod subtransaction;

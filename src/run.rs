@@ -32,6 +32,7 @@ pub mod children;
 pub mod command;
 pub mod deliver;
 pub mod fire;
+pub mod gone;
 pub mod http;
 pub mod link;
 pub mod publish;
@@ -45,6 +46,7 @@ pub mod scheduled;
 pub mod start;
 pub mod sweep;
 pub mod timing;
+pub mod unheard;
 
 /// One call.
 pub struct Session {

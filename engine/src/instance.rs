@@ -232,6 +232,7 @@ impl Instance {
         name: Option<String>,
         given: impl Into<Given>,
     ) -> Result<Self, Fault> {
+        refuse_everyone(correlation_id.as_deref())?;
         let input = program.accept_input(given.into())?;
         Ok(Self { correlation_id, name, input, ..Self::without_input(id, program, version) })
     }
@@ -252,6 +253,18 @@ impl Instance {
             state: State::default(),
         }
     }
+}
+
+/// What stands for all correlation ids where a stimulus is sent. No instance can have it.
+pub const EVERYONE: &str = "*";
+
+/// Refuses the correlation id that stands for all of them (22023).
+pub fn refuse_everyone(correlation_id: Option<&str>) -> Result<(), Fault> {
+    if correlation_id != Some(EVERYONE) {
+        return Ok(());
+    }
+    Err(Fault::new("22023", "a correlation id cannot be \"*\"")
+        .detail("It stands for all correlation ids where a stimulus is sent."))
 }
 
 /// A JSON value inside the compact state, written as text because the format is not self-describing.

@@ -9,6 +9,7 @@ use crate::access;
 use crate::api::{object, on_fault, result};
 use crate::pg::{Call, PgError, Returned};
 use crate::program;
+use crate::run::gone::Named;
 use crate::run::start::Request;
 use crate::run::{Session, cancel, not_null, resume, start, sweep};
 use crate::sql_functions;
@@ -41,12 +42,12 @@ fn request(call: &Call) -> Result<Request, PgError> {
 }
 
 fn start_instance(call: &Call) -> Result<Returned, PgError> {
-    let row = start::named(&mut Session::begin(), request(call)?)?;
+    let (row, _) = start::named(&mut Session::begin(), request(call)?)?;
     Ok(Returned::Uuid(row.instance.id))
 }
 
 fn run(call: &Call) -> Result<Returned, PgError> {
-    start::named(&mut Session::begin(), request(call)?).map(|row| result(Some(row)))
+    start::named(&mut Session::begin(), request(call)?).map(|(row, is_new)| result(Some(row), is_new))
 }
 
 fn resume_bookmark(call: &Call) -> Result<Returned, PgError> {
@@ -54,14 +55,17 @@ fn resume_bookmark(call: &Call) -> Result<Returned, PgError> {
     let input = not_null(call.arg(1));
     let missing_ok: bool = call.required(2, "missing_ok")?;
     let on_fault = on_fault(call, 3)?;
-    resume::named(&mut Session::begin(), bookmark_id, input.as_ref(), missing_ok, on_fault).map(result)
+    let found =
+        resume::named(&mut Session::begin(), Named::Bookmark(bookmark_id), input.as_ref(), missing_ok, on_fault)?;
+    Ok(result(found, false))
 }
 
 fn complete_task(call: &Call) -> Result<Returned, PgError> {
     let task_id: Uuid = call.required(0, "task_id")?;
     let outcome = not_null(call.arg(1));
     let on_fault = on_fault(call, 2)?;
-    resume::named(&mut Session::begin(), task_id, outcome.as_ref(), false, on_fault).map(result)
+    let found = resume::named(&mut Session::begin(), Named::Task(task_id), outcome.as_ref(), false, on_fault)?;
+    Ok(result(found, false))
 }
 
 fn cancel_instance(call: &Call) -> Result<Returned, PgError> {
@@ -74,7 +78,8 @@ fn retry(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required(0, "instance_id")?;
     let activity_ids = call.texts(1, "activity_ids")?;
     let on_fault = on_fault(call, 2)?;
-    resume::retry(&mut Session::begin(), instance_id, activity_ids.as_deref(), on_fault).map(|row| result(Some(row)))
+    let row = resume::retry(&mut Session::begin(), instance_id, activity_ids.as_deref(), on_fault)?;
+    Ok(result(Some(row), false))
 }
 
 fn delete(call: &Call) -> Result<Returned, PgError> {

@@ -3,9 +3,11 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::Value;
 use workflow_engine::calendar::{Interval, Schedule};
+use workflow_engine::instance::refuse_everyone;
 
 use crate::api::object;
 use crate::clock;
+use crate::error;
 use crate::pg::spi::Timestamp;
 use crate::pg::{Call, PgError, Returned};
 use crate::run::schedule::{self, Settings, Work};
@@ -38,10 +40,12 @@ fn put_command(call: &Call) -> Result<Returned, PgError> {
 fn put_workflow(call: &Call) -> Result<Returned, PgError> {
     let name: String = call.required(0, "name")?;
     let settings = whole(call, 5)?;
+    let correlation_id: Option<String> = call.arg(4);
+    refuse_everyone(correlation_id.as_deref()).map_err(|fault| error::fault(&fault))?;
     let work = Work::Workflow {
         definition: Some(call.required(2, "definition")?),
         input: Some(object(call, 3, "input")?),
-        correlation_id: call.arg(4),
+        correlation_id,
     };
     schedule::put(&mut Session::begin(), &name, &settings, &work).map(Returned::Uuid)
 }

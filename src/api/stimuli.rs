@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use uuid::Uuid;
+use workflow_engine::instance::{self, EVERYONE};
 use workflow_engine::stimulus;
 
 use crate::error;
@@ -10,9 +11,10 @@ use crate::pg::args::Interval;
 use crate::pg::spi::Timestamp;
 use crate::pg::{Call, PgError, Returned};
 use crate::run::deliver::{self, Delivery, KeepUntil, Stimulus};
+use crate::run::unheard::Sent;
 use crate::run::{Session, not_null, replay};
 use crate::sql_functions;
-use crate::store::matching::Filter;
+use crate::store::matching::{Correlation, Filter};
 use crate::store::queue;
 
 sql_functions! {
@@ -27,11 +29,12 @@ const FOR_EVER: i128 = 100 * 365 * 86_400_000_000;
 
 fn enqueue(call: &Call) -> Result<Returned, PgError> {
     let mut session = Session::begin();
+    refuse_everyone(call.arg::<String>(3).as_deref())?;
     let name = call.arg::<String>(0).map(|name| stimulus_name(&name)).transpose()?;
     let payload = normalised(name.as_deref(), not_null(call.arg(1)))?;
     let mut filter = Filter {
         instance_id: call.arg(2),
-        correlation_id: call.arg(3),
+        correlation: Correlation::of_filter(call.arg(3)),
         activity_instance_id: call.arg(4),
         bookmark_id: call.arg(5),
         activity_type: call.arg::<String>(6).map(|kind| deliver::resolve_name(&kind)),
@@ -52,9 +55,13 @@ fn enqueue(call: &Call) -> Result<Returned, PgError> {
         return Err(PgError::new("22023", "wf_enqueue_bookmark needs something to match")
             .hint("Give at least one of name, instance_id, correlation_id, activity_instance_id, bookmark_id, activity_type, activity_id, hash."));
     }
-    let keep = keep_until(&session, call.interval(10))?;
+    let keep_for = call.interval(10);
+    let keep = keep_until(&session, keep_for)?;
     let stimulus = Stimulus { filter, payload, input: not_null(call.arg(9)), sender: session.sender() };
-    deliver::enqueue(&mut session, stimulus, keep).map(delivery)
+    let sent = Sent::new(&stimulus, false);
+    let delivered = deliver::enqueue(&mut session, stimulus, keep)?;
+    sent.tell_if_unheard(&delivered, keep, keep_for.is_none());
+    Ok(delivery(delivered))
 }
 
 fn send(call: &Call) -> Result<Returned, PgError> {
@@ -86,11 +93,27 @@ fn deliver(
 ) -> Result<Returned, PgError> {
     let mut session = Session::begin();
     let instance_id: Option<Uuid> = call.arg(i + 1);
-    let filter = deliver::filter_of(name, payload.as_ref(), call.arg(i), instance_id);
-    let keep = keep_until(&session, call.interval(i + 2))?;
+    let correlation = match call.arg::<String>(i) {
+        None => Correlation::Without,
+        Some(id) if id == EVERYONE => Correlation::Any,
+        Some(id) => Correlation::Is(id),
+    };
+    let filter = deliver::filter_of(name, payload.as_ref(), correlation, instance_id);
+    let keep_for = call.interval(i + 2);
+    let keep = keep_until(&session, keep_for)?;
     let stimulus = Stimulus { filter, payload, input, sender: session.sender() };
     // A stimulus to one instance starts nothing.
-    deliver::send(&mut session, name, stimulus, keep, instance_id.is_none()).map(delivery)
+    let may_start = instance_id.is_none();
+    let sent = Sent::new(&stimulus, may_start);
+    let delivered = deliver::send(&mut session, name, stimulus, keep, may_start)?;
+    sent.tell_if_unheard(&delivered, keep, keep_for.is_none());
+    Ok(delivery(delivered))
+}
+
+/// A filter cannot ask for the correlation id that no instance has (22023).
+fn refuse_everyone(correlation_id: Option<&str>) -> Result<(), PgError> {
+    instance::refuse_everyone(correlation_id)
+        .map_err(|fault| error::fault(&fault).hint("Leave correlation_id out, or pass NULL, to match any."))
 }
 
 fn stimulus_name(name: &str) -> Result<String, PgError> {

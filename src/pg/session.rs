@@ -1,7 +1,7 @@
 //! A worker's session around a fire: armed before, as new after, and not kept waiting.
 
 use std::cell::Cell;
-use std::ffi::c_int;
+use std::ffi::{CStr, c_int};
 
 use pgrx::pg_sys;
 
@@ -20,6 +20,21 @@ mod raw {
         pub fn ResetSequenceCaches();
         pub fn ResetTempTableNamespace();
         pub fn SetSessionAuthorization(role: pg_sys::Oid, is_superuser: bool);
+    }
+}
+
+/// When the client's statement began, in microseconds: what is called inside it has the same.
+pub fn statement_start() -> i64 {
+    // SAFETY: reads the backend's state.
+    unsafe { pg_sys::GetCurrentStatementStartTimestamp() }
+}
+
+/// The value of a setting that everybody may see, with its unit.
+pub fn setting(name: &CStr) -> String {
+    // SAFETY: takes a C string; gives a palloc'd string or null, and null only if it may be missing.
+    unsafe {
+        let value = pg_sys::GetConfigOptionByName(name.as_ptr(), std::ptr::null_mut(), true);
+        if value.is_null() { String::new() } else { CStr::from_ptr(value).to_string_lossy().into_owned() }
     }
 }
 

@@ -16,7 +16,7 @@ use crate::program;
 use crate::run::burst::OnFault;
 use crate::run::{Publisher, Session, Work, children, queued, resume, running, start, tell_how_to_fire};
 use crate::store::bookmarks;
-use crate::store::matching::{self, Filter, Stored};
+use crate::store::matching::{self, Correlation, Filter, Stored};
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
 use crate::store::{activity_types, instances, triggers};
@@ -49,6 +49,8 @@ pub struct Delivery {
     pub queued: Option<Uuid>,
     /// Bookmarks that match and cannot be resumed here and now: locked, faulted, or their owner's to run.
     pub busy: Vec<Stored>,
+    /// Whether it met nothing: it started and resumed no instance, and none that it matches hears of it later.
+    pub is_unheard: bool,
 }
 
 impl Delivery {
@@ -118,7 +120,7 @@ fn start_triggers(
         if !access::may(sender, Privilege::Start, &compiled.row) {
             continue;
         }
-        let correlation_id = stimulus.filter.correlation_id.as_deref();
+        let correlation_id = stimulus.filter.correlation.id();
         let input = stimulus.input.as_ref();
         if compiled.row.owner.is_current() {
             delivery.started.extend(start::triggered(session, &trigger, input, correlation_id)?);
@@ -144,6 +146,7 @@ fn start_triggers(
 }
 
 fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUntil, delivery: &mut Delivery) {
+    delivery.is_unheard = !delivery.has_reached() && delivery.queued.is_none() && delivery.busy.is_empty();
     // Delivered to all that match at this moment: those that were busy get it a moment later. What reached nobody
     // is kept whole, so that it is not bound to a bookmark that somebody else is using up.
     if keep.is_none() || delivery.has_reached() || delivery.queued.is_some() {
@@ -333,7 +336,12 @@ fn deliver_published(session: &mut Session, published: Published, publisher: Pub
     let name = resolve_name(&published.name);
     let instance_id = published.local.then_some(publisher.instance);
     let stimulus = Stimulus {
-        filter: filter_of(&name, published.payload.as_ref(), published.correlation_id, instance_id),
+        filter: filter_of(
+            &name,
+            published.payload.as_ref(),
+            Correlation::of_filter(published.correlation_id),
+            instance_id,
+        ),
         payload: published.payload,
         input: published.input,
         sender: publisher.owner,
@@ -354,16 +362,11 @@ pub fn resolve_name(name: &str) -> String {
 }
 
 /// The filter of a stimulus by name and payload (in normal form).
-pub fn filter_of(
-    name: &str,
-    payload: Option<&Value>,
-    correlation_id: Option<String>,
-    instance_id: Option<Uuid>,
-) -> Filter {
+pub fn filter_of(name: &str, payload: Option<&Value>, correlation: Correlation, instance_id: Option<Uuid>) -> Filter {
     Filter {
         hashes: payload.map(|payload| stimulus::hash(name, Some(payload), None)).into_iter().collect(),
         name: Some(name.to_owned()),
-        correlation_id,
+        correlation,
         instance_id,
         ..Filter::default()
     }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 use workflow_engine::http::choice::{Choice, choose};
 use workflow_engine::http::endpoint::route_of;
 use workflow_engine::http::{Endpoint, HTTP_ENDPOINT, Request, Response};
-use workflow_engine::instance::SubStatus;
+use workflow_engine::instance::{SubStatus, refuse_everyone};
 
 use crate::access::{self, Privilege};
 use crate::pg::deadline::{self, Deadline};
@@ -113,7 +113,9 @@ fn selectors(request: &Request) -> Result<Selectors, Response> {
     let instance_id = given("X-Workflow-Instance-ID", "workflowInstanceId");
     let instance_id = instance_id.map(|id| Uuid::try_parse(id.trim())).transpose();
     let instance_id = instance_id.map_err(|_| Response::message(400, "The workflow instance id is not a UUID."))?;
-    Ok(Selectors { instance_id, correlation_id: given("X-Correlation-ID", "correlationId") })
+    let correlation_id = given("X-Correlation-ID", "correlationId");
+    refuse_everyone(correlation_id.as_deref()).map_err(|fault| Response::message(400, &fault.message))?;
+    Ok(Selectors { instance_id, correlation_id })
 }
 
 /// Triggers come before bookmarks, but an instance that is named before both.

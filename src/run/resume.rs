@@ -4,7 +4,6 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
-use workflow_engine::journal::EventKind;
 
 use crate::access;
 use crate::pg::PgError;
@@ -12,23 +11,23 @@ use crate::pg::rows;
 use crate::pg::subtransaction::subtransaction;
 use crate::program::{self, Compiled};
 use crate::run::burst::{self, Burst, OnFault, RowState, Taking};
+use crate::run::gone::{self, Named};
 use crate::run::start::{self, START_BOOKMARK};
 use crate::run::{Session, activation_key, deliver, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
-use crate::store::journal;
 
-/// Resumes a bookmark that the caller named. `None`: it is not there, and that is all right.
+/// Resumes a bookmark or a task that the caller named. `None`: it is not there, and that is all right.
 pub fn named(
     session: &mut Session,
-    bookmark_id: Uuid,
+    named: Named,
     input: Option<&Value>,
     missing_ok: bool,
     on_fault: OnFault,
 ) -> Result<Option<InstanceRow>, PgError> {
     session.has_waited = true;
-    let Some(mut waiting) = bookmarks::lock(bookmark_id) else {
-        return missing(bookmark_id, missing_ok);
+    let Some(mut waiting) = bookmarks::lock(named.id()) else {
+        return if missing_ok { Ok(None) } else { Err(gone::error(named)?) };
     };
     running::refuse(waiting.row.instance.id)?;
     let compiled = program::of_version(waiting.row.definition_version_id)?;
@@ -100,21 +99,6 @@ fn take_up(row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
         Err(caught) if caught.sqlstate == "23505" => Err(start::refused(&row.definition_id, &key)),
         Err(caught) => Err(caught),
     }
-}
-
-fn missing(bookmark_id: Uuid, missing_ok: bool) -> Result<Option<InstanceRow>, PgError> {
-    if missing_ok {
-        return Ok(None);
-    }
-    let Some((at, kind)) = journal::end_of_bookmark(bookmark_id) else {
-        return Err(PgError::new("42704", format!("bookmark {bookmark_id} does not exist")));
-    };
-    let what = match kind {
-        EventKind::Resumed | EventKind::WorkflowResumed => "It was resumed",
-        _ => "It was removed",
-    };
-    Err(PgError::new("55000", format!("bookmark {bookmark_id} was already used"))
-        .detail(format!("{what} at {}.", at.format("%Y-%m-%d %H:%M:%S%.6f+00"))))
 }
 
 /// Runs the faulted activities of an instance again.

@@ -56,12 +56,13 @@ pub struct Request {
     pub on_fault: OnFault,
 }
 
-/// Starts an instance that the caller named, and runs it until every branch waits or ends.
-pub fn named(session: &mut Session, request: Request) -> Result<InstanceRow, PgError> {
+/// Starts an instance that the caller named, and runs it until every branch waits or ends. Says as well whether it is
+/// new: a second start with a known id runs nothing.
+pub fn named(session: &mut Session, request: Request) -> Result<(InstanceRow, bool), PgError> {
     let (definition, my_id) = version::find(session, &request.definition_id, request.version)?;
     access::require(Privilege::Start, &definition)?;
     if let Some(existing) = request.instance_id.and_then(instances::get) {
-        return same_definition(existing, &definition);
+        return Ok((same_definition(existing, &definition)?, false));
     }
     let compiled = program::of_version(definition.id)?;
     let id = request.instance_id.unwrap_or_else(|| session.new_id());
@@ -72,7 +73,7 @@ pub fn named(session: &mut Session, request: Request) -> Result<InstanceRow, PgE
     if ended == Ended::Taken {
         // The other transaction committed: either it started this very instance, or it holds the key.
         if let Some(existing) = request.instance_id.and_then(instances::get) {
-            return same_definition(existing, &definition);
+            return Ok((same_definition(existing, &definition)?, false));
         }
         return Err(refused(&definition.definition_id, &key_of(&row, &compiled)));
     }
@@ -80,7 +81,7 @@ pub fn named(session: &mut Session, request: Request) -> Result<InstanceRow, PgE
         tell_if_trigger_waits(&row, &compiled);
     }
     resume::work_off_and_reload(session, &mut row)?;
-    Ok(row)
+    Ok((row, true))
 }
 
 /// A second start with a known id runs nothing; with another definition it is a mistake (23505).

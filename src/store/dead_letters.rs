@@ -20,7 +20,7 @@ pub struct Letter {
 
 static LOCK: Statement = Statement::new(
     "SELECT q.due_at, q.replayed_at, q.bookmark_id, q.instance_id, q.activity_instance_id, q.hash, q.name, \
-         q.correlation_id, q.activity_type, q.activity_id, q.stimulus, q.input, o.id, o.role, o.system_identifier, o.name \
+         q.correlation_id, q.uncorrelated, q.activity_type, q.activity_id, q.stimulus, q.input, o.id, o.role, o.system_identifier, o.name \
      FROM workflow.dead_letters q JOIN workflow.owners o ON o.id = q.sender WHERE q.id = $1 FOR UPDATE OF q",
     &[Type::Uuid],
 );

@@ -43,10 +43,40 @@ static AFTER: Statement = Statement::new(
     &[Type::Uuid, Type::Integer],
 );
 
+/// How a bookmark ended.
+#[derive(Debug)]
+pub struct End {
+    /// Its instance.
+    pub instance: Uuid,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// How.
+    pub how: How,
+}
+
+/// In which way a bookmark ended.
+#[derive(Debug)]
+pub enum How {
+    /// It was resumed.
+    Resumed,
+    /// Its activity was cancelled, in a burst in which this other activity was resumed.
+    Cancelled {
+        /// Id of the other activity.
+        by: Option<String>,
+    },
+    /// Its instance was cancelled.
+    InstanceCancelled {
+        /// The reason that was given.
+        reason: Option<String>,
+    },
+    /// The journal does not say.
+    Removed,
+}
+
 /// What became of a bookmark that is not there: when it was used up or removed, if the journal knows it.
 ///
 /// The id says to the millisecond in which burst it was made, and that burst's row says for which instance.
-pub fn end_of_bookmark(id: Uuid) -> Option<(DateTime<Utc>, EventKind)> {
+pub fn end_of_bookmark(id: Uuid) -> Option<End> {
     let (seconds, nanos) = id.get_timestamp()?.to_unix();
     let from = DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)?;
     let until = from + chrono::TimeDelta::milliseconds(1);
@@ -55,36 +85,43 @@ pub fn end_of_bookmark(id: Uuid) -> Option<(DateTime<Utc>, EventKind)> {
             let instance: Uuid = row.get();
             let seq: i32 = row.get();
             let events: Vec<u8> = row.get();
-            mentions(&events, id, |kind| kind == EventKind::BookmarkCreated).map(|_| (instance, seq))
+            execution_of(&events, id).map(|execution| (instance, seq, execution))
         })
         .into_iter()
         .flatten()
         .next();
-    let (instance, seq) = made?;
-    let ended = |kind| {
-        matches!(
-            kind,
-            EventKind::Resumed | EventKind::Canceled | EventKind::WorkflowResumed | EventKind::WorkflowCancelled
-        )
-    };
-    AFTER
-        .rows(&[Arg::Uuid(&instance), Arg::Integer(seq)], |row| {
-            let at: Timestamp = row.get();
-            let events: Vec<u8> = row.get();
-            mentions(&events, id, ended).map(|kind| (at.into(), kind))
-        })
-        .into_iter()
-        .flatten()
-        .next_back()
-        .or_else(|| {
-            AFTER
-                .rows(&[Arg::Uuid(&instance), Arg::Integer(seq)], |row| row.get::<Timestamp>())
-                .pop()
-                .map(|at| (at.into(), EventKind::Canceled))
-        })
+    let (instance, seq, execution) = made?;
+    let later = AFTER.rows(&[Arg::Uuid(&instance), Arg::Integer(seq)], |row| {
+        let at: Timestamp = row.get();
+        let events: Vec<u8> = row.get();
+        (at.into(), how(&events, id, execution))
+    });
+    let last = later.last().map(|(at, _)| *at);
+    let end = later.into_iter().filter_map(|(at, how)| how.map(|how| (at, how))).next_back();
+    let (at, how) = end.or_else(|| last.map(|at| (at, How::Removed)))?;
+    Some(End { instance, at, how })
 }
 
-fn mentions(events: &[u8], bookmark: Uuid, wanted: impl Fn(EventKind) -> bool) -> Option<EventKind> {
+/// The execution that made a bookmark in these events, if one did.
+fn execution_of(events: &[u8], bookmark: Uuid) -> Option<Option<Uuid>> {
     let events = journal::decode(events).ok()?;
-    events.iter().find(|event| event.bookmark_id == Some(bookmark) && wanted(event.kind)).map(|event| event.kind)
+    let made = |event: &&Event| event.kind == EventKind::BookmarkCreated && event.bookmark_id == Some(bookmark);
+    events.iter().find(made).map(|event| event.activity_instance_id)
+}
+
+/// How these events end a bookmark of an execution, if they do.
+fn how(events: &[u8], bookmark: Uuid, execution: Option<Uuid>) -> Option<How> {
+    let events = journal::decode(events).ok()?;
+    let is_resume = |event: &&Event| matches!(event.kind, EventKind::Resumed | EventKind::WorkflowResumed);
+    if events.iter().filter(is_resume).any(|event| event.bookmark_id == Some(bookmark)) {
+        return Some(How::Resumed);
+    }
+    if let Some(event) = events.iter().find(|event| event.kind == EventKind::WorkflowCancelled) {
+        let reason = event.data.as_ref().and_then(|data| data.0.as_str()).map(ToOwned::to_owned);
+        return Some(How::InstanceCancelled { reason });
+    }
+    let is_end = |event: &Event| event.kind == EventKind::Canceled && event.activity_instance_id == execution;
+    let end = events.iter().position(is_end)?;
+    let by = events[..end].iter().rev().find(is_resume).map(|event| event.activity_id.clone());
+    Some(How::Cancelled { by: by.filter(|by| !by.is_empty()) })
 }

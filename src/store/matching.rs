@@ -8,6 +8,42 @@ use workflow_engine::program::NodeIx;
 use crate::pg::spi::{Arg, Row, Statement, Type};
 use crate::store::bookmarks::{hash_key, hash_of};
 
+/// Which correlation ids a stimulus asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Correlation {
+    /// Any, and none.
+    #[default]
+    Any,
+    /// Instances that have none.
+    Without,
+    /// This one.
+    Is(String),
+}
+
+impl Correlation {
+    /// A filter, where NULL matches anything.
+    pub fn of_filter(id: Option<String>) -> Self {
+        id.map_or(Self::Any, Self::Is)
+    }
+
+    /// The id, if it is a certain one.
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Self::Is(id) => Some(id),
+            Self::Any | Self::Without => None,
+        }
+    }
+
+    /// Whether an instance with this correlation id is meant.
+    pub fn matches(&self, correlation_id: Option<&str>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Without => correlation_id.is_none(),
+            Self::Is(id) => correlation_id == Some(id),
+        }
+    }
+}
+
 /// What a stimulus asks for; `None` matches anything.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
@@ -22,7 +58,7 @@ pub struct Filter {
     /// Stimulus name.
     pub name: Option<String>,
     /// Correlation id.
-    pub correlation_id: Option<String>,
+    pub correlation: Correlation,
     /// Activity type.
     pub activity_type: Option<String>,
     /// Activity id.
@@ -45,7 +81,7 @@ impl Filter {
             && is(self.activity_instance_id.as_ref(), &bookmark.activity_instance_id)
             && (self.hashes.is_empty() || self.hashes.contains(&bookmark.hash))
             && is(self.name.as_ref(), &bookmark.name)
-            && (self.correlation_id.is_none() || self.correlation_id.as_deref() == correlation_id)
+            && self.correlation.matches(correlation_id)
             && is(self.activity_type.as_ref(), &bookmark.activity_type)
             && is(self.activity_id.as_ref(), &bookmark.activity_id)
     }
@@ -100,6 +136,10 @@ static BY_HASH: Statement =
 static BY_HASH_AND_CORRELATION: Statement = Statement::new(
     select!("WHERE b.hash_key = ANY ($1) AND b.correlation_id = $2 ORDER BY b.instance_id, b.id"),
     &[Type::BigIntArray, Type::Text],
+);
+static BY_HASH_WITHOUT_CORRELATION: Statement = Statement::new(
+    select!("WHERE b.hash_key = ANY ($1) AND b.correlation_id IS NULL ORDER BY b.instance_id, b.id"),
+    &[Type::BigIntArray],
 );
 static BY_CORRELATION: Statement = Statement::new(
     select!(
@@ -165,12 +205,13 @@ fn candidates(filter: &Filter) -> Vec<Stored> {
         return BY_INSTANCE.rows(&[Arg::Uuid(id)], read_stored);
     }
     if !keys.is_empty() {
-        return match &filter.correlation_id {
-            Some(id) => BY_HASH_AND_CORRELATION.rows(&[Arg::BigInts(&keys), Arg::Text(id)], read_stored),
-            None => BY_HASH.rows(&[Arg::BigInts(&keys)], read_stored),
+        return match &filter.correlation {
+            Correlation::Is(id) => BY_HASH_AND_CORRELATION.rows(&[Arg::BigInts(&keys), Arg::Text(id)], read_stored),
+            Correlation::Without => BY_HASH_WITHOUT_CORRELATION.rows(&[Arg::BigInts(&keys)], read_stored),
+            Correlation::Any => BY_HASH.rows(&[Arg::BigInts(&keys)], read_stored),
         };
     }
-    if let Some(id) = &filter.correlation_id {
+    if let Some(id) = filter.correlation.id() {
         return BY_CORRELATION.rows(&[Arg::Text(id)], read_stored);
     }
     if let Some(id) = &filter.activity_id {

@@ -12,7 +12,7 @@ use workflow_engine::stimulus;
 use crate::pg::rows::{self, Columns, Writer};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::bookmarks::hash_of;
-use crate::store::matching::Filter;
+use crate::store::matching::{Correlation, Filter};
 use crate::store::owners::Owner;
 use crate::wake;
 
@@ -66,7 +66,7 @@ macro_rules! select {
     ($from:literal, $rest:literal) => {
         concat!(
             "SELECT q.id, q.bookmark_id, q.instance_id, q.activity_instance_id, q.hash, q.name, q.correlation_id, \
-             q.activity_type, q.activity_id, q.stimulus, q.input, q.attempts, q.expires_at, q.deferred_for IS NOT NULL, \
+             q.uncorrelated, q.activity_type, q.activity_id, q.stimulus, q.input, q.attempts, q.expires_at, q.deferred_for IS NOT NULL, \
              o.id, o.role, o.system_identifier, o.name \
              FROM ",
             $from,
@@ -76,7 +76,7 @@ macro_rules! select {
     };
 }
 
-/// Reads the nine columns from `bookmark_id` to `stimulus`.
+/// Reads the ten columns from `bookmark_id` to `stimulus`.
 pub(super) fn read_filter(row: &mut Row<'_>) -> (Filter, Option<Value>) {
     let mut filter = Filter {
         bookmark_id: row.maybe(),
@@ -84,13 +84,18 @@ pub(super) fn read_filter(row: &mut Row<'_>) -> (Filter, Option<Value>) {
         activity_instance_id: row.maybe(),
         hashes: row.maybe::<Vec<u8>>().map(|hash| hash_of(&hash)).into_iter().collect(),
         name: row.maybe(),
-        correlation_id: row.maybe(),
+        correlation: read_correlation(row),
         activity_type: row.maybe(),
         activity_id: row.maybe(),
     };
     let stimulus: Option<Value> = row.maybe();
     add_hash_with_execution(&mut filter, stimulus.as_ref());
     (filter, stimulus)
+}
+
+fn read_correlation(row: &mut Row<'_>) -> Correlation {
+    let id: Option<String> = row.maybe();
+    if row.get() { Correlation::Without } else { Correlation::of_filter(id) }
 }
 
 fn read(row: &mut Row<'_>) -> Item {
@@ -160,8 +165,9 @@ pub fn oldest_for(
 
 static INSERT: Statement = Statement::new(
     "INSERT INTO workflow.bookmark_queue (id, shape, match_key, sender, created_at, expires_at, bookmark_id, instance_id, \
-         activity_instance_id, hash, name, correlation_id, activity_type, activity_id, stimulus, input, deferred_for, attempts) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+         activity_instance_id, hash, name, correlation_id, activity_type, activity_id, stimulus, input, deferred_for, attempts, \
+         uncorrelated) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
     &[
         Type::Uuid,
         Type::Integer,
@@ -181,6 +187,7 @@ static INSERT: Statement = Statement::new(
         Type::Jsonb,
         Type::Uuid,
         Type::Integer,
+        Type::Boolean,
     ],
 );
 
@@ -211,13 +218,14 @@ fn put(item: &Item, now: Timestamp, deferred_for: Option<&Uuid>) {
         Arg::uuid(filter.activity_instance_id.as_ref()),
         Arg::bytea(filter.hashes.first().map(<[u8; 32]>::as_slice)),
         Arg::text(filter.name.as_deref()),
-        Arg::text(filter.correlation_id.as_deref()),
+        Arg::text(filter.correlation.id()),
         Arg::text(filter.activity_type.as_deref()),
         Arg::text(filter.activity_id.as_deref()),
         Arg::json(item.stimulus.as_ref()),
         Arg::json(item.input.as_ref()),
         Arg::uuid(deferred_for),
         Arg::Integer(item.attempts),
+        Arg::Boolean(filter.correlation == Correlation::Without),
     ]);
 }
 
@@ -275,9 +283,9 @@ static FAILED: Statement = Statement::new(
 static BURY: Statement = Statement::new(
     "WITH gone AS (DELETE FROM workflow.bookmark_queue WHERE id = $1 RETURNING *) \
      INSERT INTO workflow.dead_letters (id, reason, sender, attempts, created_at, dead_at, bookmark_id, instance_id, \
-         activity_instance_id, hash, name, correlation_id, activity_type, activity_id, last_error, stimulus, input) \
+         activity_instance_id, hash, name, correlation_id, uncorrelated, activity_type, activity_id, last_error, stimulus, input) \
      SELECT id, $2, sender, attempts, created_at, $3, bookmark_id, instance_id, activity_instance_id, hash, name, \
-         correlation_id, activity_type, activity_id, last_error, stimulus, input FROM gone",
+         correlation_id, uncorrelated, activity_type, activity_id, last_error, stimulus, input FROM gone",
     &[Type::Uuid, Type::Text, Type::Timestamp],
 );
 static EXPIRED: Statement = Statement::new(

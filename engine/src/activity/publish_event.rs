@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::{Execution, Published};
 use crate::fault::Fault;
+use crate::instance::refuse_everyone;
 
 /// Publishes an event.
 #[derive(Debug)]
@@ -35,6 +36,7 @@ impl Activity for PublishEvent {
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         let event_name = cx.required_text(0)?;
         let correlation_id = Some(cx.text(1)).filter(|text| !text.is_empty());
+        refuse_everyone(correlation_id.as_deref())?;
         let local = cx.boolean(2)?;
         let input = Some(cx.take_input(3)).filter(|value| *value != Value::Null);
         cx.publish(Published {

@@ -7,6 +7,7 @@ use crate::child::{Begin, NewChild};
 use crate::execution::Execution;
 use crate::execution::variables::check_depth;
 use crate::fault::Fault;
+use crate::instance::refuse_everyone;
 use crate::journal::EventKind;
 
 /// Input that Elsa gives to every child.
@@ -32,6 +33,7 @@ impl Execution<'_> {
     /// that does not accept the input, is a fault here.
     pub fn start_child(&mut self, definition_id: &str, child: StartChild) -> Result<(), Fault> {
         let StartChild { id, mut input, correlation_id, bookmark_id, begin } = child;
+        refuse_everyone(correlation_id.as_deref())?;
         input.values().try_for_each(check_depth)?;
         let version_id = self.core.host.child_version(definition_id, &input)?;
         input.entry(PARENT).or_insert_with(|| Value::String(self.core.instance.id.to_string()));

@@ -16,7 +16,7 @@ use crate::execution::variables::{View, check_depth};
 use crate::execution::{Child, NewTask, Outcomes, Published, Signal};
 use crate::fault::Fault;
 use crate::host::{Function, Rows};
-use crate::instance::{Json, Memory};
+use crate::instance::{Json, Memory, refuse_everyone};
 use crate::journal::EventKind;
 use crate::program::{Node, NodeIx, Program};
 
@@ -307,6 +307,7 @@ impl<'a> Execution<'a> {
         if self.core.instance.correlation_id == id {
             return Ok(());
         }
+        refuse_everyone(id.as_deref())?;
         self.core.host.correlate(id.as_deref())?;
         let before = std::mem::replace(&mut self.core.instance.correlation_id, id);
         let changed = std::mem::replace(&mut self.core.work.delta.changed.correlation_id, true);

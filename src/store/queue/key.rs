@@ -3,7 +3,7 @@
 use uuid::Uuid;
 use workflow_engine::bookmark::Bookmark;
 
-use crate::store::matching::Filter;
+use crate::store::matching::{Correlation, Filter};
 
 /// Bits of a shape, in the order in which a key is made.
 const BOOKMARK: i32 = 1;
@@ -14,6 +14,8 @@ const NAME: i32 = 16;
 const CORRELATION: i32 = 32;
 const TYPE: i32 = 64;
 const ACTIVITY: i32 = 128;
+/// Adds nothing to the key: no bookmark with a correlation id has one of this shape.
+const WITHOUT_CORRELATION: i32 = 256;
 
 /// FNV-1a: stored, so it must never change.
 struct Key(u64);
@@ -44,7 +46,8 @@ pub fn shape_of(filter: &Filter) -> i32 {
         // With an execution there are two hashes, so the key leaves them to the final check.
         | bit(!filter.hashes.is_empty() && filter.activity_instance_id.is_none(), HASH)
         | bit(filter.name.is_some(), NAME)
-        | bit(filter.correlation_id.is_some(), CORRELATION)
+        | bit(filter.correlation.id().is_some(), CORRELATION)
+        | bit(filter.correlation == Correlation::Without, WITHOUT_CORRELATION)
         | bit(filter.activity_type.is_some(), TYPE)
         | bit(filter.activity_id.is_some(), ACTIVITY)
 }
@@ -58,8 +61,13 @@ pub fn key_of_filter(filter: &Filter, shape: i32) -> i64 {
     if shape & HASH != 0 {
         key = key.with(&filter.hashes[0]);
     }
-    for text in [&filter.name, &filter.correlation_id, &filter.activity_type, &filter.activity_id].into_iter().flatten()
-    {
+    let texts = [
+        filter.name.as_deref(),
+        filter.correlation.id(),
+        filter.activity_type.as_deref(),
+        filter.activity_id.as_deref(),
+    ];
+    for text in texts.into_iter().flatten() {
         key = key.with(text.as_bytes());
     }
     key.value()
@@ -77,6 +85,9 @@ pub fn key_of_bookmark(bookmark: &Bookmark, instance: Uuid, correlation_id: Opti
         (TYPE, Some(bookmark.activity_type.as_bytes())),
         (ACTIVITY, Some(bookmark.activity_id.as_bytes())),
     ];
+    if shape & WITHOUT_CORRELATION != 0 && correlation_id.is_some() {
+        return None;
+    }
     let mut key = Key::new(shape);
     for (bit, bytes) in parts {
         if shape & bit != 0 {

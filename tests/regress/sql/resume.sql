@@ -87,8 +87,6 @@ SELECT * FROM wf_resume(NULL);
 \echo :SQLSTATE
 SELECT * FROM wf_resume(:'bookmark', missing_ok => NULL);
 \echo :SQLSTATE
-SELECT * FROM wf_resume(:'bookmark', on_fault => NULL);
-\echo :SQLSTATE
 SELECT * FROM wf_resume(:'bookmark', on_fault => 'other');
 \echo :SQLSTATE
 SELECT * FROM wf_resume('nonsense');

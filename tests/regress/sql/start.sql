@@ -76,9 +76,7 @@ SELECT wf_start(NULL);
 \echo :SQLSTATE
 SELECT wf_start('hello', NULL);
 \echo :SQLSTATE
-SELECT wf_start('hello', on_fault => NULL);
-\echo :SQLSTATE
 SELECT wf_run(NULL);
 \echo :SQLSTATE
-SELECT sub_status FROM wf_run('hello', correlation_id => NULL, name => NULL, instance_id => NULL, version => NULL, trigger_activity_id => NULL);
+SELECT sub_status FROM wf_run('hello', correlation_id => NULL, name => NULL, instance_id => NULL, version => NULL, trigger_activity_id => NULL, on_fault => NULL);
 SELECT * FROM wf_check();

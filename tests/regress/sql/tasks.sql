@@ -59,8 +59,6 @@ SELECT * FROM wf_complete_task(NULL);
 \echo :SQLSTATE
 SELECT * FROM wf_complete_task('01900000-0000-7000-8000-00000000dead');
 \echo :SQLSTATE
-SELECT * FROM wf_complete_task('01900000-0000-7000-8000-00000000dead', on_fault => NULL);
-\echo :SQLSTATE
 
 -- It is wf_resume under the name that fits: any bookmark will do.
 SELECT * FROM wf_define('{"definitionId": "event", "root": {"type": "Event", "eventName": "Go"}}');

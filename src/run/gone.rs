@@ -1,0 +1,79 @@
+//! What a call is told that names a bookmark or a task that is not there.
+
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+use crate::access::{self, Privilege};
+use crate::pg::{PgError, role};
+use crate::program;
+use crate::store::instances;
+use crate::store::journal::{self, End, How};
+
+/// What a call names, in the words of the call. A task's id is its bookmark's.
+#[derive(Clone, Copy, Debug)]
+pub enum Named {
+    /// A bookmark.
+    Bookmark(Uuid),
+    /// A task.
+    Task(Uuid),
+}
+
+impl Named {
+    /// The id.
+    pub fn id(self) -> Uuid {
+        match self {
+            Self::Bookmark(id) | Self::Task(id) => id,
+        }
+    }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Bookmark(_) => "bookmark",
+            Self::Task(_) => "task",
+        }
+    }
+}
+
+/// It was used up, or cancelled (55000); or there never was one that the journal knows (42704).
+pub fn error(named: Named) -> Result<PgError, PgError> {
+    let (noun, id) = (named.noun(), named.id());
+    let Some(end) = journal::end_of_bookmark(id) else {
+        return Ok(PgError::new("42704", format!("{noun} {id} does not exist")));
+    };
+    let what = match (named, &end.how) {
+        (Named::Bookmark(_), _) => "used",
+        (Named::Task(_), How::Resumed) => "completed",
+        (Named::Task(_), _) => "cancelled",
+    };
+    let error = PgError::new("55000", format!("{noun} {id} was already {what}"));
+    Ok(if may_know(&end)? { error.detail(detail(named, &end)) } else { error })
+}
+
+/// How it ended is for those who may read or resume the instance.
+fn may_know(end: &End) -> Result<bool, PgError> {
+    let Some(row) = instances::get(end.instance) else { return Ok(false) };
+    let compiled = program::of_version(row.definition_version_id)?;
+    let who = role::current();
+    Ok(access::may_resume(who, &row, &compiled) || access::may(who, Privilege::Read, &compiled.row))
+}
+
+fn detail(named: Named, end: &End) -> String {
+    let at = instant(end.at);
+    match (&end.how, named) {
+        (How::Resumed, Named::Bookmark(_)) => format!("It was resumed at {at}."),
+        (How::Resumed, Named::Task(_)) => format!("It was completed at {at}."),
+        (How::Cancelled { by: Some(by) }, _) => format!("It was cancelled at {at}, when activity \"{by}\" went on."),
+        (How::Cancelled { by: None }, _) => format!("It was cancelled at {at}."),
+        (How::InstanceCancelled { reason: Some(reason) }, _) => {
+            format!("Workflow instance {} was cancelled at {at}: {reason}", end.instance)
+        }
+        (How::InstanceCancelled { reason: None }, _) => {
+            format!("Workflow instance {} was cancelled at {at}.", end.instance)
+        }
+        (How::Removed, _) => format!("It was removed at {at}."),
+    }
+}
+
+fn instant(at: DateTime<Utc>) -> String {
+    at.format("%Y-%m-%d %H:%M:%S%.6f+00").to_string()
+}

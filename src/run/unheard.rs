@@ -1,0 +1,72 @@
+//! Telling a caller that their stimulus met nothing: a name with a slip of the pen looks like one that comes too early.
+
+use std::cell::Cell;
+
+use serde_json::Value;
+
+use crate::pg::error::notice;
+use crate::pg::{PgError, process, session};
+use crate::run::deliver::{Delivery, KeepUntil, Stimulus};
+use crate::run::running;
+use crate::store::matching::Correlation;
+
+/// What a call sent.
+#[derive(Debug)]
+pub struct Sent {
+    what: String,
+    may_start: bool,
+}
+
+impl Sent {
+    /// A stimulus, in the words of the call.
+    pub fn new(stimulus: &Stimulus, may_start: bool) -> Self {
+        let filter = &stimulus.filter;
+        let event = stimulus.payload.as_ref().and_then(|payload| payload.get("EventName")).and_then(Value::as_str);
+        let mut what = match (filter.name.as_deref(), event, &filter.activity_id) {
+            (Some("Elsa.Event"), Some(event), _) => format!("event \"{event}\""),
+            (Some(name), _, _) => format!("stimulus \"{name}\""),
+            (None, _, Some(activity)) => format!("stimulus for activity \"{activity}\""),
+            (None, _, None) => "stimulus".to_owned(),
+        };
+        match &filter.correlation {
+            Correlation::Is(id) => what = format!("{what} with correlation id \"{id}\""),
+            Correlation::Without => what.push_str(" without correlation id"),
+            Correlation::Any => {}
+        }
+        Self { what, may_start }
+    }
+
+    /// Sends a NOTICE if it met nothing, at most one for each statement of the client: a trigger may send a stimulus for
+    /// each row. Not from a worker, whose notices no client sees, and not from inside a burst, whose instance may hear of
+    /// it when the burst has ended. A keep time that the call chose says that it may come too early: `default_keep` is
+    /// whether it did not choose.
+    pub fn tell_if_unheard(&self, delivery: &Delivery, keep: KeepUntil, default_keep: bool) {
+        let is_kept = keep.is_some();
+        if !delivery.is_unheard || is_kept && !default_keep || running::any() || process::connected_as().is_some() {
+            return;
+        }
+        let statement = session::statement_start();
+        if TOLD.replace(statement) == statement {
+            return;
+        }
+        let reached =
+            if self.may_start { "started and resumed no workflow instance" } else { "resumed no workflow instance" };
+        let told = PgError::new("00000", format!("{} {reached}", self.what));
+        notice(match is_kept {
+            true => {
+                let ttl = session::setting(c"workflow.queue_ttl");
+                told.detail(format!(
+                    "It waits in the queue for a matching bookmark, for {ttl} at most (workflow.queue_ttl)."
+                ))
+            }
+            false => {
+                told.detail("It is not kept.").hint("With keep_for it waits in the queue for a matching bookmark.")
+            }
+        });
+    }
+}
+
+thread_local! {
+    /// The start of the statement that was told last.
+    static TOLD: Cell<i64> = const { Cell::new(0) };
+}

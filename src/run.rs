@@ -35,6 +35,7 @@ pub mod fire;
 pub mod gone;
 pub mod http;
 pub mod link;
+pub mod missed;
 pub mod publish;
 pub mod queued;
 pub mod replay;

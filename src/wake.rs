@@ -9,12 +9,12 @@ use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
 use crate::guc;
-use crate::pg::process;
-use crate::pg::shared::{self, HasExtension, Process};
+use crate::pg::shared::{self, HasExtension, Process, Said};
 use crate::pg::spi::Timestamp;
+use crate::pg::{cluster, process};
 
-/// Stimuli that are passed one by one; more ask for a full sweep.
-const MAX_ITEMS: usize = 16;
+/// What is passed by name; more of it asks for a full sweep.
+const MAX_NAMES: usize = 256;
 
 thread_local! {
     /// The earliest due time that this transaction stored.
@@ -22,6 +22,8 @@ thread_local! {
     /// Stimuli that it put into the queue.
     static ITEMS: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
     static SWEEP: Cell<bool> = const { Cell::new(false) };
+    /// The instances that it wrote bookmarks for.
+    static INSTANCES: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
     /// Whether it wrote or used up bookmarks.
     static BOOKMARKS: Cell<bool> = const { Cell::new(false) };
     /// Whether the launcher should look at this database.
@@ -49,7 +51,18 @@ pub fn due(at: Timestamp) {
 /// A stimulus is in the queue.
 pub fn queued(id: Uuid) {
     shared::ensure();
-    ITEMS.with_borrow_mut(|items| if items.len() < MAX_ITEMS { items.push(id) } else { SWEEP.set(true) });
+    ITEMS.with_borrow_mut(|items| if items.len() < MAX_NAMES { items.push(id) } else { SWEEP.set(true) });
+}
+
+/// An instance has new bookmarks, or its bookmarks another correlation id. They may miss a stimulus that is kept at the
+/// same time.
+pub fn bookmarks_of(instance: &Uuid) {
+    bookmarks();
+    INSTANCES.with_borrow_mut(|instances| {
+        if instances.last() != Some(instance) && instances.len() <= MAX_NAMES {
+            instances.push(*instance);
+        }
+    });
 }
 
 /// Bookmarks were written or used up. Whether anybody waits to hear of it stands in shared memory.
@@ -101,13 +114,18 @@ pub fn transaction_ended(committed: bool) {
     let probe = PROBE.take() && committed;
     let rescan = RESCAN.take() && committed;
     let blocked = BLOCKED.take();
-    // Where a stimulus may have missed a bookmark, any end of who wrote one counts, also a rollback of its use.
-    let unsettled = BOOKMARKS.take() && shared::is_unsettled_here(PLACE.get());
+    let instances = INSTANCES.take();
+    // Whoever kept a stimulus has said so before this reads it, or says so when this is visible.
+    let wanted = if BOOKMARKS.take() { shared::wanted_here(PLACE.get()) } else { 0 };
+    // Where a stimulus could not be delivered, any end of who wrote a bookmark counts, also a rollback of its use.
+    let unsettled = wanted & shared::ENDS != 0;
+    let has_missed = committed && wanted & shared::NEW != 0 && !instances.is_empty();
     let due = if committed { due } else { i64::MAX };
     let has_items = committed && !items.is_empty();
-    if due == i64::MAX && !has_items && !sweep && !probe && !rescan && !unsettled && blocked.is_empty() {
+    if due == i64::MAX && !has_items && !sweep && !probe && !rescan && !unsettled && !has_missed && blocked.is_empty() {
         return;
     }
+    let horizon = if has_items || sweep { cluster::next_transaction() } else { 0 };
     shared::with_attached(|board| {
         for database in blocked {
             // Somebody else may have blocked it meanwhile.
@@ -122,7 +140,7 @@ pub fn transaction_ended(committed: bool) {
         }
         let here = process::database();
         let Some(index) = board.place_of(here) else {
-            if probe || due < i64::MAX || has_items || sweep {
+            if probe || due < i64::MAX || has_items || sweep || has_missed {
                 board.probe(here);
             }
             return;
@@ -130,11 +148,16 @@ pub fn transaction_ended(committed: bool) {
         PLACE.set(index);
         // Somebody looked before the extension was created, or where that went unseen.
         let is_missed = board.databases[index].has_extension == HasExtension::No;
-        if has_items {
-            items.iter().for_each(|item| board.add_item(here, *item.as_bytes()));
+        if has_items || sweep {
+            board.say(here, items.iter().map(|item| Said::Item(*item.as_bytes())));
+            shared::raise_at(board, index, horizon);
+        }
+        let too_many = has_missed && instances.len() > MAX_NAMES;
+        if has_missed && !too_many {
+            board.say(here, instances.iter().map(|instance| Said::Instance(*instance.as_bytes())));
         }
         let place = &mut board.databases[index];
-        place.sweep |= sweep;
+        place.sweep |= sweep || too_many;
         place.settle |= unsettled;
         let is_earlier = due < place.next_due;
         if is_earlier {
@@ -144,7 +167,7 @@ pub fn transaction_ended(committed: bool) {
         if probe || is_missed {
             board.probe(here);
         }
-        if is_earlier || has_items || sweep || unsettled {
+        if is_earlier || has_items || sweep || unsettled || has_missed {
             board.wake(here);
         }
     });

@@ -6,10 +6,14 @@
 //! shared memory. Nothing here is needed for correctness: whatever a worker does, `wf_run_due` can do, and what is
 //! due is a row until the transaction that fires it commits.
 
+mod batch;
 mod desk;
 pub mod executor;
+mod items;
+mod lanes;
 pub mod launcher;
 mod look;
+mod retry;
 pub mod scheduler;
 
 use pgrx::pg_sys::{self, Oid};

@@ -4,26 +4,30 @@
 //! that every server keeps for that. The lock is held for moments only, and nothing under it may fail.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
-use pgrx::pg_sys;
+use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::error::{PgError, catch, log, unwind};
 
 mod board;
 
-pub use board::{Board, Database, Executor, ExecutorState, Fire, FireKind, HasExtension, MAX_BATCH, Process};
+pub use board::{Board, Database, Executor, ExecutorState, Fire, FireKind, HasExtension, MAX_BATCH, Process, Said};
 
 #[repr(C)]
 struct Shared {
     lock: pg_sys::LWLock,
     /// Whether whoever made it has initialised it.
     is_ready: AtomicBool,
-    /// Read without the lock on the way of every commit: whether a database has stimuli that a new bookmark may
-    /// have missed.
-    unsettled: [AtomicBool; board::MAX_DATABASES],
+    /// Read without the lock on the way of every commit: what those who write bookmarks must say.
+    wanted: [AtomicU8; board::MAX_DATABASES],
     board: Board,
 }
+
+/// Which instances have new bookmarks: some transaction may have missed a stimulus.
+pub const NEW: u8 = 1;
+/// That a transaction which wrote or used bookmarks has ended: it may have held what a stimulus needs.
+pub const ENDS: u8 = 2;
 
 thread_local! {
     static SHARED: Cell<*mut Shared> = const { Cell::new(std::ptr::null_mut()) };
@@ -117,23 +121,69 @@ pub fn with_attached(body: impl FnOnce(&mut Board)) {
     }
 }
 
-/// Says whether the database in this place has unsettled stimuli.
-pub fn set_unsettled(place: usize, unsettled: bool) {
-    let shared = SHARED.get();
-    // SAFETY: attached for the life of the process that serves the place; the flag is atomic.
-    unsafe { (*shared).unsettled[place].store(unsettled, Ordering::SeqCst) };
+/// Says whether anybody holds what stimuli of the database in this place need.
+pub fn set_held(place: usize, is_held: bool) {
+    set_wanted(place, ENDS, is_held);
 }
 
-/// Whether it has, as far as this process knows; where it does not know the place, whether any database has.
-pub fn is_unsettled_here(place: usize) -> bool {
+fn set_wanted(place: usize, bit: u8, is_wanted: bool) {
     let shared = SHARED.get();
     if shared.is_null() {
-        return false;
+        return;
+    }
+    // SAFETY: attached for the life of the process; the byte is atomic.
+    let wanted = unsafe { &(&(*shared).wanted)[place] };
+    if is_wanted {
+        wanted.fetch_or(bit, Ordering::SeqCst)
+    } else {
+        wanted.fetch_and(!bit, Ordering::SeqCst)
+    };
+}
+
+/// What those who write bookmarks in the database in this place must say when they end; where the place is not known,
+/// what those of any database must.
+pub fn wanted_here(place: usize) -> u8 {
+    let shared = SHARED.get();
+    if shared.is_null() {
+        return 0;
     }
     // SAFETY: as above.
-    let flags = unsafe { &(*shared).unsettled };
-    match flags.get(place) {
-        Some(flag) => flag.load(Ordering::SeqCst),
-        None => flags.iter().any(|flag| flag.load(Ordering::SeqCst)),
+    let wanted = unsafe { &(*shared).wanted };
+    match wanted.get(place) {
+        Some(wanted) => wanted.load(Ordering::SeqCst),
+        None => wanted.iter().fold(0, |all, wanted| all | wanted.load(Ordering::SeqCst)),
     }
+}
+
+/// Somebody who is older than this may have missed a stimulus in the database in this place; on the locked board.
+pub fn raise_at(board: &mut Board, place: usize, horizon: u64) {
+    let known = &mut board.databases[place].horizon;
+    *known = horizon.max(*known);
+    set_wanted(place, NEW, true);
+}
+
+/// Somebody who is older than this may have missed a stimulus.
+pub fn raise(database: Oid, horizon: u64) {
+    with(|board| {
+        if let Some(place) = board.place_of(database) {
+            raise_at(board, place, horizon);
+        }
+    });
+}
+
+/// Who is older than this may have missed a stimulus. `None`: nobody has.
+pub fn horizon(database: Oid) -> Option<u64> {
+    with(|board| {
+        let place = board.place_of(database)?;
+        (wanted_here(place) & NEW != 0).then_some(board.databases[place].horizon)
+    })
+}
+
+/// Nobody older than this is left, so nobody has missed a stimulus, unless another one was kept meanwhile.
+pub fn lower(database: Oid, horizon: u64) {
+    with(|board| {
+        if let Some(place) = board.place_of(database).filter(|place| board.databases[*place].horizon == horizon) {
+            set_wanted(place, NEW, false);
+        }
+    });
 }

@@ -76,10 +76,13 @@ pub fn stimulus_of(item: &Item) -> Stimulus {
 pub enum Swept {
     /// It resumed so many instances.
     Resumed(u64),
-    /// Nobody waits for it whom this session may resume, or it failed and is noted: it stays as it is.
+    /// Nobody waits for it who may be resumed: it stays as it is.
     Stays,
-    /// Somebody else holds it, or an instance that waits for it: they may leave it, so it is to be tried again.
+    /// Somebody else holds it, or an instance that waits for it: they may leave it. Or the delivery failed, and the next
+    /// one waits. It is to be looked at again.
     Held,
+    /// An instance waits for it whose SQL this session may not run: only one of this owner.
+    Elsewhere(i32),
 }
 
 /// Delivers an item that is still in the queue, if something matches it and its sender may.
@@ -91,16 +94,21 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
         return Ok(Swept::Stays);
     }
     // What nobody can resume here and now stays as it is.
-    let (mut can_any, mut is_held) = (false, false);
+    let (mut can_any, mut is_held, mut elsewhere) = (false, false, None);
     for stored in &found {
         match can_run(stored, &item.sender)? {
             Can::Run => can_any = true,
             Can::Wait => is_held = true,
+            Can::Elsewhere(owner) => elsewhere = elsewhere.or(Some(owner)),
             Can::Not => {}
         }
     }
     if !can_any {
-        return Ok(if is_held { Swept::Held } else { Swept::Stays });
+        return Ok(match elsewhere {
+            Some(owner) => Swept::Elsewhere(owner),
+            None if is_held => Swept::Held,
+            None => Swept::Stays,
+        });
     }
     if let [stored] = found.as_slice()
         && item.filter.bookmark_id.is_some()
@@ -131,6 +139,8 @@ enum Can {
     Run,
     /// Somebody else holds that.
     Wait,
+    /// Only a session of this owner.
+    Elsewhere(i32),
     /// Not as things are.
     Not,
 }
@@ -141,8 +151,14 @@ fn can_run(stored: &Stored, sender: &Owner) -> Result<Can, PgError> {
     if !deliver::sender_may_resume(sender, version, &owner)? {
         return Ok(Can::Not);
     }
-    if running::contains(stored.instance_id) || !access::runs_here(&owner, &*program::of_version(version)?) {
+    let runs_here = access::runs_here(&owner, &*program::of_version(version)?);
+    if running::contains(stored.instance_id) {
         return Ok(Can::Not);
+    }
+    if !runs_here {
+        // What is not this session's to resume must not be held by it either.
+        let is_possible = owner.role().is_some() && !instances::is_faulted(stored.instance_id);
+        return Ok(if is_possible { Can::Elsewhere(owner.id) } else { Can::Not });
     }
     Ok(match bookmarks::try_lock(stored.bookmark.id) {
         None => Can::Wait,

@@ -191,7 +191,7 @@ pub fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<Swept, Pg
                 return Ok(Swept::Held);
             }
             queued::note_failure(session, item, &error);
-            Ok(Swept::Stays)
+            Ok(Swept::Held)
         }
     }
 }

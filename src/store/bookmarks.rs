@@ -48,7 +48,7 @@ static ROW: Columns = Columns::of(
 
 /// Inserts a bookmark of an instance.
 pub fn insert(writer: &mut Writer, bookmark: &Bookmark, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
-    note(bookmark);
+    note(bookmark, instance);
     let values = [
         Arg::Uuid(&bookmark.id),
         Arg::Uuid(instance),
@@ -72,8 +72,8 @@ pub fn insert(writer: &mut Writer, bookmark: &Bookmark, instance: &Uuid, correla
 }
 
 /// Tells the workers, when this transaction commits.
-fn note(bookmark: &Bookmark) {
-    wake::bookmarks();
+fn note(bookmark: &Bookmark, instance: &Uuid) {
+    wake::bookmarks_of(instance);
     if let Some(due_at) = bookmark.due_at {
         identity::claim();
         wake::due(due_at.into());
@@ -214,7 +214,7 @@ pub fn delete_all(instance: Uuid) {
 
 /// Gives the bookmarks of an instance its new correlation id.
 pub fn correlate(instance: Uuid, correlation_id: Option<&str>) {
-    wake::bookmarks();
+    wake::bookmarks_of(&instance);
     CORRELATE.run(&[Arg::Uuid(&instance), Arg::text(correlation_id)]);
 }
 

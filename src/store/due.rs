@@ -51,8 +51,31 @@ pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Du
     })
 }
 
+/// An item of the queue.
+#[derive(Debug)]
+pub struct DueItem {
+    /// What is due. One that was left for a bookmark of an owner is that owner's.
+    pub due: Due,
+    /// Whether a bookmark may match it: `false` means that none does.
+    pub may_match: bool,
+}
+
+// Whether any bookmark may match is one look at an index for each.
 static ITEMS: Statement = Statement::new(
-    "SELECT q.id, q.not_before, d.uses_sql, d.security, i.owner \
+    "SELECT q.id, q.not_before, d.uses_sql, d.security, i.owner, \
+         CASE WHEN q.bookmark_id IS NOT NULL OR q.activity_instance_id IS NOT NULL THEN true \
+              WHEN q.instance_id IS NOT NULL \
+              THEN EXISTS (SELECT FROM workflow.bookmarks m WHERE m.instance_id = q.instance_id) \
+              WHEN q.hash IS NOT NULL AND q.correlation_id IS NOT NULL \
+              THEN EXISTS (SELECT FROM workflow.bookmarks m \
+                           WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 8), 'hex'))::bit(64)::bigint \
+                               AND m.correlation_id = q.correlation_id) \
+              WHEN q.hash IS NOT NULL \
+              THEN EXISTS (SELECT FROM workflow.bookmarks m \
+                           WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 8), 'hex'))::bit(64)::bigint) \
+              WHEN q.activity_type IS NOT NULL \
+              THEN EXISTS (SELECT FROM workflow.bookmarks m WHERE m.activity_type = q.activity_type) \
+              ELSE true END \
      FROM workflow.bookmark_queue q \
      LEFT JOIN workflow.bookmarks b ON b.id = q.bookmark_id \
      LEFT JOIN workflow.instances i ON i.id = b.instance_id \
@@ -61,8 +84,11 @@ static ITEMS: Statement = Statement::new(
     &[Type::UuidArray],
 );
 
-/// Of these items, those that are still in the queue. One that was left for a bookmark of an owner is that owner's.
-pub fn items(ids: &[Uuid]) -> Vec<Due> {
+/// Of these items, those that are still in the queue.
+pub fn items(ids: &[Uuid]) -> Vec<DueItem> {
+    if ids.is_empty() {
+        return Vec::new();
+    }
     ITEMS.rows(&[Arg::Uuids(ids)], |row| {
         let (id, due_at) = (row.get(), row.maybe().unwrap_or(AT_ONCE));
         let uses_sql: Option<bool> = row.maybe();
@@ -71,18 +97,18 @@ pub fn items(ids: &[Uuid]) -> Vec<Due> {
         let is_definer = security.is_some_and(|security| security == "definer");
         let uses_sql = uses_sql.unwrap_or(false);
         let runs_as = owner.filter(|_| uses_sql && !is_definer).map(owners::by_id);
-        Due { id, due_at, runs_as, uses_sql, is_command: false }
+        DueItem { due: Due { id, due_at, runs_as, uses_sql, is_command: false }, may_match: row.get() }
     })
 }
 
 static ALL_ITEMS: Statement = Statement::new(
-    "SELECT id FROM workflow.bookmark_queue WHERE id > $1 AND deferred_for IS NULL ORDER BY id LIMIT 1000",
-    &[Type::Uuid],
+    "SELECT id FROM workflow.bookmark_queue WHERE id > $1 AND deferred_for IS NULL ORDER BY id LIMIT $2",
+    &[Type::Uuid, Type::BigInt],
 );
 
-/// All items of the queue after one, at most 1000.
-pub fn all_items(after: Uuid) -> Vec<Uuid> {
-    ALL_ITEMS.rows(&[Arg::Uuid(&after)], |row| row.get())
+/// Items of the queue after one, in order.
+pub fn all_items(after: Uuid, limit: i64) -> Vec<Uuid> {
+    ALL_ITEMS.rows(&[Arg::Uuid(&after), Arg::BigInt(limit)], |row| row.get())
 }
 
 static HAS_EXPIRED: Statement =

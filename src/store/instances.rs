@@ -138,6 +138,16 @@ pub fn owner(id: Uuid) -> Option<(Uuid, Owner)> {
     OWNER.first(&[Arg::Uuid(&id)], |row| (row.get(), owners::by_id(row.get())))
 }
 
+static STATUS: Columns = Columns::of(c"instances", &[(c"id", Type::Uuid), (c"sub_status", Type::Text)]);
+
+/// Whether an instance is faulted, read without a lock.
+pub fn is_faulted(id: Uuid) -> bool {
+    rows::read(&STATUS, Arg::Uuid(&id), |row| {
+        let _id: Uuid = row.get();
+        row.get::<String>() == SubStatus::Faulted.name()
+    }) == Some(true)
+}
+
 const COLUMNS: [(&CStr, Type); 21] = [
     (c"id", Type::Uuid),
     (c"definition_version_id", Type::Uuid),

@@ -1,38 +1,46 @@
 //! What is due and not fired yet, and who fires it.
 
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
 use crate::guc;
-use crate::pg::error::log;
 use crate::pg::process::{self, Worker};
-use crate::pg::shared::{self, Board, Executor, ExecutorState, Fire, FireKind, MAX_BATCH};
-use crate::pg::{PgError, role};
-use crate::run::{Session, sweep};
+use crate::pg::role;
+use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind};
 use crate::store::due::Due;
+use crate::worker::batch::{bereave, cut, dismiss, give_up, has_items, note_death};
+use crate::worker::lanes::{Kind, Lanes};
 use crate::worker::{SECOND, complain_of_slots, executor};
 
 /// How long a batch may take before the rest of it is given to somebody else.
 const PATIENCE: i64 = SECOND / 10;
+/// However much is due, stimuli have a turn after this.
+const TURN: i64 = SECOND;
 /// How soon a start that found no worker slot is tried again.
 const RETRY: i64 = SECOND;
 /// How long an executor may take to attach.
 const START_TIMEOUT: i64 = 30 * SECOND;
 
-/// What is due, by the role whose session fires it; 0 is the engine's own.
+/// What is due, and stimuli that somebody may wait for.
 pub struct Desk {
     database: Oid,
-    waiting: BTreeMap<u32, VecDeque<Fire>>,
+    waiting: Lanes,
     /// All that is waiting or given to an executor, and when it was due.
     known: HashMap<Uuid, i64>,
     /// Of these, what is due again already.
     again: HashSet<Uuid>,
     skipped: bool,
-    /// Stimuli that were not delivered because somebody else held what they need.
-    held: Vec<Uuid>,
+    /// Stimuli that were not delivered because somebody else held what they need, or that failed; and the owner whose
+    /// session is to deliver them, where that is known.
+    held: Vec<(Uuid, Option<i32>)>,
+    /// Stimuli that are delivered, or that nobody waits for.
+    done: Vec<Uuid>,
+    /// Stimuli that a session of this owner must deliver.
+    handed: Vec<(Uuid, i32)>,
+    /// When stimuli were handed out last, or none waited.
+    items_at: i64,
     start_again_at: i64,
     handed_out_at: i64,
 }
@@ -42,11 +50,14 @@ impl Desk {
     pub fn new(database: Oid) -> Self {
         Self {
             database,
-            waiting: BTreeMap::new(),
+            waiting: Lanes::default(),
             known: HashMap::new(),
             again: HashSet::new(),
             skipped: false,
             held: Vec::new(),
+            done: Vec::new(),
+            handed: Vec::new(),
+            items_at: i64::MIN,
             start_again_at: i64::MIN,
             handed_out_at: i64::MIN,
         }
@@ -62,15 +73,19 @@ impl Desk {
         self.known.contains_key(&id)
     }
 
-    /// How much waits for an executor.
+    /// How much that is due waits for an executor.
     pub fn waiting(&self) -> usize {
-        self.waiting.values().map(VecDeque::len).sum()
+        self.waiting.count(Kind::Due)
+    }
+
+    /// How many stimuli wait for one.
+    pub fn waiting_items(&self) -> usize {
+        self.waiting.count(Kind::Items)
     }
 
     /// Since when something is due that nobody fires yet.
     pub fn oldest_due(&self) -> i64 {
-        let bookmarks = self.waiting.values().flatten().filter(|fire| fire.kind != FireKind::Item);
-        bookmarks.map(|fire| fire.due).min().unwrap_or(i64::MAX)
+        self.waiting.oldest_due()
     }
 
     /// Whether somebody else held what a fire needed, since this was asked last.
@@ -78,9 +93,19 @@ impl Desk {
         std::mem::take(&mut self.skipped)
     }
 
-    /// The stimuli that were not delivered because somebody else held what they need, since this was asked last.
-    pub fn take_held(&mut self) -> Vec<Uuid> {
+    /// The stimuli that are to be looked at again later, since this was asked last, and whose they are.
+    pub fn take_held(&mut self) -> Vec<(Uuid, Option<i32>)> {
         std::mem::take(&mut self.held)
+    }
+
+    /// The stimuli that are delivered, or that nobody waits for, since this was asked last.
+    pub fn take_done(&mut self) -> Vec<Uuid> {
+        std::mem::take(&mut self.done)
+    }
+
+    /// The stimuli that only a session of this owner can deliver, since this was asked last.
+    pub fn take_handed(&mut self) -> Vec<(Uuid, i32)> {
+        std::mem::take(&mut self.handed)
     }
 
     /// Adds what is due, in the transaction that read it.
@@ -94,6 +119,7 @@ impl Desk {
                 return;
             }
         };
+        let wants = due.runs_as.as_ref().map_or(0, |owner| owner.id);
         let session = match &due.runs_as {
             None => Some(Oid::INVALID),
             Some(owner) => owner.role().map(|oid| if role::can_connect(oid) { oid } else { Oid::INVALID }),
@@ -103,8 +129,9 @@ impl Desk {
             self.skipped |= !give_up(kind, &due);
             return;
         };
-        let fire = Fire { id: *due.id.as_bytes(), due: due.due_at.0, kind, uses_sql: due.uses_sql, is_held: false };
-        self.waiting.entry(session.to_u32()).or_default().push_back(fire);
+        let fire =
+            Fire { id: *due.id.as_bytes(), due: due.due_at.0, kind, uses_sql: due.uses_sql, is_held: false, wants };
+        self.waiting.push(session.to_u32(), fire);
     }
 
     /// Takes over from a scheduler that ended: what executors are on is known.
@@ -132,9 +159,7 @@ impl Desk {
                         place.count = 0;
                     }
                     ExecutorState::Busy if count > place.current as usize + 1 && now - place.since > PATIENCE => {
-                        let kept = place.current as usize + 1;
-                        again.extend(place.batch[kept..count].iter().map(|fire| (place.role, *fire)));
-                        place.count = kept as u32;
+                        cut(place, &mut again);
                     }
                     ExecutorState::Dead => {
                         if !place.has_begun {
@@ -152,9 +177,7 @@ impl Desk {
         for fire in done {
             self.forget(&fire, fire.is_held);
         }
-        for (role, fire) in again.into_iter().rev() {
-            self.waiting.entry(role.to_u32()).or_default().push_front(fire);
-        }
+        self.waiting.put_back(again.into_iter());
         for (fire, counts) in died {
             // What is not postponed must be found again.
             let is_held = !note_death(&fire, counts) || fire.kind != FireKind::Bookmark;
@@ -166,27 +189,58 @@ impl Desk {
     fn forget(&mut self, fire: &Fire, is_held: bool) {
         let id = Uuid::from_bytes(fire.id);
         self.known.remove(&id);
-        self.skipped |= self.again.remove(&id) || is_held;
-        if is_held && fire.kind == FireKind::Item {
-            self.held.push(id);
+        let is_wanted = self.again.remove(&id) || is_held;
+        match fire.wants {
+            _ if fire.kind != FireKind::Item => self.skipped |= is_wanted,
+            _ if !is_wanted => self.done.push(id),
+            0 => self.held.push((id, None)),
+            owner if !fire.uses_sql => self.handed.push((id, owner)),
+            // Not from one owner's session to the next one's without end.
+            owner => self.held.push((id, Some(owner))),
         }
     }
 
-    /// Gives what waits to executors that have nothing to do, and starts executors for the rest.
+    /// Gives what waits to executors that have nothing to do, and starts executors for the rest. What is due comes first,
+    /// and one executor is left for what will be.
     pub fn hand_out(&mut self, now: i64) {
         self.handed_out_at = now;
-        let mut roles: Vec<u32> =
-            self.waiting.iter().filter(|(_, queue)| !queue.is_empty()).map(|(role, _)| *role).collect();
-        // Who has the fewest sessions comes first, so that nobody's backlog keeps everybody else waiting.
+        let most = guc::max_executors();
+        if self.waiting_items() == 0 {
+            self.items_at = now;
+        } else if now - self.items_at > TURN {
+            self.hand_out_all(Kind::Items, most, now);
+        }
+        self.hand_out_all(Kind::Due, most, now);
+        if self.waiting() > 0 {
+            self.recall_items();
+        } else {
+            self.hand_out_all(Kind::Items, (most - 1).max(1), now);
+        }
+    }
+
+    /// Hands out what waits of a kind, while no more executors than this work. Who has the fewest sessions comes first,
+    /// so that nobody's backlog keeps everybody else waiting.
+    fn hand_out_all(&mut self, kind: Kind, most: usize, now: i64) {
+        let mut roles = self.waiting.roles(kind);
         roles.sort_by_cached_key(|role| self.executors_of(Oid::from(*role)));
         for role in roles {
-            while self.waiting.get(&role).is_some_and(|queue| !queue.is_empty()) {
-                if !self.give(Oid::from(role), now) {
-                    break;
+            while !self.waiting.lane(role).of(kind).is_empty() && self.give(Oid::from(role), kind, most, now) {
+                if kind == Kind::Items {
+                    self.items_at = now;
                 }
             }
         }
-        self.waiting.retain(|_, queue| !queue.is_empty());
+    }
+
+    /// Takes stimuli back that executors have not begun with: something is due.
+    fn recall_items(&mut self) {
+        let mut back = Vec::new();
+        shared::with(|board| {
+            let mine = board.executors.iter_mut().filter(|place| place.database == self.database);
+            mine.filter(|place| place.state == ExecutorState::Busy && has_items(place))
+                .for_each(|place| cut(place, &mut back));
+        });
+        self.waiting.put_back(back.into_iter());
     }
 
     fn executors_of(&self, role: Oid) -> usize {
@@ -197,28 +251,35 @@ impl Desk {
     }
 
     /// Gives one batch of a role to somebody. `false`: everybody is busy, and nobody can be started.
-    fn give(&mut self, role: Oid, now: i64) -> bool {
-        let Some(queue) = self.waiting.get_mut(&role.to_u32()) else { return false };
+    fn give(&mut self, role: Oid, kind: Kind, most: usize, now: i64) -> bool {
+        let lane = self.waiting.lane(role.to_u32());
         let database = self.database;
-        let most = guc::max_executors();
+        let most_of_all = guc::max_executors();
         let mut may_start = now >= self.start_again_at;
         let mut is_full = false;
         let (given, must_start) = shared::with(|board| {
             let works = |place: &&Executor| {
                 place.database == database && matches!(place.state, ExecutorState::Busy | ExecutorState::Starting)
             };
+            let of_role = |place: &Executor| place.database == database && place.role == role;
+            // One that is starting with stimuli starts with what is due.
+            let with_items =
+                |place: &Executor| of_role(place) && place.state == ExecutorState::Starting && has_items(place);
+            if kind == Kind::Due
+                && let Some(place) = board.executors.iter_mut().find(|place| with_items(place))
+            {
+                let items = &place.batch[..place.count as usize];
+                items.iter().rev().for_each(|fire| lane.of(Kind::Items).push_front(*fire));
+                lane.fill(kind, place, now);
+                return (true, None);
+            }
             // Those that are there may be more than a reload has left.
             if board.executors.iter().filter(works).count() >= most {
                 return (false, None);
             }
-            let is_idle = |place: &Executor| {
-                place.database == database
-                    && place.role == role
-                    && place.state == ExecutorState::Idle
-                    && place.count == 0
-            };
+            let is_idle = |place: &Executor| of_role(place) && place.state == ExecutorState::Idle && place.count == 0;
             if let Some(place) = board.executors.iter_mut().find(|place| is_idle(place)) {
-                fill(place, queue, now);
+                lane.fill(kind, place, now);
                 place.state = ExecutorState::Busy;
                 place.process.wake();
                 return (true, None);
@@ -232,7 +293,7 @@ impl Desk {
             if !may_start {
                 return (false, None);
             }
-            if of_database >= most {
+            if of_database >= most_of_all {
                 dismiss(board, database, role);
                 return (false, None);
             }
@@ -244,7 +305,7 @@ impl Desk {
             (place.database, place.role, place.state) = (database, role, ExecutorState::Starting);
             (place.fired, place.failed, place.careful) = (0, 0, false);
             place.generation = place.generation.wrapping_add(1);
-            fill(place, queue, now);
+            lane.fill(kind, place, now);
             (true, Some((index, place.generation)))
         });
         if is_full {
@@ -274,8 +335,7 @@ impl Desk {
             back.extend_from_slice(&place.batch[..place.count as usize]);
             (place.count, place.state) = (0, ExecutorState::Free);
         });
-        let queue = self.waiting.entry(role.to_u32()).or_default();
-        back.into_iter().rev().for_each(|fire| queue.push_front(fire));
+        self.waiting.put_back(back.into_iter().map(|fire| (role.to_u32(), fire)));
         self.wait_for_room(role, now);
         complain_of_slots("executor", now);
         false
@@ -294,7 +354,7 @@ impl Desk {
     pub fn wants_attention_at(&self) -> i64 {
         let mut at = i64::MAX;
         // Asked with a later reading of the clock.
-        if self.waiting() > 0 && self.start_again_at > self.handed_out_at {
+        if self.waiting() + self.waiting_items() > 0 && self.start_again_at > self.handed_out_at {
             at = self.start_again_at;
         }
         shared::with(|board| {
@@ -310,84 +370,4 @@ impl Desk {
         });
         at
     }
-}
-
-/// Fires that run SQL of users go one by one; the rest share a transaction.
-fn fill(place: &mut Executor, queue: &mut VecDeque<Fire>, now: i64) {
-    let mut count = 0;
-    while count < MAX_BATCH {
-        let Some(fire) = queue.pop_front_if(|fire| count == 0 || !fire.uses_sql) else { break };
-        place.batch[count] = fire;
-        count += 1;
-        if fire.uses_sql {
-            break;
-        }
-    }
-    (place.count, place.current, place.has_begun, place.since) = (count as u32, 0, false, now);
-}
-
-/// An executor of another role that waits for nothing makes room.
-fn dismiss(board: &mut Board, database: Oid, role: Oid) {
-    let idle = board.executors.iter_mut().find(|place| {
-        place.database == database && place.role != role && place.state == ExecutorState::Idle && place.count == 0
-    });
-    if let Some(place) = idle {
-        // Not idle any more, so that nobody gives it something.
-        (place.state, place.since) = (ExecutorState::Starting, i64::MIN / 2);
-        place.process.wake();
-    }
-}
-
-/// Takes back what an executor that died was given: the one that it was on is to blame. What came before that may have
-/// been rolled back with it. Where it was careful the attempt is counted already.
-fn bereave(place: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, bool)>, again: &mut Vec<(Oid, Fire)>) {
-    let current = place.current as usize;
-    for (i, fire) in place.batch[..place.count as usize].iter().enumerate() {
-        match i.cmp(&current) {
-            // Whether its role can connect is asked anew when it is found again.
-            _ if !place.has_begun => done.push(Fire { is_held: true, ..*fire }),
-            Ordering::Less => done.push(Fire { is_held: true, ..*fire }),
-            Ordering::Equal => died.push((*fire, !place.careful)),
-            Ordering::Greater => again.push((place.role, *fire)),
-        }
-    }
-    (place.count, place.state) = (0, ExecutorState::Free);
-}
-
-fn note_death(fire: &Fire, counts: bool) -> bool {
-    // The claim of a command tells the next one.
-    if fire.kind == FireKind::Command {
-        return false;
-    }
-    // Whoever is ended to make room for a statement is not to blame for it, and neither is what they fired.
-    if shared::with(|board| board.database(process::database()).is_some_and(|place| place.blocked_by != 0)) {
-        return false;
-    }
-    let id = Uuid::from_bytes(fire.id);
-    let noted = process::transaction(|| {
-        // It may have been ended to drop the extension.
-        if process::extension().is_none() {
-            return Ok(false);
-        }
-        let mut session = Session::begin();
-        let error = PgError::new("57P01", "the worker that fired it ended");
-        Ok(match fire.kind {
-            FireKind::Item => sweep::note_undelivered(&session, id, &error, counts),
-            FireKind::Bookmark | FireKind::Command => sweep::note_failure(&mut session, id, &error, counts),
-        })
-    });
-    noted.unwrap_or_else(|error| {
-        log(&format!("workflow could not note that a worker died firing {id}: {}", error.message));
-        false
-    })
-}
-
-/// The role whose rights it needs is gone. `false`: somebody else has it, so it must be found again.
-fn give_up(kind: FireKind, due: &Due) -> bool {
-    if kind == FireKind::Item {
-        return true;
-    }
-    let name = due.runs_as.as_ref().map(|owner| owner.name.clone()).unwrap_or_default();
-    let error = PgError::new("42704", format!("role \"{name}\", the owner of the workflow instance, does not exist"));
-    sweep::note_failure(&mut Session::begin(), due.id, &error, true)
 }

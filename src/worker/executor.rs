@@ -98,6 +98,8 @@ enum Outcome {
     Skipped,
     /// Somebody else has what it needs.
     Held,
+    /// It must be delivered by a session of this owner.
+    Elsewhere(i32),
     Failed(Box<PgError>),
 }
 
@@ -247,7 +249,7 @@ impl Worker {
         } else {
             session::reset();
         }
-        if careful && matches!(outcome, Outcome::Skipped | Outcome::Held) {
+        if careful && matches!(outcome, Outcome::Skipped | Outcome::Held | Outcome::Elsewhere(_)) {
             forget_attempt(fire);
         }
         self.settle(fire, began, outcome, !careful);
@@ -290,14 +292,18 @@ impl Worker {
     /// Counts a fire, and notes what is to become of one that failed.
     fn settle(&mut self, fire: &Fire, began: i64, outcome: Outcome, counts: bool) {
         let is_noted = match &outcome {
-            Outcome::Failed(error) => note(fire, error, counts),
+            // When a stimulus is delivered again stands in its row.
+            Outcome::Failed(error) => note(fire, error, counts) && fire.kind != FireKind::Item,
             Outcome::Fired | Outcome::Skipped => true,
-            Outcome::Held => false,
+            Outcome::Held | Outcome::Elsewhere(_) => false,
         };
         self.update(|mine, database| {
             let place = mine.batch.iter_mut().take(mine.count as usize).find(|place| place.id == fire.id);
             if let Some(place) = place {
                 place.is_held = !is_noted;
+                if let Outcome::Elsewhere(owner) = outcome {
+                    place.wants = owner;
+                }
             }
             match outcome {
                 Outcome::Fired => {
@@ -309,7 +315,7 @@ impl Worker {
                         }
                     }
                 }
-                Outcome::Skipped | Outcome::Held => {}
+                Outcome::Skipped | Outcome::Held | Outcome::Elsewhere(_) => {}
                 Outcome::Failed(_) => {
                     mine.failed += 1;
                     if let Some(database) = database {
@@ -332,6 +338,7 @@ fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<Outcome, 
                 Swept::Resumed(_) => Outcome::Fired,
                 Swept::Stays => Outcome::Skipped,
                 Swept::Held => Outcome::Held,
+                Swept::Elsewhere(owner) => Outcome::Elsewhere(owner),
             });
         }
     };

@@ -9,10 +9,11 @@ use crate::guc;
 use crate::pg::PgError;
 use crate::pg::error::log;
 use crate::pg::process;
-use crate::pg::shared::{self, Database, HasExtension, Process};
+use crate::pg::shared::{self, Database, HasExtension, Process, Said};
 use crate::run::sweep;
 use crate::worker::SECOND;
 use crate::worker::desk::Desk;
+use crate::worker::items::Items;
 use crate::worker::look::{Found, Look};
 
 /// After an error nobody expected the next look is not before this, after another one twice that, up to the second.
@@ -41,7 +42,6 @@ pub fn run(database: i32) {
             place.scheduler = Process::me();
             place.starting_since = 0;
             place.look = true;
-            place.sweep = true;
         }
         is_first
     });
@@ -64,6 +64,7 @@ fn leave() {
         {
             place.scheduler = Process::NONE;
             place.look |= !HAS_HANDED_OVER.get();
+            place.sweep |= !HAS_HANDED_OVER.get();
         }
         board.launcher.wake();
     });
@@ -73,6 +74,9 @@ struct Scheduler {
     database: Oid,
     desk: Desk,
     look: Look,
+    items: Items,
+    /// Whether the last look found that what is due here is fired here.
+    is_ours: bool,
     /// When the next look is wanted, whatever else happens.
     look_at: Option<i64>,
     began: i64,
@@ -90,7 +94,7 @@ struct News {
     settle: bool,
     must_go: bool,
     is_crowded: bool,
-    items: Vec<uuid::Bytes>,
+    said: Vec<Said>,
     next_due: i64,
 }
 
@@ -106,6 +110,8 @@ impl Scheduler {
             database,
             desk: Desk::new(database),
             look: Look::new(database),
+            items: Items::new(database),
+            is_ours: false,
             look_at: None,
             began: now,
             busy_at: now,
@@ -125,20 +131,25 @@ impl Scheduler {
             }
             self.desk.collect(now);
             self.take_in(now);
+            self.items.note(&news.said);
+            if news.sweep {
+                self.items.sweep();
+            }
             if news.settle {
-                self.look.settle_soon(now);
+                self.items.settle_soon(now);
             }
             let may_fire = guc::enabled() && !guc::restoring();
             if !may_fire {
                 self.was_off = true;
+                // Nothing is remembered meanwhile: what comes then is a sweep.
+                self.items = Items::new(self.database);
             } else if std::mem::take(&mut self.was_off) {
                 // What was said meanwhile was not listened to.
-                self.look.note(true, true, &[], i64::MIN);
+                self.look.note(true, i64::MIN);
                 self.look_at = Some(now);
+                self.items.sweep();
             }
             let wanted = news.look
-                || news.sweep
-                || !news.items.is_empty()
                 || news.next_due <= now
                 || self.look_at.is_some_and(|at| at <= now)
                 || self.look.is_wanted(&self.desk, now);
@@ -148,6 +159,7 @@ impl Scheduler {
             if may_fire {
                 self.take_in(now);
                 self.desk.hand_out(now);
+                self.deliver();
                 self.tell_oldest();
             }
             let now = process::now();
@@ -165,15 +177,37 @@ impl Scheduler {
         }
     }
 
+    /// Looks for stimuli that somebody waits for, when what is due has been handed out.
+    fn deliver(&mut self) {
+        let now = process::now();
+        if !self.is_ours || self.items.wanted_at(&self.desk) > now || self.is_in_trouble(now) {
+            return;
+        }
+        process::report(Some("looking for who waits for stimuli"));
+        let done = process::transaction(|| self.items.step(&mut self.desk));
+        process::report(None);
+        match done {
+            Ok(true) => self.desk.hand_out(now),
+            // What was taken in is found again when it is.
+            Ok(false) => {
+                self.is_ours = false;
+                self.items.sweep();
+                self.look_at = Some(now);
+            }
+            // A look says what is wrong.
+            Err(error) => _ = self.survive(&error, now),
+        }
+    }
+
     /// Passes on what was fired and must be found again.
     fn take_in(&mut self, now: i64) {
-        self.look.note_held(self.desk.take_held());
+        self.items.take_in(&mut self.desk, now);
         self.look.retry(self.desk.take_skipped(), now);
     }
 
     fn news(&self, now: i64) -> News {
         shared::with(|board| {
-            let items = board.take_items(self.database);
+            let said = board.take_said(self.database);
             let is_crowded = now - board.crowded_at < CROWDED;
             match board.database(self.database) {
                 Some(place) => News {
@@ -182,7 +216,7 @@ impl Scheduler {
                     settle: std::mem::take(&mut place.settle),
                     must_go: is_blocked(place),
                     is_crowded,
-                    items,
+                    said,
                     next_due: place.next_due,
                 },
                 None => News {
@@ -191,7 +225,7 @@ impl Scheduler {
                     settle: false,
                     must_go: true,
                     is_crowded,
-                    items,
+                    said,
                     next_due: i64::MAX,
                 },
             }
@@ -207,12 +241,13 @@ impl Scheduler {
                 place.next_due = i64::MAX;
             }
         });
-        self.look.note(news.look, news.sweep, &news.items, news.next_due);
+        self.look.note(news.look, news.next_due);
         let found = process::transaction(|| self.look.around(&mut self.desk));
         process::report(None);
         match found {
             Ok(Found::Extension { next_due, more }) => {
                 self.look.committed();
+                self.is_ours = true;
                 self.look_at = more.then_some(now);
                 self.after_error = AFTER_ERROR;
                 shared::with(|board| {
@@ -224,6 +259,7 @@ impl Scheduler {
                 });
             }
             Ok(Found::Foreign) => {
+                self.is_ours = false;
                 self.after_error = AFTER_ERROR;
                 self.complain(now);
             }
@@ -263,7 +299,8 @@ impl Scheduler {
             "workflow scheduler could not look for what is due: {} (SQLSTATE {})",
             error.message, error.sqlstate
         ));
-        self.look.note(true, true, &[], i64::MIN);
+        self.look.note(true, i64::MIN);
+        self.items.sweep();
         self.look_at = Some(now + self.after_error);
         self.after_error = (self.after_error * 2).min(MAX_AFTER_ERROR);
         true
@@ -288,7 +325,8 @@ impl Scheduler {
         if self.is_in_trouble(now) {
             return look_at.min(self.desk.wants_attention_at());
         }
-        let look_at = look_at.min(self.look.retry_at());
+        let items_at = if self.is_ours { self.items.wanted_at(&self.desk) } else { i64::MAX };
+        let look_at = look_at.min(self.look.retry_at()).min(items_at);
         let next_due = shared::with(|board| match board.has_news(self.database) {
             true => i64::MIN,
             false => board.database(self.database).map_or(i64::MAX, |place| place.next_due),
@@ -299,7 +337,9 @@ impl Scheduler {
     /// When to leave, if nothing comes in between: where nobody needs this scheduler for a while, or at once where
     /// another database needs its slot more.
     fn leave_at(&self, now: i64, news: &News, work_at: i64) -> i64 {
-        let has_time = work_at.saturating_sub(now) > 2 * SECOND && self.desk.is_empty() && !self.look.is_unsettled();
+        let has_time = work_at.saturating_sub(now) > 2 * SECOND
+            && self.desk.is_empty()
+            && (!self.is_ours || self.items.is_quiet());
         match (has_time, news.is_crowded) {
             (true, true) => i64::MIN,
             (true, false) => self.busy_at + guc::worker_idle_timeout(),

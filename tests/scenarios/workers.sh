@@ -184,15 +184,20 @@ echo "ok: a stimulus that is left wakes a database that sleeps"
 # when somebody else holds what it needs.
 query "SELECT count(pg_terminate_backend(pid, 10000)) FROM workflow.workers WHERE worker = 'executor'" >/dev/null
 await 0 "SELECT count(*) FROM workflow.workers WHERE worker = 'executor'"
-start 2 noted "2 seconds"
-start 2 pure "2 seconds"
+setting "workflow.enabled = off"
+start 2 noted "100 ms"
+start 2 pure "100 ms"
 due="due_at < now() + '1 minute'"
 query "CREATE TABLE untouched AS SELECT id, xmin::text AS version FROM workflow.bookmarks WHERE $due"
-psql -X -q -c "BEGIN; SELECT FROM workflow.instances WHERE sub_status = 'Suspended' FOR NO KEY UPDATE; SELECT pg_sleep(5); COMMIT" >/dev/null &
+is 4 "SELECT count(*) FROM untouched"
+PGAPPNAME=holder psql -X -q -c "BEGIN; SELECT FROM workflow.instances WHERE sub_status = 'Suspended' FOR NO KEY UPDATE; SELECT pg_sleep(600)" >/dev/null 2>&1 &
 holder=$!
+await 1 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holder' AND wait_event = 'PgSleep'"
+setting "workflow.enabled = on"
 await 4 "SELECT count(*) FROM workflow.bookmarks b JOIN untouched u USING (id) WHERE b.xmin::text <> u.version AND coalesce(attempts, 0) = 0"
 is 154 "$finished"
-wait "$holder"
+query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'holder'" >/dev/null
+wait "$holder" || true
 await 158 "$finished"
 await "78|78" "$lines"
 is 0 "SELECT count(*) FROM workflow.dead_letters WHERE reason = 'Failed' AND instance_id NOT IN (SELECT id FROM workflow.instances WHERE definition_id = 'poison')"

@@ -10,8 +10,8 @@ pub const MAX_DATABASES: usize = 64;
 pub const MAX_EXECUTORS: usize = 24;
 /// Fires that an executor is given at once.
 pub const MAX_BATCH: usize = 50;
-/// Stimuli that committed and that a scheduler has yet to look at.
-const MAX_ITEMS: usize = 128;
+/// What was said by name and a scheduler has yet to take in.
+const MAX_SAID: usize = 1024;
 /// Databases that the launcher has yet to look at.
 const MAX_PROBES: usize = 32;
 /// Four buckets per doubling, from 16 µs to 17 minutes and beyond.
@@ -66,6 +66,16 @@ pub enum HasExtension {
     No,
 }
 
+/// What a transaction that has committed says to a scheduler.
+#[repr(C, u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// A stimulus is in the queue.
+    Item(uuid::Bytes) = 0,
+    /// An instance has bookmarks that may have missed a stimulus.
+    Instance(uuid::Bytes),
+}
+
 /// A database.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -82,8 +92,10 @@ pub struct Database {
     pub has_booted: bool,
     /// Whether something may be due earlier than the scheduler knows, however early.
     pub look: bool,
-    /// Whether a transaction has ended that stimuli in the queue may be waiting for.
+    /// Whether a transaction has ended that held what stimuli in the queue need.
     pub settle: bool,
+    /// The id of the next transaction when a stimulus was kept last: whoever is older may have missed it.
+    pub horizon: u64,
     /// The session whose DDL wants all workers out; 0: none.
     pub blocked_by: c_int,
     /// Its scheduler.
@@ -166,6 +178,8 @@ pub struct Fire {
     pub uses_sql: bool,
     /// Whether it is as it was, because somebody else held what it needs: it must be found again.
     pub is_held: bool,
+    /// Of a stimulus, the owner whose session must deliver it; 0: the engine's own finds out.
+    pub wants: c_int,
 }
 
 /// What an executor does.
@@ -233,7 +247,7 @@ pub struct Board {
     /// Places of executors.
     pub executors: [Executor; MAX_EXECUTORS],
     probes: [Oid; MAX_PROBES],
-    items: [(Oid, uuid::Bytes); MAX_ITEMS],
+    said: [(Oid, Said); MAX_SAID],
 }
 
 impl Board {
@@ -261,6 +275,8 @@ impl Board {
             let place = &mut self.databases[free];
             place.oid = oid;
             place.since = now;
+            // What was left by an earlier server.
+            place.sweep = true;
             Some(free)
         })?;
         Some(&mut self.databases[place])
@@ -307,31 +323,28 @@ impl Board {
         asked
     }
 
-    /// Passes a stimulus that is in the queue now to the scheduler of its database.
-    pub fn add_item(&mut self, database: Oid, item: uuid::Bytes) {
-        match self.items.iter_mut().find(|(owner, _)| *owner == InvalidOid) {
-            Some(free) => *free = (database, item),
-            None => {
-                if let Some(place) = self.database(database) {
-                    place.sweep = true;
-                }
-            }
+    /// Says something to the scheduler of a database. Where there is no room for it, a sweep finds it.
+    pub fn say(&mut self, database: Oid, said: impl IntoIterator<Item = Said>) {
+        let mut free = self.said.iter_mut().filter(|(owner, _)| *owner == InvalidOid);
+        let is_lost = said.into_iter().any(|said| free.next().map(|place| *place = (database, said)).is_none());
+        if let Some(place) = self.database(database).filter(|_| is_lost) {
+            place.sweep = true;
         }
     }
 
     /// Whether somebody has said something to the scheduler of a database that it has not taken in yet.
     pub fn has_news(&self, database: Oid) -> bool {
-        let has_items = self.items.iter().any(|(owner, _)| *owner == database);
         let place = self.place_of(database).map(|index| &self.databases[index]);
-        has_items || place.is_some_and(|place| place.look || place.sweep || place.settle)
+        place.is_some_and(|place| place.look || place.sweep || place.settle)
+            || self.said.iter().any(|(owner, _)| *owner == database)
     }
 
-    /// Takes the stimuli of a database.
-    pub fn take_items(&mut self, database: Oid) -> Vec<uuid::Bytes> {
+    /// Takes what was said to the scheduler of a database.
+    pub fn take_said(&mut self, database: Oid) -> Vec<Said> {
         let mut taken = Vec::new();
-        for (owner, item) in &mut self.items {
+        for (owner, said) in &mut self.said {
             if *owner == database {
-                taken.push(*item);
+                taken.push(*said);
                 *owner = InvalidOid;
             }
         }

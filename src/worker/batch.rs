@@ -1,0 +1,94 @@
+//! Batches that executors were given: taking them back, whoever has begun with them or died over them.
+
+use std::cmp::Ordering;
+
+use pgrx::pg_sys::Oid;
+use uuid::Uuid;
+
+use crate::pg::PgError;
+use crate::pg::error::log;
+use crate::pg::process;
+use crate::pg::shared::{self, Board, Executor, ExecutorState, Fire, FireKind};
+use crate::run::{Session, sweep};
+use crate::store::due::Due;
+
+/// Takes back what an executor has not begun with.
+pub fn cut(place: &mut Executor, back: &mut Vec<(u32, Fire)>) {
+    let (kept, count) = (place.current as usize + 1, place.count as usize);
+    if count > kept {
+        back.extend(place.batch[kept..count].iter().map(|fire| (place.role.to_u32(), *fire)));
+        place.count = kept as u32;
+    }
+}
+
+/// Whether an executor was given stimuli.
+pub fn has_items(place: &Executor) -> bool {
+    place.count > 0 && place.batch[0].kind == FireKind::Item
+}
+
+/// An executor of another role that waits for nothing makes room.
+pub fn dismiss(board: &mut Board, database: Oid, role: Oid) {
+    let idle = board.executors.iter_mut().find(|place| {
+        place.database == database && place.role != role && place.state == ExecutorState::Idle && place.count == 0
+    });
+    if let Some(place) = idle {
+        // Not idle any more, so that nobody gives it something.
+        (place.state, place.since) = (ExecutorState::Starting, i64::MIN / 2);
+        place.process.wake();
+    }
+}
+
+/// Takes back what an executor that died was given: the one that it was on is to blame. What came before that may have
+/// been rolled back with it. Where it was careful the attempt is counted already.
+pub fn bereave(place: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, bool)>, again: &mut Vec<(u32, Fire)>) {
+    let current = place.current as usize;
+    for (i, fire) in place.batch[..place.count as usize].iter().enumerate() {
+        match i.cmp(&current) {
+            // Whether its role can connect is asked anew when it is found again.
+            _ if !place.has_begun => done.push(Fire { is_held: true, ..*fire }),
+            Ordering::Less => done.push(Fire { is_held: true, ..*fire }),
+            Ordering::Equal => died.push((*fire, !place.careful)),
+            Ordering::Greater => again.push((place.role.to_u32(), *fire)),
+        }
+    }
+    (place.count, place.state) = (0, ExecutorState::Free);
+}
+
+/// Notes that the executor of a fire died over it. `false`: it is as it was, so it must be found again.
+pub fn note_death(fire: &Fire, counts: bool) -> bool {
+    // The claim of a command tells the next one.
+    if fire.kind == FireKind::Command {
+        return false;
+    }
+    // Whoever is ended to make room for a statement is not to blame for it, and neither is what they fired.
+    if shared::with(|board| board.database(process::database()).is_some_and(|place| place.blocked_by != 0)) {
+        return false;
+    }
+    let id = Uuid::from_bytes(fire.id);
+    let noted = process::transaction(|| {
+        // It may have been ended to drop the extension.
+        if process::extension().is_none() {
+            return Ok(false);
+        }
+        let mut session = Session::begin();
+        let error = PgError::new("57P01", "the worker that fired it ended");
+        Ok(match fire.kind {
+            FireKind::Item => sweep::note_undelivered(&session, id, &error, counts),
+            FireKind::Bookmark | FireKind::Command => sweep::note_failure(&mut session, id, &error, counts),
+        })
+    });
+    noted.unwrap_or_else(|error| {
+        log(&format!("workflow could not note that a worker died firing {id}: {}", error.message));
+        false
+    })
+}
+
+/// The role whose rights it needs is gone. `false`: somebody else has it, so it must be found again.
+pub fn give_up(kind: FireKind, due: &Due) -> bool {
+    if kind == FireKind::Item {
+        return true;
+    }
+    let name = due.runs_as.as_ref().map(|owner| owner.name.clone()).unwrap_or_default();
+    let error = PgError::new("42704", format!("role \"{name}\", the owner of the workflow instance, does not exist"));
+    sweep::note_failure(&mut Session::begin(), due.id, &error, true)
+}

@@ -1,0 +1,256 @@
+//! Stimuli in the queue, as a scheduler sees them: joining them with bookmarks that they missed.
+//!
+//! A stimulus and a bookmark miss each other where the transactions that wrote them did not see each other. Whichever
+//! commits last says so: who kept a stimulus names it; who wrote bookmarks names their instances, as long as there is a
+//! transaction that may have missed a stimulus (see `wake`). So each is looked at once, however many are kept and
+//! however long some transaction stays open. What somebody held is looked at again; all of the queue only after a crash,
+//! a page at a time.
+//!
+//! Timers come first: this is asked when what is due has been handed out, for some milliseconds at the most.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pgrx::pg_sys::Oid;
+use uuid::Uuid;
+
+use crate::clock;
+use crate::pg::shared::{self, FireKind, Said};
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, cluster, process};
+use crate::run::missed;
+use crate::store::due::{self, Due};
+use crate::store::identity::{self, Identity};
+use crate::store::{owners, queue};
+use crate::worker::SECOND;
+use crate::worker::desk::Desk;
+use crate::worker::retry::Retry;
+
+/// Stimuli that one step looks at, and instances with new bookmarks.
+const PAGE: usize = 200;
+/// How long one step is after the one before at least.
+const PAUSE: i64 = SECOND / 100;
+/// With so many waiting for an executor no more are looked at.
+const ENOUGH: usize = 200;
+/// What it takes to find out that somebody still holds a stimulus, in microseconds, when executors do nothing else.
+const TRY: i64 = 500;
+
+/// The owner whose session is to deliver a stimulus; `None`: the engine's own finds out.
+type Whose = Option<i32>;
+
+/// What is to be looked at.
+pub struct Items {
+    database: Oid,
+    fresh: BTreeMap<Uuid, Whose>,
+    /// What could not be delivered because somebody else held what it needs.
+    held: BTreeMap<Uuid, Whose>,
+    retry: Retry,
+    /// The last one of these that was tried again, and those whose try is not over.
+    tried_until: Uuid,
+    tried: BTreeSet<Uuid>,
+    /// What may not be delivered before some time, because a delivery failed.
+    later: BTreeMap<Uuid, i64>,
+    /// Instances with bookmarks that may have missed a stimulus.
+    instances: BTreeSet<Uuid>,
+    /// How far a sweep of the whole queue came.
+    sweep: Option<Uuid>,
+    /// Whether another one was wanted meanwhile.
+    sweep_again: bool,
+    not_before: i64,
+}
+
+impl Items {
+    /// Nothing is known yet.
+    pub fn new(database: Oid) -> Self {
+        Self {
+            database,
+            fresh: BTreeMap::new(),
+            held: BTreeMap::new(),
+            retry: Retry::new(),
+            tried_until: Uuid::nil(),
+            tried: BTreeSet::new(),
+            later: BTreeMap::new(),
+            instances: BTreeSet::new(),
+            sweep: None,
+            sweep_again: false,
+            not_before: i64::MIN,
+        }
+    }
+
+    /// Takes in what the board said.
+    pub fn note(&mut self, said: &[Said]) {
+        for said in said {
+            match *said {
+                Said::Item(id) => _ = self.fresh.entry(Uuid::from_bytes(id)).or_insert(None),
+                Said::Instance(id) => _ = self.instances.insert(Uuid::from_bytes(id)),
+            }
+        }
+    }
+
+    /// All of the queue is to be looked at. Whoever has not seen what is there names the bookmarks that they write.
+    pub fn sweep(&mut self) {
+        self.sweep_again |= self.sweep.is_some();
+        self.sweep.get_or_insert_default();
+        shared::raise(self.database, cluster::next_transaction());
+    }
+
+    /// Takes in what became of those that were handed out.
+    pub fn take_in(&mut self, desk: &mut Desk, now: i64) {
+        for (id, owner) in desk.take_handed() {
+            self.fresh.insert(id, Some(owner));
+        }
+        self.note_over(desk.take_done(), now);
+        let held = desk.take_held();
+        if !held.is_empty() {
+            held.iter().for_each(|(id, _)| _ = self.tried.remove(id));
+            self.held.extend(held);
+            self.retry.again(now, self.cost());
+            self.tell();
+        }
+    }
+
+    /// Takes in what needs no other try. What was held before has come free, and so may have others.
+    fn note_over(&mut self, over: impl IntoIterator<Item = Uuid>, now: i64) {
+        let count = over.into_iter().filter(|id| self.tried.remove(id)).count();
+        if count > 0 && !self.held.is_empty() {
+            self.retry.at = now;
+        }
+    }
+
+    fn cost(&self) -> i64 {
+        self.held.len().min(PAGE) as i64 * TRY
+    }
+
+    /// A transaction has ended that may have held something.
+    pub fn settle_soon(&mut self, now: i64) {
+        let cost = self.cost();
+        self.retry.soon(now, cost);
+    }
+
+    /// Whether nothing is left that only this process knows of.
+    pub fn is_quiet(&self) -> bool {
+        self.held.is_empty() && self.later.is_empty() && !self.has_fresh()
+    }
+
+    fn has_fresh(&self) -> bool {
+        !self.fresh.is_empty() || !self.instances.is_empty() || self.sweep.is_some()
+    }
+
+    /// When the next step is wanted.
+    pub fn wanted_at(&self, desk: &Desk) -> i64 {
+        let later = self.later.values().copied().min().unwrap_or(i64::MAX);
+        let at = if self.has_fresh() { i64::MIN } else { later.min(self.retry.at) };
+        // An executor that is done with some wakes us.
+        if at == i64::MAX || desk.waiting_items() >= ENOUGH { i64::MAX } else { at.max(self.not_before) }
+    }
+
+    /// One step, in a transaction. `false`: it is not for this database to deliver anything; a look says why.
+    pub fn step(&mut self, desk: &mut Desk) -> Result<bool, PgError> {
+        if process::extension().is_none() || identity::read() == Identity::Foreign {
+            return Ok(false);
+        }
+        let at = process::now();
+        self.not_before = at + PAUSE;
+        self.wake_up(at);
+        let now = Timestamp::from(clock::now());
+        self.find_missed(now)?;
+        let page = self.page();
+        let ids: Vec<Uuid> = page.keys().copied().collect();
+        let mut over: BTreeSet<Uuid> = self.tried.intersection(&ids.iter().copied().collect()).copied().collect();
+        for item in due::items(&ids) {
+            let wait = item.due.due_at.0.saturating_sub(now.0);
+            if wait > 0 {
+                self.later.insert(item.due.id, at.saturating_add(wait));
+            } else if desk.knows(item.due.id) {
+                // Whoever is on it may have begun too early to see what has ended since.
+                self.held.insert(item.due.id, None);
+                self.retry.again(at, self.cost());
+            } else if item.may_match {
+                over.remove(&item.due.id);
+                let whose = page.get(&item.due.id).copied().flatten().map(owners::by_id);
+                let due = match whose {
+                    Some(owner) => Due { runs_as: Some(owner), uses_sql: true, ..item.due },
+                    None => item.due,
+                };
+                desk.add(FireKind::Item, due);
+            }
+        }
+        self.note_over(over, at);
+        self.tell();
+        lower(self.database);
+        Ok(true)
+    }
+
+    /// What was to be tried again later, and is to be now.
+    fn wake_up(&mut self, at: i64) {
+        if self.retry.is_due(at) {
+            let mut page: Vec<Uuid> = self.held.range(self.tried_until..).map(|(id, _)| *id).take(PAGE).collect();
+            if page.len() < PAGE {
+                let rest = self.held.range(..self.tried_until).map(|(id, _)| *id);
+                page.extend(rest.take(PAGE - page.len()));
+            }
+            self.tried_until = page.last().copied().unwrap_or_default();
+            for id in page {
+                self.fresh.extend(self.held.remove_entry(&id));
+                self.tried.insert(id);
+            }
+            if !self.held.is_empty() {
+                self.retry.again(at, self.cost());
+            }
+        }
+        let ready = self.later.extract_if(.., |_, until| *until <= at);
+        self.fresh.extend(ready.map(|(id, _)| (id, None)));
+    }
+
+    /// Stimuli that new bookmarks have missed.
+    fn find_missed(&mut self, now: Timestamp) -> Result<(), PgError> {
+        if self.instances.is_empty() {
+            return Ok(());
+        }
+        let shapes = queue::shapes();
+        for _ in 0..PAGE {
+            let Some(instance) = self.instances.pop_first() else { break };
+            if shapes.is_empty() {
+                continue;
+            }
+            for id in missed::of_instance(instance, &shapes, now)? {
+                self.fresh.entry(id).or_insert(None);
+            }
+        }
+        Ok(())
+    }
+
+    /// What this step looks at: what was named, and where nothing was, the next ones of the queue.
+    fn page(&mut self) -> BTreeMap<Uuid, Whose> {
+        let mut page = BTreeMap::new();
+        while page.len() < PAGE
+            && let Some((id, whose)) = self.fresh.pop_first()
+        {
+            page.insert(id, whose);
+        }
+        if let Some(after) = self.sweep.filter(|_| page.is_empty()) {
+            let next = due::all_items(after, PAGE as i64);
+            self.sweep = next.last().copied();
+            if self.sweep.is_none() && std::mem::take(&mut self.sweep_again) {
+                self.sweep = Some(Uuid::nil());
+            }
+            page.extend(next.into_iter().map(|id| (id, None)));
+        }
+        page
+    }
+
+    /// While something is held, every transaction that wrote or used bookmarks wakes us when it ends.
+    fn tell(&self) {
+        if let Some(place) = shared::with(|board| board.place_of(self.database)) {
+            shared::set_held(place, !self.held.is_empty());
+        }
+    }
+}
+
+/// Once nobody is left who may have missed a stimulus, new bookmarks need not be named any more.
+fn lower(database: Oid) {
+    if let Some(horizon) = shared::horizon(database)
+        && cluster::have_ended(horizon)
+    {
+        shared::lower(database, horizon);
+    }
+}

@@ -18,8 +18,10 @@
  * but the engine writes these tables. wf_check() names every row that breaks a rule, and the tests run it after
  * each session.
  *
- * Everything here belongs to the extension's owner. Nobody else has rights on a table: functions check
- * rights, views show each role its own. Lock order: the instance's row first, see src/store.
+ * Everything here belongs to the extension's owner. Nobody else has rights on a table, and row-level security (see
+ * sql/exposure.sql) stops most of what a right that was given all the same would allow: functions check rights, views
+ * show each role its own. Each table has a primary key: without a replica identity a publication of all tables would
+ * refuse what changes or deletes its rows. Lock order: the instance's row first, see src/store.
  */
 
 CREATE SCHEMA workflow;
@@ -46,7 +48,8 @@ CREATE INDEX owners_name_idx ON workflow.owners (name);
 -- Which physical database the due times belong to; a copy of a database must not fire them twice.
 CREATE TABLE workflow.identity (
     system_identifier bigint NOT NULL,
-    database          oid    NOT NULL
+    database          oid    NOT NULL,
+    CONSTRAINT identity_pkey PRIMARY KEY (system_identifier, database)
 );
 
 COMMENT ON TABLE workflow.identity IS 'the cluster and database that fire the due times stored here; at most one row';

@@ -4,6 +4,9 @@
  * function in somebody's WHERE sees no row of others. Row-level security behind a view would show everybody
  * everything: it is checked as the view's owner. The filters are arrays, computed once a query: a subplan for each
  * row makes PostgreSQL expect so much work that it compiles the query first.
+ *
+ * PostgreSQL lets those who may write to a view of one table write to the table through it, with the rights of the
+ * view's owner. The join with one empty row, which costs nothing, makes such a view read-only.
  */
 
 CREATE FUNCTION workflow._role_of(role oid, system_identifier bigint, name text)
@@ -26,7 +29,7 @@ COMMENT ON FUNCTION workflow._run_status(text, text) IS 'status of a run in the 
 
 CREATE VIEW workflow.my_owners WITH (security_barrier) AS
 SELECT o.id
-FROM workflow.owners o
+FROM workflow.owners o CROSS JOIN (SELECT) read_only
 WHERE CASE WHEN workflow._role_of(o.role, o.system_identifier, o.name) IS NULL
            THEN (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
            ELSE pg_catalog.pg_has_role(workflow._role_of(o.role, o.system_identifier, o.name), 'USAGE') END;
@@ -35,7 +38,7 @@ COMMENT ON VIEW workflow.my_owners IS 'owners whose rights the current role has'
 
 CREATE VIEW workflow.my_definitions WITH (security_barrier) AS
 SELECT d.id, d.definition_id
-FROM workflow.definitions d
+FROM workflow.definitions d CROSS JOIN (SELECT) read_only
 WHERE d.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR d.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT g.definition_id FROM workflow.grants g
                           WHERE g.privilege OPERATOR(pg_catalog.=) 'read' AND g.role OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))))
@@ -45,7 +48,7 @@ COMMENT ON VIEW workflow.my_definitions IS 'definition versions that the current
 
 CREATE VIEW workflow.my_instances WITH (security_barrier) AS
 SELECT i.id
-FROM workflow.instances i
+FROM workflow.instances i CROSS JOIN (SELECT) read_only
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
@@ -123,7 +126,7 @@ COMMENT ON VIEW workflow.open_incidents IS 'what went wrong and has not been tak
 CREATE VIEW workflow.trigger_list WITH (security_barrier) AS
 SELECT t.id AS trigger_id, t.definition_id, t.version, t.activity_id, t.node_id, t.activity_type, t.name, t.hash, t.payload,
        t.next_fire_at
-FROM workflow.triggers t
+FROM workflow.triggers t CROSS JOIN (SELECT) read_only
 WHERE t.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.trigger_list IS 'what starts the published definitions';
@@ -379,10 +382,12 @@ CREATE FUNCTION wf_check()
 RETURNS TABLE (problem text, detail text)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT c.problem, c.detail FROM workflow._check() c;
+    SELECT c.problem, c.detail FROM workflow._check() c
+    UNION ALL
+    SELECT r.problem, r.detail FROM workflow._check_rights() r;
 END;
 
-COMMENT ON FUNCTION wf_check() IS 'consistency of everything stored; no row is well';
+COMMENT ON FUNCTION wf_check() IS 'consistency of everything stored, and rights on it that others should not have; no row is well';
 
 CREATE VIEW workflow.workers WITH (security_barrier) AS
 SELECT d.datname AS database, w.worker, w.pid, r.rolname AS role, w.state, w.fired, w.failed,
@@ -402,3 +407,23 @@ COMMENT ON VIEW workflow.workers IS 'what the workers do: of this database, and 
 COMMENT ON COLUMN workflow.workers.fired IS 'fires since the server started (scheduler), or by this process (executor)';
 COMMENT ON COLUMN workflow.workers.oldest_due IS 'since when something is due that nobody fires yet';
 COMMENT ON COLUMN workflow.workers.lateness_p99 IS 'how late fires began: 99 of 100 not later, to about a fifth';
+
+-- Not for PUBLIC: a role that may not know gets an error, not a zero that looks like health.
+CREATE VIEW workflow.health WITH (security_barrier) AS
+SELECT i.count AS open_incidents, i.latest AS latest_incident, l.count AS dead_letters, l.latest AS latest_dead_letter,
+       s.count AS failed_schedules, d.oldest AS oldest_due
+FROM (SELECT pg_catalog.count(*) AS count, pg_catalog.max(n.created_at) AS latest
+      FROM workflow.incidents n WHERE n.resolved_at IS NULL) i
+CROSS JOIN (SELECT pg_catalog.count(*) AS count, pg_catalog.max(q.dead_at) AS latest
+            FROM workflow.dead_letters q WHERE q.replayed_at IS NULL) l
+CROSS JOIN (SELECT pg_catalog.count(*) AS count
+            FROM workflow.triggers t LEFT JOIN workflow.instances r ON r.id OPERATOR(pg_catalog.=) t.last_instance_id
+            WHERE t.schedule IS NOT NULL AND (t.attempts OPERATOR(pg_catalog.>) 0 OR r.sub_status OPERATOR(pg_catalog.=) 'Faulted')) s
+CROSS JOIN (SELECT LEAST((SELECT pg_catalog.min(b.due_at) FROM workflow.bookmarks b),
+                         (SELECT pg_catalog.min(t.next_fire_at) FROM workflow.triggers t)) AS due) f
+CROSS JOIN LATERAL (SELECT CASE WHEN f.due OPERATOR(pg_catalog.<=) pg_catalog.now() THEN f.due END AS oldest) d;
+
+COMMENT ON VIEW workflow.health IS 'what waits for an administrator, counted over all owners; for pg_monitor';
+COMMENT ON COLUMN workflow.health.dead_letters IS 'those that nobody has replayed';
+COMMENT ON COLUMN workflow.health.failed_schedules IS 'schedules whose last run failed or whose last fire did';
+COMMENT ON COLUMN workflow.health.oldest_due IS 'since when something is due that nobody has fired; NULL if nothing is';

@@ -31,7 +31,8 @@ mod module {
 
     extension_sql_file!("../sql/schema.sql", name = "schema", bootstrap);
     extension_sql_file!("../sql/api.sql", name = "api", requires = ["schema"]);
-    extension_sql_file!("../sql/views.sql", name = "views", requires = ["api"]);
+    extension_sql_file!("../sql/exposure.sql", name = "exposure", requires = ["api"]);
+    extension_sql_file!("../sql/views.sql", name = "views", requires = ["exposure"]);
     extension_sql_file!("../sql/rights.sql", name = "rights", finalize);
 
     /// Called once per backend, or by the postmaster with `shared_preload_libraries`.

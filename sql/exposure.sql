@@ -1,0 +1,165 @@
+/*
+ * Who holds what on the objects of the extension: what the install script means to give, what there is, and what
+ * wf_check() has to say about it.
+ */
+
+-- The only place that says which rights others than the owner have. A name of * means every object of the kind.
+-- A function with the grantee NULL is for the owner, and wf_grant_usage leaves it out, as those of pg_monitor.
+CREATE FUNCTION workflow._intended_grants()
+RETURNS TABLE (kind text, name text, privilege text, grantee text)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+    VALUES ('schema', 'workflow', 'USAGE', 'public'),
+           ('type', '*', 'USAGE', 'public'),
+           -- Counts without contents.
+           ('relation', 'health', 'SELECT', 'pg_monitor'),
+           ('function', 'wf_check', 'EXECUTE', 'pg_monitor'),
+           ('function', '_check', 'EXECUTE', 'pg_monitor'),
+           ('function', '_check_rights', 'EXECUTE', 'pg_monitor')
+    UNION ALL
+    -- They filter by themselves.
+    SELECT 'relation', v.name, 'SELECT', 'public'
+    FROM unnest(ARRAY['definition_list', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_incidents',
+                      'trigger_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers']) AS v (name)
+    UNION ALL
+    -- They look at their argument, at what is built in, or at what the current role may see.
+    SELECT 'function', f.name, 'EXECUTE', 'public'
+    FROM unnest(ARRAY['_events', '_role_of', '_run_status', '_activities', '_activity_list', '_validate', '_cron_preview', '_worker_status',
+                      'instance_state', 'wf_validate', 'wf_activities', 'wf_cron_preview']) AS f (name)
+    UNION ALL
+    SELECT 'function', f.name, 'EXECUTE', NULL
+    FROM unnest(ARRAY['_intended_grants', '_objects', '_set_rights', 'wf_grant_usage', 'wf_revoke_usage', 'wf_worker_start',
+                      'wf_adopt_database']) AS f (name)
+$$;
+
+COMMENT ON FUNCTION workflow._intended_grants() IS 'every right that roles other than the owner have by the install script';
+
+-- As GRANT calls them, with what they give now and what they gave when a script of the extension last changed it.
+CREATE FUNCTION workflow._objects()
+RETURNS TABLE (id oid, kind text, name text, target text, part text, owner oid, held aclitem[], initial aclitem[])
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+    WITH member AS (
+        SELECT d.classid, d.objid
+        FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'workflow'
+        WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+    ), object AS (
+        SELECT 'relation' AS kind, c.relname::text AS name, m.classid, m.objid, 0 AS number,
+               format(CASE c.relkind WHEN 'S' THEN 'SEQUENCE %I.%I' ELSE 'TABLE %I.%I' END, n.nspname, c.relname) AS target, '' AS part,
+               c.relowner AS owner, coalesce(c.relacl, acldefault(CASE c.relkind WHEN 'S' THEN 's'::"char" ELSE 'r' END, c.relowner)) AS held
+        FROM member m JOIN pg_class c ON c.oid = m.objid JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE m.classid = 'pg_class'::regclass AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+        UNION ALL
+        SELECT 'column', a.attname::text, m.classid, m.objid, a.attnum, format('TABLE %I.%I', n.nspname, c.relname), format(' (%I)', a.attname),
+               c.relowner, a.attacl
+        FROM member m JOIN pg_class c ON c.oid = m.objid JOIN pg_namespace n ON n.oid = c.relnamespace
+             JOIN pg_attribute a ON a.attrelid = c.oid AND a.attacl IS NOT NULL
+        WHERE m.classid = 'pg_class'::regclass
+        UNION ALL
+        SELECT 'function', p.proname::text, m.classid, m.objid, 0, format('ROUTINE %s', p.oid::regprocedure), '', p.proowner,
+               coalesce(p.proacl, acldefault('f', p.proowner))
+        FROM member m JOIN pg_proc p ON p.oid = m.objid
+        WHERE m.classid = 'pg_proc'::regclass
+        UNION ALL
+        SELECT 'type', t.typname::text, m.classid, m.objid, 0, format('TYPE %s', t.oid::regtype), '', t.typowner,
+               coalesce(t.typacl, acldefault('T', t.typowner))
+        FROM member m JOIN pg_type t ON t.oid = m.objid
+        WHERE m.classid = 'pg_type'::regclass AND t.typcategory <> 'A'
+        UNION ALL
+        SELECT 'schema', n.nspname::text, m.classid, m.objid, 0, format('SCHEMA %I', n.nspname), '', n.nspowner,
+               coalesce(n.nspacl, acldefault('n', n.nspowner))
+        FROM member m JOIN pg_namespace n ON n.oid = m.objid
+        WHERE m.classid = 'pg_namespace'::regclass
+    )
+    SELECT o.objid, o.kind, o.name, o.target, o.part, o.owner, o.held, i.initprivs
+    FROM object o LEFT JOIN pg_init_privs i ON i.classoid = o.classid AND i.objoid = o.objid AND i.objsubid = o.number
+$$;
+
+COMMENT ON FUNCTION workflow._objects() IS 'objects of the extension with their privileges: held now, and initially';
+
+-- The install script and each upgrade script end with it. A right that a script left is to be found in pg_init_privs,
+-- and an object that is not there at all is new: so what default privileges (or an event trigger) gave is told from
+-- what was granted by hand later, which stays.
+CREATE PROCEDURE workflow._set_rights()
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    command text;
+BEGIN
+    -- The owner passes, and so do calls and views, which have his rights. Without a policy SELECT, COPY and the first
+    -- copy of a subscription would be silently empty for a role that may read everything.
+    FOR command IN
+        SELECT v.command
+        FROM workflow._objects() o JOIN pg_class c ON c.oid = o.id
+             CROSS JOIN LATERAL (VALUES
+                 (format('ALTER %s ENABLE ROW LEVEL SECURITY', o.target)),
+                 (format('CREATE POLICY readers ON %s FOR SELECT TO pg_read_all_data USING (true)', substr(o.target, 7)))) AS v (command)
+        WHERE o.kind = 'relation' AND c.relkind IN ('r', 'p') AND NOT c.relrowsecurity
+    LOOP
+        EXECUTE command;
+    END LOOP;
+    -- The first one notes a new object in pg_init_privs, whatever it has.
+    FOR command IN
+        SELECT format('REVOKE ALL ON %s FROM PUBLIC', o.target)
+        FROM workflow._objects() o
+        WHERE o.initial IS NULL AND o.kind <> 'column'
+        UNION ALL
+        SELECT format('REVOKE %s%s ON %s FROM %s CASCADE', h.privilege_type, o.part, o.target,
+                      CASE h.grantee WHEN 0 THEN 'PUBLIC' ELSE h.grantee::regrole::text END)
+        FROM workflow._objects() o CROSS JOIN LATERAL aclexplode(o.held) h
+        WHERE h.grantee <> o.owner
+          AND (o.initial IS NULL OR EXISTS (SELECT FROM aclexplode(o.initial) i
+                                            WHERE i.grantee = h.grantee AND i.privilege_type = h.privilege_type))
+          AND NOT EXISTS (SELECT FROM workflow._intended_grants() g
+                          WHERE g.kind = o.kind AND g.name IN (o.name, '*') AND g.privilege = h.privilege_type
+                            AND CASE g.grantee WHEN 'public' THEN 0 ELSE g.grantee::regrole::oid END = h.grantee)
+    LOOP
+        EXECUTE command;
+    END LOOP;
+    FOR command IN
+        SELECT format('GRANT %s ON %s TO %s', g.privilege, o.target, g.grantee)
+        FROM workflow._objects() o JOIN workflow._intended_grants() g ON g.kind = o.kind AND g.name IN (o.name, '*')
+        WHERE g.grantee IS NOT NULL
+          AND NOT EXISTS (SELECT FROM aclexplode(o.initial) i
+                          WHERE i.privilege_type = g.privilege
+                            AND i.grantee = CASE g.grantee WHEN 'public' THEN 0 ELSE g.grantee::regrole::oid END)
+    LOOP
+        EXECUTE command;
+    END LOOP;
+END
+$$;
+
+COMMENT ON PROCEDURE workflow._set_rights() IS 'row-level security on new tables, no rights but the intended ones on new objects';
+
+-- What row-level security does not stop, and what weakens it. Until PostgreSQL 18 the AFTER triggers of a referencing
+-- table run with the rights of whoever deletes the row that it refers to: those of the extension's owner.
+CREATE FUNCTION workflow._check_rights()
+RETURNS TABLE (problem text, detail text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT 'right that only the owner should have',
+           format('%s%s on %s: %s', h.privilege_type, o.part, o.target, CASE h.grantee WHEN 0 THEN 'PUBLIC' ELSE h.grantee::regrole::text END)
+    FROM workflow._objects() o CROSS JOIN LATERAL aclexplode(o.held) h LEFT JOIN pg_roles r ON r.oid = h.grantee
+    WHERE h.grantee <> o.owner AND r.rolsuper IS NOT TRUE
+      AND (o.kind IN ('relation', 'column') AND h.privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER')
+           OR o.kind IN ('relation', 'column') AND h.privilege_type = 'REFERENCES' AND current_setting('server_version_num')::integer < 180000
+           OR o.kind = 'schema' AND h.privilege_type = 'CREATE')
+    UNION ALL
+    SELECT 'role that may write to every table', r.rolname::text
+    FROM pg_roles r
+    WHERE pg_has_role(r.oid, 'pg_write_all_data', 'MEMBER') AND r.rolname <> 'pg_write_all_data' AND NOT r.rolsuper
+    UNION ALL
+    SELECT 'role that bypasses row-level security', r.rolname::text
+    FROM pg_roles r
+    WHERE r.rolbypassrls AND NOT r.rolsuper
+    UNION ALL
+    SELECT 'table without row-level security, or without its policy for readers', o.target
+    FROM workflow._objects() o JOIN pg_class c ON c.oid = o.id
+    WHERE o.kind = 'relation' AND c.relkind IN ('r', 'p')
+      AND NOT (c.relrowsecurity AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'readers'))
+    UNION ALL
+    SELECT 'policy that the extension did not make', format('%I on %s', p.polname, o.target)
+    FROM workflow._objects() o JOIN pg_policy p ON p.polrelid = o.id
+    WHERE o.kind = 'relation' AND (p.polname <> 'readers' OR p.polcmd <> 'r' OR p.polroles <> ARRAY['pg_read_all_data'::regrole::oid])
+$$;
+
+COMMENT ON FUNCTION workflow._check_rights() IS 'rights that others hold and should not, for wf_check';

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::error::{PgError, catch, log, unwind};
+use crate::pg::interrupt;
 
 mod board;
 
@@ -56,11 +57,12 @@ pub fn request() {
 }
 
 /// The struct, made if it is not there yet. Null: there is no room for it, which is possible only where the library is
-/// not preloaded; then there are no workers, and nobody to be told anything.
+/// not preloaded; then there are no workers, and nobody to be told anything. A cancel ends the wait for a process that
+/// is just making it; the next call tries again.
 fn shared() -> *mut Shared {
     if SHARED.get().is_null() && !HAS_FAILED.get() {
-        match catch(attach) {
-            Ok(shared) => SHARED.set(shared),
+        match catch(find) {
+            Ok(shared) => attach(shared),
             Err(error) => {
                 HAS_FAILED.set(true);
                 log(&format!("workflow has no shared memory, and so no workers: {}", error.message));
@@ -70,24 +72,31 @@ fn shared() -> *mut Shared {
     SHARED.get()
 }
 
-fn attach() -> *mut Shared {
-    // SAFETY: PostgreSQL makes the struct once, of memory that is zero until then. No lock is held: it may raise, and
-    // whoever finds the struct waits for whoever made it.
+fn find() -> *mut Shared {
+    // SAFETY: PostgreSQL makes the struct once, of memory that is zero until then. No lock is held: it may raise.
     unsafe {
         let mut found = false;
         let shared = pg_sys::ShmemInitStruct(c"workflow".as_ptr(), size_of::<Shared>(), &mut found).cast::<Shared>();
-        if found {
-            while !(*shared).is_ready.load(Ordering::Acquire) {
-                pg_sys::pg_usleep(100);
-            }
-        } else {
+        if !found {
             pg_sys::LWLockInitialize(&mut (*shared).lock, pg_sys::LWLockNewTrancheId());
             (*shared).board.initialise();
             (*shared).is_ready.store(true, Ordering::Release);
         }
-        pg_sys::LWLockRegisterTranche((*shared).lock.tranche.into(), c"workflow".as_ptr());
         shared
     }
+}
+
+/// Waits until the process that makes the struct has made it.
+fn attach(shared: *mut Shared) {
+    // SAFETY: a struct of PostgreSQL's shared memory, which is there as long as this process.
+    unsafe {
+        while !(*shared).is_ready.load(Ordering::Acquire) {
+            interrupt::check();
+            pg_sys::pg_usleep(100);
+        }
+        pg_sys::LWLockRegisterTranche((*shared).lock.tranche.into(), c"workflow".as_ptr());
+    }
+    SHARED.set(shared);
 }
 
 /// Looks at or changes the board, alone.

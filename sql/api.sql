@@ -83,20 +83,21 @@ RETURNS text LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_svg_definition';
 
 COMMENT ON FUNCTION wf_svg(text, integer) IS 'a definition as a picture';
 
-CREATE FUNCTION workflow._validate(definition jsonb)
+CREATE FUNCTION workflow._validate(definition jsonb, severity text)
 RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_validate_json';
 
-COMMENT ON FUNCTION workflow._validate(jsonb) IS 'problems of a definition as a JSON array, for wf_validate';
+COMMENT ON FUNCTION workflow._validate(jsonb, text) IS 'problems of a definition as a JSON array, for wf_validate';
 
-CREATE FUNCTION wf_validate(definition jsonb)
-RETURNS TABLE (path text, message text)
+CREATE FUNCTION wf_validate(definition jsonb, severity text DEFAULT 'error')
+RETURNS TABLE (path text, severity text, message text)
 LANGUAGE sql SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT problem.path, problem.message
-    FROM pg_catalog.jsonb_to_recordset(workflow._validate(definition)) AS problem (path text, message text);
+    SELECT problem.path, problem.severity, problem.message
+    FROM pg_catalog.jsonb_to_recordset(workflow._validate($1, $2)) AS problem (path text, severity text, message text);
 END;
 
-COMMENT ON FUNCTION wf_validate(jsonb) IS 'all problems of a definition at once, each with the path of its place';
+COMMENT ON FUNCTION wf_validate(jsonb, text) IS
+    'all problems of a definition that are at least so severe, each with the path of its place; no errors: it may be defined';
 
 CREATE FUNCTION wf_delete_definition(definition_id text, version integer DEFAULT NULL)
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_delete_definition';

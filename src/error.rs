@@ -9,6 +9,9 @@ use crate::pg::PgError;
 /// Problems that DETAIL lists before it says how many more there are.
 const MAX_PROBLEMS: usize = 20;
 
+/// Names that HINT suggests.
+const MAX_NAMES: usize = 3;
+
 /// An error that ends a burst.
 pub fn burst(error: Error, instance: Uuid) -> PgError {
     match error {
@@ -45,17 +48,39 @@ pub fn definition(problems: &[Problem]) -> PgError {
         () if has(ProblemKind::Invalid) => "22023",
         () => "0A000",
     };
-    let mut lines: Vec<String> = problems.iter().take(MAX_PROBLEMS).map(line).collect();
-    if problems.len() > MAX_PROBLEMS {
-        lines.push(format!("… and {} more.", problems.len() - MAX_PROBLEMS));
-    }
     let message = match problems.len() {
         1 => "workflow definition has a problem".to_owned(),
         n => format!("workflow definition has {n} problems"),
     };
     PgError::new(sqlstate, message)
-        .detail(lines.join("\n"))
-        .hint("wf_validate lists the problems of a definition as rows.")
+        .detail(lines(problems))
+        .hint(format!("{}wf_validate lists the problems of a definition as rows.", meant(problems)))
+}
+
+/// What is stored all the same, and is probably not meant.
+pub fn doubtful(problems: &[Problem]) -> PgError {
+    PgError::new("01000", "workflow definition may not do what is meant")
+        .detail(lines(problems))
+        .hint("wf_validate(…, 'warning') lists this as rows.")
+}
+
+/// The first names that were probably meant.
+fn meant(problems: &[Problem]) -> String {
+    let mut names: Vec<&str> = problems.iter().filter_map(|problem| problem.near.as_deref()).collect();
+    names.dedup();
+    names.truncate(MAX_NAMES);
+    match names.as_slice() {
+        [] => String::new(),
+        names => format!("Perhaps you meant \"{}\". ", names.join("\", \"")),
+    }
+}
+
+fn lines(problems: &[Problem]) -> String {
+    let mut lines: Vec<String> = problems.iter().take(MAX_PROBLEMS).map(line).collect();
+    if problems.len() > MAX_PROBLEMS {
+        lines.push(format!("… and {} more.", problems.len() - MAX_PROBLEMS));
+    }
+    lines.join("\n")
 }
 
 fn line(problem: &Problem) -> String {

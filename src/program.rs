@@ -12,7 +12,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Program;
 use workflow_engine::definition::{
-    self, ActivityTypes, Appearance, CustomType, Problem, ReadLimits, WorkflowReference,
+    self, ActivityTypes, Appearance, CustomType, Judged, Problem, ReadLimits, WorkflowReference,
 };
 
 use crate::pg::PgError;
@@ -103,10 +103,10 @@ fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) 
     Ok(compiled)
 }
 
-/// Limits of what is read; a document that just came in has the syntax of its scripts checked as well.
-fn limits(check_scripts: bool) -> ReadLimits {
+/// Limits of what is read; new content is judged as well.
+fn limits(is_new: bool) -> ReadLimits {
     let max_nesting = guc::limits().max_nesting as usize;
-    ReadLimits { max_nesting, max_size: guc::max_definition_size(), check_scripts }
+    ReadLimits { max_nesting, max_size: guc::max_definition_size(), is_new }
 }
 
 /// How the activities of a document look, in the order of its compiled form.
@@ -114,14 +114,14 @@ pub fn appearances(document: &Value) -> Vec<Appearance> {
     definition::appearances(document, &Registered, &limits(false))
 }
 
-/// Compiles a document that is not stored.
-pub fn compile(
-    document: &Value,
-    types: &dyn ActivityTypes,
-    allow_unknown: bool,
-    check_scripts: bool,
-) -> Result<Program, Vec<Problem>> {
-    definition::compile(document, types, &limits(check_scripts), allow_unknown)
+/// Compiles and judges new content.
+pub fn judge(document: &Value, types: &dyn ActivityTypes, allow_unknown: bool) -> Judged {
+    definition::judge(document, types, &limits(true), allow_unknown)
+}
+
+/// Compiles content that is stored, for a version with other links.
+pub fn compile(document: &Value, types: &dyn ActivityTypes) -> Result<Program, Vec<Problem>> {
+    definition::compile(document, types, &limits(false), true)
 }
 
 /// The activity types that are written in SQL.

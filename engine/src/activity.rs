@@ -144,6 +144,9 @@ pub struct InputDescriptor {
     pub default: Option<&'static str>,
     /// Whether Elsa's own publish refuses a definition without it.
     pub required: bool,
+    /// Whether the activity faults without it, or could not be meant without it: the short form must have it. In Elsa's
+    /// form its default is what the designer shows.
+    pub needed: bool,
     /// Whether it is evaluated before the activity runs (otherwise the activity asks for it).
     pub auto_evaluate: bool,
     /// Whether it is a script that the activity runs: constant text, or JavaScript written as an expression.

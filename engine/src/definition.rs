@@ -27,6 +27,7 @@ mod flow_mode;
 mod identity;
 mod json;
 mod link;
+mod mentions;
 mod options;
 mod outline;
 mod parts;
@@ -45,7 +46,7 @@ pub use expression::HostLanguage;
 pub use identity::{Identity, identity};
 pub use link::{Refusal, WorkflowReference, references, type_of};
 pub use options::updates_consumers;
-pub use problem::{Problem, ProblemKind};
+pub use problem::{Problem, ProblemKind, SqlText};
 
 use json::{Path, kind_of, text};
 use outline::Outline;
@@ -105,13 +106,14 @@ pub struct ReadLimits {
     pub max_nesting: usize,
     /// Bytes that the document may have with those of all the workflows that it uses.
     pub max_size: usize,
-    /// Whether the syntax of scripts is checked: wanted when a definition comes in, not each time it is loaded.
-    pub check_scripts: bool,
+    /// Whether the document is new content: its scripts and schemas are checked, and what would do nothing is refused.
+    /// What is stored is read as it was when it was accepted.
+    pub is_new: bool,
 }
 
 impl Default for ReadLimits {
     fn default() -> Self {
-        Self { max_nesting: 500, max_size: 16 * 1024 * 1024, check_scripts: false }
+        Self { max_nesting: 500, max_size: 16 * 1024 * 1024, is_new: false }
     }
 }
 
@@ -128,13 +130,33 @@ pub fn compile(
     limits: &ReadLimits,
     allow_unknown: bool,
 ) -> Result<Program, Vec<Problem>> {
-    let mut problems = Problems::checking_scripts(limits.check_scripts);
-    let program = read(document, types, limits, allow_unknown, &mut problems);
-    let problems = problems.into_list();
-    match program {
-        Some(program) if problems.is_empty() => Ok(program),
-        _ => Err(problems),
-    }
+    judge(document, types, limits, allow_unknown).program
+}
+
+/// What there is to say of a document.
+#[derive(Debug)]
+pub struct Judged {
+    /// The program, or all errors.
+    pub program: Result<Program, Vec<Problem>>,
+    /// What is probably not meant.
+    pub warnings: Vec<Problem>,
+    /// The SQL of new content, for the host to parse.
+    pub sql: Vec<SqlText>,
+    /// Its triggers, with the JSON pointers to them.
+    pub triggers: Vec<(NodeIx, String)>,
+}
+
+/// Compiles a definition, and says what may be wrong with it although it compiles.
+pub fn judge(document: &Value, types: &dyn ActivityTypes, limits: &ReadLimits, allow_unknown: bool) -> Judged {
+    let mut problems = Problems::of(limits.is_new);
+    let mut triggers = Vec::new();
+    let program = read(document, types, limits, allow_unknown, &mut triggers, &mut problems);
+    let (errors, warnings, sql) = problems.into_parts();
+    let program = match program {
+        Some(program) if errors.is_empty() => Ok(program),
+        _ => Err(errors),
+    };
+    Judged { program, warnings, sql, triggers }
 }
 
 /// Reads as far as it goes; the program counts only if there were no problems.
@@ -143,6 +165,7 @@ fn read(
     types: &dyn ActivityTypes,
     limits: &ReadLimits,
     allow_unknown: bool,
+    triggers: &mut Vec<(NodeIx, String)>,
     problems: &mut Problems,
 ) -> Option<Program> {
     let Value::Object(members) = document else {
@@ -165,6 +188,11 @@ fn read(
     let mut by_id = HashMap::with_capacity(nodes.len());
     for (ix, node) in (0u32..).zip(&nodes) {
         by_id.entry(node.id.clone()).or_insert(NodeIx(ix));
+    }
+    mentions::judge(&settings, &scopes, &outline, problems);
+    if limits.is_new {
+        let starts = (0u32..).zip(&nodes).filter(|(_, node)| node.can_start_workflow);
+        triggers.extend(starts.map(|(ix, _)| (NodeIx(ix), outline.pointer(ix as usize))));
     }
     let uses_sql = nodes.iter().any(|node| node.uses_sql);
     let mut program = Program {

@@ -16,6 +16,7 @@ use crate::program::{NodeIx, Program};
 pub mod codec;
 pub mod input;
 
+pub(crate) use input::GIVEN_BY_ENGINE;
 pub use input::Given;
 
 /// One run of a definition.

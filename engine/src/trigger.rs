@@ -61,6 +61,16 @@ pub fn index(program: &Program, host: &mut dyn Host, limits: &Limits) -> Result<
     Ok(triggers)
 }
 
+/// Evaluates one trigger, for its faults only.
+///
+/// # Errors
+/// Why it cannot be indexed.
+pub fn check(program: &Program, ix: NodeIx, host: &mut dyn Host, limits: &Limits) -> Result<(), Fault> {
+    let node = program.node(ix);
+    let (payloads, schedule) = indexed(program, ix, node, host, limits)?;
+    payloads.into_iter().try_for_each(|payload| trigger(ix, node, payload, schedule.clone()).map(drop))
+}
+
 fn indexed(program: &Program, ix: NodeIx, node: &Node, host: &mut dyn Host, limits: &Limits) -> Result<Indexed, Fault> {
     let mut instance = Instance::without_input(Uuid::nil(), program, 0);
     let mut work = Work { now: host.now(), ..Work::default() };

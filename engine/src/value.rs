@@ -24,7 +24,7 @@ pub use parse::parse_json;
 pub use text::{depth_ok, shorten, to_text};
 pub(crate) use text::{nul_in_string, too_deep};
 pub(crate) use time::{Moment, date_time, is_time_span};
-pub use type_name::parse_type_name;
+pub use type_name::{is_known_type, meant_type, parse_type_name};
 
 /// Deepest nesting that is read from JSON text or taken from a script: copying or dropping such
 /// a value takes less than the 512 kB of stack that PostgreSQL keeps beyond `max_stack_depth`.

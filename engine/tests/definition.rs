@@ -30,7 +30,7 @@ impl ActivityTypes for Registered {
 }
 
 fn try_compile(document: &Value) -> Result<Program, Vec<Problem>> {
-    compile(document, &Registered, &ReadLimits::default(), false)
+    compile(document, &Registered, &ReadLimits { is_new: true, ..ReadLimits::default() }, false)
 }
 
 #[track_caller]
@@ -263,6 +263,7 @@ fn all_problems_are_reported_with_their_places() {
         "/root/activities/0/statement: missing input \"statement\"",
         "/root/activities/2/text: expression type \"CSharp\" cannot run in the database",
         "/root/activities/3/text: variable \"Missing\" is not declared",
+        "/root/activities/3/txt: unknown member \"txt\" of activity type \"Elsa.WriteLine\"; known are text",
         "/root/activities/4/script: expression type \"CSharp\" cannot run in the database",
     ];
     for expected in expected {
@@ -272,20 +273,164 @@ fn all_problems_are_reported_with_their_places() {
 }
 
 #[test]
-fn slips_in_the_short_form_are_refused_and_other_members_are_not() {
+fn members_that_mean_nothing_are_refused_in_the_short_form() {
     assert_eq!(
         problems_of_root(json!({"type": "Event", "eventName": "A", "resutl": {"var": "X"}})),
         ["/root/resutl: unknown member \"resutl\" of activity type \"Elsa.Event\" (did you mean \"result\"?)"]
     );
     let found = problems_of_root(json!({"type": "WriteLine", "assignee": {"js": "1"}}));
-    assert_eq!(found, ["/root/assignee: unknown member \"assignee\" of activity type \"Elsa.WriteLine\""]);
+    assert_eq!(
+        found,
+        ["/root/assignee: unknown member \"assignee\" of activity type \"Elsa.WriteLine\"; known are text"]
+    );
     assert_eq!(
         problems(&json!({"name": "A", "input": [], "root": []})),
         ["/input: unknown member \"input\" of the definition (did you mean \"inputs\"?)"]
     );
-    program(&with_root(json!({"type": "WriteLine", "text": "x", "assignee": "bob", "$comment": 1, "_x": 2})));
+    program(&with_root(json!({"type": "WriteLine", "text": "x", "title": "T", "$comment": 1, "_x": 2})));
     let found = problems_of_root(json!({"type": "WritLine"}));
     assert_eq!(found, ["/root: unknown activity type \"WritLine\" (did you mean \"WriteLine\"?)"]);
+}
+
+/// Definitions that would be accepted and do nothing, or fault where they are reached; each with its one problem.
+fn idle() -> Vec<(Value, &'static str)> {
+    let root = with_root;
+    vec![
+        (root(json!({"type": "Parallel", "branches": []})), "/root/branches: unknown member \"branches\""),
+        (root(json!({"type": "Fork", "activities": []})), "/root/activities: unknown member \"activities\""),
+        (root(json!({"type": "While", "condition": true, "activities": []})), "/root/activities: unknown member"),
+        (root(json!({"type": "If", "condition": true, "do": []})), "/root/do: unknown member"),
+        (root(json!({"type": "If", "then": []})), "/root/condition: missing input \"condition\""),
+        (root(json!({"type": "Delay"})), "/root/timeSpan: missing input \"timeSpan\""),
+        (root(json!({"type": "Timer", "canStartWorkflow": true})), "/root/interval: missing input"),
+        (
+            root(json!({"type": "Event", "name": "Paid"})),
+            "/root/eventName: missing input \"eventName\" of activity type \"Elsa.Event\" (\"name\"",
+        ),
+        (root(json!({"type": "RunTask", "name": "approve"})), "/root/taskName: missing input"),
+        (root(json!({"type": "RunTask", "taskName": " "})), "/root/taskName: \"taskName\" must not be empty"),
+        (
+            root(json!({"type": "RunTask", "taskName": "a", "timeout": "5s"})),
+            "/root/timeout: unknown member \"timeout\"",
+        ),
+        (root(json!({"type": "RunTask", "taskName": "a", "retryPolicy": {}})), "/root/retryPolicy: unknown member"),
+        (
+            root(json!({"type": "Switch", "cases": [{"label": "a", "condition": true, "then": []}]})),
+            "/root/cases/0/then: unknown member",
+        ),
+        (
+            root(json!({"type": "ForEach", "items": [1], "body": {"type": "WriteLine", "text": {"var": "Nope"}}})),
+            "/root/body/text: variable \"Nope\" is not declared, and no activity sets it",
+        ),
+        (
+            root(json!({"type": "WriteLine", "text": {"js": "getVariable('Nope')"}})),
+            "/root/text/js: variable \"Nope\" is not declared",
+        ),
+        (
+            json!({"name": "A", "options": {"retries": 3}, "root": []}),
+            "/options/retries: unknown member \"retries\" of the options",
+        ),
+        (json!({"name": "A", "steps": [], "root": []}), "/steps: unknown member \"steps\" of the definition"),
+        (json!({"name": "A", "outcomes": ["x"], "steps": [], "root": []}), "/steps: unknown member"),
+        (
+            json!({"name": "A", "inputs": [{"name": "n", "type": "bigint"}], "root": []}),
+            "/inputs/0/type: unknown type \"bigint\" (did you mean \"Int64\"?)",
+        ),
+        (
+            json!({"name": "A", "inputs": [{"name": "n", "displayName": "N", "min": 3}], "root": []}),
+            "/inputs/0/min: unknown member",
+        ),
+        (
+            json!({"name": "A", "outputs": [{"name": "n", "type": "Strin"}], "root": []}),
+            "/outputs/0/type: unknown type \"Strin\" (did you mean \"String\"?)",
+        ),
+        (
+            json!({"name": "A", "variables": [{"name": "n", "type": "text"}], "root": []}),
+            "/variables/0/type: unknown type \"text\" (did you mean \"String\"?)",
+        ),
+        (
+            json!({"name": "A", "variables": [{"name": "n", "initial": 1}], "root": []}),
+            "/variables/0/initial: unknown member",
+        ),
+        (
+            json!({"name": "A", "inputs": [{"name": "amount"}], "root": {"type": "WriteLine", "text": {"input": "amuont"}}}),
+            "/root/text: input \"amuont\" is not declared (did you mean \"amount\"?)",
+        ),
+        (
+            json!({"name": "A", "inputs": [{"name": "amount"}], "root": {"type": "WriteLine", "text": {"js": "getInput('sum')"}}}),
+            "/root/text/js: input \"sum\" is not declared",
+        ),
+        (
+            json!({"name": "A", "inputs": [{"name": "amount"}], "root": {"type": "WriteLine", "text": {"js": "getAmuont()"}}}),
+            "/root/text/js: getAmuont() does not exist: no variable or input \"Amuont\" is declared (did you mean \"getAmount()\"?)",
+        ),
+    ]
+}
+
+#[test]
+fn what_would_do_nothing_is_refused_where_it_is_new() {
+    for (document, expected) in idle() {
+        let found = problems(&document);
+        assert!(found.len() == 1 && found[0].starts_with(expected), "{expected}\n{found:#?}");
+        let stored = compile(&document, &Registered, &ReadLimits::default(), false);
+        let named = document.pointer("/root/body").is_none();
+        assert!(stored.is_ok() || !named, "what is stored is read as it was: {document}\n{stored:#?}");
+    }
+}
+
+#[test]
+fn what_would_do_nothing_is_left_alone_in_elsas_form() {
+    let marks = [
+        json!({"version": 1}),
+        json!({"nodeId": "Workflow1:r"}),
+        json!({"metadata": {}}),
+        json!({"customProperties": {"retry": {}}}),
+    ];
+    for (document, _) in idle() {
+        for mark in &marks {
+            let mut document = document.clone();
+            if let (Value::Object(root), Value::Object(mark)) = (&mut document["root"], mark) {
+                root.extend(mark.clone());
+                assert!(try_compile(&document).is_ok(), "{document}\n{:#?}", try_compile(&document));
+            }
+        }
+    }
+    let wrapped = json!({"type": "Elsa.RunTask", "taskName": {"typeName": "String", "expression": {"type": "Literal", "value": "a"}}, "assignee": "b"});
+    assert!(try_compile(&with_root(wrapped)).is_ok());
+    let tools = json!({"name": "A", "toolVersion": "3.8", "futureMember": 1, "inputs": [{"name": "n", "type": "Order"}], "root": {"type": "Elsa.Delay", "future": 1}});
+    assert!(try_compile(&tools).is_ok());
+}
+
+#[test]
+fn what_a_script_may_set_is_no_mistake() {
+    for script in ["setVariable('Late', 1)", "setLate(1)", "variables.Late = 1", "setVariable(getInput('name'), 1)"] {
+        let document = with_root(json!([
+            {"type": "RunJavaScript", "script": script},
+            {"type": "WriteLine", "text": {"js": "getVariable('Late')"}},
+            {"type": "WriteLine", "text": {"js": "getLate()"}}]));
+        program(&document);
+    }
+    for script in [
+        "getCurrentValue() + getVariable('CurrentIndex')",
+        "getLastResult()",
+        "getResultFromW()",
+        "function getOwn() {} getOwn()",
+    ] {
+        program(&json!({"name": "A", "inputs": [{"name": "n"}], "variables": {"my var": 1}, "root":
+            {"type": "ForEach", "items": [1], "body": [{"type": "WriteLine", "text": {"js": script}}, {"type": "WriteLine", "text": {"js": "getMyVar() + getN() + getInput('ScheduledAt')"}}]}}));
+    }
+    let judged = workflow_engine::definition::judge(
+        &with_root(
+            json!([{"type": "WriteLine", "text": {"js": "getNope()"}}, {"type": "Sql", "statement": "SELECT {{Input.x}}"}]),
+        ),
+        &Registered,
+        &ReadLimits { is_new: true, ..ReadLimits::default() },
+        false,
+    );
+    assert!(judged.program.is_ok());
+    assert_eq!(judged.warnings.len(), 1, "any input may be given: {:#?}", judged.warnings);
+    assert_eq!(judged.warnings[0].path, "/root/0/text/js");
+    assert_eq!((judged.sql[0].path.as_str(), judged.sql[0].text.as_str()), ("/root/1/statement", "SELECT $1"));
 }
 
 #[test]
@@ -587,7 +732,8 @@ fn every_example_of_the_catalogue_is_a_definition() {
     for activity in workflow_engine::activity::catalogue::ACTIVITIES {
         let descriptor = activity.descriptor();
         let example: Value = serde_json::from_str(descriptor.example).expect("valid JSON");
-        let names = ["Total", "Rows", "Payment", "Result", "Decision", "Answer", "Item", "Name", "Stock", "Invoice"];
+        let names =
+            ["Total", "Rows", "Payment", "Result", "Decision", "Answer", "Item", "Name", "Stock", "Invoice", "Tries"];
         let variables: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();
         round_trip(&json!({"definitionId": "d", "variables": variables, "root": [example]}));
     }
@@ -619,10 +765,10 @@ fn a_script_is_constant_text_and_text_when_it_is_exported() {
         assert_eq!(found, ["/root/script: a script must be constant text"]);
     }
     let broken = with_root(json!({"type": "RunJavaScript", "script": "setOutcome("}));
-    let limits = ReadLimits { check_scripts: true, ..ReadLimits::default() };
-    let found = compile(&broken, &Registered, &limits, false).expect_err("a problem");
+    let found = try_compile(&broken).expect_err("a problem");
     assert_eq!(found[0].path, "/root/script");
-    assert!(try_compile(&broken).is_ok(), "what is stored already is not parsed again");
+    let stored = compile(&broken, &Registered, &ReadLimits::default(), false);
+    assert!(stored.is_ok(), "what is stored already is not parsed again");
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod support;
 
 use support::World;
 
-const LIMITS: ReadLimits = ReadLimits { max_nesting: 500, max_size: 16 << 20, check_scripts: true };
+const LIMITS: ReadLimits = ReadLimits { max_nesting: 500, max_size: 16 << 20, is_new: true };
 
 fn exported(document: &Value) -> Value {
     export(document, "d", 7, true, false, &())

@@ -26,8 +26,8 @@ pub fn limits() -> Limits {
 }
 
 /// Compiles a document as a definition that comes in. `None`: it is refused, with at least one reason.
-pub fn program(document: &Value, check_scripts: bool) -> Option<Program> {
-    let limits = ReadLimits { check_scripts, ..ReadLimits::default() };
+pub fn program(document: &Value, is_new: bool) -> Option<Program> {
+    let limits = ReadLimits { is_new, ..ReadLimits::default() };
     match compile(document, &Library::default(), &limits, false) {
         Ok(program) => Some(program),
         Err(problems) => {

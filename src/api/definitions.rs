@@ -1,12 +1,11 @@
 //! `wf_define` and what else is done to definitions.
 
 use serde_json::{Value, json};
-use workflow_engine::definition;
+use workflow_engine::definition::{self, ProblemKind};
 
 use crate::access::{self, Privilege};
 use crate::pg::{Call, PgError, Returned, role};
-use crate::program::{self, Pinned};
-use crate::run::link::Linker;
+use crate::program::Pinned;
 use crate::run::{Session, publish};
 use crate::sql_functions;
 use crate::store::definitions::{self, WholeDefinition};
@@ -54,14 +53,24 @@ fn export(call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::Json(exported))
 }
 
-/// The problems of a document as an array of `{path, message}`.
+/// The problems of a document that are at least so severe, as an array of `{path, severity, message}`.
 fn validate(call: &Call) -> Result<Returned, PgError> {
     let document: Value = call.required(0, "definition")?;
-    let owner = definition::identity(&document).ok().and_then(|identity| definitions::latest(&identity.definition_id));
-    let linker = Linker::new(owner.map(|latest| latest.owner));
-    let problems = program::compile(&document, &linker, false, true).err().unwrap_or_default();
-    linker.into_links()?;
-    let rows = problems.iter().map(|problem| json!({ "path": problem.path, "message": problem.message }));
+    let severity: String = call.required(1, "severity")?;
+    let warnings = match severity.as_str() {
+        "error" => false,
+        "warning" => true,
+        other => {
+            return Err(PgError::new("22023", format!("unrecognized severity \"{other}\""))
+                .hint("The severities are error and warning."));
+        }
+    };
+    let problems = publish::judge::problems(&Session::begin(), &document)?;
+    let rows = problems.iter().filter_map(|problem| {
+        let severity = if problem.kind == ProblemKind::Warning { "warning" } else { "error" };
+        let wanted = warnings || severity == "error";
+        wanted.then(|| json!({ "path": problem.path, "severity": severity, "message": problem.message }))
+    });
     Ok(Returned::Json(Value::Array(rows.collect())))
 }
 

@@ -20,14 +20,22 @@ pub struct Statement {
 
 /// The statements of a command; a syntax error is PostgreSQL's own.
 pub fn statements(command: &str) -> Result<Vec<Statement>, PgError> {
+    parsed(command).map_err(|error| PgError { message: format!("command has a problem: {}", error.message), ..error })
+}
+
+/// How many statements a text has; a syntax error is PostgreSQL's own.
+pub fn count(text: &str) -> Result<usize, PgError> {
+    parsed(text).map(|statements| statements.len())
+}
+
+fn parsed(command: &str) -> Result<Vec<Statement>, PgError> {
     let text = CString::new(command).map_err(|_| PgError::new("22021", "SQL text contains a NUL character"))?;
     // SAFETY: the parser makes a list of RawStmt nodes in the current memory context; it locks and looks up nothing,
     // so that its error needs no rollback to be caught and go on as the error of this call.
-    let parsed = catch(|| unsafe {
+    catch(|| unsafe {
         let list = pg_sys::raw_parser(text.as_ptr(), pg_sys::RawParseMode::RAW_PARSE_DEFAULT);
         elements(list).map(|node| statement(command, &*node.cast::<pg_sys::RawStmt>())).collect()
-    });
-    parsed.map_err(|error| PgError { message: format!("command has a problem: {}", error.message), ..error })
+    })
 }
 
 /// The pointers of a list; none of an empty one.

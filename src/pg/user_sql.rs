@@ -210,6 +210,11 @@ fn statement_plan(statement: &str, parameters: usize) -> pg_sys::SPIPlanPtr {
     plan
 }
 
+/// The query that gives the value of a SQL expression.
+pub fn query_of(text: &str) -> String {
+    if is_query(text) { text.to_owned() } else { format!("SELECT {text}\n") }
+}
+
 fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
     let key = (text.to_owned(), search_path());
     let known = EXPRESSIONS.with_borrow(|plans| {
@@ -221,8 +226,7 @@ fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
     if let Some(known) = known {
         return known;
     }
-    let statement = if is_query(text) { text.to_owned() } else { format!("SELECT {text}\n") };
-    let statement = c_text(&statement);
+    let statement = c_text(&query_of(text));
     let names = Box::into_raw(Box::<Names>::default());
     // SAFETY: the hook's argument lives as long as the plan; see `forget_when_full`.
     let plan = unsafe { pg_sys::SPI_prepare_params(statement.as_ptr(), Some(set_up_parser), names.cast(), 0) };

@@ -10,7 +10,7 @@ use crate::access;
 use crate::host::SpiHost;
 use crate::pg::error::notice;
 use crate::pg::{PgError, role};
-use crate::program::{self, Compiled, Pinned, Registered};
+use crate::program::{self, Compiled, Registered};
 use crate::run::link::Linker;
 use crate::run::scheduled::COMMANDS;
 use crate::run::{Session, timing};
@@ -20,6 +20,7 @@ use crate::store::{owners, schedules, triggers};
 use crate::{error, guc};
 
 mod consumers;
+pub mod judge;
 mod routes;
 mod timed;
 
@@ -42,12 +43,8 @@ pub fn define(
     publish: bool,
     allow_unknown: bool,
 ) -> Result<(String, i32), PgError> {
-    refuse_large(document)?;
     let identity = definition::identity(document).map_err(|problem| error::definition(&[problem]))?;
-    if identity.definition_id == COMMANDS {
-        return Err(PgError::new("42710", format!("workflow definition \"{COMMANDS}\" is built in"))
-            .detail("It runs the commands of schedules, with the rights of their owners."));
-    }
+    refuse_reserved(&identity.definition_id)?;
     let uses = !definition::references(document, &Registered).is_empty();
     if uses || (publish && definition::updates_consumers(document)) {
         links::lock();
@@ -58,8 +55,6 @@ pub fn define(
         access::require_owner(latest)?;
         let WholeDefinition { links, document: stored, .. } = definitions::whole(latest.id)?;
         if definition::same_content(&stored, document) && !finds_more(document, latest, &links) {
-            // What it uses is settled; what was unknown then may be refused now.
-            compile(document, &Pinned::to(&links)?, allow_unknown)?;
             if publish && !latest.is_published {
                 publish_version(session, latest)?;
             }
@@ -71,15 +66,18 @@ pub fn define(
         Some(_) => return Err(access::not_owner(&identity.definition_id)),
         None => None,
     };
+    refuse_large(document)?;
     let linker = Linker::new(owner.clone());
-    let compiled = compile(document, &linker, allow_unknown);
+    let judged = program::judge(document, &linker, allow_unknown);
     let links = linker.into_links()?;
-    let new = New { program: &compiled?, links: &links, document, identity: &identity };
+    let program = judged.program.as_ref().map_err(|problems| error::definition(problems))?;
+    let new = New { program, links: &links, document, identity: &identity };
     let owner = owner.map_or_else(owners::current_id, |owner| owner.id);
     let row = add(session, &new, owner)?;
     if publish {
         publish_version(session, &row)?;
     }
+    judge::warn(&judged);
     warn_without_login(&row);
     Ok((identity.definition_id, row.version))
 }
@@ -92,10 +90,6 @@ fn finds_more(document: &Value, latest: &DefinitionRow, links: &[Link]) -> bool 
     found
         .filter(|(_, reference)| !settled(reference))
         .any(|(_, reference)| matches!(linker.workflow(&reference), Ok(Some(_))))
-}
-
-fn compile(document: &Value, types: &dyn ActivityTypes, allow_unknown: bool) -> Result<Program, PgError> {
-    program::compile(document, types, allow_unknown, true).map_err(|problems| error::definition(&problems))
 }
 
 /// A version that is to be stored.
@@ -151,6 +145,14 @@ fn warn_without_login(row: &DefinitionRow) {
                 .hint("ALTER ROLE … LOGIN lets workers open sessions of the role."),
         );
     }
+}
+
+fn refuse_reserved(definition_id: &str) -> Result<(), PgError> {
+    if definition_id != COMMANDS {
+        return Ok(());
+    }
+    Err(PgError::new("42710", format!("workflow definition \"{COMMANDS}\" is built in"))
+        .detail("It runs the commands of schedules, with the rights of their owners."))
 }
 
 fn refuse_large(document: &Value) -> Result<(), PgError> {

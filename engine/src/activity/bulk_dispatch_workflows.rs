@@ -34,7 +34,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
             "items",
             "Object",
             "The items: a list, or one item. Members of an object become members of the child's input.",
-        ),
+        )
+        .needed(),
         InputDescriptor::new("defaultItemInputKey", "String", "Input that an item becomes which is no object.")
             .default("\"Item\""),
         InputDescriptor::new(

@@ -127,6 +127,7 @@ impl InputDescriptor {
             type_name,
             default: None,
             required: false,
+            needed: false,
             auto_evaluate: true,
             script: false,
             bare: false,
@@ -148,6 +149,13 @@ impl InputDescriptor {
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;
+        self
+    }
+
+    /// Makes a definition in the short form without it unacceptable.
+    #[must_use]
+    pub const fn needed(mut self) -> Self {
+        self.needed = true;
         self
     }
 

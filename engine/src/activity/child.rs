@@ -11,7 +11,7 @@ use crate::fault::Fault;
 
 /// Input 0 of all of them.
 pub(super) const DEFINITION: InputDescriptor =
-    InputDescriptor::new("workflowDefinitionId", "String", "Definition to start, in its published version.");
+    InputDescriptor::new("workflowDefinitionId", "String", "Definition to start, in its published version.").needed();
 /// Input 1 of those that start one child.
 pub(super) const CORRELATION: InputDescriptor =
     InputDescriptor::new("correlationId", "String", "Correlation id of the child.");

@@ -17,7 +17,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Starts the workflow whenever a cron expression says so (canStartWorkflow), or waits for its next time.",
     inputs: &timing::inputs(
         InputDescriptor::new("cronExpression", "String", "Five fields, or six with seconds first: 0 3 * * MON-FRI.")
-            .checked(check_cron),
+            .checked(check_cron)
+            .needed(),
     ),
     trigger: true,
     example: r#"{"type": "Cron", "cronExpression": "0 3 * * MON-FRI", "timeZone": "Europe/Berlin", "canStartWorkflow": true}"#,

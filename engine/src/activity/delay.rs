@@ -15,7 +15,10 @@ static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Delay",
     description: "Waits for a span of time: 00:05:00, 1 day 2 hours or P1DT2H. One that is not positive does not wait.",
     inputs: &[
-        InputDescriptor::new("timeSpan", "TimeSpan", "How long.").default("\"00:01:00\"").checked(check_interval),
+        InputDescriptor::new("timeSpan", "TimeSpan", "How long.")
+            .default("\"00:01:00\"")
+            .checked(check_interval)
+            .needed(),
         TIME_ZONE,
     ],
     example: r#"{"type": "Delay", "timeSpan": "3 days"}"#,

@@ -14,7 +14,7 @@ pub struct Event;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Event",
     description: "Waits until the event of this name is published, or starts the workflow when it is (canStartWorkflow).",
-    inputs: &[InputDescriptor::new("eventName", "String", "Name of the event.")],
+    inputs: &[InputDescriptor::new("eventName", "String", "Name of the event.").needed()],
     outputs: &[OutputDescriptor::new("result", "Object", "What came with the event.")],
     trigger: true,
     example: r#"{"type": "Event", "eventName": "OrderPaid", "result": {"var": "Payment"}}"#,

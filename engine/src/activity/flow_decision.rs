@@ -11,7 +11,7 @@ pub struct FlowDecision;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowDecision",
     description: "Evaluates a condition and leaves a flowchart's node with the outcome True or False.",
-    inputs: &[InputDescriptor::new("condition", "Boolean", "The condition.").default("false")],
+    inputs: &[InputDescriptor::new("condition", "Boolean", "The condition.").default("false").needed()],
     outcomes: &["True", "False"],
     example: r#"{"type": "FlowDecision", "condition": {"js": "getInput('days') > 5"}}"#,
     ..Descriptor::BASE

@@ -16,7 +16,7 @@ pub struct ForEach;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.ForEach",
     description: "Runs the body for each item. The body sees the item as the variable CurrentValue and its number, from 0, as CurrentIndex. Break leaves it.",
-    inputs: &[InputDescriptor::new("items", "ICollection<Object>", "The items.").default("[]").on_demand()],
+    inputs: &[InputDescriptor::new("items", "ICollection<Object>", "The items.").default("[]").on_demand().needed()],
     outputs: &[OutputDescriptor::new("currentValue", "Object", "The item of this round.")],
     ports: &["body"],
     example: r#"{"type": "ForEach", "items": ["a", "b"], "body": {"type": "WriteLine", "text": {"var": "CurrentValue"}}}"#,

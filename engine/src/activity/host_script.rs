@@ -8,7 +8,7 @@ use crate::fault::Fault;
 /// The inputs of both.
 pub(super) const fn inputs(language: HostLanguage) -> [InputDescriptor; 2] {
     [
-        InputDescriptor::new("script", "String", "The script, as text.").code(language),
+        InputDescriptor::new("script", "String", "The script, as text.").code(language).needed(),
         InputDescriptor::new("possibleOutcomes", "ICollection<String>", "Outcomes that the designer shows.")
             .default("[]"),
     ]

@@ -46,7 +46,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Waits for an HTTP request with this path and method, or starts the workflow when one comes (canStartWorkflow). Requests come through wf_http_request.",
     inputs: &[
         InputDescriptor::new("path", "String", "Route template, such as orders/{id:int} or files/{*path}.")
-            .checked(check_path),
+            .checked(check_path)
+            .needed(),
         InputDescriptor::new("supportedMethods", "String[]", "Methods.").default("[\"GET\"]").checked(check_methods),
         InputDescriptor::new(
             "authorize",

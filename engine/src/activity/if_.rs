@@ -13,7 +13,7 @@ pub struct If;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.If",
     description: "Evaluates a condition and runs the branch \"then\" or \"else\"; a branch that is missing is skipped.",
-    inputs: &[InputDescriptor::new("condition", "Boolean", "The condition.").default("false")],
+    inputs: &[InputDescriptor::new("condition", "Boolean", "The condition.").default("false").needed()],
     outputs: &[OutputDescriptor::new("result", "Boolean", "What the condition was.")],
     ports: &["then", "else"],
     example: r#"{"type": "If", "condition": {"js": "getInput('days') > 5"}, "then": {"type": "RunTask", "taskName": "approve"}, "else": {"type": "WriteLine", "text": "approved"}}"#,

@@ -19,7 +19,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.ParallelForEach",
     description: "Runs the body for each item, side by side. Each body sees its item as the variable CurrentValue and its number, from 0, as CurrentIndex. What is no list is a single item.",
     inputs: &[
-        InputDescriptor::new("items", "Object", "The items, or a single one.").default("[]").on_demand(),
+        InputDescriptor::new("items", "Object", "The items, or a single one.").default("[]").on_demand().needed(),
         InputDescriptor::new(
             "degreeOfParallelism",
             "Int32",

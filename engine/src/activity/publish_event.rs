@@ -15,7 +15,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.PublishEvent",
     description: "Publishes an event after this burst: workflows that wait for it go on, and workflows that it triggers start.",
     inputs: &[
-        InputDescriptor::new("eventName", "String", "Name of the event."),
+        InputDescriptor::new("eventName", "String", "Name of the event.").needed(),
         InputDescriptor::new(
             "correlationId",
             "String",

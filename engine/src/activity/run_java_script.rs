@@ -15,7 +15,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.RunJavaScript",
     description: "Runs a script. setOutcome('x') or setOutcomes(['x', 'y']) in it say with which outcomes the activity completes; otherwise it is Done.",
     inputs: &[
-        InputDescriptor::new("script", "String", "The script.").script(),
+        InputDescriptor::new("script", "String", "The script.").script().needed(),
         InputDescriptor::new("possibleOutcomes", "ICollection<String>", "The outcomes that a designer offers.")
             .on_demand(),
     ],

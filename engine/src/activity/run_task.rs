@@ -17,7 +17,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.RunTask",
     description: "Opens a task for an application or a person and waits until it is completed.",
     inputs: &[
-        InputDescriptor::new("taskName", "String", "Name of the task."),
+        InputDescriptor::new("taskName", "String", "Name of the task.").needed(),
         InputDescriptor::new("payload", "Object", "What the task's performer needs to know."),
     ],
     outputs: &[

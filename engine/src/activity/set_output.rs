@@ -12,7 +12,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SetOutput",
     description: "Sets an output of the workflow, converted to the type that the workflow declares for it. Inside a composite that declares the output, it is that one's.",
     inputs: &[
-        InputDescriptor::new("outputName", "String", "Name of the output."),
+        InputDescriptor::new("outputName", "String", "Name of the output.").needed(),
         InputDescriptor::new("outputValue", "Object", "The value."),
     ],
     example: r#"{"type": "SetOutput", "outputName": "Decision", "outputValue": "approved"}"#,

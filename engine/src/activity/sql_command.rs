@@ -17,7 +17,10 @@ static DESCRIPTOR: Descriptor = Descriptor {
     inputs: &[
         database::CLIENT,
         database::CONNECTION,
-        InputDescriptor::new("command", "String", "One SQL statement.").statement().checked(database::is_statement),
+        InputDescriptor::new("command", "String", "One SQL statement.")
+            .statement()
+            .checked(database::is_statement)
+            .needed(),
     ],
     outputs: &[OutputDescriptor::new("result", "Int64", "Number of rows affected.")],
     uses_sql: true,

@@ -17,7 +17,10 @@ static DESCRIPTOR: Descriptor = Descriptor {
     inputs: &[
         database::CLIENT,
         database::CONNECTION,
-        InputDescriptor::new("query", "String", "One SQL statement.").statement().checked(database::is_statement),
+        InputDescriptor::new("query", "String", "One SQL statement.")
+            .statement()
+            .checked(database::is_statement)
+            .needed(),
     ],
     outputs: &[OutputDescriptor::new("results", "ICollection<Object>", "The rows, each an object.")],
     uses_sql: true,

@@ -15,7 +15,10 @@ static DESCRIPTOR: Descriptor = Descriptor {
     inputs: &[
         database::CLIENT,
         database::CONNECTION,
-        InputDescriptor::new("command", "String", "One SQL statement.").statement().checked(database::is_statement),
+        InputDescriptor::new("command", "String", "One SQL statement.")
+            .statement()
+            .checked(database::is_statement)
+            .needed(),
     ],
     outputs: &[OutputDescriptor::new("result", "Object", "The value.")],
     uses_sql: true,

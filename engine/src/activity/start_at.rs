@@ -18,11 +18,9 @@ pub struct StartAt;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.StartAt",
     description: "Waits until an instant, or starts the workflow then (canStartWorkflow). One in the past does not wait.",
-    inputs: &timing::inputs(InputDescriptor::new(
-        "dateTime",
-        "DateTime",
-        "When. Without an offset it is meant in the time zone.",
-    )),
+    inputs: &timing::inputs(
+        InputDescriptor::new("dateTime", "DateTime", "When. Without an offset it is meant in the time zone.").needed(),
+    ),
     trigger: true,
     example: r#"{"type": "StartAt", "dateTime": "2027-01-01 09:00", "timeZone": "Europe/Berlin"}"#,
     ..Descriptor::BASE

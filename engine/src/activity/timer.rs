@@ -19,7 +19,8 @@ static DESCRIPTOR: Descriptor = Descriptor {
     inputs: &timing::inputs(
         InputDescriptor::new("interval", "TimeSpan", "How long from one to the next.")
             .default("\"00:01:00\"")
-            .checked(check_positive),
+            .checked(check_positive)
+            .needed(),
     ),
     trigger: true,
     example: r#"{"type": "Timer", "interval": "00:15:00", "canStartWorkflow": true, "overlap": "skip"}"#,

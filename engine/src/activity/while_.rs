@@ -13,6 +13,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Evaluates a condition before each round and runs the body while it is true. Break leaves it.",
     inputs: &[InputDescriptor::new("condition", "Boolean", "Evaluated before each round.")
         .default("false")
+        .needed()
         .on_demand()],
     ports: &["body"],
     example: r#"{"type": "While", "condition": {"js": "getVariable('Tries') < 3"}, "body": {"type": "SetVariable", "variable": "Tries", "value": {"js": "getVariable('Tries') + 1"}}}"#,

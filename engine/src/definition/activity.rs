@@ -8,11 +8,13 @@ use super::json::{Path, entry, kind_of};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
 use super::scope::{Names, Scopes};
-use super::{CustomType, connections, link, parts, spelling, states, workflow};
+use super::{CustomType, connections, link, parts, states, workflow};
 use crate::activity::flowchart::merge::FlowMode;
 use crate::activity::{Activity, Descriptor, InputDescriptor, catalogue, composite};
 use crate::program::{Binding, Expression, ExpressionKind, Node, NodeIx, Program};
 use crate::value::parse_type_name;
+
+mod strict;
 
 /// How long the paths of ids of one definition may be together.
 pub(super) const MAX_NODE_ID_BYTES: usize = 64 * 1024 * 1024;
@@ -85,7 +87,7 @@ pub(super) fn read_all(
             ix,
             mode,
             outside: scopes.outside(outline, ix),
-            reader: Reader { names, problems, uses_sql: false },
+            reader: Reader { names, strict: problems.is_new() && sketch.is_short(outline), problems, uses_sql: false },
         };
         match &sketch.kind {
             Kind::Known(activity) => reading.known(sketch, *activity, &mut node),
@@ -179,13 +181,13 @@ impl<'a> Reading<'a> {
             if descriptor.type_name == SET_VARIABLE {
                 node.variable = self.assigned(members, "variable", sketch.is_elsa());
             }
-            if !sketch.is_elsa() {
+            if self.reader.strict {
                 self.check_spelling(members, descriptor);
             }
         }
         let place = self.place();
         for (list, found) in descriptor.parts.iter().zip(&sketch.parts) {
-            node.parts.push(parts::read(list, found, sketch.is_elsa(), &place, &mut self.reader));
+            node.parts.push(parts::read(list, found, !sketch.is_elsa(), &place, &mut self.reader));
         }
         if descriptor.type_name == FLOWCHART {
             node.flow = Some(Box::new(connections::read(self.outline, self.ix, self.mode, self.reader.problems)));
@@ -288,10 +290,14 @@ impl<'a> Reading<'a> {
         {
             self.reader.problems.invalid(&place.key(key), fault.message);
         }
-        let silent = self.reader.problems.count() == before;
-        if read.is_none() && silent && input.required {
-            let message = format!("missing input \"{}\" of activity type \"{}\"", input.name, descriptor.type_name);
-            self.reader.problems.invalid(&place.key(input.name), message);
+        if self.reader.problems.count() == before {
+            self.check_needed(members, input, descriptor, read.as_ref());
+        }
+        if let Some(Expression { kind: ExpressionKind::Literal(Value::String(text)), .. }) = &read
+            && (input.statement || descriptor.uses_sql && input.name == "statement")
+            && let Some((key, _)) = entry(members, input.name)
+        {
+            self.reader.statement(text, &place.key(key));
         }
         read
     }
@@ -322,29 +328,6 @@ impl<'a> Reading<'a> {
             (_, Some(("var", name))) => self.reader.variable(name, &place),
             _ => self.reader.reference(value, &place),
         }
-    }
-
-    fn check_spelling(&mut self, members: &Map<String, Value>, descriptor: &Descriptor) {
-        let inputs = descriptor.inputs.iter().map(|input| input.name);
-        let outputs = descriptor.outputs.iter().map(|output| output.name);
-        let special: &[&str] = match descriptor.type_name {
-            SET_VARIABLE => &["variable"],
-            composite::TYPE_NAME => &[RESULT_VARIABLE],
-            FLOWCHART => &["connections", "mode", "executionMode"],
-            STATE_MACHINE => &["initialState", "currentState"],
-            _ => &[],
-        };
-        let known = inputs
-            .chain(outputs)
-            .chain(descriptor.ports.iter().copied())
-            .chain(descriptor.children)
-            .chain(descriptor.parts.iter().map(|list| list.name))
-            .chain(descriptor.container.then_some("variables"))
-            .chain(special.iter().copied())
-            .chain(COMMON);
-        let owner = format!("activity type \"{}\"", descriptor.type_name);
-        let place = self.place();
-        spelling::check(members, known, &owner, &place, self.reader.problems);
     }
 
     fn workflow(&mut self, sketch: &Sketch<'_>, program: &Program, node: &mut Node) {

@@ -31,7 +31,7 @@ pub fn appearances(document: &Value, types: &dyn ActivityTypes, limits: &ReadLim
     let Value::Object(members) = document else {
         return Vec::new();
     };
-    let outline = Outline::read(members, types, limits, true, &mut Problems::checking_scripts(false));
+    let outline = Outline::read(members, types, limits, true, &mut Problems::default());
     outline.sketches.iter().map(|sketch| sketch.members().map(appearance).unwrap_or_default()).collect()
 }
 

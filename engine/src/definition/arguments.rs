@@ -12,11 +12,11 @@ use crate::program::Argument;
 use crate::schema::Schema;
 
 /// Members of an argument; inputs have more.
-const KNOWN: [&str; 8] = ["name", "type", "typeName", "isArray", "displayName", "description", "category", "schema"];
-const OF_INPUTS: [&str; 5] = ["required", "default", "defaultValue", "uiHint", "storageDriverType"];
+const KNOWN: [&str; 8] = ["name", "type", "typeName", "isArray", "schema", "displayName", "description", "category"];
+const OF_INPUTS: [&str; 3] = ["required", "default", "defaultValue"];
 
 /// Members that only Elsa's own tools write.
-const ELSA_MARKS: [&str; 4] = ["displayName", "category", "uiHint", "storageDriverType"];
+const ELSA_MARKS: [&str; 2] = ["uiHint", "storageDriverType"];
 
 /// Which list of arguments it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl List {
     }
 }
 
-/// Reads the declared inputs or outputs.
-pub(super) fn read(document: &Map<String, Value>, list: List, problems: &mut Problems) -> Vec<Argument> {
+/// Reads the declared inputs or outputs; `short`: of a document in the short form.
+pub(super) fn read(document: &Map<String, Value>, list: List, short: bool, problems: &mut Problems) -> Vec<Argument> {
     let name = list.name();
     let Some((key, value)) = entry(document, name).filter(|(_, value)| !value.is_null()) else {
         return Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn read(document: &Map<String, Value>, list: List, problems: &mut Pro
     for (at, element) in elements.iter().enumerate() {
         let step = format!("{wrap}/{at}");
         let place = Path::Below(&place, &step);
-        let Some(argument) = argument(element, list, &place, problems) else {
+        let Some(argument) = argument(element, list, short, &place, problems) else {
             continue;
         };
         if !names.insert(argument.name.clone()) {
@@ -61,7 +61,7 @@ pub(super) fn read(document: &Map<String, Value>, list: List, problems: &mut Pro
     arguments
 }
 
-fn argument(element: &Value, list: List, place: &Path<'_>, problems: &mut Problems) -> Option<Argument> {
+fn argument(element: &Value, list: List, short: bool, place: &Path<'_>, problems: &mut Problems) -> Option<Argument> {
     let owner = list.name();
     let Value::Object(members) = element else {
         problems.invalid(place, format!("an element of \"{owner}\" must be an object, not {}", kind_of(element)));
@@ -71,12 +71,13 @@ fn argument(element: &Value, list: List, place: &Path<'_>, problems: &mut Proble
         problems.invalid(place, format!("an element of \"{owner}\" needs a \"name\""));
         return None;
     };
-    if !ELSA_MARKS.iter().any(|mark| entry(members, mark).is_some()) {
+    let short = short && !ELSA_MARKS.iter().any(|mark| entry(members, mark).is_some());
+    if short {
         let more = if list == List::Inputs { &OF_INPUTS[..] } else { &[] };
-        let known = KNOWN.iter().chain(more).copied();
-        spelling::check(members, known, &format!("an element of \"{owner}\""), place, problems);
+        let known = more.iter().chain(&KNOWN).copied();
+        spelling::check(members, known, std::iter::empty(), &format!("an element of \"{owner}\""), place, problems);
     }
-    let type_name = type_of(members, place, problems);
+    let type_name = type_of(members, short, place, problems);
     let schema = schema(members, "schema", place, problems);
     let mut argument = Argument { name: name.into(), type_name, default: None, required: false, schema };
     if list == List::Inputs {
@@ -104,7 +105,7 @@ fn default(argument: &mut Argument, members: &Map<String, Value>, place: &Path<'
     let place = place.key(key);
     let before = problems.count();
     let value = constant(value, argument.type_name, &place, problems);
-    if problems.is_checking()
+    if problems.is_new()
         && problems.count() == before
         && let Some(schema) = argument.schema.as_ref().filter(|schema| schema.check().is_ok())
         && !value.is_null()

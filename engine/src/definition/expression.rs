@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::json::{Path, entry, kind_of, member, text, too_deep};
+use super::mentions::Use;
 use super::problem::{ProblemKind, Problems};
 use super::scope::Names;
 use super::settings::is_blank;
@@ -32,11 +33,6 @@ pub(super) fn short_form(value: &Value) -> Option<(&'static str, &Value)> {
     let object = value.as_object().filter(|object| object.len() == 1)?;
     let (key, value) = object.iter().next()?;
     SHORT.iter().find(|short| *short == key).map(|short| (*short, value))
-}
-
-/// Whether a value is an expression in the short form.
-pub(super) fn is_short_expression(value: &Value) -> bool {
-    short_form(value).is_some()
 }
 
 /// What Elsa wraps around an input or output.
@@ -76,6 +72,8 @@ fn chosen(value: Option<&Value>) -> Option<&Value> {
 pub(super) struct Reader<'a> {
     /// Variables and outputs in sight.
     pub names: Names<'a>,
+    /// Whether what is read is new and in the short form: names in it must exist.
+    pub strict: bool,
     /// Where problems go.
     pub problems: &'a mut Problems,
     /// Whether any expression read so far runs SQL.
@@ -114,7 +112,7 @@ impl Reader<'_> {
             ExpressionKind::JavaScript(_) => {}
             ExpressionKind::Literal(Value::String(source)) if source.trim().is_empty() => return None,
             ExpressionKind::Literal(Value::String(source)) => {
-                self.problems.check_script(source, place);
+                self.problems.check_script(source, self.strict, place);
                 read.kind = ExpressionKind::JavaScript(source.as_str().into());
             }
             _ => {
@@ -157,13 +155,18 @@ impl Reader<'_> {
         };
         let kind = match key {
             "js" => {
-                self.problems.check_script(text, &place.key(key));
+                self.problems.check_script(text, self.strict, &place.key(key));
                 ExpressionKind::JavaScript(text.into())
             }
             "liquid" => self.liquid(text, &place.key(key))?,
             "sql" => self.sql(text, &place.key(key))?,
             "var" => ExpressionKind::Variable(self.variable(text, place)?),
-            _ => ExpressionKind::Input(text.into()),
+            _ => {
+                if self.strict {
+                    self.problems.mentions.want(Use::Input, text.into(), place);
+                }
+                ExpressionKind::Input(text.into())
+            }
         };
         Some(Expression { kind, type_name })
     }
@@ -187,7 +190,7 @@ impl Reader<'_> {
             }
             "javascript" => {
                 let source = self.source(value?, type_text, place)?;
-                self.problems.check_script(source, place);
+                self.problems.check_script(source, self.strict, place);
                 ExpressionKind::JavaScript(source.into())
             }
             "liquid" => {
@@ -226,13 +229,24 @@ impl Reader<'_> {
 
     fn sql(&mut self, source: &str, place: &Path<'_>) -> Option<ExpressionKind> {
         self.uses_sql = true;
-        match SqlTemplate::parse(source) {
+        let parsed = SqlTemplate::parse(source);
+        if let Ok(template) = &parsed {
+            self.problems.note_sql(template.statement(), false, place);
+        }
+        match parsed {
             Ok(template) if template.is_plain() => Some(ExpressionKind::Sql(Arc::from(source))),
             Ok(template) => Some(ExpressionKind::SqlTemplate(template)),
             Err(message) => {
                 self.problems.invalid(place, message);
                 None
             }
+        }
+    }
+
+    /// Notes the constant text of a statement that an activity runs.
+    pub fn statement(&mut self, source: &str, place: &Path<'_>) {
+        if let Ok(template) = SqlTemplate::parse(source) {
+            self.problems.note_sql(template.statement(), true, place);
         }
     }
 

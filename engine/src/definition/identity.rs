@@ -62,5 +62,5 @@ fn version(members: &Map<String, Value>) -> Result<Option<i32>, Problem> {
 }
 
 fn problem(path: &str, message: impl Into<String>) -> Problem {
-    Problem { path: path.into(), message: message.into(), kind: ProblemKind::Invalid }
+    Problem { path: path.into(), message: message.into(), kind: ProblemKind::Invalid, near: None }
 }

@@ -9,19 +9,18 @@ use crate::calendar::Interval;
 use crate::program::{Activation, IncidentStrategy, Options, Security};
 
 /// Members of `options`.
-const KNOWN: [&str; 11] = [
-    "activationStrategyType",
+const KNOWN: [&str; 7] = [
     "activationStrategy",
-    "usableAsActivity",
-    "autoUpdateConsumingWorkflows",
-    "activityCategory",
-    "incidentStrategyType",
     "incidentStrategy",
-    "commitStrategyName",
+    "flowchartMode",
     "security",
     "retention",
-    "flowchartMode",
+    "usableAsActivity",
+    "autoUpdateConsumingWorkflows",
 ];
+
+/// Elsa's names for some of them, and what it alone has.
+const OF_ELSA: [&str; 4] = ["activationStrategyType", "incidentStrategyType", "activityCategory", "commitStrategyName"];
 
 /// Whether publishing a definition gives those that use it a new version.
 pub fn updates_consumers(document: &Value) -> bool {
@@ -42,7 +41,7 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
         return Options::default();
     };
     if !elsa {
-        spelling::check(options, KNOWN.into_iter(), "the options", &place, problems);
+        spelling::check(options, KNOWN.into_iter(), OF_ELSA.into_iter(), "the options", &place, problems);
     }
     Options {
         updates_consumers: flag(options, "autoUpdateConsumingWorkflows", &place, problems),

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::json::{Path, entry};
+use super::expression::wrapper;
+use super::json::{Path, entry, text};
 use super::problem::{ProblemKind, Problems};
 use super::{ActivityTypes, CustomType, ReadLimits, WorkflowReference};
 use crate::activity::{Activity, Descriptor};
@@ -20,6 +21,8 @@ mod walk;
 pub(super) struct Outline<'d> {
     /// The activities.
     pub sketches: Vec<Sketch<'d>>,
+    /// Whether the document is one that Elsa's tools wrote.
+    pub elsa: bool,
 }
 
 /// One activity as it was found.
@@ -96,9 +99,28 @@ impl<'d> Sketch<'d> {
 
     /// Whether it is written as Elsa writes it, where members that we do not know are no mistake.
     pub fn is_elsa(&self) -> bool {
-        const MARKS: [&str; 4] = ["nodeId", "customProperties", "metadata", "version"];
-        self.members().is_some_and(|members| MARKS.iter().any(|mark| entry(members, mark).is_some()))
+        self.members().is_some_and(has_marks)
     }
+
+    /// Whether it is in the short form: neither it nor any value of it, nor the document, is written as Elsa does.
+    pub fn is_short(&self, outline: &Outline<'_>) -> bool {
+        let wrapped = |members: &Map<String, Value>| members.values().any(|value| wrapper(value).is_some());
+        !outline.elsa && !self.is_elsa() && !self.members().is_some_and(wrapped)
+    }
+}
+
+/// Whether an activity has members that Elsa writes in each.
+fn has_marks(members: &Map<String, Value>) -> bool {
+    const MARKS: [&str; 4] = ["nodeId", "customProperties", "metadata", "version"];
+    MARKS.iter().any(|mark| entry(members, mark).is_some())
+}
+
+/// Whether a document is one that Elsa's tools wrote: it has members that only they write, or its root has.
+pub(super) fn is_elsa_document(document: &Map<String, Value>) -> bool {
+    const MARKS: [&str; 5] = ["toolVersion", "createdAt", "isLatest", "isPublished", "customProperties"];
+    let schema = text(document, "$schema").is_some_and(|schema| schema.to_ascii_lowercase().contains("elsa"));
+    let root = entry(document, "root").and_then(|(_, root)| root.as_object());
+    schema || MARKS.iter().any(|mark| entry(document, mark).is_some()) || root.is_some_and(has_marks)
 }
 
 /// What is wrong with a document without a root, by what it seems to be.
@@ -142,7 +164,8 @@ impl<'d> Outline<'d> {
             let (kind, message) = rootless(document);
             problems.add(kind, &Path::Root, message);
         }
-        walk::walk(root, types, limits.max_nesting, allow_unknown, problems)
+        let elsa = is_elsa_document(document);
+        Outline { elsa, ..walk::walk(root, types, limits.max_nesting, allow_unknown, problems) }
     }
 
     /// JSON pointer to an activity.

@@ -12,26 +12,27 @@ use crate::activity::{PartCondition, PartList};
 use crate::program::{Expression, ExpressionKind, Part, TypeName};
 
 /// Members that a part may have beside those of its list.
-const COMMON: [&str; 6] = ["id", "condition", "displayName", "description", "metadata", "customProperties"];
+const COMMON: [&str; 5] = ["id", "displayName", "description", "metadata", "customProperties"];
 
-/// Reads one list of parts. In Elsa's form, members that nobody knows are no mistake.
+/// Reads one list of parts; `short`: of an activity in the short form.
 pub(super) fn read(
     list: &PartList,
     found: &[PartSketch<'_>],
-    elsa: bool,
+    short: bool,
     above: &Path<'_>,
     reader: &mut Reader<'_>,
 ) -> Vec<Part> {
     // One that is wrong keeps its place, so that the others keep theirs; the program is not used then.
-    found.iter().map(|sketch| part(list, sketch, elsa, above, reader)).collect()
+    found.iter().map(|sketch| part(list, sketch, short, above, reader)).collect()
 }
 
-fn part(list: &PartList, sketch: &PartSketch<'_>, elsa: bool, above: &Path<'_>, reader: &mut Reader<'_>) -> Part {
+fn part(list: &PartList, sketch: &PartSketch<'_>, short: bool, above: &Path<'_>, reader: &mut Reader<'_>) -> Part {
     let place = Path::Below(above, &sketch.step);
-    if let (Value::Object(members), false) = (sketch.value, elsa) {
+    if let (Value::Object(members), true) = (sketch.value, reader.strict) {
         let texts = list.texts.iter().map(|(name, _)| *name);
-        let known = texts.chain(list.ports.iter().copied()).chain(COMMON);
-        spelling::check(members, known, &format!("a {}", list.one), &place, reader.problems);
+        let condition = (list.condition != PartCondition::None).then_some("condition");
+        let own = texts.chain(condition).chain(list.ports.iter().copied());
+        spelling::check(members, own, COMMON.into_iter(), &format!("a {}", list.one), &place, reader.problems);
     }
     let mut texts = Vec::with_capacity(list.texts.len());
     for (at, (name, needed)) in list.texts.iter().enumerate() {
@@ -40,7 +41,7 @@ fn part(list: &PartList, sketch: &PartSketch<'_>, elsa: bool, above: &Path<'_>, 
             None => text(list, sketch, name, &place, reader.problems),
         };
         // The Studio lets a case have no label; nothing can be connected to it then.
-        if *needed && !elsa && read.as_ref().is_some_and(String::is_empty) {
+        if *needed && short && read.as_ref().is_some_and(String::is_empty) {
             reader.problems.invalid(&place, format!("a {} needs a \"{name}\"", list.one));
         }
         texts.push(read.unwrap_or_default());

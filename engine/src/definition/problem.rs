@@ -1,6 +1,7 @@
 //! What is wrong with a definition, and the list in which it is collected.
 
 use super::json::Path;
+use super::mentions::Mentions;
 use crate::expression::javascript;
 use crate::schema::{RefusalKind, Schema};
 
@@ -16,6 +17,19 @@ pub struct Problem {
     pub message: String,
     /// What sort of problem it is.
     pub kind: ProblemKind,
+    /// The known name that was probably meant. The message has it, too.
+    pub near: Option<String>,
+}
+
+/// SQL that a new definition holds. How it is parsed is the host's to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqlText {
+    /// JSON pointer to it.
+    pub path: String,
+    /// The text, `$1…` where parameters stand.
+    pub text: String,
+    /// Whether it is a statement; else it is a query or an expression, whose value is wanted.
+    pub is_statement: bool,
 }
 
 /// The sorts of problems, which the shell gives different SQLSTATEs.
@@ -31,34 +45,56 @@ pub enum ProblemKind {
     TooDeep,
     /// It is larger than allowed. (54000)
     TooLarge,
+    /// It may be stored, and is probably not what was meant.
+    Warning,
+}
+
+impl Problem {
+    /// Something that a definition may have all the same.
+    pub fn warning(path: String, message: String) -> Self {
+        Self { path, message, kind: ProblemKind::Warning, near: None }
+    }
 }
 
 /// The problems found so far.
 #[derive(Debug, Default)]
 pub(super) struct Problems {
-    check_scripts: bool,
+    is_new: bool,
     list: Vec<Problem>,
     left_off: usize,
+    warnings: Vec<Problem>,
+    sql: Vec<SqlText>,
+    /// Names that scripts and expressions use, to be judged when all of the document is known.
+    pub mentions: Mentions,
 }
 
 impl Problems {
-    /// An empty list; says whether the syntax of scripts is checked, too.
-    pub fn checking_scripts(check_scripts: bool) -> Self {
-        Self { check_scripts, ..Self::default() }
+    /// An empty list; says whether the document is new content, see [`super::ReadLimits::is_new`].
+    pub fn of(is_new: bool) -> Self {
+        Self { is_new, ..Self::default() }
     }
 
-    /// Checks the syntax of a script, if that is wanted.
-    pub fn check_script(&mut self, source: &str, path: &Path<'_>) {
-        if self.check_scripts
-            && let Err(message) = javascript::check(source)
-        {
-            self.invalid(path, message);
+    /// Checks the syntax of a script of new content, and notes what it mentions; with `strict`, that must exist.
+    pub fn check_script(&mut self, source: &str, strict: bool, path: &Path<'_>) {
+        if !self.is_new {
+            return;
+        }
+        match javascript::check(source) {
+            Ok(()) => self.mentions.script(source, strict, path),
+            Err(message) => self.invalid(path, message),
+        }
+    }
+
+    /// Notes SQL of new content.
+    pub fn note_sql(&mut self, text: &str, is_statement: bool, path: &Path<'_>) {
+        if self.is_new && self.sql.len() < MAX_PROBLEMS {
+            self.sql.push(SqlText { path: path.to_string(), text: text.to_owned(), is_statement });
         }
     }
 
     /// Checks that a schema can be used, if that is wanted: compiling takes a while.
     pub fn check_schema(&mut self, schema: &Schema, path: &Path<'_>) {
-        if !self.check_scripts {
+        if !self.is_new {
             return;
         }
         if let Err(refusal) = schema.check() {
@@ -72,9 +108,9 @@ impl Problems {
         }
     }
 
-    /// Whether what was read is judged beyond its form, as when a definition comes in.
-    pub fn is_checking(&self) -> bool {
-        self.check_scripts
+    /// Whether the document is new content, which is judged beyond its form.
+    pub fn is_new(&self) -> bool {
+        self.is_new
     }
 
     /// Adds a problem.
@@ -89,7 +125,7 @@ impl Problems {
     /// Adds a problem of a kind. The path becomes text only if it is kept.
     pub fn add(&mut self, kind: ProblemKind, path: &Path<'_>, message: impl Into<String>) {
         if self.list.len() < MAX_PROBLEMS {
-            self.list.push(Problem { path: path.to_string(), message: message.into(), kind });
+            self.list.push(Problem { path: path.to_string(), message: message.into(), kind, near: None });
         } else {
             self.left_off += 1;
         }
@@ -105,6 +141,27 @@ impl Problems {
         self.add(ProblemKind::Unsupported, path, message);
     }
 
+    /// Adds a problem with a name that is none, and the one that was probably meant.
+    pub fn unknown(&mut self, path: &Path<'_>, message: impl Into<String>, near: Option<&str>) {
+        let message = match near {
+            Some(near) => format!("{} (did you mean \"{near}\"?)", message.into()),
+            None => message.into(),
+        };
+        if self.is_full() {
+            self.left_off += 1;
+            return;
+        }
+        let near = near.map(str::to_owned);
+        self.list.push(Problem { path: path.to_string(), message, kind: ProblemKind::Invalid, near });
+    }
+
+    /// Adds something that may be meant, or not.
+    pub fn warn(&mut self, path: &Path<'_>, message: impl Into<String>) {
+        if self.warnings.len() < MAX_PROBLEMS {
+            self.warnings.push(Problem::warning(path.to_string(), message.into()));
+        }
+    }
+
     /// Whether further problems are only counted; their words need not be found.
     pub fn is_full(&self) -> bool {
         self.list.len() >= MAX_PROBLEMS
@@ -116,11 +173,11 @@ impl Problems {
     }
 
     /// Ends the collection.
-    pub fn into_list(mut self) -> Vec<Problem> {
+    pub fn into_parts(mut self) -> (Vec<Problem>, Vec<Problem>, Vec<SqlText>) {
         if self.left_off > 0 {
             let message = format!("{} more problems are not listed", self.left_off);
-            self.list.push(Problem { path: String::new(), message, kind: ProblemKind::Invalid });
+            self.list.push(Problem { path: String::new(), message, kind: ProblemKind::Invalid, near: None });
         }
-        self.list
+        (self.list, self.warnings, self.sql)
     }
 }

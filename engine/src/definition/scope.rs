@@ -49,7 +49,9 @@ impl Scopes {
             let outer = sketch.parent.and_then(|parent| frame_of.get(parent).copied()).unwrap_or(0);
             let container = sketch.descriptor().is_some_and(|descriptor| descriptor.container);
             let variables = match sketch.members() {
-                Some(members) if container => settings::variables(members, &Path::Activity(outline, ix), problems),
+                Some(members) if container => {
+                    settings::variables(members, sketch.is_short(outline), &Path::Activity(outline, ix), problems)
+                }
                 _ => Vec::new(),
             };
             if variables.is_empty() {
@@ -79,6 +81,11 @@ impl Scopes {
         let outer = self.frames.get(names.frame).and_then(|frame| frame.parent);
         let frame = outer.filter(|_| self.declared.contains_key(&ix)).unwrap_or(names.frame);
         Names { frame, ..names }
+    }
+
+    /// The names of all variables that the document declares anywhere.
+    pub fn all_names(&self) -> impl Iterator<Item = &str> {
+        self.frames.iter().flat_map(|frame| frame.id_of.keys()).map(String::as_str)
     }
 
     /// Variables that an activity declares.

@@ -7,55 +7,49 @@ use serde_json::{Map, Value};
 use super::arguments::{self, List};
 use super::expression::short_form;
 use super::json::{Path, elements, entry, kind_of, member, too_deep};
+use super::outline::is_elsa_document;
 use super::problem::{ProblemKind, Problems};
 use super::{options, spelling};
 use crate::program::{Argument, Options, TypeName, Variable};
 use crate::schema::Schema;
-use crate::value::{convert, parse_type_name};
+use crate::value::{convert, is_known_type, meant_type, parse_type_name, shorten};
 
 /// Member beside the text of an initial value that keeps the value itself, where the text would be read
 /// as something else. Written by export; Elsa ignores it.
 pub(super) const EXACT_VALUE: &str = "exactValue";
 
-const KNOWN: [&str; 23] = [
-    "$schema",
-    "id",
+const KNOWN: [&str; 10] = [
     "definitionId",
-    "tenantId",
     "name",
     "description",
-    "createdAt",
-    "version",
-    "toolVersion",
     "variables",
     "inputs",
     "inputSchema",
     "outputs",
     "outcomes",
+    "options",
+    "root",
+];
+
+/// Members that say nothing of what it does.
+const OF_ELSA: [&str; 13] = [
+    "$schema",
+    "id",
+    "tenantId",
+    "createdAt",
+    "version",
+    "toolVersion",
     "customProperties",
     "isReadonly",
     "isSystem",
     "isLatest",
     "isPublished",
-    "options",
-    "root",
     "links",
     "usableAsActivity",
 ];
 
-/// Members that only Elsa's own tools write; beside them, what we do not know is no mistake.
-/// The last two are those of Elsa 2 and of an activity by itself, which are refused as what they are.
-const ELSA_MARKS: [&str; 9] = [
-    "$schema",
-    "toolVersion",
-    "createdAt",
-    "isLatest",
-    "isPublished",
-    "outcomes",
-    "customProperties",
-    "connections",
-    "activities",
-];
+/// Members of a variable.
+const OF_VARIABLES: [&str; 8] = ["name", "type", "typeName", "isArray", "value", "description", "id", EXACT_VALUE];
 
 /// The settings of a definition.
 #[derive(Debug, Default)]
@@ -77,15 +71,16 @@ pub(super) struct Settings {
 impl Settings {
     /// Reads the settings.
     pub fn read(document: &Map<String, Value>, problems: &mut Problems) -> Self {
-        let elsa = ELSA_MARKS.iter().any(|mark| entry(document, mark).is_some());
-        if !elsa {
-            spelling::check(document, KNOWN.into_iter(), "the definition", &Path::Root, problems);
+        let elsa = is_elsa_document(document);
+        // Without a root it is another sort of document, which is refused as what it is.
+        if !elsa && entry(document, "root").is_some() {
+            spelling::check(document, KNOWN.into_iter(), OF_ELSA.into_iter(), "the definition", &Path::Root, problems);
         }
         Self {
             options: options::read(document, elsa, problems),
-            variables: variables(document, &Path::Root, problems),
-            inputs: arguments::read(document, List::Inputs, problems),
-            outputs: arguments::read(document, List::Outputs, problems),
+            variables: variables(document, !elsa, &Path::Root, problems),
+            inputs: arguments::read(document, List::Inputs, !elsa, problems),
+            outputs: arguments::read(document, List::Outputs, !elsa, problems),
             input_schema: arguments::schema(document, "inputSchema", &Path::Root, problems),
             outcomes: outcomes(document),
         }
@@ -99,8 +94,13 @@ fn outcomes(document: &Map<String, Value>) -> Vec<String> {
     texts.map(str::to_owned).collect()
 }
 
-/// Reads the variables that a document or a container declares.
-pub(super) fn variables(owner: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Vec<Variable> {
+/// Reads the variables that a document or a container declares; `short`: in the short form.
+pub(super) fn variables(
+    owner: &Map<String, Value>,
+    short: bool,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) -> Vec<Variable> {
     let Some((key, value)) = entry(owner, "variables").filter(|(_, value)| !value.is_null()) else {
         return Vec::new();
     };
@@ -109,7 +109,7 @@ pub(super) fn variables(owner: &Map<String, Value>, place: &Path<'_>, problems: 
     if let Some((wrap, elements)) = elements(value) {
         for (at, element) in elements.iter().enumerate() {
             let step = format!("{wrap}/{at}");
-            list.extend(declared(element, at, &Path::Below(&place, &step), problems));
+            list.extend(declared(element, at, short, &Path::Below(&place, &step), problems));
         }
     } else if let Value::Object(pairs) = value {
         for (name, initial) in pairs {
@@ -132,23 +132,22 @@ pub(super) fn variables(owner: &Map<String, Value>, place: &Path<'_>, problems: 
     list
 }
 
-fn declared(element: &Value, at: usize, place: &Path<'_>, problems: &mut Problems) -> Option<Variable> {
+fn declared(element: &Value, at: usize, short: bool, place: &Path<'_>, problems: &mut Problems) -> Option<Variable> {
     let Value::Object(members) = element else {
         problems.invalid(place, format!("a variable must be an object, not {}", kind_of(element)));
         return None;
     };
-    let elsa =
-        ["isArray", "storageDriverTypeName", "storageDriverType"].iter().any(|mark| entry(members, mark).is_some());
-    if !elsa {
-        let known = ["id", "name", "typeName", "type", "value", "description", EXACT_VALUE];
-        spelling::check(members, known.into_iter(), "a variable", place, problems);
+    let stored = ["storageDriverTypeName", "storageDriverType"].iter().any(|mark| entry(members, mark).is_some());
+    let short = short && !stored;
+    if short {
+        spelling::check(members, OF_VARIABLES.into_iter(), std::iter::empty(), "a variable", place, problems);
     }
     let id = identifier(members, "id", place, problems);
     // Elsa numbers variables without a name.
     let name = identifier(members, "name", place, problems)
         .or_else(|| id.clone())
         .unwrap_or_else(|| format!("Variable{}", at + 1));
-    let type_name = type_of(members, place, problems);
+    let type_name = type_of(members, short, place, problems);
     let initial = initial(members, type_name, place, problems);
     Some(Variable { id: id.unwrap_or_else(|| name.clone()), name, type_name, initial })
 }
@@ -165,11 +164,20 @@ fn identifier(members: &Map<String, Value>, name: &str, place: &Path<'_>, proble
     }
 }
 
-/// The type of a variable or an argument.
-pub(super) fn type_of(members: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> TypeName {
+/// The type of a variable or an argument; `short`: in the short form, where it must be known.
+pub(super) fn type_of(
+    members: &Map<String, Value>,
+    short: bool,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) -> TypeName {
     let name = identifier(members, "typeName", place, problems)
         .or_else(|| identifier(members, "type", place, problems))
         .unwrap_or_else(|| "Object".into());
+    if short && problems.is_new() && !is_known_type(&name) {
+        let key = if member(members, "typeName").is_some() { "typeName" } else { "type" };
+        problems.unknown(&place.key(key), format!("unknown type \"{}\"", shorten(&name, 60)), meant_type(&name));
+    }
     match member(members, "isArray") {
         Some(Value::Bool(true)) => TypeName::List,
         _ => parse_type_name(&name),

@@ -1,37 +1,42 @@
-//! Members that are nobody's: in the short form a likely slip of the pen is refused, anything else and
-//! everything in Elsa's form is left alone.
+//! Members that mean nothing: refused in new content in the short form, and left alone in Elsa's and in what is stored.
 
 use serde_json::{Map, Value};
 
-use super::expression::is_short_expression;
 use super::json::Path;
 use super::problem::Problems;
 
 /// Words longer than this are not compared.
 const MAX_WORD: usize = 40;
 
-/// Reports members of an object that look like slips of `known` names.
+/// Names that a message lists.
+const MAX_NAMES: usize = 16;
+
+/// Reports members of a new object that are neither its `own` nor `common`. A comment may be anywhere, as `$…` or `_…`.
 pub(super) fn check<'k>(
     members: &Map<String, Value>,
-    known: impl Iterator<Item = &'k str> + Clone,
+    own: impl Iterator<Item = &'k str> + Clone,
+    common: impl Iterator<Item = &'k str> + Clone,
     owner: &str,
     place: &Path<'_>,
     problems: &mut Problems,
 ) {
-    for (key, value) in members {
+    if !problems.is_new() {
+        return;
+    }
+    let known = own.clone().chain(common);
+    for key in members.keys() {
         if key.starts_with(['$', '_']) || known.clone().any(|name| spelled_as(key, name)) {
             continue;
         }
-        let free = known.clone().filter(|name| !members.contains_key(*name));
-        match nearest(key, free) {
-            Some(name) => problems
-                .invalid(&place.key(key), format!("unknown member \"{key}\" of {owner} (did you mean \"{name}\"?)")),
-            // Somebody expects this to be evaluated, and it never would be.
-            None if is_short_expression(value) => {
-                problems.invalid(&place.key(key), format!("unknown member \"{key}\" of {owner}"));
+        let near = nearest(key, known.clone().filter(|name| !members.contains_key(*name)));
+        let mut message = format!("unknown member \"{key}\" of {owner}");
+        if near.is_none() {
+            let names: Vec<&str> = own.clone().take(MAX_NAMES).collect();
+            if !names.is_empty() {
+                message.push_str(&format!("; known are {}", names.join(", ")));
             }
-            None => {}
         }
+        problems.unknown(&place.key(key), message, near);
     }
 }
 

@@ -25,6 +25,7 @@ mod compile;
 mod engine;
 mod failure;
 mod host;
+mod mentions;
 mod names;
 mod plain;
 mod scan;
@@ -34,6 +35,8 @@ mod values;
 pub(super) use bytes::to_base64;
 use engine::Engine;
 use failure::Failure;
+pub(crate) use mentions::mentioned;
+pub(crate) use names::pascal;
 
 /// What a script may use.
 #[derive(Clone, Copy, Debug)]
@@ -98,6 +101,11 @@ pub fn check(source: &str) -> Result<(), String> {
         Failure::Interrupted => "interrupted".to_owned(),
         Failure::Panic(payload) => resume_unwind(payload),
     })
+}
+
+/// Whether a script finds this name whatever the definition declares.
+pub(crate) fn is_global(name: &str) -> bool {
+    with_engine(ScriptLimits::default(), |engine| Ok(engine.knows(name))).unwrap_or(true)
 }
 
 /// Takes the engine of this thread, or makes one, and puts it back if it is still sound.

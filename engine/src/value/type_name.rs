@@ -1,5 +1,6 @@
 //! Elsa's type names: aliases, .NET full names, assembly-qualified names, nullable, arrays, collections.
 
+use crate::definition::spelling::nearest;
 use crate::program::TypeName;
 
 /// Reads a type name in any letter case. A name that is not known is a class of somebody's program
@@ -75,6 +76,38 @@ fn named(simple: &str, generic: bool) -> TypeName {
     }
 }
 
+/// Whether a type name is one of Elsa's, or that of a class with its namespace.
+pub fn is_known_type(name: &str) -> bool {
+    parse_type_name(name) != TypeName::Foreign || assembly_stripped(name.trim()).contains('.')
+}
+
+/// The types by the names that the documentation gives them, each with what other systems call it.
+const TYPES: [(&str, &[&str]); 16] = [
+    ("Boolean", &["bit", "flag"]),
+    ("Int32", &["int4", "int2", "smallint", "serial"]),
+    ("Int64", &["bigint", "int8", "bigserial"]),
+    ("Double", &["real", "float4", "float8", "double precision"]),
+    ("Decimal", &["number", "money", "num"]),
+    ("String", &["text", "varchar", "character varying", "str", "name"]),
+    ("Guid", &[]),
+    ("DateTime", &["timestamp", "timestamptz", "date", "time", "timestamp with time zone"]),
+    ("DateTimeOffset", &[]),
+    ("TimeSpan", &["interval", "duration"]),
+    ("Object", &["jsonb", "any", "map", "record", "dict", "struct"]),
+    ("List", &["set", "tuple", "sequence"]),
+    ("Single", &[]),
+    ("ByteArray", &["bytea", "bytes", "blob", "binary"]),
+    ("ObjectDictionary", &[]),
+    ("JsonElement", &[]),
+];
+
+/// The type that was probably meant by a name that is none.
+pub fn meant_type(name: &str) -> Option<&'static str> {
+    let lower = name.trim().to_lowercase();
+    let alias = TYPES.iter().find(|(_, aliases)| aliases.contains(&lower.as_str()));
+    alias.map(|(name, _)| *name).or_else(|| nearest(&lower, TYPES.iter().map(|(name, _)| *name)))
+}
+
 fn is_byte(element: &str) -> bool {
     let simple = element.rsplit('.').next().unwrap_or(element);
     simple.eq_ignore_ascii_case("byte")
@@ -112,6 +145,28 @@ fn assembly_stripped(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn types_of_other_systems_lead_to_those_that_are_meant() {
+        for (name, meant) in [
+            ("bigint", Some("Int64")),
+            ("text", Some("String")),
+            ("Timestamptz", Some("DateTime")),
+            ("jsonb", Some("Object")),
+            ("Strin", Some("String")),
+            ("Order", None),
+        ] {
+            assert!(!is_known_type(name), "{name}");
+            assert_eq!(meant_type(name), meant, "{name}");
+        }
+        for (name, aliases) in TYPES {
+            assert!(is_known_type(name), "{name}");
+            assert!(aliases.iter().all(|alias| !is_known_type(alias)), "{name}");
+        }
+        for name in ["My.Order", "My.Order, My.Program", "List<Order>", "Int32?", "", "uuid", "numeric"] {
+            assert!(is_known_type(name), "{name}");
+        }
+    }
 
     #[test]
     fn elsa_names_are_understood() {

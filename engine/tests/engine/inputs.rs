@@ -98,7 +98,7 @@ fn the_schema_of_the_whole_sees_defaults_and_nothing_of_the_engine() {
 }
 
 fn problems(document: Value) -> Vec<(String, String)> {
-    let limits = ReadLimits { check_scripts: true, ..ReadLimits::default() };
+    let limits = ReadLimits { is_new: true, ..ReadLimits::default() };
     let mut document = document;
     document["definitionId"] = json!("test");
     let problems = compile(&document, &(), &limits, false).expect_err("problems");

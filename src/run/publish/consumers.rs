@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value};
 use workflow_engine::definition::{self, WorkflowReference};
 
-use super::{New, add, compile, publish_alone};
+use super::{New, add, publish_alone};
 use crate::access;
 use crate::error;
 use crate::pg::error::{notice, warning};
@@ -130,7 +130,7 @@ fn replace(
     }
     links.sort_by(|a, b| a.reference.cmp(&b.reference));
     links.dedup();
-    let program = compile(&document, &Pinned::to(&links)?, true)?;
+    let program = program::compile(&document, &Pinned::to(&links)?).map_err(|problems| error::definition(&problems))?;
     let identity = definition::identity(&document).map_err(|problem| error::definition(&[problem]))?;
     add(session, &New { program: &program, links: &links, document: &document, identity: &identity }, row.owner.id)
 }

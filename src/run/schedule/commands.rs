@@ -39,8 +39,7 @@ pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
         return Ok(row);
     }
     let document = document();
-    let program =
-        program::compile(&document, &Registered, false, false).map_err(|problems| error::definition(&problems))?;
+    let program = program::compile(&document, &Registered).map_err(|problems| error::definition(&problems))?;
     let id = session.new_id();
     let new = NewDefinition {
         id,

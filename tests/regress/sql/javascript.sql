@@ -33,7 +33,7 @@ SELECT * FROM pg_temp.js('setVariable("Counter", 5); return getCounter();');
 SELECT * FROM pg_temp.js('setCounter(6); return variables.Counter;');
 SELECT * FROM pg_temp.js('variables.Counter = 7; setVariable("Counter", 8); return getVariable("Counter");');
 SELECT * FROM pg_temp.js('variables.List.push("c"); return getList().length;');
-SELECT * FROM pg_temp.js('getVariable("Nobody")');
+SELECT * FROM pg_temp.js('getVariable("No" + "body")');
 
 -- Inputs, outputs, the last result. Members of what comes from outside are found in any letter case.
 SELECT * FROM pg_temp.js('getInput("amount") > 100', '{"amount": 250}');

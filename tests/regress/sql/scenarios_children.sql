@@ -62,7 +62,7 @@ CALL pg_temp.forget();
 
 -- A definition that does not exist: the parent is faulted, whatever starts it.
 SET client_min_messages = error;
-SELECT count(wf_define(jsonb_build_object('definitionId', 'parent-' || type, 'root', jsonb_build_object('type', type, 'workflowDefinitionId', 'nobody', 'items', '[1]'::jsonb)))) FROM unnest('{ExecuteWorkflow,DispatchWorkflow,BulkDispatchWorkflows}'::text[]) AS type;
+SELECT count(wf_define(jsonb_build_object('definitionId', 'parent-' || type, 'root', jsonb_build_object('type', type, 'workflowDefinitionId', 'nobody') || CASE type WHEN 'BulkDispatchWorkflows' THEN '{"items": [1]}' ELSE '{}' END::jsonb))) FROM unnest('{ExecuteWorkflow,DispatchWorkflow,BulkDispatchWorkflows}'::text[]) AS type;
 SELECT type, r.sub_status, r.incidents #>> '{0,message}' FROM unnest('{ExecuteWorkflow,DispatchWorkflow,BulkDispatchWorkflows}'::text[]) AS type, wf_run('parent-' || type) AS r;
 CALL pg_temp.forget();
 RESET client_min_messages;

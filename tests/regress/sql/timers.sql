@@ -109,8 +109,8 @@ SELECT definition_id, next_run, attempts, last_status, last_error FROM workflow.
 
 -- Mistakes are found when the definition is stored.
 SELECT * FROM wf_validate('{"definitionId": "x", "root": [
-    {"type": "Cron", "cronExpression": "61 * * * *"}, {"type": "Timer", "interval": "-5 min"}, {"type": "Delay", "timeSpan": "soon"}, {"type": "Timer", "misfire": "never"}]}');
-SELECT * FROM wf_define('{"definitionId": "x", "root": {"type": "Timer", "canStartWorkflow": true, "timeZone": "Mars/Phobos"}}');
+    {"type": "Cron", "cronExpression": "61 * * * *"}, {"type": "Timer", "interval": "-5 min"}, {"type": "Delay", "timeSpan": "soon"}, {"type": "Timer", "interval": "1 hour", "misfire": "never"}]}');
+SELECT * FROM wf_define('{"definitionId": "x", "root": {"type": "Timer", "interval": "1 hour", "canStartWorkflow": true, "timeZone": "Mars/Phobos"}}');
 \echo :SQLSTATE
 SELECT * FROM wf_check();
 

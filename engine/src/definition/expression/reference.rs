@@ -4,14 +4,20 @@ use serde_json::Value;
 
 use super::{Reader, wrapper};
 use crate::definition::json::{Path, kind_of, member, parse, text};
+use crate::definition::mentions::Use;
 use crate::program::Binding;
 
 impl Reader<'_> {
     /// Resolves a variable by name.
     pub fn variable(&mut self, name: &str, place: &Path<'_>) -> Option<String> {
-        if self.names.by_name(name).is_none() && !self.names.in_loop() {
-            self.problems.invalid(place, format!("variable \"{name}\" is not declared"));
-            return None;
+        if self.names.by_name(name).is_none() {
+            if !self.names.in_loop() {
+                self.problems.invalid(place, format!("variable \"{name}\" is not declared"));
+                return None;
+            }
+            if self.strict {
+                self.problems.mentions.want(Use::Variable, name.into(), place);
+            }
         }
         Some(name.into())
     }

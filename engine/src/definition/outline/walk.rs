@@ -26,7 +26,7 @@ pub(super) fn walk<'d>(
     let pending =
         root.map(|(key, value)| Pending { value, slot: None, step: format!("/{key}"), depth: 0, in_loop: false });
     let mut walk = Walk {
-        outline: Outline { sketches: Vec::new() },
+        outline: Outline { sketches: Vec::new(), elsa: false },
         pending: pending.into_iter().collect(),
         counts: HashMap::new(),
         siblings: HashSet::new(),

@@ -71,6 +71,11 @@ impl Kit {
 }
 
 impl Engine {
+    /// Whether a name is one of the global object.
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.kit.names.contains(name)
+    }
+
     /// Makes a runtime.
     pub(super) fn new(limits: &ScriptLimits) -> Result<Self, Failure> {
         let cannot = |error: Error| Failure::from(Fault::new("54000", format!("cannot start JavaScript: {error}")));

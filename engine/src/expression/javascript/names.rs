@@ -7,7 +7,7 @@ use crate::fault::Fault;
 use crate::value::to_text;
 
 /// Writes a name as Elsa does in generated functions: first letters of words upper-case, separators gone.
-pub(super) fn pascal(name: &str) -> String {
+pub(crate) fn pascal(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     let mut upper = true;
     for character in name.chars() {

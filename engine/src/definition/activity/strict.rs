@@ -1,0 +1,67 @@
+//! What a new activity in the short form must have, and what it may not have: members that mean nothing, inputs
+//! without which it would fault.
+
+use serde_json::{Map, Value};
+
+use super::{COMMON, FLOWCHART, RESULT_VARIABLE, Reading, SET_VARIABLE, STATE_MACHINE};
+use crate::activity::{Descriptor, InputDescriptor, composite};
+use crate::definition::json::entry;
+use crate::definition::spelling;
+use crate::program::{Expression, ExpressionKind};
+use crate::value::to_text;
+
+impl Reading<'_> {
+    /// Reports members that mean nothing to an activity.
+    pub(super) fn check_spelling(&mut self, members: &Map<String, Value>, descriptor: &Descriptor) {
+        let inputs = descriptor.inputs.iter().map(|input| input.name);
+        let outputs = descriptor.outputs.iter().map(|output| output.name);
+        let special: &[&str] = match descriptor.type_name {
+            SET_VARIABLE => &["variable"],
+            composite::TYPE_NAME => &[RESULT_VARIABLE],
+            FLOWCHART => &["connections", "mode", "executionMode"],
+            STATE_MACHINE => &["initialState", "currentState"],
+            _ => &[],
+        };
+        let own = special
+            .iter()
+            .copied()
+            .chain(inputs)
+            .chain(descriptor.ports.iter().copied())
+            .chain(descriptor.children)
+            .chain(descriptor.parts.iter().map(|list| list.name))
+            .chain(descriptor.container.then_some("variables"))
+            .chain(outputs);
+        let owner = format!("activity type \"{}\"", descriptor.type_name);
+        let place = self.place();
+        spelling::check(members, own, COMMON.into_iter(), &owner, &place, self.reader.problems);
+    }
+
+    /// Reports an input that is not there, or a text that is empty, where the activity needs it.
+    pub(super) fn check_needed(
+        &mut self,
+        members: &Map<String, Value>,
+        input: &InputDescriptor,
+        descriptor: &Descriptor,
+        read: Option<&Expression>,
+    ) {
+        let place = self.place();
+        let place = place.key(entry(members, input.name).map_or(input.name, |(key, _)| key));
+        let strict = self.reader.strict && input.needed;
+        let Some(read) = read else {
+            // A list that is given as null is empty.
+            let empty = input.default == Some("[]") && entry(members, input.name).is_some();
+            if input.required || strict && !empty {
+                let mut message =
+                    format!("missing input \"{}\" of activity type \"{}\"", input.name, descriptor.type_name);
+                if input.name.ends_with("Name") && entry(members, "name").is_some() {
+                    message.push_str(" (\"name\" is the name of the activity itself)");
+                }
+                self.reader.problems.invalid(&place, message);
+            }
+            return;
+        };
+        if strict && matches!(&read.kind, ExpressionKind::Literal(value) if to_text(value).trim().is_empty()) {
+            self.reader.problems.invalid(&place, format!("\"{}\" must not be empty", input.name));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Names that scripts and expressions use: judged when the whole document has been read, since any activity may set a
+//! variable that nobody declared.
+
+use std::collections::{BTreeMap, HashSet};
+
+use super::json::Path;
+use super::outline::{Kind, Outline};
+use super::problem::Problems;
+use super::scope::Scopes;
+use super::settings::Settings;
+use super::spelling;
+use crate::expression::javascript;
+use crate::instance::GIVEN_BY_ENGINE;
+
+/// Different names that are kept; a document that mentions more is not judged further.
+const MAX_NAMES: usize = 10_000;
+
+/// Variables that activities give to what runs inside of them.
+const OF_LOOPS: [&str; 4] = ["CurrentValue", "CurrentIndex", "ChildInstanceId", "Item"];
+
+/// How a name is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Use {
+    /// A variable.
+    Variable,
+    /// An input.
+    Input,
+    /// What follows `get` in the name of a function without arguments.
+    Getter,
+}
+
+/// The names that a document uses.
+#[derive(Debug, Default)]
+pub(super) struct Mentions {
+    /// Where each that must exist was found first.
+    wanted: BTreeMap<(Use, String), String>,
+    sets: HashSet<String>,
+    sets_any: bool,
+}
+
+impl Mentions {
+    /// Notes what a script names; with `strict`, what it reads must exist.
+    pub fn script(&mut self, source: &str, strict: bool, path: &Path<'_>) {
+        let found = javascript::mentioned(source);
+        self.sets.extend(found.sets);
+        self.sets_any |= found.sets_any;
+        if !strict {
+            return;
+        }
+        let uses = [(Use::Variable, found.variables), (Use::Input, found.inputs), (Use::Getter, found.getters)];
+        for (used, names) in uses {
+            for name in names {
+                self.want(used, name, path);
+            }
+        }
+    }
+
+    /// Notes a name that must exist.
+    pub fn want(&mut self, used: Use, name: String, path: &Path<'_>) {
+        if self.wanted.len() < MAX_NAMES {
+            self.wanted.entry((used, name)).or_insert_with(|| path.to_string());
+        }
+    }
+}
+
+/// What a document declares.
+struct Declared<'a> {
+    variables: Vec<&'a str>,
+    /// Inputs, and those of the engine; none declared: any may be given.
+    inputs: Vec<&'a str>,
+    sets: HashSet<String>,
+}
+
+impl Declared<'_> {
+    fn variable(&self, name: &str) -> bool {
+        self.variables.iter().any(|known| known.eq_ignore_ascii_case(name))
+            || self.sets.contains(name)
+            || self.sets.contains(&javascript::pascal(name))
+    }
+
+    fn input(&self, name: &str) -> bool {
+        self.inputs.is_empty() || self.inputs.iter().any(|known| known.eq_ignore_ascii_case(name))
+    }
+
+    fn getter(&self, suffix: &str) -> bool {
+        let written = |known: &&str| *known == suffix || javascript::pascal(known) == suffix;
+        self.sets.contains(suffix)
+            || self.sets.iter().any(|set| javascript::pascal(set) == suffix)
+            || self.variables.iter().any(written)
+            || self.inputs.iter().any(written)
+            || suffix.contains("From")
+            || javascript::is_global(&format!("get{suffix}"))
+    }
+}
+
+/// Reports the names that nothing declares or sets.
+pub(super) fn judge(settings: &Settings, scopes: &Scopes, outline: &Outline<'_>, problems: &mut Problems) {
+    let Mentions { wanted, sets, sets_any } = std::mem::take(&mut problems.mentions);
+    if wanted.is_empty() {
+        return;
+    }
+    let mut variables: Vec<&str> = scopes.all_names().chain(OF_LOOPS).collect();
+    for sketch in &outline.sketches {
+        if let Kind::Workflow(program) = &sketch.kind {
+            variables.extend(program.inputs.iter().map(|input| input.name.as_str()));
+        }
+    }
+    let mut inputs: Vec<&str> = settings.inputs.iter().map(|input| input.name.as_str()).collect();
+    if !inputs.is_empty() {
+        inputs.extend(GIVEN_BY_ENGINE);
+    }
+    let declared = Declared { variables, inputs, sets };
+    for ((used, name), path) in &wanted {
+        let place = Path::Below(&Path::Root, path);
+        match used {
+            Use::Variable if !sets_any && !declared.variable(name) => {
+                let near = spelling::nearest(name, declared.variables.iter().copied());
+                problems.unknown(&place, format!("variable \"{name}\" is not declared, and no activity sets it"), near);
+            }
+            Use::Input if !declared.input(name) => {
+                let near = spelling::nearest(name, declared.inputs.iter().copied());
+                problems.unknown(&place, format!("input \"{name}\" is not declared"), near);
+            }
+            Use::Getter if !sets_any && !declared.getter(name) => getter(name, &declared, &place, problems),
+            _ => {}
+        }
+    }
+}
+
+fn getter(suffix: &str, declared: &Declared<'_>, place: &Path<'_>, problems: &mut Problems) {
+    let names = declared.variables.iter().chain(&declared.inputs).copied();
+    let near = spelling::nearest(suffix, names).map(javascript::pascal).map(|near| format!("get{near}()"));
+    if declared.inputs.is_empty() {
+        // Whatever a start or a stimulus gives is an input then.
+        let message = format!("get{suffix}() exists only where the input has a \"{suffix}\": nothing declares it");
+        return problems.warn(place, message);
+    }
+    let message = format!("get{suffix}() does not exist: no variable or input \"{suffix}\" is declared");
+    problems.unknown(place, message, near.as_deref());
+}

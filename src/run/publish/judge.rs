@@ -1,0 +1,169 @@
+//! What there is to say of a document before it is stored. Nothing is stored, and no SQL of it is run.
+
+use std::rc::Rc;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+use workflow_engine::calendar::Zone;
+use workflow_engine::definition::{self, Judged, Problem, ProblemKind, SqlText};
+use workflow_engine::expression::Scope;
+use workflow_engine::host::{Function, Host, Rows, Take};
+use workflow_engine::{Fault, Program, trigger};
+
+use super::{finds_more, refuse_large, refuse_reserved};
+use crate::access;
+use crate::pg::error::warning;
+use crate::pg::{PgError, interrupt, parse, role, user_sql};
+use crate::program;
+use crate::run::link::Linker;
+use crate::run::{Session, new_id, timing};
+use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
+
+/// Everything that `define` would refuse or warn of, as far as it depends on the document alone: whose the id is, and
+/// what other definitions have taken, is not asked.
+pub fn problems(session: &Session, document: &Value) -> Result<Vec<Problem>, PgError> {
+    if let Err(error) = refuse_large(document) {
+        return Ok(vec![problem(ProblemKind::TooLarge, "", error)]);
+    }
+    let identity = definition::identity(document).ok();
+    let mut found = Vec::new();
+    if let Some(Err(error)) = identity.as_ref().map(|identity| refuse_reserved(&identity.definition_id)) {
+        found.push(problem(ProblemKind::Invalid, "/definitionId", error));
+    }
+    let latest = identity.and_then(|identity| definitions::latest(&identity.definition_id));
+    let linker = Linker::new(latest.as_ref().map(|latest| latest.owner.clone()));
+    let Judged { program, warnings, sql, triggers } = program::judge(document, &linker, false);
+    linker.into_links()?;
+    if !is_stored(document, latest.as_ref())? {
+        found.extend(match program {
+            Ok(program) => unindexable(session, &program, triggers),
+            Err(problems) => problems,
+        });
+    }
+    found.extend(warnings);
+    found.extend(unparsable(&sql));
+    Ok(found)
+}
+
+fn problem(kind: ProblemKind, path: &str, error: PgError) -> Problem {
+    let detail = error.detail.map(|detail| format!(": {detail}")).unwrap_or_default();
+    Problem { path: path.to_owned(), message: format!("{}{detail}", error.message), kind, near: None }
+}
+
+/// Whether the caller's own latest version says the same: then defining it gives that version, whatever it says.
+fn is_stored(document: &Value, latest: Option<&DefinitionRow>) -> Result<bool, PgError> {
+    let Some(latest) = latest.filter(|latest| access::is_member(role::current(), &latest.owner)) else {
+        return Ok(false);
+    };
+    let WholeDefinition { links, document: stored, .. } = definitions::whole(latest.id)?;
+    Ok(definition::same_content(&stored, document) && !finds_more(document, latest, &links))
+}
+
+/// Triggers whose payload cannot be computed. One that needs SQL or a function of a registered type is not computed.
+fn unindexable(
+    session: &Session,
+    program: &Program,
+    triggers: Vec<(workflow_engine::program::NodeIx, String)>,
+) -> Vec<Problem> {
+    let failed = triggers.into_iter().filter_map(|(ix, path)| {
+        let mut host = Dry { now: session.now, was_asked: false };
+        let fault = trigger::check(program, ix, &mut host, &session.limits).err().filter(|_| !host.was_asked)?;
+        let message = format!("trigger \"{}\" cannot be indexed: {}", program.node(ix).id, fault.message);
+        Some(Problem { path, message, kind: ProblemKind::Invalid, near: None })
+    });
+    failed.collect()
+}
+
+/// Warns of what is stored all the same.
+pub fn warn(judged: &Judged) {
+    let found: Vec<Problem> = judged.warnings.iter().cloned().chain(unparsable(&judged.sql)).collect();
+    if !found.is_empty() {
+        warning(crate::error::doubtful(&found));
+    }
+}
+
+/// SQL that this server's parser does not accept. It may be meant for another one.
+fn unparsable(sql: &[SqlText]) -> Vec<Problem> {
+    let refused = |SqlText { path, text, is_statement }: &SqlText| {
+        let statement = if *is_statement { text.clone() } else { user_sql::query_of(text) };
+        let message = match parse::count(&statement) {
+            Ok(1) => return None,
+            Ok(0) => "SQL has no statement".to_owned(),
+            Ok(_) => "SQL has more than one statement".to_owned(),
+            Err(error) => format!("SQL does not parse: {}", error.message),
+        };
+        Some(Problem::warning(path.clone(), message))
+    };
+    sql.iter().filter_map(refused).collect()
+}
+
+/// A host for expressions that have no effects: it runs no SQL.
+struct Dry {
+    now: DateTime<Utc>,
+    /// Whether it was asked for what it does not do.
+    was_asked: bool,
+}
+
+impl Dry {
+    fn refuse<T>(&mut self) -> Result<T, Fault> {
+        self.was_asked = true;
+        Err(Fault::new("0A000", "no SQL is run here"))
+    }
+}
+
+impl Host for Dry {
+    fn now(&self) -> DateTime<Utc> {
+        self.now
+    }
+
+    fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {
+        timing::zone(name)
+    }
+
+    fn new_id(&mut self) -> Uuid {
+        new_id(self.now)
+    }
+
+    fn has_bookmark(&mut self, _id: Uuid) -> bool {
+        false
+    }
+
+    fn check_interrupts(&mut self) {
+        interrupt::check();
+    }
+
+    fn begin_step(&mut self) {}
+
+    fn end_step(&mut self, _keep: bool) {}
+
+    fn sql(&mut self, _statement: &str, _parameters: &[Value]) -> Result<Rows, Fault> {
+        self.refuse()
+    }
+
+    fn sql_inferred(&mut self, _statement: &str, _parameters: &[Value], _take: Take) -> Result<Rows, Fault> {
+        self.refuse()
+    }
+
+    fn sql_value(&mut self, _expression: &str, _scope: &dyn Scope) -> Result<Value, Fault> {
+        self.refuse()
+    }
+
+    fn call(&mut self, _function: Function<'_>, _context: &Value) -> Result<Value, Fault> {
+        self.refuse()
+    }
+
+    fn payloads(&mut self, _type_name: &str, _context: &Value) -> Result<Vec<Value>, Fault> {
+        self.refuse()
+    }
+
+    fn correlate(&mut self, _correlation_id: Option<&str>) -> Result<(), Fault> {
+        self.refuse()
+    }
+
+    fn child_version(&mut self, _definition_id: &str, _input: &Map<String, Value>) -> Result<Uuid, Fault> {
+        self.refuse()
+    }
+
+    fn write_line(&mut self, _text: &str) {}
+}

@@ -1,5 +1,6 @@
 -- What a right on a table gives that was not meant: by pg_write_all_data, by a stray GRANT, by default privileges. And what
--- those get who may read everything, or watch. (docs/security.md, "What is open to whom" and "What the administrator should know")
+-- those get who may read everything, or watch. (docs/security.md: "What is open to whom", "Rights on the tables", "What the
+-- administrator should know")
 \set VERBOSITY terse
 CREATE ROLE regress_tables_writer LOGIN IN ROLE pg_write_all_data;
 CREATE ROLE regress_tables_reader LOGIN IN ROLE pg_read_all_data;
@@ -94,6 +95,9 @@ $$;
 -- can move the sequence, which gives nobody a right, and may LOCK what he likes, as in every table of the database.
 \connect - regress_tables_writer
 SELECT * FROM attempts();
+BEGIN;
+LOCK TABLE workflow.instances;
+ROLLBACK;
 \copy workflow.identity FROM '/dev/null'
 -- A schedule's command runs with its owner's rights: the way up that there was.
 UPDATE workflow.triggers SET input = '{"statement": ["ALTER ROLE regress_tables_writer SUPERUSER"]}';
@@ -128,6 +132,12 @@ REVOKE ALL ON ALL SEQUENCES IN SCHEMA workflow FROM regress_tables_grantee;
 GRANT CREATE ON SCHEMA workflow TO regress_tables_grantee;
 ALTER ROLE regress_tables_grantee BYPASSRLS;
 SELECT * FROM wf_check() ORDER BY 1, 2;
+-- With a right to write BYPASSRLS is everything, as is said.
+GRANT pg_write_all_data TO regress_tables_grantee;
+SET ROLE regress_tables_grantee;
+SELECT DISTINCT attempt, outcome <> '0 rows' AS "reaches rows" FROM attempts() WHERE kind = 'table' AND attempt = 'DELETE';
+RESET ROLE;
+REVOKE pg_write_all_data FROM regress_tables_grantee;
 REVOKE CREATE ON SCHEMA workflow FROM regress_tables_grantee;
 ALTER ROLE regress_tables_grantee NOBYPASSRLS;
 -- Only those who are members of it are named, also through another role.

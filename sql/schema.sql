@@ -72,7 +72,8 @@ CREATE TABLE workflow.definitions (
     deleted_at    timestamptz,
     document      jsonb       NOT NULL,
     activity_type text,
-    links         jsonb
+    links         jsonb,
+    search_path   text
 );
 
 COMMENT ON TABLE workflow.definitions IS 'workflow definitions, one row per version; a published version never changes';
@@ -83,6 +84,7 @@ COMMENT ON COLUMN workflow.definitions.security IS 'whose rights that SQL has: t
 COMMENT ON COLUMN workflow.definitions.retention IS 'microseconds for which finished instances are kept; NULL leaves it to workflow.retention';
 COMMENT ON COLUMN workflow.definitions.activity_type IS 'the activity type that its name is, if it is usable as an activity';
 COMMENT ON COLUMN workflow.definitions.links IS 'the workflows that it uses as activities: each reference as written, and the id of the version that it was settled to mean';
+COMMENT ON COLUMN workflow.definitions.search_path IS 'where its SQL looks names up where it runs without a caller: what wf_define found, beside the content; NULL: not asked for';
 COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the row stays while instances refer to it';
 
 -- A number can come back after its version was deleted.

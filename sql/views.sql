@@ -57,11 +57,12 @@ COMMENT ON VIEW workflow.my_instances IS 'instances that the current role may re
 CREATE VIEW workflow.definition_list WITH (security_barrier) AS
 SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_published, d.security,
        COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role, o.system_identifier, o.name))::text, o.name) AS owner, d.created_at, d.document,
-       d.activity_type
+       d.activity_type, d.search_path
 FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
 WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
 
 COMMENT ON VIEW workflow.definition_list IS 'definitions that the current role may read, one row per version';
+COMMENT ON COLUMN workflow.definition_list.search_path IS 'where its SQL looks names up where it runs without a caller, if the definition does not say';
 
 CREATE VIEW workflow.definition_links WITH (security_barrier) AS
 SELECT DISTINCT d.definition_id, d.version, d.is_latest, d.is_published, u.definition_id AS uses, u.version AS used_version

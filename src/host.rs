@@ -1,5 +1,6 @@
 //! The engine's door outward, on SPI.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
@@ -23,6 +24,10 @@ use crate::store::owners::Owner;
 use crate::store::{activity_types, bookmarks, instances};
 use crate::{access, error, guc};
 
+mod names;
+
+use names::Names;
+
 /// What one burst can do.
 pub struct SpiHost<'a> {
     now: DateTime<Utc>,
@@ -35,6 +40,10 @@ pub struct SpiHost<'a> {
     child: Option<(String, Uuid)>,
     /// Whose rights user SQL has, if not the caller's.
     rights: Option<Owner>,
+    /// Whether a session that asked for this burst is there, with a search path of its own.
+    has_caller: bool,
+    /// Where user SQL looks names up, once that was asked.
+    names: OnceCell<Names>,
     /// The HTTP request that the burst serves.
     request: Option<Rc<Request>>,
     /// Errors of user SQL, whole; faults refer to them by position.
@@ -56,6 +65,8 @@ impl<'a> SpiHost<'a> {
             owner: owner.clone(),
             child: None,
             rights,
+            has_caller: true,
+            names: OnceCell::new(),
             request: None,
             errors: Vec::new(),
         }
@@ -80,6 +91,13 @@ impl<'a> SpiHost<'a> {
         self
     }
 
+    /// Says that the burst has no caller: a worker runs it.
+    #[must_use]
+    pub fn without_caller(mut self) -> Self {
+        self.has_caller = false;
+        self
+    }
+
     /// Undoes the step that an error left open.
     pub fn abandon(&mut self) {
         if let Some(step) = self.step.take() {
@@ -99,12 +117,14 @@ impl<'a> SpiHost<'a> {
     /// a step it gets a subtransaction of its own.
     fn user<R>(&mut self, body: impl FnOnce() -> R) -> Result<R, Fault> {
         let rights = self.rights.clone();
+        let lacks_caller = !self.has_caller || rights.is_some();
+        let names = self.names.get_or_init(|| Names::of(self.compiled, lacks_caller)).clone();
         session::note_user_sql();
-        let with_rights = || match rights {
+        let with_rights = || match &rights {
             None if process::is_engine() => {
                 unwind(PgError::new("42501", "the engine's own session runs no SQL of users with its own rights"))
             }
-            None => body(),
+            None => names.during(body),
             Some(owner) => {
                 let role = owner.role().unwrap_or_else(|| {
                     unwind(
@@ -115,14 +135,15 @@ impl<'a> SpiHost<'a> {
                         .hint("Its SQL runs with the owner's rights."),
                     )
                 });
-                let rights = RestrictedRights::take(role);
-                let outcome = body();
-                rights.give_back();
-                outcome
+                RestrictedRights::during(role, &names.restricted(), body)
             }
         };
         let outcome = if self.step.is_some() { catch(with_rights) } else { subtransaction(with_rights) };
-        outcome.map_err(|caught| self.fault(caught))
+        outcome.map_err(|caught| {
+            let hint = names.hint(&caught, rights.as_ref());
+            let fault = self.fault(caught);
+            Fault { hint, ..fault }
+        })
     }
 
     fn fault(&mut self, caught: PgError) -> Fault {

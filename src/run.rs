@@ -21,7 +21,7 @@ use workflow_engine::program::Activation;
 
 use crate::pg::error::{notice, warning};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, cluster, role};
+use crate::pg::{PgError, cluster, process, role};
 use crate::store::owners;
 use crate::store::queue::Item;
 use crate::{clock, guc, wake};
@@ -151,6 +151,11 @@ impl Session {
     /// Begins a pass over what is due or queued. It waits for no lock.
     pub fn pass() -> Self {
         Self { has_waited: true, is_pass: true, ..Self::begin() }
+    }
+
+    /// Whether a session asked for what runs here, if only for all that is due for its role. A worker's pass has no caller.
+    pub fn has_caller(&self) -> bool {
+        !self.is_pass || process::connected_as().is_none()
     }
 
     /// The present in PostgreSQL's form.

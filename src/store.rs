@@ -27,6 +27,7 @@ pub mod queue;
 pub mod retention;
 pub mod routes;
 pub mod schedules;
+pub mod schemas;
 pub mod tasks;
 pub mod telling;
 pub mod triggers;

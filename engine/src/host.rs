@@ -43,7 +43,8 @@ pub trait Host {
     /// Ends the open step and keeps or undoes its effects.
     fn end_step(&mut self, keep: bool);
 
-    /// Runs a statement with parameters `$1…` of type jsonb. Rows come back as objects.
+    /// Runs a statement with parameters `$1…`, whose types follow from where they stand, and are jsonb where that says none
+    /// or several. Rows come back as objects.
     fn sql(&mut self, statement: &str, parameters: &[Value]) -> Result<Rows, Fault>;
 
     /// Runs a statement with parameters `$1…` whose types follow from where they stand, as a client's do.

@@ -140,6 +140,8 @@ pub struct Options {
     pub incidents: IncidentStrategy,
     /// Whose rights user SQL has.
     pub security: Security,
+    /// Where user SQL looks its names up.
+    pub search_path: SearchPath,
     /// How flowcharts that say nothing decide what runs next.
     pub flowcharts: FlowMode,
     /// How long finished instances are kept.
@@ -178,6 +180,18 @@ pub enum Security {
     Invoker,
     /// The definition owner's.
     Definer,
+}
+
+/// Where user SQL looks up the names that have no schema.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SearchPath {
+    /// The definition does not say: whose rights the SQL has, and whether a caller is there, decide.
+    #[default]
+    Unset,
+    /// The session's own.
+    Caller,
+    /// These schemas, in this order.
+    Schemas(Vec<String>),
 }
 
 /// A declared variable with its initial value, already converted to its type.

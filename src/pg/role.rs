@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::Oid;
 
 use crate::pg::catalog;
-use crate::pg::error::{PgError, unwind};
+use crate::pg::error::{PgError, catch, unwind};
 
 /// The role whose rights are in force.
 pub fn current() -> Oid {
@@ -115,21 +115,41 @@ pub struct RestrictedRights {
 }
 
 impl RestrictedRights {
-    /// Takes them. An error gives them back by the (sub)transaction's end.
-    pub fn take(role: Oid) -> Self {
+    /// Runs `body` with them. They are given back however it ends: nothing that comes between an error and the end of
+    /// its (sub)transaction has them.
+    pub fn during<R>(role: Oid, search_path: &CStr, body: impl FnOnce() -> R) -> R {
+        let rights = Self::take(role, search_path);
+        let outcome = catch(body);
+        rights.give_back();
+        outcome.unwrap_or_else(|error| unwind(error))
+    }
+
+    fn take(role: Oid, search_path: &CStr) -> Self {
         let flags = pg_sys::SECURITY_LOCAL_USERID_CHANGE | pg_sys::SECURITY_RESTRICTED_OPERATION;
-        // SAFETY: opens a level of settings that `give_back` or the (sub)transaction's end closes.
+        // SAFETY: opens a level of settings that `give_back` closes, or the (sub)transaction's end.
         let level = unsafe { pg_sys::NewGUCNestLevel() };
-        crate::pg::version::set_search_path(c"pg_catalog, pg_temp");
+        crate::pg::version::set_search_path(search_path);
         Self { before: switch(role, flags as i32), level }
     }
 
     /// Goes back to the caller's rights and settings.
-    pub fn give_back(self) {
-        // SAFETY: the level that `take` opened; what was set in it is undone.
+    fn give_back(self) {
+        // SAFETY: the level that `take` opened; what was set in it is undone. It takes back levels further in that an
+        // error left open, as the end of a subtransaction does.
         unsafe { pg_sys::AtEOXact_GUC(false, self.level) };
         self.before.give_back();
     }
+}
+
+/// Runs `body` under another search path, as a function with a SET clause: other settings that it makes stay.
+pub fn with_search_path<R>(search_path: &CStr, body: impl FnOnce() -> R) -> R {
+    // SAFETY: opens a level of settings, closed below or by the (sub)transaction's end.
+    let level = unsafe { pg_sys::NewGUCNestLevel() };
+    crate::pg::version::set_search_path(search_path);
+    let outcome = catch(body);
+    // SAFETY: as above; an error takes back all that was set.
+    unsafe { pg_sys::AtEOXact_GUC(outcome.is_ok(), level) };
+    outcome.unwrap_or_else(|error| unwind(error))
 }
 
 fn switch(role: Oid, flags: i32) -> OwnerRights {

@@ -1,7 +1,7 @@
 //! A worker's session around a fire: armed before, as new after, and not kept waiting.
 
 use std::cell::Cell;
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, CString, c_int};
 
 use pgrx::pg_sys;
 
@@ -36,6 +36,30 @@ pub fn setting(name: &CStr) -> String {
         let value = pg_sys::GetConfigOptionByName(name.as_ptr(), std::ptr::null_mut(), true);
         if value.is_null() { String::new() } else { CStr::from_ptr(value).to_string_lossy().into_owned() }
     }
+}
+
+/// The schemas that `search_path` names, whether they are there or not.
+pub fn search_path_names() -> Vec<String> {
+    // SAFETY: the value of a setting, copied because it is cut into pieces; the list's names are C strings.
+    unsafe {
+        let path = pg_sys::namespace_search_path;
+        if path.is_null() {
+            return Vec::new();
+        }
+        let mut names: *mut pg_sys::List = std::ptr::null_mut();
+        if !pg_sys::SplitIdentifierString(pg_sys::pstrdup(path), b',' as _, &mut names) || names.is_null() {
+            return Vec::new();
+        }
+        let cells = std::slice::from_raw_parts((*names).elements, (*names).length as usize);
+        cells.iter().map(|cell| CStr::from_ptr(cell.ptr_value.cast()).to_string_lossy().into_owned()).collect()
+    }
+}
+
+/// A name as SQL writes it.
+pub fn quoted(name: &str) -> String {
+    let Ok(text) = CString::new(name) else { return String::new() };
+    // SAFETY: takes a C string; gives it back, or a palloc'd one.
+    unsafe { CStr::from_ptr(pg_sys::quote_identifier(text.as_ptr())).to_string_lossy().into_owned() }
 }
 
 /// `statement_timeout` of the session, armed while this lives.

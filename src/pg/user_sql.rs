@@ -20,7 +20,7 @@ mod plans;
 mod result;
 mod text;
 
-pub use inferred::run_inferred;
+pub use inferred::{run, run_inferred};
 use plans::{Names, Plan, forget_when_full, retire, search_path};
 use text::{is_query, shortened};
 
@@ -30,7 +30,7 @@ pub const NAMES: [&CStr; 6] = [c"input", c"variables", c"outputs", c"result", c"
 thread_local! {
     static STATEMENTS: RefCell<HashMap<(String, usize), Plan>> = RefCell::new(HashMap::new());
     /// By text and search path: under another path a name may be a column's.
-    static EXPRESSIONS: RefCell<HashMap<(String, String), Plan>> = RefCell::new(HashMap::new());
+    static EXPRESSIONS: RefCell<HashMap<(String, (String, pg_sys::Oid)), Plan>> = RefCell::new(HashMap::new());
 }
 
 /// What a statement of the user gave.
@@ -84,25 +84,6 @@ impl Drop for Evaluation {
             }
         }
     }
-}
-
-/// Runs a statement with parameters `$1…` of type jsonb.
-pub fn run(statement: &str, parameters: &[Value]) -> Outcome {
-    let _evaluation = Evaluation::begin();
-    let plan = statement_plan(statement, parameters.len());
-    let mut values: Vec<pg_sys::Datum> = Vec::with_capacity(parameters.len());
-    let mut nulls: Vec<std::ffi::c_char> = Vec::with_capacity(parameters.len());
-    for parameter in parameters {
-        let is_null = parameter.is_null();
-        nulls.push(if is_null { b'n' } else { b' ' } as _);
-        values.push(if is_null { pg_sys::Datum::null() } else { jsonb::encode(parameter) });
-    }
-    // SAFETY: the plan was made for as many jsonb parameters.
-    let code = unsafe { pg_sys::SPI_execute_plan(plan, values.as_mut_ptr(), nulls.as_ptr(), false, 0) };
-    refuse_failure(code, statement);
-    // SAFETY: set by the execution just made.
-    let count = unsafe { pg_sys::SPI_processed };
-    Outcome { rows: result::objects(), count }
 }
 
 /// Evaluates an expression or a query; its value is the first column of the only row, null without a row.

@@ -102,6 +102,9 @@ pub fn run(
         was_held: row.instance.sub_status == SubStatus::Faulted,
     };
     let mut host = SpiHost::new(session.now, id, &row.owner, compiled);
+    if !session.has_caller() {
+        host = host.without_caller();
+    }
     let request = session.exchange.request_for(id);
     let is_served = request.is_some();
     if let Some(request) = request {

@@ -21,6 +21,7 @@ use crate::{error, guc};
 
 mod consumers;
 pub mod judge;
+mod names;
 mod routes;
 mod timed;
 
@@ -55,6 +56,10 @@ pub fn define(
         access::require_owner(latest)?;
         let WholeDefinition { links, document: stored, .. } = definitions::whole(latest.id)?;
         if definition::same_content(&stored, document) && !finds_more(document, latest, &links) {
+            // A version that does not compile any more is told of where it runs.
+            if let Ok(compiled) = program::of_version(latest.id) {
+                names::renew(latest, &compiled.program);
+            }
             if publish && !latest.is_published {
                 publish_version(session, latest)?;
             }
@@ -71,7 +76,9 @@ pub fn define(
     let judged = program::judge(document, &linker, allow_unknown);
     let links = linker.into_links()?;
     let program = judged.program.as_ref().map_err(|problems| error::definition(problems))?;
-    let new = New { program, links: &links, document, identity: &identity };
+    let whose = owner.as_ref().map_or_else(|| Some(role::current()), owners::Owner::role);
+    let search_path = names::found(&identity.definition_id, program, whose);
+    let new = New { program, links: &links, document, identity: &identity, search_path };
     let owner = owner.map_or_else(owners::current_id, |owner| owner.id);
     let row = add(session, &new, owner)?;
     if publish {
@@ -98,11 +105,12 @@ struct New<'a> {
     links: &'a [Link],
     document: &'a Value,
     identity: &'a Identity,
+    search_path: Option<String>,
 }
 
 /// Stores a version as the latest one. Its number is what the document asks for, if that is higher than all others.
 fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow, PgError> {
-    let New { program, links, document, identity } = new;
+    let New { program, links, document, identity, search_path } = new;
     let highest = definitions::highest(&identity.definition_id);
     let version = identity.version.filter(|version| *version > highest).or_else(|| highest.checked_add(1));
     let Some(version) = version else {
@@ -129,6 +137,7 @@ fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow
             activity_type: activity_type.as_deref().filter(|name| !name.is_empty()),
             links,
             document,
+            search_path: search_path.as_deref(),
         },
         session.timestamp(),
     );

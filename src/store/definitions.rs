@@ -58,6 +58,8 @@ pub struct NewDefinition<'a> {
     pub links: &'a [Link],
     /// The document as given.
     pub document: &'a Value,
+    /// Where its SQL looks names up where it runs without a caller.
+    pub search_path: Option<&'a str>,
 }
 
 /// Reads the columns of [`select!`].
@@ -211,9 +213,10 @@ static NOT_LATEST: Statement = Statement::new(
 );
 static ADD: Statement = Statement::new(
     "INSERT INTO workflow.definitions (id, definition_id, version, name, description, is_latest, is_published, \
-         security, uses_sql, owner, retention, created_at, document, activity_type, links) \
+         security, uses_sql, owner, retention, created_at, document, activity_type, links, \
+         search_path) \
      VALUES ($1, $2, $3, $4, $5, true, false, CASE WHEN $6 THEN 'definer' ELSE 'invoker' END, $7, $8, $9, $10, $11, \
-         $12, $13)",
+         $12, $13, $14)",
     &[
         Type::Uuid,
         Type::Text,
@@ -228,6 +231,7 @@ static ADD: Statement = Statement::new(
         Type::Jsonb,
         Type::Text,
         Type::Jsonb,
+        Type::Text,
     ],
 );
 static UNPUBLISH: Statement = Statement::new(
@@ -271,7 +275,27 @@ pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
         Arg::Json(new.document),
         Arg::text(new.activity_type),
         links.as_ref().map_or(Arg::Null, Arg::Json),
+        Arg::text(new.search_path),
     ]);
+}
+
+static SEARCH_PATH: Columns = Columns::of(c"definitions", &[(c"id", Type::Uuid), (c"search_path", Type::Text)]);
+static SET_SEARCH_PATH: Statement =
+    Statement::new("UPDATE workflow.definitions SET search_path = $2 WHERE id = $1", &[Type::Uuid, Type::Text]);
+
+/// Where the SQL of a version looks names up where it runs without a caller. Not part of what is kept compiled: it can
+/// change.
+pub fn search_path(id: Uuid) -> Option<String> {
+    rows::read(&SEARCH_PATH, Arg::Uuid(&id), |row| {
+        row.skip();
+        row.maybe()
+    })
+    .flatten()
+}
+
+/// Changes that.
+pub fn set_search_path(id: Uuid, path: Option<&str>) {
+    SET_SEARCH_PATH.run(&[Arg::Uuid(&id), Arg::text(path)]);
 }
 
 /// Makes a version the published one.

@@ -12,7 +12,7 @@ pub struct Sql;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Workflow.Sql",
-    description: "Runs a SQL statement in the transaction of the call. Parameters are bound as $1, $2, … of type jsonb and never spliced into the text.",
+    description: "Runs a SQL statement in the transaction of the call. Parameters are bound as $1, $2, …, with the types that their places ask for (jsonb where they ask for none), and never spliced into the text.",
     inputs: &[
         InputDescriptor::new("statement", "String", "One SQL statement.").required(),
         InputDescriptor::new("parameters", "ICollection<Object>", "Values of $1, $2, …; each may be an expression.")
@@ -23,7 +23,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         OutputDescriptor::new("rowCount", "Int64", "Number of rows returned or affected."),
     ],
     uses_sql: true,
-    example: r#"{"type": "Sql", "statement": "SELECT name FROM employees WHERE id = ($1)::int", "parameters": [{"input": "employee"}], "result": {"var": "Rows"}}"#,
+    example: r#"{"type": "Sql", "statement": "SELECT name FROM employees WHERE id = $1", "parameters": [{"input": "employee"}], "result": {"var": "Rows"}}"#,
     ..Descriptor::BASE
 };
 

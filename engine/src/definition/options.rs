@@ -6,14 +6,15 @@ use super::json::{Path, entry, kind_of};
 use super::problem::Problems;
 use super::{flow_mode, spelling};
 use crate::calendar::Interval;
-use crate::program::{Activation, IncidentStrategy, Options, Security};
+use crate::program::{Activation, IncidentStrategy, Options, SearchPath, Security};
 
 /// Members of `options`.
-const KNOWN: [&str; 7] = [
+const KNOWN: [&str; 8] = [
     "activationStrategy",
     "incidentStrategy",
     "flowchartMode",
     "security",
+    "searchPath",
     "retention",
     "usableAsActivity",
     "autoUpdateConsumingWorkflows",
@@ -43,13 +44,15 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
     if !elsa {
         spelling::check(options, KNOWN.into_iter(), OF_ELSA.into_iter(), "the options", &place, problems);
     }
+    let security = choice(options, &["security"], security, &place, problems);
     Options {
         updates_consumers: flag(options, "autoUpdateConsumingWorkflows", &place, problems),
         usable_as_activity: flag(options, "usableAsActivity", &place, problems)
             || flag(document, "usableAsActivity", &Path::Root, problems),
         activation: choice(options, &["activationStrategy", "activationStrategyType"], activation, &place, problems),
         incidents: choice(options, &["incidentStrategy", "incidentStrategyType"], incidents, &place, problems),
-        security: choice(options, &["security"], security, &place, problems),
+        security,
+        search_path: search_path(options, security, &place, problems),
         flowcharts,
         retention: retention(options, &place, problems),
     }
@@ -78,6 +81,39 @@ fn choice<T: Default>(
         problems.unsupported(&place.key(key), format!("unknown {} \"{text}\"", words(key)));
         T::default()
     })
+}
+
+/// Where user SQL looks its names up: a list of schemas, or `"caller"`.
+fn search_path(
+    options: &Map<String, Value>,
+    security: Security,
+    place: &Path<'_>,
+    problems: &mut Problems,
+) -> SearchPath {
+    let Some((key, value)) = entry(options, "searchPath").filter(|(_, value)| !value.is_null()) else {
+        return SearchPath::Unset;
+    };
+    let place = place.key(key);
+    match value {
+        Value::String(word) if word == "caller" && security == Security::Definer => problems
+            .invalid(&place, "the search path of the caller is not for SQL with the rights of the definition's owner"),
+        Value::String(word) if word == "caller" => return SearchPath::Caller,
+        Value::Array(schemas) => {
+            let names: Option<Vec<String>> =
+                schemas.iter().map(|name| name.as_str().filter(|name| is_schema(name)).map(str::to_owned)).collect();
+            match names {
+                Some(names) => return SearchPath::Schemas(names),
+                None => problems.invalid(&place, format!("\"{key}\" must list names of schemas; \"$user\" is none")),
+            }
+        }
+        _ => problems.invalid(&place, format!("\"{key}\" must be a list of schemas or \"caller\"")),
+    }
+    SearchPath::Unset
+}
+
+/// PostgreSQL cuts longer names, and `$user` is another schema for each role.
+fn is_schema(name: &str) -> bool {
+    !name.is_empty() && name.len() < 64 && name != "$user" && !name.contains('\0')
 }
 
 /// A flag that is off where it is missing.

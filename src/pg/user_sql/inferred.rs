@@ -16,17 +16,38 @@ use super::{Evaluation, Outcome, c_text, is_query, keep, refuse_failure, result,
 use crate::pg::error::{PgError, unwind};
 use crate::pg::{catalog, jsonb};
 
-thread_local! {
-    /// By text, number of parameters and search path: under another path, other types may be wanted.
-    static PLANS: RefCell<HashMap<(String, usize, String), Plan>> = RefCell::new(HashMap::new());
+mod guess;
+
+/// What a parameter is whose place asks for no type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Otherwise {
+    Text,
+    Jsonb,
 }
 
-/// Runs a statement with parameters `$1…`; the rows are objects, or their first columns alone.
+/// By text, number of parameters, what they are otherwise, and search path: under another path, other types may be wanted.
+type Key = (String, usize, Otherwise, (String, pg_sys::Oid));
+
+thread_local! {
+    static PLANS: RefCell<HashMap<Key, Plan>> = RefCell::new(HashMap::new());
+}
+
+/// Runs a statement with parameters `$1…`. One whose place asks for no type, or for several, is jsonb.
+pub fn run(statement: &str, parameters: &[Value]) -> Outcome {
+    let _evaluation = Evaluation::begin();
+    execute(statement, parameters, Otherwise::Jsonb, Take::Rows)
+}
+
+/// Runs a statement with parameters `$1…`, text where their place asks for no type; the rows are objects, or their first
+/// columns alone.
 pub fn run_inferred(statement: &str, parameters: &[Value], take: Take) -> Outcome {
     let _evaluation = Evaluation::begin();
     let expression = (take == Take::Value && !is_query(statement)).then(|| format!("SELECT {statement}\n"));
-    let statement = expression.as_deref().unwrap_or(statement);
-    let (plan, types) = plan(statement, parameters.len());
+    execute(expression.as_deref().unwrap_or(statement), parameters, Otherwise::Text, take)
+}
+
+fn execute(statement: &str, parameters: &[Value], otherwise: Otherwise, take: Take) -> Outcome {
+    let (plan, types) = plan(statement, parameters.len(), otherwise);
     let mut nulls: Vec<c_char> = Vec::with_capacity(parameters.len());
     let mut values: Vec<pg_sys::Datum> = Vec::with_capacity(parameters.len());
     for (parameter, kind) in parameters.iter().zip(types) {
@@ -42,8 +63,8 @@ pub fn run_inferred(statement: &str, parameters: &[Value], take: Take) -> Outcom
     Outcome { rows, count }
 }
 
-fn plan(statement: &str, parameters: usize) -> (pg_sys::SPIPlanPtr, Vec<pg_sys::Oid>) {
-    let key = (statement.to_owned(), parameters, search_path());
+fn plan(statement: &str, parameters: usize, otherwise: Otherwise) -> (pg_sys::SPIPlanPtr, Vec<pg_sys::Oid>) {
+    let key = (statement.to_owned(), parameters, otherwise, search_path());
     let generation = catalog::generation();
     let known = PLANS.with_borrow(|plans| {
         let current = plans.get(&key).filter(|kept| kept.inferred == generation);
@@ -53,7 +74,10 @@ fn plan(statement: &str, parameters: usize) -> (pg_sys::SPIPlanPtr, Vec<pg_sys::
         return known;
     }
     // A type may be gone, or a column have another one.
-    let mut types = inferred(statement, parameters);
+    let mut types = match otherwise {
+        Otherwise::Text => inferred(statement, parameters),
+        Otherwise::Jsonb => guess::types(statement, parameters),
+    };
     let text = c_text(statement);
     // SAFETY: as many types as said.
     let plan = unsafe { pg_sys::SPI_prepare(text.as_ptr(), types.len() as i32, types.as_mut_ptr()) };

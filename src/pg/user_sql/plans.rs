@@ -53,12 +53,14 @@ thread_local! {
     static RETIRED: RefCell<Vec<Plan>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The search path of the session, which is part of what a text means.
-pub(super) fn search_path() -> String {
+/// What a text means depends on it: the search path of the session, and the role, whose `"$user"` is a schema of its own
+/// and which may not look into every schema.
+pub(super) fn search_path() -> (String, pg_sys::Oid) {
     // SAFETY: the value of a setting, a C string that nobody changes meanwhile.
     unsafe {
         let path = pg_sys::namespace_search_path;
-        if path.is_null() { String::new() } else { CStr::from_ptr(path).to_string_lossy().into_owned() }
+        let path = if path.is_null() { String::new() } else { CStr::from_ptr(path).to_string_lossy().into_owned() };
+        (path, pg_sys::GetUserId())
     }
 }
 

@@ -132,7 +132,10 @@ fn replace(
     links.dedup();
     let program = program::compile(&document, &Pinned::to(&links)?).map_err(|problems| error::definition(&problems))?;
     let identity = definition::identity(&document).map_err(|problem| error::definition(&[problem]))?;
-    add(session, &New { program: &program, links: &links, document: &document, identity: &identity }, row.owner.id)
+    // It is the same text, so its names mean what they meant.
+    let search_path = definitions::search_path(row.id);
+    let new = New { program: &program, links: &links, document: &document, identity: &identity, search_path };
+    add(session, &new, row.owner.id)
 }
 
 /// What a reference says of the version that it means.

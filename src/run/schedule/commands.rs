@@ -54,6 +54,7 @@ pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
         activity_type: None,
         links: &[],
         document: &document,
+        search_path: None,
     };
     definitions::add(&new, session.timestamp());
     let row = definitions::by_id(id)?;

@@ -1,0 +1,77 @@
+//! Where SQL of users looks up the names that have no schema.
+
+use std::borrow::Cow;
+use std::ffi::{CStr, CString};
+
+use workflow_engine::program::SearchPath;
+
+use crate::pg::{PgError, role, session};
+use crate::program::Compiled;
+use crate::store::definitions;
+use crate::store::owners::Owner;
+
+/// Nothing but what PostgreSQL has built in. The temporary schema comes last, wherever it is named: what is in it is of
+/// the session that runs the SQL.
+const BUILT_IN: &CStr = c"pg_catalog, pg_temp";
+
+/// A search path.
+#[derive(Clone, Debug)]
+pub enum Names {
+    /// The session's.
+    Session,
+    /// This one.
+    Path(CString),
+}
+
+impl Names {
+    /// The one for a burst of a definition.
+    pub fn of(compiled: &Compiled, lacks_caller: bool) -> Self {
+        match &compiled.program.options.search_path {
+            SearchPath::Schemas(names) => {
+                let names = names.iter().filter(|name| *name != "pg_temp").map(|name| session::quoted(name));
+                Self::path(&names.collect::<Vec<_>>().join(", "))
+            }
+            SearchPath::Caller => Self::Session,
+            SearchPath::Unset if compiled.row.definer => Self::path(""),
+            SearchPath::Unset if !lacks_caller => Self::Session,
+            SearchPath::Unset => {
+                definitions::search_path(compiled.row.id).map_or(Self::Session, |path| Self::path(&path))
+            }
+        }
+    }
+
+    fn path(schemas: &str) -> Self {
+        let path = if schemas.is_empty() { None } else { CString::new(format!("{schemas}, pg_temp")).ok() };
+        Self::Path(path.unwrap_or_else(|| BUILT_IN.to_owned()))
+    }
+
+    /// Runs `body` under it with the rights of the session.
+    pub fn during<R>(&self, body: impl FnOnce() -> R) -> R {
+        match self {
+            Self::Session => body(),
+            Self::Path(path) => role::with_search_path(path, body),
+        }
+    }
+
+    /// The one for SQL with the rights of another role than the session's: never the session's.
+    pub fn restricted(&self) -> Cow<'_, CStr> {
+        match self {
+            Self::Session => BUILT_IN.into(),
+            Self::Path(path) => path.as_c_str().into(),
+        }
+    }
+
+    /// The hint of an error of user SQL. What is not found may be elsewhere.
+    pub fn hint(&self, error: &PgError, rights: Option<&Owner>) -> Option<String> {
+        if !matches!(error.sqlstate.as_str(), "42P01" | "42883" | "3F000") {
+            return error.hint.clone();
+        }
+        let path = match (self, rights) {
+            (Self::Session, None) => session::setting(c"search_path"),
+            _ => self.restricted().to_string_lossy().into_owned(),
+        };
+        let who = rights.map_or_else(|| Some(role::current()), Owner::role).and_then(role::name).unwrap_or_default();
+        let looked = format!("Names were looked up in {path}, as role \"{who}\"; options.searchPath can say where.");
+        Some(error.hint.as_ref().map_or_else(|| looked.clone(), |hint| format!("{hint} {looked}")))
+    }
+}

@@ -1,0 +1,106 @@
+//! Types of parameters for a statement whose author may have meant jsonb: the one that its place asks for, and jsonb where
+//! it asks for none, or for several.
+
+use std::ffi::{CStr, c_int};
+
+use pgrx::pg_sys;
+
+use super::super::c_text;
+use crate::pg::error::{PgError, unwind};
+use crate::pg::subtransaction::subtransaction;
+
+mod raw {
+    use super::{c_int, pg_sys};
+
+    unsafe extern "C-unwind" {
+        pub fn setup_parse_variable_parameters(
+            state: *mut pg_sys::ParseState,
+            types: *mut *mut pg_sys::Oid,
+            count: *mut c_int,
+        );
+    }
+}
+
+/// The types of so many parameters.
+pub fn types(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
+    if parameters == 0 {
+        return Vec::new();
+    }
+    let text = c_text(statement);
+    let mut known = vec![pg_sys::InvalidOid; parameters];
+    // Each round settles at least one more.
+    for _ in 0..=parameters {
+        let (found, error) = analyze(&text, &known);
+        let is_unknown = |i: usize| found.get(i) == Some(&pg_sys::UNKNOWNOID);
+        let Some(error) = error else {
+            let settled = |kind: &pg_sys::Oid| [pg_sys::InvalidOid, pg_sys::UNKNOWNOID].contains(kind);
+            let kinds = found.iter().take(parameters).map(|kind| if settled(kind) { pg_sys::JSONBOID } else { *kind });
+            let mut kinds: Vec<pg_sys::Oid> = kinds.collect();
+            kinds.resize(parameters, pg_sys::JSONBOID);
+            return kinds;
+        };
+        if error.ends_the_call() {
+            unwind(error);
+        }
+        // One that is asked for several types is named; otherwise those that no place had given a type yet are to blame.
+        let several = (error.sqlstate == "42P08").then(|| named(&error.message)).flatten();
+        let blamed: Vec<usize> = match several {
+            Some(number) => vec![number - 1],
+            None => (0..parameters).filter(|i| is_unknown(*i)).collect(),
+        };
+        let blamed = blamed.into_iter().filter(|i| known.get(*i) == Some(&pg_sys::InvalidOid)).collect::<Vec<_>>();
+        if blamed.is_empty() {
+            break;
+        }
+        blamed.into_iter().for_each(|i| known[i] = pg_sys::JSONBOID);
+    }
+    // Preparing it says what is wrong.
+    vec![pg_sys::JSONBOID; parameters]
+}
+
+/// The types that PostgreSQL finds, as far as it comes: 0 for a parameter that it has not met, `unknown` for one that no
+/// place gave a type.
+fn analyze(text: &CStr, known: &[pg_sys::Oid]) -> (Vec<pg_sys::Oid>, Option<PgError>) {
+    let mut count = known.len() as c_int;
+    // SAFETY: an array of oids that PostgreSQL may make larger, in a context that outlives the subtransaction; the
+    // parser's own nodes. In a subtransaction, since an error leaves tables open and locked.
+    unsafe {
+        let mut types = pg_sys::palloc(size_of_val(known)).cast::<pg_sys::Oid>();
+        std::ptr::copy_nonoverlapping(known.as_ptr(), types, known.len());
+        let (array, length) = (&raw mut types, &raw mut count);
+        let outcome = subtransaction(|| {
+            let list = pg_sys::pg_parse_query(text.as_ptr());
+            if list.is_null() || (*list).length != 1 {
+                return;
+            }
+            let statement = (*(*list).elements).ptr_value.cast::<pg_sys::RawStmt>();
+            let state = pg_sys::make_parsestate(std::ptr::null_mut());
+            (*state).p_sourcetext = text.as_ptr();
+            // Otherwise a parameter that stands alone would be text.
+            (*state).p_resolve_unknowns = false;
+            raw::setup_parse_variable_parameters(state, array, length);
+            pg_sys::transformTopLevelStmt(state, statement);
+            pg_sys::free_parsestate(state);
+        });
+        let found = std::slice::from_raw_parts(types, usize::try_from(count).unwrap_or(0)).to_vec();
+        (found, outcome.err())
+    }
+}
+
+/// The number of the parameter that a message names, in whatever language: `$2`.
+fn named(message: &str) -> Option<usize> {
+    let digits: String = message.split_once('$')?.1.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().ok().filter(|number| *number > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn a_message_names_a_parameter() {
+        assert_eq!(named("inconsistent types deduced for parameter $12"), Some(12));
+        assert_eq!(named("für Parameter $1 wurden Typen ermittelt"), Some(1));
+        assert_eq!(named("costs 5 $"), None);
+    }
+}

@@ -1,0 +1,80 @@
+//! Where SQL of a definition looks names up in a burst that has no caller: where they are looked up when it is defined.
+
+use pgrx::pg_sys::{InvalidOid, Oid};
+use workflow_engine::Program;
+use workflow_engine::program::{SearchPath, Security};
+
+use crate::pg::error::{notice, warning};
+use crate::pg::{PgError, session};
+use crate::store::definitions::{self, DefinitionRow};
+use crate::store::schemas;
+
+/// The schemas that count, as a list for `search_path`; `None`: the definition says itself where it looks, or need not.
+///
+/// Whoever may create an object in a schema decides what a name means there, with the rights of the owner: those schemas
+/// are left out, with a WARNING. So are those that are others for each session.
+pub fn found(definition_id: &str, program: &Program, owner: Option<Oid>) -> Option<String> {
+    let options = &program.options;
+    if !program.uses_sql {
+        return None;
+    }
+    let open = |names: &[String]| schemas::open_to_others(names, owner.unwrap_or(InvalidOid));
+    match (&options.search_path, options.security) {
+        (SearchPath::Unset, Security::Invoker) => {}
+        (SearchPath::Schemas(names), Security::Definer) => {
+            let unsafe_ones = open(names).into_iter().filter_map(|(name, is_open)| is_open.then_some(name));
+            warn_of(definition_id, &unsafe_ones.collect::<Vec<_>>(), false);
+            return None;
+        }
+        _ => return None,
+    }
+    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    let names: Vec<String> = session::search_path_names().into_iter().filter(|name| !is_personal(name)).collect();
+    for (name, is_open) in open(&names) {
+        if is_open { left_out.push(name) } else { kept.push(session::quoted(&name)) }
+    }
+    warn_of(definition_id, &left_out, true);
+    Some(kept.join(", "))
+}
+
+fn is_personal(name: &str) -> bool {
+    name == "$user" || name == "pg_temp" || name.starts_with("pg_temp_")
+}
+
+fn warn_of(definition_id: &str, schemas: &[String], are_left_out: bool) {
+    if schemas.is_empty() {
+        return;
+    }
+    let list = schemas.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let noun = if schemas.len() == 1 { "schema" } else { "schemas" };
+    let told = if are_left_out {
+        PgError::new("01000", format!("SQL of workflow definition \"{definition_id}\" does not look in {noun} {list} where it runs without a caller"))
+            .hint("Qualify the names, or name the schemas in options.searchPath.")
+    } else {
+        PgError::new(
+            "01000",
+            format!(
+                "SQL of workflow definition \"{definition_id}\" looks in {noun} {list} with the rights of its owner"
+            ),
+        )
+        .hint("Qualify the names, or revoke CREATE on the schemas from others.")
+    };
+    warning(told.detail("Others than the owner of the definition may create objects there."));
+}
+
+/// The same content defined from elsewhere: its names are looked up there from now on.
+pub fn renew(row: &DefinitionRow, program: &Program) {
+    let path = found(&row.definition_id, program, row.owner.role());
+    if definitions::search_path(row.id) == path {
+        return;
+    }
+    definitions::set_search_path(row.id, path.as_deref());
+    let path = path.filter(|path| !path.is_empty()).unwrap_or_else(|| "pg_catalog".into());
+    notice(PgError::new(
+        "00000",
+        format!(
+            "SQL of version {} of workflow definition \"{}\" looks in {path} where it runs without a caller",
+            row.version, row.definition_id
+        ),
+    ));
+}

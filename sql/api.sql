@@ -32,10 +32,12 @@ COMMENT ON TYPE wf_result IS
 CREATE TYPE wf_delivery AS (
     started   uuid[],
     resumed   uuid[],
-    queued_id uuid
+    queued_id uuid,
+    withheld  integer
 );
 
-COMMENT ON TYPE wf_delivery IS 'what became of a stimulus: instances that it started and resumed, and the queue item that keeps it';
+COMMENT ON TYPE wf_delivery IS
+    'what became of a stimulus: instances that it started and resumed, the queue item that keeps it, and how many matches were passed over because their owners may not hear its sender';
 
 CREATE TYPE wf_http_response AS (
     status  integer,
@@ -414,3 +416,30 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_revoke(text, name, text[]) IS 'take privileges back; returns how many there were';
+
+CREATE FUNCTION workflow._grant_events(listener text, publisher text)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_events';
+
+COMMENT ON FUNCTION workflow._grant_events(text, text) IS 'stores who hears whom, for wf_grant_events';
+
+CREATE FUNCTION workflow._revoke_events(listener text, publisher text)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_revoke_events';
+
+COMMENT ON FUNCTION workflow._revoke_events(text, text) IS 'removes who hears whom, for wf_revoke_events';
+
+CREATE FUNCTION wf_grant_events(listener name, publisher name DEFAULT NULL)
+RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._grant_events(listener::text, publisher::text);
+END;
+
+COMMENT ON FUNCTION wf_grant_events(name, name) IS
+    'let the workflows of a role hear what another one, by default the current role, publishes; false if they did';
+
+CREATE FUNCTION wf_revoke_events(listener name, publisher name DEFAULT NULL)
+RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._revoke_events(listener::text, publisher::text);
+END;
+
+COMMENT ON FUNCTION wf_revoke_events(name, name) IS 'take back what wf_grant_events gave; false if there was nothing';

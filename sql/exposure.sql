@@ -20,7 +20,7 @@ AS $$
     -- They filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
     FROM unnest(ARRAY['definition_list', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_incidents',
-                      'trigger_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers']) AS v (name)
+                      'trigger_list', 'event_grant_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers']) AS v (name)
     UNION ALL
     -- They look at their argument, at what is built in, or at what the current role may see.
     SELECT 'function', f.name, 'EXECUTE', 'public'

@@ -108,10 +108,20 @@ CREATE TABLE workflow.grants (
     definition_id text    NOT NULL,
     role          integer NOT NULL,
     privilege     text    NOT NULL CONSTRAINT grants_privilege_check CHECK (privilege IN ('start', 'resume', 'read')),
+    grantor       integer NOT NULL,
     CONSTRAINT grants_pkey PRIMARY KEY (definition_id, role, privilege)
 );
 
 COMMENT ON TABLE workflow.grants IS 'what roles other than the owner may do with a definition and its instances';
+COMMENT ON COLUMN workflow.grants.grantor IS 'the role (workflow.owners) that granted it; what a superuser granted is consent of both sides to stimuli';
+
+CREATE TABLE workflow.event_grants (
+    publisher integer NOT NULL,
+    listener  integer NOT NULL,
+    CONSTRAINT event_grants_pkey PRIMARY KEY (publisher, listener)
+);
+
+COMMENT ON TABLE workflow.event_grants IS 'which roles (workflow.owners) hear the stimuli of which others';
 
 CREATE TABLE workflow.activity_types (
     type        text        CONSTRAINT activity_types_pkey PRIMARY KEY,
@@ -422,6 +432,7 @@ SELECT pg_catalog.pg_extension_config_dump('workflow.owners_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.identity', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.definitions', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.grants', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.event_grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.activity_types', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.instances', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.bookmarks', '');

@@ -199,6 +199,17 @@ WHERE q.sender OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_ow
 
 COMMENT ON VIEW workflow.dead_letter_list IS 'stimuli that were given up, and bookmarks that could not be fired; wf_replay tries again';
 
+CREATE VIEW workflow.event_grant_list WITH (security_barrier) AS
+SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(p.role, p.system_identifier, p.name))::text, p.name) AS publisher,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(l.role, l.system_identifier, l.name))::text, l.name) AS listener
+FROM workflow.event_grants g
+JOIN workflow.owners p ON p.id OPERATOR(pg_catalog.=) g.publisher
+JOIN workflow.owners l ON l.id OPERATOR(pg_catalog.=) g.listener
+WHERE g.publisher OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR g.listener OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
+
+COMMENT ON VIEW workflow.event_grant_list IS 'whose stimuli whose workflows hear, by wf_grant_events: those that concern the current role';
+
 -- A refused start has no instance: its row shows to whoever may read the definition that the event names.
 CREATE VIEW workflow.journal WITH (security_barrier) AS
 SELECT l.instance_id, l.seq, e.number::integer AS number, l.created_at AS at, e.entry OPERATOR(pg_catalog.->>) 'event' AS event,

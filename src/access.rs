@@ -6,13 +6,16 @@
 use std::cell::Cell;
 
 use pgrx::pg_sys::{InvalidOid, Oid};
+use uuid::Uuid;
 
 use crate::pg::{PgError, process, role};
-use crate::program::Compiled;
+use crate::program::{self, Compiled};
 use crate::run::scheduled::COMMANDS;
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::instances::InstanceRow;
+use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::Owner;
+
+pub mod hearing;
 
 /// What can be granted on a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +55,9 @@ pub fn is_member(who: Oid, owner: &Owner) -> bool {
 /// Whether a role may use a definition in this way.
 pub fn may(who: Oid, privilege: Privilege, definition: &DefinitionRow) -> bool {
     is_member(who, &definition.owner)
-        || definitions::granted(&definition.definition_id, privilege.name()).iter().any(|holder| is_member(who, holder))
+        || definitions::granted(&definition.definition_id, privilege.name())
+            .iter()
+            .any(|grant| is_member(who, &grant.holder))
 }
 
 /// Whether a role may resume an instance.
@@ -105,6 +110,12 @@ pub fn require_resume(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgEr
         row.definition_id,
         role::name(role::current()).unwrap_or_default()
     )))
+}
+
+/// Whether a role may read an instance.
+pub fn may_read(who: Oid, instance: Uuid) -> Result<bool, PgError> {
+    let Some((version, owner)) = instances::owner(instance) else { return Ok(false) };
+    Ok(is_member(who, &owner) || may(who, Privilege::Read, &program::of_version(version)?.row))
 }
 
 /// Refuses the current role unless it may read the instance (42501).

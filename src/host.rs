@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::Fault;
 use workflow_engine::calendar::Zone;
-use workflow_engine::expression::Scope;
+use workflow_engine::expression::{Scope, shared_time};
 use workflow_engine::host::{Function, Host, Rows, Take};
 use workflow_engine::http::Request;
 use workflow_engine::instance::Instance;
@@ -146,6 +146,11 @@ impl<'a> SpiHost<'a> {
         })
     }
 
+    /// What a fault says is for those who may read the instance.
+    fn owner_may_read(&self, instance: Uuid) -> bool {
+        self.owner.role().is_some_and(|role| access::may_read(role, instance).unwrap_or(false))
+    }
+
     fn fault(&mut self, caught: PgError) -> Fault {
         if caught.ends_the_call() {
             unwind(caught);
@@ -171,6 +176,9 @@ impl Host for SpiHost<'_> {
 
     fn check_interrupts(&mut self) {
         interrupt::check();
+        if shared_time::is_short() {
+            unwind(PgError::new("54000", "no time is left for scripts of other owners in this call"));
+        }
     }
 
     fn begin_step(&mut self) {
@@ -241,14 +249,14 @@ impl Host for SpiHost<'_> {
         if !matches!(program.options.activation, Activation::Correlated | Activation::CorrelatedSingleton) {
             return Ok(());
         }
-        let key = activation_key(program, correlation_id);
+        let key = activation_key(self.compiled, correlation_id);
         let instance = self.instance;
         let outcome = subtransaction(|| instances::set_key(instance, key.as_deref(), correlation_id));
         match outcome {
             Ok(()) => Ok(()),
             Err(caught) if caught.sqlstate == "23505" => {
                 let holder = key.as_deref().and_then(instances::holder);
-                Err(taken(correlation_id, holder))
+                Err(taken(correlation_id, holder.filter(|holder| self.owner_may_read(*holder))))
             }
             Err(caught) => Err(self.fault(caught)),
         }

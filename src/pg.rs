@@ -14,6 +14,7 @@ pub mod error;
 pub mod hooks;
 pub mod interrupt;
 pub mod jsonb;
+pub mod membership;
 pub mod parse;
 pub mod process;
 pub mod role;

@@ -13,19 +13,21 @@ use chrono::{DateTime, Utc};
 use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::Program;
 use workflow_engine::child::NewChild;
 use workflow_engine::execution::{Limits, Published};
+use workflow_engine::expression::shared_time::SharedTime;
 use workflow_engine::http::{Request, Response};
 use workflow_engine::program::Activation;
 
 use crate::pg::error::{notice, warning};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, cluster, process, role};
+use crate::program::Compiled;
 use crate::store::owners;
 use crate::store::queue::Item;
 use crate::{clock, guc, wake};
 
+pub mod apart;
 pub mod burst;
 pub mod cancel;
 pub mod children;
@@ -69,6 +71,8 @@ pub struct Session {
     pub inline: HashMap<Uuid, u32>,
     /// The HTTP request that the call serves.
     pub exchange: Exchange,
+    /// Time that the scripts of other owners share in this call.
+    pub time_of_others: SharedTime,
     bursts: u64,
 }
 
@@ -134,9 +138,12 @@ pub struct Publisher {
 impl Session {
     /// Begins a call.
     pub fn begin() -> Self {
+        let limits = guc::limits();
         Self {
             now: clock::now(),
-            limits: guc::limits(),
+            // A call from within a burst has what that one has left.
+            time_of_others: SharedTime::in_force().unwrap_or_else(|| SharedTime::of(limits.script.time)),
+            limits,
             caller: role::current(),
             has_waited: running::any(),
             work: VecDeque::new(),
@@ -215,11 +222,14 @@ thread_local! {
 }
 
 /// What an instance with this correlation id excludes others by.
-pub fn activation_key(program: &Program, correlation_id: Option<&str>) -> Option<String> {
-    let id = &program.definition_id;
+/// Definitions of different owners do not exclude each other; those of one do, whoever starts them: a definition's id is
+/// its owner's.
+pub fn activation_key(compiled: &Compiled, correlation_id: Option<&str>) -> Option<String> {
+    let Compiled { program, row } = compiled;
+    let (id, owner) = (&program.definition_id, row.owner.id);
     match (program.options.activation, correlation_id) {
         (Activation::Singleton, _) => Some(format!("singleton:{id}")),
-        (Activation::Correlated, Some(correlation)) => Some(format!("correlated:{correlation}")),
+        (Activation::Correlated, Some(correlation)) => Some(format!("correlated:{owner}:{correlation}")),
         (Activation::CorrelatedSingleton, Some(correlation)) => {
             Some(format!("correlated-singleton:{}:{id}:{correlation}", id.len()))
         }

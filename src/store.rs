@@ -15,6 +15,7 @@ pub mod bookmarks;
 pub mod dead_letters;
 pub mod definitions;
 pub mod due;
+pub mod event_grants;
 pub mod identity;
 pub mod incidents;
 pub mod instances;

@@ -13,6 +13,7 @@ use crate::value::convert;
 pub mod javascript;
 pub mod liquid;
 mod object;
+pub mod shared_time;
 pub mod sql_template;
 mod text;
 

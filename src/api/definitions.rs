@@ -1,15 +1,17 @@
 //! `wf_define` and what else is done to definitions.
 
+use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
 use workflow_engine::definition::{self, ProblemKind};
 
 use crate::access::{self, Privilege};
+use crate::pg::membership::is_superuser;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::program::Pinned;
 use crate::run::{Session, publish};
 use crate::sql_functions;
 use crate::store::definitions::{self, WholeDefinition};
-use crate::store::owners;
+use crate::store::{event_grants, owners};
 
 sql_functions! {
     wf_define => define;
@@ -21,6 +23,8 @@ sql_functions! {
     wf_refresh => refresh;
     wf_grant => grant;
     wf_revoke => revoke;
+    wf_grant_events => grant_events;
+    wf_revoke_events => revoke_events;
     wf_role_of => role_of;
 }
 
@@ -102,10 +106,17 @@ fn role_of(call: &Call) -> Result<Returned, PgError> {
 
 fn grant(call: &Call) -> Result<Returned, PgError> {
     let (definition_id, grantee, privileges) = grant_arguments(call)?;
-    let role = owners::id_of(grantee);
-    let count =
-        privileges.iter().filter(|privilege| definitions::grant(&definition_id, role, privilege.name())).count();
-    Ok(Returned::Integer(count as i32))
+    let (role, grantor) = (owners::id_of(grantee), owners::current_id());
+    let mut count = 0;
+    for privilege in privileges {
+        if definitions::grant(&definition_id, role, privilege.name(), grantor) {
+            count += 1;
+        } else if is_superuser(role::current()) {
+            // What a superuser grants counts for both sides of a stimulus, whoever granted it before.
+            definitions::vouch(&definition_id, role, privilege.name(), grantor);
+        }
+    }
+    Ok(Returned::Integer(count))
 }
 
 fn revoke(call: &Call) -> Result<Returned, PgError> {
@@ -116,7 +127,36 @@ fn revoke(call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::Integer(count as i32))
 }
 
-fn grant_arguments(call: &Call) -> Result<(String, pgrx::pg_sys::Oid, Vec<Privilege>), PgError> {
+fn grant_events(call: &Call) -> Result<Returned, PgError> {
+    let (publisher, listener) = events_arguments(call)?;
+    Ok(Returned::Boolean(event_grants::grant(publisher, listener)))
+}
+
+fn revoke_events(call: &Call) -> Result<Returned, PgError> {
+    let (publisher, listener) = events_arguments(call)?;
+    Ok(Returned::Boolean(event_grants::revoke(publisher, listener)))
+}
+
+/// The ids of publisher and listener.
+fn events_arguments(call: &Call) -> Result<(i32, i32), PgError> {
+    let listener = role_named(&call.required::<String>(0, "listener")?)?;
+    let publisher = match call.arg::<String>(1) {
+        Some(name) => role_named(&name)?,
+        None => role::current(),
+    };
+    if !role::has_rights_of(role::current(), publisher) {
+        let name = role::name(publisher).unwrap_or_default();
+        return Err(PgError::new("42501", format!("permission denied to say who hears the events of role \"{name}\""))
+            .detail(format!("Only roles with the rights of role \"{name}\" may say that.")));
+    }
+    Ok((owners::id_of(publisher), owners::id_of(listener)))
+}
+
+fn role_named(name: &str) -> Result<Oid, PgError> {
+    role::by_name(name).ok_or_else(|| PgError::new("42704", format!("role \"{name}\" does not exist")))
+}
+
+fn grant_arguments(call: &Call) -> Result<(String, Oid, Vec<Privilege>), PgError> {
     let definition_id: String = call.required(0, "definition_id")?;
     let name: String = call.required(1, "role")?;
     let privileges = call
@@ -124,8 +164,7 @@ fn grant_arguments(call: &Call) -> Result<(String, pgrx::pg_sys::Oid, Vec<Privil
         .ok_or_else(|| PgError::new("22004", "argument \"privileges\" must not be NULL"))?;
     let row = publish::find(&definition_id, None)?;
     access::require_owner(&row)?;
-    let grantee =
-        role::by_name(&name).ok_or_else(|| PgError::new("42704", format!("role \"{name}\" does not exist")))?;
+    let grantee = role_named(&name)?;
     let known = privileges.iter().map(|name| {
         Privilege::from_name(name).ok_or_else(|| {
             PgError::new("22023", format!("unrecognized privilege \"{name}\""))

@@ -166,5 +166,6 @@ fn delivery(delivery: Delivery) -> Returned {
         Returned::Uuids(delivery.started),
         Returned::Uuids(delivery.resumed),
         delivery.queued.map_or(Returned::Null, Returned::Uuid),
+        Returned::Integer(delivery.withheld),
     ])
 }

@@ -345,3 +345,10 @@ pub unsafe fn insert_index_entries(
         pg_sys::ExecInsertIndexTuples(table, row, estate, true, false, none, std::ptr::null_mut(), false);
     }
 }
+
+/// The number of the column `roleid` of `pg_auth_members`; those of the member and of the grantor follow.
+#[cfg(feature = "pg15")]
+pub const AUTH_MEMBERS_ROLEID: i16 = 1;
+/// The number of the column `roleid` of `pg_auth_members`, which has an oid since version 16.
+#[cfg(not(feature = "pg15"))]
+pub const AUTH_MEMBERS_ROLEID: i16 = 2;

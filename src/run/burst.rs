@@ -6,6 +6,7 @@ use workflow_engine::execution::Delta;
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::{Bookmark, Error, Host, Limits, Program};
 
+use crate::access::hearing::{Hearing, Verdict};
 use crate::host::SpiHost;
 use crate::pg::PgError;
 use crate::pg::error::{catch, unwind};
@@ -14,7 +15,7 @@ use crate::program::Compiled;
 use crate::run::{Faulted, Publisher, Session, Work, children, running, save, tell_how_to_fire, warn_faulted};
 use crate::store::instances::InstanceRow;
 use crate::store::{incidents, matching, queue};
-use crate::{access, error, wake};
+use crate::{error, wake};
 
 /// Whether a fault is stored or given to the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -233,9 +234,9 @@ fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled:
     let mut skip = Vec::new();
     loop {
         let found = queue::oldest_for(bookmark, id, correlation_id, &shapes, session.timestamp(), |item| {
-            // A sender without the right to resume is passed over.
+            // A sender without the right to resume, or that has not admitted the owner, is passed over.
             !skip.contains(&item.id)
-                && item.sender.role().is_some_and(|sender| access::may_resume(sender, row, compiled))
+                && Hearing::of(&item.sender, item.filter.names_target()).resumes_row(row, compiled) == Verdict::Heard
         });
         let Some(item) = found else { return };
         if queue::take(item.id) {

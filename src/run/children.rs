@@ -11,8 +11,10 @@ use workflow_engine::child::{self, Begin, NewChild};
 use workflow_engine::instance::{Status, SubStatus};
 
 use crate::access;
+use crate::access::hearing::{Hearing, Verdict};
 use crate::pg::PgError;
-use crate::program;
+use crate::program::{self, Compiled};
+use crate::run::apart::{self, Apart};
 use crate::run::burst::{Ended, OnFault};
 use crate::run::deliver::{self, Stimulus};
 use crate::run::queued::Swept;
@@ -42,24 +44,24 @@ pub struct News {
 /// Starts a child of an instance whose burst is over.
 pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Result<(), PgError> {
     let compiled = program::of_version(child.version_id)?;
-    let NewChild { id, input, correlation_id, bookmark_id, begin, .. } = child;
-    let mut row = start::new_row(id, &compiled, parent.owner.clone(), correlation_id, None, input)?;
-    let hears_of_end = bookmark_id.filter(|_| begin != Begin::Now);
-    row.parent = Some(Parent { instance: parent.instance, bookmark: hears_of_end });
-    let runs_now = begin != Begin::Later && access::runs_here(&row.owner, &compiled);
-    let ended = if runs_now {
-        let depth = session.inline.get(&parent.instance).map_or(1, |depth| depth + 1);
-        refuse_depth(session, depth)?;
-        session.inline.insert(id, depth);
-        start::run(session, &mut row, &compiled, None, None, OnFault::Store, false)?
-    } else {
-        let ended = start::leave(session, &mut row, &compiled, &start::Entry::ROOT, None, session.now);
-        tell_how_to_fire();
-        ended
+    let (id, bookmark_id, begin) = (child.id, child.bookmark_id, child.begin);
+    let runs_now = begin != Begin::Later && access::runs_here(&parent.owner, &compiled);
+    let is_own = parent.owner.is_current();
+    let (row, ended) = match (runs_now, is_own || apart::is_worker()) {
+        (false, _) => leave_new(session, &compiled, child, &parent)?,
+        (true, true) => run_new(session, &compiled, child, &parent)?,
+        (true, false) => {
+            let copy = child.clone();
+            match apart::unless_own(session, &parent.owner, |session| run_new(session, &compiled, copy, &parent))? {
+                Apart::Done(ran) => ran,
+                // A session of its owner runs it, and hears of what is wrong with it.
+                Apart::Short | Apart::Failed(_) => leave_new(session, &compiled, child, &parent)?,
+            }
+        }
     };
     let report = match ended {
         Ended::Taken => {
-            child::refusal(id, &start::refused(&row.definition_id, &start::key_of(&row, &compiled)).message)
+            child::refusal(id, &start::refused(&row.definition_id, &start::key_of(&row, &compiled))?.message)
         }
         Ended::Saved if begin == Begin::Now => child::report(id, row.instance.sub_status, &row.instance.output),
         Ended::Saved => return Ok(()),
@@ -69,6 +71,43 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
         session.work.push_back(Work::News(Box::new(news)));
     }
     Ok(())
+}
+
+fn new_row(compiled: &Compiled, child: NewChild, parent: &Publisher) -> Result<InstanceRow, PgError> {
+    let NewChild { id, input, correlation_id, bookmark_id, begin, .. } = child;
+    let mut row = start::new_row(id, compiled, parent.owner.clone(), correlation_id, None, input)?;
+    let hears_of_end = bookmark_id.filter(|_| begin != Begin::Now);
+    row.parent = Some(Parent { instance: parent.instance, bookmark: hears_of_end });
+    Ok(row)
+}
+
+/// Starts a child here and now.
+fn run_new(
+    session: &mut Session,
+    compiled: &Compiled,
+    child: NewChild,
+    parent: &Publisher,
+) -> Result<(InstanceRow, Ended), PgError> {
+    let mut row = new_row(compiled, child, parent)?;
+    let depth = session.inline.get(&parent.instance).map_or(1, |depth| depth + 1);
+    refuse_depth(session, depth)?;
+    session.inline.insert(row.instance.id, depth);
+    let ended = start::run(session, &mut row, compiled, None, None, OnFault::Store, false)?;
+    Ok((row, ended))
+}
+
+/// Leaves a child to a session of its owner.
+fn leave_new(
+    session: &mut Session,
+    compiled: &Compiled,
+    child: NewChild,
+    parent: &Publisher,
+) -> Result<(InstanceRow, Ended), PgError> {
+    let mut row = new_row(compiled, child, parent)?;
+    session.inline.remove(&row.instance.id);
+    let ended = start::leave(session, &mut row, compiled, &start::Entry::ROOT, None, session.now);
+    tell_how_to_fire();
+    Ok((row, ended))
 }
 
 /// Workflows that start themselves without end are stopped long before the limit of bursts: each of them is open as long
@@ -123,16 +162,15 @@ pub fn tell(session: &mut Session, first: News) -> Result<(), PgError> {
     }
     let owner = all[0].owner.clone();
     let reports: Vec<Value> = all.iter().map(|news| news.report.clone()).collect();
-    let told = deliver::apart_unless_own(session, &owner, |session| resume_with(session, bookmark, &reports));
+    let told = apart::unless_own(session, &owner, |session| resume_with(session, bookmark, &reports))?;
     match told {
-        Ok(Told::Resumed | Told::Gone) => {}
-        Ok(Told::Busy) => {
+        Apart::Done(Told::Resumed | Told::Gone) => {}
+        Apart::Done(Told::Busy) | Apart::Short => {
             for news in &all {
                 leave(session, news);
             }
         }
-        Err(error) if error.ends_everything() || owner.is_current() => return Err(error),
-        Err(error) => {
+        Apart::Failed(error) => {
             for news in &all {
                 let id = leave(session, news);
                 deliver::note_first_failure(session, id, &error);
@@ -206,7 +244,8 @@ pub fn deliver_all(session: &mut Session, item: &Item, stored: &Stored) -> Resul
     let compiled = program::of_version(waiting.row.definition_version_id)?;
     let mut inputs = Vec::with_capacity(items.len());
     for item in &items {
-        if deliver::sender_may_resume(&item.sender, compiled.row.id, &waiting.row.owner)? {
+        let mut hearing = Hearing::of(&item.sender, item.filter.names_target());
+        if hearing.resumes_row(&waiting.row, &compiled) == Verdict::Heard {
             inputs.push(item.input.as_ref());
         } else {
             queue::insert(item, session.timestamp());

@@ -7,20 +7,22 @@ use uuid::Uuid;
 use workflow_engine::execution::Published;
 use workflow_engine::stimulus;
 
-use crate::access::{self, Privilege};
+use crate::access;
+use crate::access::hearing::{Hearing, Verdict};
 use crate::pg::PgError;
-use crate::pg::error::{unwind, warning};
 use crate::pg::spi::Timestamp;
-use crate::pg::subtransaction::subtransaction;
 use crate::program;
+use crate::run::apart::{self, Apart};
 use crate::run::burst::OnFault;
-use crate::run::{Publisher, Session, Work, children, queued, resume, running, start, tell_how_to_fire};
+use crate::run::{Publisher, Session, Work, children, queued, resume, running, tell_how_to_fire};
 use crate::store::bookmarks;
 use crate::store::matching::{self, Correlation, Filter, Stored};
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
-use crate::store::{activity_types, instances, triggers};
+use crate::store::{activity_types, instances};
 use workflow_engine::instance::SubStatus;
+
+mod triggers;
 
 /// Wait after a failed delivery, in microseconds, for each attempt so far.
 pub const RETRY_AFTER: i64 = 10_000_000;
@@ -51,6 +53,8 @@ pub struct Delivery {
     pub busy: Vec<Stored>,
     /// Whether it met nothing: it started and resumed no instance, and none that it matches hears of it later.
     pub is_unheard: bool,
+    /// Matches that were passed over because the sender's side has not admitted their owners.
+    pub withheld: i32,
 }
 
 impl Delivery {
@@ -69,6 +73,8 @@ enum Reached {
     Failed(Uuid),
     /// Its bookmark is gone.
     Gone,
+    /// The sender's side has not admitted its owner.
+    Withheld,
     /// Not for this sender, or its instance is gone.
     Nothing,
 }
@@ -98,51 +104,12 @@ pub fn send(
     let found = matching::find(&stimulus.filter);
     let mut delivery = Delivery::default();
     if may_start {
-        start_triggers(session, name, &stimulus, &mut delivery)?;
+        triggers::start_all(session, name, &stimulus, &mut delivery)?;
     }
     reach(session, &stimulus, found, keep.is_none(), &mut delivery)?;
     work_off(session)?;
     keep_unless_delivered(session, stimulus, keep, &mut delivery);
     Ok(delivery)
-}
-
-fn start_triggers(
-    session: &mut Session,
-    name: &str,
-    stimulus: &Stimulus,
-    delivery: &mut Delivery,
-) -> Result<(), PgError> {
-    for trigger in triggers::matching(name, stimulus.filter.hashes.first()) {
-        let compiled = program::of_version(trigger.definition_version_id)?;
-        let Some(sender) = stimulus.sender.role() else {
-            continue;
-        };
-        if !access::may(sender, Privilege::Start, &compiled.row) {
-            continue;
-        }
-        let correlation_id = stimulus.filter.correlation.id();
-        let input = stimulus.input.as_ref();
-        if compiled.row.owner.is_current() {
-            delivery.started.extend(start::triggered(session, &trigger, input, correlation_id)?);
-            continue;
-        }
-        let pending = session.work.len();
-        let attempt = subtransaction(|| {
-            start::triggered(session, &trigger, input, correlation_id).unwrap_or_else(|error| unwind(error))
-        });
-        match attempt {
-            Ok(started) => delivery.started.extend(started),
-            Err(error) if error.ends_everything() => return Err(error),
-            Err(error) => {
-                session.work.truncate(pending);
-                warning(PgError {
-                    message: format!("trigger \"{}\" could not start: {}", trigger.activity_id, error.message),
-                    ..error
-                });
-            }
-        }
-    }
-    Ok(())
 }
 
 fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUntil, delivery: &mut Delivery) {
@@ -170,7 +137,7 @@ pub fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item 
         sender: stimulus.sender.clone(),
         attempts: 0,
         expires_at: Timestamp::INFINITY,
-        is_deferred: false,
+        deferred_for: None,
     }
 }
 
@@ -184,17 +151,20 @@ pub fn reach(
 ) -> Result<(), PgError> {
     let (inside, outside): (Vec<Stored>, Vec<Stored>) =
         found.into_iter().partition(|stored| running::contains(stored.instance_id));
+    let mut hearing = Hearing::of(&stimulus.sender, stimulus.filter.names_target());
     if running::any() {
+        let inside = heard(&mut hearing, &inside, delivery)?;
         defer(session, stimulus, &inside, is_momentary, delivery);
     }
     let mut outside = VecDeque::from(outside);
     let mut handled = HashSet::new();
     while let Some(stored) = outside.pop_front() {
         handled.insert(stored.bookmark.id);
-        match reach_one(session, stimulus, &stored)? {
+        match reach_one(session, &mut hearing, stimulus, &stored)? {
             Reached::Resumed => delivery.resumed.push(stored.instance_id),
             Reached::Busy => delivery.busy.push(stored),
             Reached::Failed(id) => delivery.queued = Some(id),
+            Reached::Withheld => delivery.withheld += 1,
             // Somebody else has used it up since it was found, and the instance may wait at another one by now that
             // matches as well. What this delivery itself has used up or ended is over.
             Reached::Gone if !delivery.resumed.contains(&stored.instance_id) => {
@@ -210,41 +180,47 @@ pub fn reach(
     Ok(())
 }
 
+/// The instances of these bookmarks that the sender's stimulus is for.
+fn heard(hearing: &mut Hearing<'_>, found: &[Stored], delivery: &mut Delivery) -> Result<HashSet<Uuid>, PgError> {
+    let mut instances = HashSet::new();
+    for stored in found {
+        let Some((version, owner)) = instances::owner(stored.instance_id) else { continue };
+        match hearing.resumes(version, &owner)? {
+            Verdict::Heard => drop(instances.insert(stored.instance_id)),
+            Verdict::Withheld => delivery.withheld += 1,
+            Verdict::Denied => {}
+        }
+    }
+    Ok(instances)
+}
+
 /// Reaches one bookmark. What goes wrong in somebody else's instance must not undo the sender's own work: it is
 /// tried in a subtransaction, and the stimulus waits in the queue for its next attempt.
-fn reach_one(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Reached, PgError> {
+fn reach_one(
+    session: &mut Session,
+    hearing: &mut Hearing<'_>,
+    stimulus: &Stimulus,
+    stored: &Stored,
+) -> Result<Reached, PgError> {
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Reached::Nothing) };
     // Before the lock: who may not resume must not make others wait either.
-    if !sender_may_resume(&stimulus.sender, version, &owner)? {
-        return Ok(Reached::Nothing);
+    match hearing.resumes(version, &owner)? {
+        Verdict::Heard => {}
+        Verdict::Withheld => return Ok(Reached::Withheld),
+        Verdict::Denied => return Ok(Reached::Nothing),
     }
-    match apart_unless_own(session, &owner, |session| at(session, stimulus, stored)) {
-        Ok(reached) => Ok(reached),
-        Err(error) if error.ends_everything() || owner.is_current() => Err(error),
-        Err(error) => {
+    match apart::unless_own(session, &owner, |session| at(session, stimulus, stored))? {
+        Apart::Done(reached) => Ok(reached),
+        Apart::Short => {
+            tell_how_to_fire();
+            Ok(Reached::Busy)
+        }
+        Apart::Failed(error) => {
             let id = leave(session, stimulus, stored);
             note_first_failure(session, id, &error);
             Ok(Reached::Failed(id))
         }
     }
-}
-
-/// Runs `body` in a subtransaction unless the instance is the current role's own. An error takes back what `body` set
-/// off.
-pub fn apart_unless_own<R>(
-    session: &mut Session,
-    owner: &Owner,
-    body: impl FnOnce(&mut Session) -> Result<R, PgError>,
-) -> Result<R, PgError> {
-    if owner.is_current() {
-        return body(session);
-    }
-    let pending = session.work.len();
-    let attempt = subtransaction(|| body(session).unwrap_or_else(|error| unwind(error)));
-    if attempt.is_err() {
-        session.work.truncate(pending);
-    }
-    attempt
 }
 
 /// Notes that the first delivery of an item failed.
@@ -254,15 +230,20 @@ pub fn note_first_failure(session: &Session, item: Uuid, error: &PgError) {
 
 /// For instances whose bursts are running further up: the stimulus waits until that burst ends. One that is
 /// not kept may also be meant for a bookmark that the burst is just making.
-fn defer(session: &mut Session, stimulus: &Stimulus, inside: &[Stored], is_momentary: bool, delivery: &mut Delivery) {
+fn defer(
+    session: &mut Session,
+    stimulus: &Stimulus,
+    inside: &HashSet<Uuid>,
+    is_momentary: bool,
+    delivery: &mut Delivery,
+) {
     for instance in running::all() {
-        let is_met = inside.iter().any(|stored| stored.instance_id == instance);
+        let is_met = inside.contains(&instance);
         let is_possible = stimulus.filter.instance_id.is_none_or(|wanted| wanted == instance);
         if !(is_met || is_momentary && is_possible) {
             continue;
         }
-        let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
-        let item = item(session, filter, stimulus);
+        let item = item(session, stimulus.filter.clone(), stimulus);
         queue::defer(&item, session.timestamp(), instance);
         running::note_deferral();
         if is_met {
@@ -288,15 +269,6 @@ fn at(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Rea
     }
     resume::at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
     Ok(Reached::Resumed)
-}
-
-/// Whether who sent a stimulus may resume an instance of this version and owner.
-pub fn sender_may_resume(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
-    let Some(sender) = sender.role() else { return Ok(false) };
-    if access::is_member(sender, owner) {
-        return Ok(true);
-    }
-    Ok(access::may(sender, Privilege::Resume, &program::of_version(version)?.row))
 }
 
 /// Leaves a stimulus for the bookmarks that could not be resumed here and now.
@@ -349,7 +321,7 @@ fn deliver_published(session: &mut Session, published: Published, publisher: Pub
     let found = matching::find(&stimulus.filter);
     let mut delivery = Delivery::default();
     if !published.local {
-        start_triggers(session, &name, &stimulus, &mut delivery)?;
+        triggers::start_all(session, &name, &stimulus, &mut delivery)?;
     }
     reach(session, &stimulus, found, true, &mut delivery)?;
     leave_for_busy(session, &stimulus, &mut delivery);

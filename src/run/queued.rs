@@ -1,17 +1,20 @@
 //! Delivering what was kept: when its bookmark appears, and in the sweep.
 
+use uuid::Uuid;
 use workflow_engine::instance::SubStatus;
 
 use crate::access;
+use crate::access::hearing::{Hearing, Verdict};
 use crate::pg::PgError;
 use crate::pg::error::unwind;
+use crate::pg::role;
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
 use crate::program;
 use crate::run::deliver::{self, Delivery, RETRY_AFTER, Stimulus};
-use crate::run::{Session, children, running};
-use crate::store::matching::{self, Stored};
-use crate::store::owners::Owner;
+use crate::run::{Session, apart, children, running};
+use crate::store::matching::{self, Filter, Stored};
+use crate::store::owners::{self, Owner};
 use crate::store::queue::{self, Item};
 use crate::store::{bookmarks, instances};
 
@@ -24,7 +27,8 @@ pub fn deliver_taken(session: &mut Session, item: Item) -> Result<bool, PgError>
     let pending = session.work.len();
     let stimulus = stimulus_of(&item);
     let attempt = subtransaction(|| {
-        let found = matching::find(&stimulus.filter);
+        let instance_id = item.deferred_for.or(stimulus.filter.instance_id);
+        let found = matching::find(&Filter { instance_id, ..stimulus.filter.clone() });
         let mut delivery = Delivery::default();
         match deliver::reach(session, &stimulus, found, false, &mut delivery) {
             Ok(()) => delivery,
@@ -34,14 +38,14 @@ pub fn deliver_taken(session: &mut Session, item: Item) -> Result<bool, PgError>
     match attempt {
         Ok(mut delivery) => {
             let is_delivered = delivery.has_reached();
-            if is_delivered || delivery.queued.is_some() || item.is_deferred {
+            if is_delivered || delivery.queued.is_some() || item.deferred_for.is_some() {
                 deliver::leave_for_busy(session, &stimulus, &mut delivery);
             } else {
                 queue::insert(&item, session.timestamp());
             }
             Ok(is_delivered)
         }
-        Err(error) if error.ends_everything() || item.is_deferred => Err(error),
+        Err(error) if error.ends_everything() || item.deferred_for.is_some() => Err(error),
         Err(error) => {
             session.work.truncate(pending);
             queue::insert(&item, session.timestamp());
@@ -96,7 +100,7 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
     // What nobody can resume here and now stays as it is.
     let (mut can_any, mut is_held, mut elsewhere) = (false, false, None);
     for stored in &found {
-        match can_run(stored, &item.sender)? {
+        match can_run(stored, item)? {
             Can::Run => can_any = true,
             Can::Wait => is_held = true,
             Can::Elsewhere(owner) => elsewhere = elsewhere.or(Some(owner)),
@@ -145,10 +149,21 @@ enum Can {
     Not,
 }
 
-fn can_run(stored: &Stored, sender: &Owner) -> Result<Can, PgError> {
+/// Whether this session runs bursts of an owner that a stimulus in the queue sets off: those of roles whose rights the
+/// current role has, and what a stimulus of its own would reach here. Workers run them all.
+fn is_wanted_here(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
+    if apart::is_worker() || sender.is_current() || access::is_member(role::current(), owner) {
+        return Ok(true);
+    }
+    let Some(id) = owners::known_id_of(role::current()) else { return Ok(false) };
+    Ok(Hearing::of(&owners::by_id(id), false).resumes(version, owner)? == Verdict::Heard)
+}
+
+fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Can::Run) };
     // Before the lock, as in a delivery.
-    if !deliver::sender_may_resume(sender, version, &owner)? {
+    let verdict = Hearing::of(&item.sender, item.filter.names_target()).resumes(version, &owner)?;
+    if verdict != Verdict::Heard || !is_wanted_here(&item.sender, version, &owner)? {
         return Ok(Can::Not);
     }
     let runs_here = access::runs_here(&owner, &*program::of_version(version)?);

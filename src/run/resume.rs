@@ -85,7 +85,7 @@ fn take_up(row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
         return Ok(());
     }
     let correlation_id = row.instance.correlation_id.clone();
-    let Some(key) = activation_key(&compiled.program, correlation_id.as_deref()) else {
+    let Some(key) = activation_key(compiled, correlation_id.as_deref()) else {
         return Ok(());
     };
     let id = row.instance.id;
@@ -96,7 +96,7 @@ fn take_up(row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
             row.activation_key = Some(key);
             Ok(())
         }
-        Err(caught) if caught.sqlstate == "23505" => Err(start::refused(&row.definition_id, &key)),
+        Err(caught) if caught.sqlstate == "23505" => Err(start::refused(&row.definition_id, &key)?),
         Err(caught) => Err(caught),
     }
 }

@@ -28,7 +28,7 @@ pub fn save(
     row.instance.state.next_journal += journal::rows_for(delta.events.len());
     row.activation_key = match row.instance.sub_status {
         SubStatus::Pending | SubStatus::Executing | SubStatus::Suspended => {
-            activation_key(&compiled.program, row.instance.correlation_id.as_deref())
+            activation_key(compiled, row.instance.correlation_id.as_deref())
         }
         SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => None,
     };

@@ -28,7 +28,7 @@ use crate::store::triggers::TriggerRow;
 mod refusal;
 mod version;
 
-pub use refusal::journal_refusal;
+pub use refusal::{journal_refusal, refused};
 use refusal::{note_misfit, note_refusal};
 pub use version::version_for_child;
 
@@ -75,7 +75,7 @@ pub fn named(session: &mut Session, request: Request) -> Result<(InstanceRow, bo
         if let Some(existing) = request.instance_id.and_then(instances::get) {
             return Ok((same_definition(existing, &definition)?, false));
         }
-        return Err(refused(&definition.definition_id, &key_of(&row, &compiled)));
+        return Err(refused(&definition.definition_id, &key_of(&row, &compiled))?);
     }
     if trigger.is_none() {
         tell_if_trigger_waits(&row, &compiled);
@@ -106,7 +106,7 @@ pub(super) fn new_row(
     name: Option<String>,
     input: impl Into<Given>,
 ) -> Result<InstanceRow, PgError> {
-    let activation_key = activation_key(&compiled.program, correlation_id.as_deref());
+    let activation_key = activation_key(compiled, correlation_id.as_deref());
     let instance = Instance::new(id, &compiled.program, compiled.row.version, correlation_id, name, input);
     Ok(InstanceRow {
         instance: instance.map_err(|fault| error::fault(&fault))?,
@@ -156,19 +156,7 @@ pub(super) fn run(
 
 /// What a new instance would exclude others by.
 pub(super) fn key_of(row: &InstanceRow, compiled: &Compiled) -> String {
-    activation_key(&compiled.program, row.instance.correlation_id.as_deref()).unwrap_or_default()
-}
-
-/// An activation strategy says no (23505).
-pub fn refused(definition_id: &str, key: &str) -> PgError {
-    let error = PgError::new(
-        "23505",
-        format!("activation strategy of workflow definition \"{definition_id}\" allows no further instance"),
-    );
-    match instances::holder(key) {
-        Some(holder) => error.detail(format!("Running workflow instance: {holder}.")),
-        None => error.hint("The running instance has just ended; try again."),
-    }
+    activation_key(compiled, row.instance.correlation_id.as_deref()).unwrap_or_default()
 }
 
 fn tell_if_trigger_waits(row: &InstanceRow, compiled: &Compiled) {
@@ -187,6 +175,15 @@ fn tell_if_trigger_waits(row: &InstanceRow, compiled: &Compiled) {
     }
 }
 
+/// Where an instance runs that a stimulus starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In this session, if its SQL may run here.
+    Here,
+    /// In a session of its owner, later.
+    OwnersSession,
+}
+
 /// Starts an instance by a trigger that a stimulus met. `None`: an activation strategy refused it, or the input
 /// does not fit.
 pub fn triggered(
@@ -194,6 +191,7 @@ pub fn triggered(
     trigger: &TriggerRow,
     stimulus: Option<&Value>,
     correlation_id: Option<&str>,
+    place: Place,
 ) -> Result<Option<Uuid>, PgError> {
     let compiled = program::of_version(trigger.definition_version_id)?;
     let id = session.new_id();
@@ -208,7 +206,7 @@ pub fn triggered(
         }
     };
     let activity = Some(trigger.activity_id.as_str());
-    let ended = if access::runs_here(&compiled.row.owner, &compiled) {
+    let ended = if place == Place::Here && access::runs_here(&compiled.row.owner, &compiled) {
         run(session, &mut row, &compiled, activity, stimulus, OnFault::Store, false)?
     } else {
         leave_for_owner(session, &mut row, &compiled, trigger, stimulus)

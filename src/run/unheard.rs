@@ -52,6 +52,13 @@ impl Sent {
         let reached =
             if self.may_start { "started and resumed no workflow instance" } else { "resumed no workflow instance" };
         let told = PgError::new("00000", format!("{} {reached}", self.what));
+        if delivery.withheld > 0 {
+            // Who it is stays unsaid: whoever listens for a name would have it told to all who publish it.
+            return notice(
+                told.detail("What it matches belongs to roles that may not hear the current one.")
+                    .hint("wf_grant_events lets the workflows of a role hear what another role publishes."),
+            );
+        }
         notice(match is_kept {
             true => {
                 let ttl = session::setting(c"workflow.queue_ttl");

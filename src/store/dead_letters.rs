@@ -44,7 +44,7 @@ pub fn lock(id: Uuid, item_id: Uuid) -> Option<Letter> {
             sender: Owner::read(row),
             attempts: 0,
             expires_at: Timestamp::INFINITY,
-            is_deferred: false,
+            deferred_for: None,
         };
         Letter { item, due_at, replayed_at }
     })

@@ -344,27 +344,50 @@ pub fn settle_deletion(definition_id: &str) {
 }
 
 static GRANTED: Statement = Statement::new(
-    "SELECT o.id, o.role, o.system_identifier, o.name FROM workflow.grants g JOIN workflow.owners o ON o.id = g.role \
+    "SELECT o.id, o.role, o.system_identifier, o.name, b.id, b.role, b.system_identifier, b.name FROM workflow.grants g \
+     JOIN workflow.owners o ON o.id = g.role JOIN workflow.owners b ON b.id = g.grantor \
      WHERE g.definition_id = $1 AND g.privilege = $2",
     &[Type::Text, Type::Text],
 );
 static GRANT: Statement = Statement::new(
-    "INSERT INTO workflow.grants (definition_id, role, privilege) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-    &[Type::Text, Type::Integer, Type::Text],
+    "INSERT INTO workflow.grants (definition_id, role, privilege, grantor) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+    &[Type::Text, Type::Integer, Type::Text, Type::Integer],
+);
+static VOUCH: Statement = Statement::new(
+    "UPDATE workflow.grants SET grantor = $4 WHERE definition_id = $1 AND role = $2 AND privilege = $3",
+    &[Type::Text, Type::Integer, Type::Text, Type::Integer],
 );
 static REVOKE: Statement = Statement::new(
     "DELETE FROM workflow.grants WHERE definition_id = $1 AND role = $2 AND privilege = $3",
     &[Type::Text, Type::Integer, Type::Text],
 );
 
-/// The roles that hold a privilege on a definition.
-pub fn granted(definition_id: &str, privilege: &str) -> Vec<Owner> {
-    GRANTED.rows(&[Arg::Text(definition_id), Arg::Text(privilege)], Owner::read)
+/// A privilege that a role holds.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    /// Who holds it.
+    pub holder: Owner,
+    /// Who gave it.
+    pub grantor: Owner,
 }
 
-/// Gives a privilege.
-pub fn grant(definition_id: &str, role: i32, privilege: &str) -> bool {
-    GRANT.run(&[Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege)]) > 0
+/// Who holds a privilege on a definition.
+pub fn granted(definition_id: &str, privilege: &str) -> Vec<Grant> {
+    GRANTED.rows(&[Arg::Text(definition_id), Arg::Text(privilege)], |row| Grant {
+        holder: Owner::read(row),
+        grantor: Owner::read(row),
+    })
+}
+
+/// Gives a privilege. `false`: the role had it; it stays as it was given.
+pub fn grant(definition_id: &str, role: i32, privilege: &str, grantor: i32) -> bool {
+    let row = [Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)];
+    GRANT.run(&row) > 0
+}
+
+/// Makes somebody else the one who gave a privilege.
+pub fn vouch(definition_id: &str, role: i32, privilege: &str, grantor: i32) {
+    VOUCH.run(&[Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)]);
 }
 
 /// Takes a privilege away.

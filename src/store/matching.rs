@@ -71,6 +71,11 @@ impl Filter {
         *self == Self::default()
     }
 
+    /// Whether it says itself whom it is for: it names an instance or a bookmark.
+    pub fn names_target(&self) -> bool {
+        self.instance_id.is_some() || self.bookmark_id.is_some()
+    }
+
     /// Whether it matches a bookmark of this instance and correlation id.
     pub fn matches(&self, bookmark: &Bookmark, instance: Uuid, correlation_id: Option<&str>) -> bool {
         fn is<T: PartialEq>(wanted: Option<&T>, found: &T) -> bool {

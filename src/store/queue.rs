@@ -37,8 +37,8 @@ pub struct Item {
     pub attempts: i32,
     /// Until when it is kept.
     pub expires_at: Timestamp,
-    /// Whether it waits for the end of a burst of this very transaction.
-    pub is_deferred: bool,
+    /// The instance whose burst in this very transaction it waits for: it is for that one alone.
+    pub deferred_for: Option<Uuid>,
 }
 
 static ITEMS: Columns = Columns::of(c"bookmark_queue", &[(c"id", Type::Uuid)]);
@@ -66,7 +66,7 @@ macro_rules! select {
     ($from:literal, $rest:literal) => {
         concat!(
             "SELECT q.id, q.bookmark_id, q.instance_id, q.activity_instance_id, q.hash, q.name, q.correlation_id, \
-             q.uncorrelated, q.activity_type, q.activity_id, q.stimulus, q.input, q.attempts, q.expires_at, q.deferred_for IS NOT NULL, \
+             q.uncorrelated, q.activity_type, q.activity_id, q.stimulus, q.input, q.attempts, q.expires_at, q.deferred_for, \
              o.id, o.role, o.system_identifier, o.name \
              FROM ",
             $from,
@@ -108,7 +108,7 @@ fn read(row: &mut Row<'_>) -> Item {
         input: row.maybe(),
         attempts: row.get(),
         expires_at: row.get(),
-        is_deferred: row.get(),
+        deferred_for: row.maybe(),
         sender: Owner::read(row),
     }
 }

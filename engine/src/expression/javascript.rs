@@ -18,6 +18,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Scope;
+use super::shared_time::Turn;
 use crate::fault::Fault;
 
 pub(crate) mod bytes;
@@ -78,10 +79,11 @@ thread_local! {
 /// 38000 for what the script throws, 42601 for what is no JavaScript, 54000 beyond the time and memory limits,
 /// 54001 for too deep recursion, 22P05 for NUL in a string, and what the scope's own methods fault with.
 pub fn evaluate(source: &str, scope: &mut dyn Scope) -> Result<Value, Fault> {
-    let limits = scope.script_limits();
+    let mut limits = scope.script_limits();
+    let turn = Turn::begin(&mut limits, scope)?;
     let outcome = with_engine(limits, |engine| engine.evaluate(source, &limits, scope));
     outcome.map_err(|failure| match failure {
-        Failure::Fault(fault) => *fault,
+        Failure::Fault(fault) => turn.settle(*fault, scope),
         Failure::Interrupted => {
             scope.check_interrupts();
             Fault::new("57014", "canceling JavaScript due to user request")

@@ -15,6 +15,7 @@ use liquid_core::{Renderable, Template};
 use serde_json::Value;
 
 use super::Scope;
+use super::shared_time::Turn;
 use crate::fault::Fault;
 use crate::value::{nul_in_string, shorten};
 
@@ -73,7 +74,8 @@ impl LiquidTemplate {
 /// 38000 for what goes wrong in a filter or tag, 54000 beyond the limits of time and memory, 54001 for values
 /// nested too deep.
 pub fn evaluate(template: &LiquidTemplate, scope: &mut dyn Scope) -> Result<Value, Fault> {
-    let limits = scope.script_limits();
+    let mut limits = scope.script_limits();
+    let turn = Turn::begin(&mut limits, scope)?;
     let meter = Rc::new(Meter::new(&limits, scope.now()));
     let mut output = Output::new(Rc::clone(&meter));
     let rendered = {
@@ -87,7 +89,7 @@ pub fn evaluate(template: &LiquidTemplate, scope: &mut dyn Scope) -> Result<Valu
             scope.check_interrupts();
             return Err(Fault::new("57014", "canceling Liquid due to user request"));
         }
-        Some(stop) => return Err(stop.fault(&limits).detail(described(template))),
+        Some(stop) => return Err(turn.settle(stop.fault(&limits).detail(described(template)), scope)),
     }
     match rendered {
         Ok(Ok(())) => text(output.into_bytes()),

@@ -5,13 +5,29 @@ use uuid::Uuid;
 use workflow_engine::journal::{Event, EventKind};
 
 use super::key_of;
+use crate::access;
 use crate::pg::error::warning;
-use crate::pg::{PgError, rows};
+use crate::pg::{PgError, role, rows};
 use crate::program::Compiled;
 use crate::run::Session;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::journal;
 use crate::store::triggers::TriggerRow;
+
+/// An activation strategy says no (23505). The instance in the way is named to whoever may read it.
+pub fn refused(definition_id: &str, key: &str) -> Result<PgError, PgError> {
+    let error = PgError::new(
+        "23505",
+        format!("activation strategy of workflow definition \"{definition_id}\" allows no further instance"),
+    );
+    Ok(match instances::holder(key) {
+        Some(holder) if access::may_read(role::current(), holder)? => {
+            error.detail(format!("Running workflow instance: {holder}."))
+        }
+        Some(_) => error,
+        None => error.hint("The running instance has just ended; try again."),
+    })
+}
 
 /// An activation strategy refused what a stimulus would have started.
 pub(super) fn note_refusal(session: &Session, row: &InstanceRow, compiled: &Compiled, trigger: &TriggerRow) {

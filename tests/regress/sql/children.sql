@@ -184,6 +184,7 @@ SELECT wf_grant('bell', 'child_minder', '{resume}');
 SELECT wf_start('bell') IS NOT NULL AS started;
 SET client_min_messages = error;
 SET ROLE child_minder;
+SELECT wf_grant_events('child_maker');
 SELECT cardinality(resumed) FROM wf_publish_event('Ring');
 SELECT wf_run_due();
 RESET ROLE;

@@ -16,6 +16,7 @@ SELECT wf_register_activity('Stamp', 'stamp(jsonb)');
 SELECT wf_define('{"definitionId": "order", "root": [{"type": "RunTask", "taskName": "Check"}]}') \g /dev/null
 SELECT wf_define('{"definitionId": "broken", "root": [{"type": "Fault", "message": "no parcel"}]}') \g /dev/null
 SELECT wf_grant('order', 'regress_tables_plain', '{start,read}');
+SELECT wf_grant_events('regress_tables_plain') AS granted;
 SELECT wf_start('order', '{"secret": "ahem"}', correlation_id => 'o1') AS instance \gset
 SELECT wf_start('broken') IS NOT NULL AS faulted;
 SELECT wf_publish_event('Nobody', keep_for => '1 minute') \g /dev/null
@@ -278,7 +279,7 @@ SELECT * FROM held('regress_tables_grantee');
 SELECT * FROM held('regress_tables_plain');
 SELECT * FROM held('regress_tables_monitor');
 SELECT has_type_privilege('regress_tables_plain', 'wf_result', 'USAGE') AS type, has_schema_privilege('regress_tables_plain', 'workflow', 'USAGE') AS schema,
-       has_function_privilege('regress_tables_plain', 'wf_validate(jsonb)', 'EXECUTE') AS function;
+       has_function_privilege('regress_tables_plain', 'wf_validate(jsonb, text)', 'EXECUTE') AS function;
 SELECT * FROM wf_check();
 \connect - regress_tables_grantee
 SELECT * FROM attempts();

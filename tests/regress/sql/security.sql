@@ -87,6 +87,9 @@ SELECT * FROM wf_define('{"definitionId": "trap4", "root": {"id": "t", "type": "
 SELECT wf_start('trap') IS NOT NULL, wf_start('trap3') IS NOT NULL, wf_start('trap4') IS NOT NULL;
 \connect - postgres
 TRUNCATE loot;
+-- Without a word of the superuser's they hear nothing (events_heard.sql). With it they do, and still run nothing as another.
+SELECT cardinality(started) AS started, cardinality(resumed) AS resumed, withheld FROM wf_publish_event('Alarm');
+SELECT wf_grant_events('regress_security_mallory');
 SELECT cardinality(resumed) >= 0 AS published FROM wf_publish_event('Alarm');
 SELECT cardinality(resumed) >= 0 AS sent FROM wf_send_stimulus('Alarm', '1');
 SELECT cardinality(resumed) >= 0 AS sent FROM wf_send_stimulus('Mallory.Trap', '1');

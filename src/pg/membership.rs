@@ -1,0 +1,80 @@
+//! Who belongs to whom, where that somebody is a superuser says nothing.
+
+use std::collections::HashSet;
+
+use pgrx::FromDatum;
+use pgrx::pg_sys::{self, Datum, Oid};
+
+use crate::pg::role::has_rights_of;
+use crate::pg::version::AUTH_MEMBERS_ROLEID;
+
+/// Whether a role is a superuser.
+pub fn is_superuser(role: Oid) -> bool {
+    // SAFETY: takes an oid, looks in the catalog; an unknown one is none.
+    unsafe { pg_sys::superuser_arg(role) }
+}
+
+/// Whether `member` has the rights of `role` because it is that role or a member of it.
+pub fn belongs_to(member: Oid, role: Oid) -> bool {
+    if member == role || !is_superuser(member) {
+        return has_rights_of(member, role);
+    }
+    // SAFETY: takes oids, looks in the catalog; unknown oids are members of nothing.
+    unsafe { pg_sys::is_member_of_role_nosuper(member, role) }
+}
+
+/// Whether superusers made `member` a member of `role`, directly or by way of others. A role may make others members of
+/// itself, or of roles that it made: that says what it wants, not what they want.
+pub fn was_put_into(member: Oid, role: Oid) -> bool {
+    if !belongs_to(member, role) {
+        return false;
+    }
+    let (mut known, mut pending) = (HashSet::from([member]), vec![member]);
+    while let Some(next) = pending.pop() {
+        for (group, grantor) in groups_of(next) {
+            if is_superuser(grantor) && known.insert(group) {
+                pending.push(group);
+            }
+        }
+    }
+    known.contains(&role)
+}
+
+/// The roles that a role is a direct member of, and who made it one.
+fn groups_of(member: Oid) -> Vec<(Oid, Oid)> {
+    let key = Datum::from(member);
+    let cache = pg_sys::SysCacheIdentifier::AUTHMEMMEMROLE as i32;
+    // SAFETY: a catalog look-up through the syscache, released after reading; the list has so many members. The columns
+    // are roleid, member, grantor in every version.
+    unsafe {
+        let list = pg_sys::SearchSysCacheList(cache, 1, key, Datum::null(), Datum::null());
+        let count = usize::try_from((*list).n_members).unwrap_or_default();
+        let found = (*list).members.as_slice(count).iter().map(|&entry| {
+            let tuple = &raw mut (*entry).tuple;
+            let oid = |column| {
+                let mut is_null = false;
+                let value = pg_sys::SysCacheGetAttr(cache, tuple, column, &mut is_null);
+                Oid::from_datum(value, is_null).unwrap_or(Oid::INVALID)
+            };
+            (oid(AUTH_MEMBERS_ROLEID), oid(AUTH_MEMBERS_ROLEID + 2))
+        });
+        let found = found.collect();
+        pg_sys::ReleaseCatCacheList(list);
+        found
+    }
+}
+
+/// The owner of this database.
+pub fn database_owner() -> Option<Oid> {
+    let key = Datum::from(crate::pg::process::database());
+    // SAFETY: a catalog look-up through the syscache, released after reading.
+    unsafe {
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::DATABASEOID as i32, key);
+        if tuple.is_null() {
+            return None;
+        }
+        let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_database>()).datdba;
+        pg_sys::ReleaseSysCache(tuple);
+        Some(owner)
+    }
+}

@@ -1,0 +1,52 @@
+//! The triggers that a stimulus meets.
+
+use crate::access::hearing::{Hearing, Verdict};
+use crate::pg::PgError;
+use crate::pg::error::warning;
+use crate::program;
+use crate::run::Session;
+use crate::run::apart::{self, Apart};
+use crate::run::deliver::{Delivery, Stimulus};
+use crate::run::start::{self, Place};
+use crate::store::triggers;
+
+/// Starts the triggers that match. What goes wrong in somebody else's is told, and does not stop the others.
+pub(super) fn start_all(
+    session: &mut Session,
+    name: &str,
+    stimulus: &Stimulus,
+    delivery: &mut Delivery,
+) -> Result<(), PgError> {
+    let mut hearing = Hearing::of(&stimulus.sender, stimulus.filter.names_target());
+    let correlation_id = stimulus.filter.correlation.id();
+    let input = stimulus.input.as_ref();
+    for trigger in triggers::matching(name, stimulus.filter.hashes.first()) {
+        let compiled = program::of_version(trigger.definition_version_id)?;
+        match hearing.starts(&compiled.row) {
+            Verdict::Heard => {}
+            Verdict::Withheld => {
+                delivery.withheld += 1;
+                continue;
+            }
+            Verdict::Denied => continue,
+        }
+        let start = |session: &mut Session, place| {
+            apart::unless_own(session, &compiled.row.owner, |session| {
+                start::triggered(session, &trigger, input, correlation_id, place)
+            })
+        };
+        let started = match start(session, Place::Here)? {
+            Apart::Short => start(session, Place::OwnersSession)?,
+            other => other,
+        };
+        match started {
+            Apart::Done(id) => delivery.started.extend(id),
+            Apart::Short => {}
+            Apart::Failed(error) => warning(PgError {
+                message: format!("trigger \"{}\" could not start: {}", trigger.activity_id, error.message),
+                ..error
+            }),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,33 @@
+//! Whose events who hears, as far as that was granted.
+
+use crate::pg::spi::{Arg, Statement, Type};
+use crate::store::owners::Owner;
+
+static LISTENERS: Statement = Statement::new(
+    "SELECT o.id, o.role, o.system_identifier, o.name FROM workflow.event_grants g \
+     JOIN workflow.owners o ON o.id = g.listener WHERE g.publisher = $1",
+    &[Type::Integer],
+);
+static GRANT: Statement = Statement::new(
+    "INSERT INTO workflow.event_grants (publisher, listener) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+    &[Type::Integer, Type::Integer],
+);
+static REVOKE: Statement = Statement::new(
+    "DELETE FROM workflow.event_grants WHERE publisher = $1 AND listener = $2",
+    &[Type::Integer, Type::Integer],
+);
+
+/// The roles that were given the events of a publisher.
+pub fn listeners_of(publisher: i32) -> Vec<Owner> {
+    LISTENERS.rows(&[Arg::Integer(publisher)], Owner::read)
+}
+
+/// Lets a listener hear the events of a publisher. `false`: it did before.
+pub fn grant(publisher: i32, listener: i32) -> bool {
+    GRANT.run(&[Arg::Integer(publisher), Arg::Integer(listener)]) > 0
+}
+
+/// Takes that back. `false`: there was nothing.
+pub fn revoke(publisher: i32, listener: i32) -> bool {
+    REVOKE.run(&[Arg::Integer(publisher), Arg::Integer(listener)]) > 0
+}

@@ -4,7 +4,7 @@ use uuid::Uuid;
 use workflow_engine::definition::{Problem, ProblemKind};
 use workflow_engine::{Error, Fault};
 
-use crate::pg::PgError;
+use crate::pg::{PgError, interrupt};
 
 /// Problems that DETAIL lists before it says how many more there are.
 const MAX_PROBLEMS: usize = 20;
@@ -21,6 +21,8 @@ pub fn burst(error: Error, instance: Uuid) -> PgError {
                 .hint("A loop that never waits does not end. Raise workflow.max_steps if this one does.")
         }
         Error::CorruptState(reason) => {
+            // Or reading it was told to stop: it is said here why.
+            interrupt::check();
             PgError::new("XX001", format!("state of workflow instance {instance} cannot be read")).detail(reason)
         }
         Error::Definition(problems) => definition(&problems),
@@ -88,8 +90,11 @@ fn line(problem: &Problem) -> String {
     format!("{path}: {}", problem.message)
 }
 
-/// A fault of an activity, raised as an error.
+/// A fault of an activity, raised as an error. What was told to stop knows not why: then it is said here.
 pub fn fault(fault: &Fault) -> PgError {
+    if fault.sqlstate == "57014" {
+        interrupt::check();
+    }
     PgError {
         sqlstate: fault.sqlstate.clone(),
         message: fault.message.clone(),

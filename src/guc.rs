@@ -13,6 +13,9 @@ static ENABLED: GucSetting<bool> = GucSetting::<bool>::new(true);
 static JAVASCRIPT_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(64 * 1024);
 static JAVASCRIPT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 static LAUNCH_WORKERS: GucSetting<bool> = GucSetting::<bool>::new(true);
+static MAX_NODES: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
+static MAX_REQUEST_SIZE: GucSetting<i32> = GucSetting::<i32>::new(10 * 1024);
+static MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(512 * 1024);
 static MAX_DEFINITION_SIZE: GucSetting<i32> = GucSetting::<i32>::new(16 * 1024);
 static MAX_NESTING: GucSetting<i32> = GucSetting::<i32>::new(500);
 static MAX_STEPS: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
@@ -34,6 +37,7 @@ const SCRIPT_STACK: usize = 256 * 1024;
 /// Defines all settings; called when the library is loaded.
 pub fn define() {
     define_limits();
+    define_memory();
     define_behaviour();
     define_time();
     define_workers();
@@ -90,6 +94,39 @@ fn define_limits() {
         i32::MAX,
         GucContext::Userset,
         GucFlags::default(),
+    );
+}
+
+fn define_memory() {
+    GucRegistry::define_int_guc(
+        c"workflow.max_nodes",
+        c"Values and names that one JSON value may hold.",
+        c"Counted in whatever is decoded: requests, arguments, results of SQL and of scripts.",
+        &MAX_NODES,
+        100,
+        i32::MAX,
+        GucContext::Suset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.max_request_size",
+        c"Size of the largest body of an HTTP request.",
+        c"Any other value that is decoded may have twice as much text.",
+        &MAX_REQUEST_SIZE,
+        1,
+        512 * 1024,
+        GucContext::Suset,
+        GucFlags::UNIT_KB,
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.memory_limit",
+        c"Memory that one call may add to what its session holds.",
+        c"A call that needs more ends with an error. Scripts count.",
+        &MEMORY_LIMIT,
+        16 * 1024,
+        i32::MAX,
+        GucContext::Suset,
+        GucFlags::UNIT_KB,
     );
 }
 
@@ -260,6 +297,21 @@ pub fn worker_idle_timeout() -> i64 {
 /// `workflow.max_definition_size` in bytes.
 pub fn max_definition_size() -> usize {
     MAX_DEFINITION_SIZE.get().unsigned_abs() as usize * 1024
+}
+
+/// `workflow.max_nodes`
+pub fn max_nodes() -> usize {
+    MAX_NODES.get().unsigned_abs() as usize
+}
+
+/// `workflow.max_request_size` in bytes.
+pub fn max_request_size() -> usize {
+    MAX_REQUEST_SIZE.get().unsigned_abs() as usize * 1024
+}
+
+/// `workflow.memory_limit` in bytes.
+pub fn memory_limit() -> usize {
+    MEMORY_LIMIT.get().unsigned_abs() as usize * 1024
 }
 
 /// `workflow.misfire_grace` in microseconds.

@@ -206,14 +206,19 @@ impl Host for SpiHost<'_> {
 
     fn sql_value(&mut self, expression: &str, scope: &dyn Scope) -> Result<Value, Fault> {
         self.user(|| {
-            user_sql::value(expression, |name| match name {
-                "input" => scope.inputs(),
-                "variables" => variables(scope),
-                "outputs" => scope.outputs(),
-                "result" => scope.last_result().unwrap_or_default(),
-                "instance" => scope.instance(),
-                "correlation_id" => scope.correlation_id().map_or(Value::Null, Value::String),
-                _ => Value::Null,
+            user_sql::value(expression, |name| {
+                let value = match name {
+                    "input" => scope.inputs(),
+                    "variables" => variables(scope),
+                    "outputs" => scope.outputs(),
+                    "result" => scope.last_result().unwrap_or_default(),
+                    "instance" => scope.instance(),
+                    "correlation_id" => scope.correlation_id().map_or(Value::Null, Value::String),
+                    _ => Value::Null,
+                };
+                // These are copies.
+                interrupt::check();
+                value
             })
         })
     }
@@ -324,6 +329,7 @@ fn schema_of(qualified: &str) -> &str {
 
 fn variables(scope: &dyn Scope) -> Value {
     let named = scope.variable_names().into_iter().map(|name| {
+        interrupt::check();
         let value = scope.variable(&name).unwrap_or_default();
         (name, value)
     });

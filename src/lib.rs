@@ -6,7 +6,7 @@
 #![deny(unsafe_code)]
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: pg::memory::Counting<mimalloc::MiMalloc> = pg::memory::Counting::of(mimalloc::MiMalloc);
 
 mod access;
 mod api;

@@ -15,6 +15,7 @@ pub mod hooks;
 pub mod interrupt;
 pub mod jsonb;
 pub mod membership;
+pub mod memory;
 pub mod parse;
 pub mod process;
 pub mod role;

@@ -15,13 +15,14 @@ use workflow_engine::definition::{
     self, ActivityTypes, Appearance, CustomType, Judged, Problem, ReadLimits, WorkflowReference,
 };
 
-use crate::pg::PgError;
+use crate::pg::{PgError, memory};
 use crate::store::activity_types;
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
 use crate::store::links::Link;
 use crate::{error, guc};
 
-/// Compiled definitions that a backend keeps; when there are more, all go.
+/// Compiled definitions that a backend keeps. When there are more, or when the backend holds a quarter of what one call
+/// may add, all go.
 const MAX_KEPT: usize = 500;
 
 /// A definition version, ready to run.
@@ -95,7 +96,7 @@ fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) 
         return Ok(compiled);
     }
     KEPT.with_borrow_mut(|kept| {
-        if kept.len() >= MAX_KEPT {
+        if kept.len() >= MAX_KEPT || memory::held() > guc::memory_limit() / 4 {
             kept.clear();
         }
         kept.insert(id, Rc::clone(&compiled));

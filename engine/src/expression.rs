@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::fault::Fault;
 use crate::host::{Rows, Take};
 use crate::program::{Expression, ExpressionKind, TypeName};
-use crate::value::convert;
+use crate::value::{Bounds, convert};
 
 pub mod javascript;
 pub mod liquid;
@@ -21,8 +21,9 @@ mod text;
 ///
 /// # Errors
 /// What the script or the SQL faults with; 42704 for an unknown variable; 22P02 and 22003 if the result
-/// cannot be converted; 54001 for an object nested too deep.
+/// cannot be converted; 54001 for an object nested too deep; 57014 if it is time to stop.
 pub fn evaluate(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, Fault> {
+    Bounds::go_on()?;
     let value = match &expression.kind {
         ExpressionKind::Literal(value) => value.clone(),
         ExpressionKind::Object(template) => object::evaluate(template, scope)?,

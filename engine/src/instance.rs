@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::fault::Fault;
 use crate::program::{NodeIx, Program};
+use crate::value::Bounds;
 
 pub mod codec;
 pub mod input;
@@ -286,6 +287,8 @@ impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
         let text = <&'de str>::deserialize(deserializer)?;
+        // What was stored within the bounds of its time is read whatever they are now, as long as there is room for it.
+        Bounds::go_on().map_err(D::Error::custom)?;
         if nesting(text) > MAX_STORED_DEPTH {
             return Err(D::Error::custom("value is nested too deep"));
         }

@@ -5,6 +5,8 @@ use uuid::Uuid;
 
 use crate::fault::Error;
 use crate::instance::Json;
+use crate::instance::codec::Counted;
+use crate::value::Bounds;
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,8 +71,21 @@ const FORMAT: u8 = 1;
 
 /// Packs events.
 pub fn encode(events: &[Event]) -> Vec<u8> {
+    encode_of(events, 0)
+}
+
+/// Packs events whose packed size is known: they take no more room than that.
+pub fn encode_of(events: &[Event], size: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(size);
+    bytes.push(FORMAT);
     // Strings, numbers and sequences of known length cannot fail to be written to a vector.
-    postcard::to_extend(events, vec![FORMAT]).expect("events are always serializable")
+    postcard::to_extend(events, bytes).expect("events are always serializable")
+}
+
+/// How many bytes events take when they are packed.
+pub fn packed_size(events: &[Event]) -> usize {
+    let Counted(size) = postcard::to_extend(events, Counted(1)).expect("events are always serializable");
+    size
 }
 
 /// Unpacks events.
@@ -80,8 +95,16 @@ pub fn encode(events: &[Event]) -> Vec<u8> {
 pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
     match bytes.split_first() {
         Some((&FORMAT, rest)) => {
-            let (events, rest): (Vec<Event>, _) =
-                postcard::take_from_bytes(rest).map_err(|error| Error::CorruptState(error.to_string()))?;
+            let corrupt = |error: postcard::Error| Error::CorruptState(error.to_string());
+            let (count, mut rest): (usize, _) = postcard::take_from_bytes(rest).map_err(corrupt)?;
+            let mut events = Vec::new();
+            // One by one: the number may be a lie, and an event takes many times its bytes.
+            for _ in 0..count {
+                Bounds::go_on().map_err(|fault| Error::CorruptState(fault.message))?;
+                let (event, after) = postcard::take_from_bytes(rest).map_err(corrupt)?;
+                events.push(event);
+                rest = after;
+            }
             match rest {
                 [] => Ok(events),
                 _ => Err(Error::CorruptState("bytes are left over".to_owned())),

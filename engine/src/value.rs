@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 
+mod bounds;
 mod canonical;
 mod convert;
 mod equality;
@@ -17,6 +18,8 @@ mod text;
 mod time;
 mod type_name;
 
+pub(crate) use bounds::check_extent;
+pub use bounds::{Bounds, Exceeded, Tally};
 pub use canonical::canonical;
 pub use convert::convert;
 pub use equality::same;

@@ -1,5 +1,7 @@
 //! Requests: a route that an index gives back is the route that it was given, and any body is read or answered.
 //!
+//! An input is read once more within bounds that many are beyond: then it is answered.
+//!
 //! An input is a template of a route, a request line (`GET /orders/7?page=2`), a content type, and the body.
 #![no_main]
 
@@ -9,6 +11,7 @@ use workflow_engine::http::Request;
 use workflow_engine::http::choice::{Choice, choose};
 use workflow_engine::http::content::Content;
 use workflow_engine::http::route::{Route, prefix_of};
+use workflow_engine::value::Bounds;
 
 fuzz_target!(|data: &[u8]| {
     let mut lines = data.splitn(4, |byte| *byte == b'\n');
@@ -34,6 +37,14 @@ fuzz_target!(|data: &[u8]| {
         Err(response) => assert!((400..500).contains(&response.status)),
     }
     request.summary();
+    Bounds { body: 64, nodes: 8, ..Bounds::default() }.apply();
+    let again = Request::new(method, path, Map::new(), Map::new(), body.to_vec());
+    let few = Content::read(&request);
+    Bounds::default().apply();
+    assert!(again.is_ok() || again.is_err_and(|response| matches!(response.status, 400 | 414)));
+    if let Ok(content) = few {
+        assert!(body.len() <= 64 && content.parsed.as_array().is_none_or(|items| items.len() < 8));
+    }
 });
 
 /// What a request finds in an index is what matches.

@@ -1,14 +1,17 @@
-//! Values: converted to any type, compared, hashed. An input is the name of a type, and JSON on the next line.
+//! Values: read within bounds, converted to any type, compared, hashed. An input is the name of a type, and JSON on the next
+//! line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use serde_json::Value;
 use workflow_engine::stimulus::{hash, normalise, resolve_name};
 use workflow_engine::value::number::{Decimal, from_text};
-use workflow_engine::value::{as_bool, canonical, convert, parse_json, parse_type_name, same, to_text, truthy};
+use workflow_engine::value::{Bounds, as_bool, canonical, convert, parse_json, parse_type_name, same, to_text, truthy};
 
 fuzz_target!(|text: &str| {
     let (name, text) = text.split_once('\n').unwrap_or(("", text));
     let Ok(value) = parse_json(text) else { return };
+    is_read_within(text, &value);
     let written = canonical(&value);
     let read = parse_json(&written).expect("the canonical form is JSON");
     assert_eq!(canonical(&read), written);
@@ -26,3 +29,39 @@ fuzz_target!(|text: &str| {
         let _ = (decimal.canonical(), decimal.to_i64(), decimal.round_to_i64(), decimal.is_integral());
     }
 });
+
+/// As many nodes as a value has are enough to read it, and one fewer is not. What comes twice under one name counts twice.
+fn is_read_within(text: &str, value: &Value) {
+    let read_in = |nodes| {
+        Bounds { nodes, ..Bounds::default() }.apply();
+        let read = parse_json(text);
+        Bounds::default().apply();
+        read
+    };
+    let least = nodes_of(value);
+    if let Err(fault) = read_in(least - 1) {
+        assert_eq!(fault.sqlstate, "54000", "{text}");
+    } else {
+        panic!("{text} has {least} nodes, and is read within one fewer");
+    }
+    // Each node has a character of its own.
+    assert_eq!(read_in(text.len()).as_ref(), Ok(value), "{text}");
+}
+
+/// Values and names of members.
+fn nodes_of(value: &Value) -> usize {
+    let mut open = vec![value];
+    let mut count = 0;
+    while let Some(value) = open.pop() {
+        count += 1;
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => {
+                count += members.len();
+                open.extend(members.values());
+            }
+            _ => {}
+        }
+    }
+    count
+}

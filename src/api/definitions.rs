@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use workflow_engine::definition::{self, ProblemKind};
 
 use crate::access::{self, Privilege};
+use crate::guc;
 use crate::pg::membership::is_superuser;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::program::Pinned;
@@ -29,7 +30,7 @@ sql_functions! {
 }
 
 fn define(call: &Call) -> Result<Returned, PgError> {
-    let document: Value = call.required(0, "definition")?;
+    let document = call.document(0, "definition", guc::max_definition_size())?;
     let publish: bool = call.required(1, "publish")?;
     let allow_unknown: bool = call.required(2, "allow_unknown")?;
     let (definition_id, version) = publish::define(&mut Session::begin(), &document, publish, allow_unknown)?;
@@ -59,7 +60,7 @@ fn export(call: &Call) -> Result<Returned, PgError> {
 
 /// The problems of a document that are at least so severe, as an array of `{path, severity, message}`.
 fn validate(call: &Call) -> Result<Returned, PgError> {
-    let document: Value = call.required(0, "definition")?;
+    let document = call.document(0, "definition", guc::max_definition_size())?;
     let severity: String = call.required(1, "severity")?;
     let warnings = match severity.as_str() {
         "error" => false,

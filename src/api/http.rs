@@ -1,6 +1,7 @@
 //! `wf_http_request`.
 
 use serde_json::{Map, Value};
+use workflow_engine::http::content::too_large;
 use workflow_engine::http::{Request, Response, texts};
 
 use crate::api::object;
@@ -18,8 +19,12 @@ fn request(call: &Call) -> Result<Returned, PgError> {
     let path: String = call.required(1, "path")?;
     let headers = texts_of(call, 2, "headers")?;
     let query = texts_of(call, 3, "query")?;
-    let body: Vec<u8> = call.arg(4).unwrap_or_default();
-    let response = match Request::new(&method, &path, headers, query, body) {
+    // Nothing of a body that is too large is read.
+    let request = too_large(call.size(4)).and_then(|()| {
+        let body: Vec<u8> = call.arg(4).unwrap_or_default();
+        Request::new(&method, &path, headers, query, body)
+    });
+    let response = match request {
         Ok(request) => http::serve(&mut Session::begin(), &request)?,
         Err(response) => response,
     };

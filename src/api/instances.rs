@@ -7,7 +7,7 @@ use workflow_engine::journal::{self, EventKind};
 
 use crate::access;
 use crate::api::{object, on_fault, result};
-use crate::pg::{Call, PgError, Returned};
+use crate::pg::{Call, PgError, Returned, interrupt};
 use crate::program;
 use crate::run::gone::Named;
 use crate::run::start::Request;
@@ -130,11 +130,12 @@ fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
 
 /// Packed journal events as an array of objects, for the view.
 fn events(call: &Call) -> Result<Returned, PgError> {
-    let Some(bytes) = call.arg::<Vec<u8>>(0) else {
+    let Some(bytes) = call.stored::<Vec<u8>>(0) else {
         return Ok(Returned::Null);
     };
     let events = journal::decode(&bytes).map_err(|error| crate::error::burst(error, Uuid::nil()))?;
     let rows = events.into_iter().map(|event| {
+        interrupt::check();
         json!({
             "event": name(event.kind),
             "activity_id": Some(event.activity_id).filter(|id| !id.is_empty()),

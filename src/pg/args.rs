@@ -6,10 +6,11 @@
 use pgrx::pg_sys;
 use serde_json::{Map, Value};
 use uuid::Uuid;
+use workflow_engine::value::Tally;
 
-use crate::pg::error::PgError;
+use crate::pg::error::{PgError, unwind};
 use crate::pg::jsonb;
-use crate::pg::spi::{Arg, Column};
+use crate::pg::spi::{Arg, Column, size_of_varlena};
 
 /// One call of a function of ours.
 #[derive(Clone, Copy)]
@@ -37,17 +38,34 @@ impl Call {
 
     /// Argument `i`, counted from 0, or `None` for NULL. Its SQL type must be the one that `T` reads.
     pub fn arg<T: Column>(&self, i: usize) -> Option<T> {
+        self.arg_within(i, &mut Tally::new())
+    }
+
+    /// Argument `i`, a value that a view took from a table of ours: it was accepted when it was stored.
+    pub fn stored<T: Column>(&self, i: usize) -> Option<T> {
+        self.arg_within(i, &mut Tally::of_stored())
+    }
+
+    fn arg_within<T: Column>(&self, i: usize, tally: &mut Tally) -> Option<T> {
         // SAFETY: the declaration in sql/api.sql has the matching type.
-        let value = self.datum(i).map(|datum| unsafe { T::read(datum) })?;
-        if !value.is_acceptable() {
-            crate::pg::error::unwind(jsonb::too_deep());
-        }
-        Some(value)
+        let value = self.datum(i).map(|datum| unsafe { T::accept(datum, tally) })?;
+        Some(value.unwrap_or_else(|error| unwind(error)))
+    }
+
+    /// Argument `i`, a document of at most this many bytes, which must not be NULL.
+    pub fn document(&self, i: usize, name: &str, size: usize) -> Result<Value, PgError> {
+        self.arg_within(i, &mut Tally::of_document(size)).ok_or_else(|| must_not_be_null(name))
+    }
+
+    /// Size of argument `i`, a `bytea`, without reading it; 0 for NULL.
+    pub fn size(&self, i: usize) -> usize {
+        // SAFETY: the declaration in sql/api.sql has that type.
+        self.datum(i).map_or(0, |datum| unsafe { size_of_varlena(datum) })
     }
 
     /// Argument `i`, which must not be NULL.
     pub fn required<T: Column>(&self, i: usize, name: &str) -> Result<T, PgError> {
-        self.arg(i).ok_or_else(|| PgError::new("22004", format!("argument \"{name}\" must not be NULL")))
+        self.arg(i).ok_or_else(|| must_not_be_null(name))
     }
 
     /// Elements of an array argument, none of which may be NULL.
@@ -72,7 +90,8 @@ impl Call {
             if (0..count as usize).any(|i| *nulls.add(i)) {
                 return Err(PgError::new("22004", format!("argument \"{name}\" must not contain NULL")));
             }
-            Ok(Some((0..count as usize).map(|i| String::read(*values.add(i))).collect()))
+            let mut tally = Tally::new();
+            (0..count as usize).map(|i| String::accept(*values.add(i), &mut tally)).collect::<Result<_, _>>().map(Some)
         }
     }
 
@@ -82,6 +101,10 @@ impl Call {
         let interval = unsafe { *self.datum(i)?.cast_mut_ptr::<pg_sys::Interval>() };
         Some(Interval { months: interval.month, days: interval.day, micros: interval.time })
     }
+}
+
+fn must_not_be_null(name: &str) -> PgError {
+    PgError::new("22004", format!("argument \"{name}\" must not be NULL"))
 }
 
 /// An `interval`.

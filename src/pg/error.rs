@@ -14,6 +14,8 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::elog::PgLogLevel;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReport, ErrorReportWithLevel};
 
+use crate::pg::memory;
+
 /// An error as PostgreSQL reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PgError {
@@ -84,7 +86,8 @@ fn from_panic(payload: Box<dyn Any + Send>) -> PgError {
         Ok(caught) => match *caught {
             CaughtError::PostgresError(report) => {
                 // Out of memory leaves no copy; then the last one belongs to some other error.
-                let kept = LAST.with_borrow_mut(Option::take).filter(|kept| kept.message == report.message());
+                let kept =
+                    LAST.with_borrow_mut(Option::take).filter(|kept| kept.message == shortened(report.message()));
                 kept.unwrap_or_else(|| from_report(&report))
             }
             CaughtError::ErrorReport(report) | CaughtError::RustPanic { ereport: report, .. } => from_report(&report),
@@ -114,9 +117,9 @@ fn from_other_panic(payload: &Box<dyn Any + Send>) -> PgError {
 fn from_report(report: &ErrorReportWithLevel) -> PgError {
     PgError {
         sqlstate: unpack_sqlstate(report.sql_error_code() as i32),
-        message: report.message().into(),
-        detail: report.detail().map(Into::into),
-        hint: report.hint().map(Into::into),
+        message: shortened(report.message()),
+        detail: report.detail().map(shortened),
+        hint: report.hint().map(shortened),
         ..PgError::default()
     }
 }
@@ -157,6 +160,9 @@ pub fn keeping<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgErro
     callback.arg = (&raw mut callback).cast();
     make_room_for_copies();
     let outer = INNERMOST.replace(callback.arg);
+    if outer.is_null() {
+        memory::begin_call();
+    }
     // SAFETY: the callback lives until the line that takes it off again, which every way out passes:
     // panics stop at `catch`.
     unsafe { pg_sys::error_context_stack = &mut callback };
@@ -228,7 +234,20 @@ fn owned(text: *const c_char) -> Option<String> {
         return None;
     }
     // SAFETY: PostgreSQL's strings end with NUL.
-    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
+    // What is cut in the middle of a character goes, too.
+    Some(shortened(&String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_TEXT + 4)])))
+}
+
+/// Bytes of each text of an error that are kept: whoever raises one decides how long it is, and it is copied often.
+const MAX_TEXT: usize = 64 << 10;
+
+fn shortened(text: &str) -> String {
+    if text.len() <= MAX_TEXT {
+        return text.into();
+    }
+    let end = (0..=MAX_TEXT).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}…", &text[..end])
 }
 
 /// Builds PostgreSQL's form of the error in the current memory context and drops ours.

@@ -2,14 +2,20 @@
 
 use pgrx::pg_sys;
 
-/// Answers to cancel and termination; unwinds if there is one.
+use crate::pg::memory;
+
+/// Answers to cancel and termination, and to a call that has used up its memory; unwinds if there is one.
 pub fn check() {
     pgrx::check_for_interrupts!();
+    memory::check();
 }
 
-/// Whether a cancel or termination waits to be answered. Callable where nothing may unwind. What else interrupts a
-/// backend (barriers, checks of the connection, questions of others) is answered without ending anything.
+/// Whether [`check`] would unwind. Callable where nothing may. What else interrupts a backend (barriers, checks of the
+/// connection, questions of others) is answered without ending anything.
 pub fn pending() -> bool {
+    if memory::is_used_up() {
+        return true;
+    }
     // SAFETY: reads flags that signal handlers set.
     unsafe {
         std::ptr::read_volatile(&raw const pg_sys::InterruptPending) != 0

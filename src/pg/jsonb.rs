@@ -9,8 +9,10 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::{JsonbIteratorToken as Token, jbvType};
 use serde_json::{Map, Number, Value};
 
-use crate::pg::builtin;
+use workflow_engine::value::{Exceeded, Tally};
+
 use crate::pg::error::{PgError, unwind};
+use crate::pg::{builtin, interrupt};
 
 /// Documents nested deeper than this are refused: 500 activities fit into 1,500 levels, and everything
 /// that walks a document recursively stays far from the end of the stack.
@@ -137,24 +139,41 @@ fn numeric(number: &Number) -> pg_sys::Numeric {
 }
 
 /// Levels that stored documents may have beyond [`MAX_DEPTH`]: a value that was accepted is stored inside others.
-const STORED_DEPTH: usize = MAX_DEPTH + 100;
+pub const STORED_DEPTH: usize = MAX_DEPTH + 100;
 
-/// Reads a `jsonb` datum. A document nested too deeply to have been accepted is an error (54001).
+/// Reads a stored `jsonb` datum. A document nested too deeply to have been accepted is an error (54001).
 ///
 /// # Safety
 /// The datum must be a valid `jsonb`.
 pub unsafe fn decode(datum: pg_sys::Datum) -> Result<Value, PgError> {
+    // SAFETY: as the caller's.
+    unsafe { decode_within(datum, &mut Tally::of_stored(), STORED_DEPTH) }
+}
+
+/// Reads a `jsonb` datum that comes from outside. Beyond the bounds it is an error (54000), and nested deeper than said,
+/// too (54001).
+///
+/// # Safety
+/// The datum must be a valid `jsonb`.
+pub unsafe fn accept(datum: pg_sys::Datum, tally: &mut Tally, max_depth: usize) -> Result<Value, PgError> {
+    // SAFETY: as the caller's.
+    unsafe { decode_within(datum, tally, max_depth) }
+}
+
+unsafe fn decode_within(datum: pg_sys::Datum, tally: &mut Tally, max_depth: usize) -> Result<Value, PgError> {
     // SAFETY: a jsonb is a varlena; the container follows its header.
     unsafe {
         let document = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<pg_sys::Jsonb>();
-        let mut reader = Reader { iterator: pg_sys::JsonbIteratorInit(&mut (*document).root), stack: Vec::new() };
-        reader.read()
+        let iterator = pg_sys::JsonbIteratorInit(&mut (*document).root);
+        Reader { iterator, stack: Vec::new(), tally, max_depth }.read()
     }
 }
 
-struct Reader {
+struct Reader<'a> {
     iterator: *mut pg_sys::JsonbIterator,
     stack: Vec<Open>,
+    tally: &'a mut Tally,
+    max_depth: usize,
 }
 
 /// A container that is being read.
@@ -164,7 +183,7 @@ enum Open {
     Object(Map<String, Value>, String),
 }
 
-impl Reader {
+impl Reader<'_> {
     fn read(&mut self) -> Result<Value, PgError> {
         let mut current = empty();
         loop {
@@ -174,11 +193,15 @@ impl Reader {
                 Token::WJB_BEGIN_ARRAY => self.open_array(&current)?,
                 Token::WJB_BEGIN_OBJECT => self.open(Open::Object(Map::new(), String::new()))?,
                 Token::WJB_KEY => {
+                    self.count(text_size(&current))?;
                     if let Some(Open::Object(_, key)) = self.stack.last_mut() {
                         *key = text_of(&current);
                     }
                 }
-                Token::WJB_VALUE | Token::WJB_ELEM => self.add(scalar_of(&current)),
+                Token::WJB_VALUE | Token::WJB_ELEM => {
+                    let scalar = self.scalar(&current)?;
+                    self.add(scalar);
+                }
                 Token::WJB_END_ARRAY | Token::WJB_END_OBJECT => {
                     let value = match self.stack.pop() {
                         Some(Open::Array(elements)) => Value::Array(elements),
@@ -203,11 +226,30 @@ impl Reader {
     }
 
     fn open(&mut self, container: Open) -> Result<(), PgError> {
-        if self.stack.len() >= STORED_DEPTH {
+        if self.stack.len() >= self.max_depth {
             return Err(too_deep());
+        }
+        if !matches!(container, Open::Scalar(_)) {
+            self.count(0)?;
         }
         self.stack.push(container);
         Ok(())
+    }
+
+    /// Counts a value or a name before it is made.
+    fn count(&mut self, text: usize) -> Result<(), PgError> {
+        self.tally.node(text).map_err(refused)
+    }
+
+    fn scalar(&mut self, value: &pg_sys::JsonbValue) -> Result<Value, PgError> {
+        if value.type_ != jbvType::jbvNumeric {
+            self.count(text_size(value))?;
+            return Ok(scalar_of(value));
+        }
+        // A short numeric may be a long number.
+        let number = scalar_of(value);
+        self.count(number.as_number().map_or(0, |number| number.as_str().len()))?;
+        Ok(number)
     }
 
     fn add(&mut self, value: Value) {
@@ -218,6 +260,24 @@ impl Reader {
             }
             None => {}
         }
+    }
+}
+
+/// What was exceeded, as an error. One who is told to stop hears why.
+pub fn refused(what: Exceeded) -> PgError {
+    if what == Exceeded::Interrupted {
+        interrupt::check();
+    }
+    let fault = what.fault();
+    PgError { detail: fault.detail, hint: fault.hint, ..PgError::new(&fault.sqlstate, fault.message) }
+}
+
+/// Bytes of a string or name.
+fn text_size(value: &pg_sys::JsonbValue) -> usize {
+    match value.type_ {
+        // SAFETY: the type says which member is set.
+        jbvType::jbvString => unsafe { value.val.string }.len.unsigned_abs() as usize,
+        _ => 0,
     }
 }
 

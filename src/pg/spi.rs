@@ -11,14 +11,15 @@ use std::ffi::CString;
 use pgrx::pg_sys;
 
 use crate::pg::error::{PgError, unwind};
-use crate::pg::role;
 use crate::pg::version::SearchPath;
+use crate::pg::{memory, role};
 
 mod arg;
 mod row;
 
 pub(super) use arg::varlena;
 pub use arg::{Arg, Timestamp, Type};
+pub(super) use row::size_of_varlena;
 pub use row::{Column, Row};
 
 /// Parameters that a statement may have.
@@ -148,8 +149,10 @@ pub(super) fn fetch<T>(mut read: impl FnMut(&mut Row<'_>) -> T) -> Vec<T> {
         let mut values = vec![pg_sys::Datum::null(); columns];
         let mut nulls = vec![false; columns];
         let count = pg_sys::SPI_processed as usize;
+        memory::room(count.saturating_mul(size_of::<T>()));
         let mut rows = Vec::with_capacity(count);
         for i in 0..count {
+            memory::check();
             let tuple = *(*table).vals.add(i);
             pg_sys::heap_deform_tuple(tuple, descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
             rows.push(read(&mut Row::new(&values, &nulls)));

@@ -5,6 +5,7 @@ use workflow_engine::Bookmark;
 use workflow_engine::execution::{Delta, activity_instance_id};
 use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus};
 
+use crate::pg::memory;
 use crate::pg::rows::{self, Writer};
 use crate::pg::spi::Timestamp;
 use crate::program::Compiled;
@@ -24,6 +25,7 @@ pub fn save(
     delta: &Delta,
     resumed: Option<Taking<'_>>,
 ) -> Option<bool> {
+    memory::room_to_save();
     let seq = row.instance.state.next_journal;
     row.instance.state.next_journal += journal::rows_for(delta.events.len());
     row.activation_key = match row.instance.sub_status {

@@ -9,6 +9,7 @@ use workflow_engine::execution::Changed;
 use workflow_engine::instance::{Instance, SubStatus, codec};
 
 use crate::pg::error::unwind;
+use crate::pg::memory;
 use crate::pg::rows::{self, Columns, Wait, Writer, types};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::owners::{self, Owner};
@@ -182,15 +183,21 @@ static INSERT_UNLESS_TAKEN: Statement = Statement::new(
     &types(&COLUMNS),
 );
 
+/// The state of an instance in bytes.
+fn packed(instance: &Instance) -> Vec<u8> {
+    let size = memory::room_to_pack(|| codec::packed_size(&instance.state));
+    codec::encode_state_of(&instance.state, size)
+}
+
 /// Inserts an instance. `false`: its id or activation key is taken.
 pub fn insert_unless_taken(row: &InstanceRow, now: Timestamp) -> bool {
-    let state = codec::encode_state(&row.instance.state);
+    let state = packed(&row.instance);
     INSERT_UNLESS_TAKEN.run(&values(row, &state, now)) > 0
 }
 
 /// Inserts an instance whose id and activation key nobody has.
 pub fn insert(writer: &mut Writer, row: &InstanceRow, now: Timestamp) {
-    let state = codec::encode_state(&row.instance.state);
+    let state = packed(&row.instance);
     writer.insert(&ROW, &values(row, &state, now));
 }
 
@@ -253,7 +260,7 @@ static CHANGES: Columns = Columns::of(
 pub fn update(writer: &mut Writer, row: &InstanceRow, changed: &Changed, key_before: Option<&str>, now: Timestamp) {
     let instance = &row.instance;
     let key = row.activation_key.as_deref();
-    let state = codec::encode_state(&instance.state);
+    let state = packed(instance);
     let values = [
         Some(Arg::Text(instance.sub_status.status().name())),
         Some(Arg::Text(instance.sub_status.name())),

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 use workflow_engine::journal::{self, Event, EventKind};
 
+use crate::pg::memory;
 use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 
@@ -23,7 +24,8 @@ static ROW: Columns = Columns::of(
 /// Writes the events of a burst from row `seq` on.
 pub fn append(writer: &mut Writer, instance: &Uuid, seq: u32, events: &[Event], now: Timestamp) {
     for (next, chunk) in (seq..).zip(events.chunks(EVENTS_PER_ROW)) {
-        let packed = journal::encode(chunk);
+        let size = memory::room_to_pack(|| journal::packed_size(chunk));
+        let packed = journal::encode_of(chunk, size);
         let values = [Arg::Uuid(instance), Arg::Integer(next as i32), Arg::Timestamp(now), Arg::Bytea(&packed)];
         writer.insert(&ROW, &values);
     }

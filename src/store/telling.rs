@@ -6,6 +6,7 @@ use workflow_engine::fault::Error;
 use workflow_engine::journal::{self, Event};
 use workflow_engine::story::{Trouble, Wait};
 
+use crate::pg::interrupt;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 
 static JOURNAL: Statement = Statement::new(
@@ -34,6 +35,7 @@ pub fn journal(instance: Uuid, mut told: impl FnMut(DateTime<Utc>, &[Event])) ->
         (at, events)
     });
     for (at, events) in rows {
+        interrupt::check();
         told(at.into(), &journal::decode(&events)?);
     }
     Ok(())

@@ -13,7 +13,7 @@ use crate::execution::{Execution, Outcomes};
 use crate::expression::Scope;
 use crate::fault::Fault;
 use crate::host::Function;
-use crate::value::to_text;
+use crate::value::{Bounds, to_text};
 
 /// Calls the handler that is registered for its type.
 #[derive(Debug)]
@@ -93,9 +93,13 @@ fn context(cx: &mut Execution<'_>) -> Result<Map<String, Value>, Fault> {
         })?;
         inputs.insert(name.clone(), value);
     }
-    let names = cx.variable_names();
-    let variables: Map<String, Value> =
-        names.into_iter().filter_map(|name| Some((name.clone(), cx.variable(&name)?))).collect();
+    let mut variables = Map::new();
+    for name in cx.variable_names() {
+        Bounds::go_on()?;
+        if let Some(value) = cx.variable(&name) {
+            variables.insert(name, value);
+        }
+    }
     let activity = json!({
         "id": node.id,
         "type": node.type_name,

@@ -233,6 +233,7 @@ fn receive(cx: &mut Execution<'_>) -> Result<(), Fault> {
     let content = match Content::read(&request) {
         Ok(content) => content,
         Err(response) => {
+            cx.check_for_interrupts();
             cx.refuse(response);
             return Ok(());
         }
@@ -244,7 +245,9 @@ fn receive(cx: &mut Execution<'_>) -> Result<(), Fault> {
     if let Some(wrong) = wrong_files(cx, &content.files)? {
         return turn_away(cx, wrong.expose, wrong.outcome, wrong.status, &wrong.message);
     }
+    cx.check_for_interrupts();
     let files: Vec<Value> = content.files.iter().map(File::value).collect();
+    cx.check_for_interrupts();
     cx.set_output(FILE, files[0].clone())?;
     cx.set_output(FILES, Value::Array(files))?;
     cx.complete()

@@ -5,10 +5,10 @@ use uuid::Uuid;
 use crate::bookmark::{Bookmark, NewBookmark, Resumed};
 use crate::execution::Execution;
 use crate::execution::undo::Undo;
-use crate::execution::variables::check_depth;
 use crate::fault::Fault;
 use crate::journal::EventKind;
 use crate::stimulus;
+use crate::value::check_extent;
 
 impl Execution<'_> {
     /// Takes away the bookmarks of this execution.
@@ -21,7 +21,7 @@ impl Execution<'_> {
         let node = self.node;
         let name = new.name.unwrap_or_else(|| node.type_name.clone());
         for value in new.payload.iter().chain(&new.metadata) {
-            check_depth(value)?;
+            check_extent(value)?;
         }
         let payload = match new.payload {
             Some(payload) => Some(stimulus::normalise(&name, &payload)?),

@@ -192,6 +192,8 @@ impl<'a> Burst<'a> {
         match result {
             Ok(()) => Unit::Kept,
             Err(fault) => {
+                // A computation that was told to stop knows not why.
+                self.core.host.check_interrupts();
                 self.core.rollback(&mark);
                 self.fault(sequence, node, fault);
                 Unit::Undone

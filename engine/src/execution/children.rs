@@ -5,10 +5,10 @@ use uuid::Uuid;
 
 use crate::child::{Begin, NewChild};
 use crate::execution::Execution;
-use crate::execution::variables::check_depth;
 use crate::fault::Fault;
 use crate::instance::refuse_everyone;
 use crate::journal::EventKind;
+use crate::value::check_extent;
 
 /// Input that Elsa gives to every child.
 const PARENT: &str = "ParentInstanceId";
@@ -34,7 +34,7 @@ impl Execution<'_> {
     pub fn start_child(&mut self, definition_id: &str, child: StartChild) -> Result<(), Fault> {
         let StartChild { id, mut input, correlation_id, bookmark_id, begin } = child;
         refuse_everyone(correlation_id.as_deref())?;
-        input.values().try_for_each(check_depth)?;
+        input.values().try_for_each(check_extent)?;
         let version_id = self.core.host.child_version(definition_id, &input)?;
         input.entry(PARENT).or_insert_with(|| Value::String(self.core.instance.id.to_string()));
         self.journal(

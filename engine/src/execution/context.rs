@@ -12,13 +12,14 @@ use uuid::Uuid;
 use crate::calendar::Zone;
 use crate::execution::core::Core;
 use crate::execution::undo::Undo;
-use crate::execution::variables::{View, check_depth};
+use crate::execution::variables::View;
 use crate::execution::{Child, NewTask, Outcomes, Published, Signal};
 use crate::fault::Fault;
 use crate::host::{Function, Rows};
 use crate::instance::{Json, Memory, refuse_everyone};
 use crate::journal::EventKind;
 use crate::program::{Node, NodeIx, Program};
+use crate::value::check_extent;
 
 /// One execution of an activity, during one call of its behaviour.
 pub struct Execution<'a> {
@@ -260,7 +261,7 @@ impl<'a> Execution<'a> {
 
     /// Opens a task whose bookmark was made before.
     pub fn create_task(&mut self, bookmark_id: Uuid, name: String, payload: Option<Value>) -> Result<(), Fault> {
-        payload.iter().try_for_each(check_depth)?;
+        payload.iter().try_for_each(check_extent)?;
         let activity_id = self.node.id.clone();
         self.core.work.delta.tasks.push(NewTask { bookmark_id, activity_id, name, payload });
         Ok(())
@@ -268,7 +269,7 @@ impl<'a> Execution<'a> {
 
     /// Publishes a stimulus after the burst.
     pub fn publish(&mut self, stimulus: Published) -> Result<(), Fault> {
-        stimulus.input.iter().chain(&stimulus.payload).try_for_each(check_depth)?;
+        stimulus.input.iter().chain(&stimulus.payload).try_for_each(check_extent)?;
         let data = serde_json::json!({ "name": stimulus.name, "payload": stimulus.payload });
         self.journal(EventKind::Published, Some(data));
         self.core.work.delta.stimuli.push(stimulus);

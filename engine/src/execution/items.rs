@@ -6,10 +6,11 @@
 use serde_json::Value;
 
 use crate::execution::Execution;
-use crate::execution::variables::{check_depth, find_variable, read_variable};
+use crate::execution::variables::{find_variable, read_variable};
 use crate::fault::Fault;
 use crate::instance::{Json, Memory};
 use crate::program::ExpressionKind;
+use crate::value::check_extent;
 
 impl Execution<'_> {
     /// Prepares the loop over an input: computed items are evaluated once and remembered.
@@ -26,7 +27,7 @@ impl Execution<'_> {
             true => {
                 let items = self.evaluate_input(input)?;
                 require_list(&items)?;
-                check_depth(&items)?;
+                check_extent(&items)?;
                 Memory::Items { index: 0, items: Json(items) }
             }
         };
@@ -37,7 +38,7 @@ impl Execution<'_> {
     /// All items of an input, evaluated now. What is no list is a single item; null is none.
     pub fn all_items(&mut self, input: usize) -> Result<Vec<Value>, Fault> {
         let items = self.evaluate_input(input)?;
-        check_depth(&items)?;
+        check_extent(&items)?;
         Ok(match items {
             Value::Array(items) => items,
             Value::Null => Vec::new(),

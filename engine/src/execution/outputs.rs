@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::execution::Execution;
 use crate::execution::core::Core;
 use crate::execution::undo::Undo;
-use crate::execution::variables::check_depth;
 use crate::fault::Fault;
 use crate::instance::Json;
 use crate::program::{Argument, Binding, Node, NodeIx};
+use crate::value::check_extent;
 
 impl Execution<'_> {
     /// Sets an output of this activity by its position in the descriptor.
@@ -76,7 +76,7 @@ impl Execution<'_> {
     }
 
     fn record(&mut self, name: Cow<'static, str>, value: Value) -> Result<(), Fault> {
-        check_depth(&value)?;
+        check_extent(&value)?;
         if name.eq_ignore_ascii_case("result") {
             let last = &mut self.core.instance.state.last_result;
             let before = last.replace(Json(value.clone()));
@@ -98,7 +98,7 @@ impl Execution<'_> {
 
 fn converted(value: Value, output: &Argument) -> Result<Value, Fault> {
     let value = output.accept(value, "output")?;
-    check_depth(&value)?;
+    check_extent(&value)?;
     Ok(value)
 }
 
@@ -124,7 +124,7 @@ impl<'a> Core<'a> {
             Some(output) => converted(value, output)?,
             None => value,
         };
-        check_depth(&value)?;
+        check_extent(&value)?;
         if self.instance.output.get(name) == Some(&value) {
             return Ok(());
         }

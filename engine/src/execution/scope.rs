@@ -17,6 +17,7 @@ use crate::fault::Fault;
 use crate::host::{Rows, Take};
 use crate::instance::{Context, Instance, Json};
 use crate::program::{Composite, NodeIx, Program};
+use crate::value::Bounds;
 
 /// The readable half of a scope.
 #[derive(Clone, Copy)]
@@ -184,6 +185,10 @@ impl Scope for Reading<'_> {
             let nodes = program.own_nodes();
             let end = first.0.saturating_add(u32::try_from(nodes.len()).unwrap_or(u32::MAX));
             for (at, outputs) in self.instance.state.outputs.range(first..NodeIx(end)) {
+                // Whoever asked is ended before it goes on with a part of them.
+                if Bounds::go_on().is_err() {
+                    return Value::Object(all);
+                }
                 let outputs = outputs.iter().map(|(name, value)| (name.clone(), value.0.clone()));
                 let id = nodes.get((at.0 - first.0) as usize).map(|node| node.id.clone());
                 all.insert(id.unwrap_or_default(), Value::Object(outputs.collect()));
@@ -249,7 +254,7 @@ impl Scope for Reading<'_> {
     }
 
     fn script_limits(&self) -> ScriptLimits {
-        self.script
+        self.script.within(Bounds::current().spare)
     }
 
     fn check_interrupts(&mut self) {}
@@ -368,7 +373,7 @@ impl Scope for Execution<'_> {
     }
 
     fn script_limits(&self) -> ScriptLimits {
-        self.core.limits.script
+        self.core.limits.script.within(Bounds::current().spare)
     }
 
     fn check_interrupts(&mut self) {

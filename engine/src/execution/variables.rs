@@ -7,7 +7,7 @@ use crate::execution::core::Core;
 use crate::execution::undo::Undo;
 use crate::fault::Fault;
 use crate::instance::{Instance, Json};
-use crate::value::{MAX_DEPTH, convert, depth_ok, shorten};
+use crate::value::{check_extent, convert, shorten};
 
 /// How many variables a container may hold when a script makes another one: each is looked for by its name.
 const MAX_VARIABLES: usize = 1_000;
@@ -48,7 +48,7 @@ impl Core<'_> {
             Some(variable) => convert(value, variable.type_name)?,
             None => value,
         };
-        check_depth(&value)?;
+        check_extent(&value)?;
         match place {
             Place::Context(sequence, index) => {
                 let variables = self.instance.state.contexts.get_mut(&sequence);
@@ -66,7 +66,7 @@ impl Core<'_> {
     /// Makes a variable in the nearest container around an execution, as Elsa does for scripts. `false`: there is no
     /// container.
     pub fn create_variable(&mut self, from: u32, name: &str, value: Value) -> Result<bool, Fault> {
-        check_depth(&value)?;
+        check_extent(&value)?;
         let mut current = Some(from);
         while let Some((sequence, context)) =
             current.and_then(|of| Some((of, self.instance.state.contexts.get_mut(&of)?)))
@@ -119,17 +119,6 @@ impl Execution<'_> {
         let inside = View { sequence: self.sequence, hidden: 0 };
         let place = self.core.find_variable(inside, name)?;
         read_variable(self.core.instance, place, name).cloned()
-    }
-}
-
-/// Refuses a value that is nested deeper than what can be stored and read again.
-pub(crate) fn check_depth(value: &Value) -> Result<(), Fault> {
-    match value {
-        Value::Array(_) | Value::Object(_) if !depth_ok(value, MAX_DEPTH) => {
-            Err(Fault::new("54001", "value is nested too deep")
-                .detail(format!("At most {MAX_DEPTH} levels are allowed.")))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -53,6 +53,14 @@ pub struct ScriptLimits {
     pub interrupted: fn() -> bool,
 }
 
+impl ScriptLimits {
+    /// The same, with no more memory than there is.
+    #[must_use]
+    pub fn within(self, spare: fn() -> usize) -> Self {
+        Self { memory: self.memory.min(spare()), ..self }
+    }
+}
+
 impl Default for ScriptLimits {
     fn default() -> Self {
         Self { time: Duration::from_secs(5), memory: 64 << 20, stack: 384 << 10, interrupted: || false }

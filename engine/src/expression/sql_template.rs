@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Scope, unknown_variable};
 use crate::fault::Fault;
 use crate::host::Take;
-use crate::value::shorten;
+use crate::value::{Bounds, shorten};
 
 /// A statement and the values that it wants.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,9 +119,10 @@ impl SqlTemplate {
     /// The values of the parameters.
     ///
     /// # Errors
-    /// 42704 for a variable that does not exist, 22023 for a member that is not there.
+    /// 42704 for a variable that does not exist, 22023 for a member that is not there, 57014 if it is time to stop.
     pub fn values(&self, scope: &dyn Scope) -> Result<Vec<Value>, Fault> {
-        self.parameters.iter().map(|parameter| parameter.value(scope)).collect()
+        let value = |parameter: &Placeholder| Bounds::go_on().and_then(|()| parameter.value(scope));
+        self.parameters.iter().map(value).collect()
     }
 }
 

@@ -5,16 +5,20 @@ use serde_json::Value;
 use super::{Scope, evaluate as evaluate_expression};
 use crate::fault::Fault;
 use crate::program::Expression;
-use crate::value::to_text;
+use crate::value::{Bounds, Exceeded, to_text};
 
 /// Evaluates the parts and puts their texts together.
 pub(super) fn evaluate(parts: &[Expression], scope: &mut dyn Scope) -> Result<Value, Fault> {
+    let bound = Bounds::current().text();
     let mut text = String::new();
     for part in parts {
         match evaluate_expression(part, scope)? {
             Value::Bool(true) => text.push_str("True"),
             Value::Bool(false) => text.push_str("False"),
             value => text.push_str(&to_text(&value)),
+        }
+        if text.len() > bound {
+            return Err(Exceeded::Text(bound).fault());
         }
     }
     Ok(Value::String(text))

@@ -6,7 +6,7 @@ use super::multipart;
 use super::request::{Request, add};
 use super::response::Response;
 use crate::expression::javascript::bytes::to_base64;
-use crate::value::parse_json;
+use crate::value::{Bounds, Exceeded, Tally, parse_json};
 
 /// What a body holds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +58,7 @@ impl Content {
         if request.body.is_empty() {
             return Ok(Self::default());
         }
+        too_large(request.body.len())?;
         let media_type = request.header("Content-Type").unwrap_or_default();
         let essence = essence(&media_type);
         let body = &request.body[..];
@@ -73,6 +74,7 @@ impl Content {
         let text = std::str::from_utf8(body).map_err(|_| Response::message(400, "The JSON body is not UTF-8"))?;
         match parse_json(text.trim_start_matches('\u{feff}')) {
             Ok(parsed) => Ok(Self { parsed, files: Vec::new() }),
+            Err(fault) if fault.sqlstate == "54000" => Err(Response::message(413, &fault.message)),
             Err(fault) => {
                 let detail = fault.detail.map(|detail| format!(". {detail}")).unwrap_or_default();
                 Err(Response::message(400, &format!("{}{detail}", fault.message)))
@@ -81,8 +83,10 @@ impl Content {
     }
 
     fn form(body: &[u8]) -> Result<Self, Response> {
-        let mut fields = Map::new();
+        let (mut fields, mut tally) = (Map::new(), Tally::new());
         for (name, value) in form_urlencoded::parse(body) {
+            count(&mut tally, name.len())?;
+            count(&mut tally, value.len())?;
             add(&mut fields, without_nul(name.into_owned())?, Value::from(without_nul(value.into_owned())?));
         }
         Ok(Self { parsed: Value::Object(fields), files: Vec::new() })
@@ -135,6 +139,26 @@ impl Content {
             }
         }
     }
+}
+
+/// Answers a body that is larger than any may be.
+///
+/// # Errors
+/// That answer.
+pub fn too_large(size: usize) -> Result<(), Response> {
+    let limit = Bounds::current().body;
+    match size > limit {
+        true => Err(Response::message(413, &format!("The maximum request size allowed is {limit} bytes."))),
+        false => Ok(()),
+    }
+}
+
+/// Counts a field or a name. One that is to stop is answered by whoever asks the host why.
+fn count(tally: &mut Tally, size: usize) -> Result<(), Response> {
+    tally.node(size).map_err(|what| match what {
+        Exceeded::Interrupted => Response::message(503, "The request was canceled."),
+        Exceeded::Nodes(_) | Exceeded::Text(_) => Response::message(413, &what.fault().message),
+    })
 }
 
 fn without_nul(text: String) -> Result<String, Response> {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::response::Response;
 use crate::fault::Fault;
-use crate::value::{shorten, to_text};
+use crate::value::{Bounds, shorten, to_text};
 
 /// A request.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,6 +46,11 @@ impl Request {
         let path = path.split('#').next().unwrap_or_default();
         if path.contains("//") {
             return Err(Response::message(400, "Path cannot contain double slashes (//)"));
+        }
+        // Each of these separates two segments or parameters.
+        let parts = path.bytes().chain(own_query.bytes()).filter(|byte| matches!(byte, b'/' | b'&')).count();
+        if parts > Bounds::current().nodes / 2 {
+            return Err(Response::message(414, "The path has too many segments or parameters."));
         }
         for (name, value) in form_urlencoded::parse(own_query.as_bytes()) {
             add(&mut query, name.into_owned(), Value::from(value.into_owned()));

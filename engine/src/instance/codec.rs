@@ -10,8 +10,30 @@ const FORMAT: u8 = 1;
 
 /// Packs a state.
 pub fn encode_state(state: &State) -> Vec<u8> {
+    encode_state_of(state, 0)
+}
+
+/// Packs a state whose packed size is known: it takes no more room than that.
+pub fn encode_state_of(state: &State, size: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(size);
+    bytes.push(FORMAT);
     // Strings, numbers and sequences of known length cannot fail to be written to a vector.
-    postcard::to_extend(state, vec![FORMAT]).expect("a state is always serializable")
+    postcard::to_extend(state, bytes).expect("a state is always serializable")
+}
+
+/// How many bytes a state takes when it is packed.
+pub fn packed_size(state: &State) -> usize {
+    let Counted(size) = postcard::to_extend(state, Counted(1)).expect("a state is always serializable");
+    size
+}
+
+/// Counts bytes instead of keeping them.
+pub(crate) struct Counted(pub(crate) usize);
+
+impl Extend<u8> for Counted {
+    fn extend<I: IntoIterator<Item = u8>>(&mut self, bytes: I) {
+        self.0 += bytes.into_iter().count();
+    }
 }
 
 /// Unpacks a state.
@@ -111,6 +133,7 @@ mod tests {
         let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
         for (state, frozen) in [(sample(), FROZEN), (later(), FROZEN_LATER)] {
             assert_eq!(hex(&encode_state(&state)), frozen);
+            assert_eq!(packed_size(&state), frozen.len() / 2);
             let bytes: Vec<u8> =
                 (0..frozen.len() / 2).map(|i| u8::from_str_radix(&frozen[2 * i..2 * i + 2], 16).unwrap()).collect();
             assert_eq!(decode_state(&bytes).unwrap(), state);

@@ -6,20 +6,24 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::MAX_DEPTH;
+use super::bounds::{Exceeded, Tally, check_text};
 use super::text::{nul_in_string, shorten, too_deep};
 use crate::fault::Fault;
 
 /// Reads JSON text nested at most [`MAX_DEPTH`] levels deep. Of members with the same name the last one wins.
 ///
 /// # Errors
-/// 22P02 for text that is no JSON, 54001 for deeper nesting, 22P05 for `\u0000`, which jsonb cannot hold.
+/// 22P02 for text that is no JSON, 54001 for deeper nesting, 54000 for more than the [`Bounds`] allow, 22P05 for `\u0000`,
+/// which jsonb cannot hold, 57014 if it is told to stop.
 pub fn parse_json(text: &str) -> Result<Value, Fault> {
-    let mut reader = Reader { text, at: 0, open: Vec::new() };
+    check_text(text).map_err(Exceeded::fault)?;
+    let mut reader = Reader { text, at: 0, open: Vec::new(), tally: Tally::new() };
     let value = reader.document().map_err(|refusal| match refusal {
         Refusal::Invalid => Fault::new("22P02", format!("invalid JSON text: \"{}\"", shorten(text, 60)))
             .detail(format!("It is wrong at position {}.", text[..reader.at].chars().count() + 1)),
         Refusal::TooDeep => too_deep(),
         Refusal::Nul => nul_in_string(),
+        Refusal::Exceeded(what) => what.fault(),
     })?;
     Ok(value)
 }
@@ -28,6 +32,13 @@ enum Refusal {
     Invalid,
     TooDeep,
     Nul,
+    Exceeded(Exceeded),
+}
+
+impl From<Exceeded> for Refusal {
+    fn from(what: Exceeded) -> Self {
+        Self::Exceeded(what)
+    }
 }
 
 /// A container that is not complete.
@@ -40,6 +51,7 @@ struct Reader<'a> {
     text: &'a str,
     at: usize,
     open: Vec<Open>,
+    tally: Tally,
 }
 
 impl Reader<'_> {
@@ -92,6 +104,7 @@ impl Reader<'_> {
 
     fn enter(&mut self) -> Result<(), Refusal> {
         self.at += 1;
+        self.tally.node(0)?;
         if self.open.len() < MAX_DEPTH { Ok(()) } else { Err(Refusal::TooDeep) }
     }
 
@@ -138,7 +151,9 @@ impl Reader<'_> {
             escaped = *byte == b'\\' && !escaped;
             ends
         });
-        let string: String = self.scalar(end.map_or(self.text.len(), |end| self.at + end + 2))?;
+        let end = end.map_or(self.text.len(), |end| self.at + end + 2);
+        self.tally.node(end - self.at)?;
+        let string: String = self.scalar(end)?;
         if string.contains('\0') { Err(Refusal::Nul) } else { Ok(string) }
     }
 
@@ -148,6 +163,7 @@ impl Reader<'_> {
         let length = rest.find([',', ']', '}', ' ', '\n', '\r', '\t']).unwrap_or(rest.len());
         // serde_json would read any other document, too.
         if rest.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '-') {
+            self.tally.node(length)?;
             self.scalar(self.at + length)
         } else {
             Err(Refusal::Invalid)

@@ -3,10 +3,11 @@
 use pgrx::{pg_sys, varlena};
 use serde_json::{Map, Value};
 use uuid::Uuid;
+use workflow_engine::value::Tally;
 
 use crate::pg::error::{PgError, unwind};
-use crate::pg::jsonb;
 use crate::pg::spi::Timestamp;
+use crate::pg::{jsonb, memory};
 
 /// One row; columns are read in order.
 pub struct Row<'a> {
@@ -59,9 +60,17 @@ pub trait Column: Sized {
     /// The datum must be a valid one of that type.
     unsafe fn read(datum: pg_sys::Datum) -> Self;
 
-    /// Whether it may come in as an argument.
-    fn is_acceptable(&self) -> bool {
-        true
+    /// Reads a datum that comes from outside, within the bounds on what is decoded.
+    ///
+    /// # Errors
+    /// 54000 and 54001 for one beyond them.
+    ///
+    /// # Safety
+    /// As for `read`.
+    unsafe fn accept(datum: pg_sys::Datum, tally: &mut Tally) -> Result<Self, PgError> {
+        let _ = tally;
+        // SAFETY: as the caller's.
+        Ok(unsafe { Self::read(datum) })
     }
 }
 
@@ -102,10 +111,25 @@ impl Column for Timestamp {
     }
 }
 
+/// Bytes of a varlena as it will be read; nothing of it is read for that.
+pub(in crate::pg) unsafe fn size_of_varlena(datum: pg_sys::Datum) -> usize {
+    // SAFETY: a varlena, as the caller promised.
+    unsafe { pg_sys::toast_raw_datum_size(datum) }.saturating_sub(size_of::<u32>())
+}
+
 impl Column for Vec<u8> {
+    unsafe fn accept(datum: pg_sys::Datum, tally: &mut Tally) -> Result<Self, PgError> {
+        // SAFETY: as the caller's.
+        unsafe {
+            tally.node(size_of_varlena(datum)).map_err(jsonb::refused)?;
+            Ok(Self::read(datum))
+        }
+    }
+
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         // SAFETY: a varlena; only what is compressed or stored outside must be made anew.
         unsafe {
+            memory::room(size_of_varlena(datum));
             let mut pointer = datum.cast_mut_ptr::<pg_sys::varlena>();
             if varlena::varatt_is_1b_e(pointer) || varlena::varatt_is_4b_c(pointer) {
                 pointer = pg_sys::pg_detoast_datum_packed(pointer);
@@ -118,14 +142,23 @@ impl Column for Vec<u8> {
 impl Column for String {
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         // SAFETY: text is a varlena. The database is UTF-8: the install script refuses any other.
-        let bytes = unsafe { Vec::<u8>::read(datum) };
-        String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+        text(unsafe { Vec::<u8>::read(datum) })
+    }
+
+    unsafe fn accept(datum: pg_sys::Datum, tally: &mut Tally) -> Result<Self, PgError> {
+        // SAFETY: as above.
+        unsafe { Vec::<u8>::accept(datum, tally) }.map(text)
     }
 }
 
+fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
 impl Column for Value {
-    fn is_acceptable(&self) -> bool {
-        workflow_engine::value::depth_ok(self, jsonb::MAX_DEPTH)
+    unsafe fn accept(datum: pg_sys::Datum, tally: &mut Tally) -> Result<Self, PgError> {
+        // SAFETY: a jsonb datum.
+        unsafe { jsonb::accept(datum, tally, jsonb::MAX_DEPTH) }
     }
 
     unsafe fn read(datum: pg_sys::Datum) -> Self {
@@ -137,9 +170,18 @@ impl Column for Value {
 impl Column for Map<String, Value> {
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         // SAFETY: a jsonb datum.
-        match unsafe { Value::read(datum) } {
-            Value::Object(members) => members,
-            _ => Map::new(),
-        }
+        members(unsafe { Value::read(datum) })
+    }
+
+    unsafe fn accept(datum: pg_sys::Datum, tally: &mut Tally) -> Result<Self, PgError> {
+        // SAFETY: a jsonb datum.
+        unsafe { Value::accept(datum, tally) }.map(members)
+    }
+}
+
+fn members(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        _ => Map::new(),
     }
 }

@@ -4,21 +4,29 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys;
 use serde_json::{Map, Value};
+use workflow_engine::value::Tally;
 
+use crate::pg::error::unwind;
 use crate::pg::spi::{Column, Row, fetch};
-use crate::pg::version;
+use crate::pg::{jsonb, version};
 
 /// Rows of the execution just made, as objects.
 pub fn objects() -> Vec<Value> {
+    let mut tally = Tally::new();
     fetch_typed(|names, types, row| {
-        let members: Map<String, Value> =
-            names.iter().zip(types).map(|(name, kind)| (name.clone(), read(*kind, row.datum()))).collect();
+        count(&mut tally, 0);
+        let mut members = Map::new();
+        for (name, kind) in names.iter().zip(types) {
+            count(&mut tally, name.len());
+            members.insert(name.clone(), read(*kind, row.datum(), &mut tally));
+        }
         Value::Object(members)
     })
 }
 
 pub fn first_column() -> Vec<Value> {
-    fetch_typed(|_, types, row| types.first().map_or(Value::Null, |kind| read(*kind, row.datum())))
+    let mut tally = Tally::new();
+    fetch_typed(|_, types, row| types.first().map_or(Value::Null, |kind| read(*kind, row.datum(), &mut tally)))
 }
 
 fn fetch_typed(mut make: impl FnMut(&[String], &[pg_sys::Oid], &mut Row<'_>) -> Value) -> Vec<Value> {
@@ -41,27 +49,43 @@ fn name_of(name: &pg_sys::NameData) -> String {
     unsafe { CStr::from_ptr(name.data.as_ptr()) }.to_string_lossy().into_owned()
 }
 
+/// Counts what a result holds: all its rows are one.
+fn count(tally: &mut Tally, text: usize) {
+    tally.node(text).unwrap_or_else(|what| unwind(jsonb::refused(what)));
+}
+
 /// A datum of any type as JSON, as `to_jsonb` makes it.
-fn read(kind: pg_sys::Oid, datum: Option<pg_sys::Datum>) -> Value {
+fn read(kind: pg_sys::Oid, datum: Option<pg_sys::Datum>, tally: &mut Tally) -> Value {
     let Some(datum) = datum else {
+        count(tally, 0);
         return Value::Null;
     };
     // SAFETY: the datum has the type that the descriptor says.
     unsafe {
         match kind {
-            pg_sys::JSONBOID => Value::read(datum),
-            pg_sys::TEXTOID => Value::String(String::read(datum)),
-            pg_sys::BOOLOID => Value::Bool(bool::read(datum)),
-            pg_sys::INT4OID => Value::from(i32::read(datum)),
-            pg_sys::INT8OID => Value::from(i64::read(datum)),
-            pg_sys::VOIDOID => Value::Null,
-            _ => converted(kind, datum),
+            pg_sys::JSONBOID => from_jsonb(datum, tally),
+            pg_sys::TEXTOID => Value::String(String::accept(datum, tally).unwrap_or_else(|error| unwind(error))),
+            pg_sys::BOOLOID => counted(tally, Value::Bool(bool::read(datum))),
+            pg_sys::INT4OID => counted(tally, Value::from(i32::read(datum))),
+            pg_sys::INT8OID => counted(tally, Value::from(i64::read(datum))),
+            pg_sys::VOIDOID => counted(tally, Value::Null),
+            _ => from_jsonb(converted(kind, datum), tally),
         }
     }
 }
 
+fn counted(tally: &mut Tally, value: Value) -> Value {
+    count(tally, 0);
+    value
+}
+
+unsafe fn from_jsonb(datum: pg_sys::Datum, tally: &mut Tally) -> Value {
+    // SAFETY: a jsonb, as the caller says.
+    unsafe { jsonb::accept(datum, tally, jsonb::STORED_DEPTH) }.unwrap_or_else(|error| unwind(error))
+}
+
 /// Converts through `to_jsonb(anyelement)`, called as the executor would.
-unsafe fn converted(kind: pg_sys::Oid, datum: pg_sys::Datum) -> Value {
+unsafe fn converted(kind: pg_sys::Oid, datum: pg_sys::Datum) -> pg_sys::Datum {
     // SAFETY: to_jsonb asks for its argument's type through the expression that it was called with; a
     // constant of that type is one. All of it lives in the current memory context.
     unsafe {
@@ -81,8 +105,7 @@ unsafe fn converted(kind: pg_sys::Oid, datum: pg_sys::Datum) -> Value {
         let mut function: pg_sys::FmgrInfo = std::mem::zeroed();
         pg_sys::fmgr_info(to_jsonb_oid(), &mut function);
         function.fn_expr = expression.cast();
-        let result = pg_sys::FunctionCall1Coll(&mut function, pg_sys::InvalidOid, datum);
-        Value::read(result)
+        pg_sys::FunctionCall1Coll(&mut function, pg_sys::InvalidOid, datum)
     }
 }
 

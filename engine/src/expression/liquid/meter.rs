@@ -91,7 +91,8 @@ impl Meter {
         }
     }
 
-    fn look(&self) {
+    /// Looks at the clock, and asks whether to stop.
+    pub(super) fn look(&self) {
         if (self.limits.interrupted)() {
             self.stop(Stop::Interrupt);
         } else if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {

@@ -82,12 +82,19 @@ impl Group<'_> {
 
     fn node<'a>(&self, name: &str, cell: &'a OnceCell<Node>) -> &'a Node {
         cell.get_or_init(|| {
-            let value = (self.read)(self.scope, name).unwrap_or_default();
-            if depth_ok(&value, MAX_DEPTH) {
-                return Node::new(&value);
+            self.meter.look();
+            if self.meter.stopped().is_some() {
+                return Node::new(&Json::Null);
             }
-            self.meter.stop(Stop::Depth);
-            Node::new(&Json::Null)
+            let value = (self.read)(self.scope, name).unwrap_or_default();
+            if !depth_ok(&value, MAX_DEPTH) {
+                self.meter.stop(Stop::Depth);
+                return Node::new(&Json::Null);
+            }
+            let node = Node::new(&value);
+            // Too much stops the meter, which whatever reads the node asks.
+            self.meter.charge_value(&node).ok();
+            node
         })
     }
 }

@@ -39,6 +39,15 @@ CREATE TYPE wf_delivery AS (
 COMMENT ON TYPE wf_delivery IS
     'what became of a stimulus: instances that it started and resumed, the queue item that keeps it, and how many matches were passed over because their owners may not hear its sender';
 
+CREATE TYPE wf_adopted AS (
+    owner     text,
+    role      name,
+    instances bigint,
+    overdue   bigint
+);
+
+COMMENT ON TYPE wf_adopted IS 'an owner as it is stored, the role that it stands for, how many instances it has, and how many due times that are past';
+
 CREATE TYPE wf_http_response AS (
     status  integer,
     headers jsonb,
@@ -188,11 +197,21 @@ RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_worker_start';
 COMMENT ON FUNCTION wf_worker_start() IS
     'start the workers until the next restart of a server that does not preload the library; false if they run already';
 
-CREATE FUNCTION wf_adopt_database()
-RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_adopt_database';
+CREATE FUNCTION workflow._adopt_database(dry_run boolean, overdue text, owners jsonb)
+RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_adopt_database';
 
-COMMENT ON FUNCTION wf_adopt_database() IS
-    'make this database the one that fires what is due in it, after it was copied, restored or upgraded';
+COMMENT ON FUNCTION workflow._adopt_database(boolean, text, jsonb) IS 'owners and what is theirs as a JSON array, for wf_adopt_database';
+
+CREATE FUNCTION wf_adopt_database(dry_run boolean DEFAULT false, overdue text DEFAULT 'fire', owners jsonb DEFAULT NULL)
+RETURNS SETOF wf_adopted LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT a.owner, a.role, a.instances, a.overdue
+    FROM pg_catalog.jsonb_to_recordset(workflow._adopt_database(dry_run, overdue, owners))
+         AS a (owner text, role name, instances bigint, overdue bigint);
+END;
+
+COMMENT ON FUNCTION wf_adopt_database(boolean, text, jsonb) IS
+    'make this database the one that fires what is due in it, after it was copied, restored or upgraded; says whose things are whose';
 
 CREATE FUNCTION workflow._worker_status()
 RETURNS jsonb LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'wf_worker_status';
@@ -389,6 +408,17 @@ COMMENT ON FUNCTION wf_register_activity(text, regprocedure, text, regprocedure,
     'register an activity type whose behaviour is f(context jsonb) RETURNS jsonb';
 
 -- Rights
+
+CREATE FUNCTION wf_set_owner(kind text, id text, role name)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_owner';
+
+COMMENT ON FUNCTION wf_set_owner(text, text, name) IS
+    'give a definition, an instance, a schedule or an activity type to another role; false if it has that owner';
+
+CREATE FUNCTION workflow._make_owner(role name)
+RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_make_owner';
+
+COMMENT ON FUNCTION workflow._make_owner(name) IS 'id that a role has among the owners, made if there is none, for wf_grant_usage';
 
 CREATE FUNCTION workflow._grant(definition_id text, role text, privileges text[])
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant';

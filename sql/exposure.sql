@@ -25,11 +25,11 @@ AS $$
     -- They look at their argument, at what is built in, or at what the current role may see.
     SELECT 'function', f.name, 'EXECUTE', 'public'
     FROM unnest(ARRAY['_events', '_role_of', '_run_status', '_activities', '_activity_list', '_validate', '_cron_preview', '_worker_status',
-                      'instance_state', 'wf_validate', 'wf_activities', 'wf_cron_preview']) AS f (name)
+                      'instance_state', 'wf_validate', 'wf_activities', 'wf_cron_preview', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
     FROM unnest(ARRAY['_intended_grants', '_objects', '_set_rights', 'wf_grant_usage', 'wf_revoke_usage', 'wf_worker_start',
-                      'wf_adopt_database']) AS f (name)
+                      'wf_adopt_database', '_stored_role_in', '_stored_role_out', '_stored_role_recv', '_stored_role_send']) AS f (name)
 $$;
 
 COMMENT ON FUNCTION workflow._intended_grants() IS 'every right that roles other than the owner have by the install script';

@@ -24,6 +24,8 @@ BEGIN
     LOOP
         EXECUTE pg_catalog.format('GRANT EXECUTE ON ROUTINE %s TO %I', f.signature, role);
     END LOOP;
+    -- Here and now, so that its first calls do not wait for each other.
+    PERFORM workflow._make_owner(role);
 END
 $$;
 

@@ -28,21 +28,65 @@ CREATE SCHEMA workflow;
 
 COMMENT ON SCHEMA workflow IS 'tables and views of the extension workflow';
 
--- Who owns what. Rows refer to an id, not to a role: a renamed role keeps its rows, a dropped one (or a
--- new one of the same name) matches nothing, and a dump that is restored into another cluster, where oids mean
--- other roles, goes by the names.
+-- A role as a row remembers it: the cluster, the oid, the name. Its text is made when it is read out, from
+-- pg_authid: a dump names the role as it is called then, and a role that is gone has no name. What comes in is kept.
+-- A value of this cluster means the role of its oid; one of another cluster means a name.
+CREATE TYPE workflow.stored_role;
+
+CREATE FUNCTION workflow._stored_role_in(cstring)
+RETURNS workflow.stored_role LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_stored_role_in';
+
+CREATE FUNCTION workflow._stored_role_out(workflow.stored_role)
+RETURNS cstring LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_stored_role_out';
+
+CREATE FUNCTION workflow._stored_role_recv(internal)
+RETURNS workflow.stored_role LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_stored_role_recv';
+
+CREATE FUNCTION workflow._stored_role_send(workflow.stored_role)
+RETURNS bytea LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_stored_role_send';
+
+CREATE TYPE workflow.stored_role (
+    INPUT = workflow._stored_role_in, OUTPUT = workflow._stored_role_out,
+    RECEIVE = workflow._stored_role_recv, SEND = workflow._stored_role_send,
+    INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain
+);
+
+COMMENT ON TYPE workflow.stored_role IS 'a role that keeps its meaning in a dump: system identifier, oid and present name';
+COMMENT ON FUNCTION workflow._stored_role_in(cstring) IS 'input of workflow.stored_role';
+COMMENT ON FUNCTION workflow._stored_role_out(workflow.stored_role) IS 'output of workflow.stored_role';
+COMMENT ON FUNCTION workflow._stored_role_recv(internal) IS 'binary input of workflow.stored_role';
+COMMENT ON FUNCTION workflow._stored_role_send(workflow.stored_role) IS 'binary output of workflow.stored_role';
+
+CREATE FUNCTION workflow._stored_role_oid(workflow.stored_role)
+RETURNS oid LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_stored_role_oid';
+
+COMMENT ON FUNCTION workflow._stored_role_oid(workflow.stored_role) IS 'oid of a role of this cluster, NULL for one of another cluster';
+
+CREATE FUNCTION workflow._stored_role_name(workflow.stored_role)
+RETURNS text LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_stored_role_name';
+
+COMMENT ON FUNCTION workflow._stored_role_name(workflow.stored_role) IS 'name of the role when the value was written, NULL if it was gone';
+
+-- Who owns what. Rows refer to an id, not to a role: a renamed role keeps its rows, a dropped one (or a new one of the
+-- same name) matches nothing, and a dump that is restored into another cluster, where oids mean other roles, goes by
+-- the names that the roles had when it was made. The engine reads the computed columns.
 CREATE TABLE workflow.owners (
-    id                integer GENERATED ALWAYS AS IDENTITY CONSTRAINT owners_pkey PRIMARY KEY,
-    role              oid     NOT NULL,
-    system_identifier bigint  NOT NULL,
-    name              text    NOT NULL,
-    CONSTRAINT owners_system_identifier_role_key UNIQUE (system_identifier, role)
+    id       integer              GENERATED ALWAYS AS IDENTITY CONSTRAINT owners_pkey PRIMARY KEY,
+    role     workflow.stored_role NOT NULL,
+    same_as  integer,
+    role_oid oid                  GENERATED ALWAYS AS (workflow._stored_role_oid(role)) STORED,
+    name     text                 GENERATED ALWAYS AS (workflow._stored_role_name(role)) STORED
 );
 
 COMMENT ON TABLE workflow.owners IS 'roles that own definitions and instances, or hold grants';
-COMMENT ON COLUMN workflow.owners.role IS 'oid of the role in the cluster of system_identifier';
-COMMENT ON COLUMN workflow.owners.name IS 'its name when the row was last used; what counts in any other cluster';
+COMMENT ON COLUMN workflow.owners.role IS 'the role; its text names it as it is called when it is read out';
+COMMENT ON COLUMN workflow.owners.same_as IS 'the row that wf_adopt_database gave what this one owned';
+COMMENT ON COLUMN workflow.owners.role_oid IS 'oid of the role, NULL if it is one of another cluster';
+COMMENT ON COLUMN workflow.owners.name IS 'its name when the row was last written; what counts if it is one of another cluster';
 
+-- Which row is this role's? One, however many sessions make it at once.
+CREATE UNIQUE INDEX owners_role_oid_idx ON workflow.owners (role_oid) WHERE same_as IS NULL;
+-- Is a name of another cluster ambiguous?
 CREATE INDEX owners_name_idx ON workflow.owners (name);
 
 -- Which physical database the due times belong to; a copy of a database must not fire them twice.
@@ -73,7 +117,8 @@ CREATE TABLE workflow.definitions (
     document      jsonb       NOT NULL,
     activity_type text,
     links         jsonb,
-    search_path   text
+    search_path   text,
+    unknown_types jsonb
 );
 
 COMMENT ON TABLE workflow.definitions IS 'workflow definitions, one row per version; a published version never changes';
@@ -85,6 +130,7 @@ COMMENT ON COLUMN workflow.definitions.retention IS 'microseconds for which fini
 COMMENT ON COLUMN workflow.definitions.activity_type IS 'the activity type that its name is, if it is usable as an activity';
 COMMENT ON COLUMN workflow.definitions.links IS 'the workflows that it uses as activities: each reference as written, and the id of the version that it was settled to mean';
 COMMENT ON COLUMN workflow.definitions.search_path IS 'where its SQL looks names up where it runs without a caller: what wf_define found, beside the content; NULL: not asked for';
+COMMENT ON COLUMN workflow.definitions.unknown_types IS 'activity types that nobody knew when it was stored; only types of its owner, or of a superuser, may stand for them later';
 COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the row stays while instances refer to it';
 
 -- A number can come back after its version was deleted.
@@ -124,20 +170,24 @@ CREATE TABLE workflow.event_grants (
 COMMENT ON TABLE workflow.event_grants IS 'which roles (workflow.owners) hear the stimuli of which others';
 
 CREATE TABLE workflow.activity_types (
-    type        text        CONSTRAINT activity_types_pkey PRIMARY KEY,
-    handler     text        NOT NULL,
-    kind        text        NOT NULL CONSTRAINT activity_types_kind_check CHECK (kind IN ('action', 'trigger')),
-    payloads    text,
-    inputs      jsonb,
-    outputs     jsonb,
-    outcomes    text[],
-    description text,
-    owner       integer     NOT NULL,
-    created_at  timestamptz NOT NULL
+    type           text        CONSTRAINT activity_types_pkey PRIMARY KEY,
+    handler        text        NOT NULL,
+    handler_owner  integer     NOT NULL,
+    kind           text        NOT NULL CONSTRAINT activity_types_kind_check CHECK (kind IN ('action', 'trigger')),
+    payloads       text,
+    payloads_owner integer,
+    inputs         jsonb,
+    outputs        jsonb,
+    outcomes       text[],
+    description    text,
+    owner          integer     NOT NULL,
+    created_at     timestamptz NOT NULL
 );
 
 COMMENT ON TABLE workflow.activity_types IS 'activity types written in SQL';
 COMMENT ON COLUMN workflow.activity_types.handler IS 'qualified name of f(context jsonb) RETURNS jsonb';
+COMMENT ON COLUMN workflow.activity_types.handler_owner IS 'owner of that function when the type was registered: another''s function of the name is not called';
+COMMENT ON COLUMN workflow.activity_types.payloads_owner IS 'the same of the payload function';
 COMMENT ON COLUMN workflow.activity_types.payloads IS 'qualified name of f(context jsonb) RETURNS SETOF jsonb, for triggers';
 
 -- A burst writes only the columns that changed, and none of them is indexed unless the definition has an
@@ -207,6 +257,7 @@ CREATE TABLE workflow.bookmarks (
     name                 text        NOT NULL,
     correlation_id       text,
     callback             text,
+    callback_owner       integer,
     payload              jsonb,
     metadata             jsonb,
     attempts             integer
@@ -217,6 +268,7 @@ COMMENT ON COLUMN workflow.bookmarks.activity_instance_id IS 'the execution of t
 COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance';
 COMMENT ON COLUMN workflow.bookmarks.hash_key IS 'first eight bytes of the hash; the index key';
 COMMENT ON COLUMN workflow.bookmarks.callback IS 'function that a resume calls; without it the activity''s own handler runs';
+COMMENT ON COLUMN workflow.bookmarks.callback_owner IS 'owner of that function when the bookmark was made: another''s function of the name is not called';
 COMMENT ON COLUMN workflow.bookmarks.auto_burn IS 'whether a resume uses the bookmark up';
 COMMENT ON COLUMN workflow.bookmarks.auto_complete IS 'whether a resume without callback completes the activity';
 COMMENT ON COLUMN workflow.bookmarks.due_at IS 'when time itself resumes it';

@@ -9,10 +9,10 @@
  * view's owner. The join with one empty row, which costs nothing, makes such a view read-only.
  */
 
-CREATE FUNCTION workflow._role_of(role oid, system_identifier bigint, name text)
+CREATE FUNCTION workflow._role_of(role oid, name text)
 RETURNS oid LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_role_of';
 
-COMMENT ON FUNCTION workflow._role_of(oid, bigint, text) IS 'the role that a row of workflow.owners stands for, NULL if it is gone';
+COMMENT ON FUNCTION workflow._role_of(oid, text) IS 'the role that a row of workflow.owners stands for, NULL if it is gone';
 
 -- 57P02, PostgreSQL's own code for a crash, is what a command has that was running when the server ended.
 CREATE FUNCTION workflow._run_status(sub_status text, sqlstate text)
@@ -30,9 +30,9 @@ COMMENT ON FUNCTION workflow._run_status(text, text) IS 'status of a run in the 
 CREATE VIEW workflow.my_owners WITH (security_barrier) AS
 SELECT o.id
 FROM workflow.owners o CROSS JOIN (SELECT) read_only
-WHERE CASE WHEN workflow._role_of(o.role, o.system_identifier, o.name) IS NULL
+WHERE CASE WHEN workflow._role_of(o.role_oid, o.name) IS NULL
            THEN (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.rolname OPERATOR(pg_catalog.=) CURRENT_USER)
-           ELSE pg_catalog.pg_has_role(workflow._role_of(o.role, o.system_identifier, o.name), 'USAGE') END;
+           ELSE pg_catalog.pg_has_role(workflow._role_of(o.role_oid, o.name), 'USAGE') END;
 
 COMMENT ON VIEW workflow.my_owners IS 'owners whose rights the current role has';
 
@@ -56,7 +56,7 @@ COMMENT ON VIEW workflow.my_instances IS 'instances that the current role may re
 
 CREATE VIEW workflow.definition_list WITH (security_barrier) AS
 SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_published, d.security,
-       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role, o.system_identifier, o.name))::text, o.name) AS owner, d.created_at, d.document,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, d.created_at, d.document,
        d.activity_type, d.search_path
 FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
 WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
@@ -76,7 +76,7 @@ COMMENT ON COLUMN workflow.definition_links.uses IS 'id of the definition that i
 
 CREATE VIEW workflow.instance_list WITH (security_barrier) AS
 SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id, i.status, i.sub_status,
-       i.input, i.output, i.variables, i.incident_count, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role, o.system_identifier, o.name))::text, o.name) AS owner, i.parent_instance_id,
+       i.input, i.output, i.variables, i.incident_count, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, i.parent_instance_id,
        i.created_at, i.updated_at, i.finished_at
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
@@ -135,7 +135,7 @@ COMMENT ON VIEW workflow.trigger_list IS 'what starts the published definitions'
 -- What time starts: named schedules, and the triggers of definitions. One that belongs to a role is that role's alone.
 CREATE VIEW workflow.schedules WITH (security_barrier) AS
 SELECT t.id AS schedule_id, t.schedule_name AS name,
-       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role, o.system_identifier, o.name))::text, o.name) AS owner,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner,
        t.definition_id, CASE WHEN t.activity_id OPERATOR(pg_catalog.<>) '' THEN t.activity_id END AS activity_id,
        CASE WHEN t.definition_id OPERATOR(pg_catalog.=) 'Workflow.ScheduledCommand'
             THEN CASE WHEN pg_catalog.jsonb_typeof(t.input OPERATOR(pg_catalog.->) 'statement') OPERATOR(pg_catalog.=) 'array' THEN (SELECT pg_catalog.string_agg(s.text, E';\n' ORDER BY s.number)
@@ -190,7 +190,7 @@ COMMENT ON VIEW workflow.schedule_runs IS 'what schedules have started: when, fo
 
 CREATE VIEW workflow.dead_letter_list WITH (security_barrier) AS
 SELECT q.id AS dead_letter_id, q.reason,
-       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role, o.system_identifier, o.name))::text, o.name) AS sender,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS sender,
        q.attempts, q.last_error, q.created_at, q.due_at, q.dead_at, q.replayed_at, q.instance_id, q.bookmark_id, q.name,
        q.correlation_id, q.activity_type, q.activity_id, q.stimulus, q.input
 FROM workflow.dead_letters q LEFT JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) q.sender
@@ -200,8 +200,8 @@ WHERE q.sender OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_ow
 COMMENT ON VIEW workflow.dead_letter_list IS 'stimuli that were given up, and bookmarks that could not be fired; wf_replay tries again';
 
 CREATE VIEW workflow.event_grant_list WITH (security_barrier) AS
-SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(p.role, p.system_identifier, p.name))::text, p.name) AS publisher,
-       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(l.role, l.system_identifier, l.name))::text, l.name) AS listener
+SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(p.role_oid, p.name))::text, p.name) AS publisher,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(l.role_oid, l.name))::text, l.name) AS listener
 FROM workflow.event_grants g
 JOIN workflow.owners p ON p.id OPERATOR(pg_catalog.=) g.publisher
 JOIN workflow.owners l ON l.id OPERATOR(pg_catalog.=) g.listener

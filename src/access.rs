@@ -86,6 +86,16 @@ pub fn require_owner(definition: &DefinitionRow) -> Result<(), PgError> {
     Err(not_owner(&definition.definition_id))
 }
 
+/// Refuses the current role unless it may become another one with SET ROLE (42501). Whoever could give things to a role
+/// that they cannot be would run SQL with its rights.
+pub fn require_may_become(new: Oid) -> Result<(), PgError> {
+    if role::may_become(role::current(), new) {
+        return Ok(());
+    }
+    let new = role::name(new).unwrap_or_default();
+    Err(PgError::new("42501", format!("must be able to SET ROLE \"{new}\"")))
+}
+
 /// The current role does not own the definition (42501).
 pub fn not_owner(definition_id: &str) -> PgError {
     PgError::new("42501", format!("must be owner of workflow definition \"{definition_id}\""))
@@ -132,7 +142,7 @@ pub fn require_own_command(row: &InstanceRow, compiled: &Compiled) -> Result<(),
     if compiled.row.definition_id != COMMANDS || row.owner.is_current() {
         return Ok(());
     }
-    let owner = row.owner.role().and_then(role::name).unwrap_or_else(|| row.owner.name.clone());
+    let owner = row.owner.title();
     Err(PgError::new("42501", format!("the command of a schedule runs as its owner, role \"{owner}\", only"))
         .hint("Take the role of the owner with SET ROLE."))
 }

@@ -14,6 +14,7 @@ mod activities;
 mod definitions;
 mod http;
 mod instances;
+mod owners;
 mod pictures;
 mod schedules;
 mod stimuli;

@@ -22,7 +22,7 @@ use crate::program::{self, Compiled};
 use crate::run::{activation_key, new_id, start, timing};
 use crate::store::owners::Owner;
 use crate::store::{activity_types, bookmarks, instances};
-use crate::{access, error, guc};
+use crate::{access, error, functions, guc};
 
 mod names;
 
@@ -226,25 +226,17 @@ impl Host for SpiHost<'_> {
     fn call(&mut self, function: Function<'_>, context: &Value) -> Result<Value, Fault> {
         match function {
             Function::Handler(type_name) => {
-                let handler = registered(type_name)?.handler;
-                let result = self.user(|| user_sql::call(&handler, context))?;
-                Ok(with_qualified_callbacks(result, &handler))
+                let found = registered(type_name)?;
+                self.user(|| functions::handle(type_name, &found, context))
             }
-            Function::Callback(name) => {
-                let result = self.user(|| {
-                    let resolved = user_sql::resolve_function(name).unwrap_or_else(|| {
-                        unwind(PgError::new("42883", format!("callback function {name}(jsonb) does not exist")))
-                    });
-                    user_sql::call(&resolved, context)
-                })?;
-                Ok(with_qualified_callbacks(result, name))
-            }
+            Function::Callback(callback) => self.user(|| functions::call_back(callback, context)),
         }
     }
 
     fn payloads(&mut self, type_name: &str, context: &Value) -> Result<Vec<Value>, Fault> {
-        match registered(type_name)?.payloads {
-            Some(function) => self.user(|| user_sql::call_set(&function, context)),
+        let found = registered(type_name)?;
+        match found.payloads {
+            Some(function) => self.user(|| functions::payloads(type_name, &function, &found.owner, context)),
             None => Ok(vec![Value::Null]),
         }
     }
@@ -295,36 +287,6 @@ impl Host for SpiHost<'_> {
             notice(PgError::new("00000", text));
         }
     }
-}
-
-/// Names the callbacks of a function's result with its own schema, where they have none. A session's search path
-/// must not decide what a later resume calls.
-fn with_qualified_callbacks(mut result: Value, function: &str) -> Value {
-    let bookmarks = result.get_mut("bookmarks").and_then(Value::as_array_mut);
-    for bookmark in bookmarks.into_iter().flatten() {
-        if let Some(Value::String(callback)) = bookmark.get_mut("callback")
-            && !callback.contains('.')
-        {
-            *callback = format!("{}.{callback}", schema_of(function));
-        }
-    }
-    result
-}
-
-/// The schema of a qualified, quoted name.
-fn schema_of(qualified: &str) -> &str {
-    let Some(rest) = qualified.strip_prefix('"') else {
-        return qualified.split_once('.').map_or("public", |(schema, _)| schema);
-    };
-    let mut end = 0;
-    while let Some(quote) = rest[end..].find('"') {
-        end += quote + 1;
-        if !rest[end..].starts_with('"') {
-            break;
-        }
-        end += 1;
-    }
-    &qualified[..=end]
 }
 
 fn variables(scope: &dyn Scope) -> Value {

@@ -12,6 +12,7 @@ mod access;
 mod api;
 mod clock;
 mod error;
+mod functions;
 mod guc;
 mod host;
 #[allow(unsafe_code)]

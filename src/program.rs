@@ -1,7 +1,8 @@
 //! Compiled definitions, kept per backend.
 //!
 //! The key is the id of the version's row, which is never used again: a version number that was deleted or
-//! rolled back can come back with other content, a row's id cannot. So nothing here is ever stale.
+//! rolled back can come back with other content, a row's id cannot. What can change is whose a definition or an activity
+//! type is: then all sessions are told, and forget all.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,10 +16,11 @@ use workflow_engine::definition::{
     self, ActivityTypes, Appearance, CustomType, Judged, Problem, ReadLimits, WorkflowReference,
 };
 
-use crate::pg::{PgError, memory};
+use crate::pg::{PgError, catalog, memory, role};
 use crate::store::activity_types;
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
 use crate::store::links::Link;
+use crate::store::owners::Owner;
 use crate::{error, guc};
 
 /// Compiled definitions that a backend keeps. When there are more, or when the backend holds a quarter of what one call
@@ -35,7 +37,8 @@ pub struct Compiled {
 }
 
 thread_local! {
-    static KEPT: RefCell<HashMap<Uuid, Rc<Compiled>>> = RefCell::new(HashMap::new());
+    /// By version, as they were in a generation of ownership.
+    static KEPT: RefCell<(u64, HashMap<Uuid, Rc<Compiled>>)> = RefCell::new((0, HashMap::new()));
 }
 
 /// The compiled form of a stored version.
@@ -48,11 +51,18 @@ pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
 
 /// Forgets all: an activity type is another one now.
 pub fn forget() {
-    KEPT.with_borrow_mut(HashMap::clear);
+    KEPT.with_borrow_mut(|(_, kept)| kept.clear());
 }
 
 fn kept(id: Uuid) -> Option<Rc<Compiled>> {
-    KEPT.with_borrow(|kept| kept.get(&id).cloned())
+    let generation = catalog::definitions_generation();
+    KEPT.with_borrow_mut(|(of, kept)| {
+        if *of != generation {
+            kept.clear();
+            *of = generation;
+        }
+        kept.get(&id).cloned()
+    })
 }
 
 /// Compiles a version, and before it those that it uses, with a list of work instead of recursion.
@@ -78,13 +88,14 @@ fn load(id: Uuid) -> Result<Rc<Compiled>, PgError> {
 }
 
 fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) -> Result<Rc<Compiled>, PgError> {
-    let WholeDefinition { mut row, links, document } = whole;
+    let WholeDefinition { mut row, links, unknown_types, document } = whole;
     let id = row.id;
     let used =
         links.iter().filter_map(|link| Some((link.reference.clone(), Arc::clone(&ready.get(&link.uses)?.program))));
     // What was accepted once must run: a custom type that is gone faults when it is reached.
     let limits = ReadLimits { max_size: usize::MAX, ..limits(false) };
-    let compiled = definition::compile(&document, &Pinned(used.collect()), &limits, true);
+    let types = Pinned { used: used.collect(), unknown: unknown_types, owner: Some(row.owner.clone()) };
+    let compiled = definition::compile(&document, &types, &limits, true);
     let mut program = compiled.map_err(|problems| error::definition(&problems))?;
     program.version_id = Some(id.to_string());
     let program = Arc::new(program);
@@ -95,7 +106,7 @@ fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) 
     if !compiled.program.knows_all_types() {
         return Ok(compiled);
     }
-    KEPT.with_borrow_mut(|kept| {
+    KEPT.with_borrow_mut(|(_, kept)| {
         if kept.len() >= MAX_KEPT || memory::held() > guc::memory_limit() / 4 {
             kept.clear();
         }
@@ -136,26 +147,47 @@ impl ActivityTypes for Registered {
 }
 
 /// The activity types of a stored version: its workflows are settled.
-pub struct Pinned(HashMap<WorkflowReference, Arc<Program>>);
+pub struct Pinned {
+    used: HashMap<WorkflowReference, Arc<Program>>,
+    /// Types that nobody knew when it was stored.
+    unknown: Vec<String>,
+    /// Whose definition it is.
+    owner: Option<Owner>,
+}
 
 impl Pinned {
     /// What these links mean.
     pub fn to(links: &[Link]) -> Result<Self, PgError> {
         let used = links.iter().map(|link| Ok((link.reference.clone(), Arc::clone(&of_version(link.uses)?.program))));
-        used.collect::<Result<_, PgError>>().map(Self)
+        Ok(Self { used: used.collect::<Result<_, PgError>>()?, unknown: Vec::new(), owner: None })
     }
 }
 
 impl ActivityTypes for Pinned {
     fn custom(&self, type_name: &str) -> Option<CustomType> {
-        Registered.custom(type_name)
+        let is_refused = self.unknown.iter().any(|unknown| unknown == type_name)
+            && self.owner.as_ref().is_some_and(|owner| !may_stand_for(type_name, owner));
+        if is_refused { None } else { Registered.custom(type_name) }
     }
 
     fn has_pinned(&self) -> bool {
-        !self.0.is_empty()
+        !self.used.is_empty()
     }
 
     fn pinned(&self, reference: &WorkflowReference) -> Option<Arc<Program>> {
-        self.0.get(reference).cloned()
+        self.used.get(reference).cloned()
     }
+}
+
+/// Whether a registered type may be what a definition of this owner meant before there was one: only a type of the same
+/// owner, or of a superuser. Anybody else's would run with rights that were never meant for it.
+fn may_stand_for(type_name: &str, owner: &Owner) -> bool {
+    activity_types::find(type_name)
+        .is_some_and(|found| found.owner.id == owner.id || found.owner.role().is_some_and(role::is_superuser))
+}
+
+/// Whether one of these types, unknown when a definition of this owner was stored, is registered by now and may not
+/// stand for it: stored again, the definition means that one.
+pub fn is_known_to_others(unknown: &[String], owner: &Owner) -> bool {
+    unknown.iter().any(|name| activity_types::find(name).is_some() && !may_stand_for(name, owner))
 }

@@ -21,12 +21,13 @@ use workflow_engine::program::Activation;
 
 use crate::pg::error::{notice, warning};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, cluster, process, role};
+use crate::pg::{PgError, process, role};
 use crate::program::Compiled;
 use crate::store::owners;
 use crate::store::queue::Item;
 use crate::{clock, guc, wake};
 
+pub mod adoption;
 pub mod apart;
 pub mod burst;
 pub mod cancel;
@@ -38,6 +39,7 @@ pub mod gone;
 pub mod http;
 pub mod link;
 pub mod missed;
+pub mod ownership;
 pub mod publish;
 pub mod queued;
 pub mod replay;
@@ -195,8 +197,7 @@ impl Session {
     pub fn caller_as_owner(&self, id: Option<i32>) -> owners::Owner {
         owners::Owner {
             id: id.unwrap_or_else(|| owners::id_of(self.caller)),
-            role: self.caller,
-            system_identifier: cluster::system_identifier(),
+            oid: Some(self.caller),
             name: String::new(),
         }
     }

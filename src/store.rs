@@ -11,6 +11,7 @@
 //! statements of [`crate::pg::spi`].
 
 pub mod activity_types;
+pub mod adoption;
 pub mod bookmarks;
 pub mod dead_letters;
 pub mod definitions;

@@ -9,16 +9,17 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::activity::Activity;
 use crate::activity::flowchart::graph::FlowGraph;
 use crate::activity::flowchart::merge::FlowMode;
 use crate::activity::state_machine::machine::Machine;
-use crate::activity::{Activity, catalogue};
 use crate::calendar::Interval;
 use crate::expression::liquid::LiquidTemplate;
 use crate::expression::sql_template::SqlTemplate;
 use crate::schema::Schema;
 
 mod graft;
+mod types;
 
 /// Index of a node in [`Program::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -82,12 +83,6 @@ impl Program {
         let graft = |node: NodeIx| self.node(node).graft.and_then(|graft| self.grafts.get(graft as usize));
         let grafts = std::iter::successors(graft(node), move |inner| graft(inner.node));
         grafts.map(|graft| (&*graft.program, graft.first)).chain(std::iter::once((self, NodeIx(0))))
-    }
-
-    /// Whether every activity type was known when it was compiled.
-    pub fn knows_all_types(&self) -> bool {
-        let unknown = catalogue::NOT_FOUND.descriptor().type_name;
-        self.nodes.iter().all(|node| node.activity.descriptor().type_name != unknown)
     }
 
     /// Finds an activity by id or name, seen from a node: in the definition that it is written in, then in those

@@ -9,7 +9,7 @@ use crate::clock;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::program;
 use crate::sql_functions;
-use crate::store::activity_types::{self, NewActivityType};
+use crate::store::activity_types::{self, FunctionRow, NewActivityType};
 use crate::store::owners;
 
 sql_functions! {
@@ -73,9 +73,9 @@ fn register(call: &Call) -> Result<Returned, PgError> {
     let is_stored = activity_types::put(
         &NewActivityType {
             name: &name,
-            handler: &handler,
+            handler: (&handler.name, owners::id_of(handler.owner)),
             kind: &kind,
-            payloads: payloads.as_deref(),
+            payloads: payloads.as_ref().map(|found| (found.name.as_str(), owners::id_of(found.owner))),
             inputs: inputs.as_ref(),
             outputs: outputs.as_ref(),
             outcomes: call.texts(6, "outcomes")?.as_deref(),
@@ -89,16 +89,15 @@ fn register(call: &Call) -> Result<Returned, PgError> {
     if is_stored { Ok(Returned::Null) } else { Err(denied()) }
 }
 
-/// The qualified name of a function of the right shape. Functions are stored as text: a stored regprocedure
-/// would make pg_upgrade refuse.
-fn function(oid: Oid, returns_set: bool) -> Result<String, PgError> {
+/// A function of the right shape. Functions are stored as text: a stored regprocedure would make pg_upgrade refuse.
+fn function(oid: Oid, returns_set: bool) -> Result<FunctionRow, PgError> {
     let unfit = |name: &str| {
         let shape = if returns_set { "SETOF jsonb" } else { "jsonb" };
         PgError::new("42P13", format!("function {name} cannot be used here"))
             .detail(format!("It must be f(context jsonb) RETURNS {shape}."))
     };
     match activity_types::function(oid) {
-        Some(found) if found.is_plain && found.returns_set == returns_set => Ok(found.name),
+        Some(found) if found.is_plain && found.returns_set == returns_set => Ok(found),
         Some(found) => Err(unfit(&found.name)),
         None => Err(PgError::new("42883", format!("function with OID {} does not exist", oid.to_u32()))),
     }
@@ -122,9 +121,20 @@ fn refuse_name(name: &str) -> Result<(), PgError> {
     if name.trim().is_empty() {
         return Err(PgError::new("22023", "an activity type needs a name"));
     }
-    if catalogue::find(name).is_some() || name.starts_with("Elsa.") || name.starts_with("Workflow.") {
-        return Err(PgError::new("42710", format!("activity type \"{name}\" is built in"))
-            .hint("Choose another name, for example one with a prefix of your own."));
+    if catalogue::find(name).is_some() {
+        return Err(PgError::new("42710", format!("activity type \"{name}\" is built in")).hint(OWN_NAME));
+    }
+    if let Some(built_in) = catalogue::looks_like(name) {
+        return Err(PgError::new("42939", format!("activity type name \"{name}\" is reserved"))
+            .detail(format!("The built-in type \"{built_in}\" differs from it in letter case or prefix only."))
+            .hint(OWN_NAME));
+    }
+    if catalogue::has_reserved_prefix(name) {
+        return Err(PgError::new("42939", format!("activity type name \"{name}\" is reserved"))
+            .detail("Names that begin with \"Elsa.\" or \"Workflow.\" are those of built-in types.")
+            .hint(OWN_NAME));
     }
     Ok(())
 }
+
+const OWN_NAME: &str = "Choose another name, for example one with a prefix of your own.";

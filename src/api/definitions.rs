@@ -96,12 +96,7 @@ fn refresh(call: &Call) -> Result<Returned, PgError> {
 
 /// The role that a row of `workflow.owners` stands for, for the views.
 fn role_of(call: &Call) -> Result<Returned, PgError> {
-    let owner = owners::Owner {
-        id: 0,
-        role: call.required(0, "role")?,
-        system_identifier: call.required(1, "system_identifier")?,
-        name: call.required(2, "name")?,
-    };
+    let owner = owners::Owner { id: 0, oid: call.arg(0), name: call.arg(1).unwrap_or_default() };
     Ok(owner.role().map_or(Returned::Null, Returned::Oid))
 }
 
@@ -140,9 +135,9 @@ fn revoke_events(call: &Call) -> Result<Returned, PgError> {
 
 /// The ids of publisher and listener.
 fn events_arguments(call: &Call) -> Result<(i32, i32), PgError> {
-    let listener = role_named(&call.required::<String>(0, "listener")?)?;
+    let listener = role::required(&call.required::<String>(0, "listener")?)?;
     let publisher = match call.arg::<String>(1) {
-        Some(name) => role_named(&name)?,
+        Some(name) => role::required(&name)?,
         None => role::current(),
     };
     if !role::has_rights_of(role::current(), publisher) {
@@ -153,10 +148,6 @@ fn events_arguments(call: &Call) -> Result<(i32, i32), PgError> {
     Ok((owners::id_of(publisher), owners::id_of(listener)))
 }
 
-fn role_named(name: &str) -> Result<Oid, PgError> {
-    role::by_name(name).ok_or_else(|| PgError::new("42704", format!("role \"{name}\" does not exist")))
-}
-
 fn grant_arguments(call: &Call) -> Result<(String, Oid, Vec<Privilege>), PgError> {
     let definition_id: String = call.required(0, "definition_id")?;
     let name: String = call.required(1, "role")?;
@@ -165,7 +156,7 @@ fn grant_arguments(call: &Call) -> Result<(String, Oid, Vec<Privilege>), PgError
         .ok_or_else(|| PgError::new("22004", "argument \"privileges\" must not be NULL"))?;
     let row = publish::find(&definition_id, None)?;
     access::require_owner(&row)?;
-    let grantee = role_named(&name)?;
+    let grantee = role::required(&name)?;
     let known = privileges.iter().map(|name| {
         Privilege::from_name(name).ok_or_else(|| {
             PgError::new("22023", format!("unrecognized privilege \"{name}\""))

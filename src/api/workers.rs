@@ -7,25 +7,16 @@ use serde_json::{Value, json};
 use crate::pg::shared::{self, Database, Executor, ExecutorState};
 use crate::pg::spi::Timestamp;
 use crate::pg::{Call, PgError, Returned, process, role};
-use crate::store::identity;
-use crate::{wake, worker};
+use crate::worker;
 
 crate::sql_functions! {
     wf_worker_start => worker_start;
-    wf_adopt_database => adopt_database;
     wf_worker_status => worker_status;
 }
 
 fn worker_start(_call: &Call) -> Result<Returned, PgError> {
     role::require_superuser("start the workers of workflow")?;
     Ok(Returned::Boolean(worker::start_launcher()?))
-}
-
-fn adopt_database(_call: &Call) -> Result<Returned, PgError> {
-    role::require_superuser("adopt the workflows of a database")?;
-    identity::adopt();
-    wake::everything();
-    Ok(Returned::Null)
 }
 
 /// What the board says, as a JSON array; instants are seconds since 1970. The view makes columns of it.

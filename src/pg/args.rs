@@ -3,6 +3,8 @@
 //! The functions are declared in `sql/api.sql`, where defaults, names and comments are readable; the macro
 //! [`sql_functions!`](crate::sql_functions) makes the symbols that it names.
 
+use std::ffi::{CStr, CString};
+
 use pgrx::pg_sys;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -66,6 +68,25 @@ impl Call {
     /// Argument `i`, which must not be NULL.
     pub fn required<T: Column>(&self, i: usize, name: &str) -> Result<T, PgError> {
         self.arg(i).ok_or_else(|| must_not_be_null(name))
+    }
+
+    /// An argument of type `cstring` or `name`, which must not be NULL: both end with NUL.
+    pub fn c_string(&self, i: usize, name: &str) -> Result<String, PgError> {
+        let datum =
+            self.datum(i).ok_or_else(|| PgError::new("22004", format!("argument \"{name}\" must not be NULL")))?;
+        // SAFETY: as the declaration says.
+        Ok(unsafe { CStr::from_ptr(datum.cast_mut_ptr()) }.to_string_lossy().into_owned())
+    }
+
+    /// The rest of a message in the binary protocol, as text: the argument of a function for that.
+    pub fn message(&self, i: usize) -> String {
+        let Some(datum) = self.datum(i) else { return String::new() };
+        // SAFETY: PostgreSQL passes a message; the text ends with NUL and is the memory context's to free.
+        unsafe {
+            let message = datum.cast_mut_ptr::<pg_sys::StringInfoData>();
+            let (length, mut read) = ((*message).len - (*message).cursor, 0);
+            CStr::from_ptr(pg_sys::pq_getmsgtext(message, length, &mut read)).to_string_lossy().into_owned()
+        }
     }
 
     /// Elements of an array argument, none of which may be NULL.
@@ -137,6 +158,10 @@ pub enum Returned {
     Uuids(Vec<Uuid>),
     /// `text`
     Text(String),
+    /// `cstring`
+    CString(String),
+    /// Text in the binary protocol, as a function for that returns it.
+    Message(String),
     /// `integer`
     Integer(i32),
     /// `bigint`
@@ -172,6 +197,8 @@ impl Returned {
             Self::Uuid(id) => copied(id),
             Self::Uuids(ids) => return argument(Arg::Uuids(ids)),
             Self::Text(text) => return argument(Arg::Text(text)),
+            Self::CString(text) => c_string(text),
+            Self::Message(text) => message(text),
             Self::Bytea(bytes) => return argument(Arg::Bytea(bytes)),
             Self::Integer(number) => pg_sys::Datum::from(*number),
             Self::BigInt(number) => pg_sys::Datum::from(*number),
@@ -186,6 +213,24 @@ impl Returned {
 
 fn argument(argument: Arg<'_>) -> Option<pg_sys::Datum> {
     argument.datum()
+}
+
+/// A C string in palloc'd memory. Text of PostgreSQL has no NUL.
+fn c_string(text: &str) -> pg_sys::Datum {
+    let text = CString::new(text).unwrap_or_default();
+    // SAFETY: copies up to the NUL.
+    unsafe { pg_sys::Datum::from(pg_sys::pstrdup(text.as_ptr())) }
+}
+
+/// Text as a message, in the encoding of the client.
+fn message(text: &str) -> pg_sys::Datum {
+    let mut message = pg_sys::StringInfoData::default();
+    // SAFETY: the message is made, filled and handed over in this order.
+    unsafe {
+        pg_sys::pq_begintypsend(&mut message);
+        pg_sys::pq_sendtext(&mut message, text.as_ptr().cast(), text.len() as i32);
+        pg_sys::Datum::from(pg_sys::pq_endtypsend(&mut message))
+    }
 }
 
 /// A uuid in palloc'd memory, since the value outlives our frame.
@@ -228,13 +273,26 @@ fn composite(call: &Call, columns: &[Returned]) -> pg_sys::Datum {
 /// Each runs inside its own SPI connection, so that the result is made after SPI's memory is gone.
 #[macro_export]
 macro_rules! sql_functions {
-    ($($name:ident => $body:path;)*) => { $(
+    ($($name:ident => $body:path;)*) => { $( $crate::sql_function!($name, $body, call_body); )* };
+}
+
+/// Makes the C symbols of functions that run no statement: PostgreSQL may call them where there is no transaction
+/// block of a session, as in a process that sends changes to a subscriber.
+#[macro_export]
+macro_rules! plain_functions {
+    ($($name:ident => $body:path;)*) => { $( $crate::sql_function!($name, $body, call_plain); )* };
+}
+
+/// Makes the C symbols of one function.
+#[macro_export]
+macro_rules! sql_function {
+    ($name:ident, $body:path, $call:ident) => {
         #[allow(unsafe_code)]
         const _: () = {
             #[unsafe(export_name = stringify!($name))]
             unsafe extern "C-unwind" fn function(fcinfo: ::pgrx::pg_sys::FunctionCallInfo) -> ::pgrx::pg_sys::Datum {
                 // SAFETY: PostgreSQL calls this with the running call, and this frame owns nothing.
-                unsafe { $crate::pg::args::call_body(fcinfo, $body) }
+                unsafe { $crate::pg::args::$call(fcinfo, $body) }
             }
 
             /// Says that the function has calling convention version 1.
@@ -244,7 +302,7 @@ macro_rules! sql_functions {
                 &VERSION_1
             }
         };
-    )* };
+    };
 }
 
 /// Runs the body of a function and raises what it failed with.
@@ -265,6 +323,23 @@ pub unsafe fn call_body(
             let returned = outcome?;
             pg_sys::SPI_finish();
             Ok(returned.into_datum(&call))
+        })
+    }
+}
+
+/// Runs the body of a function that runs no statement.
+///
+/// # Safety
+/// As for [`call_body`].
+pub unsafe fn call_plain(
+    fcinfo: pg_sys::FunctionCallInfo,
+    body: fn(&Call) -> Result<Returned, PgError>,
+) -> pg_sys::Datum {
+    // SAFETY: as the caller's; `entry` leaves no frame of ours behind.
+    unsafe {
+        super::error::entry(|| {
+            let call = Call::new(fcinfo);
+            body(&call).map(|returned| returned.into_datum(&call))
         })
     }
 }

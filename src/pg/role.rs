@@ -162,6 +162,22 @@ fn switch(role: Oid, flags: i32) -> OwnerRights {
     OwnerRights { user, context }
 }
 
+/// Whether a role may become another one with SET ROLE. A superuser may become any.
+pub fn may_become(member: Oid, role: Oid) -> bool {
+    crate::pg::version::may_set_role(member, role)
+}
+
+/// Whether a role is a superuser.
+pub fn is_superuser(role: Oid) -> bool {
+    // SAFETY: takes an oid, looks in the catalog.
+    unsafe { pg_sys::superuser_arg(role) }
+}
+
+/// The role of this name, which must exist (42704).
+pub fn required(name: &str) -> Result<Oid, PgError> {
+    by_name(name).ok_or_else(|| PgError::new("42704", format!("role \"{name}\" does not exist")))
+}
+
 /// The role of this name.
 pub fn by_name(name: &str) -> Option<Oid> {
     let name = std::ffi::CString::new(name).ok()?;

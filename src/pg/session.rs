@@ -40,14 +40,24 @@ pub fn setting(name: &CStr) -> String {
 
 /// The schemas that `search_path` names, whether they are there or not.
 pub fn search_path_names() -> Vec<String> {
-    // SAFETY: the value of a setting, copied because it is cut into pieces; the list's names are C strings.
-    unsafe {
+    // SAFETY: the value of a setting, copied before anything can change it.
+    let path = unsafe {
         let path = pg_sys::namespace_search_path;
         if path.is_null() {
             return Vec::new();
         }
+        CStr::from_ptr(path).to_string_lossy().into_owned()
+    };
+    split_names(&path)
+}
+
+/// The names in a list as `search_path` has it.
+pub fn split_names(list: &str) -> Vec<String> {
+    let Ok(list) = CString::new(list) else { return Vec::new() };
+    // SAFETY: a copy, because it is cut into pieces; the names are C strings in it.
+    unsafe {
         let mut names: *mut pg_sys::List = std::ptr::null_mut();
-        if !pg_sys::SplitIdentifierString(pg_sys::pstrdup(path), b',' as _, &mut names) || names.is_null() {
+        if !pg_sys::SplitIdentifierString(pg_sys::pstrdup(list.as_ptr()), b',' as _, &mut names) || names.is_null() {
             return Vec::new();
         }
         let cells = std::slice::from_raw_parts((*names).elements, (*names).length as usize);

@@ -352,3 +352,36 @@ pub const AUTH_MEMBERS_ROLEID: i16 = 1;
 /// The number of the column `roleid` of `pg_auth_members`, which has an oid since version 16.
 #[cfg(not(feature = "pg15"))]
 pub const AUTH_MEMBERS_ROLEID: i16 = 2;
+
+/// The parts of a qualified name, as PostgreSQL's parser splits it.
+///
+/// # Safety
+/// An error of PostgreSQL leaves this frame, which owns nothing.
+pub unsafe fn qualified_name(name: &std::ffi::CStr) -> *mut pg_sys::List {
+    // SAFETY: takes a C string; the list is the memory context's to free.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        {
+            pg_sys::stringToQualifiedNameList(name.as_ptr())
+        }
+        #[cfg(not(feature = "pg15"))]
+        {
+            pg_sys::stringToQualifiedNameList(name.as_ptr(), std::ptr::null_mut())
+        }
+    }
+}
+
+/// Whether a role may become another one with SET ROLE.
+pub fn may_set_role(member: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+    // SAFETY: takes oids, looks in the catalog.
+    unsafe {
+        #[cfg(feature = "pg15")]
+        {
+            pg_sys::is_member_of_role(member, role)
+        }
+        #[cfg(not(feature = "pg15"))]
+        {
+            pg_sys::member_can_set_role(member, role)
+        }
+    }
+}

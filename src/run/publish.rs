@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use workflow_engine::Program;
+use workflow_engine::activity::catalogue;
 use workflow_engine::definition::{self, ActivityTypes, Identity, WorkflowReference};
 use workflow_engine::program::Security;
 use workflow_engine::trigger::{self, Trigger};
@@ -54,8 +55,10 @@ pub fn define(
     let latest = definitions::latest(&identity.definition_id);
     if let Some(latest) = &latest {
         access::require_owner(latest)?;
-        let WholeDefinition { links, document: stored, .. } = definitions::whole(latest.id)?;
-        if definition::same_content(&stored, document) && !finds_more(document, latest, &links) {
+        let WholeDefinition { links, unknown_types, document: stored, .. } = definitions::whole(latest.id)?;
+        let means_more =
+            || finds_more(document, latest, &links) || program::is_known_to_others(&unknown_types, &latest.owner);
+        if definition::same_content(&stored, document) && !means_more() {
             // A version that does not compile any more is told of where it runs.
             if let Ok(compiled) = program::of_version(latest.id) {
                 names::renew(latest, &compiled.program);
@@ -123,6 +126,8 @@ fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow
     let id = session.new_id();
     let name = identity.name.as_deref();
     let activity_type = name.filter(|_| program.options.usable_as_activity).map(definition::type_of);
+    let activity_type = activity_type.as_deref().filter(|name| !name.is_empty());
+    refuse_look_alike(activity_type)?;
     definitions::add(
         &NewDefinition {
             id,
@@ -134,8 +139,9 @@ fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow
             uses_sql: program.uses_sql,
             owner,
             retention: program.options.retention.as_ref().map(timing::micros),
-            activity_type: activity_type.as_deref().filter(|name| !name.is_empty()),
+            activity_type,
             links,
+            unknown_types: &program.unknown_types(),
             document,
             search_path: search_path.as_deref(),
         },
@@ -144,8 +150,22 @@ fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow
     definitions::by_id(id)
 }
 
+/// Leaves out of the path of a version what is not safe for another owner.
+pub use names::narrow as narrow_names;
+
+/// A workflow that is usable as an activity is an activity type. It must not be taken for a built-in one (42939).
+fn refuse_look_alike(activity_type: Option<&str>) -> Result<(), PgError> {
+    let Some(name) = activity_type.filter(|name| catalogue::find(name).is_none()) else { return Ok(()) };
+    match catalogue::looks_like(name) {
+        Some(built_in) => Err(PgError::new("42939", format!("activity type name \"{name}\" is reserved"))
+            .detail(format!("The built-in type \"{built_in}\" differs from it in letter case or prefix only."))
+            .hint("Give the workflow another name, or leave usableAsActivity out.")),
+        None => Ok(()),
+    }
+}
+
 /// A worker that runs SQL of a definition is a session of its owner.
-fn warn_without_login(row: &DefinitionRow) {
+pub fn warn_without_login(row: &DefinitionRow) {
     let Some(owner) = row.owner.role().filter(|_| row.uses_sql && !row.definer) else { return };
     if !role::can_connect(owner) {
         notice(

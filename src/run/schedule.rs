@@ -3,6 +3,7 @@
 //! One is a trigger that belongs to a role. What it starts is a workflow, a command too: the definition that runs
 //! commands is ours, its instances are the schedule's owner's, so the command runs in the owner's session only.
 
+use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::stimulus;
@@ -54,14 +55,13 @@ pub fn put(session: &mut Session, name: &str, settings: &Settings, work: &Work) 
             .hint("Try again."));
         }
     }
-    warn_without_login();
+    warn_without_login(role::current());
     tell_how_to_fire();
     Ok(id)
 }
 
 /// A worker that runs SQL of the schedule is a session of its owner.
-fn warn_without_login() {
-    let who = role::current();
+fn warn_without_login(who: Oid) {
     if !role::can_connect(who) {
         notice(
             PgError::new("00000", format!("role \"{}\" may not log in", role::name(who).unwrap_or_default()))
@@ -124,6 +124,29 @@ pub fn run_now(session: &mut Session, name: &str) -> Result<Uuid, PgError> {
     Ok(instance)
 }
 
+/// Gives a schedule to another role. What it has started keeps its owner. `false`: it is that role's.
+pub fn set_owner(session: &Session, name: &str, new: Oid) -> Result<bool, PgError> {
+    let known = find(session, name).map_err(|error| match error.sqlstate.as_str() {
+        "42704" if !named_schedules::all(name).is_empty() => {
+            PgError::new("42501", format!("must be owner of schedule \"{name}\""))
+        }
+        _ => error,
+    })?;
+    let owner = known.named.as_ref().and_then(|(_, owner)| owner.role());
+    if owner == Some(new) {
+        return Ok(false);
+    }
+    access::require_may_become(new)?;
+    let id = owners::id_of(new);
+    if named_schedules::lock(id, name).is_some() {
+        let new = role::name(new).unwrap_or_default();
+        return Err(PgError::new("42710", format!("role \"{new}\" already has a schedule \"{name}\"")));
+    }
+    named_schedules::set_owner(known.trigger.id, id);
+    warn_without_login(new);
+    Ok(true)
+}
+
 /// Locks a schedule by name: the current role's own, else the only one of a role whose rights it has.
 fn find(session: &Session, name: &str) -> Result<Timed, PgError> {
     let gone = || PgError::new("42704", format!("schedule \"{name}\" does not exist"));
@@ -137,7 +160,7 @@ fn find(session: &Session, name: &str) -> Result<Timed, PgError> {
         [one] => one.named.as_ref().and_then(|(_, owner)| named_schedules::lock(owner.id, name)).ok_or_else(gone),
         several => {
             let owners =
-                several.iter().filter_map(|one| one.named.as_ref()).map(|(_, owner)| format!("\"{}\"", owner.name));
+                several.iter().filter_map(|one| one.named.as_ref()).map(|(_, owner)| format!("\"{}\"", owner.title()));
             Err(PgError::new("42725", format!("schedule name \"{name}\" is not unique"))
                 .detail(format!("Schedules of this name belong to {}.", owners.collect::<Vec<_>>().join(", ")))
                 .hint("Take the role of the owner with SET ROLE."))

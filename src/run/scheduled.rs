@@ -47,7 +47,7 @@ impl Target {
             Some(_) => Ok(Self { compiled, owner }),
             None => Err(PgError::new(
                 "42704",
-                format!("role \"{}\", the owner of the schedule, does not exist", owner.name),
+                format!("role \"{}\", the owner of the schedule, does not exist", owner.title()),
             )),
         }
     }
@@ -62,7 +62,7 @@ fn published(timed: &Timed, owner: &Owner) -> Result<Uuid, PgError> {
     if !may_start {
         return Err(PgError::new(
             "42501",
-            format!("role \"{}\" may not start workflow definition \"{id}\"", owner.name),
+            format!("role \"{}\" may not start workflow definition \"{id}\"", owner.title()),
         ));
     }
     if timed.trigger.definition_version_id != row.id {

@@ -4,17 +4,26 @@ use pgrx::pg_sys::Oid;
 use serde_json::Value;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
-use crate::store::owners::Owner;
+use crate::store::owners::{self, Owner};
+
+/// A function of users, by name: nothing of it is pinned, so what counts is whose it was.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Qualified, quoted name; the argument is one jsonb.
+    pub name: String,
+    /// Its owner when it was named.
+    pub owner: Owner,
+}
 
 /// A registered type.
 #[derive(Clone, Debug)]
 pub struct ActivityType {
-    /// Qualified name of the handler.
-    pub handler: String,
+    /// The handler.
+    pub handler: Function,
     /// Whether it is a trigger.
     pub trigger: bool,
-    /// Qualified name of the payload function.
-    pub payloads: Option<String>,
+    /// The payload function.
+    pub payloads: Option<Function>,
     /// Names of its outputs, if they are declared.
     pub outputs: Option<Vec<String>>,
     /// Who registered it.
@@ -26,12 +35,12 @@ pub struct ActivityType {
 pub struct NewActivityType<'a> {
     /// Type name.
     pub name: &'a str,
-    /// Qualified name of the handler.
-    pub handler: &'a str,
+    /// Qualified name of the handler, and the id of its owner.
+    pub handler: (&'a str, i32),
     /// `action` or `trigger`.
     pub kind: &'a str,
-    /// Qualified name of the payload function.
-    pub payloads: Option<&'a str>,
+    /// Qualified name of the payload function, and the id of its owner.
+    pub payloads: Option<(&'a str, i32)>,
     /// Documentation of inputs.
     pub inputs: Option<&'a Value>,
     /// Documentation of outputs.
@@ -45,17 +54,18 @@ pub struct NewActivityType<'a> {
 }
 
 static FIND: Statement = Statement::new(
-    "SELECT t.handler, t.kind = 'trigger', t.payloads, t.outputs, o.id, o.role, o.system_identifier, o.name \
-     FROM workflow.activity_types t JOIN workflow.owners o ON o.id = t.owner WHERE t.type = $1",
+    "SELECT t.handler, t.handler_owner, t.kind = 'trigger', t.payloads, t.payloads_owner, t.outputs, t.owner \
+     FROM workflow.activity_types t WHERE t.type = $1",
     &[Type::Text],
 );
 
 static PUT: Statement = Statement::new(
     "INSERT INTO workflow.activity_types \
-         (type, handler, kind, payloads, inputs, outputs, outcomes, description, owner, created_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
-     ON CONFLICT (type) DO UPDATE SET handler = excluded.handler, kind = excluded.kind, payloads = excluded.payloads, \
-         inputs = excluded.inputs, outputs = excluded.outputs, outcomes = excluded.outcomes, \
+         (type, handler, kind, payloads, inputs, outputs, outcomes, description, owner, created_at, handler_owner, \
+          payloads_owner) \
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $12, $13) \
+     ON CONFLICT (type) DO UPDATE SET handler = excluded.handler, handler_owner = excluded.handler_owner, \
+         kind = excluded.kind, payloads = excluded.payloads, payloads_owner = excluded.payloads_owner, inputs = excluded.inputs, outputs = excluded.outputs, outcomes = excluded.outcomes, \
          description = excluded.description \
          WHERE activity_types.owner = $11",
     &[
@@ -70,18 +80,24 @@ static PUT: Statement = Statement::new(
         Type::Integer,
         Type::Timestamp,
         Type::Integer,
+        Type::Integer,
+        Type::Integer,
     ],
 );
 
 /// The type of this name.
 pub fn find(name: &str) -> Option<ActivityType> {
     FIND.first(&[Arg::Text(name)], |row| ActivityType {
-        handler: row.get(),
+        handler: Function { name: row.get(), owner: owners::by_id(row.get()) },
         trigger: row.get(),
-        payloads: row.maybe(),
+        payloads: named(row.maybe(), row.maybe()),
         outputs: row.maybe::<Value>().map(|declared| names(&declared)),
-        owner: Owner::read(row),
+        owner: owners::by_id(row.get()),
     })
+}
+
+fn named(name: Option<String>, owner: Option<i32>) -> Option<Function> {
+    Some(Function { name: name?, owner: owners::by_id(owner?) })
 }
 
 /// Output names, from an array of names or of objects with a `name`.
@@ -104,28 +120,35 @@ pub struct FunctionRow {
     pub is_plain: bool,
     /// Whether it returns a set.
     pub returns_set: bool,
+    /// Its owner.
+    pub owner: Oid,
 }
 
 static FUNCTION: Statement = Statement::new(
     "SELECT format('%I.%I', n.nspname, p.proname), \
             p.prokind = 'f' AND p.pronargs = 1 AND p.proargtypes[0] = 'jsonb'::regtype AND p.prorettype = 'jsonb'::regtype, \
-            p.proretset \
+            p.proretset, p.proowner \
      FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE p.oid = $1",
     &[Type::Oid],
 );
 
 /// What the catalog says of a function.
 pub fn function(oid: Oid) -> Option<FunctionRow> {
-    FUNCTION.first(&[Arg::Oid(oid)], |row| FunctionRow { name: row.get(), is_plain: row.get(), returns_set: row.get() })
+    FUNCTION.first(&[Arg::Oid(oid)], |row| FunctionRow {
+        name: row.get(),
+        is_plain: row.get(),
+        returns_set: row.get(),
+        owner: row.get(),
+    })
 }
 
 /// Stores a type, or replaces one of owner `replaces`, who stays its owner. `false`: it is somebody else's.
 pub fn put(new: &NewActivityType<'_>, replaces: i32, now: Timestamp) -> bool {
     PUT.run(&[
         Arg::Text(new.name),
-        Arg::Text(new.handler),
+        Arg::Text(new.handler.0),
         Arg::Text(new.kind),
-        Arg::text(new.payloads),
+        Arg::text(new.payloads.map(|(name, _)| name)),
         Arg::json(new.inputs),
         Arg::json(new.outputs),
         new.outcomes.map_or(Arg::Null, Arg::Texts),
@@ -133,5 +156,22 @@ pub fn put(new: &NewActivityType<'_>, replaces: i32, now: Timestamp) -> bool {
         Arg::Integer(new.owner),
         Arg::Timestamp(now),
         Arg::Integer(replaces),
+        Arg::Integer(new.handler.1),
+        new.payloads.map_or(Arg::Null, |(_, owner)| Arg::Integer(owner)),
     ]) > 0
+}
+
+static LOCK: Statement =
+    Statement::new("SELECT owner FROM workflow.activity_types WHERE type = $1 FOR UPDATE", &[Type::Text]);
+static SET_OWNER: Statement =
+    Statement::new("UPDATE workflow.activity_types SET owner = $2 WHERE type = $1", &[Type::Text, Type::Integer]);
+
+/// Locks a type, and says whose it is.
+pub fn lock(name: &str) -> Option<Owner> {
+    LOCK.first(&[Arg::Text(name)], |row| owners::by_id(row.get()))
+}
+
+/// Gives a locked type to another owner.
+pub fn set_owner(name: &str, owner: i32) {
+    SET_OWNER.run(&[Arg::Text(name), Arg::Integer(owner)]);
 }

@@ -23,6 +23,20 @@ pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
     bytes.try_into().unwrap_or([0; 32])
 }
 
+/// A callback as the engine carries it from a function's result to the bookmark and back: the id of its owner, a colon,
+/// its name.
+pub fn join_callback(name: &str, owner: Option<i32>) -> String {
+    format!("{}:{name}", owner.unwrap_or_default())
+}
+
+/// The name of a callback, and the id of its owner.
+pub fn split_callback(callback: &str) -> (&str, Option<i32>) {
+    match callback.split_once(':') {
+        Some((owner, name)) => (name, owner.parse().ok()),
+        None => (callback, None),
+    }
+}
+
 static ROW: Columns = Columns::of(
     c"bookmarks",
     &[
@@ -41,6 +55,7 @@ static ROW: Columns = Columns::of(
         (c"name", Type::Text),
         (c"correlation_id", Type::Text),
         (c"callback", Type::Text),
+        (c"callback_owner", Type::Integer),
         (c"payload", Type::Jsonb),
         (c"metadata", Type::Jsonb),
     ],
@@ -49,6 +64,7 @@ static ROW: Columns = Columns::of(
 /// Inserts a bookmark of an instance.
 pub fn insert(writer: &mut Writer, bookmark: &Bookmark, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
     note(bookmark, instance);
+    let callback = bookmark.callback.as_deref().map(split_callback);
     let values = [
         Arg::Uuid(&bookmark.id),
         Arg::Uuid(instance),
@@ -64,7 +80,8 @@ pub fn insert(writer: &mut Writer, bookmark: &Bookmark, instance: &Uuid, correla
         Arg::Text(&bookmark.activity_type),
         Arg::Text(&bookmark.name),
         Arg::text(correlation_id),
-        Arg::text(bookmark.callback.as_deref()),
+        Arg::text(callback.map(|(name, _)| name)),
+        callback.and_then(|(_, owner)| owner).map_or(Arg::Null, Arg::Integer),
         Arg::json(bookmark.payload.as_ref()),
         Arg::json(bookmark.metadata.as_ref()),
     ];
@@ -110,6 +127,7 @@ static WAITING: Columns = Columns::of(
         (c"payload", Type::Jsonb),
         (c"metadata", Type::Jsonb),
         (c"callback", Type::Text),
+        (c"callback_owner", Type::Integer),
         (c"auto_burn", Type::Boolean),
         (c"auto_complete", Type::Boolean),
         (c"activity_id", Type::Text),
@@ -120,6 +138,10 @@ static WAITING: Columns = Columns::of(
     ],
 );
 
+fn read_callback(name: Option<String>, owner: Option<i32>) -> Option<String> {
+    name.map(|name| join_callback(&name, owner))
+}
+
 fn read_waiting(row: &mut Row<'_>) -> (Resumed, Bookmark) {
     let resumed = Resumed {
         id: row.get(),
@@ -127,7 +149,7 @@ fn read_waiting(row: &mut Row<'_>) -> (Resumed, Bookmark) {
         activity_instance_id: row.get(),
         payload: row.maybe(),
         metadata: row.maybe(),
-        callback: row.maybe(),
+        callback: read_callback(row.maybe(), row.maybe()),
         auto_burn: row.get(),
         auto_complete: row.get(),
     };

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
-use crate::store::owners::Owner;
+use crate::store::owners;
 use crate::store::queue::{self, Item};
 use crate::wake;
 
@@ -20,8 +20,8 @@ pub struct Letter {
 
 static LOCK: Statement = Statement::new(
     "SELECT q.due_at, q.replayed_at, q.bookmark_id, q.instance_id, q.activity_instance_id, q.hash, q.name, \
-         q.correlation_id, q.uncorrelated, q.activity_type, q.activity_id, q.stimulus, q.input, o.id, o.role, o.system_identifier, o.name \
-     FROM workflow.dead_letters q JOIN workflow.owners o ON o.id = q.sender WHERE q.id = $1 FOR UPDATE OF q",
+         q.correlation_id, q.uncorrelated, q.activity_type, q.activity_id, q.stimulus, q.input, q.sender \
+     FROM workflow.dead_letters q WHERE q.id = $1 FOR UPDATE",
     &[Type::Uuid],
 );
 static REPLAYED: Statement =
@@ -41,7 +41,7 @@ pub fn lock(id: Uuid, item_id: Uuid) -> Option<Letter> {
             filter,
             stimulus,
             input: row.maybe(),
-            sender: Owner::read(row),
+            sender: owners::by_id(row.get()),
             attempts: 0,
             expires_at: Timestamp::INFINITY,
             deferred_for: None,

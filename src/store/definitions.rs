@@ -3,12 +3,16 @@
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::pg::PgError;
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+use crate::pg::{PgError, catalog};
 use crate::store::links::{self, Link};
 use crate::store::owners::{self, Owner};
 use pgrx::pg_sys::Oid;
+
+mod grants;
+
+pub use grants::{Grant, grant, granted, revoke, vouch};
 
 /// A stored version, without its document.
 #[derive(Clone, Debug)]
@@ -56,6 +60,8 @@ pub struct NewDefinition<'a> {
     pub activity_type: Option<&'a str>,
     /// What it uses.
     pub links: &'a [Link],
+    /// Activity types that nobody knows.
+    pub unknown_types: &'a [&'a str],
     /// The document as given.
     pub document: &'a Value,
     /// Where its SQL looks names up where it runs without a caller.
@@ -151,6 +157,7 @@ static WHOLE: Columns = Columns::of(
         (c"uses_sql", Type::Boolean),
         (c"owner", Type::Integer),
         (c"links", Type::Jsonb),
+        (c"unknown_types", Type::Jsonb),
         (c"document", Type::Jsonb),
     ],
 );
@@ -162,6 +169,8 @@ pub struct WholeDefinition {
     pub row: DefinitionRow,
     /// What it uses.
     pub links: Vec<Link>,
+    /// Activity types that nobody knew when it was stored.
+    pub unknown_types: Vec<String>,
     /// The document as given.
     pub document: Value,
 }
@@ -174,8 +183,13 @@ pub fn by_id(id: Uuid) -> Result<DefinitionRow, PgError> {
 /// The version with this id, deleted or not. No plan is made: with this a session begins.
 pub fn whole(id: Uuid) -> Result<WholeDefinition, PgError> {
     let found = rows::read(&WHOLE, Arg::Uuid(&id), |row| {
-        let (row, links, document) = (read(row), row.maybe::<Value>(), row.get());
-        WholeDefinition { row, links: links.as_ref().map(links::decode).unwrap_or_default(), document }
+        let (definition, links, unknown) = (read(row), row.maybe::<Value>(), row.maybe::<Value>());
+        WholeDefinition {
+            row: definition,
+            links: links.as_ref().map(links::decode).unwrap_or_default(),
+            unknown_types: unknown.and_then(|names| serde_json::from_value(names).ok()).unwrap_or_default(),
+            document: row.get(),
+        }
     });
     found.ok_or_else(|| missing(id))
 }
@@ -214,9 +228,9 @@ static NOT_LATEST: Statement = Statement::new(
 static ADD: Statement = Statement::new(
     "INSERT INTO workflow.definitions (id, definition_id, version, name, description, is_latest, is_published, \
          security, uses_sql, owner, retention, created_at, document, activity_type, links, \
-         search_path) \
+         search_path, unknown_types) \
      VALUES ($1, $2, $3, $4, $5, true, false, CASE WHEN $6 THEN 'definer' ELSE 'invoker' END, $7, $8, $9, $10, $11, \
-         $12, $13, $14)",
+         $12, $13, $14, $15)",
     &[
         Type::Uuid,
         Type::Text,
@@ -232,6 +246,7 @@ static ADD: Statement = Statement::new(
         Type::Text,
         Type::Jsonb,
         Type::Text,
+        Type::Jsonb,
     ],
 );
 static UNPUBLISH: Statement = Statement::new(
@@ -261,6 +276,7 @@ pub fn highest(definition_id: &str) -> i32 {
 pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
     NOT_LATEST.run(&[Arg::Text(new.definition_id)]);
     let links = links::encode(new.links);
+    let unknown = (!new.unknown_types.is_empty()).then(|| Value::from(new.unknown_types));
     ADD.run(&[
         Arg::Uuid(&new.id),
         Arg::Text(new.definition_id),
@@ -274,8 +290,9 @@ pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
         Arg::Timestamp(now),
         Arg::Json(new.document),
         Arg::text(new.activity_type),
-        links.as_ref().map_or(Arg::Null, Arg::Json),
+        Arg::json(links.as_ref()),
         Arg::text(new.search_path),
+        Arg::json(unknown.as_ref()),
     ]);
 }
 
@@ -296,6 +313,15 @@ pub fn search_path(id: Uuid) -> Option<String> {
 /// Changes that.
 pub fn set_search_path(id: Uuid, path: Option<&str>) {
     SET_SEARCH_PATH.run(&[Arg::Uuid(&id), Arg::text(path)]);
+}
+
+static SET_OWNER: Statement =
+    Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE definition_id = $1", &[Type::Text, Type::Integer]);
+
+/// Gives all versions of a definition, deleted ones too, to another owner.
+pub fn set_owner(definition_id: &str, owner: i32) {
+    SET_OWNER.run(&[Arg::Text(definition_id), Arg::Integer(owner)]);
+    catalog::definitions_changed();
 }
 
 /// Makes a version the published one.
@@ -341,56 +367,4 @@ pub fn settle_deletion(definition_id: &str) {
     if RENEW_LATEST.run(&[Arg::Text(definition_id)]) == 0 && highest(definition_id) == 0 {
         DELETE_GRANTS.run(&[Arg::Text(definition_id)]);
     }
-}
-
-static GRANTED: Statement = Statement::new(
-    "SELECT o.id, o.role, o.system_identifier, o.name, b.id, b.role, b.system_identifier, b.name FROM workflow.grants g \
-     JOIN workflow.owners o ON o.id = g.role JOIN workflow.owners b ON b.id = g.grantor \
-     WHERE g.definition_id = $1 AND g.privilege = $2",
-    &[Type::Text, Type::Text],
-);
-static GRANT: Statement = Statement::new(
-    "INSERT INTO workflow.grants (definition_id, role, privilege, grantor) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-    &[Type::Text, Type::Integer, Type::Text, Type::Integer],
-);
-static VOUCH: Statement = Statement::new(
-    "UPDATE workflow.grants SET grantor = $4 WHERE definition_id = $1 AND role = $2 AND privilege = $3",
-    &[Type::Text, Type::Integer, Type::Text, Type::Integer],
-);
-static REVOKE: Statement = Statement::new(
-    "DELETE FROM workflow.grants WHERE definition_id = $1 AND role = $2 AND privilege = $3",
-    &[Type::Text, Type::Integer, Type::Text],
-);
-
-/// A privilege that a role holds.
-#[derive(Clone, Debug)]
-pub struct Grant {
-    /// Who holds it.
-    pub holder: Owner,
-    /// Who gave it.
-    pub grantor: Owner,
-}
-
-/// Who holds a privilege on a definition.
-pub fn granted(definition_id: &str, privilege: &str) -> Vec<Grant> {
-    GRANTED.rows(&[Arg::Text(definition_id), Arg::Text(privilege)], |row| Grant {
-        holder: Owner::read(row),
-        grantor: Owner::read(row),
-    })
-}
-
-/// Gives a privilege. `false`: the role had it; it stays as it was given.
-pub fn grant(definition_id: &str, role: i32, privilege: &str, grantor: i32) -> bool {
-    let row = [Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)];
-    GRANT.run(&row) > 0
-}
-
-/// Makes somebody else the one who gave a privilege.
-pub fn vouch(definition_id: &str, role: i32, privilege: &str, grantor: i32) {
-    VOUCH.run(&[Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)]);
-}
-
-/// Takes a privilege away.
-pub fn revoke(definition_id: &str, role: i32, privilege: &str) -> bool {
-    REVOKE.run(&[Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege)]) > 0
 }

@@ -1,13 +1,10 @@
 //! Whose events who hears, as far as that was granted.
 
 use crate::pg::spi::{Arg, Statement, Type};
-use crate::store::owners::Owner;
+use crate::store::owners::{self, Owner};
 
-static LISTENERS: Statement = Statement::new(
-    "SELECT o.id, o.role, o.system_identifier, o.name FROM workflow.event_grants g \
-     JOIN workflow.owners o ON o.id = g.listener WHERE g.publisher = $1",
-    &[Type::Integer],
-);
+static LISTENERS: Statement =
+    Statement::new("SELECT g.listener FROM workflow.event_grants g WHERE g.publisher = $1", &[Type::Integer]);
 static GRANT: Statement = Statement::new(
     "INSERT INTO workflow.event_grants (publisher, listener) VALUES ($1, $2) ON CONFLICT DO NOTHING",
     &[Type::Integer, Type::Integer],
@@ -19,7 +16,7 @@ static REVOKE: Statement = Statement::new(
 
 /// The roles that were given the events of a publisher.
 pub fn listeners_of(publisher: i32) -> Vec<Owner> {
-    LISTENERS.rows(&[Arg::Integer(publisher)], Owner::read)
+    LISTENERS.rows(&[Arg::Integer(publisher)], |row| owners::by_id(row.get()))
 }
 
 /// Lets a listener hear the events of a publisher. `false`: it did before.

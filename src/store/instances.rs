@@ -295,6 +295,14 @@ pub fn set_key(id: Uuid, key: Option<&str>, correlation_id: Option<&str>) {
     SET_KEY.run(&[Arg::Uuid(&id), Arg::text(key), Arg::text(correlation_id)]);
 }
 
+static SET_OWNER: Statement =
+    Statement::new("UPDATE workflow.instances SET owner = $2 WHERE id = $1", &[Type::Uuid, Type::Integer]);
+
+/// Gives a locked instance to another owner.
+pub fn set_owner(id: Uuid, owner: i32) {
+    SET_OWNER.run(&[Arg::Uuid(&id), Arg::Integer(owner)]);
+}
+
 static FORGET_PARENT: Statement =
     Statement::new("UPDATE workflow.instances SET parent_bookmark_id = NULL WHERE id = $1", &[Type::Uuid]);
 

@@ -95,6 +95,8 @@ static UPDATE: Statement = Statement::new(
     ],
 );
 static DELETE: Statement = Statement::new("DELETE FROM workflow.triggers WHERE id = $1", &[Type::Uuid]);
+static SET_OWNER: Statement =
+    Statement::new("UPDATE workflow.triggers SET owner = $2 WHERE id = $1", &[Type::Uuid, Type::Integer]);
 static STARTED: Statement =
     Statement::new("UPDATE workflow.triggers SET last_instance_id = $2 WHERE id = $1", &[Type::Uuid, Type::Uuid]);
 
@@ -154,6 +156,11 @@ fn columns<'a>(id: &'a Uuid, named: &Named<'a>) -> [Arg<'a>; 10] {
 /// Removes a schedule.
 pub fn delete(id: Uuid) {
     DELETE.run(&[Arg::Uuid(&id)]);
+}
+
+/// Gives a locked schedule to another owner.
+pub fn set_owner(id: Uuid, owner: i32) {
+    SET_OWNER.run(&[Arg::Uuid(&id), Arg::Integer(owner)]);
 }
 
 /// Notes a run that was started beside the schedule.

@@ -5,89 +5,120 @@ use std::collections::HashMap;
 
 use crate::pg::error::{PgError, unwind};
 use crate::pg::rows::{self, Columns};
-use crate::pg::spi::{Arg, Row, Statement, Type};
-use crate::pg::{cluster, role};
+use crate::pg::spi::{Arg, Statement, Type};
+use crate::pg::{catalog, role, stored_role};
 use pgrx::pg_sys::{InvalidOid, Oid};
 
-/// A role as a row remembers it.
+/// A role as rows remember it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// Key in `workflow.owners`.
     pub id: i32,
-    /// Its oid in the cluster where the row was made.
-    pub role: Oid,
-    /// That cluster.
-    pub system_identifier: i64,
-    /// Its name when the row was last used.
+    /// Its oid, if the row is of a role of this cluster.
+    pub oid: Option<Oid>,
+    /// Its name when the row was last written; empty if it was gone by then.
     pub name: String,
 }
 
 impl Owner {
-    /// Reads the columns id, role, system_identifier, name.
-    pub fn read(row: &mut Row<'_>) -> Self {
-        Self { id: row.get(), role: row.get(), system_identifier: row.get(), name: row.get() }
-    }
-
-    /// The role. In the cluster where the row was made its oid is the truth, whatever it is called now; in
-    /// another one, where a dump was restored, its name is.
+    /// The role. One of this cluster is known by its oid, whatever it is called now. One of another cluster, where the
+    /// dump was made that was restored here, is known by its name, unless that is ambiguous.
     pub fn role(&self) -> Option<Oid> {
-        if self.system_identifier == cluster::system_identifier() {
-            return role::name(self.role).is_some().then_some(self.role);
+        match self.oid {
+            Some(oid) => role::name(oid).is_some().then_some(oid),
+            None => by_name(&self.name),
         }
-        role::by_name(&self.name)
     }
 
     /// Whether this is the role whose rights are in force.
     pub fn is_current(&self) -> bool {
         self.role() == Some(role::current())
     }
+
+    /// Its name for people: the present one, else the last that is known.
+    pub fn title(&self) -> String {
+        self.role().and_then(role::name).unwrap_or_else(|| self.name.clone())
+    }
+}
+
+static BY_NAME: Columns = Columns::by(
+    c"owners_name_idx",
+    c"owners",
+    &[(c"name", Type::Text), (c"role_oid", Type::Oid), (c"same_as", Type::Integer)],
+);
+
+/// The role of this name, for a row of another cluster: if no other such row has the name, and the role has no row of
+/// its own. Two owners must not become one unless somebody says so: wf_adopt_database.
+fn by_name(name: &str) -> Option<Oid> {
+    let role = role::by_name(name)?;
+    let mut count = 0;
+    rows::read_by(&BY_NAME, &[Arg::Text(name)], |row| {
+        row.skip();
+        let (oid, same_as): (Option<Oid>, Option<i32>) = (row.maybe(), row.maybe());
+        count += i32::from(oid.is_none() && same_as.is_none());
+        None::<()>
+    });
+    (count == 1 && find(role).is_none()).then_some(role)
 }
 
 static BY_ID: Columns = Columns::of(
     c"owners",
-    &[(c"id", Type::Integer), (c"role", Type::Oid), (c"system_identifier", Type::BigInt), (c"name", Type::Text)],
+    &[(c"id", Type::Integer), (c"role_oid", Type::Oid), (c"name", Type::Text), (c"same_as", Type::Integer)],
 );
 
 thread_local! {
-    /// Owners of this cluster by id, and the schema that they belong to. Safe to keep: an id is never used again
-    /// unless the extension is created anew, which makes a new schema, and a new name does not change which role a
-    /// row stands for.
-    static KEPT: RefCell<(Oid, HashMap<i32, Owner>)> = RefCell::new((InvalidOid, HashMap::new()));
+    /// Owners of this cluster by id, as they were in a generation of the catalog. An id is never used again unless the
+    /// extension is created anew; which role a row stands for is changed by wf_adopt_database alone, which tells all
+    /// sessions.
+    static KEPT: RefCell<(u64, HashMap<i32, Owner>)> = RefCell::new((0, HashMap::new()));
 }
 
 /// The owner with this id; one that is missing stands for no role.
 pub fn by_id(id: i32) -> Owner {
-    let schema = role::schema();
+    // Another schema is another generation.
+    role::schema();
+    let generation = catalog::generation();
     let known = KEPT.with_borrow_mut(|(of, kept)| {
-        if *of != schema {
+        if *of != generation {
             kept.clear();
-            *of = schema;
+            *of = generation;
         }
         kept.get(&id).cloned()
     });
     if let Some(owner) = known {
         return owner;
     }
-    let Some(owner) = rows::read(&BY_ID, Arg::Integer(id), Owner::read) else {
-        return Owner { id, role: InvalidOid, system_identifier: cluster::system_identifier(), name: String::new() };
+    let owner = match read(id) {
+        Some((_, Some(same_as))) => read(same_as).map(|(owner, _)| owner),
+        found => found.map(|(owner, _)| owner),
     };
-    if owner.system_identifier == cluster::system_identifier() {
+    let Some(owner) = owner else { return Owner { id, oid: Some(InvalidOid), name: String::new() } };
+    if owner.oid.is_some() {
         KEPT.with_borrow_mut(|(_, kept)| kept.insert(id, owner.clone()));
     }
     owner
 }
 
+/// A row, and the one that it is the same as.
+fn read(id: i32) -> Option<(Owner, Option<i32>)> {
+    rows::read(&BY_ID, Arg::Integer(id), |row| {
+        let (id, oid, name) = (row.get(), row.maybe(), row.maybe().unwrap_or_default());
+        (Owner { id, oid, name }, row.maybe())
+    })
+}
+
 static BY_ROLE: Columns = Columns::by(
-    c"owners_system_identifier_role_key",
+    c"owners_role_oid_idx",
     c"owners",
-    &[(c"system_identifier", Type::BigInt), (c"role", Type::Oid), (c"id", Type::Integer), (c"name", Type::Text)],
+    &[(c"role_oid", Type::Oid), (c"id", Type::Integer), (c"name", Type::Text), (c"same_as", Type::Integer)],
 );
 
-/// The id and the name of a role's row, if it has one.
+/// The id of a role's row and the name in it, if it has one.
 fn find(role: Oid) -> Option<(i32, String)> {
-    rows::read_by(&BY_ROLE, &[Arg::BigInt(cluster::system_identifier()), Arg::Oid(role)], |row| {
-        let (_cluster, _role): (i64, Oid) = (row.get(), row.get());
-        Some((row.get(), row.get()))
+    rows::read_by(&BY_ROLE, &[Arg::Oid(role)], |row| {
+        row.skip();
+        let (id, name): (i32, Option<String>) = (row.get(), row.maybe());
+        row.maybe::<i32>().is_none().then(|| (id, name.unwrap_or_default()))
     })
 }
 
@@ -96,37 +127,42 @@ pub fn known_id_of(role: Oid) -> Option<i32> {
     find(role).map(|(id, _)| id)
 }
 
-static RENAME: Statement =
-    Statement::new("UPDATE workflow.owners SET name = $2 WHERE id = $1", &[Type::Integer, Type::Text]);
+static RENAME: Statement = Statement::new(
+    "UPDATE workflow.owners SET role = CAST($2 AS workflow.stored_role) WHERE id = $1",
+    &[Type::Integer, Type::Text],
+);
 
 // A row that a dump brought from another cluster, adopted by the role of its name.
 static ADOPT: Statement = Statement::new(
-    "UPDATE workflow.owners SET system_identifier = $1, role = $2 \
-     WHERE id = (SELECT min(o.id) FROM workflow.owners o WHERE o.name = $3 AND o.system_identifier <> $1) RETURNING id",
-    &[Type::BigInt, Type::Oid, Type::Text],
+    "UPDATE workflow.owners SET role = CAST($1 AS workflow.stored_role) \
+     WHERE id = (SELECT min(o.id) FROM workflow.owners o WHERE o.name = $2 AND o.role_oid IS NULL AND o.same_as IS NULL \
+                 HAVING count(*) = 1) \
+         AND role_oid IS NULL RETURNING id",
+    &[Type::Text, Type::Text],
 );
 
 static ADD: Statement = Statement::new(
-    "INSERT INTO workflow.owners (system_identifier, role, name) VALUES ($1, $2, $3) \
-     ON CONFLICT (system_identifier, role) DO NOTHING RETURNING id",
-    &[Type::BigInt, Type::Oid, Type::Text],
+    "INSERT INTO workflow.owners (role) VALUES (CAST($1 AS workflow.stored_role)) \
+     ON CONFLICT (role_oid) WHERE same_as IS NULL DO NOTHING RETURNING id",
+    &[Type::Text],
 );
 
 /// The id of a role, made if it has none.
 pub fn id_of(oid: Oid) -> i32 {
     let name = role::name(oid).unwrap_or_default();
     if let Some((id, known)) = find(oid) {
+        // The dump does without; a subscriber hears of the new name by this alone.
         if known != name {
-            RENAME.run(&[Arg::Integer(id), Arg::Text(&name)]);
+            RENAME.run(&[Arg::Integer(id), Arg::Text(&stored_role::text_of(oid))]);
         }
         return id;
     }
-    let row = [Arg::BigInt(cluster::system_identifier()), Arg::Oid(oid), Arg::Text(&name)];
+    let text = stored_role::text_of(oid);
     // Two sessions may add the same role at once: the second one's INSERT waits, adds nothing and finds it.
     // A REPEATABLE READ session would not see it.
     ADOPT
-        .first(&row, |row| row.get())
-        .or_else(|| ADD.first(&row, |row| row.get()))
+        .first(&[Arg::Text(&text), Arg::Text(&name)], |row| row.get())
+        .or_else(|| ADD.first(&[Arg::Text(&text)], |row| row.get()))
         .or_else(|| known_id_of(oid))
         .unwrap_or_else(|| unwind(PgError::new("40001", "could not serialize access due to concurrent update")))
 }

@@ -13,7 +13,7 @@ use crate::pg::rows::{self, Columns, Writer};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::bookmarks::hash_of;
 use crate::store::matching::{Correlation, Filter};
-use crate::store::owners::Owner;
+use crate::store::owners::{self, Owner};
 use crate::wake;
 
 mod key;
@@ -67,10 +67,10 @@ macro_rules! select {
         concat!(
             "SELECT q.id, q.bookmark_id, q.instance_id, q.activity_instance_id, q.hash, q.name, q.correlation_id, \
              q.uncorrelated, q.activity_type, q.activity_id, q.stimulus, q.input, q.attempts, q.expires_at, q.deferred_for, \
-             o.id, o.role, o.system_identifier, o.name \
+             q.sender \
              FROM ",
             $from,
-            " q JOIN workflow.owners o ON o.id = q.sender ",
+            " q ",
             $rest
         )
     };
@@ -109,7 +109,7 @@ fn read(row: &mut Row<'_>) -> Item {
         attempts: row.get(),
         expires_at: row.get(),
         deferred_for: row.maybe(),
-        sender: Owner::read(row),
+        sender: owners::by_id(row.get()),
     }
 }
 

@@ -34,7 +34,10 @@ SELECT wf_schedule('yearly', '0 0 1 1 *', 'SELECT 1');
 SQL
 for name in $(tables); do
     is t "SELECT count(*) > 0 FROM workflow.$name"
-    diff <(query "COPY workflow.$name TO STDOUT") <(PGUSER=reader query "COPY workflow.$name TO STDOUT") || fail "COPY of $name by a reader"
+    # Without a list of columns COPY leaves computed ones out, but not where a policy makes a query of it.
+    columns=$(query "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
+        WHERE attrelid = 'workflow.$name'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''")
+    diff <(query "COPY workflow.$name ($columns) TO STDOUT") <(PGUSER=reader query "COPY workflow.$name ($columns) TO STDOUT") || fail "COPY of $name by a reader"
 done
 ok "COPY by a member of pg_read_all_data gives every row"
 

@@ -100,6 +100,26 @@ pub fn short_name(type_name: &str) -> &str {
     PREFIXES.iter().find_map(|prefix| type_name.strip_prefix(prefix)).unwrap_or(type_name)
 }
 
+/// The built-in type from which a name differs in letter case, in its prefix or in spaces around it only.
+///
+/// Who reads such a name in a definition takes it for the built-in one.
+pub fn looks_like(type_name: &str) -> Option<&'static str> {
+    let fold = |name: &str| {
+        let name = name.trim().to_lowercase();
+        let name = without_arguments(&name).unwrap_or(&name);
+        let bare = PREFIXES.iter().find_map(|prefix| name.strip_prefix(&prefix.to_lowercase()));
+        bare.unwrap_or(name).to_owned()
+    };
+    let wanted = fold(type_name);
+    ACTIVITIES.iter().map(|activity| activity.descriptor().type_name).find(|full| fold(full) == wanted)
+}
+
+/// Whether a name begins with our prefix or Elsa's, in any letter case.
+pub fn has_reserved_prefix(type_name: &str) -> bool {
+    let name = type_name.trim().to_lowercase();
+    PREFIXES.iter().any(|prefix| name.starts_with(&prefix.to_lowercase()))
+}
+
 impl Descriptor {
     /// An activity without anything, to be filled in with struct update syntax.
     pub const BASE: Self = Self {

@@ -78,3 +78,19 @@ pub fn renew(row: &DefinitionRow, program: &Program) {
         ),
     ));
 }
+
+/// Another role owns it from now on. Schemas in which others than that one may create objects are left out.
+pub fn narrow(row: &DefinitionRow, owner: Oid) {
+    let Some(path) = definitions::search_path(row.id) else { return };
+    let names = schemas::open_to_others(&session::split_names(&path), owner);
+    let (left_out, kept): (Vec<_>, Vec<_>) = names.into_iter().partition(|(_, is_open)| *is_open);
+    if left_out.is_empty() {
+        return;
+    }
+    let kept: Vec<String> = kept.iter().map(|(name, _)| session::quoted(name)).collect();
+    definitions::set_search_path(row.id, Some(&kept.join(", ")));
+    if row.is_latest {
+        let left_out: Vec<String> = left_out.into_iter().map(|(name, _)| name).collect();
+        warn_of(&row.definition_id, &left_out, true);
+    }
+}

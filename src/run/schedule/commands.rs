@@ -53,6 +53,7 @@ pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
         retention: None,
         activity_type: None,
         links: &[],
+        unknown_types: &[],
         document: &document,
         search_path: None,
     };

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::access::{self, Privilege};
-use crate::pg::{PgError, role};
+use crate::pg::PgError;
 use crate::run::Session;
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::owners;
@@ -40,7 +40,7 @@ pub fn version_for_child(definition_id: &str, owner: &owners::Owner) -> Result<U
     if owner.role().is_some_and(|role| access::may(role, Privilege::Start, &row)) {
         return Ok(row.id);
     }
-    let name = owner.role().and_then(role::name).unwrap_or_else(|| owner.name.clone());
+    let name = owner.title();
     Err(PgError::new("42501", format!("role \"{name}\" may not start workflow definition \"{definition_id}\"")).hint(
         format!("A child belongs to its parent's owner. Run wf_grant('{definition_id}', '{name}', '{{start}}')."),
     ))

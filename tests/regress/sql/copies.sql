@@ -19,14 +19,14 @@ SELECT definition_id, sub_status FROM workflow.instance_list;
 CREATE ROLE stranger;
 SELECT wf_grant_usage('stranger');
 SET ROLE stranger;
-SELECT wf_adopt_database();
+SELECT * FROM wf_adopt_database();
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION wf_adopt_database(), wf_worker_start() TO stranger;
+GRANT EXECUTE ON FUNCTION wf_adopt_database(boolean, text, jsonb), wf_worker_start() TO stranger;
 SET ROLE stranger;
-SELECT wf_adopt_database();
+SELECT * FROM wf_adopt_database();
 SELECT wf_worker_start();
 RESET ROLE;
-SELECT wf_adopt_database();
+SELECT * FROM wf_adopt_database();
 SELECT wf_run_due();
 SELECT definition_id, sub_status FROM workflow.instance_list;
 

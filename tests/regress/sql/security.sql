@@ -13,7 +13,7 @@ GRANT INSERT, SELECT ON loot TO PUBLIC;
 \set VERBOSITY terse
 SELECT count(*) FROM workflow.instances;
 SELECT count(*) FROM workflow.definitions;
-UPDATE workflow.owners SET name = 'regress_security_mallory';
+UPDATE workflow.owners SET role = '1:1:regress_security_mallory';
 DELETE FROM workflow.grants;
 INSERT INTO workflow.grants VALUES ('x', 1, 'start');
 UPDATE workflow.bookmarks SET callback = 'x';

@@ -1,0 +1,55 @@
+//! Whose things are: `wf_set_owner`, `wf_adopt_database`, and the row that `wf_grant_usage` makes.
+
+use serde_json::{Value, json};
+
+use crate::api::object;
+use crate::pg::{Call, PgError, Returned, role};
+use crate::run::Session;
+use crate::run::adoption::{self, Adoption};
+use crate::run::ownership::{self, Kind};
+use crate::store::owners;
+
+crate::sql_functions! {
+    wf_set_owner => set_owner;
+    wf_make_owner => make_owner;
+    wf_adopt_database => adopt_database;
+}
+
+fn set_owner(call: &Call) -> Result<Returned, PgError> {
+    let kind = Kind::from_name(&call.required::<String>(0, "kind")?)?;
+    let id: String = call.required(1, "id")?;
+    let new = role::required(&call.c_string(2, "role")?)?;
+    ownership::set_owner(&mut Session::begin(), kind, &id, new).map(Returned::Boolean)
+}
+
+/// Makes the row of a role among the owners, for whoever gives it the use of the functions. PUBLIC is no role.
+fn make_owner(call: &Call) -> Result<Returned, PgError> {
+    let who = role::current();
+    let Some(role) = role::by_name(&call.c_string(0, "role")?) else { return Ok(Returned::Null) };
+    if !role::has_rights_of(who, role::extension_owner()) && !role::has_rights_of(who, role) {
+        return Ok(Returned::Null);
+    }
+    Ok(Returned::Integer(owners::id_of(role)))
+}
+
+fn adopt_database(call: &Call) -> Result<Returned, PgError> {
+    role::require_superuser("adopt the workflows of a database")?;
+    let overdue: String = call.required(1, "overdue")?;
+    let skips = match overdue.as_str() {
+        "fire" => false,
+        "skip" => true,
+        other => {
+            return Err(PgError::new("22023", format!("overdue must be \"fire\" or \"skip\", not \"{other}\"")));
+        }
+    };
+    let roles = match call.arg::<Value>(2) {
+        Some(_) => object(call, 2, "owners")?,
+        None => serde_json::Map::new(),
+    };
+    let adoption = Adoption { dry_run: call.required(0, "dry_run")?, skips, roles };
+    let found = adoption::adopt(&Session::begin(), &adoption)?;
+    let rows = found
+        .into_iter()
+        .map(|row| json!({ "owner": row.owner, "role": row.role, "instances": row.instances, "overdue": row.overdue }));
+    Ok(Returned::Json(Value::Array(rows.collect())))
+}

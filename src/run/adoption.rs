@@ -1,0 +1,201 @@
+//! Adopting a database: one that was restored, copied or upgraded becomes the one that fires, and its owners become
+//! roles of this cluster.
+
+use std::collections::BTreeMap;
+
+use chrono::Duration;
+use pgrx::pg_sys::Oid;
+use serde_json::{Map, Value};
+use workflow_engine::calendar::{Misfire, Schedule};
+
+use crate::pg::{PgError, role, stored_role};
+use crate::run::Session;
+use crate::run::timing::{self, Next};
+use crate::store::adoption::{self, Stored};
+use crate::store::identity;
+use crate::store::schedules::{self, Outcome, Timed};
+use crate::wake;
+
+/// What a call of `wf_adopt_database` asks for.
+#[derive(Debug)]
+pub struct Adoption {
+    /// Only say what would be.
+    pub dry_run: bool,
+    /// Whether what is overdue is left out, and not fired at once.
+    pub skips: bool,
+    /// Roles by owner, where the owner's own name is not what is meant.
+    pub roles: Map<String, Value>,
+}
+
+/// An owner, and what it has.
+#[derive(Debug)]
+pub struct Row {
+    /// Its name, or all that is known of it where that is ambiguous or missing.
+    pub owner: String,
+    /// The role that it stands for.
+    pub role: Option<String>,
+    /// Instances.
+    pub instances: i64,
+    /// Due times that are past.
+    pub overdue: i64,
+}
+
+/// An owner, and the role that it is to stand for.
+struct Settled {
+    stored: Stored,
+    label: String,
+    role: Option<Oid>,
+}
+
+/// A cluster that nobody has: what stands for no role for a moment.
+const NOWHERE: &str = "1:0:";
+
+/// Adopts the database, or says what that would do.
+pub fn adopt(session: &Session, adoption: &Adoption) -> Result<Vec<Row>, PgError> {
+    let settled = settle(&adoption.roles)?;
+    let found = rows(session, &settled);
+    if adoption.dry_run {
+        return Ok(found);
+    }
+    apply(&settled)?;
+    if adoption.skips {
+        skip(session)?;
+    }
+    identity::adopt();
+    wake::everything();
+    Ok(found)
+}
+
+/// Which role each owner is to stand for: the one that is given, else the one that it stands for anyway.
+fn settle(roles: &Map<String, Value>) -> Result<Vec<Settled>, PgError> {
+    let mut all: Vec<Stored> = adoption::all();
+    all.retain(|stored| stored.same_as.is_none());
+    let names: Vec<Option<String>> = all.iter().map(present_name).collect();
+    let mut settled: Vec<Settled> = Vec::with_capacity(all.len());
+    for (i, stored) in all.into_iter().enumerate() {
+        let is_alone = |name: &&String| names.iter().filter(|other| other.as_ref() == Some(*name)).count() == 1;
+        let label = names[i].as_ref().filter(is_alone).unwrap_or(&stored.text).clone();
+        let role = stored.owner.role();
+        settled.push(Settled { stored, label, role });
+    }
+    for (key, value) in roles {
+        let Value::String(name) = value else {
+            return Err(PgError::new("22023", format!("role of owner \"{key}\" must be a name")));
+        };
+        let role = role::required(name)?;
+        let meant = settled.iter_mut().find(|owner| owner.label == *key || owner.stored.text == *key);
+        match meant {
+            Some(owner) => owner.role = Some(role),
+            None => return Err(unknown(key, &names, &settled)),
+        }
+    }
+    Ok(settled)
+}
+
+/// The name that an owner of this cluster has now, of another one had when the dump was made.
+fn present_name(stored: &Stored) -> Option<String> {
+    let name = match stored.owner.oid {
+        Some(oid) => role::name(oid),
+        None => None,
+    };
+    name.or_else(|| Some(stored.owner.name.clone())).filter(|name| !name.is_empty())
+}
+
+fn unknown(key: &str, names: &[Option<String>], settled: &[Settled]) -> PgError {
+    let several = names.iter().zip(settled).filter(|(name, _)| name.as_deref() == Some(key));
+    let several: Vec<String> = several.map(|(_, owner)| format!("\"{}\"", owner.stored.text)).collect();
+    if several.is_empty() {
+        return PgError::new("42704", format!("owner \"{key}\" does not exist"))
+            .hint("wf_adopt_database(dry_run => true) lists the owners.");
+    }
+    PgError::new("42725", format!("owner \"{key}\" is not unique"))
+        .detail(format!("Owners of this name are {}.", several.join(", ")))
+        .hint("Name the one that is meant in full.")
+}
+
+fn rows(session: &Session, settled: &[Settled]) -> Vec<Row> {
+    let (instances, overdue) = (adoption::instances(), adoption::overdue(session.timestamp()));
+    let ids: BTreeMap<i32, i32> =
+        adoption::all().iter().map(|one| (one.owner.id, one.same_as.unwrap_or(one.owner.id))).collect();
+    let sum = |counts: &std::collections::HashMap<i32, i64>, id: i32| {
+        counts.iter().filter(|(one, _)| ids.get(one) == Some(&id)).map(|(_, count)| count).sum()
+    };
+    let row = |owner: &Settled| Row {
+        owner: owner.label.clone(),
+        role: owner.role.and_then(role::name),
+        instances: sum(&instances, owner.stored.owner.id),
+        overdue: sum(&overdue, owner.stored.owner.id),
+    };
+    settled.iter().map(row).collect()
+}
+
+/// Writes which role each owner stands for. Those that come to stand for one role become one owner.
+fn apply(settled: &[Settled]) -> Result<(), PgError> {
+    let mut by_role: BTreeMap<u32, Vec<&Stored>> = BTreeMap::new();
+    for owner in settled {
+        if let Some(role) = owner.role {
+            by_role.entry(role.to_u32()).or_default().push(&owner.stored);
+        }
+    }
+    // First all that move, so that no two rows stand for one role while they do.
+    for (role, owners) in &by_role {
+        for owner in owners.iter().filter(|owner| owner.owner.oid != Some(Oid::from(*role))) {
+            adoption::set(owner.owner.id, NOWHERE);
+        }
+    }
+    for (role, owners) in by_role {
+        let role = Oid::from(role);
+        let own = owners.iter().find(|owner| owner.owner.oid == Some(role));
+        let Some(kept) = own.or(owners.first()).map(|kept| kept.owner.id) else { continue };
+        for owner in owners.iter().filter(|owner| owner.owner.id != kept) {
+            refuse_shared_schedule(owner, kept, role)?;
+            adoption::merge(owner.owner.id, kept);
+        }
+        if own.is_none() {
+            adoption::set(kept, &stored_role::text_of(role));
+        }
+    }
+    adoption::settle();
+    Ok(())
+}
+
+fn refuse_shared_schedule(owner: &Stored, kept: i32, role: Oid) -> Result<(), PgError> {
+    let Some(name) = adoption::shared_schedule(owner.owner.id, kept) else { return Ok(()) };
+    let role = role::name(role).unwrap_or_default();
+    Err(PgError::new("42710", format!("role \"{role}\" would have two schedules \"{name}\""))
+        .detail(format!("One of them is that of owner \"{}\".", owner.text))
+        .hint("Give that owner to another role, or remove one of the schedules."))
+}
+
+/// Lets pass what is overdue. A schedule goes on at its next instant, as if nobody had been there and its misfire policy
+/// were `skip`; a timer that an instance waits for loses its due time.
+fn skip(session: &Session) -> Result<(), PgError> {
+    for timed in adoption::overdue_triggers(session.timestamp()) {
+        let (next, missed) = next_of(session, &timed)?;
+        let outcome = Outcome {
+            next_fire_at: next.next_fire_at,
+            scheduled_at: next.scheduled_at,
+            queued: timed.queued,
+            missed,
+            ..Outcome::default()
+        };
+        schedules::fired(timed.trigger.id, &outcome);
+    }
+    adoption::hold_timers(session.timestamp());
+    Ok(())
+}
+
+fn next_of(session: &Session, timed: &Timed) -> Result<(Next, i64), PgError> {
+    let own = timed.scheduled_at.filter(|at| *at <= session.timestamp());
+    let Some(due) = own else {
+        return Ok((Next { scheduled_at: timed.scheduled_at, next_fire_at: timed.scheduled_at }, 0));
+    };
+    let schedule = Schedule { misfire: Misfire::Skip, ..timing::decode(&timed.schedule)? };
+    if schedule.when == workflow_engine::calendar::When::Reboot {
+        return Ok((Next::default(), 1));
+    }
+    let zone = timing::zone_of(&schedule)?;
+    // Nothing that is due counts as in time.
+    let plan = schedule.plan(due.into(), session.now, Duration::microseconds(-1), &*zone);
+    Ok((Next::at(&schedule, plan.next), i64::try_from(plan.missed).unwrap_or(i64::MAX)))
+}

@@ -1,0 +1,144 @@
+//! Changing owners.
+//!
+//! Locks come in the usual order: of a definition the lock of its versions, of instances the row, downward and in order
+//! of id as a cancel takes them, of a schedule or an activity type its row; then the new owner's row, if it is made here.
+//! So two calls about the same thing wait for each other, and the second one sees whose it is by then. An instance whose
+//! burst is running is waited for; sessions that keep a compiled definition are told at commit.
+
+use std::collections::VecDeque;
+
+use pgrx::pg_sys::Oid;
+use uuid::Uuid;
+
+use crate::access;
+use crate::pg::{PgError, catalog, role};
+use crate::run::scheduled::COMMANDS;
+use crate::run::{Session, publish, resume, running, schedule};
+use crate::store::instances::{self, InstanceRow};
+use crate::store::owners::{self, Owner};
+use crate::store::{activity_types, definitions};
+use crate::wake;
+
+/// What a call of `wf_set_owner` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A definition, by its id.
+    Definition,
+    /// An instance, by its id.
+    Instance,
+    /// A schedule, by its name.
+    Schedule,
+    /// An activity type, by its name.
+    ActivityType,
+}
+
+impl Kind {
+    /// Reads its name.
+    pub fn from_name(name: &str) -> Result<Self, PgError> {
+        match name {
+            "definition" => Ok(Self::Definition),
+            "instance" => Ok(Self::Instance),
+            "schedule" => Ok(Self::Schedule),
+            "activity type" => Ok(Self::ActivityType),
+            other => Err(PgError::new("22023", format!("unrecognized kind \"{other}\""))
+                .hint("The kinds are \"definition\", \"instance\", \"schedule\" and \"activity type\".")),
+        }
+    }
+}
+
+/// Gives a thing to another role. The caller has the rights of the present owner, and may become the new one (42501).
+/// `false`: it has that owner already.
+pub fn set_owner(session: &mut Session, kind: Kind, id: &str, new: Oid) -> Result<bool, PgError> {
+    let is_changed = match kind {
+        Kind::Definition => definition(id, new),
+        Kind::Instance => instance(session, id, new),
+        Kind::Schedule => schedule::set_owner(session, id, new),
+        Kind::ActivityType => activity_type(id, new),
+    }?;
+    if is_changed {
+        // What is due may be another session's to run now.
+        wake::everything();
+    }
+    Ok(is_changed)
+}
+
+/// The id of the new owner, if it is to be another one, and if the caller may do that.
+fn change(what: &str, owner: &Owner, new: Oid) -> Result<Option<i32>, PgError> {
+    if !access::is_member(role::current(), owner) {
+        return Err(PgError::new("42501", format!("must be owner of {what}")));
+    }
+    if owner.role() == Some(new) {
+        return Ok(None);
+    }
+    access::require_may_become(new)?;
+    Ok(Some(owners::id_of(new)))
+}
+
+/// All versions of a definition, and with them its triggers. Instances keep their owner; what a definer definition runs
+/// for them has the rights of the new one.
+fn definition(id: &str, new: Oid) -> Result<bool, PgError> {
+    let title = format!("workflow definition \"{id}\"");
+    if id == COMMANDS {
+        return Err(PgError::new("42501", format!("{title} is built in"))
+            .detail("It runs the commands of schedules, with the rights of their owners."));
+    }
+    definitions::lock(id);
+    let latest = definitions::latest(id);
+    let owner = latest.as_ref().map(|row| row.owner.clone()).or_else(|| definitions::owner_of_deleted(id));
+    let Some(owner) = owner else {
+        return Err(PgError::new("42704", format!("{title} does not exist")));
+    };
+    let Some(new_id) = change(&title, &owner, new)? else { return Ok(false) };
+    definitions::set_owner(id, new_id);
+    for row in definitions::all(id) {
+        publish::narrow_names(&row, new);
+        if row.is_latest {
+            publish::warn_without_login(&row);
+        }
+    }
+    Ok(true)
+}
+
+/// An instance, and of those below it all that had the same owner: the end of a child resumes its parent with the rights
+/// of the child's owner.
+fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> {
+    let id = Uuid::parse_str(id)
+        .map_err(|_| PgError::new("22P02", format!("invalid input syntax for type uuid: \"{id}\"")))?;
+    let row = lock(session, id)?.ok_or_else(|| resume::unknown(id))?;
+    let title = format!("workflow instance {id}");
+    let owner = row.owner.clone();
+    let Some(new_id) = change(&title, &owner, new)? else { return Ok(false) };
+    if let Some(parent) = row.parent.filter(|parent| parent.bookmark.is_some()) {
+        return Err(PgError::new("55000", format!("{title} is the child of another one, which waits for it"))
+            .detail(format!("The other one is {}.", parent.instance))
+            .hint("Change the owner of that one: what is below it goes along."));
+    }
+    instances::set_owner(row.instance.id, new_id);
+    let mut below = VecDeque::from(instances::children(id));
+    while let Some(child) = below.pop_front() {
+        // Somebody may have deleted it, or given it away, while its lock was waited for.
+        if let Some(row) = lock(session, child)?.filter(|row| row.owner.id == owner.id) {
+            instances::set_owner(row.instance.id, new_id);
+            below.extend(instances::children(child));
+        }
+    }
+    Ok(true)
+}
+
+fn lock(session: &mut Session, id: Uuid) -> Result<Option<InstanceRow>, PgError> {
+    running::refuse(id)?;
+    session.has_waited = true;
+    Ok(instances::lock(id))
+}
+
+/// An activity type. Definitions in which it was unknown may use it, or may not any more.
+fn activity_type(name: &str, new: Oid) -> Result<bool, PgError> {
+    let title = format!("activity type \"{name}\"");
+    let Some(owner) = activity_types::lock(name) else {
+        return Err(PgError::new("42704", format!("{title} does not exist")));
+    };
+    let Some(new_id) = change(&title, &owner, new)? else { return Ok(false) };
+    activity_types::set_owner(name, new_id);
+    catalog::definitions_changed();
+    Ok(true)
+}

@@ -1,0 +1,173 @@
+//! Whose things are, all at once: for a database that was restored or copied.
+
+use std::collections::HashMap;
+
+use uuid::Uuid;
+
+use crate::pg::catalog;
+use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::store::owners::Owner;
+use crate::store::schedules::{self, Timed};
+use crate::timed_triggers;
+
+/// A row of `workflow.owners`.
+#[derive(Debug)]
+pub struct Stored {
+    /// What it stands for.
+    pub owner: Owner,
+    /// Cluster, oid and name.
+    pub text: String,
+    /// The row that has what this one owned.
+    pub same_as: Option<i32>,
+}
+
+static ALL: Statement =
+    Statement::new("SELECT id, role_oid, name, CAST(role AS text), same_as FROM workflow.owners ORDER BY id", &[]);
+
+/// All rows, by id.
+pub fn all() -> Vec<Stored> {
+    ALL.rows(&[], |row| Stored {
+        owner: Owner { id: row.get(), oid: row.maybe(), name: row.maybe().unwrap_or_default() },
+        text: row.get(),
+        same_as: row.maybe(),
+    })
+}
+
+static INSTANCES: Statement = Statement::new("SELECT owner, count(*) FROM workflow.instances GROUP BY owner", &[]);
+static OVERDUE: Statement = Statement::new(
+    "SELECT d.owner, sum(d.count)::bigint FROM ( \
+         SELECT i.owner, count(*) FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+         WHERE b.due_at <= $1 AND i.sub_status <> 'Faulted' GROUP BY i.owner \
+         UNION ALL \
+         SELECT COALESCE(t.owner, d.owner), count(*) \
+         FROM workflow.triggers t LEFT JOIN workflow.definitions d ON d.id = t.definition_version_id \
+         WHERE t.next_fire_at <= $1 AND t.active GROUP BY 1) AS d (owner, count) \
+     WHERE d.owner IS NOT NULL GROUP BY d.owner",
+    &[Type::Timestamp],
+);
+
+/// How many instances each owner has.
+pub fn instances() -> HashMap<i32, i64> {
+    INSTANCES.rows(&[], |row| (row.get(), row.get())).into_iter().collect()
+}
+
+/// How many due times of each owner are past.
+pub fn overdue(now: Timestamp) -> HashMap<i32, i64> {
+    OVERDUE.rows(&[Arg::Timestamp(now)], |row| (row.get(), row.get())).into_iter().collect()
+}
+
+static SET: Statement = Statement::new(
+    "UPDATE workflow.owners SET role = CAST($2 AS workflow.stored_role) WHERE id = $1",
+    &[Type::Integer, Type::Text],
+);
+
+/// Says which role a row stands for.
+pub fn set(id: i32, text: &str) {
+    SET.run(&[Arg::Integer(id), Arg::Text(text)]);
+}
+
+static SHARED_SCHEDULE: Statement = Statement::new(
+    "SELECT a.schedule_name FROM workflow.triggers a JOIN workflow.triggers b ON b.schedule_name = a.schedule_name \
+     WHERE a.owner = $1 AND b.owner = $2 LIMIT 1",
+    &[Type::Integer, Type::Integer],
+);
+
+/// The name of a schedule that both owners have.
+pub fn shared_schedule(one: i32, other: i32) -> Option<String> {
+    SHARED_SCHEDULE.first(&[Arg::Integer(one), Arg::Integer(other)], |row| row.get())
+}
+
+// Not instances, kept stimuli and dead letters, of which there may be millions: their owner is the same as the other.
+static MOVE: [Statement; 11] = [
+    Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
+    Statement::new("UPDATE workflow.triggers SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
+    Statement::new("UPDATE workflow.activity_types SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
+    Statement::new(
+        "UPDATE workflow.activity_types SET handler_owner = $2 WHERE handler_owner = $1",
+        &[Type::Integer, Type::Integer],
+    ),
+    Statement::new(
+        "UPDATE workflow.activity_types SET payloads_owner = $2 WHERE payloads_owner = $1",
+        &[Type::Integer, Type::Integer],
+    ),
+    Statement::new(
+        "INSERT INTO workflow.grants (definition_id, role, privilege, grantor) \
+         SELECT g.definition_id, $2, g.privilege, g.grantor FROM workflow.grants g WHERE g.role = $1 \
+         ON CONFLICT DO NOTHING",
+        &[Type::Integer, Type::Integer],
+    ),
+    Statement::new("DELETE FROM workflow.grants WHERE role = $1 AND $1 <> $2", &[Type::Integer, Type::Integer]),
+    Statement::new("UPDATE workflow.grants SET grantor = $2 WHERE grantor = $1", &[Type::Integer, Type::Integer]),
+    Statement::new(
+        "INSERT INTO workflow.event_grants (publisher, listener) \
+         SELECT CASE g.publisher WHEN $1 THEN $2 ELSE g.publisher END, CASE g.listener WHEN $1 THEN $2 ELSE g.listener END \
+         FROM workflow.event_grants g WHERE $1 IN (g.publisher, g.listener) ON CONFLICT DO NOTHING",
+        &[Type::Integer, Type::Integer],
+    ),
+    Statement::new(
+        "DELETE FROM workflow.event_grants WHERE $1 IN (publisher, listener) AND $1 <> $2",
+        &[Type::Integer, Type::Integer],
+    ),
+    Statement::new(
+        "UPDATE workflow.owners SET same_as = $2 WHERE id = $1 OR same_as = $1",
+        &[Type::Integer, Type::Integer],
+    ),
+];
+
+/// Gives all that an owner has to another one, and makes it the same as that one.
+pub fn merge(owner: i32, into: i32) {
+    for statement in &MOVE {
+        statement.run(&[Arg::Integer(owner), Arg::Integer(into)]);
+    }
+}
+
+static ALIGN: Statement = Statement::new(
+    "UPDATE workflow.owners a SET role = o.role FROM workflow.owners o \
+     WHERE o.id = a.same_as AND CAST(a.role AS text) <> CAST(o.role AS text)",
+    &[],
+);
+// A replica has the rows, but not what the sequence gave out.
+static ADVANCE: Statement = Statement::new(
+    "SELECT setval('workflow.owners_id_seq', o.id) \
+     FROM (SELECT max(id) AS id FROM workflow.owners) o CROSS JOIN workflow.owners_id_seq s \
+     WHERE o.id >= s.last_value + s.is_called::integer",
+    &[],
+);
+
+/// Makes the rows that are the same as others stand for the same roles, and the next new one get a new id. All sessions
+/// forget whose things were.
+pub fn settle() {
+    ALIGN.run(&[]);
+    ADVANCE.run(&[]);
+    catalog::definitions_changed();
+}
+
+static LOCK_OVERDUE: Statement = Statement::new(
+    "SELECT i.id FROM workflow.instances i WHERE i.sub_status <> 'Faulted' AND i.id IN ( \
+         SELECT b.instance_id FROM workflow.bookmarks b \
+         WHERE b.due_at <= $1 AND b.activity_type NOT LIKE 'Workflow.%') \
+     ORDER BY i.id FOR NO KEY UPDATE OF i",
+    &[Type::Timestamp],
+);
+static HOLD: Statement = Statement::new(
+    "UPDATE workflow.bookmarks SET due_at = NULL, attempts = NULL \
+     WHERE due_at <= $1 AND instance_id = ANY ($2) AND activity_type NOT LIKE 'Workflow.%'",
+    &[Type::Timestamp, Type::UuidArray],
+);
+static TRIGGERS: Statement = Statement::new(
+    timed_triggers!("t.active AND t.next_fire_at <= $1 ORDER BY t.id FOR UPDATE OF t"),
+    &[Type::Timestamp],
+);
+
+/// Takes the due time of the timers in instances that are past it: they wait for whoever resumes them. What the engine
+/// itself left for a worker stays due.
+pub fn hold_timers(now: Timestamp) {
+    // Instances first, in order: as a cancel of many does.
+    let ids: Vec<Uuid> = LOCK_OVERDUE.rows(&[Arg::Timestamp(now)], |row| row.get());
+    HOLD.run(&[Arg::Timestamp(now), Arg::Uuids(&ids)]);
+}
+
+/// Locks the triggers that time should have started by now.
+pub fn overdue_triggers(now: Timestamp) -> Vec<Timed> {
+    TRIGGERS.rows(&[Arg::Timestamp(now)], schedules::read)
+}

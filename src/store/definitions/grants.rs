@@ -1,0 +1,54 @@
+//! What roles other than the owner may do with a definition.
+
+use crate::pg::spi::{Arg, Statement, Type};
+use crate::store::owners::{self, Owner};
+
+static GRANTED: Statement = Statement::new(
+    "SELECT g.role, g.grantor FROM workflow.grants g WHERE g.definition_id = $1 AND g.privilege = $2",
+    &[Type::Text, Type::Text],
+);
+static GRANT: Statement = Statement::new(
+    "INSERT INTO workflow.grants (definition_id, role, privilege, grantor) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+    &[Type::Text, Type::Integer, Type::Text, Type::Integer],
+);
+static VOUCH: Statement = Statement::new(
+    "UPDATE workflow.grants SET grantor = $4 WHERE definition_id = $1 AND role = $2 AND privilege = $3",
+    &[Type::Text, Type::Integer, Type::Text, Type::Integer],
+);
+static REVOKE: Statement = Statement::new(
+    "DELETE FROM workflow.grants WHERE definition_id = $1 AND role = $2 AND privilege = $3",
+    &[Type::Text, Type::Integer, Type::Text],
+);
+
+/// A privilege that a role holds.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    /// Who holds it.
+    pub holder: Owner,
+    /// Who gave it.
+    pub grantor: Owner,
+}
+
+/// Who holds a privilege on a definition.
+pub fn granted(definition_id: &str, privilege: &str) -> Vec<Grant> {
+    GRANTED.rows(&[Arg::Text(definition_id), Arg::Text(privilege)], |row| Grant {
+        holder: owners::by_id(row.get()),
+        grantor: owners::by_id(row.get()),
+    })
+}
+
+/// Gives a privilege. `false`: the role had it; it stays as it was given.
+pub fn grant(definition_id: &str, role: i32, privilege: &str, grantor: i32) -> bool {
+    let row = [Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)];
+    GRANT.run(&row) > 0
+}
+
+/// Makes somebody else the one who gave a privilege.
+pub fn vouch(definition_id: &str, role: i32, privilege: &str, grantor: i32) {
+    VOUCH.run(&[Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)]);
+}
+
+/// Takes a privilege away.
+pub fn revoke(definition_id: &str, role: i32, privilege: &str) -> bool {
+    REVOKE.run(&[Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege)]) > 0
+}

@@ -183,8 +183,7 @@ fn read(
     let outline = Outline::read(members, types, limits, allow_unknown, problems);
     let scopes = Scopes::read(&settings, &outline, problems);
     let identity = identity.unwrap_or_default();
-    let workflow = identity.name.as_deref().unwrap_or("Workflow1");
-    let nodes = activity::read_all(&outline, &scopes, workflow, settings.options.flowcharts, problems);
+    let nodes = activity::read_all(&outline, &scopes, settings.options.flowcharts, problems);
     let mut by_id = HashMap::with_capacity(nodes.len());
     for (ix, node) in (0u32..).zip(&nodes) {
         by_id.entry(node.id.clone()).or_insert(NodeIx(ix));

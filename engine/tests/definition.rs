@@ -327,6 +327,11 @@ fn idle() -> Vec<(Value, &'static str)> {
             "/root/text/js: variable \"Nope\" is not declared",
         ),
         (
+            root(json!({"type": "Flowchart", "activities": [{"id": "a", "type": "Start"}, {"id": "b", "type": "End"}],
+                "connections": [{"source": "a", "target": "b", "condition": true}]})),
+            "/root/connections/0/condition: unknown member \"condition\" of a connection",
+        ),
+        (
             json!({"name": "A", "options": {"retries": 3}, "root": []}),
             "/options/retries: unknown member \"retries\" of the options",
         ),

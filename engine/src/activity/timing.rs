@@ -105,7 +105,13 @@ pub(super) fn instant_text(at: DateTime<Utc>) -> Value {
 
 /// The interval that a value says.
 pub(super) fn interval(value: &Value) -> Result<Interval, Fault> {
-    Interval::parse(&to_text(value))
+    let text = to_text(value);
+    // A number alone is days, as in .NET.
+    let days = text.strip_prefix('-').unwrap_or(&text);
+    match !days.is_empty() && days.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => Interval::parse(&format!("{text}.00:00:00")),
+        false => Interval::parse(&text),
+    }
 }
 
 /// The interval that a value says, which must lead forward.

@@ -48,6 +48,9 @@ pub(super) const COMMON: [&str; 22] = [
 /// How many of the common members mean the same in every activity.
 pub(super) const RESERVED: usize = 11;
 
+/// Where the paths of ids begin: what Elsa calls the workflow, whatever its name is.
+pub(super) const WORKFLOW: &str = "Workflow1";
+
 /// Type that assigns a variable named by a member of its own.
 const SET_VARIABLE: &str = "Elsa.SetVariable";
 
@@ -61,17 +64,11 @@ pub(super) const FLOWCHART: &str = "Elsa.Flowchart";
 const STATE_MACHINE: &str = "Elsa.StateMachine";
 
 /// Reads all activities; `mode` is that of flowcharts which say nothing.
-pub(super) fn read_all(
-    outline: &Outline<'_>,
-    scopes: &Scopes,
-    workflow: &str,
-    mode: FlowMode,
-    problems: &mut Problems,
-) -> Vec<Node> {
+pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, mode: FlowMode, problems: &mut Problems) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::with_capacity(outline.sketches.len());
     let mut path_bytes = 0;
     for (ix, sketch) in outline.sketches.iter().enumerate() {
-        let above = sketch.parent.and_then(|parent| nodes.get(parent)).map_or(workflow, |parent| &parent.node_id);
+        let above = sketch.parent.and_then(|parent| nodes.get(parent)).map_or(WORKFLOW, |parent| &parent.node_id);
         path_bytes += above.len() + sketch.id.len() + 1;
         if path_bytes > MAX_NODE_ID_BYTES {
             let message = "the activity ids of the definition are too long for how deep it is nested";

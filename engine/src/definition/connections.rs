@@ -15,6 +15,9 @@ use crate::activity::flowchart::merge::{FlowMode, MergeMode};
 /// Outcome of an activity that names none.
 const DONE: &str = "Done";
 
+/// Members of a connection that is an object.
+const MEMBERS: [&str; 5] = ["source", "sourcePort", "target", "targetPort", "vertices"];
+
 /// One connection, by the ids as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Edge<'d> {
@@ -44,6 +47,9 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
         let Some(edge) = edge(value, &place, problems) else {
             continue;
         };
+        if let (Value::Object(members), true) = (value, sketch.is_short(outline)) {
+            spelling::check(members, MEMBERS.into_iter(), std::iter::empty(), "a connection", &place, problems);
+        }
         let ends = (find(edge.source, &by_id, &place, problems), find(edge.target, &by_id, &place, problems));
         let (Some(source), Some(target)) = ends else {
             continue;

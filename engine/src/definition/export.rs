@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::activity::{FLOWCHART, MAX_NODE_ID_BYTES, RESULT_VARIABLE};
+use super::activity::{FLOWCHART, MAX_NODE_ID_BYTES, RESULT_VARIABLE, WORKFLOW};
 use super::custom::{Role, is_custom_member};
 use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};
@@ -14,7 +14,7 @@ use super::outline::{Kind, Outline, Sketch};
 use super::problem::Problems;
 use super::scope::{Names, Scopes};
 use super::settings::Settings;
-use super::{ActivityTypes, CustomType, ReadLimits, connections, identity, workflow};
+use super::{ActivityTypes, CustomType, ReadLimits, connections, workflow};
 use crate::activity::flowchart::merge::FlowMode;
 use crate::activity::{Descriptor, composite};
 use crate::program::Program;
@@ -44,8 +44,7 @@ pub fn export(
     let settings = Settings::read(members, &mut problems);
     let outline = Outline::read(members, types, &limits, true, &mut problems);
     let scopes = Scopes::read(&settings, &outline, &mut problems);
-    let name = identity(document).ok().and_then(|identity| identity.name);
-    let root = activities(&outline, &scopes, name.as_deref().unwrap_or("Workflow1"));
+    let root = activities(&outline, &scopes);
 
     let mut out = Map::new();
     for (key, value) in members {
@@ -81,8 +80,8 @@ fn fill(out: &mut Map<String, Value>, name: &str, value: impl FnOnce() -> Value)
 }
 
 /// Writes all activities and gives back the root.
-fn activities(outline: &Outline<'_>, scopes: &Scopes, workflow: &str) -> Option<Value> {
-    let node_ids = node_ids(outline, workflow);
+fn activities(outline: &Outline<'_>, scopes: &Scopes) -> Option<Value> {
+    let node_ids = node_ids(outline);
     let mut done: Vec<Option<Value>> = vec![None; outline.sketches.len()];
     for (ix, sketch) in outline.sketches.iter().enumerate().rev() {
         let mut writer = Writer {
@@ -109,12 +108,12 @@ fn activities(outline: &Outline<'_>, scopes: &Scopes, workflow: &str) -> Option<
 }
 
 /// Paths of ids, as far as they are of a reasonable length together.
-fn node_ids(outline: &Outline<'_>, workflow: &str) -> Vec<String> {
+fn node_ids(outline: &Outline<'_>) -> Vec<String> {
     let mut node_ids: Vec<String> = Vec::with_capacity(outline.sketches.len());
     let mut bytes = 0;
     for sketch in &outline.sketches {
         let parent = sketch.parent.and_then(|parent| node_ids.get(parent));
-        let node_id = format!("{}:{}", parent.map_or(workflow, String::as_str), sketch.id);
+        let node_id = format!("{}:{}", parent.map_or(WORKFLOW, String::as_str), sketch.id);
         bytes += node_id.len();
         if bytes > MAX_NODE_ID_BYTES {
             break;

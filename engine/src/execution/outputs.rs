@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::execution::Execution;
 use crate::execution::core::Core;
 use crate::execution::undo::Undo;
+use crate::execution::variables::Place;
 use crate::fault::Fault;
 use crate::instance::Json;
 use crate::program::{Argument, Binding, Node, NodeIx};
@@ -40,20 +41,26 @@ impl Execution<'_> {
 
     fn bind(&mut self, binding: &Binding, value: Value) -> Result<(), Fault> {
         match binding {
-            Binding::Variable(name) => self.assign(name, value),
+            Binding::Variable(name) => self.put(name, value),
             Binding::Output(name) => self.set_declared_output(name, value),
         }
     }
 
-    /// Assigns the nearest variable of a name.
+    /// Assigns the nearest variable of a name, converted to its type.
     pub fn assign(&mut self, name: &str, value: Value) -> Result<(), Fault> {
-        match self.core.find_variable(self.view(), name) {
-            Some(place) => self.core.assign(place, name, value).map_err(|mut fault| {
-                fault.message = format!("variable \"{name}\": {}", fault.message);
-                fault
-            }),
-            None => Err(Fault::new("42704", format!("variable \"{name}\" does not exist"))),
-        }
+        let place = self.place_of(name)?;
+        self.core.assign(place, name, value).map_err(|fault| about(name, fault))
+    }
+
+    /// Puts an output into the nearest variable of a name as it is: whoever reads it says what it is wanted as.
+    fn put(&mut self, name: &str, value: Value) -> Result<(), Fault> {
+        let place = self.place_of(name)?;
+        self.core.put(place, name, value).map_err(|fault| about(name, fault))
+    }
+
+    fn place_of(&self, name: &str) -> Result<Place, Fault> {
+        let place = self.core.find_variable(self.view(), name);
+        place.ok_or_else(|| Fault::new("42704", format!("variable \"{name}\" does not exist")))
     }
 
     /// Sets an output of the nearest composite around this execution that declares it, else of the workflow;
@@ -68,7 +75,7 @@ impl Execution<'_> {
             let bound = node.custom_outputs.iter().find(|(bound, _)| *bound == output.name);
             match bound.map(|(_, binding)| binding) {
                 None => return Ok(()),
-                Some(Binding::Variable(variable)) => return composite.assign(variable, value),
+                Some(Binding::Variable(variable)) => return composite.put(variable, value),
                 Some(Binding::Output(outer)) => (from, name) = (sequence, Cow::Owned(outer.clone())),
             }
         }
@@ -94,6 +101,11 @@ impl Execution<'_> {
         self.core.work.undo.push(Undo::ActivityOutput(node, name, before));
         Ok(())
     }
+}
+
+fn about(name: &str, mut fault: Fault) -> Fault {
+    fault.message = format!("variable \"{name}\": {}", fault.message);
+    fault
 }
 
 fn converted(value: Value, output: &Argument) -> Result<Value, Fault> {

@@ -44,10 +44,14 @@ impl Core<'_> {
             }
             Place::Workflow => self.program.variables.iter().find(|v| v.name == name),
         };
-        let value = match declared {
-            Some(variable) => convert(value, variable.type_name)?,
-            None => value,
-        };
+        match declared {
+            Some(variable) => self.put(place, name, convert(value, variable.type_name)?),
+            None => self.put(place, name, value),
+        }
+    }
+
+    /// Sets a variable as it is.
+    pub fn put(&mut self, place: Place, name: &str, value: Value) -> Result<(), Fault> {
         check_extent(&value)?;
         match place {
             Place::Context(sequence, index) => {

@@ -106,6 +106,9 @@ fn to_number(value: &Value, type_name: &str) -> Result<Number, Fault> {
 fn to_string(value: Value) -> Value {
     match value {
         Value::String(_) => value,
+        // As .NET writes them.
+        Value::Bool(true) => "True".into(),
+        Value::Bool(false) => "False".into(),
         other => Value::String(to_text(&other)),
     }
 }
@@ -187,7 +190,9 @@ mod tests {
             (json!("1.10"), T::Decimal, number("1.10")),
             (json!("1e400"), T::Decimal, number("1e400")),
             (number("1.10"), T::String, json!("1.10")),
-            (json!(true), T::String, json!("true")),
+            (json!(true), T::String, json!("True")),
+            (json!(false), T::String, json!("False")),
+            (json!({"a": true}), T::String, json!("{\"a\":true}")),
             (json!({"a": 1}), T::String, json!("{\"a\":1}")),
             (json!("{0192AB00-0000-7000-8000-0000000000FF}"), T::Guid, json!("0192ab00-0000-7000-8000-0000000000ff")),
             (json!("(0192ab00-0000-7000-8000-0000000000ff)"), T::Guid, json!("0192ab00-0000-7000-8000-0000000000ff")),

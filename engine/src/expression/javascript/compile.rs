@@ -123,6 +123,9 @@ impl<'js> Compiler<'_, 'js> {
                 wrapper.push_str(&format!("const {prefix}{suffix}=__{prefix}({});", Value::from(suffix.as_str())));
             }
         }
+        for name in &self.words.replaced {
+            wrapper.push_str(&format!("const __was{name}={name};"));
+        }
         wrapper.push_str("return (variables");
         if completion {
             wrapper.push_str(",eval");
@@ -130,6 +133,9 @@ impl<'js> Compiler<'_, 'js> {
         for name in &self.words.assigned {
             wrapper.push(',');
             wrapper.push_str(name);
+        }
+        for name in &self.words.replaced {
+            wrapper.push_str(&format!(",{name}=__was{name}"));
         }
         wrapper.push_str(")=>");
         wrapper.push_str(inner);

@@ -13,6 +13,8 @@ pub(super) struct Words {
     pub(super) setters: BTreeSet<String>,
     /// Names that are assigned to. Undeclared ones would be global variables; the wrapper makes them local.
     pub(super) assigned: BTreeSet<String>,
+    /// Names of the global object that are assigned to: the script has its own of that name from its beginning.
+    pub(super) replaced: BTreeSet<String>,
     /// Whether the `variables` container is used.
     pub(super) variables: bool,
 }
@@ -101,7 +103,13 @@ fn take(word: &str, before: char, after: &str, is_global: &dyn Fn(&str) -> bool,
     if word == "variables" {
         words.variables = true;
     }
-    if RESERVED.contains(&word) || is_global(word) {
+    if RESERVED.contains(&word) {
+        return;
+    }
+    if is_global(word) {
+        if before != '.' && is_assigned(after) {
+            words.replaced.insert(word.to_owned());
+        }
         return;
     }
     match (suffix_of(word, "get"), suffix_of(word, "set")) {
@@ -163,6 +171,7 @@ mod tests {
         assert_eq!(words.getters, set(&["Amount"]));
         assert_eq!(words.setters, set(&["Total"]));
         assert_eq!(words.assigned, set(&["settings", "x", "k", "q"]));
+        assert_eq!(words.replaced, set(&["isNull"]));
         assert!(!words.variables);
         assert!(super::words("variables.X += 1", &|_| false).variables);
     }

@@ -220,7 +220,37 @@
         NextDouble() { return Math.random(); }
     }
 
-    const types = { TimeSpan, DateTime, DateTimeOffset, Guid, Random };
+    // What .NET has classes for, JavaScript has objects for.
+    class JsonNode {
+        static Parse(text) { return JSON.parse(String(text)); }
+    }
+    class JsonElement extends JsonNode {}
+    class JsonObject extends JsonNode {
+        constructor() {
+            super();
+            return {};
+        }
+    }
+    class ExpandoObject {
+        constructor() {
+            return {};
+        }
+    }
+    class Stream {
+        constructor() {
+            throw new TypeError("a stream is its bytes, or their Base64, here");
+        }
+    }
+    class LogPersistenceMode {
+        static Inherit = "Inherit";
+        static Include = "Include";
+        static Exclude = "Exclude";
+    }
+
+    const types = {
+        TimeSpan, DateTime, DateTimeOffset, Guid, Random,
+        JsonNode, JsonElement, JsonObject, ExpandoObject, Stream, LogPersistenceMode,
+    };
     for (const type of Object.values(types)) {
         for (const owner of [type, type.prototype]) {
             for (const name of getOwnPropertyNames(owner)) {

@@ -114,7 +114,7 @@ fn the_short_form_is_a_program() {
     let program = program(&document);
     let ids: Vec<_> = program.nodes.iter().map(|node| node.id.as_str()).collect();
     assert_eq!(ids, ["Sequence1", "Event1", "If1", "Sequence2", "WriteLine1", "WriteLine2", "no"]);
-    assert_eq!(node(&program, "WriteLine2").node_id, "Leave:Sequence1:If1:Sequence2:WriteLine2");
+    assert_eq!(node(&program, "WriteLine2").node_id, "Workflow1:Sequence1:If1:Sequence2:WriteLine2");
     assert_eq!(node(&program, "WriteLine2").depth, 3);
     assert!(node(&program, "Event1").can_start_workflow);
     assert_eq!(node(&program, "Event1").outputs, [Some(Binding::Variable("Decision".into()))]);

@@ -482,7 +482,7 @@ fn csharp_and_python_look_into_values_and_compare_them() {
         ],
     );
     round_trip(&document);
-    let expected = ["7", "https://example.org/7/17", "true", "false", "True", "17\n  years", "false", "17"];
+    let expected = ["7", "https://example.org/7/17", "True", "False", "True", "17\n  years", "False", "17"];
     assert_eq!(World::started(document).lines(), expected);
     let unknown = sequence(json!([]), vec![write("a", csharp("return Variables.Nobody.Name == \"x\";"))]);
     assert_eq!(problems_of(&unknown), ["/root/activities/0/text: variable \"Nobody\" is not declared"]);

@@ -63,31 +63,54 @@ impl Mentions {
     }
 }
 
+/// Names that one is compared with when it is none of them; among more, no other is suggested.
+const MAX_COMPARED: usize = 1_000;
+
+/// Names in every form in which they may be written.
+#[derive(Default)]
+struct Names<'a> {
+    all: Vec<&'a str>,
+    lower: HashSet<String>,
+    pascal: HashSet<String>,
+}
+
+impl<'a> Names<'a> {
+    fn of(all: Vec<&'a str>) -> Self {
+        let lower = all.iter().map(|name| name.to_lowercase()).collect();
+        let pascal = all.iter().flat_map(|name| [(*name).to_owned(), javascript::pascal(name)]).collect();
+        Self { all, lower, pascal }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.lower.contains(&name.to_lowercase())
+    }
+
+    fn nearest(&self, name: &str) -> Option<&'a str> {
+        let few = self.all.len() <= MAX_COMPARED;
+        few.then(|| spelling::nearest(name, self.all.iter().copied())).flatten()
+    }
+}
+
 /// What a document declares.
 struct Declared<'a> {
-    variables: Vec<&'a str>,
+    variables: Names<'a>,
     /// Inputs, and those of the engine; none declared: any may be given.
-    inputs: Vec<&'a str>,
-    sets: HashSet<String>,
+    inputs: Names<'a>,
+    /// What scripts set.
+    sets: Names<'a>,
 }
 
 impl Declared<'_> {
     fn variable(&self, name: &str) -> bool {
-        self.variables.iter().any(|known| known.eq_ignore_ascii_case(name))
-            || self.sets.contains(name)
-            || self.sets.contains(&javascript::pascal(name))
+        self.variables.has(name) || self.sets.has(name) || self.sets.pascal.contains(&javascript::pascal(name))
     }
 
     fn input(&self, name: &str) -> bool {
-        self.inputs.is_empty() || self.inputs.iter().any(|known| known.eq_ignore_ascii_case(name))
+        self.inputs.all.is_empty() || self.inputs.has(name)
     }
 
     fn getter(&self, suffix: &str) -> bool {
-        let written = |known: &&str| *known == suffix || javascript::pascal(known) == suffix;
-        self.sets.contains(suffix)
-            || self.sets.iter().any(|set| javascript::pascal(set) == suffix)
-            || self.variables.iter().any(written)
-            || self.inputs.iter().any(written)
+        [&self.variables, &self.inputs, &self.sets].iter().any(|names| names.pascal.contains(suffix))
             || suffix.contains("From")
             || javascript::is_global(&format!("get{suffix}"))
     }
@@ -109,16 +132,17 @@ pub(super) fn judge(settings: &Settings, scopes: &Scopes, outline: &Outline<'_>,
     if !inputs.is_empty() {
         inputs.extend(GIVEN_BY_ENGINE);
     }
-    let declared = Declared { variables, inputs, sets };
+    let sets = sets.iter().map(String::as_str).collect();
+    let declared = Declared { variables: Names::of(variables), inputs: Names::of(inputs), sets: Names::of(sets) };
     for ((used, name), path) in &wanted {
         let place = Path::Below(&Path::Root, path);
         match used {
             Use::Variable if !sets_any && !declared.variable(name) => {
-                let near = spelling::nearest(name, declared.variables.iter().copied());
+                let near = declared.variables.nearest(name);
                 problems.unknown(&place, format!("variable \"{name}\" is not declared, and no activity sets it"), near);
             }
             Use::Input if !declared.input(name) => {
-                let near = spelling::nearest(name, declared.inputs.iter().copied());
+                let near = declared.inputs.nearest(name);
                 problems.unknown(&place, format!("input \"{name}\" is not declared"), near);
             }
             Use::Getter if !sets_any && !declared.getter(name) => getter(name, &declared, &place, problems),
@@ -128,9 +152,9 @@ pub(super) fn judge(settings: &Settings, scopes: &Scopes, outline: &Outline<'_>,
 }
 
 fn getter(suffix: &str, declared: &Declared<'_>, place: &Path<'_>, problems: &mut Problems) {
-    let names = declared.variables.iter().chain(&declared.inputs).copied();
-    let near = spelling::nearest(suffix, names).map(javascript::pascal).map(|near| format!("get{near}()"));
-    if declared.inputs.is_empty() {
+    let near = declared.variables.nearest(suffix).or_else(|| declared.inputs.nearest(suffix));
+    let near = near.map(|near| format!("get{}()", javascript::pascal(near)));
+    if declared.inputs.all.is_empty() {
         // Whatever a start or a stimulus gives is an input then.
         let message = format!("get{suffix}() exists only where the input has a \"{suffix}\": nothing declares it");
         return problems.warn(place, message);

@@ -28,6 +28,10 @@ pub(super) fn check<'k>(
         if key.starts_with(['$', '_']) || known.clone().any(|name| spelled_as(key, name)) {
             continue;
         }
+        if problems.is_full() {
+            problems.unknown(&place.key(key), String::new(), None);
+            continue;
+        }
         let near = nearest(key, known.clone().filter(|name| !members.contains_key(*name)));
         let mut message = format!("unknown member \"{key}\" of {owner}");
         if near.is_none() {

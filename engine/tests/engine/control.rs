@@ -175,7 +175,7 @@ fn for_each_visits_each_item_with_its_index() {
         {"type": "WriteLine", "text": {"var": "CurrentValue"}},
         {"type": "WriteLine", "text": {"var": "CurrentIndex"}},
     ]}));
-    assert_eq!(lines, ["a", "0", "1", "1", "", "2", "true", "3"]);
+    assert_eq!(lines, ["a", "0", "1", "1", "", "2", "True", "3"]);
     assert_eq!(finished(json!([{"type": "ForEach", "items": [], "body": line("x")}, line("end")])), ["end"]);
     assert_eq!(finished(json!([{"type": "ForEach", "items": [1]}, line("end")])), ["end"]);
 }

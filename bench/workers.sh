@@ -109,6 +109,55 @@ timers() {
     query "$PGDATABASE" 'TRUNCATE workflow.instances, workflow.bookmarks, workflow.execution_log'
 }
 
+# p99 KIND: of 1,000 timers at random instants within ten seconds, in ms.
+p99() { lateness "$1" 1000 | awk '{ print $2 }'; }
+
+# first_fire KIND: how late the first timer is after the workers of this database have been ended, in ms.
+first_fire() {
+    query postgres "SELECT count(pg_terminate_backend(pid, 10000)) FROM pg_stat_activity WHERE backend_type IN ('workflow scheduler', 'workflow executor')" >/dev/null
+    query "$PGDATABASE" "SELECT bench.wait_for('late', 1, '50 ms', '0', '$1')" >/dev/null
+    await "count(*) = 1 FROM bench.lateness WHERE kind = '$1'"
+    query "$PGDATABASE" "SELECT 1000 * seconds FROM bench.lateness WHERE kind = '$1'"
+}
+
+# Each side is measured as often as there are rounds; the stimuli come in between.
+kept_stimuli() {
+    local side round snapshot
+    title "100,000 kept stimuli and an open snapshot : none" ratio
+    firing on
+    lateness warm 50 >/dev/null
+    for side in none kept; do
+        if [ "$side" = kept ]; then
+            psql -X -q -d "$PGDATABASE" -c 'BEGIN ISOLATION LEVEL REPEATABLE READ' -c 'SELECT count(*) FROM pg_class' -c 'SELECT pg_sleep(3600)' >/dev/null 2>&1 &
+            snapshot=$!
+            await "count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+            query "$PGDATABASE" "DO \$\$ BEGIN FOR i IN 1 .. 100000 LOOP
+                PERFORM wf_enqueue_bookmark('Event', '{\"EventName\": \"Kept\"}', correlation_id => 'kept ' || i, keep_for => '1 day');
+                IF i % 20 = 0 THEN COMMIT; END IF; END LOOP; END \$\$" 'VACUUM ANALYZE workflow.bookmark_queue' CHECKPOINT
+            await "count(*) = 100000 FROM workflow.bookmark_queue"
+            sleep 2
+            cpu 5 >"$scratch/idle"
+        fi
+        for ((round = 0; round < rounds; round++)); do
+            first_fire "first $side $round" >>"$scratch/first $side"
+        done
+        lateness "warm $side" 50 >/dev/null
+        for round in 1 2 3; do p99 "p99 $side $round" >>"$scratch/p99 $side"; done
+    done
+    for side in none kept; do
+        report "p99 of 1,000 timers, $side" "$scratch/p99 $side" ms
+        report "first fire after a start, $side" "$scratch/first $side" ms
+    done
+    awk "BEGIN { print $(median "$scratch/p99 kept") / $(median "$scratch/p99 none") }" >"$scratch/one"
+    report "p99 of 1,000 timers" "$scratch/one" x 1.5
+    awk "BEGIN { print $(median "$scratch/first kept") / $(median "$scratch/first none") }" >"$scratch/one"
+    report "first fire after a start" "$scratch/one" x 1.5
+    report "CPU of all workers in five idle seconds, kept" "$scratch/idle" ms 20
+    query postgres "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(3600)'" >/dev/null
+    wait "$snapshot" || true
+    query "$PGDATABASE" 'TRUNCATE workflow.instances, workflow.bookmarks, workflow.bookmark_queue, workflow.execution_log'
+}
+
 # Private memory of the largest worker, less that of a plain backend.
 worker_memory() {
     local plain round

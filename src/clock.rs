@@ -1,17 +1,16 @@
-//! What time it is: `workflow.now` where a test has set it, else the clock. Never the transaction's time.
+//! What time it is: `workflow.now` where a test has set it, else PostgreSQL's clock, which the workers sleep by as well.
+//! Never the transaction's time.
 
 use chrono::{DateTime, Utc};
 
 use crate::guc;
-use crate::pg::user_sql;
+use crate::pg::spi::Timestamp;
+use crate::pg::{process, user_sql};
 
 /// The present, to the microsecond.
 pub fn now() -> DateTime<Utc> {
     match guc::now() {
         Some(text) => user_sql::timestamp(&text).into(),
-        None => {
-            let now = Utc::now();
-            DateTime::from_timestamp_micros(now.timestamp_micros()).unwrap_or(now)
-        }
+        None => Timestamp(process::now()).into(),
     }
 }

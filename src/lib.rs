@@ -18,6 +18,7 @@ mod host;
 #[allow(unsafe_code)]
 mod pg;
 mod program;
+mod rounds;
 mod run;
 mod store;
 mod wake;

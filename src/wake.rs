@@ -26,6 +26,12 @@ thread_local! {
     static INSTANCES: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
     /// Whether it wrote or used up bookmarks.
     static BOOKMARKS: Cell<bool> = const { Cell::new(false) };
+    /// The least time in the id of an instance that it ended, in milliseconds since 1970.
+    static ENDED: Cell<u64> = const { Cell::new(u64::MAX) };
+    /// Whether it filled tables of ours with COPY.
+    static LOADED: Cell<bool> = const { Cell::new(false) };
+    /// Databases whose settings it changed; 0: of all.
+    static SETTINGS: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
     /// Whether the launcher should look at this database.
     static PROBE: Cell<bool> = const { Cell::new(false) };
     /// Whether the launcher should look at all of them.
@@ -70,6 +76,27 @@ pub fn bookmarks() {
     if !BOOKMARKS.replace(true) {
         shared::ensure();
     }
+}
+
+/// An instance has ended: retention may remove it some time.
+pub fn ended(instance: &Uuid) {
+    let millis = (instance.as_u128() >> 80) as u64;
+    if millis < ENDED.get() {
+        shared::ensure();
+        ENDED.set(millis);
+    }
+}
+
+/// Tables were filled from outside: whatever is due there, nobody was told.
+pub fn loaded() {
+    due(Timestamp(i64::MIN));
+    LOADED.set(true);
+}
+
+/// Settings of sessions of a database were changed, or without one, of all databases.
+pub fn settings(database: Option<Oid>) {
+    shared::ensure();
+    SETTINGS.with_borrow_mut(|changed| changed.push(database.unwrap_or(Oid::INVALID)));
 }
 
 /// This transaction made this database the one that fires.
@@ -120,9 +147,15 @@ pub fn transaction_ended(committed: bool) {
     // Where a stimulus could not be delivered, any end of who wrote a bookmark counts, also a rollback of its use.
     let unsettled = wanted & shared::ENDS != 0;
     let has_missed = committed && wanted & shared::NEW != 0 && !instances.is_empty();
+    let ended = ENDED.replace(u64::MAX);
+    let has_ended = committed && ended < u64::MAX && shared::is_end_wanted(PLACE.get(), ended);
+    let loaded = LOADED.take() && committed;
+    let mut settings = SETTINGS.take();
+    settings.retain(|_| committed);
     let due = if committed { due } else { i64::MAX };
     let has_items = committed && !items.is_empty();
-    if due == i64::MAX && !has_items && !sweep && !probe && !rescan && !unsettled && !has_missed && blocked.is_empty() {
+    let is_silent = due == i64::MAX && !has_items && !sweep && !probe && !rescan && !unsettled && !has_missed;
+    if is_silent && !has_ended && blocked.is_empty() && settings.is_empty() {
         return;
     }
     let horizon = if has_items || sweep { cluster::next_transaction() } else { 0 };
@@ -138,6 +171,7 @@ pub fn transaction_ended(committed: bool) {
             board.rescan = true;
             board.launcher.wake();
         }
+        settings.into_iter().for_each(|database| board.renew(database));
         let here = process::database();
         let Some(index) = board.place_of(here) else {
             if probe || due < i64::MAX || has_items || sweep || has_missed {
@@ -156,8 +190,13 @@ pub fn transaction_ended(committed: bool) {
         if has_missed && !too_many {
             board.say(here, instances.iter().map(|instance| Said::Instance(*instance.as_bytes())));
         }
+        let must_tidy = has_ended && shared::instance_ended(board, index, ended, process::now());
         let place = &mut board.databases[index];
+        if sweep {
+            place.tidy_at = 0;
+        }
         place.sweep |= sweep || too_many;
+        place.loaded |= loaded;
         place.settle |= unsettled;
         let is_earlier = due < place.next_due;
         if is_earlier {
@@ -167,7 +206,7 @@ pub fn transaction_ended(committed: bool) {
         if probe || is_missed {
             board.probe(here);
         }
-        if is_earlier || has_items || sweep || unsettled || has_missed {
+        if is_earlier || has_items || sweep || unsettled || has_missed || must_tidy {
             board.wake(here);
         }
     });

@@ -13,8 +13,10 @@ mod items;
 mod lanes;
 pub mod launcher;
 mod look;
+mod news;
 mod retry;
 pub mod scheduler;
+mod tidy;
 
 use pgrx::pg_sys::{self, Oid};
 

@@ -51,8 +51,8 @@ fn scheduler(place: &Database) -> Value {
         "failed": place.failed,
         "oldest_due": instant(place.oldest_due),
         "next_due": instant(place.next_due),
-        "p50": place.lateness(0.5).map(seconds),
-        "p99": place.lateness(0.99).map(seconds),
+        "p50": place.lateness.of(0.5).map(seconds),
+        "p99": place.lateness.of(0.99).map(seconds),
         "since": instant(place.since),
     })
 }

@@ -45,6 +45,10 @@ enum Meaning {
     Copies(Vec<Oid>),
     /// A prepared transaction ends.
     EndsPrepared,
+    /// Rows come into a table of ours, as a dump is restored.
+    Loads,
+    /// The settings of sessions of a database change, or of all databases.
+    Sets(Option<Oid>),
 }
 
 unsafe extern "C-unwind" fn process_utility(
@@ -112,6 +116,12 @@ fn prepare(meaning: Meaning) -> Option<fn()> {
             Some(wake::rescan)
         }
         Meaning::EndsPrepared => Some(prepared_ended),
+        Meaning::Loads => Some(wake::loaded),
+        Meaning::Sets(database) => {
+            // Told only if the statement goes well: otherwise its transaction is not committed.
+            wake::settings(database);
+            None
+        }
     }
 }
 
@@ -147,7 +157,51 @@ unsafe fn meaning(node: *mut pg_sys::Node) -> Meaning {
                     || kind == pg_sys::TransactionStmtKind::TRANS_STMT_ROLLBACK_PREPARED;
                 if ends { Meaning::EndsPrepared } else { Meaning::Nothing }
             }
+            NodeTag::T_CopyStmt => copy_meaning(node.cast()),
+            NodeTag::T_AlterDatabaseSetStmt => {
+                let statement = node.cast::<pg_sys::AlterDatabaseSetStmt>();
+                set_meaning((*statement).dbname, (*statement).setstmt)
+            }
+            NodeTag::T_AlterRoleSetStmt => {
+                let statement = node.cast::<pg_sys::AlterRoleSetStmt>();
+                set_meaning((*statement).database, (*statement).setstmt)
+            }
             _ => Meaning::Nothing,
+        }
+    }
+}
+
+unsafe fn copy_meaning(statement: *mut pg_sys::CopyStmt) -> Meaning {
+    // SAFETY: the name of a table, which may not exist; COPY itself says so then.
+    unsafe {
+        if !(*statement).is_from || (*statement).relation.is_null() {
+            return Meaning::Nothing;
+        }
+        let missing_ok = pg_sys::RVROption::RVR_MISSING_OK;
+        let relation =
+            pg_sys::RangeVarGetRelidExtended((*statement).relation, 0, missing_ok, None, std::ptr::null_mut());
+        let is_ours = relation != pg_sys::InvalidOid
+            && is_workflow(pg_sys::get_namespace_name(pg_sys::get_rel_namespace(relation)));
+        if is_ours { Meaning::Loads } else { Meaning::Nothing }
+    }
+}
+
+/// What ALTER DATABASE or ALTER ROLE sets.
+unsafe fn set_meaning(database: *mut c_char, set: *mut pg_sys::VariableSetStmt) -> Meaning {
+    // SAFETY: names of the parser end with NUL.
+    unsafe {
+        let is_all = (*set).kind == pg_sys::VariableSetKind::VAR_RESET_ALL;
+        let is_ours = !(*set).name.is_null()
+            && CStr::from_ptr((*set).name).to_bytes().to_ascii_lowercase().starts_with(b"workflow.");
+        if !is_all && !is_ours {
+            return Meaning::Nothing;
+        }
+        if database.is_null() {
+            return Meaning::Sets(None);
+        }
+        match pg_sys::get_database_oid(database, true) {
+            pg_sys::InvalidOid => Meaning::Nothing,
+            oid => Meaning::Sets(Some(oid)),
         }
     }
 }

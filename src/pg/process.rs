@@ -136,6 +136,15 @@ pub fn wait(microseconds: Option<i64>) {
     tend();
 }
 
+thread_local! {
+    static RELOADS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// How often this process has read the configuration again: whoever finds another number has other settings.
+pub fn reloads() -> u32 {
+    RELOADS.get()
+}
+
 /// Answers to signals between two pieces of work: termination, barriers, a reload. `true`: settings may be others now.
 pub fn tend() -> bool {
     pgrx::check_for_interrupts!();
@@ -145,6 +154,7 @@ pub fn tend() -> bool {
         if has_reloaded {
             std::ptr::write_volatile(&raw mut pg_sys::ConfigReloadPending, 0);
             pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP);
+            RELOADS.set(RELOADS.get().wrapping_add(1));
         }
         has_reloaded
     }
@@ -218,6 +228,13 @@ pub fn set_application_name(name: &CStr) {
 pub fn now() -> i64 {
     // SAFETY: reads the clock.
     unsafe { pg_sys::GetCurrentTimestamp() }
+}
+
+/// The time, and whether the clock was set back since `last`.
+pub fn now_after(last: i64) -> (i64, bool) {
+    const SECOND: i64 = 1_000_000;
+    let now = now();
+    (now, now < last.saturating_sub(SECOND))
 }
 
 /// This process's database.

@@ -4,7 +4,7 @@
 //! that every server keeps for that. The lock is held for moments only, and nothing under it may fail.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -12,6 +12,7 @@ use crate::pg::error::{PgError, catch, log, unwind};
 use crate::pg::interrupt;
 
 mod board;
+mod lateness;
 
 pub use board::{Board, Database, Executor, ExecutorState, Fire, FireKind, HasExtension, MAX_BATCH, Process, Said};
 
@@ -22,6 +23,8 @@ struct Shared {
     is_ready: AtomicBool,
     /// Read without the lock on the way of every commit: what those who write bookmarks must say.
     wanted: [AtomicU8; board::MAX_DATABASES],
+    /// Up to which time in their ids retention has passed instances, in milliseconds since 1970.
+    passed: [AtomicU64; board::MAX_DATABASES],
     board: Board,
 }
 
@@ -29,6 +32,10 @@ struct Shared {
 pub const NEW: u8 = 1;
 /// That a transaction which wrote or used bookmarks has ended: it may have held what a stimulus needs.
 pub const ENDS: u8 = 2;
+/// That an instance has ended: retention is on.
+const INSTANCE_ENDS: u8 = 4;
+/// That one has ended that retention has passed already.
+const OLD_INSTANCE_ENDS: u8 = 8;
 
 thread_local! {
     static SHARED: Cell<*mut Shared> = const { Cell::new(std::ptr::null_mut()) };
@@ -195,4 +202,55 @@ pub fn lower(database: Oid, horizon: u64) {
             set_wanted(place, NEW, false);
         }
     });
+}
+
+/// Up to which time retention has passed the instances of the database in this place; the memory is attached.
+fn passed(place: usize) -> &'static AtomicU64 {
+    // SAFETY: attached for the life of the process; the number is atomic.
+    unsafe { &(&(*SHARED.get()).passed)[place] }
+}
+
+/// Whether the end of an instance with this time in its id must be told, in the database in this place.
+pub fn is_end_wanted(place: usize, millis: u64) -> bool {
+    let wanted = wanted_here(place);
+    let is_old = || place >= board::MAX_DATABASES || millis < passed(place).load(Ordering::SeqCst);
+    wanted & INSTANCE_ENDS != 0 || wanted & OLD_INSTANCE_ENDS != 0 && is_old()
+}
+
+/// An instance with this time in its id has ended; on the locked board. Whether whoever watches the time must hear of it.
+pub fn instance_ended(board: &mut Board, place: usize, millis: u64, now: i64) -> bool {
+    let is_old = millis < passed(place).load(Ordering::SeqCst);
+    let is_wanted = wanted_here(place) & INSTANCE_ENDS != 0;
+    let database = &mut board.databases[place];
+    if is_old {
+        database.old_ended = true;
+        set_wanted(place, OLD_INSTANCE_ENDS, false);
+    }
+    set_wanted(place, INSTANCE_ENDS, false);
+    let at = now.saturating_add(database.tidy_after);
+    let is_earlier = (is_wanted || is_old) && at < database.tidy_at;
+    if is_earlier {
+        database.tidy_at = at;
+    }
+    is_earlier
+}
+
+/// Retention is about to read what has ended before a time in ids, and wants to hear of ends from now on, and to look so
+/// long after them. `None`: it removes nothing. Returns whether one has ended that it had passed.
+pub fn expect_ends(database: Oid, expected: Option<(u64, i64)>, now: i64) -> bool {
+    with(|board| {
+        let Some(index) = board.place_of(database) else { return false };
+        let place = &mut board.databases[index];
+        if place.tidy_at <= now {
+            place.tidy_at = board::NEVER;
+        }
+        if let Some((millis, after)) = expected {
+            place.tidy_after = after;
+            passed(index).fetch_max(millis, Ordering::SeqCst);
+        }
+        for bit in [INSTANCE_ENDS, OLD_INSTANCE_ENDS] {
+            set_wanted(index, bit, expected.is_some());
+        }
+        std::mem::take(&mut place.old_ended)
+    })
 }

@@ -3,7 +3,7 @@
 //! Instances are looked at in the order of their ids. A backend remembers how far it came and begins anew at the end;
 //! one that has just begun starts anywhere, so that many short sessions get around as well as one long one.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -11,82 +11,112 @@ use uuid::Uuid;
 use crate::access;
 use crate::guc;
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, role};
+use crate::pg::{process, role, shared};
+use crate::rounds::{Keep, PAUSE, Rounds};
 use crate::run::Session;
 use crate::run::fire::Scope;
 use crate::store::retention::{Candidate, PAGE};
 use crate::store::{owners, retention as store};
 
-/// A backend that had nothing to remove does not look again so soon, in microseconds.
-const PAUSE: i64 = 60_000_000;
+/// How often is looked for what no end of an instance announces: letters, versions, runs of commands.
+const HOUR: i64 = 3_600_000_000;
+
+fn read_keep() -> Keep {
+    let setting = guc::retention();
+    Keep { setting, shortest: setting.into_iter().chain(store::shortest()).min() }
+}
 
 thread_local! {
-    static NOT_BEFORE: Cell<i64> = const { Cell::new(i64::MIN) };
-    static LOOKED_AT: Cell<i64> = const { Cell::new(i64::MIN) };
-    static INSTANCES: Cell<Option<Uuid>> = const { Cell::new(None) };
-    static REFUSALS: Cell<Option<Uuid>> = const { Cell::new(None) };
+    /// How far calls of wf_run_due in this backend came.
+    static ROUNDS: RefCell<Rounds> = RefCell::new(Rounds::default());
 }
 
-/// What a call removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Purged {
-    /// Instances and letters that went.
-    pub gone: u64,
-    /// Whether there is nothing more to remove now. If not, the next call goes on.
-    pub is_done: bool,
-}
-
-/// Whether anything but runs of commands is removed at all.
-pub fn is_on() -> bool {
-    guc::retention().is_some() || store::shortest().is_some()
-}
-
-/// Removes what is over, unless this backend looked a moment ago and found all of it. `false`: there is more.
-pub fn now_and_then(session: &Session, batch: u64, scope: Scope) -> Result<bool, PgError> {
-    let now = session.timestamp().0;
-    // A clock that was set back must not keep anything for ever.
-    if (LOOKED_AT.get()..NOT_BEFORE.get()).contains(&now) {
-        return Ok(true);
+/// Removes what is over for the current role, unless this backend looked a moment ago and found all of it.
+pub fn now_and_then(session: &Session, batch: u64) {
+    let mut rounds = ROUNDS.with_borrow(|rounds| *rounds);
+    let (now, keep) = (session.timestamp().0, read_keep());
+    if rounds.are_resting(now, keep) {
+        return;
     }
-    let purged = purge(session, batch, scope)?;
-    LOOKED_AT.set(now);
-    NOT_BEFORE.set(if purged.is_done { now.saturating_add(PAUSE) } else { i64::MIN });
-    Ok(purged.is_done)
+    if rounds.are_over() {
+        rounds.begin_at(keep.shortest.map_or(Uuid::nil(), |shortest| anywhere(end_of(session, shortest))), keep);
+    }
+    rounds.rest = true;
+    purge(session, batch, Scope::Mine, keep, &mut rounds);
+    rounds.looked(now, 0);
+    ROUNDS.set(rounds);
 }
 
-/// Removes what is over: about `batch` rows of each kind at the most.
-pub fn purge(session: &Session, batch: u64, scope: Scope) -> Result<Purged, PgError> {
+/// What a scheduler is to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// There is more to remove.
+    More,
+    /// Nothing before this.
+    At(i64),
+}
+
+/// Removes what is over, as the scheduler of this database: about `batch` rows of each kind at the most, and reads a page
+/// of those that may be. Whoever ends an instance says so: where nothing can have become old enough nothing is read.
+pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> Next {
+    let (now, keep) = (session.timestamp().0, read_keep());
+    // Before anything is read: who ends an instance that this does not see says so.
+    let expected = keep.shortest.map(|shortest| (millis(before(session, shortest)), shortest.max(PAUSE)));
+    if shared::expect_ends(process::database(), expected, process::now()) {
+        rounds.want_again(now.saturating_add(keep.shortest.unwrap_or_default()));
+    }
+    if !rounds.are_resting(now, keep) {
+        let began = process::now();
+        if rounds.are_over() {
+            if rounds.want_all(now, keep) { rounds.begin_at(Uuid::nil(), keep) } else { rounds.go_on() }
+        }
+        purge(session, batch, Scope::All, keep, rounds);
+        rounds.looked(now, process::now() - began);
+    }
+    match (rounds.are_over(), keep.shortest) {
+        (false, _) => Next::More,
+        (true, None) => Next::At(i64::MAX),
+        (true, Some(shortest)) => {
+            // Those that no round has read were too young, and may have ended already.
+            let is_young = store::has_any(rounds.instances.known(), id_at(Timestamp(now.saturating_add(PAUSE))));
+            let wait = if is_young { shortest.clamp(PAUSE, HOUR) } else { HOUR };
+            Next::At(rounds.next_at().min(now.saturating_add(wait)))
+        }
+    }
+}
+
+fn purge(session: &Session, batch: u64, scope: Scope, keep: Keep, rounds: &mut Rounds) {
+    if rounds.rest {
+        rounds.rest = remove_rest(session, batch, scope, keep.setting);
+    }
+    match keep.shortest {
+        Some(shortest) => remove_instances(session, keep.setting, shortest, batch, scope, rounds),
+        None => rounds.instances.give_up(),
+    }
+    match keep.setting {
+        Some(keep) if has_all_rights(scope) => remove_refusals(before(session, keep), rounds),
+        _ => rounds.refusals.give_up(),
+    }
+}
+
+/// Removes what is found by its own index. Returns whether there may be more.
+fn remove_rest(session: &Session, batch: u64, scope: Scope, keep: Option<i64>) -> bool {
     let limit = i64::try_from(batch).unwrap_or(i64::MAX);
-    let mut purged = Purged { gone: 0, is_done: true };
+    let mut most = 0;
     if let Some(keep) = guc::schedule_run_retention() {
         let until = before(session, keep);
         let over = mine(&store::commands(id_at(until), until, limit), scope);
-        purged.count(store::remove(&over), batch);
-    }
-    let keep = guc::retention();
-    if let Some(shortest) = keep.into_iter().chain(store::shortest()).min() {
-        let (gone, is_done) = remove_instances(session, keep, shortest, batch, scope);
-        purged.gone += gone;
-        purged.is_done &= is_done;
+        most = store::remove(&over).max(most);
     }
     if let Some(keep) = keep {
         let until = before(session, keep);
         let over = mine(&store::letters(until, limit), scope);
-        purged.count(store::remove_letters(&over), batch);
+        most = store::remove_letters(&over).max(most);
         if has_all_rights(scope) {
-            purged.is_done &= remove_refusals(until);
-            let definitions = store::remove_definitions(until, limit);
-            purged.is_done &= definitions < batch;
+            most = store::remove_definitions(until, limit).max(most);
         }
     }
-    Ok(purged)
-}
-
-impl Purged {
-    fn count(&mut self, gone: u64, batch: u64) {
-        self.gone += gone;
-        self.is_done &= gone < batch;
-    }
+    most >= batch
 }
 
 fn before(session: &Session, keep: i64) -> Timestamp {
@@ -95,8 +125,12 @@ fn before(session: &Session, keep: i64) -> Timestamp {
 
 /// The lowest id that a row of this time can have.
 fn id_at(at: Timestamp) -> Uuid {
-    let millis = DateTime::<Utc>::from(at).timestamp_millis().max(0).unsigned_abs();
-    Uuid::from_u128(u128::from(millis) << 80)
+    Uuid::from_u128(u128::from(millis(at)) << 80)
+}
+
+/// The time that an id of then begins with.
+fn millis(at: Timestamp) -> u64 {
+    DateTime::<Utc>::from(at).timestamp_millis().max(0).unsigned_abs()
 }
 
 fn mine(candidates: &[Candidate], scope: Scope) -> Vec<Uuid> {
@@ -109,52 +143,50 @@ fn has_all_rights(scope: Scope) -> bool {
     scope == Scope::All || role::has_rights_of(role::current(), role::extension_owner())
 }
 
-fn remove_instances(session: &Session, keep: Option<i64>, shortest: i64, batch: u64, scope: Scope) -> (u64, bool) {
-    let end = id_at(before(session, shortest));
+fn remove_instances(
+    session: &Session,
+    keep: Option<i64>,
+    shortest: i64,
+    batch: u64,
+    scope: Scope,
+    rounds: &mut Rounds,
+) {
     let now = session.timestamp();
-    let mut gone = 0;
-    let is_done = go_round(&INSTANCES, end, |after| {
-        let page = store::instances(after, end, now, keep);
+    let mut again = i64::MAX;
+    rounds.instances.step(end_of(session, shortest), |after, before| {
+        let page = store::instances(after, before, now, keep);
         let over = mine(&page, scope);
-        let room = usize::try_from(batch.saturating_sub(gone)).unwrap_or(usize::MAX);
+        let room = usize::try_from(batch).unwrap_or(usize::MAX);
         let taken = &over[..over.len().min(room)];
-        gone += store::remove(taken);
+        if store::remove(taken) < taken.len() as u64 {
+            // Somebody holds the others.
+            again = now.0;
+        }
+        let later = page.iter().filter(|row| !row.is_over).filter_map(|row| row.over_at);
+        again = later.map(|at| at.0).fold(again, i64::min);
         if over.len() > room {
             // The rest of the page is for the next time.
             return (taken.last().copied().or(Some(after)), false);
         }
         (page.last().map(|row| row.id), page.len() < PAGE as usize)
     });
-    (gone, is_done)
+    rounds.want_again(again);
 }
 
-fn remove_refusals(until: Timestamp) -> bool {
-    let end = id_at(until);
-    go_round(&REFUSALS, end, |after| {
-        let page = store::refusals(after, end, until);
+fn remove_refusals(until: Timestamp, rounds: &mut Rounds) {
+    rounds.refusals.step(id_at(until), |after, before| {
+        let page = store::refusals(after, before, until);
         let over: Vec<Uuid> = page.iter().filter(|row| row.is_over).map(|row| row.id).collect();
         if !over.is_empty() {
             store::remove_refusals(&over);
         }
         (page.last().map(|row| row.id), page.len() < PAGE as usize)
-    })
+    });
 }
 
-/// Looks at the page behind the last one. A page says which id was its last, and whether nothing comes after it. Returns
-/// whether that was the end of a round; a backend that has just begun somewhere looks at the beginning then.
-fn go_round(
-    place: &'static std::thread::LocalKey<Cell<Option<Uuid>>>,
-    end: Uuid,
-    mut page: impl FnMut(Uuid) -> (Option<Uuid>, bool),
-) -> bool {
-    let known = place.get().filter(|id| *id < end);
-    let start = known.unwrap_or_else(|| anywhere(end));
-    let (mut last, mut is_end) = page(start);
-    if is_end && known.is_none() && !start.is_nil() {
-        (last, is_end) = page(Uuid::nil());
-    }
-    place.set(Some(if is_end { Uuid::nil() } else { last.unwrap_or_default() }));
-    is_end
+/// The lowest id of what is not old enough to go.
+fn end_of(session: &Session, shortest: i64) -> Uuid {
+    id_at(before(session, shortest))
 }
 
 /// Some id before the end.

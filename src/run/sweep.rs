@@ -43,7 +43,7 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
     for id in queue::expired(session.timestamp(), MAX_EXPIRED) {
         queue::bury(id, "Expired", session.timestamp());
     }
-    retention::now_and_then(session, MAX_EXPIRED.unsigned_abs(), Scope::Mine)?;
+    retention::now_and_then(session, MAX_EXPIRED.unsigned_abs());
     Ok(fired)
 }
 

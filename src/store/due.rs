@@ -73,6 +73,8 @@ static ITEMS: Statement = Statement::new(
               WHEN q.hash IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.bookmarks m \
                            WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 8), 'hex'))::bit(64)::bigint) \
+              WHEN q.correlation_id IS NOT NULL \
+              THEN EXISTS (SELECT FROM workflow.instances i WHERE i.correlation_id = q.correlation_id) \
               WHEN q.activity_type IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.bookmarks m WHERE m.activity_type = q.activity_type) \
               ELSE true END \

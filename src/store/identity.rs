@@ -10,8 +10,10 @@ use pgrx::pg_sys::Oid;
 /// Whose due times are stored here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// This database's, or there never were any.
+    /// This database's.
     Ours,
+    /// Nobody's: there never were any. If there are some, a dump is just being loaded.
+    Nobodys,
     /// Those of the database of which this is a copy.
     Foreign,
 }
@@ -33,8 +35,9 @@ thread_local! {
 pub fn read() -> Identity {
     let stored = READ.first(&[], |row| (row.get::<i64>(), row.get::<Oid>()));
     match stored {
-        Some(stored) if stored != (cluster::system_identifier(), process::database()) => Identity::Foreign,
-        _ => Identity::Ours,
+        None => Identity::Nobodys,
+        Some(stored) if stored == (cluster::system_identifier(), process::database()) => Identity::Ours,
+        Some(_) => Identity::Foreign,
     }
 }
 

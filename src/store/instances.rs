@@ -13,6 +13,7 @@ use crate::pg::memory;
 use crate::pg::rows::{self, Columns, Wait, Writer, types};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::owners::{self, Owner};
+use crate::wake;
 
 /// An instance with what the shell knows about it.
 #[derive(Debug)]
@@ -215,7 +216,7 @@ fn values<'a>(row: &'a InstanceRow, state: &'a [u8], now: Timestamp) -> [Arg<'a>
         Arg::Integer(instance.incident_count as i32),
         Arg::Timestamp(now),
         Arg::Timestamp(now),
-        Arg::time(finished_at(instance.sub_status, now)),
+        Arg::time(finished_at(instance, now)),
         Arg::text(instance.correlation_id.as_deref()),
         Arg::text(instance.name.as_deref()),
         Arg::text(row.activation_key.as_deref()),
@@ -234,8 +235,12 @@ fn output(instance: &Instance) -> Arg<'_> {
 }
 
 /// A faulted instance has not finished: it can go on.
-fn finished_at(sub_status: SubStatus, now: Timestamp) -> Option<Timestamp> {
-    matches!(sub_status, SubStatus::Finished | SubStatus::Cancelled).then_some(now)
+fn finished_at(instance: &Instance, now: Timestamp) -> Option<Timestamp> {
+    let has_ended = matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled);
+    has_ended.then(|| {
+        wake::ended(&instance.id);
+        now
+    })
 }
 
 static CHANGES: Columns = Columns::of(
@@ -266,7 +271,7 @@ pub fn update(writer: &mut Writer, row: &InstanceRow, changed: &Changed, key_bef
         Some(Arg::Text(instance.sub_status.name())),
         Some(Arg::Integer(instance.incident_count as i32)),
         Some(Arg::Timestamp(now)),
-        Some(Arg::time(finished_at(instance.sub_status, now))),
+        Some(Arg::time(finished_at(instance, now))),
         Some(Arg::Bytea(&state)),
         changed.variables.then_some(Arg::Object(&instance.variables)),
         changed.output.then_some(output(instance)),

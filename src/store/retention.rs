@@ -17,16 +17,19 @@ pub struct Candidate {
     pub owner: i32,
     /// Whether it may go.
     pub is_over: bool,
+    /// When it may go, where that is known.
+    pub over_at: Option<Timestamp>,
 }
 
 // What is kept for how long: as the definition says, else as the setting does. Runs of commands have a setting of
 // their own, and are found by their schedule.
 static INSTANCES: Statement = Statement::new(
-    "SELECT p.id, p.owner, d.definition_id <> 'Workflow.ScheduledCommand' \
-         AND COALESCE(p.finished_at <= $3 - LEAST(COALESCE(d.retention, $4), 100000000000000000) * interval '1 microsecond', false) \
+    "SELECT r.id, r.owner, COALESCE(r.over_at <= $3, false), r.over_at FROM ( \
+         SELECT p.id, p.owner, CASE WHEN d.definition_id <> 'Workflow.ScheduledCommand' \
+             THEN p.finished_at + LEAST(COALESCE(d.retention, $4), 100000000000000000) * interval '1 microsecond' END AS over_at \
      FROM (SELECT i.id, i.owner, i.definition_version_id, i.finished_at FROM workflow.instances i \
            WHERE i.id > $1 AND i.id < $2 ORDER BY i.id LIMIT $5) p \
-     JOIN workflow.definitions d ON d.id = p.definition_version_id ORDER BY p.id",
+     JOIN workflow.definitions d ON d.id = p.definition_version_id) r ORDER BY r.id",
     &[Type::Uuid, Type::Uuid, Type::Timestamp, Type::BigInt, Type::BigInt],
 );
 static OLDEST: Statement = Statement::new("SELECT i.id FROM workflow.instances i ORDER BY i.id LIMIT 1", &[]);
@@ -40,6 +43,16 @@ pub fn shortest() -> Option<i64> {
     SHORTEST.first(&[], |row| row.get())
 }
 
+static HAS_ANY: Statement = Statement::new(
+    "SELECT 1 FROM workflow.instances i WHERE i.id >= $1 AND i.id < $2 LIMIT 1",
+    &[Type::Uuid, Type::Uuid],
+);
+
+/// Whether there are instances between two ids.
+pub fn has_any(from: Uuid, before: Uuid) -> bool {
+    HAS_ANY.run(&[Arg::Uuid(&from), Arg::Uuid(&before)]) > 0
+}
+
 /// The id of the oldest instance.
 pub fn oldest() -> Option<Uuid> {
     OLDEST.first(&[], |row| row.get())
@@ -50,7 +63,7 @@ pub fn oldest() -> Option<Uuid> {
 pub fn instances(after: Uuid, before: Uuid, now: Timestamp, keep: Option<i64>) -> Vec<Candidate> {
     let keep = keep.map_or(Arg::Null, Arg::BigInt);
     let args = [Arg::Uuid(&after), Arg::Uuid(&before), Arg::Timestamp(now), keep, Arg::BigInt(PAGE)];
-    INSTANCES.rows(&args, |row| Candidate { id: row.get(), owner: row.get(), is_over: row.get() })
+    INSTANCES.rows(&args, |row| Candidate { id: row.get(), owner: row.get(), is_over: row.get(), over_at: row.maybe() })
 }
 
 // A loose scan over the schedules that have run commands; each gives its oldest. The last run of a schedule stays: it is
@@ -79,6 +92,7 @@ pub fn commands(before: Uuid, until: Timestamp, limit: i64) -> Vec<Candidate> {
         id: row.get(),
         owner: row.get(),
         is_over: true,
+        over_at: None,
     })
 }
 
@@ -123,6 +137,7 @@ pub fn letters(until: Timestamp, limit: i64) -> Vec<Candidate> {
         id: row.get(),
         owner: row.get(),
         is_over: true,
+        over_at: None,
     })
 }
 
@@ -148,7 +163,7 @@ static REMOVE_REFUSALS: Statement = Statement::new(
 /// Journal rows in the order of ids, between two of them; those of refused starts up to a time may go.
 pub fn refusals(after: Uuid, before: Uuid, until: Timestamp) -> Vec<Candidate> {
     let args = [Arg::Uuid(&after), Arg::Uuid(&before), Arg::Timestamp(until), Arg::BigInt(PAGE)];
-    REFUSALS.rows(&args, |row| Candidate { id: row.get(), owner: 0, is_over: row.get() })
+    REFUSALS.rows(&args, |row| Candidate { id: row.get(), owner: 0, is_over: row.get(), over_at: None })
 }
 
 /// Removes the journal rows of refused starts.

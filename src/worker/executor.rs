@@ -32,12 +32,14 @@ pub fn argument(place: usize, generation: u16) -> i32 {
 /// The body of an executor.
 pub fn run(argument: i32) {
     let Some((place, database, role)) = shared::with(|board| take_place(board, argument)) else { return };
+    // Before it reads them.
+    let settings = shared::with(|board| board.database(database).map_or(0, |place| place.settings));
     PLACE.set(place);
     process::at_exit(leave);
     process::connect(database, role);
     process::set_application_name(c"workflow executor");
     session::attach();
-    let mut executor = Worker { place, database, role };
+    let mut executor = Worker { place, database, role, settings };
     executor.attach();
     loop {
         let state = shared::with(|board| board.executors[place].state);
@@ -89,6 +91,8 @@ struct Worker {
     place: usize,
     database: Oid,
     role: Oid,
+    /// How often settings of the database had changed when this began.
+    settings: u32,
 }
 
 /// How a fire ended.
@@ -128,7 +132,8 @@ impl Worker {
         let (state, since, crowded_at, must_go) = shared::with(|board| {
             let mine = &board.executors[self.place];
             let (state, since) = (mine.state, mine.since);
-            let must_go = board.database(self.database).is_none_or(|place| place.blocked_by != 0);
+            let must_go = |place: &mut Database| place.blocked_by != 0 || place.settings != self.settings;
+            let must_go = board.database(self.database).is_none_or(must_go);
             (state, since, board.crowded_at, must_go)
         });
         if state == ExecutorState::Busy {
@@ -309,9 +314,9 @@ impl Worker {
                 Outcome::Fired => {
                     mine.fired += 1;
                     if let Some(database) = database {
-                        match fire.kind {
-                            FireKind::Bookmark | FireKind::Command => database.count_fire(began - fire.due),
-                            FireKind::Item => database.fired += 1,
+                        database.fired += 1;
+                        if fire.kind != FireKind::Item {
+                            database.lateness.count(began - fire.due);
                         }
                     }
                 }

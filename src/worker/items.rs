@@ -51,6 +51,8 @@ pub struct Items {
     later: BTreeMap<Uuid, i64>,
     /// Instances with bookmarks that may have missed a stimulus.
     instances: BTreeSet<Uuid>,
+    /// Whether some have expired.
+    expires: bool,
     /// How far a sweep of the whole queue came.
     sweep: Option<Uuid>,
     /// Whether another one was wanted meanwhile.
@@ -70,6 +72,7 @@ impl Items {
             tried: BTreeSet::new(),
             later: BTreeMap::new(),
             instances: BTreeSet::new(),
+            expires: false,
             sweep: None,
             sweep_again: false,
             not_before: i64::MIN,
@@ -84,6 +87,11 @@ impl Items {
                 Said::Instance(id) => _ = self.instances.insert(Uuid::from_bytes(id)),
             }
         }
+    }
+
+    /// Some have expired.
+    pub fn expire(&mut self) {
+        self.expires = true;
     }
 
     /// All of the queue is to be looked at. Whoever has not seen what is there names the bookmarks that they write.
@@ -128,7 +136,7 @@ impl Items {
 
     /// Whether nothing is left that only this process knows of.
     pub fn is_quiet(&self) -> bool {
-        self.held.is_empty() && self.later.is_empty() && !self.has_fresh()
+        self.held.is_empty() && self.later.is_empty() && !self.has_fresh() && !self.expires
     }
 
     fn has_fresh(&self) -> bool {
@@ -138,7 +146,11 @@ impl Items {
     /// When the next step is wanted.
     pub fn wanted_at(&self, desk: &Desk) -> i64 {
         let later = self.later.values().copied().min().unwrap_or(i64::MAX);
-        let at = if self.has_fresh() { i64::MIN } else { later.min(self.retry.at) };
+        let at = if self.has_fresh() || self.expires && self.retry.at == i64::MAX {
+            i64::MIN
+        } else {
+            later.min(self.retry.at)
+        };
         // An executor that is done with some wakes us.
         if at == i64::MAX || desk.waiting_items() >= ENOUGH { i64::MAX } else { at.max(self.not_before) }
     }
@@ -152,6 +164,7 @@ impl Items {
         self.not_before = at + PAUSE;
         self.wake_up(at);
         let now = Timestamp::from(clock::now());
+        self.bury_expired(now, at);
         self.find_missed(now)?;
         let page = self.page();
         let ids: Vec<Uuid> = page.keys().copied().collect();
@@ -199,6 +212,21 @@ impl Items {
         }
         let ready = self.later.extract_if(.., |_, until| *until <= at);
         self.fresh.extend(ready.map(|(id, _)| (id, None)));
+    }
+
+    /// Moves what has expired to the dead letters.
+    fn bury_expired(&mut self, now: Timestamp, at: i64) {
+        if !self.expires {
+            return;
+        }
+        let expired = queue::expired(now, PAGE as i64);
+        let is_last = expired.len() < PAGE;
+        expired.into_iter().for_each(|id| queue::bury(id, "Expired", now));
+        self.expires = !is_last || due::has_expired(now);
+        if is_last && self.expires {
+            // Somebody else has it.
+            self.retry.again(at, 0);
+        }
     }
 
     /// Stimuli that new bookmarks have missed.

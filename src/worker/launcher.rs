@@ -32,8 +32,14 @@ pub fn run(_argument: i32) {
     }
     process::at_exit(|| shared::with(|board| board.launcher = Process::NONE));
     process::report(None);
-    let mut launcher = Launcher { asked: Vec::new(), complained: 0 };
+    let mut launcher = Launcher { asked: Vec::new(), complained: 0, last: i64::MIN };
+    let mut reloads = process::reloads();
     loop {
+        if process::reloads() != std::mem::replace(&mut reloads, process::reloads()) {
+            // What sleeps has not heard of it.
+            let is_asleep = |place: &&mut Database| place.is_served() && !place.scheduler.is_some();
+            shared::with(|board| board.databases.iter_mut().filter(is_asleep).for_each(Database::ask));
+        }
         let sleep = launcher.pass();
         process::wait(sleep);
     }
@@ -43,6 +49,8 @@ struct Launcher {
     /// Databases that are to be looked at.
     asked: Vec<Oid>,
     complained: i64,
+    /// When it looked last.
+    last: i64,
 }
 
 impl Launcher {
@@ -52,7 +60,12 @@ impl Launcher {
         if rescan || !probes.is_empty() {
             self.look_around(rescan, &probes);
         }
-        let now = process::now();
+        let (now, is_set_back) = process::now_after(self.last);
+        self.last = now;
+        if is_set_back {
+            shared::with(|board| board.set_back(now));
+            self.complained = now.min(self.complained);
+        }
         self.give_places(now);
         let (plan, is_asked) = shared::with(|board| (plan(board, now, capacity()), board.has_probes()));
         let mut sleep = if is_asked { Some(0) } else { plan.sleep };
@@ -187,7 +200,7 @@ fn plan(board: &mut Board, now: i64, capacity: usize) -> Plan {
             _ if !guc::launch_workers() || !guc::enabled() => continue,
             HasExtension::Unknown => i64::MIN,
             HasExtension::Yes if with_news.contains(&place.oid) => i64::MIN,
-            HasExtension::Yes => place.next_due,
+            HasExtension::Yes => place.next_due.min(place.tidy_at),
         };
         let due = due.max(place.not_before);
         if due.saturating_sub(LEAD) <= now {

@@ -7,12 +7,11 @@ use crate::clock;
 use crate::pg::shared::{self, FireKind};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, process};
+use crate::run::Session;
 use crate::run::fire::{self, Scope};
-use crate::run::{Session, retention};
 use crate::store::due::{self, Due};
 use crate::store::identity::{self, Identity};
-use crate::store::{queue, schedules};
-use crate::worker::SECOND;
+use crate::store::schedules;
 use crate::worker::desk::Desk;
 use crate::worker::retry::Retry;
 
@@ -22,12 +21,6 @@ const PAGE: i64 = 1000;
 const LOW: usize = 200;
 /// Triggers that one look fires.
 const TRIGGERS: u64 = 100;
-/// What one look removes that is older than its retention.
-const REMOVED: u64 = 100;
-/// How often that is looked for where nothing else is to be done.
-const RETENTION: i64 = 3600 * SECOND;
-/// Expired items that one look moves.
-const MAX_EXPIRED: i64 = 1000;
 /// What there was.
 pub enum Found {
     /// The extension is not here.
@@ -40,6 +33,10 @@ pub enum Found {
         next_due: i64,
         /// Whether there is more than one look reads.
         more: bool,
+        /// Whether this database is the one that fires what is due in it; until something was, none is.
+        is_claimed: bool,
+        /// Whether stimuli have expired.
+        has_expired: bool,
     },
 }
 
@@ -99,7 +96,8 @@ impl Look {
         if process::extension().is_none() {
             return Ok(Found::Nothing);
         }
-        if identity::read() == Identity::Foreign {
+        let identity = identity::read();
+        if identity == Identity::Foreign {
             return Ok(Found::Foreign);
         }
         let mut session = Session::pass();
@@ -107,23 +105,19 @@ impl Look {
         if self.retry.is_due(process::now()) {
             self.start_over();
         }
-        self.read_due(desk, now);
         self.has_booted = self.boots();
-        if self.has_booted {
-            fire::reboot(&session);
+        let reboots = if self.has_booted { fire::reboot(&session) } else { 0 };
+        let is_claimed = identity == Identity::Ours || reboots > 0;
+        let mut triggered = 0;
+        // What is due where nobody has said so is another database's: a dump is being loaded.
+        if is_claimed {
+            triggered = fire::due_triggers(&mut session, TRIGGERS, Scope::All)?;
+            self.retry(triggered < TRIGGERS && schedules::is_behind(now), process::now());
+            self.read_due(desk, now);
         }
-        let triggered = fire::due_triggers(&mut session, TRIGGERS, Scope::All)?;
-        let expired = queue::expired(now, MAX_EXPIRED);
-        let all_expired = (expired.len() as i64) < MAX_EXPIRED;
-        expired.into_iter().for_each(|id| queue::bury(id, "Expired", now));
-        let is_behind = triggered < TRIGGERS && schedules::is_behind(now) || all_expired && due::has_expired(now);
-        self.retry(is_behind, process::now());
-        let is_done = retention::now_and_then(&session, REMOVED, Scope::All)?;
-        let mut next_due = due::next(now).map_or(i64::MAX, |at| at.0);
-        if retention::is_on() {
-            next_due = next_due.min(now.0 + RETENTION);
-        }
-        Ok(Found::Extension { next_due, more: triggered == TRIGGERS || !all_expired || !is_done })
+        let next_due = due::next(now).map_or(i64::MAX, |at| at.0);
+        let (more, has_expired) = (triggered == TRIGGERS, due::has_expired(now));
+        Ok(Found::Extension { next_due, more, is_claimed, has_expired })
     }
 
     /// Whether this is the first look since the server started.

@@ -9,22 +9,24 @@ use crate::guc;
 use crate::pg::PgError;
 use crate::pg::error::log;
 use crate::pg::process;
-use crate::pg::shared::{self, Database, HasExtension, Process, Said};
+use crate::pg::shared::{self, Database, HasExtension, Process};
 use crate::run::sweep;
 use crate::worker::SECOND;
 use crate::worker::desk::Desk;
 use crate::worker::items::Items;
 use crate::worker::look::{Found, Look};
+use crate::worker::news::{self, News};
+use crate::worker::tidy;
 
 /// After an error nobody expected the next look is not before this, after another one twice that, up to the second.
 const AFTER_ERROR: i64 = SECOND;
 const MAX_AFTER_ERROR: i64 = 60 * SECOND;
 /// How long a scheduler works while others wait for its slot.
 const TURN: i64 = 5 * SECOND;
-/// How long a request for slots counts.
-const CROWDED: i64 = 2 * SECOND;
 /// Where nothing is to be fired, no other scheduler is started for so long after one has left.
 const OFF: i64 = 10 * SECOND;
+/// How often retention is asked where something else is done.
+const TIDY: i64 = 60 * SECOND;
 /// How often the log says that a copy of a database does not fire.
 const COMPLAIN: i64 = 3600 * SECOND;
 
@@ -33,6 +35,8 @@ pub fn run(database: i32) {
     let database = Oid::from(database.cast_unsigned());
     DATABASE.set(database);
     process::at_exit(leave);
+    // Before it reads them.
+    let settings = shared::with(|board| board.database(database).map_or(0, |place| place.settings));
     process::connect(database, Oid::INVALID);
     process::set_application_name(c"workflow scheduler");
     let is_first = shared::with(|board| {
@@ -46,7 +50,7 @@ pub fn run(database: i32) {
         is_first
     });
     if is_first {
-        Scheduler::new(database).work();
+        Scheduler::new(database, settings).work();
     }
 }
 
@@ -85,26 +89,15 @@ struct Scheduler {
     complained_at: i64,
     after_error: i64,
     was_off: bool,
-}
-
-/// What the board says before a look.
-struct News {
-    look: bool,
-    sweep: bool,
-    settle: bool,
-    must_go: bool,
-    is_crowded: bool,
-    said: Vec<Said>,
-    next_due: i64,
-}
-
-/// Whether a session wants all workers of this database out.
-fn is_blocked(place: &Database) -> bool {
-    place.blocked_by != 0 && process::is_alive(place.blocked_by)
+    /// When retention was asked last.
+    tidied_at: i64,
+    /// How often settings of the database, and of the server, had changed when this began.
+    settings: u32,
+    reloads: u32,
 }
 
 impl Scheduler {
-    fn new(database: Oid) -> Self {
+    fn new(database: Oid, settings: u32) -> Self {
         let now = process::now();
         Self {
             database,
@@ -118,14 +111,27 @@ impl Scheduler {
             complained_at: i64::MIN,
             after_error: AFTER_ERROR,
             was_off: false,
+            tidied_at: now,
+            settings,
+            reloads: process::reloads(),
         }
     }
 
     fn work(&mut self) {
         self.desk.take_over();
+        let mut last = i64::MIN;
         loop {
-            let now = process::now();
-            let news = self.news(now);
+            let (now, is_set_back) = process::now_after(last);
+            if is_set_back {
+                // Whatever this one remembers is too late: the next one looks.
+                shared::with(|board| board.set_back(now));
+                return;
+            }
+            last = now;
+            if process::reloads() != std::mem::replace(&mut self.reloads, process::reloads()) {
+                shared::with(|board| _ = board.database(self.database).map(Database::ask));
+            }
+            let news = News::take(self.database, self.settings, now);
             if news.must_go || !guc::launch_workers() {
                 return;
             }
@@ -160,6 +166,7 @@ impl Scheduler {
                 self.take_in(now);
                 self.desk.hand_out(now);
                 self.deliver();
+                self.tidy();
                 self.tell_oldest();
             }
             let now = process::now();
@@ -199,37 +206,26 @@ impl Scheduler {
         }
     }
 
+    /// Removes what is past its retention.
+    fn tidy(&mut self) {
+        let now = process::now();
+        if !self.is_ours || tidy::wanted_at(self.database) > now || self.is_in_trouble(now) {
+            return;
+        }
+        match tidy::step(self.database) {
+            Ok(true) => self.tidied_at = now,
+            Ok(false) => {
+                self.is_ours = false;
+                self.look_at = Some(now);
+            }
+            Err(error) => _ = self.survive(&error, now),
+        }
+    }
+
     /// Passes on what was fired and must be found again.
     fn take_in(&mut self, now: i64) {
         self.items.take_in(&mut self.desk, now);
         self.look.retry(self.desk.take_skipped(), now);
-    }
-
-    fn news(&self, now: i64) -> News {
-        shared::with(|board| {
-            let said = board.take_said(self.database);
-            let is_crowded = now - board.crowded_at < CROWDED;
-            match board.database(self.database) {
-                Some(place) => News {
-                    look: std::mem::take(&mut place.look),
-                    sweep: std::mem::take(&mut place.sweep),
-                    settle: std::mem::take(&mut place.settle),
-                    must_go: is_blocked(place),
-                    is_crowded,
-                    said,
-                    next_due: place.next_due,
-                },
-                None => News {
-                    look: false,
-                    sweep: false,
-                    settle: false,
-                    must_go: true,
-                    is_crowded,
-                    said,
-                    next_due: i64::MAX,
-                },
-            }
-        })
     }
 
     /// Looks for what is due. `false`: there is nothing here for a scheduler.
@@ -245,21 +241,34 @@ impl Scheduler {
         let found = process::transaction(|| self.look.around(&mut self.desk));
         process::report(None);
         match found {
-            Ok(Found::Extension { next_due, more }) => {
+            Ok(Found::Extension { next_due, more, is_claimed, has_expired }) => {
                 self.look.committed();
                 self.is_ours = true;
+                if has_expired {
+                    self.items.expire();
+                }
+                let is_loaded = news.loaded && is_claimed;
+                if is_loaded {
+                    self.items.sweep();
+                }
                 self.look_at = more.then_some(now);
                 self.after_error = AFTER_ERROR;
                 shared::with(|board| {
                     if let Some(place) = board.database(self.database) {
                         place.has_extension = HasExtension::Yes;
                         place.is_foreign = false;
+                        place.loaded &= !is_loaded;
                         place.next_due = place.next_due.min(next_due);
+                        // Runs of commands and dead letters tell nobody that they are old: whoever is awake anyway asks.
+                        if now - self.tidied_at >= TIDY {
+                            place.tidy_at = 0;
+                        }
                     }
                 });
             }
             Ok(Found::Foreign) => {
                 self.is_ours = false;
+                tidy::stop(self.database);
                 self.after_error = AFTER_ERROR;
                 self.complain(now);
             }
@@ -314,8 +323,8 @@ impl Scheduler {
     /// When there is something to do, if nobody wakes us; asked when all transactions are over, since what came during
     /// one may have woken it and not us.
     fn work_at(&self, now: i64, may_fire: bool) -> i64 {
-        let is_blocked = shared::with(|board| board.database(self.database).is_none_or(|place| is_blocked(place)));
-        if is_blocked {
+        let must_go = |place: &mut Database| news::must_go(place, self.settings);
+        if shared::with(|board| board.database(self.database).is_none_or(must_go)) {
             return i64::MIN;
         }
         if !may_fire {
@@ -325,8 +334,11 @@ impl Scheduler {
         if self.is_in_trouble(now) {
             return look_at.min(self.desk.wants_attention_at());
         }
-        let items_at = if self.is_ours { self.items.wanted_at(&self.desk) } else { i64::MAX };
-        let look_at = look_at.min(self.look.retry_at()).min(items_at);
+        let behind = match self.is_ours {
+            true => self.items.wanted_at(&self.desk).min(tidy::wanted_at(self.database)),
+            false => i64::MAX,
+        };
+        let look_at = look_at.min(self.look.retry_at()).min(behind);
         let next_due = shared::with(|board| match board.has_news(self.database) {
             true => i64::MIN,
             false => board.database(self.database).map_or(i64::MAX, |place| place.next_due),

@@ -99,3 +99,17 @@ SQL
 start() {
     query "SELECT count(wf_start('$2', '{\"wait\": \"$3\"}')) FROM generate_series(1, $1)" "${4:-}" >/dev/null
 }
+
+# holding DATABASE STATEMENT...: a transaction that has run these and stays open; sets `holder`. Its process is awaited.
+holding() {
+    local database=$1 command arguments=()
+    shift
+    for command in "$@"; do arguments+=(-c "$command"); done
+    PGAPPNAME=holder psql -X -q -At -d "$database" "${arguments[@]}" -c "SELECT pg_sleep(600)" >/dev/null 2>&1 &
+    holder=$!
+    await 1 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holder' AND wait_event = 'PgSleep'" postgres
+}
+let_go() {
+    query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'holder'" postgres >/dev/null
+    wait "$holder" || true
+}

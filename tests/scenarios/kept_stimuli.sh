@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Timers never wait for stimuli. However many are kept, and whoever holds a transaction open anywhere in the cluster, what is due
-# fires, and the workers have nothing to do meanwhile. A stimulus and a bookmark that missed each other are joined all the same,
-# whoever owns the instance.
+# fires, and the workers have nothing to do meanwhile.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -30,20 +29,6 @@ SELECT wf_grant('of $1', r, '{resume}') FROM unnest('{joe,sue,nolog,postgres}'::
 SQL
 }
 for role in joe sue nolog; do define_as "$role"; done
-
-# holding DATABASE STATEMENT...: a transaction that has run these and stays open; sets `holder`. Its process is awaited.
-holding() {
-    local database=$1 command arguments=()
-    shift
-    for command in "$@"; do arguments+=(-c "$command"); done
-    PGAPPNAME=holder psql -X -q -At -d "$database" "${arguments[@]}" -c "SELECT pg_sleep(600)" >/dev/null 2>&1 &
-    holder=$!
-    await 1 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holder' AND wait_event = 'PgSleep'" postgres
-}
-let_go() {
-    query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'holder'" postgres >/dev/null
-    wait "$holder" || true
-}
 
 # keep NUMBER WORD: stimuli that nobody waits for, each in a transaction of its own.
 keep() {
@@ -159,51 +144,5 @@ let_go
 await Finished "SELECT sub_status FROM workflow.instances WHERE correlation_id = 'busy'"
 await 1999 "SELECT count(*) FROM workflow.bookmark_queue WHERE correlation_id = 'busy'"
 query "DELETE FROM workflow.bookmark_queue"
-setting "workflow.max_executors = 4"
-
-turn=0
-for case in "before BEGIN" "before BEGIN ISOLATION LEVEL REPEATABLE READ" "after BEGIN ISOLATION LEVEL REPEATABLE READ"; do
-    for role in joe nolog; do
-        turn=$((turn + 1))
-        gate
-        missed_by "m$turn" "${case%% *}" "${case#* }" "$role"
-        send "$role" "m$turn"
-        open_gate
-        session=$role
-        [ "$role" != nolog ] || session=postgres
-        await "$role|$session|1" "$happened 'm$turn' GROUP BY 1, 2"
-        is 0 "SELECT count(*) FROM workflow.bookmark_queue"
-    done
-done
-echo "ok: workers join a stimulus and a bookmark of an owner who missed each other, under each isolation level"
-
-# The stimulus commits last.
-is 0 "SELECT count(*) FROM workflow.bookmark_queue"
-for role in joe nolog; do
-    mkfifo "$WORKFLOW_TMP/last $role"
-    psql -X -q -At <"$WORKFLOW_TMP/last $role" >/dev/null 2>&1 &
-    holder=$!
-    exec 7>"$WORKFLOW_TMP/last $role"
-    echo "SET client_min_messages = error; SET ROLE $role; BEGIN; SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => 'last $role', keep_for => '1 day'), pg_advisory_xact_lock(1);" >&7
-    await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
-    query "SET client_min_messages = error; SET ROLE $role; SELECT wf_start('of $role', correlation_id => 'last $role')" >/dev/null
-    echo "COMMIT;" >&7
-    exec 7>&-
-    wait "$holder"
-done
-await 2 "SELECT count(*) FROM workflow.instances WHERE correlation_id LIKE 'last %' AND sub_status = 'Finished'"
-echo "ok: and where the stimulus commits last"
-
-# Several owners at once: delivered once, to all that match.
-gate
-missed_by all before BEGIN joe sue nolog
-send postgres all
-open_gate
-await "joe|joe|1
-nolog|postgres|1
-sue|sue|1" "$happened 'all' GROUP BY 1, 2 ORDER BY 1"
-await 0 "SELECT count(*) FROM workflow.bookmark_queue"
-echo "ok: one stimulus reaches the instances of several owners, each in a session of its owner"
-
 is 0 "SELECT count(*) FROM workflow.dead_letters"
 is 0 "SELECT sum(failed) FROM workflow.workers WHERE worker = 'scheduler'"

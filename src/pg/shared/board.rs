@@ -4,6 +4,9 @@ use std::ffi::c_int;
 
 use pgrx::pg_sys::{self, InvalidOid, Oid};
 
+use crate::pg::shared::lateness::Lateness;
+use crate::rounds::Rounds;
+
 /// Databases with the extension that one cluster serves.
 pub const MAX_DATABASES: usize = 64;
 /// Executors of the whole cluster.
@@ -14,9 +17,6 @@ pub const MAX_BATCH: usize = 50;
 const MAX_SAID: usize = 1024;
 /// Databases that the launcher has yet to look at.
 const MAX_PROBES: usize = 32;
-/// Four buckets per doubling, from 16 µs to 17 minutes and beyond.
-const BUCKETS: usize = 106;
-
 /// No due time.
 pub const NEVER: i64 = i64::MAX;
 
@@ -92,6 +92,8 @@ pub struct Database {
     pub has_booted: bool,
     /// Whether something may be due earlier than the scheduler knows, however early.
     pub look: bool,
+    /// Whether tables were filled with what somebody else wrote.
+    pub loaded: bool,
     /// Whether a transaction has ended that held what stimuli in the queue need.
     pub settle: bool,
     /// The id of the next transaction when a stimulus was kept last: whoever is older may have missed it.
@@ -108,6 +110,16 @@ pub struct Database {
     pub served_at: i64,
     /// What is due next, microseconds since 2000.
     pub next_due: i64,
+    /// When retention may have something to remove next; 0: nobody has looked yet.
+    pub tidy_at: i64,
+    /// How long after the end of an instance that may be, in microseconds.
+    pub tidy_after: i64,
+    /// Whether an instance has ended that retention has passed already.
+    pub old_ended: bool,
+    /// How far retention came.
+    pub rounds: Rounds,
+    /// How often settings of this database were changed: who began earlier has others.
+    pub settings: u32,
     /// The oldest thing that is due and has not been fired.
     pub oldest_due: i64,
     /// Fires since the server started.
@@ -116,7 +128,8 @@ pub struct Database {
     pub failed: u64,
     /// When counting began.
     pub since: i64,
-    lateness: [u32; BUCKETS],
+    /// How late fires were.
+    pub lateness: Lateness,
 }
 
 impl Database {
@@ -125,31 +138,18 @@ impl Database {
         self.oid != InvalidOid && self.has_extension == HasExtension::Yes
     }
 
-    /// Counts a fire that began so late, in microseconds.
-    pub fn count_fire(&mut self, lateness: i64) {
-        self.fired += 1;
-        self.lateness[bucket(lateness)] = self.lateness[bucket(lateness)].saturating_add(1);
+    /// Everything is looked at again, by workers with its settings of now.
+    fn renew(&mut self) -> Oid {
+        self.settings = self.settings.wrapping_add(1);
+        self.not_before = 0;
+        self.ask();
+        self.oid
     }
 
-    /// The lateness in microseconds that this share of the fires did not exceed, to about a fifth.
-    pub fn lateness(&self, share: f64) -> Option<i64> {
-        let total: u64 = self.lateness.iter().map(|count| u64::from(*count)).sum();
-        let wanted = (total as f64 * share).ceil() as u64;
-        let mut seen = 0;
-        self.lateness.iter().enumerate().find_map(|(i, count)| {
-            seen += u64::from(*count);
-            (total > 0 && seen >= wanted.max(1)).then(|| upper_bound(i))
-        })
+    /// Everything is looked at again.
+    pub fn ask(&mut self) {
+        (self.look, self.tidy_at) = (true, 0);
     }
-}
-
-fn bucket(lateness: i64) -> usize {
-    (0..BUCKETS - 1).find(|i| lateness <= upper_bound(*i)).unwrap_or(BUCKETS - 1)
-}
-
-fn upper_bound(bucket: usize) -> i64 {
-    let doubling = 16_i64 << (bucket / 4);
-    doubling + doubling * (bucket % 4) as i64 / 4
 }
 
 /// What an executor is given to fire.
@@ -351,6 +351,13 @@ impl Board {
         taken
     }
 
+    /// The settings of a database's sessions are others now, or without one, those of all databases: workers begin anew.
+    pub fn renew(&mut self, oid: Oid) {
+        let is_meant = |place: &&mut Database| place.oid != InvalidOid && (oid == InvalidOid || place.oid == oid);
+        let renewed: Vec<Oid> = self.databases.iter_mut().filter(is_meant).map(Database::renew).collect();
+        renewed.into_iter().for_each(|oid| self.wake_all_of(oid));
+    }
+
     /// Wakes whoever watches the time of a database: its scheduler, or the launcher, which starts one.
     pub fn wake(&mut self, oid: Oid) {
         let scheduler = self.database(oid).map_or(Process::NONE, |place| place.scheduler);
@@ -361,6 +368,19 @@ impl Board {
     pub fn wake_all_of(&mut self, oid: Oid) {
         self.wake(oid);
         self.executors.iter().filter(|place| place.database == oid).for_each(|place| place.process.wake());
+    }
+
+    /// The clock was set back: what was noted with a later time counts from now.
+    pub fn set_back(&mut self, now: i64) {
+        for at in [&mut self.crowded_at, &mut self.complained_at] {
+            *at = now.min(*at);
+        }
+        for place in &mut self.databases {
+            for at in [&mut place.starting_since, &mut place.not_before, &mut place.served_at, &mut place.tidy_at] {
+                *at = now.min(*at);
+            }
+        }
+        self.executors.iter_mut().for_each(|place| place.since = now.min(place.since));
     }
 
     /// Somebody could not be started: workers that wait for nothing end.

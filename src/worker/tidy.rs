@@ -1,0 +1,51 @@
+//! Retention, as a scheduler does it: a step at a time, when what is due has been handed out.
+
+use pgrx::pg_sys::Oid;
+
+use crate::pg::shared::{self, Database};
+use crate::pg::{PgError, process};
+use crate::run::Session;
+use crate::run::retention::{self, Next};
+use crate::store::identity::{self, Identity};
+
+/// What one step removes.
+const REMOVED: u64 = 100;
+
+/// When the next step is wanted.
+pub fn wanted_at(database: Oid) -> i64 {
+    shared::with(|board| board.database(database).map_or(i64::MAX, |place| place.tidy_at))
+}
+
+/// One step, in a transaction of its own. `false`: it is not for this database to remove anything; a look says why.
+pub fn step(database: Oid) -> Result<bool, PgError> {
+    let Some(mut rounds) = of(database, |place| place.rounds) else { return Ok(false) };
+    process::report(Some("removing what is past its retention"));
+    let next = process::transaction(|| {
+        if process::extension().is_none() || identity::read() == Identity::Foreign {
+            return Ok(None);
+        }
+        Ok(Some(retention::step(&Session::pass(), REMOVED, &mut rounds)))
+    });
+    process::report(None);
+    let at = match next {
+        Ok(Some(Next::More)) => 0,
+        Ok(Some(Next::At(at))) => at,
+        Ok(None) => return Ok(false),
+        Err(error) => {
+            // Whether something old has ended was asked in vain.
+            of(database, |place| (place.old_ended, place.tidy_at) = (true, 0));
+            return Err(error);
+        }
+    };
+    of(database, |place| (place.rounds, place.tidy_at) = (rounds, place.tidy_at.min(at)));
+    Ok(true)
+}
+
+/// Nothing is removed here until somebody says so.
+pub fn stop(database: Oid) {
+    of(database, |place| place.tidy_at = i64::MAX);
+}
+
+fn of<R>(database: Oid, body: impl FnOnce(&mut Database) -> R) -> Option<R> {
+    shared::with(|board| board.database(database).map(body))
+}

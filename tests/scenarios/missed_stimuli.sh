@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# A stimulus and a bookmark that missed each other, since the transactions that wrote them did not see each other, are joined by the
+# workers, whoever owns the instance and whichever commits last.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
+CREATE ROLE joe LOGIN;
+CREATE ROLE sue LOGIN;
+CREATE ROLE nolog;
+SELECT wf_grant_usage(r) FROM unnest('{joe,sue,nolog}'::name[]) AS r;
+CREATE TABLE public.happened (
+    instance uuid NOT NULL, owner text NOT NULL DEFAULT current_user, session text NOT NULL DEFAULT session_user);
+GRANT SELECT, INSERT ON public.happened TO PUBLIC;
+SELECT wf_define('{"definitionId": "timer", "root": [
+    {"type": "Delay", "timeSpan": {"input": "wait"}},
+    {"type": "Sql", "statement": "INSERT INTO public.happened VALUES (($1 #>> ''{}'')::uuid)", "parameters": [{"js": "getWorkflowInstanceId()"}]}]}');
+SQL
+
+# define_as ROLE: an event, then SQL of its owner, whom everybody may resume.
+define_as() {
+    psql -X -q -At -v ON_ERROR_STOP=1 >/dev/null <<SQL
+SET SESSION AUTHORIZATION $1;
+SET client_min_messages = error;
+SELECT wf_define('{"definitionId": "of $1", "root": [{"type": "Event", "eventName": "Go"},
+    {"type": "Sql", "statement": "INSERT INTO public.happened VALUES ((\$1 #>> ''{}'')::uuid)", "parameters": [{"js": "getWorkflowInstanceId()"}]}]}');
+RESET SESSION AUTHORIZATION;
+SELECT wf_grant('of $1', r, '{resume}') FROM unnest('{joe,sue,nolog,postgres}'::name[]) AS r WHERE r <> '$1';
+SQL
+}
+for role in joe sue nolog; do define_as "$role"; done
+
+# missed_by WORD WHEN BEGIN ROLE...: each role starts an instance, in one transaction, before or after it waits for the gate.
+missed_by() {
+    local word=$1 when=$2 begin=$3 role statements='' wait="SELECT pg_advisory_xact_lock(1);"
+    shift 3
+    for role in "$@"; do
+        statements+="SET LOCAL ROLE $role; SELECT wf_start('of $role', correlation_id => '$word'); "
+    done
+    [ "$when" = after ] || statements+=$wait
+    [ "$when" = before ] || statements="$wait $statements"
+    psql -X -q -At -v ON_ERROR_STOP=1 >/dev/null 2>>"$WORKFLOW_TMP/holding.out" \
+        <<<"$begin; SELECT count(*) FROM pg_class; $statements COMMIT;" &
+    holder=$!
+    await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+}
+# send ROLE WORD: kept, since nobody is seen to wait.
+send() {
+    query "SET client_min_messages = error; SET ROLE $1;
+        SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => '$2', keep_for => '1 day')" >/dev/null
+    await 1 "SELECT count(*) FROM workflow.bookmark_queue WHERE correlation_id = '$2'"
+}
+happened="SELECT h.owner, h.session, count(*) FROM public.happened h JOIN workflow.instances i ON i.id = h.instance WHERE i.correlation_id ="
+gate() { # a session that has the lock until it is told to go
+    PGAPPNAME=gate psql -X -q -At -c "SELECT pg_advisory_lock(1)" -c "SELECT pg_sleep(600)" >/dev/null 2>&1 &
+    await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+}
+open_gate() {
+    query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'gate'" >/dev/null
+    wait "$holder"
+}
+
+setting "workflow.launch_workers = on"
+
+turn=0
+for case in "before BEGIN" "before BEGIN ISOLATION LEVEL REPEATABLE READ" "after BEGIN ISOLATION LEVEL REPEATABLE READ"; do
+    for role in joe nolog; do
+        turn=$((turn + 1))
+        gate
+        missed_by "m$turn" "${case%% *}" "${case#* }" "$role"
+        send "$role" "m$turn"
+        open_gate
+        session=$role
+        [ "$role" != nolog ] || session=postgres
+        await "$role|$session|1" "$happened 'm$turn' GROUP BY 1, 2"
+        is 0 "SELECT count(*) FROM workflow.bookmark_queue"
+    done
+done
+echo "ok: workers join a stimulus and a bookmark of an owner who missed each other, under each isolation level"
+
+# The stimulus commits last.
+is 0 "SELECT count(*) FROM workflow.bookmark_queue"
+for role in joe nolog; do
+    mkfifo "$WORKFLOW_TMP/last $role"
+    psql -X -q -At <"$WORKFLOW_TMP/last $role" >/dev/null 2>&1 &
+    holder=$!
+    exec 7>"$WORKFLOW_TMP/last $role"
+    echo "SET client_min_messages = error; SET ROLE $role; BEGIN; SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => 'last $role', keep_for => '1 day'), pg_advisory_xact_lock(1);" >&7
+    await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+    query "SET client_min_messages = error; SET ROLE $role; SELECT wf_start('of $role', correlation_id => 'last $role')" >/dev/null
+    echo "COMMIT;" >&7
+    exec 7>&-
+    wait "$holder"
+done
+await 2 "SELECT count(*) FROM workflow.instances WHERE correlation_id LIKE 'last %' AND sub_status = 'Finished'"
+echo "ok: and where the stimulus commits last"
+
+# Several owners at once: delivered once, to all that match.
+gate
+missed_by all before BEGIN joe sue nolog
+send postgres all
+open_gate
+await "joe|joe|1
+nolog|postgres|1
+sue|sue|1" "$happened 'all' GROUP BY 1, 2 ORDER BY 1"
+await 0 "SELECT count(*) FROM workflow.bookmark_queue"
+echo "ok: one stimulus reaches the instances of several owners, each in a session of its owner"
+
+is 0 "SELECT count(*) FROM workflow.dead_letters"
+is 0 "SELECT sum(failed) FROM workflow.workers WHERE worker = 'scheduler'"

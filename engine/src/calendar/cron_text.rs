@@ -42,6 +42,9 @@ impl CronError {
     }
 }
 
+/// Bytes of an expression. Reading takes time that grows with it, and does not ask whether to stop.
+const MAX_LENGTH: usize = 1_000;
+
 /// Names for whole expressions.
 const MACROS: [(&str, &str); 9] = [
     ("@yearly", "0 0 1 1 *"),
@@ -75,6 +78,10 @@ const DAY_OF_WEEK: Field = Field { name: "day of week", first: 0, last: 6, names
 
 /// Reads an expression.
 pub(super) fn parse(text: &str) -> Result<Cron, CronError> {
+    if text.len() > MAX_LENGTH {
+        let message = format!("is longer than {MAX_LENGTH} bytes");
+        return Err(whole(&shorten(text, 40), &message));
+    }
     let trimmed = text.trim();
     if trimmed.starts_with('@') {
         let known = MACROS.iter().find(|(name, _)| name.eq_ignore_ascii_case(trimmed));

@@ -41,7 +41,7 @@ pub(crate) fn not_positive(text: &str) -> Fault {
 
 /// Whether it is a cron expression, right or wrong.
 fn looks_like_cron(text: &str) -> bool {
-    text.starts_with(['@', '*', '?']) || matches!(text.split_whitespace().count(), 4..=7)
+    text.starts_with(['@', '*', '?']) || matches!(text.split_whitespace().take(8).count(), 4..=7)
 }
 
 fn cron(text: &str) -> Result<When, Fault> {

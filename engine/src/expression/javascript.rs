@@ -26,6 +26,8 @@ mod compile;
 mod engine;
 mod failure;
 mod host;
+#[expect(unsafe_code, reason = "an allocator is handed raw memory; nothing else here is")]
+mod memory;
 mod mentions;
 mod names;
 mod plain;
@@ -42,7 +44,7 @@ pub(crate) use names::pascal;
 /// What a script may use.
 #[derive(Clone, Copy, Debug)]
 pub struct ScriptLimits {
-    /// Time of one evaluation.
+    /// Time of one evaluation, compilation and the taking of its result included.
     pub time: Duration,
     /// Bytes of memory of the runtime.
     pub memory: usize,

@@ -1,6 +1,7 @@
 //! The QuickJS runtime of a backend: made once, hardened by the prelude, with a cache of compiled scripts.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use rquickjs::context::EvalOptions;
 use rquickjs::{Context, Ctx, Error, Function, Object, Persistent, Runtime, Value as JsValue};
@@ -8,6 +9,7 @@ use serde_json::Value;
 
 use super::compile::{Script, compile, evaluate};
 use super::failure::{Failure, from_error};
+use super::memory::{Account, Memory};
 use super::values::{TakeError, from_js};
 use super::{ScriptLimits, host, state};
 use crate::expression::Scope;
@@ -20,7 +22,7 @@ const CACHED_CHARACTERS: usize = 1 << 20;
 /// Evaluates statements for the value of the last one.
 const COMPLETE: &str = "Object.freeze((eval, source) => eval(source))";
 
-/// Less memory than this does not even hold the prelude; zero would mean no limit.
+/// Less memory than this does not even hold the prelude.
 const LEAST_MEMORY: usize = 1 << 20;
 
 /// The same for the stack.
@@ -33,7 +35,7 @@ pub(super) struct Engine {
     kit: Kit,
     context: Context,
     runtime: Runtime,
-    memory: usize,
+    account: Rc<Account>,
     stack_top: usize,
 }
 
@@ -80,8 +82,8 @@ impl Engine {
     pub(super) fn new(limits: &ScriptLimits) -> Result<Self, Failure> {
         let cannot = |error: Error| Failure::from(Fault::new("54000", format!("cannot start JavaScript: {error}")));
         let stack_top = stack_address();
-        let runtime = Runtime::new().map_err(cannot)?;
-        runtime.set_memory_limit(limits.memory.max(LEAST_MEMORY));
+        let account = Rc::new(Account::new(limits.memory.max(LEAST_MEMORY)));
+        let runtime = Runtime::new_with_alloc(Memory::new(Rc::clone(&account))).map_err(cannot)?;
         runtime.set_max_stack_size(limits.stack.max(LEAST_STACK));
         let context = Context::full(&runtime).map_err(cannot)?;
         let kit = context.with(|ctx| {
@@ -94,7 +96,7 @@ impl Engine {
         })?;
         runtime.set_interrupt_handler(Some(Box::new(state::poll)));
         let scripts = HashMap::new();
-        Ok(Self { scripts, characters: 0, kit, context, runtime, memory: limits.memory, stack_top })
+        Ok(Self { scripts, characters: 0, kit, context, runtime, account, stack_top })
     }
 
     /// Evaluates a script.
@@ -139,10 +141,7 @@ impl Engine {
 
     /// QuickJS measures its stack from where the runtime was made, we from where the script is called.
     fn apply(&mut self, limits: &ScriptLimits) {
-        if limits.memory != self.memory {
-            self.memory = limits.memory;
-            self.runtime.set_memory_limit(limits.memory.max(LEAST_MEMORY));
-        }
+        self.account.limit(limits.memory.max(LEAST_MEMORY));
         let used = self.stack_top.wrapping_sub(stack_address()).cast_signed();
         self.runtime.set_max_stack_size(limits.stack.saturating_add_signed(used).max(LEAST_STACK));
     }

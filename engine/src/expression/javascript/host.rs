@@ -51,17 +51,22 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {
 
 /// Calls a method of the scope; what goes wrong in it is thrown into the script.
 fn ask<R>(ctx: &Ctx<'_>, question: impl FnOnce(&mut dyn Scope) -> Result<R, Fault>) -> JsResult<R> {
-    if state::stopped().is_some() || !SCOPE.is_set() {
-        return Err(Exception::throw_message(ctx, "the workflow cannot be reached"));
+    // What a scope does may take long, and it is Rust, where the interpreter does not ask.
+    if state::poll() || !SCOPE.is_set() {
+        return Err(unreachable(ctx));
     }
     match catch_unwind(AssertUnwindSafe(|| SCOPE.with(|scope| question(scope)))) {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(fault)) => Err(throw(ctx, fault)),
         Err(payload) => {
             state::set_panic(payload);
-            Err(Exception::throw_message(ctx, "the workflow cannot be reached"))
+            Err(unreachable(ctx))
         }
     }
+}
+
+fn unreachable(ctx: &Ctx<'_>) -> rquickjs::Error {
+    Exception::throw_message(ctx, "the workflow cannot be reached")
 }
 
 fn ask_value<'js>(
@@ -76,6 +81,9 @@ fn ask_value<'js>(
 
 /// Takes a value that the script gives to the host.
 fn take<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> JsResult<serde_json::Value> {
+    if state::poll() {
+        return Err(unreachable(ctx));
+    }
     from_js(ctx, value).map_err(|error| match error {
         TakeError::Thrown(error) => error,
         TakeError::Fault(fault) => throw(ctx, fault),

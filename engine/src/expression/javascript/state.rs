@@ -5,7 +5,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::ScriptLimits;
 use crate::fault::Fault;
@@ -24,7 +24,6 @@ pub(super) enum Stop {
 /// The state of an outer evaluation.
 pub(super) struct Saved {
     deadline: Option<Instant>,
-    time: Duration,
     interrupted: fn() -> bool,
     stop: Option<Stop>,
     fault: Option<Fault>,
@@ -34,7 +33,6 @@ pub(super) struct Saved {
 
 thread_local! {
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
-    static TIME: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     static INTERRUPTED: Cell<fn() -> bool> = const { Cell::new(never) };
     static STOP: Cell<Option<Stop>> = const { Cell::new(None) };
     static SPOILED: Cell<bool> = const { Cell::new(false) };
@@ -46,11 +44,10 @@ fn never() -> bool {
     false
 }
 
-/// Begins an evaluation.
+/// Begins an evaluation: its time runs from now.
 pub(super) fn enter(limits: &ScriptLimits) -> Saved {
     Saved {
-        deadline: DEADLINE.replace(None),
-        time: TIME.replace(limits.time),
+        deadline: DEADLINE.replace(Instant::now().checked_add(limits.time)),
         interrupted: INTERRUPTED.replace(limits.interrupted),
         stop: STOP.replace(None),
         fault: FAULT.take(),
@@ -62,7 +59,6 @@ pub(super) fn enter(limits: &ScriptLimits) -> Saved {
 /// Ends an evaluation; tells whether it was stopped or spoiled the runtime.
 pub(super) fn leave(saved: Saved) -> bool {
     DEADLINE.set(saved.deadline);
-    TIME.set(saved.time);
     INTERRUPTED.set(saved.interrupted);
     FAULT.replace(saved.fault);
     PANIC.set(saved.panic);
@@ -70,7 +66,8 @@ pub(super) fn leave(saved: Saved) -> bool {
     STOP.replace(saved.stop).is_some() || spoiled
 }
 
-/// Asked by the interpreter every ten thousand steps or so: whether to stop.
+/// Whether to stop. Asked by the interpreter when the clock has moved, by the allocator per amount of memory
+/// given out, and by functions of the host. Once it says so, it says so until the evaluation ends.
 pub(super) fn poll() -> bool {
     if STOP.get().is_some() {
         return true;
@@ -79,14 +76,11 @@ pub(super) fn poll() -> bool {
         STOP.set(Some(Stop::Interrupt));
         return true;
     }
-    // Short scripts never get here, so they never ask for the time.
-    let now = Instant::now();
-    match DEADLINE.get() {
-        None => DEADLINE.set(now.checked_add(TIME.get())),
-        Some(deadline) if now >= deadline => STOP.set(Some(Stop::Time)),
-        Some(_) => {}
+    if DEADLINE.get().is_some_and(|deadline| Instant::now() >= deadline) {
+        STOP.set(Some(Stop::Time));
+        return true;
     }
-    STOP.get().is_some()
+    false
 }
 
 /// Why the evaluation was stopped, if it was.

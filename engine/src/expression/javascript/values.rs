@@ -93,8 +93,11 @@ fn json<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value, TakeError> {
     };
     let text = text.to_string()?;
     let text = if text.contains("\\u") { without_lone_surrogates(text) } else { text };
+    // It has bounds of its own, so it needs no look at the clock.
     parse_json(&text).map_err(|fault| match fault.sqlstate.as_str() {
         "54001" => TakeError::Fault(too_deep()),
+        // Told to stop, as the interpreter will be.
+        "57014" if super::state::poll() => TakeError::Thrown(Error::Unknown),
         _ => TakeError::Fault(fault),
     })
 }

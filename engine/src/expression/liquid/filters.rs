@@ -8,23 +8,33 @@ use liquid_core::parser::{FilterArguments, ParameterReflection, ParseFilter};
 use liquid_core::{Expression, Filter, FilterReflection, Runtime};
 
 use super::meter::{Meter, meter};
+use super::values::weight;
 
 /// A filter of which input and result are counted.
 #[derive(Clone)]
 pub(super) struct Bounded {
     inner: Box<dyn ParseFilter>,
-    items: usize,
+    most: Most,
+}
+
+/// What a filter takes at most: it does not ask for the time while it is at it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Most {
+    /// Items of an array.
+    pub(super) items: usize,
+    /// Bytes of an array with what is in it.
+    pub(super) bytes: usize,
 }
 
 impl Bounded {
-    pub(super) fn new(inner: Box<dyn ParseFilter>, items: usize) -> Self {
-        Self { inner, items }
+    pub(super) fn new(inner: Box<dyn ParseFilter>, most: Most) -> Self {
+        Self { inner, most }
     }
 }
 
 impl ParseFilter for Bounded {
     fn parse(&self, arguments: FilterArguments<'_>) -> Result<Box<dyn Filter>> {
-        Ok(Box::new(Counted { inner: self.inner.parse(arguments)?, items: self.items }))
+        Ok(Box::new(Counted { inner: self.inner.parse(arguments)?, most: self.most }))
     }
 
     fn reflection(&self) -> &dyn FilterReflection {
@@ -35,7 +45,7 @@ impl ParseFilter for Bounded {
 #[derive(Debug)]
 struct Counted {
     inner: Box<dyn Filter>,
-    items: usize,
+    most: Most,
 }
 
 impl fmt::Display for Counted {
@@ -49,9 +59,14 @@ impl Filter for Counted {
         let meter = meter(runtime)?;
         // The result is seldom larger than a few times the input, and what is so asks by itself.
         meter.charge_value(input)?;
-        let size = input.as_array().map_or(0, |items| usize::try_from(items.size()).unwrap_or(usize::MAX));
-        if size > self.items {
-            return Err(Error::with_msg(format!("the array has more than {} items", self.items)));
+        if let Some(items) = input.as_array() {
+            let Most { items: most, bytes } = self.most;
+            if usize::try_from(items.size()).is_ok_and(|size| size > most) {
+                return Err(Error::with_msg(format!("the array has more than {most} items")));
+            }
+            if bytes < usize::MAX && weight(input, bytes.saturating_add(1)) > bytes {
+                return Err(Error::with_msg(format!("the array has more than {} kB", bytes >> 10)));
+            }
         }
         let value = self.inner.evaluate(input, runtime)?;
         meter.charge_value(value.as_view())?;

@@ -7,14 +7,17 @@ use liquid_core::parser::ParseFilter;
 use liquid_lib::stdlib;
 
 use super::blocks::{AssignTag, Block};
-use super::filters::Bounded;
+use super::filters::{Bounded, Most};
 use super::own_filters;
 
-/// Items of an array that a filter which compares all with all takes at most.
-const FEW: usize = 5_000;
+/// What a filter that compares all with all takes.
+const FEW: Most = Most { items: 5_000, bytes: 1 << 20 };
 
-/// Items that any other filter takes at most.
-const MANY: usize = 1_000_000;
+/// What a filter that sorts takes.
+const SOME: Most = Most { items: 100_000, bytes: 8 << 20 };
+
+/// What any other filter takes; its memory is counted anyway.
+const MANY: Most = Most { items: 1_000_000, bytes: usize::MAX };
 
 /// The language of all templates.
 pub(super) fn language() -> &'static Language {
@@ -24,6 +27,7 @@ pub(super) fn language() -> &'static Language {
         blocks(&mut language);
         filters(&mut language, texts().into_iter().chain(numbers()).chain(arrays()), MANY);
         filters(&mut language, [stdlib::Uniq.into()], FEW);
+        filters(&mut language, [stdlib::Sort.into(), stdlib::SortNatural.into()], SOME);
         filters(&mut language, own_filters::ALL.iter().map(|own| own.clone().into()), MANY);
         language
     })
@@ -47,10 +51,10 @@ fn blocks(language: &mut Language) {
 }
 
 /// Registers filters, bounded.
-fn filters(language: &mut Language, filters: impl IntoIterator<Item = Box<dyn ParseFilter>>, items: usize) {
+fn filters(language: &mut Language, filters: impl IntoIterator<Item = Box<dyn ParseFilter>>, most: Most) {
     for filter in filters {
         let name = filter.reflection().name().to_owned();
-        language.filters.register(name, Bounded::new(filter, items).into());
+        language.filters.register(name, Bounded::new(filter, most).into());
     }
 }
 
@@ -98,7 +102,7 @@ fn numbers() -> [Box<dyn ParseFilter>; 11] {
     ]
 }
 
-fn arrays() -> [Box<dyn ParseFilter>; 9] {
+fn arrays() -> [Box<dyn ParseFilter>; 7] {
     [
         stdlib::Compact.into(),
         stdlib::Concat.into(),
@@ -106,8 +110,6 @@ fn arrays() -> [Box<dyn ParseFilter>; 9] {
         stdlib::Last.into(),
         stdlib::Map.into(),
         stdlib::Reverse.into(),
-        stdlib::Sort.into(),
-        stdlib::SortNatural.into(),
         stdlib::Where.into(),
     ]
 }

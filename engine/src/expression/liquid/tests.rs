@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use cpu_time::ThreadTime;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -165,6 +166,49 @@ fn time_and_memory_are_limited() {
         let fault = render_in(source, &mut scope).unwrap_err();
         assert_eq!(fault.sqlstate, "54000", "{source}: {fault}");
         assert!(start.elapsed() < Duration::from_secs(20), "{source}: {:?}", start.elapsed());
+    }
+}
+
+/// How it was searched for loops that do not ask for the time: every filter there is, over values that keep it busy.
+#[test]
+fn every_filter_is_stopped() {
+    let words = |count: usize, length: usize| -> Vec<String> {
+        (0..count).map(|at| format!("{}{}", "a".repeat(length), (at * 7919) % count)).collect()
+    };
+    let values = [
+        json!("a<b>".repeat(250_000)),
+        json!((0..90_000).map(|at| (at * 7919) % 90_000).collect::<Vec<_>>()),
+        json!(words(5_000, 100)),
+        json!(words(100, 40_000)),
+        json!(words(20_000, 10).into_iter().map(|word| json!({"a": word})).collect::<Vec<_>>()),
+    ];
+    for name in language::language().filters.plugin_names() {
+        for (number, value) in values.iter().enumerate() {
+            for arguments in ["", ": 'a'", ": 'a', 'b'", ": 3"] {
+                let source = format!(
+                    "{{% for i in (1..9000000000) %}}{{% assign x = Variables.V | {name}{arguments} %}}{{% endfor %}}"
+                );
+                let Ok(template) = LiquidTemplate::compile(&source) else { continue };
+                let mut scope = TestScope::with(json!({"V": value}));
+                scope.limits.time = Duration::from_millis(2);
+                let begun = ThreadTime::now();
+                let fault = evaluate(&template, &mut scope).unwrap_err();
+                assert!(matches!(fault.sqlstate.as_str(), "54000" | "38000"), "{name}: {fault}");
+                assert!(
+                    begun.elapsed() < Duration::from_secs(1),
+                    "{name}{arguments}, value {number}: {:?}",
+                    begun.elapsed()
+                );
+            }
+        }
+    }
+    for (list, message) in [
+        (json!(vec![1; 100_001]), "Liquid error: the array has more than 100000 items"),
+        (json!(words(200, 50_000)), "Liquid error: the array has more than 8192 kB"),
+    ] {
+        let mut scope = TestScope::with(json!({"V": list}));
+        let fault = render_in("{{ Variables.V | sort | size }}", &mut scope).unwrap_err();
+        assert_eq!((fault.sqlstate.as_str(), fault.message.as_str()), ("38000", message));
     }
 }
 

@@ -473,3 +473,17 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_revoke_events(name, name) IS 'take back what wf_grant_events gave; false if there was nothing';
+
+CREATE FUNCTION workflow._grant_path(segment text, role text)
+RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_path';
+
+COMMENT ON FUNCTION workflow._grant_path(text, text) IS 'gives a segment of HTTP paths, for wf_grant_path';
+
+CREATE FUNCTION wf_grant_path(segment text, role name)
+RETURNS integer LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._grant_path(segment, role::text);
+END;
+
+COMMENT ON FUNCTION wf_grant_path(text, name) IS
+    'give the HTTP paths that begin with a segment to a role, or with NULL to nobody; returns how many triggers of the former owner that removed';

@@ -20,7 +20,7 @@ AS $$
     -- They filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
     FROM unnest(ARRAY['definition_list', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_incidents',
-                      'trigger_list', 'event_grant_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers']) AS v (name)
+                      'trigger_list', 'event_grant_list', 'path_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers']) AS v (name)
     UNION ALL
     -- They look at their argument, at what is built in, or at what the current role may see.
     SELECT 'function', f.name, 'EXECUTE', 'public'
@@ -29,7 +29,8 @@ AS $$
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
     FROM unnest(ARRAY['_intended_grants', '_objects', '_set_rights', 'wf_grant_usage', 'wf_revoke_usage', 'wf_worker_start',
-                      'wf_adopt_database', '_stored_role_in', '_stored_role_out', '_stored_role_recv', '_stored_role_send']) AS f (name)
+                      'wf_adopt_database', 'wf_grant_path', '_grant_path', '_stored_role_in', '_stored_role_out', '_stored_role_recv',
+                      '_stored_role_send']) AS f (name)
 $$;
 
 COMMENT ON FUNCTION workflow._intended_grants() IS 'every right that roles other than the owner have by the install script';

@@ -169,6 +169,16 @@ CREATE TABLE workflow.event_grants (
 
 COMMENT ON TABLE workflow.event_grants IS 'which roles (workflow.owners) hear the stimuli of which others';
 
+-- To whom HTTP paths belong, by their first segment. Whoever publishes, or waits, at a segment that nobody has takes it:
+-- the primary key decides between two at once.
+CREATE TABLE workflow.paths (
+    segment text COLLATE "C" CONSTRAINT paths_pkey PRIMARY KEY,
+    owner   integer NOT NULL
+);
+
+COMMENT ON TABLE workflow.paths IS 'whose definitions may have endpoints below the first segment of an HTTP path';
+COMMENT ON COLUMN workflow.paths.segment IS 'in small letters; empty is the root, * what begins with a parameter';
+
 CREATE TABLE workflow.activity_types (
     type           text        CONSTRAINT activity_types_pkey PRIMARY KEY,
     handler        text        NOT NULL,
@@ -485,6 +495,7 @@ SELECT pg_catalog.pg_extension_config_dump('workflow.identity', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.definitions', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.event_grants', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.paths', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.activity_types', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.instances', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.bookmarks', '');

@@ -210,6 +210,14 @@ WHERE g.publisher OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my
 
 COMMENT ON VIEW workflow.event_grant_list IS 'whose stimuli whose workflows hear, by wf_grant_events: those that concern the current role';
 
+CREATE VIEW workflow.path_list WITH (security_barrier) AS
+SELECT p.segment, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner
+FROM workflow.paths p JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) p.owner
+WHERE p.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE');
+
+COMMENT ON VIEW workflow.path_list IS 'first segments of HTTP paths that belong to the current role';
+
 -- A refused start has no instance: its row shows to whoever may read the definition that the event names.
 CREATE VIEW workflow.journal WITH (security_barrier) AS
 SELECT l.instance_id, l.seq, e.number::integer AS number, l.created_at AS at, e.entry OPERATOR(pg_catalog.->>) 'event' AS event,
@@ -382,6 +390,10 @@ AS $$
     SELECT 'deferred stimulus outlived its transaction', q.id::text
     FROM workflow.bookmark_queue q
     WHERE q.deferred_for IS NOT NULL
+    UNION ALL
+    SELECT 'owner of a path is unknown', p.segment
+    FROM workflow.paths p
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = p.owner)
     UNION ALL
     SELECT 'owner is unknown', i.id::text
     FROM workflow.instances i

@@ -19,6 +19,7 @@ use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
 use crate::pg::{PgError, interrupt, process, session, user_sql};
 use crate::program::{self, Compiled};
+use crate::run::paths::{self, Hold};
 use crate::run::{activation_key, new_id, start, timing};
 use crate::store::owners::Owner;
 use crate::store::{activity_types, bookmarks, instances};
@@ -280,6 +281,10 @@ impl Host for SpiHost<'_> {
 
     fn request(&self) -> Option<Rc<Request>> {
         self.request.clone()
+    }
+
+    fn claim_endpoint(&mut self, payload: &Value) -> Result<(), Fault> {
+        paths::claim(&self.compiled.row.owner, Some(payload), Hold::Look).map_err(|error| self.fault(error))
     }
 
     fn write_line(&mut self, text: &str) {

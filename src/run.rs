@@ -40,6 +40,7 @@ pub mod http;
 pub mod link;
 pub mod missed;
 pub mod ownership;
+pub mod paths;
 pub mod publish;
 pub mod queued;
 pub mod replay;

@@ -25,6 +25,7 @@ pub mod links;
 pub mod matching;
 pub mod named_schedules;
 pub mod owners;
+pub mod paths;
 pub mod queue;
 pub mod retention;
 pub mod routes;

@@ -75,6 +75,14 @@ pub trait Host {
         None
     }
 
+    /// Makes sure that the definition's owner may have an endpoint with this payload.
+    ///
+    /// # Errors
+    /// 42501 if its path belongs to another one.
+    fn claim_endpoint(&mut self, _payload: &Value) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// Passes on a line that `WriteLine` wrote.
     fn write_line(&mut self, text: &str);
 }

@@ -6,12 +6,14 @@ use workflow_engine::http::{Request, Response, texts};
 
 use crate::api::object;
 use crate::error;
-use crate::pg::{Call, PgError, Returned};
-use crate::run::{Session, http};
+use crate::pg::{Call, PgError, Returned, role};
+use crate::run::{Session, http, paths};
 use crate::sql_functions;
+use crate::store::owners;
 
 sql_functions! {
     wf_http_request => request;
+    wf_grant_path => grant_path;
 }
 
 fn request(call: &Call) -> Result<Returned, PgError> {
@@ -29,6 +31,26 @@ fn request(call: &Call) -> Result<Returned, PgError> {
         Err(response) => response,
     };
     Ok(returned(response))
+}
+
+fn grant_path(call: &Call) -> Result<Returned, PgError> {
+    role::require_superuser("give HTTP paths")?;
+    let segment = segment_of(&call.required::<String>(0, "segment")?)?;
+    let role = call.arg::<String>(1).map(|name| {
+        role::by_name(&name).ok_or_else(|| PgError::new("42704", format!("role \"{name}\" does not exist")))
+    });
+    let owner = role.transpose()?.map(|role| owners::by_id(owners::id_of(role)));
+    paths::give(&segment, owner.as_ref()).map(Returned::Integer)
+}
+
+/// One segment, as it is kept.
+fn segment_of(text: &str) -> Result<String, PgError> {
+    let segment = text.trim_matches('/').to_lowercase();
+    if segment.contains(['/', '{', '}']) {
+        return Err(PgError::new("22023", format!("\"{text}\" is not the first segment of an HTTP path"))
+            .hint("An empty text is the root, an asterisk what begins with a parameter."));
+    }
+    Ok(segment)
 }
 
 fn texts_of(call: &Call, i: usize, name: &str) -> Result<Map<String, Value>, PgError> {

@@ -19,7 +19,7 @@ use crate::pg::subtransaction::Subtransaction;
 use crate::pg::{PgError, interrupt, role};
 use crate::program::{self, Compiled};
 use crate::run::burst::OnFault;
-use crate::run::{Session, deliver, resume, running, start};
+use crate::run::{Session, deliver, paths, resume, running, start};
 use crate::store::owners::Owner;
 use crate::store::routes::{self, Listener};
 use crate::store::triggers::{self, TriggerRow};
@@ -70,6 +70,8 @@ pub fn serve(session: &mut Session, request: &Request) -> Result<Response, PgErr
         Ok(selectors) => selectors,
         Err(response) => return Ok(response),
     };
+    // Who has the first segment answers for it, and nobody else.
+    let Some(owner) = paths::owner_of(request) else { return Ok(not_found()) };
     for _ in 0..ATTEMPTS {
         let groups = match choose(request, &routes::of_path(&request.segments)) {
             Choice::NotFound => return Ok(not_found()),
@@ -79,7 +81,7 @@ pub fn serve(session: &mut Session, request: &Request) -> Result<Response, PgErr
             }
             Choice::Routes(groups) => groups,
         };
-        let target = match find(&groups, &selectors)? {
+        let target = match find(&groups, &selectors, owner)? {
             Found::Nothing => return Ok(not_found()),
             Found::Many(definitions) => return Ok(ambiguous(&definitions)),
             Found::One(target) => target,
@@ -119,18 +121,17 @@ fn selectors(request: &Request) -> Result<Selectors, Response> {
 }
 
 /// Triggers come before bookmarks, but an instance that is named before both.
-fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors) -> Result<Found, PgError> {
+fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors, owner: i32) -> Result<Found, PgError> {
     let correlation_id = selectors.correlation_id.as_deref();
     if let Some(instance) = selectors.instance_id
         && instances::owner(instance).is_some()
     {
-        let waiting = |hash: &[u8; 32]| routes::listeners_in(instance, hash, correlation_id);
+        let waiting = |hash: &[u8; 32]| routes::listeners_in(instance, hash, correlation_id, owner);
         let mut found = groups.iter().map(|group| one(group.iter().flat_map(waiting).collect()));
         return Ok(found.find(|found| !matches!(found, Found::Nothing)).unwrap_or(Found::Nothing));
     }
     for group in groups {
-        let mut starting: Vec<TriggerRow> =
-            group.iter().flat_map(|hash| triggers::matching(HTTP_ENDPOINT, Some(hash))).collect();
+        let mut starting = starting(group, owner)?;
         match (starting.pop(), starting.is_empty()) {
             (Some(trigger), true) => return Ok(Found::One(Target::Trigger(Box::new(trigger)))),
             (Some(trigger), false) => {
@@ -141,7 +142,7 @@ fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors) -> Result<Found, PgErro
         }
         // An instance that is named and not there can only be started.
         if selectors.instance_id.is_none() {
-            let waiting = group.iter().flat_map(|hash| routes::listeners(hash, correlation_id)).collect();
+            let waiting = group.iter().flat_map(|hash| routes::listeners(hash, correlation_id, owner)).collect();
             match one(waiting) {
                 Found::Nothing => {}
                 found => return Ok(found),
@@ -149,6 +150,17 @@ fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors) -> Result<Found, PgErro
         }
     }
     Ok(Found::Nothing)
+}
+
+/// The triggers of an owner's definitions that a group means.
+fn starting(group: &[[u8; 32]], owner: i32) -> Result<Vec<TriggerRow>, PgError> {
+    let mut found = Vec::new();
+    for trigger in group.iter().flat_map(|hash| triggers::matching(HTTP_ENDPOINT, Some(hash))) {
+        if program::of_version(trigger.definition_version_id)?.row.owner.id == owner {
+            found.push(trigger);
+        }
+    }
+    Ok(found)
 }
 
 fn one(mut waiting: Vec<Listener>) -> Found {

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::access;
 use crate::pg::{PgError, catalog, role};
 use crate::run::scheduled::COMMANDS;
-use crate::run::{Session, publish, resume, running, schedule};
+use crate::run::{Session, paths, publish, resume, running, schedule};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::{self, Owner};
 use crate::store::{activity_types, definitions};
@@ -89,6 +89,7 @@ fn definition(id: &str, new: Oid) -> Result<bool, PgError> {
         return Err(PgError::new("42704", format!("{title} does not exist")));
     };
     let Some(new_id) = change(&title, &owner, new)? else { return Ok(false) };
+    paths::hand_over(id, &owner, &owners::by_id(new_id))?;
     definitions::set_owner(id, new_id);
     for row in definitions::all(id) {
         publish::narrow_names(&row, new);

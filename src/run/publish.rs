@@ -359,6 +359,11 @@ fn evaluate(session: &Session, compiled: &Compiled) -> Result<Vec<Trigger>, PgEr
     Ok(found)
 }
 
+/// Tells listeners outside that triggers of a definition are gone.
+pub fn announce_removed(definition_id: &str, removed: i32) {
+    announce(definition_id, Indexed { removed, ..Indexed::default() });
+}
+
 /// Tells listeners outside what changed.
 fn announce(definition_id: &str, indexed: Indexed) {
     let Indexed { added, removed, unchanged } = indexed;

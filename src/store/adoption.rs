@@ -78,9 +78,10 @@ pub fn shared_schedule(one: i32, other: i32) -> Option<String> {
 }
 
 // Not instances, kept stimuli and dead letters, of which there may be millions: their owner is the same as the other.
-static MOVE: [Statement; 11] = [
+static MOVE: [Statement; 12] = [
     Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.triggers SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
+    Statement::new("UPDATE workflow.paths SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.activity_types SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new(
         "UPDATE workflow.activity_types SET handler_owner = $2 WHERE handler_owner = $1",

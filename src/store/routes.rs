@@ -90,7 +90,12 @@ pub fn of_path(segments: &[String]) -> Vec<String> {
 // that was made while the table was empty read all of the index on routes.
 macro_rules! listeners {
     ($rest:literal) => {
-        concat!("SELECT b.id, b.instance_id, b.payload FROM workflow.bookmarks b WHERE ", $rest)
+        concat!(
+            "SELECT b.id, b.instance_id, b.payload FROM workflow.bookmarks b WHERE ",
+            $rest,
+            " AND (SELECT d.owner FROM workflow.instances i JOIN workflow.definitions d ON d.id = i.definition_version_id \
+                   WHERE i.id = b.instance_id) = $1 LIMIT 2"
+        )
     };
 }
 
@@ -99,28 +104,29 @@ fn read(row: &mut Row<'_>) -> Listener {
 }
 
 static BY_HASH: Statement =
-    Statement::new(listeners!("b.hash_key = $1 AND b.hash = $2 LIMIT 2"), &[Type::BigInt, Type::Bytea]);
+    Statement::new(listeners!("b.hash_key = $2 AND b.hash = $3"), &[Type::Integer, Type::BigInt, Type::Bytea]);
 static BY_HASH_AND_CORRELATION: Statement = Statement::new(
-    listeners!("b.hash_key = $1 AND b.hash = $2 AND b.correlation_id = $3 LIMIT 2"),
-    &[Type::BigInt, Type::Bytea, Type::Text],
+    listeners!("b.hash_key = $2 AND b.hash = $3 AND b.correlation_id = $4"),
+    &[Type::Integer, Type::BigInt, Type::Bytea, Type::Text],
 );
 static BY_INSTANCE: Statement = Statement::new(
-    listeners!("b.hash = $1 AND b.instance_id = $2 AND ($3 IS NULL OR b.correlation_id = $3) LIMIT 2"),
-    &[Type::Bytea, Type::Uuid, Type::Text],
+    listeners!("b.hash = $2 AND b.instance_id = $3 AND ($4 IS NULL OR b.correlation_id = $4)"),
+    &[Type::Integer, Type::Bytea, Type::Uuid, Type::Text],
 );
 
-/// Who waits under a hash, at most two of them: a request means one, or it is ambiguous.
-pub fn listeners(hash: &[u8; 32], correlation_id: Option<&str>) -> Vec<Listener> {
-    let key = Arg::BigInt(hash_key(hash));
+/// Which instances of an owner's definitions wait under a hash, at most two of them: a request means one, or it is
+/// ambiguous.
+pub fn listeners(hash: &[u8; 32], correlation_id: Option<&str>, owner: i32) -> Vec<Listener> {
+    let (owner, key) = (Arg::Integer(owner), Arg::BigInt(hash_key(hash)));
     match correlation_id {
-        None => BY_HASH.rows(&[key, Arg::Bytea(hash)], read),
-        Some(id) => BY_HASH_AND_CORRELATION.rows(&[key, Arg::Bytea(hash), Arg::Text(id)], read),
+        None => BY_HASH.rows(&[owner, key, Arg::Bytea(hash)], read),
+        Some(id) => BY_HASH_AND_CORRELATION.rows(&[owner, key, Arg::Bytea(hash), Arg::Text(id)], read),
     }
 }
 
-/// Where an instance waits under a hash, at most two places.
-pub fn listeners_in(instance: Uuid, hash: &[u8; 32], correlation_id: Option<&str>) -> Vec<Listener> {
-    BY_INSTANCE.rows(&[Arg::Bytea(hash), Arg::Uuid(&instance), Arg::text(correlation_id)], read)
+/// Where an instance of an owner's definition waits under a hash, at most two places.
+pub fn listeners_in(instance: Uuid, hash: &[u8; 32], correlation_id: Option<&str>, owner: i32) -> Vec<Listener> {
+    BY_INSTANCE.rows(&[Arg::Integer(owner), Arg::Bytea(hash), Arg::Uuid(&instance), Arg::text(correlation_id)], read)
 }
 
 static HOLDER: Statement = Statement::new(

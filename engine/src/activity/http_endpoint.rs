@@ -150,6 +150,7 @@ impl Activity for HttpEndpoint {
 
 /// One bookmark for each method. Elsa marks those that were made where a request was missing.
 fn wait(cx: &mut Execution<'_>, payload: Value, is_missed: bool) -> Result<(), Fault> {
+    cx.claim_endpoint(&payload)?;
     let metadata = is_missed.then(|| json!({ "X-HttpCrossBoundary": "true" }));
     cx.create_bookmark(NewBookmark { payload: Some(payload), metadata, ..NewBookmark::default() })?;
     Ok(())

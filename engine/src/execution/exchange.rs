@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use serde_json::Value;
+
 use crate::execution::Execution;
 use crate::execution::undo::Undo;
 use crate::fault::Fault;
@@ -11,6 +13,14 @@ impl Execution<'_> {
     /// The request that this burst serves, if it serves one.
     pub fn request(&self) -> Option<Rc<Request>> {
         self.core.host.request()
+    }
+
+    /// Makes sure that the definition's owner may have an endpoint with this payload.
+    ///
+    /// # Errors
+    /// 42501 if its path belongs to another one.
+    pub fn claim_endpoint(&mut self, payload: &Value) -> Result<(), Fault> {
+        self.core.host.claim_endpoint(payload)
     }
 
     /// Writes the response.

@@ -17,6 +17,9 @@ use serde_json::{Map, Value};
 use super::template::{Parameter, Part, Segment, Template, bare};
 use crate::fault::Fault;
 
+/// The first segment of a template that begins with anything but a literal. A literal asterisk is no better than that.
+pub const OPEN: &str = "*";
+
 /// A template and a method.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route {
@@ -57,6 +60,14 @@ impl Route {
     /// Method, in small letters.
     pub fn method(&self) -> &str {
         &self.method
+    }
+
+    /// The first segment of its paths, in small letters: empty at the root, [`OPEN`] where it is no literal.
+    pub fn first_segment(&self) -> &str {
+        match self.template.segments.first() {
+            None => "",
+            Some(segment) => literal(segment).unwrap_or(OPEN),
+        }
     }
 
     /// The path as Elsa hashes it: with a slash before it, in small letters.
@@ -221,6 +232,23 @@ mod tests {
             assert_eq!(Route::read(key), Some(route));
         }
         assert_eq!(Route::read("LP|orders"), None);
+    }
+
+    #[test]
+    fn the_first_segment_is_a_literal_or_open() {
+        for (template, segment) in [
+            ("/", ""),
+            ("Orders", "orders"),
+            ("/ÄRGER/{id}", "ärger"),
+            ("{{x}}/y", "{x}"),
+            ("*/x", OPEN),
+            ("{id}/orders", OPEN),
+            ("{page?}", OPEN),
+            ("{*all}", OPEN),
+            ("v{major}/x", OPEN),
+        ] {
+            assert_eq!(route(template).first_segment(), segment, "{template}");
+        }
     }
 
     #[test]

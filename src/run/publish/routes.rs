@@ -5,11 +5,14 @@ use workflow_engine::http::HTTP_ENDPOINT;
 use workflow_engine::trigger::Trigger;
 
 use super::timed;
+use crate::access::{self, Privilege};
 use crate::pg::PgError;
 use crate::pg::error::unwind;
+use crate::pg::role;
 use crate::pg::subtransaction::subtransaction;
 use crate::run::Session;
-use crate::store::definitions::DefinitionRow;
+use crate::run::paths::{self, Hold};
+use crate::store::definitions::{self, DefinitionRow};
 use crate::store::routes;
 
 /// Adds a trigger. A unique index decides between two publishes at once; the second one waits for the first.
@@ -17,6 +20,7 @@ pub fn insert(session: &mut Session, id: Uuid, row: &DefinitionRow, trigger: &Tr
     if trigger.name != HTTP_ENDPOINT {
         return timed::insert(session, id, row, trigger);
     }
+    paths::claim(&row.owner, trigger.payload.as_ref(), Hold::Keep)?;
     let added = subtransaction(|| timed::insert(session, id, row, trigger).unwrap_or_else(|error| unwind(error)));
     added.map_err(|error| if error.sqlstate == "23505" { taken(row, trigger) } else { error })
 }
@@ -29,8 +33,12 @@ fn taken(row: &DefinitionRow, trigger: &Trigger) -> PgError {
     match routes::holder(&trigger.name, trigger.payload.as_ref()) {
         Some((definition, activity)) if definition == row.definition_id => PgError::new("42710", message("activity"))
             .detail(format!("They are those of activity \"{activity}\" and of activity \"{}\".", trigger.activity_id)),
-        Some((definition, activity)) => PgError::new("42710", message("workflow"))
+        Some((definition, activity)) if may_read(&definition) => PgError::new("42710", message("workflow"))
             .detail(format!("They are those of activity \"{activity}\" of workflow definition \"{definition}\".")),
-        None => PgError::new("42710", message("workflow")),
+        Some(_) | None => PgError::new("42710", message("workflow")),
     }
+}
+
+fn may_read(definition_id: &str) -> bool {
+    definitions::latest(definition_id).is_some_and(|row| access::may(role::current(), Privilege::Read, &row))
 }

@@ -1,4 +1,5 @@
 -- Who hears a stimulus that names neither an instance nor a bookmark: only roles that its sender's side has admitted.
+-- (docs/security.md: "Who hears a stimulus")
 -- Bob and Alice are honest, Mallory is not: she grants whom she likes the right to start and resume what is hers.
 CREATE ROLE regress_events_alice LOGIN;
 CREATE ROLE regress_events_bob LOGIN;

@@ -1,4 +1,5 @@
 -- The usual set-up: a role deploys, an application publishes, and what hears it runs inside the application's transaction.
+-- (docs/security.md: "Who hears a stimulus")
 CREATE ROLE regress_events_deploy LOGIN;
 CREATE ROLE regress_events_app LOGIN;
 CREATE ROLE regress_events_web LOGIN;

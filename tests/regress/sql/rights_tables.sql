@@ -16,7 +16,7 @@ SELECT wf_register_activity('Stamp', 'stamp(jsonb)');
 SELECT wf_define('{"definitionId": "order", "root": [{"type": "RunTask", "taskName": "Check"}]}') \g /dev/null
 SELECT wf_define('{"definitionId": "broken", "root": [{"type": "Fault", "message": "no parcel"}]}') \g /dev/null
 SELECT wf_grant('order', 'regress_tables_plain', '{start,read}');
-SELECT wf_grant_events('regress_tables_plain') AS granted;
+SELECT wf_grant_events('regress_tables_plain') AS granted, wf_grant_path('parcels', 'regress_tables_plain') AS removed;
 SELECT wf_start('order', '{"secret": "ahem"}', correlation_id => 'o1') AS instance \gset
 SELECT wf_start('broken') IS NOT NULL AS faulted;
 SELECT wf_publish_event('Nobody', keep_for => '1 minute') \g /dev/null

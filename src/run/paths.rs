@@ -1,0 +1,120 @@
+//! HTTP paths have owners: the first segment of a template belongs to the owner of the definition that published or
+//! waited at it first. A request is looked up among the endpoints of that owner's definitions alone, so that no template
+//! of another one, however special, gets between a caller and the workflow that they mean.
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::http::endpoint::route_of;
+use workflow_engine::http::route::OPEN;
+use workflow_engine::http::{HTTP_ENDPOINT, Request};
+
+use crate::pg::PgError;
+use crate::pg::membership::is_superuser;
+use crate::program;
+use crate::run::publish;
+use crate::store::definitions::DefinitionRow;
+use crate::store::owners::Owner;
+use crate::store::{paths, triggers};
+
+/// How long a claim looks at a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Only now: what waits there is not reached once the segment is another's.
+    Look,
+    /// Until the transaction ends: what is published there goes when the segment does.
+    Keep,
+}
+
+/// Refuses an owner a path that belongs to another one (42501). A segment that nobody has becomes theirs; the root, and
+/// templates that begin with anything but a text, only if they are a superuser.
+pub fn claim(owner: &Owner, payload: Option<&Value>, hold: Hold) -> Result<(), PgError> {
+    let Some(route) = payload.and_then(route_of) else { return Ok(()) };
+    let segment = route.first_segment();
+    let known = || match hold {
+        Hold::Look => paths::owner_of(segment),
+        Hold::Keep => paths::lock(segment),
+    };
+    let is_open = segment.is_empty() || segment == OPEN;
+    let holder = match known() {
+        Some(holder) => holder,
+        None if is_open && !owner.role().is_some_and(is_superuser) => return Err(denied(segment)),
+        None if paths::claim(segment, owner.id) => owner.id,
+        // Somebody has committed it meanwhile. A snapshot that is too old does not show whose it is.
+        None => known().ok_or_else(|| {
+            PgError::new("40001", "could not serialize access due to concurrent update")
+                .detail(format!("Another session has taken {}.", named(segment)))
+        })?,
+    };
+    if holder == owner.id { Ok(()) } else { Err(denied(segment)) }
+}
+
+fn named(segment: &str) -> String {
+    match segment {
+        "" => "the root of HTTP paths".to_owned(),
+        OPEN => "HTTP paths that begin with a parameter".to_owned(),
+        segment => format!("HTTP paths below \"/{segment}\""),
+    }
+}
+
+fn denied(segment: &str) -> PgError {
+    PgError::new("42501", format!("permission denied for {}", named(segment)))
+        .detail("They do not belong to the owner of the workflow definition.")
+        .hint("A superuser can give them with wf_grant_path.")
+}
+
+/// Whose endpoints a request may mean.
+pub fn owner_of(request: &Request) -> Option<i32> {
+    let segment = request.segments.first().map(|segment| segment.to_lowercase()).unwrap_or_default();
+    paths::owner_of(&segment).or_else(|| paths::owner_of(OPEN))
+}
+
+/// Gives a segment to an owner, or makes it nobody's. What its former owner has published there goes. Returns how many
+/// triggers that were.
+pub fn give(segment: &str, owner: Option<&Owner>) -> Result<i32, PgError> {
+    let former = paths::owner_of(segment);
+    match owner {
+        Some(owner) => paths::give(segment, owner.id),
+        None => paths::free(segment),
+    }
+    let Some(former) = former.filter(|former| owner.is_none_or(|owner| owner.id != *former)) else { return Ok(0) };
+    let mut removed = 0;
+    for (trigger, definition) in published_at(segment)? {
+        if definition.owner.id == former {
+            triggers::delete(trigger);
+            publish::announce_removed(&definition.definition_id, 1);
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+/// Hands the paths of a definition's endpoints to its new owner, with the segments that no other definition of the
+/// former one is published at.
+pub fn hand_over(definition_id: &str, former: &Owner, new: &Owner) -> Result<(), PgError> {
+    for trigger in triggers::of_definition(definition_id) {
+        let Some(route) = trigger.payload.as_ref().filter(|_| trigger.name == HTTP_ENDPOINT).and_then(route_of) else {
+            continue;
+        };
+        let segment = route.first_segment();
+        let is_others =
+            |definition: &DefinitionRow| definition.owner.id == former.id && definition.definition_id != definition_id;
+        if paths::lock(segment) == Some(former.id)
+            && !published_at(segment)?.iter().any(|(_, definition)| is_others(definition))
+        {
+            paths::give(segment, new.id);
+        }
+        claim(new, trigger.payload.as_ref(), Hold::Keep)?;
+    }
+    Ok(())
+}
+
+/// The triggers below a segment, and whose they are.
+fn published_at(segment: &str) -> Result<Vec<(Uuid, DefinitionRow)>, PgError> {
+    let mut found = Vec::new();
+    for trigger in triggers::matching(HTTP_ENDPOINT, None) {
+        if trigger.payload.as_ref().and_then(route_of).is_some_and(|route| route.first_segment() == segment) {
+            found.push((trigger.id, program::of_version(trigger.definition_version_id)?.row.clone()));
+        }
+    }
+    Ok(found)
+}

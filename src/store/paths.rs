@@ -1,0 +1,41 @@
+//! To whom the first segments of HTTP paths belong.
+
+use crate::pg::spi::{Arg, Statement, Type};
+
+static OWNER: Statement = Statement::new("SELECT p.owner FROM workflow.paths p WHERE p.segment = $1", &[Type::Text]);
+static LOCKED_OWNER: Statement =
+    Statement::new("SELECT p.owner FROM workflow.paths p WHERE p.segment = $1 FOR SHARE", &[Type::Text]);
+static CLAIM: Statement = Statement::new(
+    "INSERT INTO workflow.paths (segment, owner) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+    &[Type::Text, Type::Integer],
+);
+static GIVE: Statement = Statement::new(
+    "INSERT INTO workflow.paths (segment, owner) VALUES ($1, $2) ON CONFLICT (segment) DO UPDATE SET owner = EXCLUDED.owner",
+    &[Type::Text, Type::Integer],
+);
+static FREE: Statement = Statement::new("DELETE FROM workflow.paths WHERE segment = $1", &[Type::Text]);
+
+/// The owner of a segment.
+pub fn owner_of(segment: &str) -> Option<i32> {
+    OWNER.first(&[Arg::Text(segment)], |row| row.get())
+}
+
+/// The same. Until the transaction ends nobody gives it to another one, and who is doing so is waited for.
+pub fn lock(segment: &str) -> Option<i32> {
+    LOCKED_OWNER.first(&[Arg::Text(segment)], |row| row.get())
+}
+
+/// Takes a segment that belongs to nobody. Whoever is taking it is waited for. `false`: somebody has it.
+pub fn claim(segment: &str, owner: i32) -> bool {
+    CLAIM.run(&[Arg::Text(segment), Arg::Integer(owner)]) > 0
+}
+
+/// Gives a segment to an owner, whoever had it.
+pub fn give(segment: &str, owner: i32) {
+    GIVE.run(&[Arg::Text(segment), Arg::Integer(owner)]);
+}
+
+/// Makes a segment nobody's.
+pub fn free(segment: &str) {
+    FREE.run(&[Arg::Text(segment)]);
+}

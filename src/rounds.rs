@@ -98,7 +98,7 @@ pub struct Rounds {
     pub rest: bool,
     /// When everything is to be read again, microseconds since 2000; `None`: at once.
     again_at: Option<i64>,
-    /// How long the round over everything took so far, and when the next one may begin.
+    /// How long the round over everything read what it left so far, and when the next one may begin.
     spent: i64,
     not_again_before: i64,
     /// When the last purge ended, and when the next one may begin.
@@ -145,12 +145,14 @@ impl Rounds {
         self.again_at = self.again_at.map(|known| known.min(at));
     }
 
-    /// Takes in how long a call took.
-    pub fn looked(&mut self, now: i64, spent: i64) {
+    /// Takes in how long the reading of a page took that something was left of.
+    pub fn read_for(&mut self, time: i64) {
+        self.spent += time;
+    }
+
+    /// Takes in that a call is over.
+    pub fn looked(&mut self, now: i64) {
         self.looked_at = now;
-        if self.instances.is_full {
-            self.spent += spent;
-        }
         if self.are_over() {
             self.not_before = now.saturating_add(PAUSE);
             if self.instances.is_full {

@@ -43,7 +43,7 @@ pub fn now_and_then(session: &Session, batch: u64) {
     }
     rounds.rest = true;
     purge(session, batch, Scope::Mine, keep, &mut rounds);
-    rounds.looked(now, 0);
+    rounds.looked(now);
     ROUNDS.set(rounds);
 }
 
@@ -66,12 +66,11 @@ pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> Next {
         rounds.want_again(now.saturating_add(keep.shortest.unwrap_or_default()));
     }
     if !rounds.are_resting(now, keep) {
-        let began = process::now();
         if rounds.are_over() {
             if rounds.want_all(now, keep) { rounds.begin_at(Uuid::nil(), keep) } else { rounds.go_on() }
         }
         purge(session, batch, Scope::All, keep, rounds);
-        rounds.looked(now, process::now() - began);
+        rounds.looked(now);
     }
     match (rounds.are_over(), keep.shortest) {
         (false, _) => Next::More,
@@ -152,9 +151,11 @@ fn remove_instances(
     rounds: &mut Rounds,
 ) {
     let now = session.timestamp();
-    let mut again = i64::MAX;
+    let (mut again, mut time) = (i64::MAX, 0);
     rounds.instances.step(end_of(session, shortest), |after, before| {
+        let began = process::now();
         let page = store::instances(after, before, now, keep);
+        let took = process::now() - began;
         let over = mine(&page, scope);
         let room = usize::try_from(batch).unwrap_or(usize::MAX);
         let taken = &over[..over.len().min(room)];
@@ -168,9 +169,11 @@ fn remove_instances(
             // The rest of the page is for the next time.
             return (taken.last().copied().or(Some(after)), false);
         }
+        time += took;
         (page.last().map(|row| row.id), page.len() < PAGE as usize)
     });
     rounds.want_again(again);
+    rounds.read_for(time);
 }
 
 fn remove_refusals(until: Timestamp, rounds: &mut Rounds) {

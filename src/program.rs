@@ -16,7 +16,7 @@ use workflow_engine::definition::{
     self, ActivityTypes, Appearance, CustomType, Judged, Problem, ReadLimits, WorkflowReference,
 };
 
-use crate::pg::{PgError, catalog, memory, role};
+use crate::pg::{PgError, catalog, interrupt, memory, role};
 use crate::store::activity_types;
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
 use crate::store::links::Link;
@@ -96,6 +96,7 @@ fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) 
     let limits = ReadLimits { max_size: usize::MAX, ..limits(false) };
     let types = Pinned { used: used.collect(), unknown: unknown_types, owner: Some(row.owner.clone()) };
     let compiled = definition::compile(&document, &types, &limits, true);
+    interrupt::check();
     let mut program = compiled.map_err(|problems| error::definition(&problems))?;
     program.version_id = Some(id.to_string());
     let program = Arc::new(program);
@@ -123,17 +124,24 @@ fn limits(is_new: bool) -> ReadLimits {
 
 /// How the activities of a document look, in the order of its compiled form.
 pub fn appearances(document: &Value) -> Vec<Appearance> {
-    definition::appearances(document, &Registered, &limits(false))
+    let looks = definition::appearances(document, &Registered, &limits(false));
+    interrupt::check();
+    looks
 }
 
 /// Compiles and judges new content.
 pub fn judge(document: &Value, types: &dyn ActivityTypes, allow_unknown: bool) -> Judged {
-    definition::judge(document, types, &limits(true), allow_unknown)
+    let judged = definition::judge(document, types, &limits(true), allow_unknown);
+    // Where there is no room for it, only a part was read.
+    interrupt::check();
+    judged
 }
 
 /// Compiles content that is stored, for a version with other links.
 pub fn compile(document: &Value, types: &dyn ActivityTypes) -> Result<Program, Vec<Problem>> {
-    definition::compile(document, types, &limits(false), true)
+    let compiled = definition::compile(document, types, &limits(false), true);
+    interrupt::check();
+    compiled
 }
 
 /// The activity types that are written in SQL.

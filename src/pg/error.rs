@@ -168,6 +168,9 @@ pub fn keeping<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgErro
     unsafe { pg_sys::error_context_stack = &mut callback };
     let outcome = catch(body);
     INNERMOST.set(outer);
+    if outer.is_null() {
+        memory::end_call();
+    }
     // SAFETY: as above.
     unsafe { pg_sys::error_context_stack = callback.previous };
     outcome.and_then(|result| result)

@@ -36,6 +36,7 @@ impl<A> Counting<A> {
 
 /// Two plain instructions instead of a locked one: a backend has one thread. With more of them the count would be wrong,
 /// and nothing else.
+#[inline]
 fn count(more: usize, less: usize) {
     HELD.store(HELD.load(Relaxed).wrapping_add(more).wrapping_sub(less), Relaxed);
 }
@@ -95,6 +96,11 @@ pub fn begin_call() {
     .apply();
 }
 
+/// Ends it: what happens between two calls has no bound.
+pub fn end_call() {
+    CEILING.store(usize::MAX, Relaxed);
+}
+
 /// Bytes that this process holds.
 pub fn held() -> usize {
     HELD.load(Relaxed)
@@ -123,12 +129,12 @@ pub fn is_used_up() -> bool {
 /// Ends a call that holds more than it may, or asked for more (53200).
 pub fn check() {
     if held() > CEILING.load(Relaxed) {
-        end_call();
+        refuse();
     }
 }
 
 #[cold]
-fn end_call() -> ! {
+fn refuse() -> ! {
     // Whoever goes on after the error may use what it gave back.
     let ceiling = CEILING.swap(BASE.load(Relaxed).saturating_add(guc::memory_limit()), Relaxed);
     unwind(exceeded(if ceiling == 0 { WANTED.load(Relaxed) } else { used() }))

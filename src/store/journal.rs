@@ -4,9 +4,9 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 use workflow_engine::journal::{self, Event, EventKind};
 
-use crate::pg::memory;
 use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::pg::{interrupt, memory};
 
 /// Events that one row holds at the most.
 const EVENTS_PER_ROW: usize = 1000;
@@ -106,7 +106,10 @@ pub fn end_of_bookmark(id: Uuid) -> Option<End> {
 
 /// The execution that made a bookmark in these events, if one did.
 fn execution_of(events: &[u8], bookmark: Uuid) -> Option<Option<Uuid>> {
-    let events = journal::decode(events).ok()?;
+    let events = journal::decode(events);
+    // One that is too large to be read is not one that says nothing.
+    interrupt::check();
+    let events = events.ok()?;
     let made = |event: &&Event| event.kind == EventKind::BookmarkCreated && event.bookmark_id == Some(bookmark);
     events.iter().find(made).map(|event| event.activity_instance_id)
 }

@@ -12,7 +12,7 @@ use super::{CustomType, connections, link, parts, states, workflow};
 use crate::activity::flowchart::merge::FlowMode;
 use crate::activity::{Activity, Descriptor, InputDescriptor, catalogue, composite};
 use crate::program::{Binding, Expression, ExpressionKind, Node, NodeIx, Program};
-use crate::value::parse_type_name;
+use crate::value::{Bounds, parse_type_name};
 
 mod strict;
 
@@ -65,9 +65,13 @@ const STATE_MACHINE: &str = "Elsa.StateMachine";
 
 /// Reads all activities; `mode` is that of flowcharts which say nothing.
 pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, mode: FlowMode, problems: &mut Problems) -> Vec<Node> {
-    let mut nodes: Vec<Node> = Vec::with_capacity(outline.sketches.len());
+    let mut nodes: Vec<Node> = Vec::new();
     let mut path_bytes = 0;
     for (ix, sketch) in outline.sketches.iter().enumerate() {
+        if !Bounds::may_push(&nodes) {
+            problems.add(ProblemKind::TooLarge, &Path::Root, "there is no room for the definition");
+            return Vec::new();
+        }
         let above = sketch.parent.and_then(|parent| nodes.get(parent)).map_or(WORKFLOW, |parent| &parent.node_id);
         path_bytes += above.len() + sketch.id.len() + 1;
         if path_bytes > MAX_NODE_ID_BYTES {

@@ -52,6 +52,15 @@ impl Bounds {
         self.body.saturating_mul(2)
     }
 
+    /// Whether a list may hold one more item: where it must grow for that, there is room for its growth.
+    pub fn may_push<T>(list: &Vec<T>) -> bool {
+        let bounds = Self::current();
+        if (bounds.interrupted)() {
+            return false;
+        }
+        list.len() < list.capacity() || (bounds.room)(list.capacity().saturating_mul(2 * size_of::<T>()))
+    }
+
     /// Stops a long computation that has made or is about to copy a value.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ pub fn convert(value: Value, to: TypeName) -> Result<Value, Fault> {
         TypeName::TimeSpan => checked_text(value, "TimeSpan", time::is_time_span),
         TypeName::List => to_list(value),
         TypeName::Object => to_object(value),
-        TypeName::Foreign => Ok(to_foreign(value)),
+        TypeName::Foreign => to_foreign(value),
     }
 }
 
@@ -156,9 +156,14 @@ fn to_object(value: Value) -> Result<Value, Fault> {
 }
 
 /// .NET reads JSON text into its classes, but not into its enumerations, whose values are names.
-fn to_foreign(value: Value) -> Value {
+fn to_foreign(value: Value) -> Result<Value, Fault> {
     let structured = value.as_str().filter(|text| text.trim_start().starts_with(['{', '[']));
-    structured.and_then(|text| parse_json(text).ok()).unwrap_or(value)
+    match structured.map(parse_json) {
+        // What is too large or too deep is JSON all the same.
+        Some(Err(fault)) if fault.sqlstate.starts_with('5') => Err(fault),
+        Some(Ok(read)) => Ok(read),
+        Some(Err(_)) | None => Ok(value),
+    }
 }
 
 #[cfg(test)]
@@ -240,6 +245,7 @@ mod tests {
             (json!({}), T::List, "22P02"),
             (json!("{"), T::Object, "22P02"),
             (json!("[".repeat(5000)), T::Object, "54001"),
+            (json!("[".repeat(5000)), T::Foreign, "54001"),
         ] {
             let fault = convert(value.clone(), to).unwrap_err();
             assert_eq!(fault.sqlstate, sqlstate, "{value} to {to:?}: {fault}");

@@ -1,4 +1,5 @@
 -- What one call may read and hold: workflow.max_nodes, workflow.max_request_size, workflow.memory_limit.
+-- This and the scenario memory are the test of what docs/security.md says under Memory.
 SET client_min_messages = error;
 SHOW workflow.max_nodes;
 SHOW workflow.max_request_size;

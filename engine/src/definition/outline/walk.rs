@@ -11,6 +11,7 @@ use crate::activity::{PartList, catalogue};
 use crate::definition::json::{Path, elements, entry, escaped, kind_of};
 use crate::definition::problem::{ProblemKind, Problems};
 use crate::definition::{ActivityTypes, Refusal, WorkflowReference, unavailable};
+use crate::value::Bounds;
 
 /// Type that an array of activities stands for.
 const SEQUENCE: &str = "Elsa.Sequence";
@@ -36,6 +37,11 @@ pub(super) fn walk<'d>(
         allow_unknown,
     };
     while let Some(pending) = walk.pending.pop() {
+        // Whoever has the document read is ended before it hears of this.
+        if !Bounds::may_push(&walk.outline.sketches) || !Bounds::may_push(&walk.pending) {
+            problems.add(ProblemKind::TooLarge, &Path::Root, "there is no room for the definition");
+            break;
+        }
         walk.visit(pending, problems);
     }
     walk.outline

@@ -10,6 +10,8 @@ firing="SELECT count(*) FROM workflow.workers WHERE worker = 'executor' AND stat
 query "CREATE ROLE joe LOGIN"
 query "CREATE ROLE nolog"
 query "SELECT wf_grant_usage('joe'), wf_grant_usage('nolog')" >/dev/null
+# What the superuser publishes reaches instances of others.
+query "SELECT wf_grant_events('joe')" >/dev/null
 time_books
 setting "workflow.launch_workers = on"
 

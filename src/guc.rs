@@ -51,7 +51,8 @@ fn define_limits() {
         c"A script that needs more is a fault of its activity.",
         &JAVASCRIPT_MEMORY,
         1024,
-        1024 * 1024,
+        // What one built-in function goes through in a fraction of a second.
+        256 * 1024,
         GucContext::Userset,
         GucFlags::UNIT_KB,
     );

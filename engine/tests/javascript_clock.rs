@@ -1,0 +1,341 @@
+//! Nothing that a script does escapes the clock.
+//!
+//! How it was searched: everything that a script can call is found by walking from the global object (and from what
+//! only syntax gives: generators, iterators, host values); operators and forms of syntax are a list by hand, made by
+//! going through QuickJS's operations and asking of each whether it loops in C. Each runs without end on values that
+//! keep it busy, inside `try`, `catch` and `finally`, and is to be stopped within a second of CPU time of its thread
+//! after its limit. The limit is a count of CPU time, too: the machine may be doing other things.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+use cpu_time::ThreadTime;
+use serde_json::{Value, json};
+use uuid::Uuid;
+use workflow_engine::Fault;
+use workflow_engine::expression::Scope;
+use workflow_engine::expression::javascript::{ScriptLimits, evaluate};
+
+const FUNCTIONS: &str = include_str!("javascript_clock/functions.js");
+const SURVEY: &str = include_str!("javascript_clock/survey.js");
+const ENDLESS: &str = include_str!("javascript_clock/endless.js");
+
+/// What a script may still take after it was told to stop, its memory given back included.
+const BOUND: Duration = Duration::from_secs(1);
+
+thread_local! {
+    /// When the script began what is to be stopped, and how long it may go on.
+    static BEGUN: Cell<Option<ThreadTime>> = const { Cell::new(None) };
+    static LIMIT: Cell<Duration> = const { Cell::new(Duration::from_millis(50)) };
+}
+
+fn interrupted() -> bool {
+    BEGUN.get().is_some_and(|begun| begun.elapsed() > LIMIT.get())
+}
+
+#[derive(Default)]
+struct Session {
+    variables: RefCell<BTreeMap<String, Value>>,
+    limits: ScriptLimits,
+}
+
+impl Session {
+    fn new() -> Self {
+        let large: Value =
+            (0..50_000).map(|number| (format!("key{number}"), json!(number))).collect::<serde_json::Map<_, _>>().into();
+        let variables = BTreeMap::from([
+            ("Small".to_owned(), json!(1)),
+            ("Object".to_owned(), json!({"a": {"b": 1}})),
+            ("Large".to_owned(), large),
+        ]);
+        let limits =
+            ScriptLimits { time: Duration::from_secs(3600), memory: 256 << 20, interrupted, ..Default::default() };
+        Self { variables: RefCell::new(variables), limits }
+    }
+}
+
+impl Scope for Session {
+    fn variable(&self, name: &str) -> Option<Value> {
+        match name {
+            "cpu" => Some(json!(ThreadTime::now().as_duration().as_secs_f64())),
+            "begin" => {
+                BEGUN.set(Some(ThreadTime::now()));
+                Some(Value::Null)
+            }
+            _ => self.variables.borrow().get(name).cloned(),
+        }
+    }
+    fn variable_names(&self) -> Vec<String> {
+        self.variables.borrow().keys().cloned().collect()
+    }
+    fn set_variable(&mut self, name: &str, value: Value) -> Result<bool, Fault> {
+        Ok(self.variables.get_mut().insert(name.to_owned(), value).is_some())
+    }
+    fn input(&self, name: &str) -> Option<Value> {
+        self.variables.borrow().get(name).cloned()
+    }
+    fn inputs(&self) -> Value {
+        json!({})
+    }
+    fn input_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+    fn output_from(&self, _: &str, _: Option<&str>) -> Option<Value> {
+        Some(json!([1]))
+    }
+    fn output_names(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+    fn outputs(&self) -> Value {
+        json!({})
+    }
+    fn last_result(&self) -> Option<Value> {
+        self.variables.borrow().get("Large").cloned()
+    }
+    fn instance(&self) -> Value {
+        json!({})
+    }
+    fn instance_id(&self) -> Uuid {
+        Uuid::nil()
+    }
+    fn definition_id(&self) -> String {
+        String::new()
+    }
+    fn definition_version(&self) -> i32 {
+        1
+    }
+    fn correlation_id(&self) -> Option<String> {
+        None
+    }
+    fn set_correlation_id(&mut self, _: Option<String>) -> Result<(), Fault> {
+        Ok(())
+    }
+    fn instance_name(&self) -> Option<String> {
+        None
+    }
+    fn set_instance_name(&mut self, _: Option<String>) {}
+    fn new_id(&mut self) -> Uuid {
+        Uuid::nil()
+    }
+    fn now(&self) -> DateTime<Utc> {
+        DateTime::UNIX_EPOCH
+    }
+    fn sql_value(&mut self, _: &str) -> Result<Value, Fault> {
+        Ok(Value::Null)
+    }
+    fn script_limits(&self) -> ScriptLimits {
+        self.limits
+    }
+    fn check_interrupts(&mut self) {}
+}
+
+/// Runs a script that says when it begins; gives what came of it and the CPU time since then.
+fn measure(script: &str, limit: Duration) -> (Result<Value, Fault>, Duration) {
+    BEGUN.set(None);
+    LIMIT.set(limit);
+    let outcome = evaluate(script, &mut Session::new());
+    let took = BEGUN.take().map_or(Duration::MAX, |begun| begun.elapsed());
+    (outcome, took)
+}
+
+/// What is wrong with how a script without end was stopped.
+fn complaint(what: &str, script: &str, limit: Duration) -> Option<String> {
+    match measure(script, limit) {
+        (Err(fault), took) if fault.sqlstate == "57014" && took < limit + BOUND => None,
+        (outcome, took) => {
+            Some(format!("{what}: {took:?}, {}", format!("{outcome:?}").chars().take(200).collect::<String>()))
+        }
+    }
+}
+
+/// Runs a job per number on two threads and gives all complaints.
+fn on_two_threads(count: usize, job: impl Fn(usize) -> Vec<String> + Sync) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut complaints = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            if at >= count {
+                return complaints;
+            }
+            complaints.extend(job(at));
+        }
+    };
+    thread::scope(|scope| {
+        let threads = [spawn(scope, work), spawn(scope, work)];
+        threads.into_iter().flat_map(|thread| thread.join().expect("no panic")).collect()
+    })
+}
+
+/// A thread with as much stack as a backend has.
+fn spawn<'scope, R: Send + 'scope>(
+    scope: &'scope thread::Scope<'scope, '_>,
+    work: impl FnOnce() -> R + Send + 'scope,
+) -> thread::ScopedJoinHandle<'scope, R> {
+    thread::Builder::new().stack_size(8 << 20).spawn_scoped(scope, work).expect("a thread")
+}
+
+#[test]
+#[ignore = "takes more than a minute of CPU time: cargo test -- --ignored"]
+fn every_function_is_stopped() {
+    const CHUNK: usize = 25;
+    let chunk = |from: usize| {
+        let script = SURVEY.replace("FROM", &from.to_string()).replace("TO", &(from + CHUNK).to_string());
+        // What one function leaves in its receiver must not keep the next one from being called.
+        let mut session = Session::new();
+        session.limits.memory = 512 << 20;
+        let outcome = evaluate(&format!("{FUNCTIONS}\n{script}"), &mut session);
+        outcome.unwrap_or_else(|fault| panic!("functions from {from}: {fault:?}"))
+    };
+    let count = chunk(usize::MAX - CHUNK)["functions"].as_u64().expect("a count") as usize;
+    assert!(count > 700, "only {count} functions were found");
+    let complaints = on_two_threads(count.div_ceil(CHUNK), |number| {
+        let survey = chunk(number * CHUNK);
+        let (mut complaints, mut quick) = (Vec::new(), Vec::new());
+        let endless = |what: &str, calls: &[(usize, u64)]| {
+            let script = ENDLESS.replace("CALLS", &json!(calls).to_string());
+            complaint(what, &format!("{FUNCTIONS}\n{script}"), Duration::from_millis(50))
+        };
+        for (offset, line) in survey["report"].as_array().expect("a list").iter().enumerate() {
+            let path = line["path"].as_str().unwrap_or_default();
+            if line["works"] == json!(0) && !ONLY_THROWS.contains(&path) {
+                complaints.push(format!("{path}: no receiver: {}", line["error"]));
+            }
+            let slowest = line["slowest"].as_f64().unwrap_or(0.0);
+            if slowest > BOUND.as_secs_f64() {
+                complaints.push(format!("{path}: one call of combination {} took {slowest} s", line["chosen"]));
+            }
+            let call = (number * CHUNK + offset, line["chosen"].as_u64().unwrap_or(0));
+            if slowest > QUICK {
+                complaints.extend(endless(path, &[call]));
+            } else {
+                quick.push(call);
+            }
+        }
+        complaints.extend(endless("quick functions", &quick));
+        complaints
+    });
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// Seconds. Functions that take less, whatever they are called with, are called in turns in one loop without end.
+const QUICK: f64 = 0.0005;
+
+/// Functions that give nothing whatever they are called with.
+const ONLY_THROWS: &[&str] = &["Function", "Guid", "Uint8ClampedArray.__proto__", "get %Getter%.__proto__.caller"];
+
+fn lists() -> (Vec<(String, String)>, Vec<String>) {
+    let lists = evaluate(include_str!("javascript_clock/operators.js"), &mut Session::new()).expect("lists");
+    let text = |value: &Value| value.as_str().expect("text").to_owned();
+    let forms = lists["forms"].as_array().expect("a list").iter().map(|pair| (text(&pair[0]), text(&pair[1])));
+    (forms.collect(), lists["survivals"].as_array().expect("a list").iter().map(text).collect())
+}
+
+#[test]
+fn every_operator_is_stopped() {
+    let (forms, _) = lists();
+    assert!(forms.len() > 180, "{}", forms.len());
+    let limit = Duration::from_millis(20);
+    let complaints = on_two_threads(forms.len(), |at| {
+        let (needs, form) = &forms[at];
+        let caught = format!("for (;;) {{ try {{ for (;;) {{ {form} }} }} catch {{ }} finally {{ continue }} }}");
+        let looping = format!("{needs} getVariable('begin'); {caught}");
+        // Without jumps and calls of its own: as often as it fits into a source of some size.
+        let straight = format!("{needs} getVariable('begin'); {}", format!("{{ {form} }}\n").repeat(500));
+        let mut complaints: Vec<_> = complaint(form, &looping, limit).into_iter().collect();
+        let (_, took) = measure(&straight, limit);
+        if took > limit + BOUND {
+            complaints.push(format!("{form}, straight: {took:?}"));
+        }
+        complaints
+    });
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+#[test]
+fn nothing_swallows_the_stop() {
+    let (_, survivals) = lists();
+    let complaints = on_two_threads(survivals.len(), |at| {
+        let script = format!("getVariable('begin'); {}", survivals[at]);
+        let (outcome, took) = measure(&script, Duration::from_millis(50));
+        // What ends by itself or for lack of memory is as good.
+        let fine = took < Duration::from_millis(50) + BOUND;
+        (!fine).then(|| format!("{}: {took:?} {outcome:?}", survivals[at])).into_iter().collect()
+    });
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// The time of an evaluation counts from its entry, whatever the script does first.
+#[test]
+fn the_limit_counts_from_the_entry() {
+    let endless = [
+        "let x = (1n << 65000n) - 1n; for (;;) x.toString().length",
+        "let x = (1n << 32000n) - 1n; for (;;) x * x",
+        "let a = new Uint8Array(3e7); for (;;) a.lastIndexOf(1)",
+        "let s = 'a'.repeat(44000), t = 'a'.repeat(22000) + 'b'; for (;;) s.indexOf(t)",
+        "let a = new Uint8Array(3e7); for (;;) a.copyWithin(1, 0)",
+        "let a = new Uint8Array(3e7); for (;;) a.reverse()",
+        "let a = new Float64Array(2e6).map((_, at) => Math.sin(at)); for (;;) a.slice().sort()",
+        "let a = new Array(2e6).fill(1); for (;;) a.includes(2)",
+        "let s = 'a'.repeat(1e7); for (;;) s.toUpperCase()",
+        "let a = Array.from({ length: 1e5 }, (_, at) => at); for (;;) JSON.stringify(a)",
+        "let s = '9'.repeat(3e5); for (;;) try { BigInt(s) } catch { }",
+        "for (;;) setVariable('Small', 'x'.repeat(1e6))",
+        "for (;;) { }",
+    ];
+    let complaints = on_two_threads(endless.len(), |at| {
+        let mut session = Session::new();
+        session.limits.time = Duration::from_millis(50);
+        session.limits.memory = 64 << 20;
+        let begun = ThreadTime::now();
+        let outcome = evaluate(endless[at], &mut session);
+        let took = begun.elapsed();
+        let right = outcome.as_ref().is_err_and(|fault| fault.message == "JavaScript took longer than 50 ms");
+        let fine = right && took < Duration::from_millis(50) + BOUND;
+        (!fine).then(|| format!("{}: {took:?} {outcome:?}", endless[at])).into_iter().collect()
+    });
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// Reading a script counts as well.
+#[test]
+fn compilation_is_stopped() {
+    let names = |from: &str, count: usize| (0..count).map(|at| format!("{from}{at}")).collect::<Vec<_>>().join(",");
+    let sources = [
+        format!("var {}; {}", names("v", 60_000), "v1;v59999;".repeat(100_000)),
+        format!("({{{}}})", (0..200_000).map(|at| format!("k{at}:1")).collect::<Vec<_>>().join(",")),
+        format!("{}1{}", "(".repeat(200), format!("{}1", "1+".repeat(2_000_000)) + &")".repeat(200)),
+        format!("[{}]", "1,".repeat(3_000_000)),
+        format!("{}n", "9".repeat(3_000_000)),
+        format!("/{}/.test('a')", "a".repeat(5_000_000)),
+        format!("/[{}]/u.test('a')", "\\p{L}a-z".repeat(100_000)),
+        format!("/{}/.test('a')", "(a{1,100}){1,100}".repeat(1000)),
+        format!("`{}`", "${1}".repeat(500_000)),
+        format!("1{}", " ".repeat(10_000_000)),
+        "function f(){}".repeat(300_000),
+        "{let x=1;".repeat(500) + &"x;".repeat(500_000) + &"}".repeat(500),
+        "a=".repeat(100_000) + "1",
+        "l:{".repeat(400) + &"break l;".repeat(100_000) + &"}".repeat(400),
+        format!("({})=>1", names("p", 60_000)),
+        format!("switch(1){{{}}}", (0..300_000).map(|at| format!("case {at}:")).collect::<String>()),
+        "class A{#a;m(){return this.#a}}".repeat(50_000),
+    ];
+    let complaints = on_two_threads(sources.len(), |at| {
+        let mut session = Session::new();
+        session.limits.time = Duration::from_millis(50);
+        session.limits.memory = 64 << 20;
+        let begun = ThreadTime::now();
+        let outcome = evaluate(&sources[at], &mut session);
+        let took = begun.elapsed();
+        let shown = sources[at].chars().take(60).collect::<String>();
+        (took > Duration::from_millis(50) + BOUND)
+            .then(|| format!("{shown}: {took:?} {outcome:?}"))
+            .into_iter()
+            .collect()
+    });
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}

@@ -94,10 +94,10 @@ fn an_activity_fault_that_says_nothing_has_defaults() {
 
 #[test]
 fn what_an_activity_did_before_it_faulted_is_undone() {
-    // The rows go into their variable first; the count does not fit the second one.
+    // The rows go into their variable first; the count does not fit the output.
     let world = World::started(json!({
-        "variables": [{"name": "Rows", "value": "before"}, {"name": "N", "type": "Guid"}],
-        "root": [{"id": "s", "type": "Sql", "statement": "INSERT", "result": {"var": "Rows"}, "rowCount": {"var": "N"}}],
+        "variables": [{"name": "Rows", "value": "before"}], "outputs": [{"name": "N", "type": "Guid"}],
+        "root": [{"id": "s", "type": "Sql", "statement": "INSERT", "result": {"var": "Rows"}, "rowCount": {"output": "N"}}],
     }));
     assert_eq!(world.status(), SubStatus::Faulted);
     assert!(world.last.incidents[0].fault.message.contains("\"N\""));

@@ -428,6 +428,8 @@ COMMENT ON COLUMN workflow.dead_letters.due_at IS 'when the bookmark was due tha
 COMMENT ON COLUMN workflow.dead_letters.replayed_at IS 'when wf_replay gave it another chance';
 
 CREATE INDEX dead_letters_dead_at_idx ON workflow.dead_letters (dead_at);
+-- What waits in vain: the view workflow.waiting, and wf_explain.
+CREATE INDEX dead_letters_bookmark_id_idx ON workflow.dead_letters (bookmark_id) WHERE due_at IS NOT NULL AND replayed_at IS NULL;
 
 CREATE TABLE workflow.tasks (
     id             uuid        CONSTRAINT tasks_pkey PRIMARY KEY,

@@ -86,12 +86,21 @@ COMMENT ON VIEW workflow.instance_list IS 'instances that the current role may r
 
 CREATE VIEW workflow.waiting WITH (security_barrier) AS
 SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS since, b.due_at AS due,
-       b.id AS bookmark_id, b.correlation_id, b.name AS waits_for, i.definition_id
+       b.id AS bookmark_id, b.correlation_id, b.name AS waits_for, i.definition_id,
+       COALESCE(b.attempts, 0) AS attempts,
+       (SELECT q.id FROM workflow.dead_letters q
+        WHERE b.due_at IS NULL AND q.bookmark_id OPERATOR(pg_catalog.=) b.id AND q.due_at IS NOT NULL AND q.replayed_at IS NULL
+        ORDER BY q.id DESC LIMIT 1) AS dead_letter_id,
+       (SELECT q.last_error FROM workflow.dead_letters q
+        WHERE b.due_at IS NULL AND q.bookmark_id OPERATOR(pg_catalog.=) b.id AND q.due_at IS NOT NULL AND q.replayed_at IS NULL
+        ORDER BY q.id DESC LIMIT 1) AS last_error
 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.waiting IS 'what waits, since when, and until when';
+COMMENT ON COLUMN workflow.waiting.attempts IS 'how often time tried to go on there and failed without an outcome';
+COMMENT ON COLUMN workflow.waiting.dead_letter_id IS 'the dead letter, where time has given up: wf_replay tries again';
 
 CREATE VIEW workflow.open_bookmarks WITH (security_barrier) AS
 SELECT b.id AS bookmark_id, b.instance_id, i.definition_id, b.activity_id, b.node_id, b.activity_type,

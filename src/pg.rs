@@ -18,6 +18,7 @@ pub mod jsonb;
 pub mod membership;
 pub mod memory;
 pub mod parse;
+pub mod planner;
 pub mod process;
 pub mod role;
 pub mod rows;
@@ -38,6 +39,7 @@ pub use error::PgError;
 /// What loading the library does to a process. The postmaster's children inherit it.
 pub fn load() {
     hooks::install();
+    planner::install();
     // SAFETY: flags that the postmaster sets while it starts.
     let (is_preloaded, is_upgrade) =
         unsafe { (pgrx::pg_sys::process_shared_preload_libraries_in_progress, pgrx::pg_sys::IsBinaryUpgrade) };

@@ -42,6 +42,21 @@ pub struct Wait {
     pub since: DateTime<Utc>,
     /// When time resumes it.
     pub due: Option<DateTime<Utc>>,
+    /// How often that failed without an outcome.
+    pub attempts: u32,
+    /// That it was given up.
+    pub given_up: Option<GivenUp>,
+}
+
+/// A due bookmark that was given up: its dead letter.
+#[derive(Clone, Debug, Default)]
+pub struct GivenUp {
+    /// Id of the dead letter.
+    pub dead_letter_id: Uuid,
+    /// When.
+    pub at: DateTime<Utc>,
+    /// Why.
+    pub error: String,
 }
 
 /// An open incident.

@@ -94,8 +94,13 @@ pub struct OwnerRights {
 
 impl OwnerRights {
     /// Takes the rights. An error gives them back by the (sub)transaction's end.
+    ///
+    /// What is written is a row of ours, and a deferred trigger or foreign key on our tables belongs to a superuser: the
+    /// restriction under which SQL of a definer runs is not for them. It keeps that SQL from leaving code of its own to
+    /// whoever commits; with it, a call from there could not write a row that such a trigger watches.
     pub fn take() -> Self {
-        switch(extension_owner(), pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32)
+        let restricted = pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
+        switch(extension_owner(), pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32, restricted)
     }
 
     /// Goes back to the caller's rights.
@@ -129,7 +134,7 @@ impl RestrictedRights {
         // SAFETY: opens a level of settings that `give_back` closes, or the (sub)transaction's end.
         let level = unsafe { pg_sys::NewGUCNestLevel() };
         crate::pg::version::set_search_path(search_path);
-        Self { before: switch(role, flags as i32), level }
+        Self { before: switch(role, flags as i32, 0), level }
     }
 
     /// Goes back to the caller's rights and settings.
@@ -152,12 +157,12 @@ pub fn with_search_path<R>(search_path: &CStr, body: impl FnOnce() -> R) -> R {
     outcome.unwrap_or_else(|error| unwind(error))
 }
 
-fn switch(role: Oid, flags: i32) -> OwnerRights {
+fn switch(role: Oid, flags: i32, without: i32) -> OwnerRights {
     let (mut user, mut context) = (pg_sys::InvalidOid, 0);
     // SAFETY: reads and sets the backend's current user.
     unsafe {
         pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
-        pg_sys::SetUserIdAndSecContext(role, context | flags);
+        pg_sys::SetUserIdAndSecContext(role, context & !without | flags);
     }
     OwnerRights { user, context }
 }

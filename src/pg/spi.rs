@@ -1,9 +1,8 @@
 //! Prepared statements of ours, kept for the life of the backend.
 //!
-//! Each execution runs with the rights of the extension's owner, under a search path of our own, and is
-//! planned without sequential scans: plans are kept, and one made while a table was empty would otherwise
-//! read a million rows later. All three are undone before anything of the user runs again; after an error
-//! the (sub)transaction's end undoes the first two and a destructor the third.
+//! Each execution runs with the rights of the extension's owner, under a search path of our own. Both are undone before
+//! anything of the user runs again; after an error the (sub)transaction's end undoes them. How they are planned:
+//! [`planner`](crate::pg::planner).
 
 use std::cell::Cell;
 use std::ffi::CString;
@@ -12,7 +11,7 @@ use pgrx::pg_sys;
 
 use crate::pg::error::{PgError, unwind};
 use crate::pg::version::SearchPath;
-use crate::pg::{memory, role};
+use crate::pg::{memory, planner, role};
 
 mod arg;
 mod row;
@@ -71,7 +70,6 @@ impl Statement {
                 None => nulls[i] = b'n' as std::ffi::c_char,
             }
         }
-        let _planning = Planning::begin();
         let user = role::OwnerRights::take();
         let path = SearchPath::push();
         // SAFETY: the plan is valid for the life of the backend, the arrays are as long as its parameters.
@@ -95,42 +93,13 @@ impl Statement {
         let mut types: Vec<pg_sys::Oid> = self.types.iter().map(|kind| kind.oid()).collect();
         // SAFETY: the types are as many as said; SPI_keepplan moves the plan out of SPI's context.
         unsafe {
-            let options = pg_sys::CURSOR_OPT_GENERIC_PLAN as i32;
+            let options = pg_sys::CURSOR_OPT_GENERIC_PLAN as i32 | planner::OURS;
             let plan = pg_sys::SPI_prepare_cursor(sql.as_ptr(), types.len() as i32, types.as_mut_ptr(), options);
             if plan.is_null() {
                 unwind(PgError::new("XX000", format!("could not prepare: {}", self.sql)));
             }
             pg_sys::SPI_keepplan(plan);
             plan
-        }
-    }
-}
-
-/// Keeps the planner from sequential scans while it lives, and from compiling: a scan that it cannot avoid looks so dear
-/// then that the compiler would be loaded into every session, ten megabytes each.
-struct Planning {
-    seqscan: bool,
-    jit: bool,
-}
-
-impl Planning {
-    fn begin() -> Self {
-        // SAFETY: planner settings of the backend's only thread; put back by `drop`, also on unwinding.
-        unsafe {
-            let before = Self { seqscan: pg_sys::enable_seqscan, jit: pg_sys::jit_enabled };
-            pg_sys::enable_seqscan = false;
-            pg_sys::jit_enabled = false;
-            before
-        }
-    }
-}
-
-impl Drop for Planning {
-    fn drop(&mut self) {
-        // SAFETY: as in `begin`.
-        unsafe {
-            pg_sys::enable_seqscan = self.seqscan;
-            pg_sys::jit_enabled = self.jit;
         }
     }
 }

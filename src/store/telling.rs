@@ -4,18 +4,23 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 use workflow_engine::fault::Error;
 use workflow_engine::journal::{self, Event};
-use workflow_engine::story::{Trouble, Wait};
+use workflow_engine::story::{GivenUp, Trouble, Wait};
 
 use crate::pg::interrupt;
-use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 
 static JOURNAL: Statement = Statement::new(
     "SELECT created_at, events FROM workflow.execution_log WHERE instance_id = $1 ORDER BY seq",
     &[Type::Uuid],
 );
 static WAITS: Statement = Statement::new(
-    "SELECT b.id, b.node_id, b.activity_id, b.name, b.payload, t.name, b.created_at, b.due_at \
-     FROM workflow.bookmarks b LEFT JOIN workflow.tasks t ON t.id = b.id WHERE b.instance_id = $1 ORDER BY b.id",
+    "SELECT b.id, b.node_id, b.activity_id, b.name, b.payload, t.name, b.created_at, b.due_at, coalesce(b.attempts, 0), \
+         q.id, q.dead_at, q.last_error \
+     FROM workflow.bookmarks b LEFT JOIN workflow.tasks t ON t.id = b.id \
+     LEFT JOIN LATERAL (SELECT d.id, d.dead_at, d.last_error FROM workflow.dead_letters d \
+         WHERE d.bookmark_id = b.id AND d.due_at IS NOT NULL AND d.replayed_at IS NULL ORDER BY d.id DESC LIMIT 1) q \
+         ON b.due_at IS NULL \
+     WHERE b.instance_id = $1 ORDER BY b.id",
     &[Type::Uuid],
 );
 static TROUBLES: Statement = Statement::new(
@@ -52,7 +57,14 @@ pub fn waits(instance: Uuid) -> Vec<Wait> {
         task: row.maybe(),
         since: row.get::<Timestamp>().into(),
         due: row.maybe::<Timestamp>().map(Into::into),
+        attempts: row.get::<i32>().unsigned_abs(),
+        given_up: given_up(row),
     })
+}
+
+fn given_up(row: &mut Row<'_>) -> Option<GivenUp> {
+    let (id, at, error) = (row.maybe(), row.maybe::<Timestamp>(), row.maybe());
+    Some(GivenUp { dead_letter_id: id?, at: at?.into(), error: error.unwrap_or_default() })
 }
 
 /// The open incidents of an instance, oldest first.

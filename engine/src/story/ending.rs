@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{MAX_VALUE, Story, Trouble, Wait, value};
+use super::{GivenUp, MAX_VALUE, Story, Trouble, Wait, value};
 use crate::picture::text::one_line;
 
 /// Stimuli of activities that wait for other workflows.
@@ -35,6 +35,15 @@ impl Story<'_> {
         }
     }
 
+    /// Time does not go on there by itself any more.
+    fn given_up(&mut self, attempts: u32, given_up: &GivenUp) {
+        let at = self.time(given_up.at);
+        let error = one_line(&given_up.error, MAX_VALUE);
+        let tried = if attempts > 0 { format!(" after it failed {}", times(attempts)) } else { String::new() };
+        self.tell(format!("    given up at {at}{tried}: {error}"));
+        self.tell(format!("    SELECT wf_replay('{}');", given_up.dead_letter_id));
+    }
+
     fn wait(&mut self, wait: &Wait) {
         let who = self.at(&wait.node_id, &wait.activity_id);
         let since = self.time(wait.since);
@@ -49,6 +58,12 @@ impl Story<'_> {
             line = format!("{line}, due {}", self.time(due));
         }
         self.tell(line);
+        if let Some(given_up) = &wait.given_up {
+            return self.given_up(wait.attempts, given_up);
+        }
+        if wait.attempts > 0 {
+            self.tell(format!("    firing it failed without an outcome: {}", times(wait.attempts)));
+        }
         let (id, instance) = (wait.bookmark_id, self.instance.id);
         if CHILDREN.contains(&wait.name.as_str()) {
             return self.tell(format!(
@@ -66,6 +81,11 @@ impl Story<'_> {
             (None, None) => format!("    SELECT * FROM wf_resume('{id}', '{{}}');"),
         });
     }
+}
+
+/// How often, in words.
+fn times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
 /// A text as a literal of SQL.

@@ -21,6 +21,8 @@ static HELD: AtomicUsize = AtomicUsize::new(0);
 static BASE: AtomicUsize = AtomicUsize::new(0);
 /// Bytes that it may hold. Zero: the call was refused memory and is to end.
 static CEILING: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// Where it is looked next: at the ceiling, or before that, where the operating system is asked whether it has more.
+static LOOK_AT: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// What it wanted when it was refused.
 static WANTED: AtomicUsize = AtomicUsize::new(0);
 
@@ -86,6 +88,7 @@ pub fn begin_call() {
     let held = HELD.load(Relaxed);
     BASE.store(held, Relaxed);
     CEILING.store(held.saturating_add(guc::memory_limit()), Relaxed);
+    LOOK_AT.store(held.saturating_add(guc::memory_limit().min(GROWTH)), Relaxed);
     Bounds {
         body: guc::max_request_size(),
         nodes: guc::max_nodes(),
@@ -99,6 +102,7 @@ pub fn begin_call() {
 /// Ends it: what happens between two calls has no bound.
 pub fn end_call() {
     CEILING.store(usize::MAX, Relaxed);
+    LOOK_AT.store(usize::MAX, Relaxed);
 }
 
 /// Bytes that this process holds.
@@ -119,16 +123,34 @@ fn spare() -> usize {
 /// Whether the call holds more than it may, or asked for more. It stays so until [`check`] has ended it: what made it stop
 /// may be gone by then.
 pub fn is_used_up() -> bool {
-    let is_used_up = held() > CEILING.load(Relaxed);
-    if is_used_up && CEILING.swap(0, Relaxed) > 0 {
-        WANTED.store(used(), Relaxed);
+    held() > LOOK_AT.load(Relaxed) && look()
+}
+
+/// The same, with a look at what it is. A call that grows asks the operating system now and then whether it has more: the
+/// next small piece may be the one that it refuses.
+#[cold]
+fn look() -> bool {
+    let held = held();
+    let ceiling = CEILING.load(Relaxed);
+    if held <= ceiling && system_has(reserve()) {
+        LOOK_AT.store(ceiling.min(held.saturating_add(GROWTH)), Relaxed);
+        return false;
     }
-    is_used_up
+    stop(used());
+    true
+}
+
+/// Notes that the call is to end, and what it wanted.
+fn stop(wanted: usize) {
+    if CEILING.swap(0, Relaxed) > 0 {
+        WANTED.store(wanted, Relaxed);
+    }
+    LOOK_AT.store(0, Relaxed);
 }
 
 /// Ends a call that holds more than it may, or asked for more (53200).
 pub fn check() {
-    if held() > CEILING.load(Relaxed) {
+    if is_used_up() {
         refuse();
     }
 }
@@ -136,8 +158,10 @@ pub fn check() {
 #[cold]
 fn refuse() -> ! {
     // Whoever goes on after the error may use what it gave back.
-    let ceiling = CEILING.swap(BASE.load(Relaxed).saturating_add(guc::memory_limit()), Relaxed);
-    unwind(exceeded(if ceiling == 0 { WANTED.load(Relaxed) } else { used() }))
+    let base = BASE.load(Relaxed);
+    CEILING.store(base.saturating_add(guc::memory_limit()), Relaxed);
+    LOOK_AT.store(base.saturating_add(guc::memory_limit().min(GROWTH)), Relaxed);
+    unwind(exceeded(WANTED.load(Relaxed)))
 }
 
 /// Ends a call that may not add so many bytes (53200).
@@ -153,14 +177,22 @@ pub fn room(bytes: usize) {
 /// The same for where nothing may unwind: if there is no room, the next [`check`] ends the call.
 fn has_room(bytes: usize) -> bool {
     let has_room = bytes <= spare() && system_has(bytes);
-    if !has_room && CEILING.swap(0, Relaxed) > 0 {
-        WANTED.store(used().saturating_add(bytes), Relaxed);
+    if !has_room {
+        stop(used().saturating_add(bytes));
     }
     has_room
 }
 
-/// Pieces from this size on are asked of the operating system before they are needed.
-const LARGE: usize = 4 << 20;
+/// Pieces from this size on are asked of the operating system before they are needed, with the reserve beside them.
+const LARGE: usize = 1 << 20;
+
+/// How much a call may grow before it asks the operating system for more than it needs.
+const GROWTH: usize = 16 << 20;
+
+/// What the operating system should still have: what a call may make between two questions, PostgreSQL's part included.
+fn reserve() -> usize {
+    (guc::memory_limit() / 2).min(256 << 20)
+}
 
 /// Whether the operating system would give so much in one piece now.
 fn system_has(bytes: usize) -> bool {
@@ -168,7 +200,7 @@ fn system_has(bytes: usize) -> bool {
         return true;
     }
     let mut trial: Vec<u8> = Vec::new();
-    let outcome = trial.try_reserve_exact(bytes);
+    let outcome = trial.try_reserve_exact(bytes.max(reserve()));
     // Otherwise the compiler sees that nobody uses it, and asks nobody.
     std::hint::black_box(&trial);
     outcome.is_ok()

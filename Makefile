@@ -1,6 +1,6 @@
 # One word per habit of this project. Every target does its own set-up; scripts/ holds how.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long bench lint server stop psql install package clean
+.PHONY: help demo test test-long test-assert bench lint server stop psql install package clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,6 +13,9 @@ test: ## Run all tests on private servers (T="name ..." runs only those whose na
 
 test-long: ## Run all tests, then repeat the random ones for WORKFLOW_TEST_SECONDS (default 600)
 	@tests/run --long
+
+test-assert: ## Run the server tests on PostgreSQL 15 and 18 built with assertions (minutes more, once, to build them)
+	@tests/run-assert
 
 bench: ## Measure against hand-written status tables, on a private server (T=name: one part)
 	@scripts/bench $(T)

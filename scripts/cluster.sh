@@ -20,10 +20,10 @@ make_prefix() { # DIR
     local lib=lib/postgresql/$PG_MAJOR share=share/postgresql/$PG_MAJOR
     use_prefix "$1"
     as_server mkdir -p "$PREFIX/$lib" "$PREFIX/$share"
-    as_server cp -rs "/usr/$lib/." "$PREFIX/$lib"
-    as_server cp -rs "/usr/$share/." "$PREFIX/$share"
+    as_server cp -rs "$PG_ROOT/usr/$lib/." "$PREFIX/$lib"
+    as_server cp -rs "$PG_ROOT/usr/$share/." "$PREFIX/$share"
     as_server rm -r "$PGBIN"
-    as_server cp -r "/usr/$lib/bin" "$PGBIN"
+    as_server cp -r "$PG_ROOT/usr/$lib/bin" "$PGBIN"
     as_server find "$PREFIX" -type l -name 'workflow*' -delete
     [ "$(as_server "$PGBIN/pg_config" --pkglibdir)" = "$PREFIX/$lib/lib" ] || die "$PREFIX is not relocated"
     install_into_prefix
@@ -31,8 +31,8 @@ make_prefix() { # DIR
 
 install_into_prefix() {
     local from to
-    find "$PACKAGE_DIR/usr" -type f | while read -r from; do
-        to=$PREFIX/${from#"$PACKAGE_DIR/usr/"}
+    find "$PACKAGE_DIR$PG_ROOT/usr" -type f | while read -r from; do
+        to=$PREFIX/${from#"$PACKAGE_DIR$PG_ROOT/usr/"}
         cmp -s "$from" "$to" || put_file "$from" "$to"
     done
 }

@@ -9,11 +9,27 @@ REPO=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 cd "$REPO"
 
 PG_MAJOR=${PG_MAJOR:-15}
-SYSTEM_PG_CONFIG=/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
-PACKAGE_DIR=$REPO/target/workflow-pg$PG_MAJOR
 
 # Tools that outlive a clone: cargo-pgrx, pgrx's home, cargo-fuzz, pgspot.
 CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/workflow-dev
+
+# Which Debian release has which PostgreSQL.
+declare -A SUITES=([15]=bookworm [17]=trixie [18]=forky)
+
+# Before the /usr of a PostgreSQL that the machine's release does not have (scripts/fetch-postgres unpacks it there) or that
+# checks itself (scripts/build-postgres). It lies outside a home directory, so that the user postgres may run it.
+POSTGRES_DIR=/var/tmp/workflow-postgres-$(id -un)
+if [ -z "${PG_ROOT+set}" ]; then
+    PG_ROOT=
+    if [ ! -x "/usr/lib/postgresql/$PG_MAJOR/bin/postgres" ] && [ "$PG_MAJOR" != 15 ]; then
+        PG_ROOT=$POSTGRES_DIR/$PG_MAJOR/root
+    fi
+fi
+SYSTEM_PG_CONFIG=$PG_ROOT/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
+# 15, 18, 15-assert: what is built for one server is not for another.
+PG_NAME=$(basename "${PG_ROOT%/root}")
+PG_NAME=${PG_NAME:-$PG_MAJOR}
+PACKAGE_DIR=$REPO/target/workflow-pg$PG_NAME
 
 # Servers live outside the clone: a clone under a home directory is closed to the user postgres, and a socket's
 # path may have 107 bytes only. The hash keeps two clones apart.
@@ -93,7 +109,7 @@ use_pgrx() {
     local version
     version=$(pgrx_version)
     has_cargo_pgrx "$version" || PATH=$CACHE_DIR/cargo-pgrx-$version/bin:$PATH
-    export PATH PGRX_HOME=$CACHE_DIR/pgrx PGRX_PG_CONFIG_PATH=$1
+    export PATH PGRX_HOME=$CACHE_DIR/pgrx-$PG_NAME PGRX_PG_CONFIG_PATH=$1
 }
 
 # cargo_pgrx_package PG_CONFIG DIR: what cargo and rustc say is for the reader, where cargo-pgrx puts its files is not.

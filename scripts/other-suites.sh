@@ -1,0 +1,35 @@
+# Sourced after common.sh: packages of another Debian release, fetched beside the machine's own. apt keeps lists, a cache and
+# a database of installed packages under $PG_ROOT/../apt, checks the signatures, and installs nothing.
+# shellcheck shell=bash
+
+suite=${SUITES[$PG_MAJOR]:-}
+[ -n "$suite" ] || die "no Debian release is known to have PostgreSQL $PG_MAJOR"
+mirror=${WORKFLOW_MIRROR:-$(grep -hoP '^(deb (\[.*?\] )?|URIs: *)\Khttps?://\S*/debian(?=/?(\s|$))' /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1 || true)}
+[ -n "$mirror" ] || die "set WORKFLOW_MIRROR to a mirror of Debian"
+apt=${PG_ROOT%/root}/apt
+
+# The lists of a release that is in the making expire when its mirror is not renewed; WORKFLOW_CHECK_VALID_UNTIL=false takes
+# them all the same. Signatures are checked in any case.
+with_apt() {
+    local get=$1
+    shift
+    "$get" -qq -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::Preferences=/dev/null \
+        -o Dir::Etc::PreferencesParts=/dev/null -o Dir::State="$apt" -o Dir::State::status="$apt/status" -o Dir::Cache="$apt" \
+        -o APT::Install-Recommends=false -o APT::Sandbox::User= -o Debug::NoLocking=true -o Acquire::Languages=none \
+        -o Acquire::Check-Valid-Until="${WORKFLOW_CHECK_VALID_UNTIL:-true}" "$@"
+}
+
+# use_suite deb|deb-src: fetches the lists, that of security updates included where the release has one.
+use_suite() {
+    local trusted='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
+    mkdir -p "$apt/lists/partial" "$apt/archives/partial"
+    {
+        echo "$1 $trusted $mirror $suite main"
+        case $suite in
+            sid | forky) ;;
+            *) echo "$1 $trusted ${mirror%/debian}/debian-security $suite-security main" ;;
+        esac
+    } >"$apt/sources.list"
+    : >"$apt/status"
+    with_apt apt-get update
+}

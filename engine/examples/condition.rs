@@ -10,7 +10,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::expression::Scope;
-use workflow_engine::expression::javascript::evaluate;
+use workflow_engine::expression::javascript::{ScriptLimits, evaluate};
 use workflow_engine::fault::Fault;
 
 struct Order;
@@ -80,6 +80,9 @@ impl Scope for Order {
     }
     fn sql_value(&mut self, _: &str) -> Result<Value, Fault> {
         Ok(Value::Null)
+    }
+    fn script_limits(&self) -> ScriptLimits {
+        ScriptLimits::default()
     }
     fn check_interrupts(&mut self) {}
 }

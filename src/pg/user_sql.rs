@@ -21,7 +21,7 @@ mod result;
 mod text;
 
 pub use inferred::{run, run_inferred};
-use plans::{Names, Plan, forget_when_full, retire, search_path};
+use plans::{LookupPath, Names, Plan, forget_when_full, retire, search_path};
 use text::{is_query, shortened};
 
 /// The parameters that an expression sees by name, in this order.
@@ -30,7 +30,7 @@ pub const NAMES: [&CStr; 6] = [c"input", c"variables", c"outputs", c"result", c"
 thread_local! {
     static STATEMENTS: RefCell<HashMap<(String, usize), Plan>> = RefCell::new(HashMap::new());
     /// By text and search path: under another path a name may be a column's.
-    static EXPRESSIONS: RefCell<HashMap<(String, (String, pg_sys::Oid)), Plan>> = RefCell::new(HashMap::new());
+    static EXPRESSIONS: RefCell<HashMap<(String, LookupPath), Plan>> = RefCell::new(HashMap::new());
 }
 
 /// What a statement of the user gave.

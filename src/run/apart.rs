@@ -14,7 +14,7 @@ pub enum Apart<R> {
     /// session of its owner is to run it.
     Short,
     /// It failed, and nothing of it is left.
-    Failed(PgError),
+    Failed(Box<PgError>),
 }
 
 /// Runs `body` for an owner. Unless that is the current role it runs in a subtransaction; what is undone takes back what
@@ -44,7 +44,7 @@ pub fn unless_own<R>(
     };
     session.work.truncate(pending);
     let is_short = time.is_some_and(|time| time.was_short());
-    Ok(if is_short { Apart::Short } else { Apart::Failed(error) })
+    Ok(if is_short { Apart::Short } else { Apart::Failed(Box::new(error)) })
 }
 
 /// Whether this is a session of the workers.

@@ -53,9 +53,12 @@ thread_local! {
     static RETIRED: RefCell<Vec<Plan>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Where names are looked up: the search path as text, and the role that "$user" is.
+pub(super) type LookupPath = (String, pg_sys::Oid);
+
 /// What a text means depends on it: the search path of the session, and the role, whose `"$user"` is a schema of its own
 /// and which may not look into every schema.
-pub(super) fn search_path() -> (String, pg_sys::Oid) {
+pub(super) fn search_path() -> LookupPath {
     // SAFETY: the value of a setting, a C string that nobody changes meanwhile.
     unsafe {
         let path = pg_sys::namespace_search_path;

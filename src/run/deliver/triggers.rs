@@ -44,7 +44,7 @@ pub(super) fn start_all(
             Apart::Short => {}
             Apart::Failed(error) => warning(PgError {
                 message: format!("trigger \"{}\" could not start: {}", trigger.activity_id, error.message),
-                ..error
+                ..*error
             }),
         }
     }

@@ -117,6 +117,7 @@ fn main() {
         println!("cargo:rerun-if-env-changed={}", feature_to_cargo(feature));
     }
     println!("cargo:rerun-if-env-changed=CARGO_CFG_SANITIZE");
+    println!("cargo:rerun-if-changed=quickjs"); // workflow: the files can change here
 
     let src_dir = Path::new("quickjs");
 

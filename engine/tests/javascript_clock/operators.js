@@ -70,6 +70,10 @@ const survivals = [
     "const sorted = Array.from({ length: 1e6 }, (_, at) => at % 7); for (;;) sorted.sort(() => { try { for (;;) { } } catch { return 0 } })",
     "const m = 'a'.repeat(2e7), n = 'a'.repeat(2e7 - 1) + 'b'; const many = new Array(1e6).fill(n); many.includes(m); many.indexOf(m); many.lastIndexOf(m)",
     "const m = 'a'.repeat(1e7), n = 'a'.repeat(1e7 - 1) + 'b'; const many = Array.from({ length: 1e5 }, (_, at) => at % 2 ? m + '' : n + ''); many.sort()",
+    // Interrupted between two elements, or in the middle of one.
+    ...["find", "findIndex", "findLast", "findLastIndex", "some", "map", "filter", "reduce", "flatMap", "sort"].flatMap((name) => [
+        `const many = Array.from({ length: 5e4 }, (_, at) => "k" + at); for (;;) many.${name}(() => false)`,
+        `const many = Array.from({ length: 5e4 }, (_, at) => "k" + at); for (;;) many.${name}((item) => { item + item; return 0 })`]),
     "JSON.stringify({}, Array.from({ length: 1e5 }, (_, at) => 'k' + at))",
     "new Function.prototype.constructor('for (;;) { }')",
     "label: for (;;) { for (;;) { try { continue label } finally { continue label } } }",

@@ -44050,6 +44050,8 @@ static JSValue js_array_find(JSContext *ctx, JSValueConst this_val,
         }
         JS_FreeValue(ctx, val);
         JS_FreeValue(ctx, index_val);
+        /* workflow: or it is freed again when the next round is interrupted before it has a value */
+        val = JS_UNDEFINED;
     }
     JS_FreeValue(ctx, obj);
     if (mode == ArrayFindIndex || mode == ArrayFindLastIndex)

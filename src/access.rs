@@ -136,6 +136,34 @@ pub fn require_read(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgErro
     Err(denied(&format!("workflow instance {}", row.instance.id)))
 }
 
+/// Refuses a child that would act in the name of the instance's owner, who never trusted its definition (42501): by SQL
+/// with its rights, by children of its own, or by events.
+///
+/// The id of a child is looked up when it starts: one that was free when the parent was stored may be any role's by
+/// now. Who starts a workflow trusts the owner of its definition, and lends them its rights; but not where the SQL of
+/// that definition has rights of its own.
+pub fn require_child(owner: &Owner, parent: &DefinitionRow, child: &Compiled) -> Result<(), PgError> {
+    let row = &child.row;
+    let borrows = row.uses_sql && !row.definer || child.program.speaks_for_owner();
+    let is_trusted = || {
+        !parent.definer && parent.owner.id == row.owner.id
+            || row.owner.role().is_some_and(|role| is_member(role, owner))
+    };
+    if !borrows || is_trusted() {
+        return Ok(());
+    }
+    let (id, name) = (&row.definition_id, owner.title());
+    Err(PgError::new("42501", format!("workflow definition \"{id}\" may not run as a child of role \"{name}\""))
+        .detail("Another role defined it, and it would act with rights that were not lent to that role.")
+        .hint("It may have SQL with its own owner's rights, but start no children and publish no events."))
+}
+
+/// Whether the current role may see what an instance does: what it was told of it may be anything that is in there.
+pub fn may_watch(owner: &Owner, definition: &DefinitionRow) -> bool {
+    let who = role::current();
+    is_member(who, owner) || may(who, Privilege::Read, definition)
+}
+
 /// Refuses anybody but the owner where a call would go on with the command of a schedule (42501). Whoever names a
 /// workflow runs it with their rights, having read it; that a text in a table is SQL is seen too late.
 pub fn require_own_command(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {

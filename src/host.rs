@@ -271,6 +271,7 @@ impl Host for SpiHost<'_> {
             }
         };
         let compiled = program::of_version(version).map_err(|error| self.fault(error))?;
+        access::require_child(&self.owner, &self.compiled.row, &compiled).map_err(|error| self.fault(error))?;
         Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, input.clone())?;
         Ok(version)
     }
@@ -288,7 +289,7 @@ impl Host for SpiHost<'_> {
     }
 
     fn write_line(&mut self, text: &str) {
-        if guc::write_line_notice() {
+        if guc::write_line_notice() && access::may_watch(&self.owner, &self.compiled.row) {
             notice(PgError::new("00000", text));
         }
     }

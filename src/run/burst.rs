@@ -6,10 +6,11 @@ use workflow_engine::execution::Delta;
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::{Bookmark, Error, Host, Limits, Program};
 
+use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
 use crate::host::SpiHost;
 use crate::pg::PgError;
-use crate::pg::error::{catch, unwind};
+use crate::pg::error::{catch, unwind, warning};
 use crate::pg::spi::Timestamp;
 use crate::program::Compiled;
 use crate::run::{Faulted, Publisher, Session, Work, children, running, save, tell_how_to_fire, warn_faulted};
@@ -143,6 +144,7 @@ pub fn run(
     };
     if row.instance.sub_status == SubStatus::Faulted {
         match delta.incidents.last() {
+            _ if !access::may_watch(&row.owner, &compiled.row) => warn_faulted_somewhere(id),
             Some(incident) => warn_faulted(id, &incident.activity_id, &host.original(&incident.fault)),
             None => warn_still_faulted(id),
         }
@@ -164,6 +166,11 @@ fn note_answer(session: &mut Session, id: Uuid, delta: &mut Delta) -> bool {
         });
     }
     exchange.refusal.is_none()
+}
+
+/// Who may not read the instance hears that it is faulted, not why: the error can quote whatever the owner may read.
+fn warn_faulted_somewhere(id: Uuid) {
+    warning(PgError::new("01000", format!("workflow instance {id} is faulted")));
 }
 
 /// The burst went well, but an activity that faulted before is still to be retried.

@@ -56,7 +56,7 @@ impl ActivityTypes for Linker {
         if let Some((_, program)) = self.found.borrow().get(reference) {
             return Ok(Some(Arc::clone(program)));
         }
-        let Some(row) = version(reference)? else { return Ok(None) };
+        let Some(row) = version(reference, self.owner.as_ref())? else { return Ok(None) };
         may_use(&row)?;
         agree(&row, self.owner.as_ref())?;
         match program::of_version(row.id) {
@@ -75,11 +75,11 @@ impl ActivityTypes for Linker {
 
 /// The version that a reference means. A definition that came from elsewhere may refer to an id that the workflow does
 /// not have here; then its type says which one it is.
-fn version(reference: &WorkflowReference) -> Result<Option<DefinitionRow>, Refusal> {
+fn version(reference: &WorkflowReference, owner: Option<&Owner>) -> Result<Option<DefinitionRow>, Refusal> {
     let named = reference.definition_id.as_deref().filter(|id| *id != COMMANDS);
     let found = match named.and_then(definitions::latest) {
         Some(row) => Some(row),
-        None => by_type(&reference.type_name)?,
+        None => by_type(&reference.type_name, owner)?,
     };
     let Some(latest) = found else { return Ok(None) };
     let id = latest.definition_id.as_str();
@@ -88,16 +88,27 @@ fn version(reference: &WorkflowReference) -> Result<Option<DefinitionRow>, Refus
     Ok(Some(asked.or_else(|| definitions::published(id)).unwrap_or(latest)))
 }
 
-fn by_type(type_name: &str) -> Result<Option<DefinitionRow>, Refusal> {
+/// Of several workflows of a type those of the definition's owner are meant, or else those that the current role may
+/// start: what another role calls its workflow must not keep anybody from their own.
+fn by_type(type_name: &str, owner: Option<&Owner>) -> Result<Option<DefinitionRow>, Refusal> {
     if type_name.is_empty() || type_name == USE {
         return Ok(None);
     }
-    let ids = links::by_type(type_name);
-    match ids.as_slice() {
+    let mut found: Vec<DefinitionRow> =
+        links::by_type(type_name).iter().filter_map(|id| definitions::latest(id)).collect();
+    if found.len() > 1 {
+        let is_own = |row: &DefinitionRow| match owner {
+            Some(owner) => owner.id == row.owner.id,
+            None => row.owner.is_current(),
+        };
+        let has_own = found.iter().any(is_own);
+        found.retain(|row| if has_own { is_own(row) } else { access::may(role::current(), Privilege::Start, row) });
+    }
+    match found.as_slice() {
         [] => Ok(None),
-        [id] => Ok(definitions::latest(id)),
+        [row] => Ok(Some(row.clone())),
         several => {
-            let names: Vec<String> = several.iter().map(|id| format!("\"{id}\"")).collect();
+            let names: Vec<String> = several.iter().map(|row| format!("\"{}\"", row.definition_id)).collect();
             let names = names.join(", ");
             let message = format!(
                 "activity type \"{type_name}\" is that of several workflows: {names}; name one with \"workflowDefinitionId\""

@@ -9,6 +9,8 @@ use crate::child::{Begin, Report};
 use crate::execution::{Execution, StartChild};
 use crate::fault::Fault;
 
+/// Types of all of them.
+pub(crate) const STARTERS: [&str; 3] = ["Elsa.ExecuteWorkflow", "Elsa.DispatchWorkflow", "Elsa.BulkDispatchWorkflows"];
 /// Input 0 of all of them.
 pub(super) const DEFINITION: InputDescriptor =
     InputDescriptor::new("workflowDefinitionId", "String", "Definition to start, in its published version.").needed();

@@ -1,6 +1,6 @@
 //! Which activity types a program knows.
 
-use crate::activity::catalogue;
+use crate::activity::{catalogue, child};
 use crate::program::Program;
 
 impl Program {
@@ -8,6 +8,13 @@ impl Program {
     pub fn knows_all_types(&self) -> bool {
         let unknown = catalogue::NOT_FOUND.descriptor().type_name;
         self.nodes.iter().all(|node| node.activity.descriptor().type_name != unknown)
+    }
+
+    /// Whether an activity of it does something outside in the name of the instance's owner: starts a child or sends an
+    /// event.
+    pub fn speaks_for_owner(&self) -> bool {
+        let speaks = |name| child::STARTERS.contains(&name) || name == "Elsa.PublishEvent";
+        self.nodes.iter().any(|node| speaks(node.activity.descriptor().type_name))
     }
 
     /// Names of the definition's own activity types that nobody knew when it was compiled, each once.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::fault::Fault;
 use crate::host::{Rows, Take};
 use crate::program::{Expression, ExpressionKind, TypeName};
-use crate::value::{Bounds, convert};
+use crate::value::{Bounds, convert, copy};
 
 pub mod javascript;
 pub mod liquid;
@@ -25,7 +25,7 @@ mod text;
 pub fn evaluate(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, Fault> {
     Bounds::go_on()?;
     let value = match &expression.kind {
-        ExpressionKind::Literal(value) => value.clone(),
+        ExpressionKind::Literal(value) => copy(value)?,
         ExpressionKind::Object(template) => object::evaluate(template, scope)?,
         ExpressionKind::Variable(name) => scope.variable(name).ok_or_else(|| unknown_variable(name))?,
         ExpressionKind::Input(name) => scope.input(name).unwrap_or(Value::Null),
@@ -35,6 +35,8 @@ pub fn evaluate(expression: &Expression, scope: &mut dyn Scope) -> Result<Value,
         ExpressionKind::SqlTemplate(template) => sql_template::evaluate(template, scope)?,
         ExpressionKind::Sql(source) => scope.sql_value(source)?,
     };
+    // What the scope gives is null where it was told to stop.
+    Bounds::go_on()?;
     converted(value, expression.type_name)
 }
 

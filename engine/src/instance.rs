@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::fault::Fault;
 use crate::program::{NodeIx, Program};
-use crate::value::Bounds;
+use crate::value::{Bounds, copy_or_null};
 
 pub mod codec;
 pub mod input;
@@ -250,7 +250,7 @@ impl Instance {
             sub_status: SubStatus::Pending,
             input: Map::new(),
             output: Map::new(),
-            variables: variables.map(|v| (v.name.clone(), v.initial.clone())).collect(),
+            variables: variables.map(|v| (v.name.clone(), copy_or_null(&v.initial))).collect(),
             incident_count: 0,
             state: State::default(),
         }

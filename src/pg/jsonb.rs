@@ -12,7 +12,7 @@ use serde_json::{Map, Number, Value};
 use workflow_engine::value::{Exceeded, Tally};
 
 use crate::pg::error::{PgError, unwind};
-use crate::pg::{builtin, interrupt};
+use crate::pg::{builtin, interrupt, memory};
 
 /// Documents nested deeper than this are refused: 500 activities fit into 1,500 levels, and everything
 /// that walks a document recursively stays far from the end of the stack.
@@ -38,7 +38,9 @@ pub fn encode_object(members: &Map<String, Value>) -> pg_sys::Datum {
 
 fn finish(top: *mut pg_sys::JsonbValue) -> pg_sys::Datum {
     // SAFETY: the builder's finished value.
-    pg_sys::Datum::from(unsafe { pg_sys::JsonbValueToJsonb(top) })
+    let document = pg_sys::Datum::from(unsafe { pg_sys::JsonbValueToJsonb(top) });
+    memory::look_next();
+    document
 }
 
 struct Builder {
@@ -164,6 +166,7 @@ unsafe fn decode_within(datum: pg_sys::Datum, tally: &mut Tally, max_depth: usiz
     // SAFETY: a jsonb is a varlena; the container follows its header.
     unsafe {
         let document = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<pg_sys::Jsonb>();
+        memory::look_next();
         let iterator = pg_sys::JsonbIteratorInit(&mut (*document).root);
         Reader { iterator, stack: Vec::new(), tally, max_depth }.read()
     }

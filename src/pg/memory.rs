@@ -9,11 +9,14 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use workflow_engine::value::Bounds;
+use serde_json::Value;
+use workflow_engine::value::{Bounds, copy_or_null};
 
 use crate::guc;
 use crate::pg::error::{PgError, unwind};
 use crate::pg::interrupt;
+
+mod spare;
 
 /// Bytes that this process holds, as they were asked for.
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -48,7 +51,11 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promised.
-        let memory = unsafe { self.0.alloc(layout) };
+        let mut memory = unsafe { self.0.alloc(layout) };
+        if memory.is_null() && spare::give_up() {
+            // SAFETY: as above.
+            memory = unsafe { self.0.alloc(layout) };
+        }
         if !memory.is_null() {
             count(layout.size(), 0);
         }
@@ -58,7 +65,11 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promised.
-        let memory = unsafe { self.0.alloc_zeroed(layout) };
+        let mut memory = unsafe { self.0.alloc_zeroed(layout) };
+        if memory.is_null() && spare::give_up() {
+            // SAFETY: as above.
+            memory = unsafe { self.0.alloc_zeroed(layout) };
+        }
         if !memory.is_null() {
             count(layout.size(), 0);
         }
@@ -75,7 +86,11 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     #[inline]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as the caller promised.
-        let moved = unsafe { self.0.realloc(memory, layout, size) };
+        let mut moved = unsafe { self.0.realloc(memory, layout, size) };
+        if moved.is_null() && spare::give_up() {
+            // SAFETY: as above; what was refused has not moved.
+            moved = unsafe { self.0.realloc(memory, layout, size) };
+        }
         if !moved.is_null() {
             count(size, layout.size());
         }
@@ -85,6 +100,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
 
 /// Begins a call: from here on it may add what `workflow.memory_limit` says, and decode what the other bounds say.
 pub fn begin_call() {
+    spare::take();
     let held = HELD.load(Relaxed);
     BASE.store(held, Relaxed);
     CEILING.store(held.saturating_add(guc::memory_limit()), Relaxed);
@@ -200,10 +216,28 @@ fn system_has(bytes: usize) -> bool {
         return true;
     }
     let mut trial: Vec<u8> = Vec::new();
-    let outcome = trial.try_reserve_exact(bytes.max(reserve()));
+    let outcome = spare::without(|| trial.try_reserve_exact(bytes.max(reserve())));
     // Otherwise the compiler sees that nobody uses it, and asks nobody.
     std::hint::black_box(&trial);
     outcome.is_ok()
+}
+
+/// Asks the operating system at the next question whether it has more, if the call is large: PostgreSQL has made something
+/// of its size, and the count knows nothing of that.
+pub fn look_next() {
+    if used() > guc::memory_limit() / 8 {
+        LOOK_AT.store(LOOK_AT.load(Relaxed).min(held().saturating_sub(1)), Relaxed);
+    }
+}
+
+/// Copies a value; ends a call that has no room for it (53200).
+pub fn copy(value: &Value) -> Value {
+    let copy = copy_or_null(value);
+    // Null may be what it is because it is time to stop.
+    if copy.is_null() {
+        interrupt::check();
+    }
+    copy
 }
 
 /// Ends a call that holds more than half of what it may: what it is about to save must be loaded again, beside whatever

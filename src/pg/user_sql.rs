@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::pg::error::{PgError, unwind};
 use crate::pg::spi::{Column, Timestamp};
-use crate::pg::{builtin, jsonb};
+use crate::pg::{builtin, jsonb, memory};
 
 mod inferred;
 mod plans;
@@ -158,6 +158,8 @@ fn value_of_text(statement: &str, parameter: &Value) -> Value {
 }
 
 fn refuse_failure(code: i32, text: &str) {
+    // It may have taken much for its result.
+    memory::look_next();
     if code >= 0 {
         return;
     }

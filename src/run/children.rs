@@ -12,7 +12,7 @@ use workflow_engine::instance::{Status, SubStatus};
 
 use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
-use crate::pg::PgError;
+use crate::pg::{PgError, memory};
 use crate::program::{self, Compiled};
 use crate::run::apart::{self, Apart};
 use crate::run::burst::{Ended, OnFault};
@@ -161,7 +161,7 @@ pub fn tell(session: &mut Session, first: News) -> Result<(), PgError> {
         return Ok(());
     }
     let owner = all[0].owner.clone();
-    let reports: Vec<Value> = all.iter().map(|news| news.report.clone()).collect();
+    let reports: Vec<Value> = all.iter().map(|news| memory::copy(&news.report)).collect();
     let told = apart::unless_own(session, &owner, |session| resume_with(session, bookmark, &reports))?;
     match told {
         Apart::Done(Told::Resumed | Told::Gone) => {}
@@ -209,7 +209,7 @@ fn stimulus(news: &News) -> Stimulus {
     Stimulus {
         filter: Filter { bookmark_id: Some(news.bookmark), instance_id: Some(news.parent), ..Filter::default() },
         payload: None,
-        input: Some(news.report.clone()),
+        input: Some(memory::copy(&news.report)),
         sender: news.owner.clone(),
     }
 }

@@ -9,8 +9,8 @@ use workflow_engine::stimulus;
 
 use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
-use crate::pg::PgError;
 use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, memory};
 use crate::program;
 use crate::run::apart::{self, Apart};
 use crate::run::burst::OnFault;
@@ -132,8 +132,8 @@ pub fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item 
     Item {
         id: session.new_id(),
         filter,
-        stimulus: stimulus.payload.clone(),
-        input: stimulus.input.clone(),
+        stimulus: stimulus.payload.as_ref().map(memory::copy),
+        input: stimulus.input.as_ref().map(memory::copy),
         sender: stimulus.sender.clone(),
         attempts: 0,
         expires_at: Timestamp::INFINITY,

@@ -15,7 +15,7 @@ use crate::access::{self, Privilege};
 use crate::error;
 use crate::pg::error::notice;
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, role, rows};
+use crate::pg::{PgError, memory, role, rows};
 use crate::program::{self, Compiled};
 use crate::run::burst::{self, Burst, Ended, OnFault, RowState, Taking};
 use crate::run::{Session, activation_key, resume, running, tell_how_to_fire};
@@ -196,7 +196,10 @@ pub fn triggered(
     let compiled = program::of_version(trigger.definition_version_id)?;
     let id = session.new_id();
     let owner = compiled.row.owner.clone();
-    let input = stimulus.and_then(Value::as_object).cloned().unwrap_or_default();
+    let input = match stimulus {
+        Some(input @ Value::Object(_)) => memory::copy(input).as_object_mut().map(std::mem::take).unwrap_or_default(),
+        _ => Map::new(),
+    };
     let input = Given::by_stimulus(input);
     let mut row = match new_row(id, &compiled, owner, correlation_id.map(ToOwned::to_owned), None, input) {
         Ok(row) => row,
@@ -261,8 +264,10 @@ pub struct Scheduled<'a> {
 /// Creates an instance that time starts. `None`: an activation strategy refused it.
 pub fn scheduled(session: &mut Session, compiled: &Rc<Compiled>, new: Scheduled<'_>) -> Result<Option<Uuid>, PgError> {
     let id = session.new_id();
-    let stimulus = (!new.trigger.activity_id.is_empty()).then(|| Value::Object(new.input.clone()));
-    let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, new.input)?;
+    let input = Value::Object(new.input);
+    let stimulus = (!new.trigger.activity_id.is_empty()).then(|| memory::copy(&input));
+    let input = if let Value::Object(members) = input { members } else { Map::new() };
+    let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, input)?;
     row.schedule_id = Some(new.trigger.id);
     match leave(session, &mut row, compiled, &Entry::at(new.trigger), stimulus.as_ref(), new.at) {
         Ended::Saved => Ok(Some(id)),
@@ -332,7 +337,7 @@ pub(super) fn leave(
         activity_instance_id: activity_instance_id(row.instance.id, 0),
         name: START_BOOKMARK.into(),
         hash: stimulus::hash(START_BOOKMARK, None, None),
-        payload: stimulus.cloned(),
+        payload: stimulus.map(memory::copy),
         metadata: Some(json!({ "trigger": entry.activity_id })),
         callback: None,
         auto_burn: true,
@@ -364,7 +369,7 @@ pub fn pending(
 ) -> Result<(), PgError> {
     // A schedule that has no activity of its own starts the workflow as wf_start does.
     let trigger = Some(waiting.bookmark.activity_id.clone()).filter(|id| !id.is_empty());
-    let stimulus = waiting.resumed.payload.clone();
+    let stimulus = waiting.resumed.payload.as_ref().map(memory::copy);
     let row = &mut waiting.row;
     let taking = Taking { bookmark: &waiting.bookmark, input: None, by_time: false, is_taken: true };
     let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };

@@ -84,6 +84,50 @@ cat "$WORKFLOW_TMP/largest"
 ! grep '|' "$WORKFLOW_TMP/largest" | grep -v '|00000$\||53200$\||54000$' || fail "the largest values"
 still_there
 
+# As an input it is copied whole by each sort of expression, and more than once: a copy is made within the limit, or ends
+# the call. A second call begins with what the first left of the addresses.
+psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/copied" 2>&1 <<'SQL' || fail "$(tail -n 5 "$WORKFLOW_TMP/copied")"
+SET client_min_messages = error;
+CREATE TABLE given AS SELECT jsonb_agg('{"a": 1}'::jsonb) AS v FROM generate_series(1, 320000);
+-- A definition that takes the values of its input v into so many variables.
+CREATE FUNCTION takes(id text, number int, expression jsonb, first jsonb = '[]') RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM wf_define(jsonb_build_object('definitionId', id,
+        'variables', (SELECT jsonb_object_agg('V' || n, null) FROM generate_series(0, number) AS n),
+        'root', first || (SELECT jsonb_agg(jsonb_build_object('type', 'SetVariable', 'variable', 'V' || n, 'value', expression)) FROM generate_series(1, number) AS n)));
+END $$;
+SELECT takes('input', 4, '{"input": "v"}'),
+    takes('variable', 4, '{"var": "V0"}', '[{"type": "SetVariable", "variable": "V0", "value": {"input": "v"}}]'),
+    takes('object', 2, '{"object": [{"input": "v"}, {"input": "v"}]}'),
+    takes('plain-js', 4, '{"js": "getInput(''v'')"}'),
+    takes('js', 4, '{"js": "[getInput(''v'')][0]"}'),
+    takes('js-reads', 4, '{"js": "getInput(''v'').length"}'),
+    takes('liquid', 4, '{"liquid": "{{ Input.v | size }}"}'),
+    takes('liquid-text', 4, '{"liquid": "{{ Input.v | json }}"}'),
+    takes('sql', 4, '{"sql": "(SELECT input -> ''v'')"}'),
+    takes('sql-reads', 4, '{"sql": "(SELECT jsonb_array_length(input -> ''v''))"}'),
+    takes('sql-variables', 4, '{"sql": "(SELECT variables -> ''V0'')"}', '[{"type": "SetVariable", "variable": "V0", "value": {"input": "v"}}]');
+SQL
+# repeated WAYS NUMBER: one session, in one statement, runs these one after the other, so many times; each run ends as it should.
+repeated() {
+    local outcomes
+    outcomes=$(PGOPTIONS="-c client_min_messages=error" query "SELECT way, outcome(format('SELECT incidents -> 0 ->> ''sqlstate'' FROM given, wf_run(%L, jsonb_build_object(''v'', v))', way))
+        FROM generate_series(1, $2) AS n, unnest('{$1}'::text[]) WITH ORDINALITY AS t (way, place) ORDER BY n, place" 2>&1) || true
+    echo "$outcomes"
+    ! grep -v '|00000$\||53200$\||54000$' <<<"$outcomes" || fail "copies by $1"
+    still_there
+}
+
+ways=input,variable,object,plain-js,js,js-reads,liquid,liquid-text,sql,sql-reads,sql-variables
+for way in ${ways//,/ }; do repeated "$way" 2; done
+repeated "$ways" 2
+repeated input,plain-js,js,liquid,sql 2
+
+# What is smaller has room.
+query "UPDATE given SET v = jsonb_path_query_array(v, '\$[0 to 29999]')"
+for way in ${ways//,/ }; do is 00000 "SELECT outcome(format('SELECT incidents -> 0 ->> ''sqlstate'' FROM given, wf_run(%L, jsonb_build_object(''v'', v))', '$way'))"; done
+still_there
+
 # The rest with small bounds: 64 kB of a body, twice as much text in any other value, 5000 values, 32 MB in all.
 exec 7>&-
 restart_within $((peak + 32 + 256))

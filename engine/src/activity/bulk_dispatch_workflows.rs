@@ -13,7 +13,7 @@ use crate::execution::{Child, Execution, Outcomes, StartChild};
 use crate::fault::Fault;
 use crate::instance::{Memory, SubStatus};
 use crate::journal::EventKind;
-use crate::value::to_text;
+use crate::value::{copy, copy_members, to_text};
 
 /// Dispatches children.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl Activity for BulkDispatchWorkflows {
         let count = items.len() as i64;
         for item in items {
             let correlation_id = correlation_id(cx, &item)?;
-            let input = input_of(item, &base, &cx.text(ITEM_KEY));
+            let input = input_of(item, copy_members(&base)?, &cx.text(ITEM_KEY));
             let id = cx.new_id();
             let child = StartChild { id, input, correlation_id, bookmark_id, begin: Begin::Later };
             cx.start_child(&definition_id, child)?;
@@ -126,12 +126,11 @@ fn correlation_id(cx: &mut Execution<'_>, item: &Value) -> Result<Option<String>
     if !cx.has_input(CORRELATION) {
         return Ok(None);
     }
-    let id = cx.evaluate_input_with(CORRELATION, "Item", item.clone())?;
+    let id = cx.evaluate_input_with(CORRELATION, "Item", copy(item)?)?;
     Ok(Some(to_text(&id)).filter(|id| !id.is_empty()))
 }
 
-fn input_of(item: Value, base: &Map<String, Value>, key: &str) -> Map<String, Value> {
-    let mut input = base.clone();
+fn input_of(item: Value, mut input: Map<String, Value>, key: &str) -> Map<String, Value> {
     match item {
         Value::Object(members) => input.extend(members),
         item => {

@@ -13,7 +13,7 @@ use crate::execution::{Execution, Outcomes};
 use crate::expression::Scope;
 use crate::fault::Fault;
 use crate::host::Function;
-use crate::value::{Bounds, to_text};
+use crate::value::{Bounds, copy_or_null, to_text};
 
 /// Calls the handler that is registered for its type.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Activity for Custom {
             let lost = || invalid("the resumed bookmark was the last of its activity, and does not complete it");
             return if waits { Ok(()) } else { Err(lost().hint("Give a bookmark without autoComplete a callback.")) };
         }
-        cx.set_custom_output("result", input.cloned().unwrap_or_default())?;
+        cx.set_custom_output("result", input.map(copy_or_null).unwrap_or_default())?;
         cx.complete()
     }
 
@@ -69,7 +69,7 @@ pub(crate) fn call_back(
     input: Option<&Value>,
 ) -> Result<(), Fault> {
     let mut context = context(cx)?;
-    context.insert("input".into(), input.cloned().unwrap_or_default());
+    context.insert("input".into(), input.map(copy_or_null).unwrap_or_default());
     context.insert(
         "bookmark".into(),
         json!({

@@ -8,6 +8,7 @@ use crate::bookmark::Resumed;
 use crate::child::Begin;
 use crate::execution::Execution;
 use crate::fault::Fault;
+use crate::value::copy_or_null;
 
 /// Dispatches a child.
 #[derive(Debug)]
@@ -36,7 +37,7 @@ impl Activity for DispatchWorkflow {
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         let result = match child::report(input)? {
             Some(report) => report.output(),
-            None => input.cloned().unwrap_or_default(),
+            None => input.map(copy_or_null).unwrap_or_default(),
         };
         cx.set_output(0, result)?;
         cx.complete()

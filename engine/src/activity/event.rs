@@ -6,6 +6,7 @@ use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::Execution;
 use crate::fault::Fault;
+use crate::value::copy_or_null;
 
 /// Waits for an event.
 #[derive(Debug)]
@@ -38,7 +39,7 @@ impl Activity for Event {
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
-        cx.set_output(0, input.cloned().unwrap_or_default())?;
+        cx.set_output(0, input.map(copy_or_null).unwrap_or_default())?;
         cx.complete()
     }
 

@@ -11,6 +11,7 @@ use crate::bookmark::Resumed;
 use crate::child::Begin;
 use crate::execution::Execution;
 use crate::fault::Fault;
+use crate::value::copy_or_null;
 
 /// Runs a child.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl Activity for ExecuteWorkflow {
                 "SubStatus": report.sub_status(),
                 "Output": report.output(),
             }),
-            None => input.cloned().unwrap_or_default(),
+            None => input.map(copy_or_null).unwrap_or_default(),
         };
         cx.set_output(0, result)?;
         cx.complete()

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
+use crate::value::copy_or_null;
 
 /// Iterates.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ fn run_round(cx: &mut Execution<'_>) -> Result<(), Fault> {
     let index = cx.position();
     match (cx.item(0, index)?, cx.port(0)) {
         (Some(item), Some(body)) => {
-            cx.set_output(0, item.clone())?;
+            cx.set_output(0, copy_or_null(&item))?;
             let variables = vec![("CurrentValue".to_owned(), item), ("CurrentIndex".to_owned(), Value::from(index))];
             cx.schedule(body, 0, variables)
         }

@@ -10,7 +10,7 @@ use crate::fault::Fault;
 use crate::http::content::{Content, File};
 use crate::http::template::Template;
 use crate::http::{Response, endpoint};
-use crate::value::to_text;
+use crate::value::{copy_members, copy_or_null, to_text};
 
 /// Waits for a request.
 #[derive(Debug)]
@@ -138,7 +138,7 @@ impl Activity for HttpEndpoint {
                 receive(cx)
             }
             // Whoever resumed it had no request: it goes on waiting for one.
-            (None, Some(payload)) => wait(cx, payload.clone(), true),
+            (None, Some(payload)) => wait(cx, copy_or_null(payload), true),
             (None, None) => Ok(()),
         }
     }
@@ -224,9 +224,9 @@ fn check_methods(value: &Value) -> Result<(), Fault> {
 fn receive(cx: &mut Execution<'_>) -> Result<(), Fault> {
     let Some(request) = cx.request() else { return Ok(()) };
     cx.set_output(RESULT, request.summary())?;
-    cx.set_output(ROUTE_DATA, Value::Object(request.route_data.clone()))?;
-    cx.set_output(QUERY, Value::Object(request.query.clone()))?;
-    cx.set_output(HEADERS, Value::Object(request.headers.clone()))?;
+    cx.set_output(ROUTE_DATA, Value::Object(copy_members(&request.route_data)?))?;
+    cx.set_output(QUERY, Value::Object(copy_members(&request.query)?))?;
+    cx.set_output(HEADERS, Value::Object(copy_members(&request.headers)?))?;
     if let Some(limit) = limit(cx, SIZE_LIMIT)?.filter(|limit| request.body.len() as u64 > *limit) {
         let message = format!("The maximum request size allowed is {limit} bytes.");
         return turn_away(cx, EXPOSE_REQUEST_TOO_LARGE, "Request too large", 413, &message);
@@ -249,7 +249,7 @@ fn receive(cx: &mut Execution<'_>) -> Result<(), Fault> {
     cx.check_for_interrupts();
     let files: Vec<Value> = content.files.iter().map(File::value).collect();
     cx.check_for_interrupts();
-    cx.set_output(FILE, files[0].clone())?;
+    cx.set_output(FILE, copy_or_null(&files[0]))?;
     cx.set_output(FILES, Value::Array(files))?;
     cx.complete()
 }

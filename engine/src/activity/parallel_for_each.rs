@@ -10,6 +10,7 @@ use crate::execution::{Child, Execution, Outcomes};
 use crate::fault::Fault;
 use crate::instance::{Json, Memory};
 use crate::program::NodeIx;
+use crate::value::copy_or_null;
 
 /// Runs a body for each item, side by side.
 #[derive(Debug)]
@@ -49,7 +50,7 @@ impl Activity for ParallelForEach {
         };
         let at_once = degree.unwrap_or(items.len()).min(items.len());
         for (index, item) in items.iter().take(at_once).enumerate() {
-            begin(cx, body, index as i64, item.clone())?;
+            begin(cx, body, index as i64, copy_or_null(item))?;
         }
         if at_once < items.len() {
             cx.set_memory(Memory::Items { index: at_once as i64, items: Json(Value::Array(items)) });

@@ -8,6 +8,7 @@ use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::Execution;
 use crate::fault::Fault;
+use crate::value::copy_or_null;
 
 /// Opens a task and waits for it.
 #[derive(Debug)]
@@ -47,7 +48,7 @@ impl Activity for RunTask {
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
-        cx.set_output(1, input.cloned().unwrap_or_default())?;
+        cx.set_output(1, input.map(copy_or_null).unwrap_or_default())?;
         cx.complete()
     }
 }

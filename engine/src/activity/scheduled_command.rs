@@ -9,7 +9,7 @@ use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::Execution;
 use crate::fault::Fault;
-use crate::value::to_text;
+use crate::value::{copy_or_null, to_text};
 
 /// Type of the activity, and name of the bookmark at which a command waits that runs at top level.
 pub const SCHEDULED_COMMAND: &str = "Workflow.ScheduledCommand";
@@ -64,7 +64,7 @@ impl Activity for ScheduledCommand {
         if let Some(Value::Object(error)) = input.and_then(|input| input.get("error")) {
             return Err(reported(error));
         }
-        let rows = input.and_then(|input| input.get("rows")).cloned();
+        let rows = input.and_then(|input| input.get("rows")).map(copy_or_null);
         cx.set_output(0, rows.unwrap_or_default())?;
         cx.complete()
     }

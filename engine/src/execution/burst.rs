@@ -16,6 +16,7 @@ use crate::host::Host;
 use crate::instance::{ActivityStatus, Instance, SubStatus};
 use crate::journal::EventKind;
 use crate::program::{IncidentStrategy, Node, NodeIx, Program};
+use crate::value::{Bounds, copy_or_null};
 
 /// A running burst.
 pub(crate) struct Burst<'a> {
@@ -125,7 +126,7 @@ impl<'a> Burst<'a> {
             return Ok(());
         }
         let node = self.core.program.node(ix);
-        let input = self.core.work.resume_input.clone();
+        let input = self.core.work.resume_input.as_ref().map(copy_or_null);
         let unit = self.unit(sequence, node, |cx| {
             cx.burn(bookmark);
             match bookmark.callback.as_deref() {
@@ -154,7 +155,7 @@ impl<'a> Burst<'a> {
                 }
                 context.breaking = false;
                 for (slot, declared) in context.variables.iter_mut().zip(&node.variables) {
-                    slot.1.0 = declared.initial.clone();
+                    slot.1.0 = copy_or_null(&declared.initial);
                 }
             }
             self.core.work.queue.push_back(Task::Again(*sequence));
@@ -183,7 +184,8 @@ impl<'a> Burst<'a> {
             self.core.host.begin_step();
         }
         let mut cx = Execution::new(self.core.reborrow(), sequence, node);
-        let result = call(&mut cx);
+        // What was told to stop has not all that it should.
+        let result = call(&mut cx).and_then(|()| Bounds::go_on());
         cx.give_back();
         if uses_sql {
             self.core.host.end_step(result.is_ok());

@@ -19,7 +19,7 @@ use crate::host::{Function, Rows};
 use crate::instance::{Json, Memory, refuse_everyone};
 use crate::journal::EventKind;
 use crate::program::{Node, NodeIx, Program};
-use crate::value::check_extent;
+use crate::value::{check_extent, copy_members, copy_or_null};
 
 /// One execution of an activity, during one call of its behaviour.
 pub struct Execution<'a> {
@@ -251,9 +251,9 @@ impl<'a> Execution<'a> {
     /// input of the instance.
     pub fn trigger_input(&self) -> Value {
         match &self.core.work.trigger_input {
-            Some(input) => input.clone(),
+            Some(input) => copy_or_null(input),
             None if self.core.instance.input.is_empty() => Value::Null,
-            None => Value::Object(self.core.instance.input.clone()),
+            None => copy_members(&self.core.instance.input).map_or(Value::Null, Value::Object),
         }
     }
 

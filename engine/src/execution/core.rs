@@ -17,6 +17,7 @@ use crate::host::Host;
 use crate::instance::{ActivityStatus, Context, Instance, Json, Memory};
 use crate::journal::{Event, EventKind};
 use crate::program::{Node, NodeIx, Program};
+use crate::value::copy_or_null;
 
 /// Everything that a burst works with.
 pub(crate) struct Core<'a> {
@@ -164,7 +165,7 @@ impl Core<'_> {
     pub fn open(&mut self, parent: Option<u32>, node: NodeIx, tag: u32, given: Vec<(String, Json)>) -> u32 {
         let declared = &self.program.node(node).variables;
         let mut variables = Vec::with_capacity(declared.len() + given.len());
-        variables.extend(declared.iter().map(|v| (v.name.clone(), Json(v.initial.clone()))));
+        variables.extend(declared.iter().map(|v| (v.name.clone(), Json(copy_or_null(&v.initial)))));
         variables.extend(given);
         let state = &mut self.instance.state;
         let mut sequence = state.next_context;

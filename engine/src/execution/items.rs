@@ -10,7 +10,7 @@ use crate::execution::variables::{find_variable, read_variable};
 use crate::fault::Fault;
 use crate::instance::{Json, Memory};
 use crate::program::ExpressionKind;
-use crate::value::check_extent;
+use crate::value::{check_extent, copy_or_null};
 
 impl Execution<'_> {
     /// Prepares the loop over an input: computed items are evaluated once and remembered.
@@ -85,7 +85,7 @@ impl Execution<'_> {
 }
 
 fn at(items: &Value, index: usize) -> Option<Value> {
-    items.as_array().and_then(|items| items.get(index)).cloned()
+    items.as_array().and_then(|items| items.get(index)).map(copy_or_null)
 }
 
 fn require_list(items: &Value) -> Result<(), Fault> {

@@ -11,7 +11,7 @@ use crate::execution::variables::Place;
 use crate::fault::Fault;
 use crate::instance::Json;
 use crate::program::{Argument, Binding, Node, NodeIx};
-use crate::value::check_extent;
+use crate::value::{check_extent, copy};
 
 impl Execution<'_> {
     /// Sets an output of this activity by its position in the descriptor.
@@ -21,7 +21,7 @@ impl Execution<'_> {
             return Ok(());
         };
         if let Some(Some(binding)) = node.outputs.get(index) {
-            self.bind(binding, value.clone())?;
+            self.bind(binding, copy(&value)?)?;
         }
         self.record(Cow::Borrowed(output.name), value)
     }
@@ -34,7 +34,7 @@ impl Execution<'_> {
             .find(|(bound, _)| bound == name)
             .or_else(|| bindings.iter().find(|(bound, _)| bound.eq_ignore_ascii_case(name)));
         if let Some((_, binding)) = binding {
-            self.bind(binding, value.clone())?;
+            self.bind(binding, copy(&value)?)?;
         }
         self.record(Cow::Owned(name.to_owned()), value)
     }
@@ -71,7 +71,7 @@ impl Execution<'_> {
         while let Some((sequence, node, output)) = self.core.declaring(from, &name) {
             value = converted(value, output)?;
             let mut composite = Execution::new(self.core.reborrow(), sequence, node);
-            composite.record(Cow::Owned(output.name.clone()), value.clone())?;
+            composite.record(Cow::Owned(output.name.clone()), copy(&value)?)?;
             let bound = node.custom_outputs.iter().find(|(bound, _)| *bound == output.name);
             match bound.map(|(_, binding)| binding) {
                 None => return Ok(()),
@@ -86,7 +86,7 @@ impl Execution<'_> {
         check_extent(&value)?;
         if name.eq_ignore_ascii_case("result") {
             let last = &mut self.core.instance.state.last_result;
-            let before = last.replace(Json(value.clone()));
+            let before = last.replace(Json(copy(&value)?));
             self.core.work.undo.push(Undo::LastResult(before));
         }
         let node = self.node_index();

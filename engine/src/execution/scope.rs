@@ -17,7 +17,7 @@ use crate::fault::Fault;
 use crate::host::{Rows, Take};
 use crate::instance::{Context, Instance, Json};
 use crate::program::{Composite, NodeIx, Program};
-use crate::value::Bounds;
+use crate::value::{Bounds, copy_or_null};
 
 /// The readable half of a scope.
 #[derive(Clone, Copy)]
@@ -92,7 +92,7 @@ impl<'a> Reading<'a> {
 impl Scope for Reading<'_> {
     fn variable(&self, name: &str) -> Option<Value> {
         let place = find_variable(self.instance, self.view, name)?;
-        read_variable(self.instance, place, name).cloned()
+        read_variable(self.instance, place, name).map(copy_or_null)
     }
 
     fn variable_names(&self) -> Vec<String> {
@@ -115,24 +115,24 @@ impl Scope for Reading<'_> {
     }
 
     fn input(&self, name: &str) -> Option<Value> {
-        self.given_input(name).cloned()
+        self.given_input(name).map(copy_or_null)
     }
 
     fn inputs(&self) -> Value {
         let mut all = Map::new();
         for input in &self.program.inputs {
             if let Some(default) = &input.default {
-                all.insert(input.name.clone(), default.clone());
+                all.insert(input.name.clone(), copy_or_null(default));
             }
         }
-        all.extend(self.instance.input.iter().map(|(name, value)| (name.clone(), value.clone())));
+        all.extend(self.instance.input.iter().map(|(name, value)| (name.clone(), copy_or_null(value))));
         if let Some(Value::Object(resumed)) = self.resume_input {
-            all.extend(resumed.iter().map(|(name, value)| (name.clone(), value.clone())));
+            all.extend(resumed.iter().map(|(name, value)| (name.clone(), copy_or_null(value))));
         }
         let around: Vec<_> = self.workflows_around().collect();
         for (context, composite) in around.into_iter().rev() {
             let inputs = context.variables.iter().skip(composite.first_input).take(composite.inputs.len());
-            all.extend(inputs.map(|(name, value)| (name.clone(), value.0.clone())));
+            all.extend(inputs.map(|(name, value)| (name.clone(), copy_or_null(&value.0))));
         }
         Value::Object(all)
     }
@@ -157,7 +157,7 @@ impl Scope for Reading<'_> {
             (None, [only]) => Some(only),
             (None, _) => find("result"),
         };
-        found.map(|(_, value)| value.0.clone())
+        found.map(|(_, value)| copy_or_null(&value.0))
     }
 
     fn output_names(&self) -> Vec<(String, String)> {
@@ -189,7 +189,7 @@ impl Scope for Reading<'_> {
                 if Bounds::go_on().is_err() {
                     return Value::Object(all);
                 }
-                let outputs = outputs.iter().map(|(name, value)| (name.clone(), value.0.clone()));
+                let outputs = outputs.iter().map(|(name, value)| (name.clone(), copy_or_null(&value.0)));
                 let id = nodes.get((at.0 - first.0) as usize).map(|node| node.id.clone());
                 all.insert(id.unwrap_or_default(), Value::Object(outputs.collect()));
             }
@@ -198,7 +198,7 @@ impl Scope for Reading<'_> {
     }
 
     fn last_result(&self) -> Option<Value> {
-        self.instance.state.last_result.as_ref().map(|value| value.0.clone())
+        self.instance.state.last_result.as_ref().map(|value| copy_or_null(&value.0))
     }
 
     fn instance(&self) -> Value {
@@ -369,7 +369,7 @@ impl Scope for Execution<'_> {
     }
 
     fn workflow_output(&self, name: &str) -> Option<Value> {
-        self.core.instance.output.get(name).cloned()
+        self.core.instance.output.get(name).map(copy_or_null)
     }
 
     fn script_limits(&self) -> ScriptLimits {

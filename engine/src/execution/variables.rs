@@ -7,7 +7,7 @@ use crate::execution::core::Core;
 use crate::execution::undo::Undo;
 use crate::fault::Fault;
 use crate::instance::{Instance, Json};
-use crate::value::{check_extent, convert, shorten};
+use crate::value::{check_extent, convert, copy_or_null, shorten};
 
 /// How many variables a container may hold when a script makes another one: each is looked for by its name.
 const MAX_VARIABLES: usize = 1_000;
@@ -122,7 +122,7 @@ impl Execution<'_> {
     pub(crate) fn variable_inside(&self, name: &str) -> Option<Value> {
         let inside = View { sequence: self.sequence, hidden: 0 };
         let place = self.core.find_variable(inside, name)?;
-        read_variable(self.core.instance, place, name).cloned()
+        read_variable(self.core.instance, place, name).map(copy_or_null)
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::{Scope, evaluate as evaluate_expression};
 use crate::fault::Fault;
 use crate::program::ObjectTemplate;
-use crate::value::{MAX_DEPTH, too_deep};
+use crate::value::{MAX_DEPTH, copy, too_deep};
 
 /// Evaluates a template.
 pub(super) fn evaluate(template: &ObjectTemplate, scope: &mut dyn Scope) -> Result<Value, Fault> {
@@ -18,7 +18,7 @@ fn evaluate_at(template: &ObjectTemplate, scope: &mut dyn Scope, depth: usize) -
         return Err(too_deep());
     }
     match template {
-        ObjectTemplate::Constant(value) => Ok(value.clone()),
+        ObjectTemplate::Constant(value) => copy(value),
         ObjectTemplate::Array(items) => {
             let values: Result<Vec<Value>, Fault> =
                 items.iter().map(|item| evaluate_at(item, scope, depth + 1)).collect();

@@ -121,7 +121,10 @@ impl SqlTemplate {
     /// # Errors
     /// 42704 for a variable that does not exist, 22023 for a member that is not there, 57014 if it is time to stop.
     pub fn values(&self, scope: &dyn Scope) -> Result<Vec<Value>, Fault> {
-        let value = |parameter: &Placeholder| Bounds::go_on().and_then(|()| parameter.value(scope));
+        let value = |parameter: &Placeholder| {
+            let value = parameter.value(scope)?;
+            Bounds::go_on().map(|()| value)
+        };
         self.parameters.iter().map(value).collect()
     }
 }

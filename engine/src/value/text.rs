@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::MAX_DEPTH;
+use super::{MAX_DEPTH, json_text};
 use crate::fault::Fault;
 
 /// Writes a value as `WriteLine` prints it: strings bare, null as nothing, everything else as JSON.
@@ -12,7 +12,8 @@ pub fn to_text(value: &Value) -> String {
         Value::Bool(truth) => truth.to_string(),
         Value::Number(number) => number.to_string(),
         Value::String(text) => text.clone(),
-        Value::Array(_) | Value::Object(_) => value.to_string(),
+        // Empty where it is time to stop.
+        Value::Array(_) | Value::Object(_) => json_text(value).unwrap_or_default(),
     }
 }
 

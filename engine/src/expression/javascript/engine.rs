@@ -14,6 +14,7 @@ use super::values::{TakeError, from_js};
 use super::{ScriptLimits, host, state};
 use crate::expression::Scope;
 use crate::fault::Fault;
+use crate::value::Bounds;
 
 /// Scripts kept at most, and characters of source; beyond that the cache starts anew.
 const CACHED_SCRIPTS: usize = 500;
@@ -111,6 +112,7 @@ impl Engine {
             return Err(Fault::new("XX000", "compiled script is not there").into());
         };
         if let Some(value) = script.plain.as_ref().and_then(|plain| plain.read(scope)) {
+            Bounds::go_on()?;
             return Ok(value);
         }
         let Self { context, kit, .. } = self;

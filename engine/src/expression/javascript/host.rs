@@ -74,6 +74,8 @@ fn ask_value<'js>(
     question: impl FnOnce(&dyn Scope) -> Option<serde_json::Value>,
 ) -> JsResult<JsValue<'js>> {
     match ask(ctx, |scope| Ok(question(scope)))? {
+        // It is a copy, or null because there was no room for one.
+        Some(_) if state::poll() => Err(unreachable(ctx)),
         Some(value) => to_js(ctx, &value),
         None => Ok(JsValue::new_null(ctx.clone())),
     }
@@ -117,6 +119,7 @@ fn last_result<'js>(ctx: Ctx<'js>) -> JsResult<JsValue<'js>> {
 
 fn generated<'js>(ctx: Ctx<'js>, suffix: String) -> JsResult<JsValue<'js>> {
     match ask(&ctx, |scope| Ok(names::generated(scope, &suffix)))? {
+        Some(_) if state::poll() => Err(unreachable(&ctx)),
         Some(value) => to_js(&ctx, &value),
         None => Err(Exception::throw_reference(&ctx, &format!("get{} is not defined", shorten(&suffix, 60)))),
     }

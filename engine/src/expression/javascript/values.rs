@@ -8,7 +8,7 @@ use serde_json::{Number, Value};
 
 use super::failure::too_deep;
 use crate::fault::Fault;
-use crate::value::{MAX_DEPTH, depth_ok, nul_in_string, parse_json};
+use crate::value::{MAX_DEPTH, depth_ok, json_text, nul_in_string, parse_json};
 
 /// Makes a script's value. Numbers become doubles.
 pub(super) fn to_js<'js>(ctx: &Ctx<'js>, value: &Value) -> rquickjs::Result<JsValue<'js>> {
@@ -17,7 +17,9 @@ pub(super) fn to_js<'js>(ctx: &Ctx<'js>, value: &Value) -> rquickjs::Result<JsVa
         Value::Bool(truth) => truth.into_js(ctx),
         Value::Number(number) => number_to_js(ctx, number),
         Value::String(text) => text.as_str().into_js(ctx),
-        Value::Array(_) | Value::Object(_) if depth_ok(value, MAX_DEPTH) => ctx.json_parse(value.to_string()),
+        Value::Array(_) | Value::Object(_) if depth_ok(value, MAX_DEPTH) => {
+            ctx.json_parse(json_text(value).map_err(|fault| throw(ctx, fault))?)
+        }
         Value::Array(_) | Value::Object(_) => Err(throw(ctx, too_deep())),
     }
 }

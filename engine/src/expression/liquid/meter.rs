@@ -8,14 +8,18 @@ use std::time::Instant;
 use chrono::{DateTime, Utc};
 use liquid_core::model::ValueView;
 use liquid_core::{Error, Runtime};
+use serde_json::Value as Json;
 
-use super::values::weight;
+use super::values::{weight, weight_of};
 use crate::expression::javascript::ScriptLimits;
 use crate::fault::Fault;
-use crate::value::too_deep;
+use crate::value::{Bounds, too_deep};
 
 /// Steps between two looks at the clock.
 const STEPS_PER_LOOK: u32 = 256;
+
+/// Values from this size on are asked for.
+const LARGE: usize = 1 << 20;
 
 /// Why a template was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +117,16 @@ impl Meter {
     /// Counts a value that was made.
     pub(super) fn charge_value(&self, value: &dyn ValueView) -> liquid_core::Result<()> {
         self.charge(weight(value, self.limits.memory))
+    }
+
+    /// Counts a value of the workflow before it is made one of the template: too much stops the rendering.
+    pub(super) fn take_in(&self, value: &Json) {
+        let bytes = weight_of(value, self.limits.memory);
+        if bytes >= LARGE && !(Bounds::current().room)(bytes.saturating_mul(2)) {
+            self.stop(Stop::Interrupt);
+        }
+        self.look();
+        self.charge(bytes).ok();
     }
 
     /// Whether a value of this size may be made at all.

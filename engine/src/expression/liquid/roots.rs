@@ -87,14 +87,16 @@ impl Group<'_> {
                 return Node::new(&Json::Null);
             }
             let value = (self.read)(self.scope, name).unwrap_or_default();
+            // It is a copy, or null because there was no room for one; there must be room for another.
+            self.meter.take_in(&value);
+            if self.meter.stopped().is_some() {
+                return Node::new(&Json::Null);
+            }
             if !depth_ok(&value, MAX_DEPTH) {
                 self.meter.stop(Stop::Depth);
                 return Node::new(&Json::Null);
             }
-            let node = Node::new(&value);
-            // Too much stops the meter, which whatever reads the node asks.
-            self.meter.charge_value(&node).ok();
-            node
+            Node::new(&value)
         })
     }
 }

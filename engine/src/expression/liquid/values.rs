@@ -7,7 +7,7 @@ use liquid_core::model::{
 };
 use serde_json::{Map, Number, Value as Json};
 
-use crate::value::number;
+use crate::value::{Bounds, number};
 
 /// Nesting of values at most: the crate shows and compares them by recursion.
 pub(super) const MAX_DEPTH: usize = 100;
@@ -104,6 +104,8 @@ impl ValueView for Node {
         match self {
             Self::Plain(value) => value.clone(),
             Self::Exact(_, float) => Value::scalar(*float),
+            // A copy that has no room: what reads the template's text asks why.
+            _ if Bounds::go_on().is_err() => Value::Nil,
             Self::List(items) => Value::Array(items.iter().map(ValueView::to_value).collect()),
             Self::Members(members) => members.to_value(),
         }
@@ -199,7 +201,12 @@ impl ObjectView for Members {
 }
 
 /// A value as JSON. The recursion is bounded by [`MAX_DEPTH`]: templates can nest values no deeper.
+///
+/// Null where it is time to stop, which the end of the evaluation asks as well.
 pub(super) fn json(value: &dyn ValueView) -> Json {
+    if !value.is_scalar() && Bounds::go_on().is_err() {
+        return Json::Null;
+    }
     if let Some(items) = value.as_array() {
         return Json::Array(items.values().map(json).collect());
     }
@@ -219,9 +226,32 @@ pub(super) fn json(value: &dyn ValueView) -> Json {
     }
 }
 
+/// Bytes of a value beside its text.
+const OVERHEAD: usize = 64;
+
+/// The same as [`weight`] of a value that is none of the template's yet.
+pub(super) fn weight_of(value: &Json, enough: usize) -> usize {
+    let mut total = OVERHEAD;
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        match value {
+            Json::Array(items) => open.extend(items),
+            Json::Object(members) => open.extend(members.values()),
+            Json::String(text) => total += text.len(),
+            Json::Number(number) => total += number.as_str().len(),
+            Json::Bool(_) => total += "false".len(),
+            Json::Null => {}
+        }
+        total += OVERHEAD;
+        if total > enough {
+            break;
+        }
+    }
+    total
+}
+
 /// About how many bytes a value takes; counting ends beyond `enough`.
 pub(super) fn weight(value: &dyn ValueView, enough: usize) -> usize {
-    const OVERHEAD: usize = 64;
     let mut total = OVERHEAD;
     let mut open = vec![value];
     while let Some(value) = open.pop() {

@@ -85,9 +85,6 @@ pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> Next {
 }
 
 fn purge(session: &Session, batch: u64, scope: Scope, keep: Keep, rounds: &mut Rounds) {
-    if rounds.rest {
-        rounds.rest = remove_rest(session, batch, scope, keep.setting);
-    }
     match keep.shortest {
         Some(shortest) => remove_instances(session, keep.setting, shortest, batch, scope, rounds),
         None => rounds.instances.give_up(),
@@ -95,6 +92,10 @@ fn purge(session: &Session, batch: u64, scope: Scope, keep: Keep, rounds: &mut R
     match keep.setting {
         Some(keep) if has_all_rights(scope) => remove_refusals(before(session, keep), rounds),
         _ => rounds.refusals.give_up(),
+    }
+    // Last: a deleted version goes when no instance refers to it any more.
+    if rounds.rest {
+        rounds.rest = remove_rest(session, batch, scope, keep.setting);
     }
 }
 
@@ -151,7 +152,7 @@ fn remove_instances(
     rounds: &mut Rounds,
 ) {
     let now = session.timestamp();
-    let (mut again, mut time) = (i64::MAX, 0);
+    let (mut again, mut time, mut has_removed) = (i64::MAX, 0, false);
     rounds.instances.step(end_of(session, shortest), |after, before| {
         let began = process::now();
         let page = store::instances(after, before, now, keep);
@@ -159,7 +160,9 @@ fn remove_instances(
         let over = mine(&page, scope);
         let room = usize::try_from(batch).unwrap_or(usize::MAX);
         let taken = &over[..over.len().min(room)];
-        if store::remove(taken) < taken.len() as u64 {
+        let removed = store::remove(taken);
+        has_removed |= removed > 0;
+        if removed < taken.len() as u64 {
             // Somebody holds the others.
             again = now.0;
         }
@@ -172,6 +175,7 @@ fn remove_instances(
         time += took;
         (page.last().map(|row| row.id), page.len() < PAGE as usize)
     });
+    rounds.rest |= has_removed;
     rounds.want_again(again);
     rounds.read_for(time);
 }

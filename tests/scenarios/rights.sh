@@ -69,6 +69,8 @@ define_as low <<'EOF'
 {"definitionId": "later", "root": [{"type": "Event", "eventName": "Later"}, {"type": "Sql", "statement": "INSERT INTO public.ran VALUES ('later')"}, {"type": "Sql", "statement": "RESET ROLE"}, {"type": "Sql", "statement": "ALTER ROLE low SUPERUSER"}]}
 {"definitionId": "wake later", "root": [{"type": "Delay", "timeSpan": "00:00:00.1"}, {"type": "PublishEvent", "eventName": "Later"}]}
 EOF
+# What the superuser's instances publish is heard by roles that the superuser admits.
+query "SELECT wf_grant_events('low')" >/dev/null
 start_as low down
 start_as low later
 start_as postgres "step down"

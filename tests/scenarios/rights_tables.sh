@@ -24,6 +24,7 @@ SELECT wf_define('{"definitionId": "order", "root": [{"type": "RunTask", "taskNa
 SELECT wf_define('{"definitionId": "broken", "root": [{"type": "Fault", "message": "no parcel"}]}');
 SELECT wf_grant('order', 'reader', '{start}');
 SELECT wf_grant_events('reader');
+SELECT wf_grant_path('orders', 'reader');
 SELECT wf_start('order', '{"secret": "ahem"}') FROM generate_series(1, 3);
 SELECT wf_start('broken');
 SET workflow.now = '2030-01-01 08:00:00+00';

@@ -99,6 +99,7 @@ go joe deferred "1 ms"
 go joe killed "1 ms"
 go slow sleeper "1 ms"
 # This is not a session of the owners, so a worker delivers it.
+query "SELECT wf_grant_events('joe'), wf_grant_events('slow')" >/dev/null
 query "SELECT cardinality(resumed) FROM wf_publish_event('Go')" >/dev/null
 go joe raise "1 ms"
 go joe recursion "1 ms"
@@ -121,9 +122,10 @@ pure|6
 slow-look|3" "SELECT definition_id, count(*) FROM workflow.instances WHERE (definition_id LIKE '%-look' OR definition_id = 'pure') AND sub_status = 'Finished' GROUP BY 1 ORDER BY 1"
 await 3 "SELECT count(*) FROM workflow.instances WHERE definition_id = 'joe-mess' AND sub_status IN ('Finished', 'Faulted')"
 is "" "SELECT definition_id, sub_status, i.message FROM workflow.instances JOIN workflow.incidents i ON i.instance_id = instances.id WHERE definition_id LIKE '%-look'"
-is 't none "$user", public 0 4MB  read committed off 0 0 0 0 no|joe|9
-t none "$user", public 0 4MB  read committed off 0 0 0 0 no|other|3
-t none "$user", public  4MB  read committed off 0 0 0 0 no|slow|3' "SELECT looks, role, count(*) FROM looks JOIN workflow.instances i ON i.id = instance WHERE definition_id LIKE '%-look' AND role <> 'postgres' GROUP BY 2, 1 ORDER BY 2"
+# The search path is that of the session which defined it.
+is 't none public, pg_temp 0 4MB  read committed off 0 0 0 0 no|joe|9
+t none public, pg_temp 0 4MB  read committed off 0 0 0 0 no|other|3
+t none public, pg_temp  4MB  read committed off 0 0 0 0 no|slow|3' "SELECT looks, role, count(*) FROM looks JOIN workflow.instances i ON i.id = instance WHERE definition_id LIKE '%-look' AND role <> 'postgres' GROUP BY 2, 1 ORDER BY 2"
 echo "ok: nothing leaks into the next fire of a role, nor into another's"
 
 await "joe-commit|Faulted|2D000

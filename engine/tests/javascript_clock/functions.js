@@ -46,18 +46,23 @@ const functions = () => {
     return [...found].map(([path, value]) => [path.replaceAll("globalThis.", ""), value]);
 };
 
-const text = () => "a".repeat(TEXT);
-const wide = () => "ä→".repeat(TEXT / 2);
-const marks = () => "a" + "\u0315\u0316".repeat(TEXT / 20);
-const digits = () => "9".repeat(TEXT);
-const blanks = () => " ".repeat(TEXT);
+// What cannot be changed is made once.
+const once = (make) => {
+    let made;
+    return () => (made ??= make());
+};
+const text = once(() => "a".repeat(TEXT));
+const wide = once(() => "ä→".repeat(TEXT / 2));
+const marks = once(() => "a" + "\u0315\u0316".repeat(TEXT / 20));
+const digits = once(() => "9".repeat(TEXT));
+const blanks = once(() => " ".repeat(TEXT));
 const array = () => new Array(ITEMS).fill(1);
 const texts = () => Array.from({ length: ENTRIES }, (_, at) => `${at}`);
 const nested = () => { let list = []; for (let at = 0; at < 300; at++) list = [list, at]; return list; };
 const tree = () => Array.from({ length: 5_000 }, (_, at) => ({ at, list: [at, { a: "b" }] }));
 const alike = () => ({ length: 50_000, 0: 1 });
 const object = () => Object.fromEntries(texts().map((name) => [`k${name}`, 1]));
-const big = () => (1n << 65_000n) - 1n;
+const big = once(() => (1n << 65_000n) - 1n);
 const map = () => new Map(texts().map((name) => [name, 1]));
 const set = () => new Set(texts());
 const bytes = () => new Uint8Array(4 * TEXT);
@@ -87,12 +92,12 @@ const GROUPS = [
         [() => [{ length: 1_000_000 }], () => [{ raw: array() }, 1], () => [object(), object()], () => [{}, object()], () => [text(), text()],
             () => [texts().map((name) => [name, 1])], () => [tree(), (item) => item.at], () => [texts()], () => [set()],
             () => [nothing, undefined, { length: 60_000 }], () => [chain()], () => [array().values()]]],
-    [/(Uint8Array|Int8Array|TypedArray|BigInt64Array|Float64Array)/, [bytes, floats, bigs],
+    [/(ClampedArray|Uint8Array|Int8Array|TypedArray|BigInt64Array|Float64Array)/, [bytes, floats, bigs, () => Uint8Array],
         [() => [2], () => [1, 0], () => [0, 1, 0], () => [1, 0, 5], () => [order], () => [3n], () => [bytes()], () => [alike()],
             () => [{ length: 1_000_000 }], () => ["YWJj".repeat(100_000)], () => ["61".repeat(100_000)], () => [buffer()]]],
     [/ArrayBuffer\.prototype/, [buffer], [() => [0], () => [9_000_000], () => [1, 5]]],
     [/DataView\.prototype/, [view], [() => [0], () => [0, 1], () => [0, 1n]]],
-    [/Map\.prototype|%MapIterator%|WeakMap/, [map, () => map().entries(), () => new WeakMap()], [() => [text()], () => [text(), 1], () => [{}, 1]]],
+    [/Map\.prototype|%MapIterator%|WeakMap/, [map, () => map().entries(), () => new WeakMap()], [() => [text()], () => [text(), 1], () => [{}, 1], () => [{}, nothing]]],
     [/Set\.prototype|%SetIterator%|WeakSet/, [set, () => set().entries(), () => new WeakSet()], [() => [set()], () => [map()], () => [text()], () => [{}]]],
     [/BigInt/, [big, () => BigInt], [() => [], () => [2], () => [10], () => [36], () => [64, big()], () => [65_000, big()], () => [digits()],
         () => ["0x" + "f".repeat(16_000)], () => [text()]]],
@@ -114,6 +119,8 @@ const GROUPS = [
     [/Symbol/, [() => Symbol("s"), () => Symbol], [() => [text()], () => [Symbol.for("a")]]],
     [/Error/, [() => new Error(text()), () => Error], [() => [text()], () => [{}], () => [[new Error("a")]], () => [{}, nothing]]],
     [/Function|%Getter%\.__proto__/, [() => nothing, () => same], [() => [nothing], () => [{}, array().slice(0, 60_000)], () => [{}, 1, 2]]],
+    [/^(get )?DisposableStack/, [() => new DisposableStack()], [() => [null], () => [1, nothing], () => [nothing]]],
+    [/AsyncDisposableStack/, [() => new AsyncDisposableStack()], [() => [null], () => [1, nothing], () => [nothing]]],
     [/Boolean/, [() => true], []],
     [/Math/, [() => Math], [() => [0.5], () => [1, 2], () => [digits()], () => [[1, 2]]]],
     [/bytes|Stream|stream|Base64/, [() => undefined], [() => ["YWJj".repeat(100_000)], () => [bytes().subarray(0, 300_000)], () => [text()], () => [[1, 2, 3]]]],

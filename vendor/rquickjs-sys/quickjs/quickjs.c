@@ -1688,6 +1688,9 @@ JSValue JS_DupValueRT(JSRuntime *rt, JSValueConst v)
 static void js_trigger_gc(JSRuntime *rt, size_t size)
 {
     bool force_gc;
+    /* workflow: what lacked memory may be half done, as in resize_properties(): a shape out of its list */
+    if (rt->in_out_of_memory)
+        return;
 #ifdef FORCE_GC_AT_MALLOC
     force_gc = true;
 #else

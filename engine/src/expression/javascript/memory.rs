@@ -2,7 +2,7 @@
 //!
 //! Many built-in functions loop in C and take memory while they do (`JSON.stringify`, `split`, spreading). So the
 //! allocator asks for the time as well: what it refuses, QuickJS reports as lack of memory, and the evaluation
-//! ends for the reason that is noted in the state.
+//! ends for the reason that is noted in the state, at the latest at the next operation of the interpreter.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -38,17 +38,14 @@ impl Account {
             return false;
         }
         let given = self.given.get().saturating_add(bytes);
-        if given >= STEP {
-            // Stays where it is after a stop, so that everything is refused from then on.
-            self.given.set(STEP);
-            if state::poll() {
-                return false;
-            }
-            self.given.set(0);
-        } else {
+        if given < STEP {
             self.given.set(given);
+            return true;
         }
-        true
+        self.given.set(0);
+        // After a stop what is large is refused, which ends what grows in C. Small pieces are not: QuickJS needs some
+        // to say what is the matter, and the limit of memory bounds what they can add up to.
+        !state::poll() || bytes < STEP
     }
 
     fn add(&self, block: *mut u8) -> *mut u8 {

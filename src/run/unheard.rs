@@ -52,23 +52,23 @@ impl Sent {
         let reached =
             if self.may_start { "started and resumed no workflow instance" } else { "resumed no workflow instance" };
         let told = PgError::new("00000", format!("{} {reached}", self.what));
-        if delivery.withheld > 0 {
-            // Who it is stays unsaid: whoever listens for a name would have it told to all who publish it.
-            return notice(
-                told.detail("What it matches belongs to roles that may not hear the current one.")
-                    .hint("wf_grant_events lets the workflows of a role hear what another role publishes."),
-            );
-        }
-        notice(match is_kept {
+        let kept = match is_kept {
             true => {
                 let ttl = session::setting(c"workflow.queue_ttl");
-                told.detail(format!(
-                    "It waits in the queue for a matching bookmark, for {ttl} at most (workflow.queue_ttl)."
-                ))
+                format!("It waits in the queue for a matching bookmark, for {ttl} at most (workflow.queue_ttl).")
             }
-            false => {
-                told.detail("It is not kept.").hint("With keep_for it waits in the queue for a matching bookmark.")
-            }
+            false => "It is not kept.".to_owned(),
+        };
+        notice(if delivery.withheld > 0 {
+            // The roles stay unnamed: one that listens for a name would have itself told to all who publish it.
+            told.detail(format!(
+                "It was withheld from what it matches: the owners may not hear the current role. {kept}"
+            ))
+            .hint("wf_grant_events lets the workflows of a role hear what another role publishes.")
+        } else if is_kept {
+            told.detail(kept)
+        } else {
+            told.detail(kept).hint("With keep_for it waits in the queue for a matching bookmark.")
         });
     }
 }

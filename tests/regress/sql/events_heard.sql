@@ -36,6 +36,9 @@ SELECT cardinality(started) AS started, cardinality(resumed) AS resumed, withhel
 SELECT cardinality(resumed) AS resumed, withheld FROM wf_enqueue_bookmark(name => 'Event', input => '{"eur": 4711}', keep_for => '0');
 SELECT cardinality(resumed) AS resumed, withheld FROM wf_enqueue_bookmark(activity_type => 'Event', activity_id => 'wait', input => '{"eur": 4711}', keep_for => '0');
 SELECT cardinality(resumed) AS resumed, withheld FROM wf_enqueue_bookmark(correlation_id => 'c1', input => '{"eur": 4711}', keep_for => '0');
+BEGIN;
+SELECT queued_id IS NOT NULL AS kept, withheld FROM wf_enqueue_bookmark(correlation_id => 'c1');
+ROLLBACK;
 -- An instance of his that publishes; one that a child of his publishes; a function of his that Mallory calls.
 SELECT * FROM wf_define('{"definitionId": "speaker", "root": {"type": "PublishEvent", "eventName": "Salary", "payload": {"literal": {"eur": 4711}}}}');
 SELECT * FROM wf_define('{"definitionId": "parent", "root": {"type": "ExecuteWorkflow", "workflowDefinitionId": "speaker", "waitForCompletion": true}}');

@@ -17,6 +17,7 @@ pub mod interrupt;
 pub mod jsonb;
 pub mod membership;
 pub mod memory;
+pub mod object_lock;
 pub mod parse;
 pub mod planner;
 pub mod process;

@@ -3,7 +3,7 @@
 //! As in Elsa: the version that is asked for, else the published one, else the latest.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use uuid::Uuid;
@@ -30,6 +30,13 @@ impl Linker {
     /// For a definition of this owner; of the current role if it is new.
     pub fn new(owner: Option<Owner>) -> Self {
         Self { owner, found: RefCell::default(), failed: RefCell::default() }
+    }
+
+    /// Owners of what a definition with these references uses, as far as the current role may use it.
+    pub fn owners_of(&self, references: &[(String, WorkflowReference)]) -> BTreeSet<i32> {
+        let used =
+            references.iter().filter_map(|(_, reference)| version(reference, self.owner.as_ref()).ok().flatten());
+        used.filter(|row| may_use(row).is_ok()).map(|row| row.owner.id).collect()
     }
 
     /// What the definition uses.

@@ -16,7 +16,7 @@ use crate::run::scheduled::COMMANDS;
 use crate::run::{Session, paths, publish, resume, running, schedule};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::{self, Owner};
-use crate::store::{activity_types, definitions};
+use crate::store::{activity_types, definitions, links};
 use crate::wake;
 
 /// What a call of `wf_set_owner` names.
@@ -82,10 +82,11 @@ fn definition(id: &str, new: Oid) -> Result<bool, PgError> {
         return Err(PgError::new("42501", format!("{title} is built in"))
             .detail("It runs the commands of schedules, with the rights of their owners."));
     }
+    // What is settled to use it is settled under the lock of its owner.
+    let own = || definitions::owner(id).filter(|owner| access::is_member(role::current(), owner));
+    links::lock(|| Ok(own().map(|owner| owner.id).into_iter().collect()))?;
     definitions::lock(id);
-    let latest = definitions::latest(id);
-    let owner = latest.as_ref().map(|row| row.owner.clone()).or_else(|| definitions::owner_of_deleted(id));
-    let Some(owner) = owner else {
+    let Some(owner) = definitions::owner(id) else {
         return Err(PgError::new("42704", format!("{title} does not exist")));
     };
     let Some(new_id) = change(&title, &owner, new)? else { return Ok(false) };

@@ -47,9 +47,17 @@ pub fn define(
 ) -> Result<(String, i32), PgError> {
     let identity = definition::identity(document).map_err(|problem| error::definition(&[problem]))?;
     refuse_reserved(&identity.definition_id)?;
-    let uses = !definition::references(document, &Registered).is_empty();
-    if uses || (publish && definition::updates_consumers(document)) {
-        links::lock();
+    let references = definition::references(document, &Registered);
+    let updates = publish && definition::updates_consumers(document);
+    if updates || !references.is_empty() {
+        links::lock(|| {
+            let owner = definitions::owner(&identity.definition_id);
+            let mut owners = Linker::new(owner.clone()).owners_of(&references);
+            if updates && owner.is_none_or(|owner| access::is_member(role::current(), &owner)) {
+                owners.extend(consumers::owners(&identity.definition_id)?);
+            }
+            Ok(owners)
+        })?;
     }
     definitions::lock(&identity.definition_id);
     let latest = definitions::latest(&identity.definition_id);
@@ -196,10 +204,14 @@ fn refuse_large(document: &Value) -> Result<(), PgError> {
 
 /// Publishes a version, the latest one if none is named, and returns its number.
 pub fn publish(session: &mut Session, definition_id: &str, version: Option<i32>) -> Result<i32, PgError> {
-    links::lock();
+    let row = find(definition_id, version)?;
+    access::require_owner(&row)?;
+    consumers::lock(&row)?;
     definitions::lock(definition_id);
     let row = find(definition_id, version)?;
     access::require_owner(&row)?;
+    // Another version may be the latest by now.
+    consumers::lock(&row)?;
     publish_version(session, &row)?;
     Ok(row.version)
 }
@@ -252,7 +264,8 @@ fn forget_triggers(definition_id: &str) {
 /// Deletes a version, or all of them, unless an instance runs on it or another definition uses it. Returns how many
 /// went.
 pub fn delete(session: &Session, definition_id: &str, version: Option<i32>) -> Result<i32, PgError> {
-    links::lock();
+    let own = || definitions::owner(definition_id).filter(|owner| access::is_member(role::current(), owner));
+    links::lock(|| Ok(own().map(|owner| owner.id).into_iter().collect()))?;
     definitions::lock(definition_id);
     let doomed = match version {
         Some(_) => vec![find(definition_id, version)?],

@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
-use crate::pg::{PgError, catalog};
+use crate::pg::{PgError, catalog, object_lock};
 use crate::store::links::{self, Link};
 use crate::store::owners::{self, Owner};
 use pgrx::pg_sys::Oid;
@@ -204,17 +204,22 @@ pub fn all(definition_id: &str) -> Vec<DefinitionRow> {
     ALL.rows(&[Arg::Text(definition_id)], read)
 }
 
-static LOCK: Statement = Statement::new(
-    "SELECT pg_advisory_xact_lock(('workflow.definitions'::regclass)::oid::integer, hashtext($1))",
-    &[Type::Text],
-);
-
 /// Makes this transaction the only one that changes the versions of a definition.
 ///
-/// An advisory lock, since the first version has no row to lock. Two ids of one hash wait for each other,
-/// which is all that happens. Starting takes no lock: it reads which version is published and is pinned to it.
+/// Not the lock of a row, since the first version has none yet. Two ids of one hash wait for each other, which is all
+/// that happens, and only if they have one owner: an id that was made to have the hash of another role's keeps that role
+/// waiting for nothing. Starting takes no lock: it reads which version is published and is pinned to it.
 pub fn lock(definition_id: &str) {
-    LOCK.run(&[Arg::Text(definition_id)]);
+    let mut held = None;
+    loop {
+        // While it was waited for the definition may have been made, or given away.
+        let whose = owner(definition_id).map_or(0, |owner| owner.id);
+        if held == Some(whose) {
+            return;
+        }
+        object_lock::lock(c"definitions", object_lock::hash(definition_id), whose);
+        held = Some(whose);
+    }
 }
 
 static HIGHEST: Statement = Statement::new(
@@ -261,6 +266,11 @@ static LAST_OWNER: Statement = Statement::new(
      ORDER BY created_at DESC LIMIT 1",
     &[Type::Text],
 );
+
+/// Who owns a definition, or owned it when it was deleted.
+pub fn owner(definition_id: &str) -> Option<Owner> {
+    latest(definition_id).map(|row| row.owner).or_else(|| owner_of_deleted(definition_id))
+}
 
 /// Who owned the last version that was deleted. Instances of it are still theirs.
 pub fn owner_of_deleted(definition_id: &str) -> Option<Owner> {

@@ -3,12 +3,14 @@
 //! A version's links never change: instances name nodes by their index, so the version must be put together of the same
 //! workflows for good. They are a column of the version, `[{type, definitionId, versionId, version, uses}]`.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::definition::WorkflowReference;
 
-use crate::pg::PgError;
 use crate::pg::spi::{Arg, Statement, Type};
+use crate::pg::{PgError, object_lock};
 use crate::store::definitions::{self, DefinitionRow};
 
 /// What a reference was settled to mean.
@@ -52,19 +54,26 @@ pub(super) fn decode(links: &Value) -> Vec<Link> {
     links.as_array().into_iter().flatten().filter_map(read).collect()
 }
 
-static LOCK: Statement = Statement::new(
-    "SELECT pg_advisory_xact_lock(('workflow.definitions'::regclass)::oid::integer, \
-         ('workflow.definitions'::regclass)::oid::integer)",
-    &[],
-);
-
-/// Makes this transaction the only one that settles or changes what uses what.
+/// Makes this transaction the only one that settles or changes what uses definitions of these owners: says which,
+/// before and after it waited.
 ///
 /// Before the lock on any definition: publishing goes on from a definition to those that use it, defining looks from
-/// one that uses others at those; with this lock first, no two of them wait for each other. Definitions that neither
-/// use others nor update those that use them do without it.
-pub fn lock() {
-    LOCK.run(&[]);
+/// one that uses others at those; with these locks first, in order of owner, no two of them wait for each other. Only
+/// where the owners changed meanwhile is the order another one, and a deadlock is found as any other. Definitions that
+/// neither use others nor update those that use them do without it. One lock for all owners would let each role that
+/// may define keep all others waiting, as long as its transaction is open.
+pub fn lock(whose: impl Fn() -> Result<BTreeSet<i32>, PgError>) -> Result<(), PgError> {
+    let mut held = BTreeSet::new();
+    loop {
+        let wanted = whose()?;
+        if wanted.is_subset(&held) {
+            return Ok(());
+        }
+        for owner in &wanted {
+            object_lock::lock(c"owners", owner.cast_unsigned(), 0);
+        }
+        held.extend(wanted);
+    }
 }
 
 static BY_TYPE: Statement = Statement::new(

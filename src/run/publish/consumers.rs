@@ -3,7 +3,7 @@
 //! Each gets one, whatever it uses of what changed, and before those that use it. What the current role may not manage
 //! stays as it is, and so does what would not be acceptable with the new version; somebody is told.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 use workflow_engine::definition::{self, WorkflowReference};
@@ -25,10 +25,26 @@ struct Consumer {
     links: Vec<(Link, DefinitionRow)>,
 }
 
+/// Makes this transaction the only one that changes what uses definitions of these owners: of a version that is to be
+/// published, and of what gets a new version with it.
+pub fn lock(row: &DefinitionRow) -> Result<(), PgError> {
+    match program::of_version(row.id)?.program.options.updates_consumers {
+        true => links::lock(|| owners(&row.definition_id)),
+        false => Ok(()),
+    }
+}
+
+/// Owners of a definition and of what gets a new version with it.
+pub fn owners(definition_id: &str) -> Result<BTreeSet<i32>, PgError> {
+    let affected = affected(definition_id)?.into_values().map(|consumer| consumer.row.owner);
+    let affected = affected.filter(|owner| access::is_member(role::current(), owner)).map(|owner| owner.id);
+    Ok(affected.chain(definitions::owner(definition_id).map(|owner| owner.id)).collect())
+}
+
 /// Gives every definition a new version whose latest one uses an older version of this one, and goes on with those that
 /// use these. The caller holds the lock on links.
 pub fn update(session: &mut Session, published: &DefinitionRow) -> Result<(), PgError> {
-    let mut waiting = affected(published)?;
+    let mut waiting = affected(&published.definition_id)?;
     let mut changed = HashMap::from([(published.definition_id.clone(), published.clone())]);
     while let Some(id) = next(&waiting) {
         let Some(consumer) = waiting.remove(&id) else { break };
@@ -43,12 +59,12 @@ pub fn update(session: &mut Session, published: &DefinitionRow) -> Result<(), Pg
 }
 
 /// What uses a definition, what uses that, and so on as far as it is handed on.
-fn affected(published: &DefinitionRow) -> Result<BTreeMap<String, Consumer>, PgError> {
+fn affected(published: &str) -> Result<BTreeMap<String, Consumer>, PgError> {
     let mut found: BTreeMap<String, Consumer> = BTreeMap::new();
-    let mut pending = vec![published.definition_id.clone()];
+    let mut pending = vec![published.to_owned()];
     while let Some(used) = pending.pop() {
         for row in links::latest_users_of(&used)? {
-            if found.contains_key(&row.definition_id) || row.definition_id == published.definition_id {
+            if found.contains_key(&row.definition_id) || row.definition_id == published {
                 continue;
             }
             if row.is_published && program::of_version(row.id)?.program.options.updates_consumers {

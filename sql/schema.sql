@@ -394,7 +394,7 @@ COMMENT ON COLUMN workflow.bookmark_queue.not_before IS 'a failed delivery is no
 COMMENT ON COLUMN workflow.bookmark_queue.deferred_for IS 'the instance whose running burst it waits for; such a row is gone before its transaction ends';
 
 -- Which items want this new bookmark? The shapes that are there come from the same index.
-CREATE INDEX bookmark_queue_match_idx ON workflow.bookmark_queue (shape, match_key, id);
+CREATE INDEX bookmark_queue_match_idx ON workflow.bookmark_queue (shape, match_key, sender, id);
 CREATE INDEX bookmark_queue_deferred_for_idx ON workflow.bookmark_queue (deferred_for) WHERE deferred_for IS NOT NULL;
 CREATE INDEX bookmark_queue_instance_id_idx ON workflow.bookmark_queue (instance_id) WHERE instance_id IS NOT NULL;
 CREATE INDEX bookmark_queue_expires_at_idx ON workflow.bookmark_queue (expires_at);

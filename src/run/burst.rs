@@ -1,5 +1,7 @@
 //! One burst and all it leaves behind.
 
+use std::convert::Infallible;
+
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::execution::Delta;
@@ -15,6 +17,7 @@ use crate::pg::spi::Timestamp;
 use crate::program::Compiled;
 use crate::run::{Faulted, Publisher, Session, Work, children, running, save, tell_how_to_fire, warn_faulted};
 use crate::store::instances::InstanceRow;
+use crate::store::queue::Wanted;
 use crate::store::{incidents, matching, queue};
 use crate::{error, wake};
 
@@ -237,14 +240,15 @@ pub fn forget_deferred(instance: Uuid) {
 /// Asks the queue whether somebody already wanted this bookmark. Items are met oldest first, one a bookmark.
 fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled: &Compiled) {
     let shapes = queue::shapes();
-    let (id, correlation_id) = (row.instance.id, row.instance.correlation_id.as_deref());
+    let correlation_id = row.instance.correlation_id.as_deref();
+    let wanted = Wanted { bookmark, instance: row.instance.id, correlation_id };
     let mut skip = Vec::new();
     loop {
-        let found = queue::oldest_for(bookmark, id, correlation_id, &shapes, session.timestamp(), |item| {
-            // A sender without the right to resume, or that has not admitted the owner, is passed over.
-            !skip.contains(&item.id)
-                && Hearing::of(&item.sender, item.filter.names_target()).resumes_row(row, compiled) == Verdict::Heard
-        });
+        // A sender without the right to resume, or that has not admitted the owner, is passed over.
+        let Ok(found) =
+            queue::oldest_for::<Infallible>(wanted, &shapes, session.timestamp(), &skip, |sender, names_target| {
+                Ok(Hearing::of(sender, names_target).resumes_row(row, compiled) == Verdict::Heard)
+            });
         let Some(item) = found else { return };
         if queue::take(item.id) {
             session.work.push_back(Work::Item(Box::new(item)));

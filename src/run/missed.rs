@@ -5,21 +5,21 @@ use uuid::Uuid;
 use crate::access::hearing::{Hearing, Verdict};
 use crate::pg::PgError;
 use crate::pg::spi::Timestamp;
-use crate::store::{instances, matching, queue};
+use crate::store::queue::{self, Wanted};
+use crate::store::{instances, matching};
 
 /// The item that each bookmark of an instance wants most, for whoever delivers items: the oldest one whose sender may
 /// resume the instance and that its owner may hear. `shapes` are those of the queue.
 pub fn of_instance(instance: Uuid, shapes: &[i32], now: Timestamp) -> Result<Vec<Uuid>, PgError> {
     let mut missed = Vec::new();
-    let mut failed = None;
     for stored in matching::of_instance(instance) {
+        let Some((version, owner)) = instances::owner(instance) else { continue };
         let correlation_id = stored.correlation_id.as_deref();
-        let item = queue::oldest_for(&stored.bookmark, instance, correlation_id, shapes, now, |item| {
-            let Some((version, owner)) = instances::owner(instance) else { return false };
-            let verdict = Hearing::of(&item.sender, item.filter.names_target()).resumes(version, &owner);
-            verdict.map_err(|error| failed = Some(error)) == Ok(Verdict::Heard)
-        });
+        let wanted = Wanted { bookmark: &stored.bookmark, instance, correlation_id };
+        let item = queue::oldest_for(wanted, shapes, now, &[], |sender, names_target| {
+            Ok(Hearing::of(sender, names_target).resumes(version, &owner)? == Verdict::Heard)
+        })?;
         missed.extend(item.map(|item| item.id));
     }
-    failed.map_or(Ok(missed), Err)
+    Ok(missed)
 }

@@ -2,7 +2,8 @@
 //!
 //! Each item is indexed under a key made of all columns of its filter, and the shape that says which
 //! columns those are. A new bookmark asks which shapes are in the queue (a handful, read off the index), makes
-//! its own key for each and looks that up: the cost does not depend on how many items there are.
+//! its own key for each and looks that up: the cost does not depend on how many items there are. Under a key come its
+//! senders, then each one's items: what a stranger keeps is passed over by one look, however much it is.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -18,7 +19,7 @@ use crate::wake;
 
 mod key;
 
-use key::{key_of_bookmark, key_of_filter, shape_of};
+use key::{key_of_bookmark, key_of_filter, names_target, shape_of};
 
 /// A stimulus that is kept.
 #[derive(Clone, Debug)]
@@ -120,23 +121,49 @@ pub fn add_hash_with_execution(filter: &mut Filter, payload: Option<&Value>) {
     }
 }
 
+// The senders of the items of a key: one descent of the index for each.
+static SENDERS: Statement = Statement::new(
+    "WITH RECURSIVE senders (sender) AS ( \
+         (SELECT q.sender FROM workflow.bookmark_queue q WHERE q.shape = $1 AND q.match_key = $2 \
+          ORDER BY q.shape, q.match_key, q.sender LIMIT 1) \
+         UNION ALL \
+         SELECT n.sender FROM senders s CROSS JOIN LATERAL ( \
+             SELECT q.sender FROM workflow.bookmark_queue q \
+             WHERE q.shape = $1 AND q.match_key = $2 AND q.sender > s.sender \
+             ORDER BY q.shape, q.match_key, q.sender LIMIT 1) n) \
+     SELECT sender FROM senders",
+    &[Type::Integer, Type::BigInt],
+);
 static MATCHING: Statement = Statement::new(
     select!(
-        "WHERE q.shape = $1 AND q.match_key = $2 AND q.expires_at > $3 AND q.id > $4 AND q.deferred_for IS NULL \
-         ORDER BY q.id LIMIT 20"
+        "WHERE q.shape = $1 AND q.match_key = $2 AND q.sender = $3 AND q.expires_at > $4 AND q.id > $5 \
+             AND q.deferred_for IS NULL \
+         ORDER BY q.shape, q.match_key, q.sender, q.id LIMIT 20"
     ),
-    &[Type::Integer, Type::BigInt, Type::Timestamp, Type::Uuid],
+    &[Type::Integer, Type::BigInt, Type::Integer, Type::Timestamp, Type::Uuid],
 );
 
-/// The oldest item that wants this bookmark and that `accept` takes.
-pub fn oldest_for(
-    bookmark: &Bookmark,
-    instance: Uuid,
-    correlation_id: Option<&str>,
+/// A bookmark of an instance that a kept stimulus may want.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The bookmark.
+    pub bookmark: &'a Bookmark,
+    /// Its instance.
+    pub instance: Uuid,
+    /// The correlation id of that.
+    pub correlation_id: Option<&'a str>,
+}
+
+/// The oldest item that wants this bookmark, but for those to be skipped. `hears` says whether a sender's items are for
+/// it; their filter names an instance or a bookmark, or neither.
+pub fn oldest_for<E>(
+    wanted: Wanted<'_>,
     shapes: &[i32],
     now: Timestamp,
-    mut accept: impl FnMut(&Item) -> bool,
-) -> Option<Item> {
+    skip: &[Uuid],
+    mut hears: impl FnMut(&Owner, bool) -> Result<bool, E>,
+) -> Result<Option<Item>, E> {
+    let Wanted { bookmark, instance, correlation_id } = wanted;
     let mut oldest: Option<Item> = None;
     for shape in shapes {
         let Some(key) = key_of_bookmark(bookmark, instance, correlation_id, *shape) else { continue };
@@ -144,23 +171,32 @@ pub fn oldest_for(
         if rows::read_by(&BY_KEY, &[Arg::Integer(*shape), Arg::BigInt(key)], |_| Some(())).is_none() {
             continue;
         }
-        let mut after = Uuid::nil();
-        loop {
-            let args = [Arg::Integer(*shape), Arg::BigInt(key), Arg::Timestamp(now), Arg::Uuid(&after)];
-            let page = MATCHING.rows(&args, read);
-            let Some(last) = page.last() else { break };
-            after = last.id;
-            let found =
-                page.into_iter().find(|item| item.filter.matches(bookmark, instance, correlation_id) && accept(item));
-            if let Some(item) = found {
-                if oldest.as_ref().is_none_or(|known| item.id < known.id) {
-                    oldest = Some(item);
-                }
-                break;
+        for sender in SENDERS.rows(&[Arg::Integer(*shape), Arg::BigInt(key)], |row| row.get::<i32>()) {
+            if !hears(&owners::by_id(sender), names_target(*shape))? {
+                continue;
             }
+            let found = oldest_of(wanted, (*shape, key, sender), now, skip);
+            oldest = oldest.into_iter().chain(found).min_by_key(|item| item.id);
         }
     }
-    oldest
+    Ok(oldest)
+}
+
+/// The oldest item of a sender that wants a bookmark.
+fn oldest_of(wanted: Wanted<'_>, (shape, key, sender): (i32, i64, i32), now: Timestamp, skip: &[Uuid]) -> Option<Item> {
+    let Wanted { bookmark, instance, correlation_id } = wanted;
+    let is_it = |item: &Item| item.filter.matches(bookmark, instance, correlation_id) && !skip.contains(&item.id);
+    let mut after = Uuid::nil();
+    loop {
+        let args =
+            [Arg::Integer(shape), Arg::BigInt(key), Arg::Integer(sender), Arg::Timestamp(now), Arg::Uuid(&after)];
+        let page = MATCHING.rows(&args, read);
+        after = page.last()?.id;
+        let found = page.into_iter().find(is_it);
+        if found.is_some() {
+            return found;
+        }
+    }
 }
 
 static INSERT: Statement = Statement::new(
@@ -252,21 +288,31 @@ pub fn take(id: Uuid) -> bool {
 static TAKE_ALL_OF: Statement = Statement::new(
     concat!(
         "WITH gone AS (DELETE FROM workflow.bookmark_queue WHERE id IN (SELECT q.id FROM workflow.bookmark_queue q \
-             WHERE q.shape = $1 AND q.match_key = $2 AND q.bookmark_id = $3 AND q.expires_at > $4 \
+             WHERE q.shape = $1 AND q.match_key = $2 AND q.sender = $6 AND q.bookmark_id = $3 AND q.expires_at > $4 \
                  AND q.deferred_for IS NULL AND (q.not_before IS NULL OR q.not_before <= $4) \
-             ORDER BY q.id LIMIT $5 FOR UPDATE SKIP LOCKED) RETURNING *) ",
+             ORDER BY q.shape, q.match_key, q.sender, q.id LIMIT $5 FOR UPDATE SKIP LOCKED) RETURNING *) ",
         select!("gone", "ORDER BY q.id")
     ),
-    &[Type::Integer, Type::BigInt, Type::Uuid, Type::Timestamp, Type::BigInt],
+    &[Type::Integer, Type::BigInt, Type::Uuid, Type::Timestamp, Type::BigInt, Type::Integer],
 );
 
-/// Takes all items with the same filter as this one, which names a bookmark, out of the queue, oldest first.
+/// Takes the items of the same sender with the same filter as this one, which names a bookmark, out of the queue, oldest
+/// first. Those of others would take the places of these.
 pub fn take_all_of(item: &Item, now: Timestamp, limit: i64) -> Vec<Item> {
     let shape = shape_of(&item.filter);
     let key = key_of_filter(&item.filter, shape);
     let bookmark = item.filter.bookmark_id.unwrap_or_default();
-    let args = [Arg::Integer(shape), Arg::BigInt(key), Arg::Uuid(&bookmark), Arg::Timestamp(now), Arg::BigInt(limit)];
-    TAKE_ALL_OF.rows(&args, read)
+    TAKE_ALL_OF.rows(
+        &[
+            Arg::Integer(shape),
+            Arg::BigInt(key),
+            Arg::Uuid(&bookmark),
+            Arg::Timestamp(now),
+            Arg::BigInt(limit),
+            Arg::Integer(item.sender.id),
+        ],
+        read,
+    )
 }
 
 static PAGE: Statement = Statement::new(

@@ -52,6 +52,11 @@ pub fn shape_of(filter: &Filter) -> i32 {
         | bit(filter.activity_id.is_some(), ACTIVITY)
 }
 
+/// Whether filters of a shape say themselves whom they are for, as [`Filter::names_target`].
+pub fn names_target(shape: i32) -> bool {
+    shape & (BOOKMARK | INSTANCE) != 0
+}
+
 /// The key under which an item with this filter is kept.
 pub fn key_of_filter(filter: &Filter, shape: i32) -> i64 {
     let mut key = Key::new(shape);

@@ -219,6 +219,7 @@ fn survey(at: usize) -> (Survey, usize) {
     }
 }
 
+// security.md#what-an-input-can-do: every function that a script can reach is stopped within a second of CPU time
 #[test]
 fn every_function_is_stopped() {
     let (_, count) = survey(usize::MAX);
@@ -270,6 +271,7 @@ fn lists() -> (Vec<(String, String)>, Vec<String>) {
     (forms.collect(), lists["survivals"].as_array().expect("a list").iter().map(text).collect())
 }
 
+// security.md#what-an-input-can-do: so are operators and forms that loop in C
 #[test]
 fn every_operator_is_stopped() {
     let (forms, _) = lists();
@@ -291,6 +293,7 @@ fn every_operator_is_stopped() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
+// security.md#what-an-input-can-do: nothing that a script catches keeps it alive
 #[test]
 fn nothing_swallows_the_stop() {
     let (_, survivals) = lists();
@@ -304,6 +307,7 @@ fn nothing_swallows_the_stop() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
+// security.md#what-an-input-can-do: its time runs from its entry
 /// The time of an evaluation counts from its entry, whatever the script does first.
 #[test]
 fn the_limit_counts_from_the_entry() {
@@ -336,6 +340,7 @@ fn the_limit_counts_from_the_entry() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
+// security.md#what-an-input-can-do: compiling is part of its time
 /// Reading a script counts as well.
 #[test]
 fn compilation_is_stopped() {

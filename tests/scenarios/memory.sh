@@ -49,6 +49,7 @@ still_there() {
 endpoint='SELECT wf_define($${"definitionId": "endpoint", "variables": {"V": null}, "root": [
     {"type": "HttpEndpoint", "path": "in", "supportedMethods": ["POST"], "canStartWorkflow": true, "parsedContent": {"var": "V"}}]}$$)'
 
+# security.md#memory: a call asks before it takes; no session ends for another one's call
 # With what the settings are by default: a body of 40 MB, whose values would take two gigabytes, and one within the bounds.
 restart_within $((peak + 512 + 256))
 watch
@@ -84,6 +85,7 @@ cat "$WORKFLOW_TMP/largest"
 ! grep '|' "$WORKFLOW_TMP/largest" | grep -v '|00000$\||53200$\||54000$' || fail "the largest values"
 still_there
 
+# security.md#memory: a copy is made within the limit, or ends the call
 # As an input it is copied whole by each sort of expression, and more than once: a copy is made within the limit, or ends
 # the call. A second call begins with what the first left of the addresses.
 psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/copied" 2>&1 <<'SQL' || fail "$(tail -n 5 "$WORKFLOW_TMP/copied")"
@@ -258,6 +260,7 @@ SQL
     done
 done
 
+# security.md#memory: each line of the table: what is beyond its bound is refused with its SQLSTATE
 # What is within its bounds is read, what is far beyond is not; what was refused, says so in the right way.
 query "SELECT entry, kind, string_agg(outcome, ' ' ORDER BY size) FROM outcomes GROUP BY 1, 2 ORDER BY 1, 2"
 is '' "SELECT * FROM outcomes WHERE outcome NOT IN ('00000', '54000', '53200', '413', '414')"
@@ -275,6 +278,7 @@ SQL
 [ "$(grep -v '^1$' "$WORKFLOW_TMP/filled" | tr '\n' ' ')" = "fills 53200 kept 0 " ] || fail "a full burst: $(cat "$WORKFLOW_TMP/filled")"
 still_there
 
+# security.md#memory: what was stored is read again whatever the bounds are by then
 # An instance that grows until no more fits is as it was before the call that was refused, and can be loaded. What it holds
 # takes six times as much when it is packed.
 psql -X -q -At >"$WORKFLOW_TMP/grown" 2>&1 <<'SQL'
@@ -303,6 +307,7 @@ echo "$((20 - refused)) times five values fit, $refused times they did not"
     fail "an instance that has grown: $(grep -v '^1$' "$WORKFLOW_TMP/grown" | sort | uniq -c)"
 still_there
 
+# security.md#memory: a call asks for large pieces, and ends with 53200 where the operating system refuses them
 # Without bounds of its own a call still asks the operating system for large pieces before it needs them.
 psql -X -q -At >"$WORKFLOW_TMP/unbounded" 2>&1 <<'SQL'
 \set VERBOSITY sqlstate

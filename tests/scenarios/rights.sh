@@ -27,6 +27,7 @@ start_as() { query "SET SESSION AUTHORIZATION $1; SET client_min_messages = erro
 status() { echo "SELECT sub_status FROM workflow.instances WHERE definition_id = '$1'"; }
 superusers="SELECT string_agg(rolname, ' ') FROM pg_roles WHERE rolsuper"
 
+# security.md#invoker-the-default: a worker's session is only one of the role that it was connected as
 # What waits runs SQL; what wakes it does not, and is fired by the engine's own session.
 define_as dbo <<'EOF'
 {"definitionId": "climb", "root": [{"type": "Event", "eventName": "Climb"}, {"type": "Sql", "statement": "SELECT set_config('role', 'none', false)"}, {"type": "Sql", "statement": "INSERT INTO public.ran VALUES ('climb')"}, {"type": "Sql", "statement": "ALTER ROLE dbo SUPERUSER"}]}
@@ -57,6 +58,7 @@ is "impersonate|dbo|dbo" "SELECT * FROM ran"
 query "ALTER DATABASE $PGDATABASE RESET session_authorization"
 echo "ok: nor is its session authorization"
 
+# security.md#invoker-the-default: the engine's own session is no owner's
 # A superuser's SQL takes another role and leaves it at that; whose SQL is reached after it could go back.
 query "TRUNCATE ran"
 define_as postgres <<'EOF'

@@ -34,6 +34,7 @@ SELECT wf_run_due();
 SELECT wf_publish_event('Later', keep_for => '30 days');
 SELECT wf_schedule('yearly', '0 0 1 1 *', 'SELECT 1');
 SQL
+# security.md#rights-on-the-tables: COPY by a member of pg_read_all_data gives every row
 for name in $(tables); do
     is t "SELECT count(*) > 0 FROM workflow.$name"
     # Without a list of columns COPY leaves computed ones out, but not where a policy makes a query of it.
@@ -43,6 +44,7 @@ for name in $(tables); do
 done
 ok "COPY by a member of pg_read_all_data gives every row"
 
+# security.md#rights-on-the-tables: such a role dumps with --enable-row-security or BYPASSRLS, and without either gets an error
 said=$(PGUSER=reader pg_dump -f /dev/null "$PGDATABASE" 2>&1) && fail "pg_dump by a reader noticed nothing"
 [[ $said == *"would be affected by row-level security policy"* ]] || fail "pg_dump by a reader said: $said"
 PGUSER=reader pg_dump --enable-row-security -f "$WORKFLOW_TMP/reader.sql" "$PGDATABASE"
@@ -59,6 +61,7 @@ done
 query "DROP ROLE keeper"
 ok "pg_dump by such a role has every row, with --enable-row-security or BYPASSRLS; a restore has row-level security again"
 
+# security.md#rights-on-the-tables: a subscription that connects as such a role gets every row
 query "CREATE DATABASE subscriber" postgres
 query "CREATE EXTENSION workflow" subscriber
 query "ALTER SYSTEM SET wal_level = logical"
@@ -110,6 +113,7 @@ query "DROP PUBLICATION everything"
 query "DROP DATABASE subscriber" postgres
 ok "every table can be changed under such a publication, adoption included, and the subscriber follows"
 
+# security.md#what-is-open-to-whom: an update gives no rights on tables either, whatever default privileges there are
 # An upgrade script, as there will be: it makes an object of each kind and ends as the install script does.
 extension=$(pg_config --sharedir)/extension
 version=$(query "SELECT extversion FROM pg_extension WHERE extname = 'workflow'")

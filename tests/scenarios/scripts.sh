@@ -43,6 +43,7 @@ BEGIN
 END $$;
 SQL
 
+# security.md#what-an-input-can-do: a script ends at workflow.javascript_timeout, statement_timeout, cancel, terminate and a fast shutdown
 for at in "${!scripts[@]}"; do
     query "SET workflow.javascript_timeout = '200ms'; CALL ends_at('javascript_timeout', '54000', 'script$at', $BOUND)" >>"$WORKFLOW_TMP/out"
 done

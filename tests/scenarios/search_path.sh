@@ -45,6 +45,7 @@ expect() {
     [ "$got" = "$1" ] || fail "expected '$1', got '$got' for ${*:2}"
 }
 
+# security.md#where-names-are-looked-up: a worker looks names up where the workflow was defined
 for role in app deploy; do
     expect shop $role "one $role" '{}' 'shop, public'
     expect shop $role "two $role" '{}' '"$user", open, shop, public'

@@ -108,6 +108,7 @@ fn what_is_no_schema_is_refused_with_its_place() {
     assert!(Schema::new(json!(false)).accept(&json!(1), "x", "").is_err());
 }
 
+// security.md#what-an-input-can-do: patterns are matched in time that grows with the text only
 #[test]
 fn patterns_take_linear_time_or_are_refused() {
     let begun = Instant::now();
@@ -180,6 +181,7 @@ fn the_deepest_schema_fits_the_stack() {
     assert_eq!(Schema::new(chain).check(), Ok(()));
 }
 
+// security.md#what-an-input-can-do: a check has a budget of work
 #[test]
 fn what_branches_without_end_is_refused_or_cut_short() {
     let begun = Instant::now();

@@ -145,6 +145,9 @@ fn what_is_no_interval_is_refused() {
         let fault = Interval::parse(text).expect_err(text);
         assert_eq!(fault.sqlstate, "22008", "{text}: {fault}");
     }
+    // security.md#what-an-input-can-do: an interval has at most 255 bytes
+    Interval::parse(&format!("1{}second", " ".repeat(248))).expect("255 bytes");
+    Interval::parse(&format!("1{}second", " ".repeat(249))).expect_err("256 bytes");
     let long = format!("{} seconds", "1".repeat(1_000_000));
     assert!(Interval::parse(&long).expect_err("too long").message.len() < 200);
 }

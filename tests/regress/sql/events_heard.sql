@@ -7,6 +7,7 @@ CREATE ROLE regress_events_mallory LOGIN CREATEROLE;
 SELECT wf_grant_usage(role) FROM unnest('{regress_events_alice, regress_events_bob, regress_events_mallory}'::name[]) AS role;
 GRANT CREATE ON SCHEMA public TO regress_events_bob, regress_events_mallory;
 
+-- security.md#who-hears-a-stimulus: without the sender's consent a stimulus that names no instance is withheld, and counted
 -- 1. Mallory's listeners: a trigger, a waiting instance, a type of her own, a bookmark by correlation id and by activity.
 \connect - regress_events_mallory
 CREATE FUNCTION regress_events_handler(context jsonb) RETURNS jsonb LANGUAGE sql AS
@@ -22,6 +23,9 @@ FROM unnest('{ear,ear2,ear3}'::text[]) AS definition, unnest('{regress_events_bo
 SELECT wf_start('ear2', correlation_id => 'c1') IS NOT NULL AS waits;
 -- She also makes Bob a member of a role of hers, and herself the owner of what that role hears.
 CREATE ROLE regress_events_trap ROLE regress_events_bob;
+GRANT regress_events_trap TO regress_events_mallory;
+SELECT * FROM wf_define('{"definitionId": "ear5", "root": {"id": "start", "type": "Event", "eventName": "Bonus", "canStartWorkflow": true}}');
+SELECT wf_grant('ear5', 'regress_events_bob', '{start}'), wf_set_owner('definition', 'ear5', 'regress_events_trap');
 CREATE VIEW heard AS
 SELECT count(*) FILTER (WHERE i.variables ->> 'P' IS NOT NULL OR i.definition_id = 'ear3') AS payloads FROM workflow.instance_list i;
 GRANT SELECT ON heard TO PUBLIC;
@@ -39,6 +43,8 @@ SELECT cardinality(resumed) AS resumed, withheld FROM wf_enqueue_bookmark(correl
 BEGIN;
 SELECT queued_id IS NOT NULL AS kept, withheld FROM wf_enqueue_bookmark(correlation_id => 'c1');
 ROLLBACK;
+-- security.md#who-hears-a-stimulus: that a role made the sender a member of itself is no consent
+SELECT cardinality(started) AS started, withheld FROM wf_publish_event('Bonus');
 -- An instance of his that publishes; one that a child of his publishes; a function of his that Mallory calls.
 SELECT * FROM wf_define('{"definitionId": "speaker", "root": {"type": "PublishEvent", "eventName": "Salary", "payload": {"literal": {"eur": 4711}}}}');
 SELECT * FROM wf_define('{"definitionId": "parent", "root": {"type": "ExecuteWorkflow", "workflowDefinitionId": "speaker", "waitForCompletion": true}}');
@@ -55,6 +61,7 @@ SELECT * FROM wf_define('{"definitionId": "ear4", "variables": {"P": null}, "roo
 SELECT sub_status FROM wf_run('ear4');
 SELECT * FROM heard;
 
+-- security.md#who-hears-a-stimulus: that the sender is a superuser is no consent
 -- A superuser may start and resume everything. That is no consent.
 \connect - postgres
 SELECT cardinality(started) AS started, cardinality(resumed) AS resumed, withheld FROM wf_publish_event('Salary', '{"ceo": 1}');
@@ -63,6 +70,7 @@ SELECT wf_run_due() >= 0 AS swept;
 \connect - regress_events_mallory
 SELECT * FROM heard;
 
+-- security.md#who-hears-a-stimulus: what names an instance or a bookmark needs no consent
 -- Named, it is theirs: an instance, a bookmark.
 SELECT wf_delete_instance(instance_id) FROM workflow.instance_list WHERE definition_id = 'ear4';
 SELECT wf_start('ear2') AS one, wf_start('ear2') AS two \gset
@@ -74,6 +82,7 @@ SELECT cardinality(resumed) AS resumed, withheld FROM wf_enqueue_bookmark(bookma
 SELECT variables FROM workflow.instance_list WHERE instance_id IN (:'one', :'two') ORDER BY variables::text;
 SELECT count(wf_delete_instance(id)) FROM unnest(ARRAY[:'one', :'two']::uuid[]) AS id;
 
+-- security.md#who-hears-a-stimulus: owners that wf_grant_events names
 -- 2. Consent is the publisher's to give.
 SELECT wf_grant_events('regress_events_mallory', 'regress_events_bob');
 \echo :SQLSTATE
@@ -97,6 +106,7 @@ SELECT wf_revoke_events('regress_events_mallory', 'regress_events_bob') AS revok
 \connect - regress_events_bob
 SELECT cardinality(started) AS started, withheld FROM wf_publish_event('Salary', '{"n": 4}');
 
+-- security.md#who-hears-a-stimulus: definitions on which a superuser granted the right
 -- A right that a superuser granted counts for both sides, even where Mallory had granted it before. Hers again does not.
 \connect - postgres
 SELECT wf_grant('ear', 'regress_events_bob', '{start}') AS new;
@@ -107,6 +117,7 @@ SELECT wf_revoke('ear', 'regress_events_bob', '{start}'), wf_grant('ear', 'regre
 \connect - regress_events_bob
 SELECT cardinality(started) AS started, withheld FROM wf_publish_event('Salary', '{"n": 6}');
 
+-- security.md#who-hears-a-stimulus: roles that have the sender's rights, and those that a superuser made it a member of
 -- Who has the publisher's rights hears; and so does a role that a superuser made the publisher a member of.
 \connect - postgres
 GRANT regress_events_bob TO regress_events_mallory;
@@ -122,6 +133,22 @@ REVOKE regress_events_mallory FROM regress_events_bob;
 \connect - regress_events_mallory
 SELECT variables ->> 'P' AS heard FROM workflow.instance_list WHERE variables ->> 'P' IS NOT NULL ORDER BY 1;
 
+-- security.md#who-hears-a-stimulus: an instance has two owners, and both are asked
+SELECT * FROM wf_define('{"definitionId": "ear6", "root": [{"id": "wait", "type": "Event", "eventName": "Both"}]}');
+SELECT wf_grant('ear6', 'regress_events_alice', '{start}'), wf_grant('ear6', 'regress_events_bob', '{resume}');
+\connect - regress_events_alice
+SELECT sub_status FROM wf_run('ear6');
+\connect - regress_events_bob
+SELECT wf_grant_events('regress_events_alice');
+SELECT cardinality(resumed) AS resumed, withheld FROM wf_publish_event('Both');
+SELECT wf_revoke_events('regress_events_alice'), wf_grant_events('regress_events_mallory');
+SELECT cardinality(resumed) AS resumed, withheld FROM wf_publish_event('Both');
+SELECT wf_grant_events('regress_events_alice');
+SELECT cardinality(resumed) AS resumed, withheld FROM wf_publish_event('Both');
+SELECT wf_revoke_events('regress_events_alice'), wf_revoke_events('regress_events_mallory');
+\connect - regress_events_mallory
+
+-- security.md#who-hears-a-stimulus: what is kept is heard by the same owners later
 -- 3. What is kept is for those whom its sender has admitted, too, whoever waits first.
 SELECT * FROM wf_define('{"definitionId": "thief", "variables": {"P": null}, "root": [{"id": "wait", "type": "Event", "eventName": "Wire", "result": {"var": "P"}}]}');
 SELECT wf_grant('thief', 'regress_events_bob', '{start,resume}');
@@ -142,6 +169,7 @@ SELECT variables FROM workflow.instance_list WHERE definition_id = 'bank';
 \connect - regress_events_mallory
 SELECT sub_status, variables FROM workflow.instance_list WHERE definition_id = 'thief';
 
+-- security.md#owners-and-grants: activation strategies count one owner's instances; an error names the one in the way to roles that may read it
 -- 4. Correlated is per owner: nobody keeps others from their own, or learns what they run.
 SELECT * FROM wf_define('{"definitionId": "mal-corr", "options": {"activationStrategy": "Correlated"}, "root": {"type": "RunTask", "taskName": "x"}}');
 SELECT * FROM wf_define('{"definitionId": "mal-corr2", "options": {"activationStrategy": "Correlated"}, "root": {"type": "RunTask", "taskName": "x"}}');

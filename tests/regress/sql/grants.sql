@@ -3,6 +3,7 @@ CREATE ROLE regress_grants_owner LOGIN;
 CREATE ROLE regress_grants_clerk LOGIN;
 CREATE ROLE regress_grants_other LOGIN;
 
+-- security.md#what-is-open-to-whom: EXECUTE is revoked from PUBLIC
 -- Nothing may be called before somebody says so, but what only reads its argument or the catalogue.
 \connect - regress_grants_clerk
 SELECT wf_start('leave');
@@ -17,6 +18,9 @@ SELECT wf_grant_usage('regress_grants_clerk');
 SELECT wf_grant_usage('regress_grants_other');
 SELECT wf_grant_usage('regress_grants_nobody');
 \echo :SQLSTATE
+-- security.md#what-is-open-to-whom: wf_grant_usage gives the rest, but what is the administrator's
+SELECT name FROM workflow._objects()
+WHERE kind = 'function' AND name !~ '^_' AND NOT has_function_privilege('regress_grants_clerk', id, 'EXECUTE') ORDER BY 1;
 
 \connect - regress_grants_owner
 SELECT * FROM wf_define('{"definitionId": "leave", "root": [{"id": "approve", "type": "RunTask", "taskName": "Approve"}]}');
@@ -32,6 +36,7 @@ SELECT wf_cancel('01900000-0000-7000-8000-000000000001');
 SELECT wf_export('leave');
 \echo :SQLSTATE
 
+-- security.md#owners-and-grants: an instance belongs to the role that started it; start, resume and read give what the table says
 -- start: begin instances. An instance belongs to whoever started it; the definition's owner may do everything with it.
 \connect - regress_grants_owner
 SELECT wf_grant('leave', 'regress_grants_clerk', '{start}');
@@ -52,6 +57,7 @@ SELECT wf_grant('leave', 'regress_grants_clerk', '{resume}');
 \connect - regress_grants_clerk
 SELECT r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id) AS r WHERE w.correlation_id = 'r1';
 
+-- security.md#owners-and-grants: grants do not let a role define, publish, grant or delete
 -- None of them lets anybody manage: define, publish, grant, delete.
 SELECT * FROM wf_define('{"definitionId": "leave", "root": []}');
 \echo :SQLSTATE
@@ -72,6 +78,7 @@ SELECT wf_start('leave');
 \echo :SQLSTATE
 SELECT count(*) AS visible FROM workflow.instance_list;
 
+-- security.md#owners-and-grants: members of the owner are owners
 -- Members of the owning role own, too; a grant reaches the members of the role that has it.
 \connect - postgres
 GRANT regress_grants_owner TO regress_grants_other;
@@ -84,12 +91,14 @@ REVOKE regress_grants_owner FROM regress_grants_other;
 \connect - regress_grants_other
 SELECT count(*) AS visible FROM workflow.instance_list;
 
+-- security.md#roles-that-come-and-go: a renamed role keeps what it has
 -- A renamed role keeps what it has.
 \connect - postgres
 ALTER ROLE regress_grants_owner RENAME TO regress_grants_renamed;
 \connect - regress_grants_renamed
 SELECT correlation_id, owner FROM workflow.instance_list ORDER BY correlation_id;
 
+-- security.md#roles-that-come-and-go: a new role with the name of a dropped one gets nothing
 -- A dropped role owns nothing, and a new one of its name neither.
 \connect - postgres
 DROP OWNED BY regress_grants_renamed;
@@ -101,6 +110,7 @@ SELECT count(*) AS visible FROM workflow.instance_list;
 SELECT wf_start('leave');
 \echo :SQLSTATE
 
+-- security.md#owners-and-grants: superusers may do everything
 -- A superuser may do everything.
 \connect - postgres
 SELECT wf_start('leave') IS NOT NULL AS started;

@@ -211,6 +211,7 @@ SELECT wf_start('self') AS self \gset
 SELECT cardinality(resumed) AS resumed FROM wf_publish_event('Ask');
 SELECT output FROM workflow.instance_list WHERE instance_id = :'self';
 
+-- security.md#owners-and-grants: an HttpEndpoint is open to roles that may call wf_http_request, unless it says authorize
 -- An endpoint without "authorize" is open to whoever may call the function. With it a caller needs the right to
 -- start the definition, or to resume the instance; or membership in the role that is named.
 CREATE ROLE http_clerk;
@@ -225,6 +226,7 @@ SELECT * FROM wf_define('{"definitionId": "guarded", "root": [
 SELECT * FROM wf_define('{"definitionId": "clerks", "root": [
     {"type": "HttpEndpoint", "path": "clerks", "canStartWorkflow": true, "authorize": true, "policy": "http_clerk"}, {"type": "WriteHttpResponse", "content": "at work"}]}');
 SELECT * FROM wf_define('{"definitionId": "nobody", "root": {"type": "HttpEndpoint", "path": "nobody", "canStartWorkflow": true, "authorize": true, "policy": "no such role"}}');
+-- security.md#invoker-the-default: a request does not lend its sender's rights
 -- SQL of a workflow runs with the rights of its owner: whoever sends a request names a path, and does not lend their rights.
 SELECT * FROM wf_define('{"definitionId": "whoami", "root": [
     {"type": "HttpEndpoint", "path": "whoami", "canStartWorkflow": true}, {"type": "WriteHttpResponse", "content": {"sql": "SELECT current_user"}},

@@ -21,6 +21,7 @@ END $$;
 CREATE FUNCTION get(path text) RETURNS text LANGUAGE sql AS
 $$ SELECT status || ' ' || convert_from(body, 'UTF8') FROM wf_http_request('GET', path, '{"Authorization": "Bearer bobs-token"}') $$;
 
+-- security.md#owners-and-grants: the first segment of a path belongs to the owner of one definition
 -- 1. Special, equal, catch-all, by parameter, in other letters: below what is Alice's Mallory publishes nothing.
 \connect - regress_paths_alice
 SELECT endpoint('orders', 'orders/{id}', 'alice');

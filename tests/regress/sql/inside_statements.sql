@@ -52,6 +52,7 @@ SET SESSION AUTHORIZATION inside_caller;
 SELECT sub_status, incidents FROM wf_run('parent');
 RESET SESSION AUTHORIZATION;
 SELECT what, count(*) FROM noted GROUP BY 1 ORDER BY 1;
+-- security.md#definer: no deferred triggers, from an instance that its SQL starts either
 -- Its own it still cannot defer: they would run as whoever commits.
 CREATE FUNCTION mine() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.noted VALUES ('mine', current_user); RETURN NULL; END $$;
 CREATE TABLE owned (id int);
@@ -69,6 +70,7 @@ SELECT incidents -> 0 ->> 'message' AS message FROM wf_run('around');
 RESET SESSION AUTHORIZATION;
 SELECT count(*) FROM owned;
 
+-- security.md#definer: what it sets is undone after it
 -- After an error of a definer's SQL nothing has its rights, path or settings: not what the same burst runs next.
 SET SESSION AUTHORIZATION inside_owner;
 SELECT * FROM wf_define('{"definitionId": "faulty", "options": {"security": "definer", "incidentStrategy": "ContinueWithIncidents"}, "root": {"id": "f", "type": "Fork", "branches": [

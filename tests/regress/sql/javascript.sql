@@ -72,6 +72,7 @@ SELECT * FROM pg_temp.js('"😀".length');
 SELECT * FROM pg_temp.js('({f: () => 1, d: new Date(0), u: undefined, m: new Map()})');
 SELECT * FROM pg_temp.js('const a = {}; a.a = a; return a;');
 
+-- security.md#what-an-input-can-do: nothing is left of a script for the next one
 -- Nothing is left for the next script.
 SELECT * FROM pg_temp.js('globalThis.leak = 1; x = 2; Array.prototype.leak = 3; Object.prototype.leak = 4; return 5;');
 SELECT * FROM pg_temp.js('[typeof leak, typeof x, [].leak, ({}).leak]');
@@ -80,6 +81,7 @@ SELECT * FROM pg_temp.js('getCounter()');
 SELECT * FROM pg_temp.js('JSON.stringify = () => "stolen"; return 1;');
 SELECT * FROM pg_temp.js('JSON.stringify([1])');
 
+-- security.md#what-an-input-can-do: JavaScript reaches nothing outside
 -- Nothing is there that reaches outside. (setTimeout is a setter, as setCounter is: of a variable "Timeout" that is not declared.)
 SELECT * FROM pg_temp.js('[typeof require, typeof process, typeof fetch, typeof std, typeof os, typeof setTimeout, typeof console]');
 SELECT * FROM pg_temp.js('import("fs")');

@@ -6,6 +6,7 @@ CREATE FUNCTION pg_temp.nested(depth int) RETURNS jsonb LANGUAGE sql AS $$
     SELECT ('{"definitionId": "deep", "root": ' || repeat('{"type": "Sequence", "activities": [', depth) || repeat(']}', depth) || '}')::jsonb
 $$;
 
+-- security.md#what-an-input-can-do: depth, size, steps and time have limits; the session lives on
 -- Depth of activities: workflow.max_nesting.
 SELECT * FROM wf_define(pg_temp.nested(400));
 SELECT sub_status FROM wf_run('deep');

@@ -38,6 +38,7 @@ SELECT * FROM pg_temp.liquid('{{ Variables.Name }}', type => 'Int32');
 -- What goes wrong is an incident of the activity.
 SELECT * FROM pg_temp.liquid('{{ 1 | divided_by: 0 }}');
 
+-- security.md#what-an-input-can-do: a template counts its steps and sizes
 -- A template that never ends is stopped, and so is one that wants all memory.
 SET workflow.javascript_timeout = '200ms';
 SELECT * FROM pg_temp.liquid('{% for i in (1..9000000000000) %}{% endfor %}');

@@ -5,6 +5,7 @@ SHOW workflow.max_nodes;
 SHOW workflow.max_request_size;
 SHOW workflow.memory_limit;
 
+-- security.md#what-the-administrator-should-know: the bounds on memory can be changed by superusers, and by roles with SET ON PARAMETER
 -- They protect the server, so a superuser sets them.
 CREATE ROLE mallory;
 SET ROLE mallory;
@@ -12,11 +13,18 @@ SET workflow.max_nodes = 2000000;
 SET workflow.max_request_size = '1GB';
 SET workflow.memory_limit = '1TB';
 RESET ROLE;
+GRANT SET ON PARAMETER workflow.max_nodes TO mallory;
+SET ROLE mallory;
+SET workflow.max_nodes = 2000000;
+RESET workflow.max_nodes;
+RESET ROLE;
+REVOKE SET ON PARAMETER workflow.max_nodes FROM mallory;
 
 SET workflow.max_nodes = 100;
 SET workflow.max_request_size = '1kB';
 SELECT * FROM wf_define('{"definitionId": "keep", "variables": {"V": null}, "root": {"type": "SetVariable", "variable": "V", "value": {"input": "v"}}}');
 
+-- security.md#memory: arguments are bounded by nodes and text, and counted by what they will take (54000)
 -- Arguments: the object, its name and the list are three of a hundred nodes.
 SELECT sub_status FROM wf_run('keep', jsonb_build_object('v', (SELECT jsonb_agg(n) FROM generate_series(1, 97) AS n)));
 SELECT sub_status FROM wf_run('keep', jsonb_build_object('v', (SELECT jsonb_agg(n) FROM generate_series(1, 98) AS n)));
@@ -30,6 +38,7 @@ SELECT sub_status FROM wf_run('keep', '{"v": 1e100000}');
 SELECT wf_start('keep', name => repeat('x', 3000));
 \echo :SQLSTATE
 
+-- security.md#memory: results of SQL, handlers, scripts and templates are bounded
 -- What SQL, a function of the user, a script or the engine itself makes: an incident of the activity.
 CREATE FUNCTION public.large(jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT jsonb_build_object('outputs', jsonb_build_object('x', repeat('x', 3000))) $$;
 SELECT wf_register_activity('Large', 'public.large(jsonb)');
@@ -48,6 +57,7 @@ SELECT * FROM pg_temp.incident('{"js": "const a = Array(50).fill(1); [a, a]"}');
 SELECT * FROM pg_temp.incident('{"liquid": "{{ Input.half }}{{ Input.half }}"}');
 SELECT * FROM pg_temp.incident('{"object": [{"input": "half"}, {"input": "half"}]}');
 
+-- security.md#memory: bodies and paths of requests are bounded (413, 414)
 -- A request is answered.
 SELECT * FROM wf_define('{"definitionId": "in", "root": {"type": "HttpEndpoint", "path": "in", "supportedMethods": ["POST"], "canStartWorkflow": true}}');
 CREATE FUNCTION pg_temp.post(type text, body text, path text = '/in') RETURNS text LANGUAGE sql AS $$
@@ -64,6 +74,7 @@ SELECT pg_temp.post('text/plain', 'x', repeat('/a', 60));
 RESET workflow.max_nodes;
 RESET workflow.max_request_size;
 
+-- security.md#memory: a call beyond workflow.memory_limit ends with 53200, without an incident
 -- A call that wants too much ends, and leaves no incident.
 SET workflow.memory_limit = '16MB';
 SELECT * FROM wf_define(jsonb_build_object('definitionId', 'fills', 'variables', (SELECT jsonb_object_agg('V' || n, null) FROM generate_series(1, 30) AS n),
@@ -71,6 +82,7 @@ SELECT * FROM wf_define(jsonb_build_object('definitionId', 'fills', 'variables',
 \set VERBOSITY terse
 SELECT wf_start('fills');
 \echo :SQLSTATE
+-- security.md#memory: an instance is saved only by a call that holds at most half of the limit
 -- Half of it is for whoever loads what was saved.
 SELECT * FROM wf_define(jsonb_build_object('definitionId', 'fills', 'variables', (SELECT jsonb_object_agg('V' || n, null) FROM generate_series(1, 30) AS n),
     'root', (SELECT jsonb_agg(jsonb_build_object('type', 'SetVariable', 'variable', 'V' || n, 'value', '{"js": "`x`.repeat(1000000)"}'::jsonb)) FROM generate_series(1, 10) AS n)));
@@ -81,10 +93,12 @@ SELECT count(*) FROM workflow.instance_list WHERE definition_id = 'fills';
 RESET workflow.memory_limit;
 SELECT sub_status, incidents FROM wf_run('fills');
 
+-- security.md#memory: texts of errors are cut at 64 kB
 -- Whoever raises an error decides how long its text is.
 SELECT * FROM wf_define('{"definitionId": "loud", "root": {"type": "Sql", "statement": "SELECT pg_catalog.repeat(''x'', 1000000)::integer"}}');
 SELECT length(incidents -> 0 ->> 'message') AS length FROM wf_run('loud');
 
+-- security.md#memory: a call that is told to stop stops while it reads
 -- Reading a body answers to cancel; what that takes is counted in hundredths of a second of this session's processor.
 CREATE TABLE bodies (body bytea);
 ALTER TABLE bodies ALTER body SET STORAGE EXTERNAL;

@@ -43,6 +43,7 @@ SELECT wf_set_owner('activity type', 'Other', 'regress_own_team');
 SELECT wf_set_owner('definition', 'Workflow.ScheduledCommand', 'regress_own_team');
 SELECT wf_set_owner('definition', 'ours', 'regress_own_ann');
 
+-- security.md#roles-that-come-and-go: a role that gives something away must be able to SET ROLE to the new owner
 -- She owns it, but cannot be them: her definer definition would run with their rights.
 \set VERBOSITY default
 SELECT wf_set_owner('definition', 'ours', 'regress_own_boss');
@@ -80,6 +81,7 @@ SELECT role FROM who ORDER BY ctid DESC LIMIT 1;
 ROLLBACK;
 SELECT wf_run('ours', trigger_activity_id => 'ring') IS NOT NULL AS ran;
 SELECT role FROM who ORDER BY ctid DESC LIMIT 1;
+-- security.md#owners-and-grants: the id of a deleted definition stays its owner's
 -- A member of the owner goes on managing it; the id stays theirs when it is deleted, and can be given away then.
 SET ROLE regress_own_ann;
 SELECT * FROM wf_define('{"definitionId": "ours", "root": []}');
@@ -140,6 +142,7 @@ SET ROLE regress_own_ann;
 SELECT wf_register_activity('Own.Type', 'own_handler(jsonb)');
 RESET ROLE;
 
+-- security.md#roles-that-come-and-go: REASSIGN OWNED, DROP OWNED and DROP ROLE do what the table says
 -- Superusers give anything to anybody, also what was a role's that is gone. DROP ROLE takes no notice of what a role owns
 -- here, REASSIGN OWNED and DROP OWNED neither.
 CREATE ROLE regress_own_leaver;

@@ -6,6 +6,7 @@ SELECT wf_grant_usage('regress_child_alice'), wf_grant_usage('regress_child_mall
 CREATE TABLE loot (how text, who name DEFAULT current_user);
 GRANT INSERT, SELECT ON loot TO PUBLIC;
 
+-- security.md#child-workflows: a child gets the rights of its parent's owner only from a definition of that owner, or of a role that has them
 -- An id that was free when the parent was stored is not any role's to run SQL with the rights of who starts the parent.
 SELECT * FROM wf_define('{"definitionId": "late parent", "root": [{"id": "call", "type": "ExecuteWorkflow", "workflowDefinitionId": "late"}]}');
 SELECT * FROM wf_define('{"definitionId": "later parent", "root": [{"id": "call", "type": "DispatchWorkflow", "workflowDefinitionId": "late"}]}');
@@ -29,6 +30,7 @@ RESET ROLE;
 SELECT wf_run_due();
 SELECT * FROM loot;
 
+-- security.md#child-workflows: a definer parent lends nothing of who started it
 -- A workflow with the rights of its owner does not lend those of who starts it to a child, either.
 SET ROLE regress_child_mallory;
 SELECT * FROM wf_define('{"definitionId": "interface", "options": {"security": "definer"}, "root": [{"type": "Sql", "statement": "INSERT INTO public.loot VALUES (''interface'')"}, {"id": "call", "type": "ExecuteWorkflow", "workflowDefinitionId": "late"}]}');
@@ -44,6 +46,7 @@ RESET ROLE;
 SELECT * FROM loot;
 TRUNCATE loot;
 
+-- security.md#child-workflows: any other child may not publish events
 -- Nor may a child publish in the name of its parent's owner, with or without SQL.
 SET ROLE regress_child_mallory;
 SELECT * FROM wf_define('{"definitionId": "speaks", "options": {"security": "definer"}, "root": [{"type": "PublishEvent", "eventName": "approved"}]}');
@@ -54,6 +57,7 @@ SELECT sub_status FROM wf_run('approval');
 SELECT sub_status, incidents -> 0 ->> 'message' AS message FROM wf_run('speaking parent');
 SELECT sub_status FROM workflow.instance_list WHERE definition_id = 'approval';
 
+-- security.md#child-workflows: any other child may have SQL with the rights of its own definition's owner
 -- A child with the rights of its own owner, one without SQL, and those of the same owner or of a superuser are let in.
 SET ROLE regress_child_mallory;
 SELECT * FROM wf_define('{"definitionId": "late", "options": {"security": "definer"}, "root": [{"type": "Sql", "statement": "INSERT INTO public.loot VALUES (''late'')"}]}');

@@ -92,10 +92,12 @@ CREATE FUNCTION attempts() RETURNS TABLE (kind text, attempt text, outcome text,
     ORDER BY t.kind, t.number, t.outcome
 $$;
 
+-- security.md#what-is-open-to-whom: a right to write, by membership or by GRANT, reaches no row, and neither does COPY FROM
 -- A member of pg_write_all_data has INSERT, UPDATE and DELETE on every table there is: on ours he reaches no row. He
 -- can move the sequence, which gives nobody a right, and may LOCK what he likes, as in every table of the database.
 \connect - regress_tables_writer
 SELECT * FROM attempts();
+-- security.md#rights-on-the-tables: pg_write_all_data gives LOCK TABLE
 BEGIN;
 LOCK TABLE workflow.instances;
 ROLLBACK;
@@ -112,6 +114,7 @@ SELECT rolsuper FROM pg_roles WHERE rolname = 'regress_tables_writer';
 TRUNCATE before;
 INSERT INTO before SELECT * FROM contents();
 
+-- security.md#rights-on-the-tables: what TRUNCATE, TRIGGER, REFERENCES, BYPASSRLS and CREATE give, and that wf_check() names who holds them
 -- Somebody granted everything there is. SELECT shows nothing, INSERT, UPDATE and DELETE reach nothing. TRUNCATE and
 -- TRIGGER are not stopped, and say so in wf_check().
 GRANT ALL ON ALL TABLES IN SCHEMA workflow TO regress_tables_grantee;
@@ -157,13 +160,16 @@ ALTER TABLE workflow.grants ENABLE ROW LEVEL SECURITY;
 DROP POLICY anybody ON workflow.owners;
 SELECT name AS "changed tables" FROM before FULL JOIN contents() AS after USING (name, rows, digest) WHERE before IS NULL OR after IS NULL;
 
+-- security.md#rights-on-the-tables: members of pg_read_all_data read every row and write none
 -- Who may read everything reads everything, and writes nothing. (COPY and pg_dump: scenario rights_tables)
 \connect - regress_tables_reader
 SELECT * FROM attempts();
+-- security.md#what-postgresql-itself-shows: pg_stats shows nothing of the tables
 SELECT count(*) > 0 AS statistics FROM pg_stats WHERE schemaname = 'workflow' AND tablename = 'instances';
 \connect - regress_tables_plain
 SELECT * FROM attempts();
 
+-- security.md#rights-on-the-tables: a foreign key needs REFERENCES only while it is made, and no right to read
 -- A key of one's own table: it is checked as it is made, protects what it refers to, and wants no right to read.
 \connect - postgres
 GRANT CREATE ON SCHEMA public TO regress_tables_plain;
@@ -187,6 +193,7 @@ GRANT pg_read_all_data TO regress_tables_plain;
 \connect - regress_tables_plain
 ALTER TABLE orders DROP CONSTRAINT orders_instance_fkey;
 ALTER TABLE orders ADD CONSTRAINT orders_instance_fkey FOREIGN KEY (instance) REFERENCES workflow.instances ON DELETE CASCADE;
+-- security.md#rights-on-the-tables: up to 17 REFERENCES gives the rights of the session that deletes
 -- Until PostgreSQL 18 the AFTER triggers of a table run with the rights of whoever deletes the row that it refers to.
 CREATE TABLE ran (who name);
 GRANT INSERT, SELECT ON ran TO PUBLIC;
@@ -201,6 +208,7 @@ SELECT count(*) = CASE WHEN current_setting('server_version_num')::int < 180000 
 WHERE detail = 'REFERENCES on TABLE workflow.instances: regress_tables_plain';
 REVOKE REFERENCES ON workflow.instances FROM regress_tables_plain;
 
+-- security.md#what-the-administrator-should-know: pg_monitor reads counts and wf_check(), not contents; other roles neither
 -- Monitoring: counts of everything without contents, and an error instead of a zero for others.
 SET workflow.now = '2020-01-01 08:00:00+00';
 SELECT wf_define('{"definitionId": "late", "root": [{"type": "Delay", "timeSpan": "00:00:01"}]}') \g /dev/null
@@ -227,6 +235,7 @@ SELECT wf_replay(dead_letter_id) FROM workflow.dead_letter_list;
 SELECT wf_unschedule('failing');
 SELECT open_incidents, dead_letters, failed_schedules FROM workflow.health;
 
+-- security.md#what-is-open-to-whom: every table has row-level security without a policy for writing, no view can be written through
 -- Of all tables and views of ours, those of later versions too.
 SELECT c.relname AS "tables without row-level security" FROM pg_class AS c
 WHERE relnamespace = 'workflow'::regnamespace AND relkind IN ('r', 'p') AND NOT (relrowsecurity AND NOT relforcerowsecurity AND (
@@ -241,6 +250,21 @@ SELECT g.kind, g.name AS "grants of nothing" FROM workflow._intended_grants() AS
 WHERE g.name <> '*' AND NOT EXISTS (SELECT FROM workflow._objects() AS o WHERE (o.kind, o.name) = (g.kind, g.name));
 SELECT proname AS "of the owner alone, yet given" FROM pg_proc WHERE proname IN (SELECT name FROM workflow._intended_grants() WHERE grantee IS NULL)
 AND has_function_privilege('regress_tables_plain', oid, 'EXECUTE');
+-- security.md#what-is-open-to-whom: the functions that PUBLIC may call
+SELECT o.name AS "open to all" FROM workflow._objects() AS o, aclexplode(o.held) AS h
+WHERE o.kind = 'function' AND h.grantee = 0 AND o.name !~ '^_' ORDER BY 1;
+-- security.md#rights-on-the-tables: TRIGGER on a table gives the rights of the extension's owner
+TRUNCATE ran;
+GRANT TRIGGER ON workflow.definitions TO regress_tables_plain;
+SELECT wf_grant_usage('regress_tables_monitor');
+SET ROLE regress_tables_plain;
+CREATE TRIGGER notes AFTER INSERT ON workflow.definitions FOR EACH ROW EXECUTE FUNCTION notes();
+SET ROLE regress_tables_monitor;
+SELECT wf_define('{"definitionId": "watched", "root": []}') \g /dev/null
+RESET ROLE;
+SELECT who FROM ran;
+DROP TRIGGER notes ON workflow.definitions;
+SELECT wf_revoke_usage('regress_tables_monitor');
 -- Under a publication of all tables what we delete can be deleted. (The publication only asks for it.)
 SET client_min_messages = error;
 CREATE PUBLICATION everything FOR ALL TABLES;
@@ -248,9 +272,14 @@ RESET client_min_messages;
 SELECT wf_adopt_database();
 DROP PUBLICATION everything;
 
+-- security.md#what-is-open-to-whom: no role but the owner has a right on a table, whatever default privileges there are
 -- Default privileges that were there before the extension.
 DROP FUNCTION stamp;
 DROP EXTENSION workflow CASCADE;
+-- security.md#what-the-administrator-should-know: CREATE EXTENSION needs a superuser
+SET ROLE regress_tables_plain;
+CREATE EXTENSION workflow;
+RESET ROLE;
 ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO regress_tables_grantee WITH GRANT OPTION;
 ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO regress_tables_grantee;
 ALTER DEFAULT PRIVILEGES GRANT ALL ON FUNCTIONS TO regress_tables_grantee;

@@ -1,4 +1,5 @@
 -- What reads texts of users without asking whether to stop has bounds on them.
+-- security.md#what-an-input-can-do: texts of times are bounded
 -- A cron expression has at most 1000 bytes, wherever it is written.
 SELECT count(*) FROM wf_cron_preview('0 ' || repeat('1,', 490) || '2 * *' || ' *');
 SELECT count(*) FROM wf_cron_preview(repeat('0-59,', 1000000) || '1 * * * *', 10);

@@ -20,6 +20,7 @@ SET search_path = app, public;
 SELECT * FROM wf_define('{"definitionId": "find", "root": [{"id": "d", "type": "Delay", "timeSpan": "00:01:00"},
     {"id": "s", "type": "SetOutput", "outputName": "found", "outputValue": {"sql": "SELECT found FROM orders"}}]}');
 SELECT search_path FROM workflow.definition_list WHERE definition_id = 'find';
+-- security.md#where-names-are-looked-up: not given, invoker: the path of the caller
 -- With a caller it is the caller's.
 SELECT wf_start('find') AS instance \gset
 SET search_path = elsewhere;
@@ -33,6 +34,7 @@ SELECT output FROM workflow.instance_list WHERE instance_id = :'instance';
 SELECT public.wf_start('find') AS instance \gset
 SET search_path = nowhere;
 SELECT r.sub_status FROM public.wf_resume((SELECT bookmark_id FROM workflow.waiting WHERE instance = :'instance')) AS r;
+-- security.md#where-names-are-looked-up: the incident says where the name was looked up, and as which role
 -- The incident says where the name was looked up.
 SELECT sqlstate, message, hint FROM workflow.open_incidents WHERE instance_id = :'instance';
 SET search_path = app, public;
@@ -43,6 +45,7 @@ SELECT wf_start('call') AS instance \gset
 SELECT sqlstate, message, hint FROM workflow.open_incidents WHERE instance_id = :'instance';
 SELECT wf_start('call', on_fault => 'raise');
 
+-- security.md#where-names-are-looked-up: the same content under another path is the same version
 -- The path is beside the content: from elsewhere the same content is the same version, and looks elsewhere.
 SET search_path = elsewhere, public;
 SELECT * FROM wf_define('{"definitionId": "find", "root": [{"id": "d", "type": "Delay", "timeSpan": "00:01:00"},
@@ -51,11 +54,18 @@ SELECT * FROM wf_define('{"definitionId": "find", "root": [{"id": "d", "type": "
     {"id": "s", "type": "SetOutput", "outputName": "found", "outputValue": {"sql": "SELECT found FROM orders"}}]}');
 SELECT version, search_path FROM workflow.definition_list WHERE definition_id = 'find';
 
+-- security.md#where-names-are-looked-up: members of the owner's role and the owner of the database (in public) are no others
+RESET ROLE;
+CREATE ROLE path_friend IN ROLE path_app;
+GRANT CREATE ON SCHEMA app TO path_friend;
+SET ROLE path_app;
+-- security.md#where-names-are-looked-up: the path that wf_define keeps
 -- Left out: what is another schema for each session, what is not there, and where others may create objects.
 SET search_path = "$user", nowhere, "open to all", others, pg_temp, app, public;
 SELECT * FROM wf_define('{"definitionId": "trap", "root": [{"id": "h", "type": "HttpEndpoint", "path": "trap", "canStartWorkflow": true},
     {"id": "r", "type": "WriteHttpResponse", "content": {"sql": "SELECT found FROM orders"}}]}');
 SELECT search_path FROM workflow.definition_list WHERE definition_id = 'trap';
+-- security.md#where-names-are-looked-up: a request does not lend its path
 -- A request names a path, not a workflow: who sends it does not decide what names mean.
 SET ROLE path_other;
 CREATE TABLE "open to all".orders AS SELECT 'a trap' AS found;
@@ -70,6 +80,7 @@ SET ROLE path_app;
 SELECT * FROM wf_define('{"definitionId": "plain", "root": {"id": "w", "type": "WriteLine", "text": "hi"}}');
 SELECT search_path IS NULL AS none FROM workflow.definition_list WHERE definition_id = 'plain';
 
+-- security.md#where-names-are-looked-up: a list of schemas counts for each caller, then pg_temp
 -- options.searchPath is part of the content, and counts always.
 SET search_path = public;
 SELECT * FROM wf_define('{"definitionId": "named", "options": {"searchPath": ["elsewhere", "app"]}, "root": [
@@ -84,6 +95,7 @@ SELECT * FROM wf_define('{"definitionId": "named", "options": {"searchPath": ["p
 CREATE TEMPORARY TABLE orders AS SELECT 'a trap' AS found;
 SELECT output FROM wf_run('named');
 DROP TABLE pg_temp.orders;
+-- security.md#where-names-are-looked-up: not given, definer: pg_catalog, then pg_temp
 -- A definer looks in pg_catalog, unless it says where.
 SELECT * FROM wf_define('{"definitionId": "definer", "options": {"security": "definer"}, "root":
     {"id": "s", "type": "SetOutput", "outputName": "found", "outputValue": {"sql": "SELECT found FROM orders"}}}');
@@ -98,6 +110,7 @@ SELECT output FROM wf_run('definer');
 SET ROLE path_app;
 SELECT * FROM wf_define('{"definitionId": "definer", "options": {"security": "definer", "searchPath": ["app", "open to all"]}, "root":
     {"id": "s", "type": "SetOutput", "outputName": "found", "outputValue": {"sql": "SELECT found FROM orders"}}}');
+-- security.md#where-names-are-looked-up: "caller": the path of the session, not with definer
 -- "caller" is the session's, whoever runs it; a definer does not lend its rights to that.
 SET search_path = app, public;
 SELECT * FROM wf_define('{"definitionId": "callers", "options": {"searchPath": "caller"}, "root": [{"id": "d", "type": "Delay", "timeSpan": "00:01:00"},

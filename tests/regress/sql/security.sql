@@ -8,6 +8,7 @@ GRANT CREATE ON SCHEMA public TO regress_security_alice, regress_security_mallor
 CREATE TABLE loot (who name DEFAULT current_user, how text);
 GRANT INSERT, SELECT ON loot TO PUBLIC;
 
+-- security.md#what-is-open-to-whom: no right on a table, and workflow.now is a superuser's to set
 -- 1. The tables themselves.
 \connect - regress_security_mallory
 \set VERBOSITY terse
@@ -20,8 +21,13 @@ UPDATE workflow.bookmarks SET callback = 'x';
 CREATE FUNCTION workflow.mine() RETURNS int LANGUAGE sql AS 'SELECT 1';
 SET workflow.now = '2000-01-01';
 SET workflow.max_steps = 100000000;
+-- security.md#what-is-open-to-whom: SQL in a document that wf_validate is given is parsed and never run
+SELECT * FROM wf_validate('{"definitionId": "x", "root": [
+    {"type": "Sql", "statement": "INSERT INTO loot (how) VALUES (''validated'')"}, {"type": "WriteLine", "text": {"sql": "SELEC 1"}}]}', 'warning');
+SELECT * FROM loot;
 \set VERBOSITY default
 
+-- security.md#owners-and-grants: without a grant none of the rights of the table
 -- 2. Alice's definitions and instances.
 \connect - regress_security_alice
 SELECT * FROM wf_define('{"definitionId": "alice", "root": [{"id": "go", "type": "Event", "eventName": "Go"}, {"id": "task", "type": "RunTask", "taskName": "Secret"}]}');
@@ -47,6 +53,7 @@ SELECT wf_grant('alice', 'regress_security_mallory', '{start}');
 SELECT workflow.instance_state('01900000-0000-7000-8000-0000000000a1');
 \set VERBOSITY default
 
+-- security.md#who-hears-a-stimulus: a stimulus reaches only what its sender may start or resume, now and later
 -- 3. Stimuli: she may send them, but they reach only what she may resume, now and later.
 SELECT * FROM wf_publish_event('Go');
 SELECT * FROM wf_enqueue_bookmark(correlation_id => 'a1', keep_for => '0');
@@ -63,6 +70,7 @@ SELECT sub_status FROM wf_run('alice', correlation_id => 'a2');
 SELECT wf_run_due() >= 0 AS swept;
 SELECT activity FROM workflow.waiting ORDER BY correlation_id;
 
+-- security.md#invoker-the-default: a call that did not name an instance runs no SQL of another owner
 -- 4. The other way round: Mallory waits for an event with SQL of hers, and the superuser publishes it.
 \connect - regress_security_mallory
 SELECT * FROM wf_define('{"definitionId": "trap", "root": [
@@ -76,6 +84,7 @@ BEGIN
     INSERT INTO loot (how) VALUES ('a handler: ' || coalesce(context #>> '{bookmark,name}', 'start'));
     RETURN CASE WHEN context ? 'bookmark' OR (context -> 'isTrigger')::boolean THEN '{}' ELSE '{"bookmarks": [{"name": "Alarm", "payload": 1, "callback": "mallory_handler"}]}' END;
 END $$;
+-- security.md#whose-rights-sql-in-a-workflow-has: payload functions have the rights of the definition's owner on publish and refresh
 -- It runs with the rights of the definition's owner, whoever publishes: its names are qualified, as in definer SQL.
 CREATE FUNCTION mallory_payloads(context jsonb) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
@@ -100,11 +109,13 @@ SELECT wf_publish('trap4');
 SELECT wf_retract('trap4');
 SELECT DISTINCT who, how FROM loot;
 SELECT who, how FROM loot WHERE who <> 'regress_security_mallory';
+-- security.md#invoker-the-default: what was left is delivered by wf_run_due() of the owner
 -- It is due for her: in her session it goes on.
 \connect - regress_security_mallory
 SELECT wf_run_due() > 0 AS ran;
 SELECT who, how FROM loot ORDER BY how;
 
+-- security.md#who-hears-a-stimulus: the sender of what an instance publishes is its owner, whose call made it run says nothing
 -- An event that Mallory's workflow publishes is hers, even where the superuser's event made it run.
 SELECT * FROM wf_define('{"definitionId": "relay", "root": [{"id": "wait", "type": "Event", "eventName": "Relay"}, {"type": "PublishEvent", "eventName": "Go"}]}');
 SELECT * FROM wf_define('{"definitionId": "relay2", "root": [{"id": "start", "type": "Event", "eventName": "Relay", "canStartWorkflow": true}, {"type": "PublishEvent", "eventName": "Go"}]}');
@@ -113,6 +124,7 @@ SELECT wf_start('relay') IS NOT NULL AS started;
 SELECT cardinality(started) AS started, cardinality(resumed) AS resumed FROM wf_publish_event('Relay');
 SELECT activity, correlation_id FROM workflow.waiting WHERE definition_id = 'alice' ORDER BY correlation_id;
 
+-- security.md#definer: the owner's rights, no SET ROLE, no temporary tables, no LISTEN
 -- 5. A workflow of Alice's that runs as its owner (definer). Mallory may start it, and may not leave the cage. Names
 -- are looked up in pg_catalog only: what is elsewhere must be qualified.
 \connect - regress_security_alice
@@ -137,10 +149,17 @@ SELECT * FROM pg_temp.try('SET SESSION AUTHORIZATION regress_security_alice');
 SELECT * FROM pg_temp.try('SELECT set_config(''role'', ''regress_security_alice'', false)');
 SELECT * FROM pg_temp.try('CREATE TEMP TABLE t (x int)');
 SELECT * FROM pg_temp.try('LISTEN x');
+-- security.md#definer: a cursor that it declares stays open until the caller's transaction ends
+BEGIN;
+SELECT * FROM pg_temp.try('DECLARE left_open CURSOR FOR SELECT secret FROM public.alices');
+FETCH ALL FROM left_open;
+COMMIT;
+FETCH ALL FROM left_open;
 SELECT current_user, session_user;
 SELECT secret FROM alices;
 RESET client_min_messages;
 
+-- security.md#definer: no deferred triggers
 -- A deferred trigger would fire at commit, as whoever commits: it is refused under the definer's rights.
 CREATE TABLE bait (x int);
 CREATE FUNCTION bait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO loot (how) VALUES ('a deferred trigger'); RETURN NULL; END $$;
@@ -153,6 +172,7 @@ SELECT sub_status, incidents -> 0 ->> 'sqlstate' AS sqlstate, incidents -> 0 ->>
   FROM wf_run('deferred', instance_id => '01900000-0000-7000-8000-0000000000d1');
 SELECT * FROM loot;
 
+-- security.md#invoker-the-default: where the caller named the definition its SQL has the caller's rights
 -- 6. Invoker: whoever names a definition runs its SQL with his own rights, as he would a function. That is no attack but
 -- what PostgreSQL does everywhere: do not start what you do not trust.
 \connect - regress_security_mallory
@@ -162,6 +182,7 @@ SELECT wf_grant('invoker', 'regress_security_alice', '{start}');
 SELECT sub_status FROM wf_run('invoker');
 SELECT * FROM loot;
 
+-- security.md#what-an-input-can-do: the search path does not change what the engine's own SQL means
 -- 7. A search path full of traps. Nothing of ours looks there.
 \connect - regress_security_mallory
 \connect - postgres
@@ -209,6 +230,7 @@ CREATE TEMP TABLE definitions (id int);
 SELECT * FROM wf_define('{"definitionId": "temp", "root": {"id": "e", "type": "Event", "eventName": "X"}}');
 SELECT sub_status FROM wf_run('temp');
 
+-- security.md#owners-and-grants: only members of its owner replace an activity type
 -- 8. Handlers: only the owner replaces a type; nobody calls through it what he may not call himself.
 \connect - regress_security_alice
 CREATE FUNCTION alices_handler(context jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$;

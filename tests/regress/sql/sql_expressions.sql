@@ -36,6 +36,7 @@ SELECT * FROM pg_temp.value('instance - ''{id,version}''::text[]');
 SELECT * FROM pg_temp.value('correlation_id || ''!''');
 SELECT * FROM pg_temp.value('pg_typeof(correlation_id)::text || pg_typeof(input)::text');
 
+-- security.md#what-an-input-can-do: values are bound as parameters
 -- They are values, never text of the statement.
 SELECT * FROM pg_temp.value('input ->> ''x''', '{"x": "''; DROP TABLE x; --"}');
 

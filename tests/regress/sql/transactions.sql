@@ -315,6 +315,7 @@ SELECT wf_start('mine', correlation_id => 'Bob''s') IS NOT NULL AS started;
 SELECT correlation_id FROM workflow.waiting;
 COMMIT;
 SELECT correlation_id, owner FROM workflow.instance_list WHERE definition_id = 'mine' ORDER BY correlation_id;
+-- security.md#invoker-the-default: a SECURITY DEFINER function sends as its owner; what is left waits for a session of the other owner
 -- A function with the rights of Ada resumes what is hers. Bob's waits for a session of Bob.
 CREATE FUNCTION as_ada() RETURNS SETOF text SECURITY DEFINER LANGUAGE sql AS $$ SELECT cardinality(resumed) || ' resumed' FROM wf_publish_event('Mine') $$;
 ALTER FUNCTION as_ada() OWNER TO regress_tx_ada;

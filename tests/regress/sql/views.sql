@@ -45,9 +45,23 @@ SELECT (SELECT count(*) FROM workflow.waiting) AS waiting, (SELECT count(*) FROM
        (SELECT count(*) FROM workflow.open_incidents) AS incidents, (SELECT count(*) FROM workflow.journal) AS journal,
        (SELECT count(*) FROM workflow.instance_list) AS instances, (SELECT count(*) FROM workflow.definition_list) AS definitions;
 
+-- security.md#what-is-open-to-whom: views are security barriers
 -- Not even through a function that is cheaper than the view's own condition.
 CREATE FUNCTION pg_temp.peek(anyelement) RETURNS boolean LANGUAGE plpgsql COST 0.0000001 AS $$ BEGIN RAISE NOTICE 'seen: %', $1; RETURN true; END $$;
 SELECT * FROM workflow.instance_list WHERE pg_temp.peek(correlation_id);
+-- security.md#what-postgresql-itself-shows: leakproof operators are applied to hidden rows, others are not
+CREATE FUNCTION pg_temp.removed(condition text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+    number bigint = 0;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE) SELECT FROM workflow.instance_list WHERE ' || condition LOOP
+        number = number + coalesce(substring(line FROM 'Rows Removed by Filter: (\d+)')::bigint, 0);
+    END LOOP;
+    RETURN number;
+END $$;
+SELECT pg_temp.removed($c$correlation_id = 'o1'$c$) > pg_temp.removed($c$correlation_id = 'o2'$c$) AS "a correlation id shows",
+       pg_temp.removed($c$input @> '{"n": 1}'$c$) > pg_temp.removed($c$input @> '{"n": 2}'$c$) AS "what is inside jsonb shows";
 
 -- Until she may read it.
 RESET ROLE;
@@ -64,6 +78,7 @@ RESET ROLE;
 SELECT workflow.instance_state('01900000-0000-7000-8000-00000000dead');
 \echo :SQLSTATE
 
+-- security.md#owners-and-grants: members of pg_read_all_data see definitions, instances and journal
 -- A superuser sees everything, and so does a member of pg_read_all_data.
 GRANT pg_read_all_data TO regress_views_eve;
 SELECT wf_revoke('order', 'regress_views_eve', '{read}');

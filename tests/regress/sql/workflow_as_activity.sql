@@ -96,6 +96,7 @@ SELECT * FROM wf_define('{"definitionId": "in-place", "variables": {"Total": 0},
     {"type": "WriteLine", "text": {"var": "Total"}}]}');
 SELECT pg_temp.run('in-place');
 
+-- security.md#workflows-used-as-activities: a version is settled when the consumer is stored
 -- A consumer stays with the version that it was defined with.
 SELECT * FROM workflow.definition_links ORDER BY definition_id, version, uses;
 SELECT * FROM wf_define('{
@@ -195,9 +196,11 @@ SELECT * FROM wf_define('{"definitionId": "mine", "root": [{"workflowDefinitionI
 SELECT wf_grant('atom', 'regress_use_other', '{start}');
 \connect - regress_use_other
 SELECT * FROM wf_define('{"definitionId": "mine", "root": [{"workflowDefinitionId": "atom"}]}');
+-- security.md#workflows-used-as-activities: autoUpdateConsumingWorkflows exchanges it only where the publishing role may manage the consumer
 -- What another role's definition uses stays as it is when a new version is published.
 \connect - regress_use_author
 SELECT * FROM wf_define('{"definitionId": "atom", "name": "Atom", "options": {"usableAsActivity": true, "autoUpdateConsumingWorkflows": true}, "root": {"type": "WriteLine", "text": "atom 3"}}');
+-- security.md#workflows-used-as-activities: a definer workflow can be used only by workflows of the same owner
 -- A workflow with the rights of its owner cannot have them inside a workflow of another.
 SELECT * FROM wf_define('{"definitionId": "vault", "options": {"security": "definer"}, "root": {"type": "WriteLine", "text": {"sql": "current_user"}}}');
 SELECT * FROM wf_define('{"definitionId": "vault-too", "root": {"workflowDefinitionId": "vault"}}');
@@ -205,6 +208,16 @@ SELECT wf_grant('vault', 'regress_use_other', '{start}');
 \connect - regress_use_other
 SELECT * FROM wf_define('{"definitionId": "theft", "root": {"workflowDefinitionId": "vault"}}');
 \echo :SQLSTATE
+
+-- security.md#workflows-used-as-activities: inside another workflow its SQL has the rights of that one
+\connect - regress_use_author
+SELECT * FROM wf_define('{"definitionId": "who", "outputs": [{"name": "role"}], "root": {"type": "SetOutput", "outputName": "role", "outputValue": {"sql": "current_user"}}}');
+SELECT wf_grant('who', 'regress_use_other', '{start}');
+\connect - regress_use_other
+SELECT * FROM wf_define('{"definitionId": "asks", "options": {"security": "definer"}, "outputs": [{"name": "role"}], "root": {"workflowDefinitionId": "who", "role": {"output": "role"}}}');
+SELECT wf_grant('asks', 'regress_use_author', '{start,read}');
+\connect - regress_use_author
+SELECT output FROM wf_run('asks');
 
 -- A consumer that the new version does not suit stays as well; the publisher is told.
 \connect - regress_use_author

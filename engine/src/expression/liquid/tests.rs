@@ -170,6 +170,7 @@ fn time_and_memory_are_limited() {
 }
 
 /// How it was searched for loops that do not ask for the time: every filter there is, over values that keep it busy.
+// security.md#what-an-input-can-do: what each filter takes and makes is counted
 #[test]
 fn every_filter_is_stopped() {
     let words = |count: usize, length: usize| -> Vec<String> {

@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Timers never wait for stimuli. However many are kept, and whoever holds a transaction open anywhere in the cluster, what is due
 # fires, and the workers have nothing to do meanwhile.
+# How it was searched: each sort of transaction that keeps others from being seen as ended (a snapshot, an id in another
+# database, a prepared one), a new scheduler, a server after a crash, and a held instance, beside thousands of stimuli.
+# The first timer after a start: stimuli_at_start; stimuli and bookmarks that missed each other: missed_stimuli.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'

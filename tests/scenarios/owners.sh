@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Whose things are after a dump, a pg_upgrade and a failover to a logical replica. Names change, roles go, and others get
 # their names: nothing may become a namesake's.
+# How it was searched: each way in which the rows come to another server (dump, replica, pg_upgrade) with each change of a
+# role before it (renamed, dropped, its name taken). Closed is getting a definition, an instance or an id by a name.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 first=$PGHOST

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # A change of a setting reaches the workers of a database at once, whether they sleep or not, by reload, by ALTER DATABASE and by
 # ALTER ROLE; and so does the end of an instance that retention removes.
+# How it was searched: each way to change a setting, with workers that sleep, work and have ended. What wakes them besides
+# settings: ddl (databases, extensions, roles), restore_in_place (COPY), retention (rounds that end and do not begin again).
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'

@@ -1,4 +1,6 @@
 -- What a call says: about faults, about what is new, about a stimulus that met nothing, and about what is gone.
+-- How it was searched: each call that runs a burst with a fault in it, each that sends with nothing to match and with an id of
+-- NULL, and each that names a task or a bookmark with one that is used up, cancelled or was never there.
 
 -- Runs a statement and gives its error, without the instants in it.
 CREATE FUNCTION pg_temp.error(statement text) RETURNS TABLE (code text, message text, detail text) LANGUAGE plpgsql AS $$

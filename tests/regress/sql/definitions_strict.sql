@@ -1,4 +1,6 @@
 -- A definition in the short form that would do nothing, or fault where it is reached, is refused when it comes in.
+-- How it was searched: the catalogue says which members a type has, so each member that is not one of them is refused, and so
+-- are inputs that a type needs, and names and types that are declared nowhere. Open is what only running tells: SQL warns.
 CREATE FUNCTION pg_temp.define(definition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     version integer;

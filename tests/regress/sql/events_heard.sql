@@ -1,5 +1,8 @@
 -- Who hears a stimulus that names neither an instance nor a bookmark: only roles that its sender's side has admitted.
 -- (docs/security.md: "Who hears a stimulus")
+-- How it was searched: each way to send (three calls, an instance, its child, a function with its owner's rights) against each
+-- way to be matched (trigger, bookmark, kept item; by name, type, activity and correlation id). Closed is hearing without
+-- consent of the sender's side; docs/security.md lists what is consent.
 -- Bob and Alice are honest, Mallory is not: she grants whom she likes the right to start and resume what is hers.
 CREATE ROLE regress_events_alice LOGIN;
 CREATE ROLE regress_events_bob LOGIN;

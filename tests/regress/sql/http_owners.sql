@@ -1,5 +1,8 @@
 -- HTTP paths have owners: the first segment belongs to the role that published or waited at it first, or whom a superuser
 -- gave it. Alice is honest, Mallory is not, Bob sends requests. (docs/http.md: "Whose paths"; docs/security.md: "Owners and grants")
+-- How it was searched: each way in which two templates can match one path, for a trigger, for an instance that waits and for
+-- a type that looks like an endpoint; before and after the owner's, and at the same time (isolation/http-paths). Closed is
+-- taking a request for another owner's segment, and making it ambiguous.
 CREATE ROLE regress_paths_alice LOGIN;
 CREATE ROLE regress_paths_mallory LOGIN;
 CREATE ROLE regress_paths_bob LOGIN;

@@ -8,6 +8,7 @@ SELECT wf_grant_usage('kept_owner'), wf_grant_usage('kept_stranger');
 
 SET ROLE kept_owner;
 SELECT wf_define('{"definitionId": "patient", "root": [{"id": "wait", "type": "Event", "eventName": "Go"}, {"id": "again", "type": "Event", "eventName": "Go"}]}');
+-- security.md#what-makes-others-wait: a new bookmark costs one look for each role that keeps stimuli, however many those are
 SET ROLE kept_stranger;
 SELECT count(wf_publish_event('Go', keep_for => '1 day')) FROM generate_series(1, 1000);
 

@@ -1,6 +1,8 @@
 -- What a right on a table gives that was not meant: by pg_write_all_data, by a stray GRANT, by default privileges. And what
 -- those get who may read everything, or watch. (docs/security.md: "What is open to whom", "Rights on the tables", "What the
 -- administrator should know")
+-- How it was searched: attempts() tries each statement that needs a right on each table, view and sequence that the catalogue
+-- has, so on those of later versions, too. Closed is all but what docs/security.md lists under "Rights on the tables".
 \set VERBOSITY terse
 CREATE ROLE regress_tables_writer LOGIN IN ROLE pg_write_all_data;
 CREATE ROLE regress_tables_reader LOGIN IN ROLE pg_read_all_data;

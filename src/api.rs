@@ -3,9 +3,11 @@
 use serde_json::{Map, Value, json};
 use workflow_engine::Bookmark;
 
+use crate::access;
 use crate::guc;
 use crate::pg::settings::FaultHandling;
 use crate::pg::{Call, PgError, Returned};
+use crate::program;
 use crate::run::burst::{OnFault, stored_bookmarks};
 use crate::store::instances::InstanceRow;
 use crate::store::{incidents, matching};
@@ -56,25 +58,33 @@ fn kind(value: &Value) -> &'static str {
 }
 
 /// A `wf_result`. An instance that nothing was found for gives NULL. `is_new`: whether this call made the instance.
-fn result(row: Option<InstanceRow>, is_new: bool) -> Returned {
-    let Some(InstanceRow { instance, open, .. }) = row else {
-        return Returned::Null;
-    };
+/// Who may resume the instance and not read it gets its id and its statuses only.
+fn result(row: Option<InstanceRow>, is_new: bool) -> Result<Returned, PgError> {
+    let Some(row) = row else { return Ok(Returned::Null) };
+    let may_watch = access::may_watch(&row.owner, &program::of_version(row.definition_version_id)?.row);
+    let InstanceRow { instance, open, .. } = row;
+    let id = Returned::Uuid(instance.id);
+    let status = Returned::Text(instance.sub_status.status().name().into());
+    let sub_status = Returned::Text(instance.sub_status.name().into());
+    if !may_watch {
+        let (output, open, faults) = (Returned::Null, Returned::Null, Returned::Null);
+        return Ok(Returned::Row(vec![id, status, sub_status, output, open, faults, Returned::Boolean(is_new)]));
+    }
     let open = match open {
         Some(bookmarks) => bookmarks.iter().map(shown).collect(),
         None if stored_bookmarks(&instance) == 0 => Vec::new(),
         None => matching::of_instance(instance.id).iter().map(|stored| shown(&stored.bookmark)).collect(),
     };
     let faults = if instance.incident_count == 0 { Vec::new() } else { incidents::open(instance.id) };
-    Returned::Row(vec![
-        Returned::Uuid(instance.id),
-        Returned::Text(instance.sub_status.status().name().into()),
-        Returned::Text(instance.sub_status.name().into()),
+    Ok(Returned::Row(vec![
+        id,
+        status,
+        sub_status,
         Returned::Object(instance.output),
         Returned::Json(Value::Array(open)),
         Returned::Json(Value::Array(faults)),
         Returned::Boolean(is_new),
-    ])
+    ]))
 }
 
 fn shown(bookmark: &Bookmark) -> Value {

@@ -47,7 +47,8 @@ fn start_instance(call: &Call) -> Result<Returned, PgError> {
 }
 
 fn run(call: &Call) -> Result<Returned, PgError> {
-    start::named(&mut Session::begin(), request(call)?).map(|(row, is_new)| result(Some(row), is_new))
+    let (row, is_new) = start::named(&mut Session::begin(), request(call)?)?;
+    result(Some(row), is_new)
 }
 
 fn resume_bookmark(call: &Call) -> Result<Returned, PgError> {
@@ -57,7 +58,7 @@ fn resume_bookmark(call: &Call) -> Result<Returned, PgError> {
     let on_fault = on_fault(call, 3)?;
     let found =
         resume::named(&mut Session::begin(), Named::Bookmark(bookmark_id), input.as_ref(), missing_ok, on_fault)?;
-    Ok(result(found, false))
+    result(found, false)
 }
 
 fn complete_task(call: &Call) -> Result<Returned, PgError> {
@@ -65,7 +66,7 @@ fn complete_task(call: &Call) -> Result<Returned, PgError> {
     let outcome = not_null(call.arg(1));
     let on_fault = on_fault(call, 2)?;
     let found = resume::named(&mut Session::begin(), Named::Task(task_id), outcome.as_ref(), false, on_fault)?;
-    Ok(result(found, false))
+    result(found, false)
 }
 
 fn cancel_instance(call: &Call) -> Result<Returned, PgError> {
@@ -79,7 +80,7 @@ fn retry(call: &Call) -> Result<Returned, PgError> {
     let activity_ids = call.texts(1, "activity_ids")?;
     let on_fault = on_fault(call, 2)?;
     let row = resume::retry(&mut Session::begin(), instance_id, activity_ids.as_deref(), on_fault)?;
-    Ok(result(Some(row), false))
+    result(Some(row), false)
 }
 
 fn delete(call: &Call) -> Result<Returned, PgError> {

@@ -123,7 +123,8 @@ pub fn run(
         Ok(Ok(delta)) => delta,
         Ok(Err(failed)) => {
             host.abandon();
-            return Err(error::burst(failed, id));
+            let error = error::burst(failed, id);
+            return Err(if may_watch(row, compiled) { error } else { PgError { detail: None, ..error } });
         }
         Err(caught) => {
             host.abandon();
@@ -134,7 +135,7 @@ pub fn run(
         return Ok(Ended::Taken);
     }
     if let (OnFault::Raise, Some(incident)) = (on_fault, delta.incidents.first()) {
-        return Err(host.original(&incident.fault));
+        return Err(if may_watch(row, compiled) { host.original(&incident.fault) } else { faulted_somewhere(id) });
     }
     let saved = {
         // Triggers on the tables see the instance half written: they are inside its burst.
@@ -147,7 +148,9 @@ pub fn run(
     };
     if row.instance.sub_status == SubStatus::Faulted {
         match delta.incidents.last() {
-            _ if !access::may_watch(&row.owner, &compiled.row) => warn_faulted_somewhere(id),
+            _ if !may_watch(row, compiled) => {
+                warning(PgError::new("01000", format!("workflow instance {id} is faulted")));
+            }
             Some(incident) => warn_faulted(id, &incident.activity_id, &host.original(&incident.fault)),
             None => warn_still_faulted(id),
         }
@@ -171,9 +174,15 @@ fn note_answer(session: &mut Session, id: Uuid, delta: &mut Delta) -> bool {
     exchange.refusal.is_none()
 }
 
-/// Who may not read the instance hears that it is faulted, not why: the error can quote whatever the owner may read.
-fn warn_faulted_somewhere(id: Uuid) {
-    warning(PgError::new("01000", format!("workflow instance {id} is faulted")));
+fn may_watch(row: &InstanceRow, compiled: &Compiled) -> bool {
+    access::may_watch(&row.owner, &compiled.row)
+}
+
+/// Who may not read the instance hears that it faulted, not why: the error, its SQLSTATE too, can quote whatever the
+/// owner may read.
+fn faulted_somewhere(id: Uuid) -> PgError {
+    PgError::new("38000", format!("workflow instance {id} faulted"))
+        .detail("What went wrong is for roles that may read the instance.")
 }
 
 /// The burst went well, but an activity that faulted before is still to be retried.

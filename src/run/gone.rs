@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
-use crate::access::{self, Privilege};
+use crate::access;
 use crate::pg::{PgError, role};
 use crate::program;
 use crate::store::instances;
@@ -46,15 +46,14 @@ pub fn error(named: Named) -> Result<PgError, PgError> {
         (Named::Task(_), _) => "cancelled",
     };
     let error = PgError::new("55000", format!("{noun} {id} was already {what}"));
-    Ok(if may_know(&end)? { error.detail(detail(named, &end)) } else { error })
-}
-
-/// How it ended is for those who may read or resume the instance.
-fn may_know(end: &End) -> Result<bool, PgError> {
-    let Some(row) = instances::get(end.instance) else { return Ok(false) };
+    // When it ended is for those who may resume the instance, too; what ended it only for those who may read it.
+    let Some(row) = instances::get(end.instance) else { return Ok(error) };
     let compiled = program::of_version(row.definition_version_id)?;
-    let who = role::current();
-    Ok(access::may_resume(who, &row, &compiled) || access::may(who, Privilege::Read, &compiled.row))
+    if access::may_watch(&row.owner, &compiled.row) {
+        return Ok(error.detail(detail(named, &end)));
+    }
+    let may_resume = access::may_resume(role::current(), &row, &compiled);
+    Ok(if may_resume { error.detail(detail(named, &End { how: end.how.without_cause(), ..end })) } else { error })
 }
 
 fn detail(named: Named, end: &End) -> String {

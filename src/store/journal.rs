@@ -75,6 +75,18 @@ pub enum How {
     Removed,
 }
 
+impl How {
+    /// The same without what ended it.
+    pub fn without_cause(&self) -> Self {
+        match self {
+            Self::Resumed => Self::Resumed,
+            Self::Cancelled { .. } => Self::Cancelled { by: None },
+            Self::InstanceCancelled { .. } => Self::InstanceCancelled { reason: None },
+            Self::Removed => Self::Removed,
+        }
+    }
+}
+
 /// What became of a bookmark that is not there: when it was used up or removed, if the journal knows it.
 ///
 /// The id says to the millisecond in which burst it was made, and that burst's row says for which instance.

@@ -234,6 +234,12 @@ fn collect_work(
     let publisher = Publisher { instance: instance.id, owner: row.owner.clone() };
     let new = delta.children.into_iter();
     session.work.extend(new.map(|child| Work::Child(Box::new(child), publisher.clone())));
+    // As if its SQL, which has the rights of the definition's owner, had called wf_publish_event: who starts it lends it
+    // nothing, their name neither.
+    let publisher = match compiled.row.definer {
+        true => Publisher { owner: compiled.row.owner.clone(), ..publisher },
+        false => publisher,
+    };
     let stimuli = delta.stimuli.into_iter();
     let stimuli = stimuli.map(|stimulus| Work::Published(Box::new(stimulus), publisher.clone()));
     session.work.extend(stimuli);

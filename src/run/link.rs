@@ -96,13 +96,14 @@ fn version(reference: &WorkflowReference, owner: Option<&Owner>) -> Result<Optio
 }
 
 /// Of several workflows of a type those of the definition's owner are meant, or else those that the current role may
-/// start: what another role calls its workflow must not keep anybody from their own.
+/// start: what another role calls its workflow must not keep anybody from their own. One that it may neither start nor
+/// read does not exist for it.
 fn by_type(type_name: &str, owner: Option<&Owner>) -> Result<Option<DefinitionRow>, Refusal> {
     if type_name.is_empty() || type_name == USE {
         return Ok(None);
     }
     let mut found: Vec<DefinitionRow> =
-        links::by_type(type_name).iter().filter_map(|id| definitions::latest(id)).collect();
+        links::by_type(type_name).iter().filter_map(|id| definitions::latest(id)).filter(is_known).collect();
     if found.len() > 1 {
         let is_own = |row: &DefinitionRow| match owner {
             Some(owner) => owner.id == row.owner.id,
@@ -123,6 +124,11 @@ fn by_type(type_name: &str, owner: Option<&Owner>) -> Result<Option<DefinitionRo
             Err(Refusal { kind: ProblemKind::Invalid, message })
         }
     }
+}
+
+fn is_known(row: &DefinitionRow) -> bool {
+    let who = role::current();
+    access::may(who, Privilege::Start, row) || access::may(who, Privilege::Read, row)
 }
 
 /// Who defines what uses a workflow needs the right to start that.

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use workflow_engine::journal::{Event, EventKind};
 
 use super::key_of;
-use crate::access;
+use crate::access::{self, Privilege};
 use crate::pg::error::warning;
 use crate::pg::{PgError, role, rows};
 use crate::program::Compiled;
@@ -45,9 +45,13 @@ pub(super) fn note_misfit(session: &Session, id: Uuid, compiled: &Compiled, trig
         "detail": error.detail,
     });
     journal_refusal(session, id, trigger, data);
-    warning(PgError {
-        message: format!("trigger \"{}\" could not start: {}", trigger.activity_id, error.message),
-        ..error.clone()
+    // Whom the stimulus met is for those who may read it.
+    warning(match access::may(role::current(), Privilege::Read, &compiled.row) {
+        true => PgError {
+            message: format!("trigger \"{}\" could not start: {}", trigger.activity_id, error.message),
+            ..error.clone()
+        },
+        false => PgError::new("01000", "a workflow was not started, because its input does not fit"),
     });
 }
 

@@ -61,6 +61,7 @@ pub fn define(
     }
     definitions::lock(&identity.definition_id);
     let latest = definitions::latest(&identity.definition_id);
+    let mut was_unknown = Vec::new();
     if let Some(latest) = &latest {
         access::require_owner(latest)?;
         let WholeDefinition { links, unknown_types, document: stored, .. } = definitions::whole(latest.id)?;
@@ -76,6 +77,7 @@ pub fn define(
             }
             return Ok((latest.definition_id.clone(), latest.version));
         }
+        was_unknown = unknown_types;
     }
     let owner = match latest.map(|row| row.owner).or_else(|| definitions::owner_of_deleted(&identity.definition_id)) {
         Some(owner) if access::is_member(role::current(), &owner) => Some(owner),
@@ -96,6 +98,7 @@ pub fn define(
         publish_version(session, &row)?;
     }
     judge::warn(&judged);
+    judge::warn_of_others(&row, &was_unknown, &links)?;
     warn_without_login(&row);
     Ok((identity.definition_id, row.version))
 }

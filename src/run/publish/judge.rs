@@ -14,11 +14,14 @@ use workflow_engine::{Fault, Program, trigger};
 use super::{finds_more, refuse_large, refuse_reserved};
 use crate::access;
 use crate::pg::error::warning;
+use crate::pg::membership::is_superuser;
 use crate::pg::{PgError, interrupt, parse, role, user_sql};
 use crate::program;
 use crate::run::link::Linker;
 use crate::run::{Session, new_id, timing};
+use crate::store::activity_types;
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
+use crate::store::links::Link;
 
 /// Everything that `define` would refuse or warn of, as far as it depends on the document alone: whose the id is, and
 /// what other definitions have taken, is not asked.
@@ -81,6 +84,30 @@ pub fn warn(judged: &Judged) {
     if !found.is_empty() {
         warning(crate::error::doubtful(&found));
     }
+}
+
+/// Warns of types that were unknown when the definition was last stored, and are other roles' by now. What a
+/// superuser registers may be used by all.
+pub fn warn_of_others(row: &DefinitionRow, was_unknown: &[String], links: &[Link]) -> Result<(), PgError> {
+    for name in was_unknown {
+        let link = links.iter().find(|link| link.reference.type_name == *name);
+        let owner = match link {
+            Some(link) => Some(definitions::by_id(link.uses)?.owner),
+            None => activity_types::find(name).map(|known| known.owner),
+        };
+        if let Some(owner) = owner.filter(|owner| owner.id != row.owner.id && !owner.role().is_some_and(is_superuser)) {
+            let title = owner.title();
+            warning(
+                PgError::new("01000", format!("activity type \"{name}\" is one of role \"{title}\" now"))
+                    .detail(format!(
+                        "It was unknown when workflow definition \"{}\" was last stored.",
+                        row.definition_id
+                    ))
+                    .hint("If that is not the type that is meant, name another one."),
+            );
+        }
+    }
+    Ok(())
 }
 
 /// SQL that this server's parser does not accept. It may be meant for another one.

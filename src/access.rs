@@ -52,9 +52,10 @@ pub fn is_member(who: Oid, owner: &Owner) -> bool {
     role::has_rights_of(who, owner.role().unwrap_or(InvalidOid))
 }
 
-/// Whether a role may use a definition in this way.
+/// Whether a role may use a definition in this way. Who may read all tables may read all definitions, as in the views.
 pub fn may(who: Oid, privilege: Privilege, definition: &DefinitionRow) -> bool {
     is_member(who, &definition.owner)
+        || privilege == Privilege::Read && role::reads_all_data(who)
         || definitions::granted(&definition.definition_id, privilege.name())
             .iter()
             .any(|grant| is_member(who, &grant.holder))

@@ -21,6 +21,11 @@ pub fn has_rights_of(member: Oid, role: Oid) -> bool {
     unsafe { pg_sys::has_privs_of_role(member, role) }
 }
 
+/// Whether a role has the rights of `pg_read_all_data`.
+pub fn reads_all_data(who: Oid) -> bool {
+    has_rights_of(who, pg_sys::ROLE_PG_READ_ALL_DATA.into())
+}
+
 /// The name of a role, if it exists.
 pub fn name(role: Oid) -> Option<String> {
     // SAFETY: gives a palloc'd string or null.

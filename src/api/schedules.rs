@@ -1,6 +1,8 @@
 //! `wf_schedule` and what else is done to named schedules.
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use std::ops::RangeInclusive;
+
+use chrono::{DateTime, Datelike, SecondsFormat, Utc};
 use serde_json::Value;
 use workflow_engine::calendar::{Interval, Schedule};
 use workflow_engine::instance::refuse_everyone;
@@ -22,6 +24,9 @@ sql_functions! {
     wf_schedule_run_now => run_now;
     wf_cron_preview_json => preview;
 }
+
+/// Years of which a preview tells: those that RFC 3339 can write.
+const YEARS: RangeInclusive<i32> = 1..=9999;
 
 /// Instants that one preview may ask for.
 const MAX_PREVIEW: i32 = 10_000;
@@ -114,11 +119,18 @@ fn preview(call: &Call) -> Result<Returned, PgError> {
         return Err(PgError::new("22023", format!("argument \"n\" must be between 0 and {MAX_PREVIEW}")));
     }
     let mut at: DateTime<Utc> = call.arg::<Timestamp>(3).map_or_else(clock::now, Into::into);
+    if !YEARS.contains(&at.year()) {
+        return Err(PgError::new("22008", "argument \"after\" is out of range").detail(format!(
+            "Its year must be between {} and {}.",
+            YEARS.start(),
+            YEARS.end()
+        )));
+    }
     let schedule = Schedule { time_zone: call.arg(2), ..Schedule::new(timing::parse(&text, at)?) };
     let zone = timing::zone_of(&schedule)?;
     let mut instants = Vec::new();
     for _ in 0..count {
-        let Some(next) = schedule.first_after(at, &*zone) else { break };
+        let Some(next) = schedule.first_after(at, &*zone).filter(|next| YEARS.contains(&next.year())) else { break };
         instants.push(Value::String(next.to_rfc3339_opts(SecondsFormat::AutoSi, false)));
         at = next;
     }

@@ -53,3 +53,9 @@ CREATE ROLE regress_preview_nobody;
 SET ROLE regress_preview_nobody;
 SELECT * FROM wf_cron_preview('@daily', 1);
 RESET ROLE;
+
+-- From the year 1 to 9999.
+SELECT * FROM wf_cron_preview('@daily', 1, 'UTC', '4713-01-01 00:00:00+00 BC');
+\echo :SQLSTATE
+SELECT * FROM wf_cron_preview('@daily', 1, 'UTC', 'infinity');
+SELECT * FROM wf_cron_preview('@daily', 3, 'UTC', '9999-12-30 00:00:00+00');

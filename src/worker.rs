@@ -16,6 +16,7 @@ mod look;
 mod news;
 mod retry;
 pub mod scheduler;
+mod shares;
 mod tidy;
 
 use pgrx::pg_sys::{self, Oid};

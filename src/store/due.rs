@@ -18,6 +18,8 @@ pub struct Due {
     pub id: Uuid,
     /// When it was due; of an item, when it may be delivered.
     pub due_at: Timestamp,
+    /// The owner whose it is: of a bookmark its instance's, of an item its sender.
+    pub owner: i32,
     /// The owner of its instance, if it can run SQL of users with the rights of that owner.
     pub runs_as: Option<Owner>,
     /// Whether it can run SQL of users at all.
@@ -46,8 +48,9 @@ pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Du
         let (id, due_at, uses_sql) = (row.get(), row.get(), row.get());
         let is_definer = row.get::<String>() == "definer";
         let is_command = row.get::<String>() == COMMAND;
-        let owner = owners::by_id(row.get());
-        Due { id, due_at, runs_as: (uses_sql && !is_definer).then_some(owner), uses_sql, is_command }
+        let owner = row.get();
+        let runs_as = (uses_sql && !is_definer).then(|| owners::by_id(owner));
+        Due { id, due_at, owner, runs_as, uses_sql, is_command }
     })
 }
 
@@ -62,7 +65,7 @@ pub struct DueItem {
 
 // Whether any bookmark may match is one look at an index for each.
 static ITEMS: Statement = Statement::new(
-    "SELECT q.id, q.not_before, d.uses_sql, d.security, i.owner, \
+    "SELECT q.id, q.not_before, q.sender, d.uses_sql, d.security, i.owner, \
          CASE WHEN q.bookmark_id IS NOT NULL OR q.activity_instance_id IS NOT NULL THEN true \
               WHEN q.instance_id IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.bookmarks m WHERE m.instance_id = q.instance_id) \
@@ -92,14 +95,14 @@ pub fn items(ids: &[Uuid]) -> Vec<DueItem> {
         return Vec::new();
     }
     ITEMS.rows(&[Arg::Uuids(ids)], |row| {
-        let (id, due_at) = (row.get(), row.maybe().unwrap_or(AT_ONCE));
+        let (id, due_at, sender) = (row.get(), row.maybe().unwrap_or(AT_ONCE), row.get());
         let uses_sql: Option<bool> = row.maybe();
         let security: Option<String> = row.maybe();
         let owner: Option<i32> = row.maybe();
         let is_definer = security.is_some_and(|security| security == "definer");
         let uses_sql = uses_sql.unwrap_or(false);
         let runs_as = owner.filter(|_| uses_sql && !is_definer).map(owners::by_id);
-        DueItem { due: Due { id, due_at, runs_as, uses_sql, is_command: false }, may_match: row.get() }
+        DueItem { due: Due { id, due_at, owner: sender, runs_as, uses_sql, is_command: false }, may_match: row.get() }
     })
 }
 

@@ -11,13 +11,15 @@ use crate::pg::role;
 use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind};
 use crate::store::due::Due;
 use crate::worker::batch::{bereave, cut, dismiss, give_up, has_items, note_death};
-use crate::worker::lanes::{Kind, Lanes};
-use crate::worker::{SECOND, complain_of_slots, executor};
+use crate::worker::lanes::{Key, Kind, Lanes};
+use crate::worker::{SECOND, complain_of_slots, executor, shares};
 
 /// How long a batch may take before the rest of it is given to somebody else.
 const PATIENCE: i64 = SECOND / 10;
 /// However much is due, stimuli have a turn after this.
 const TURN: i64 = SECOND;
+/// What is due for an owner who has all executors that one may have is taken in until so many wait.
+const ENOUGH: usize = 200;
 /// How soon a start that found no worker slot is tried again.
 const RETRY: i64 = SECOND;
 /// How long an executor may take to attach.
@@ -73,14 +75,19 @@ impl Desk {
         self.known.contains_key(&id)
     }
 
-    /// How much that is due waits for an executor.
+    /// How much that is due waits for an executor, apart from what must wait for its owner's own.
     pub fn waiting(&self) -> usize {
-        self.waiting.count(Kind::Due)
+        self.count(Kind::Due)
     }
 
-    /// How many stimuli wait for one.
+    /// How many stimuli wait for one, apart from those.
     pub fn waiting_items(&self) -> usize {
-        self.waiting.count(Kind::Items)
+        self.count(Kind::Items)
+    }
+
+    fn count(&self, kind: Kind) -> usize {
+        let full = shares::full(self.database);
+        self.waiting.count(kind, |owner| !full.contains(&owner))
     }
 
     /// Since when something is due that nobody fires yet.
@@ -129,9 +136,23 @@ impl Desk {
             self.skipped |= !give_up(kind, &due);
             return;
         };
-        let fire =
-            Fire { id: *due.id.as_bytes(), due: due.due_at.0, kind, uses_sql: due.uses_sql, is_held: false, wants };
+        let owner = if wants == 0 { due.owner } else { wants };
+        if kind != FireKind::Item && self.is_enough(Key { role: session.to_u32(), owner }) {
+            self.known.remove(&due.id);
+            return;
+        }
+        let (id, uses_sql) = (*due.id.as_bytes(), due.uses_sql);
+        let fire = Fire { id, due: due.due_at.0, kind, uses_sql, is_held: false, wants, owner };
         self.waiting.push(session.to_u32(), fire);
+    }
+
+    /// Whether more of this is found again when less of it waits: no owner may fill the desk with what must wait.
+    fn is_enough(&mut self, key: Key) -> bool {
+        let lane = self.waiting.lane(key);
+        let is_enough = lane.of(Kind::Due).len() >= ENOUGH
+            && shared::with(|board| shares::is_full(board, self.database, key.owner));
+        lane.has_more |= is_enough;
+        is_enough
     }
 
     /// Takes over from a scheduler that ended: what executors are on is known.
@@ -218,17 +239,19 @@ impl Desk {
         }
     }
 
-    /// Hands out what waits of a kind, while no more executors than this work. Who has the fewest sessions comes first,
-    /// so that nobody's backlog keeps everybody else waiting.
+    /// Hands out what waits of a kind, while no more executors than this work. Owners take turns, those with the fewest
+    /// executors first, so that nobody's backlog keeps everybody else waiting.
     fn hand_out_all(&mut self, kind: Kind, most: usize, now: i64) {
-        let mut roles = self.waiting.roles(kind);
-        roles.sort_by_cached_key(|role| self.executors_of(Oid::from(*role)));
-        for role in roles {
-            while !self.waiting.lane(role).of(kind).is_empty() && self.give(Oid::from(role), kind, most, now) {
-                if kind == Kind::Items {
+        let mut keys = self.waiting.keys(kind);
+        keys.sort_by_cached_key(|key| shared::with(|board| shares::held(board, self.database, key.owner)));
+        while !keys.is_empty() {
+            keys.retain(|key| {
+                let is_given = self.give(*key, kind, most, now);
+                if is_given && kind == Kind::Items {
                     self.items_at = now;
                 }
-            }
+                is_given && !self.waiting.lane(*key).of(kind).is_empty()
+            });
         }
     }
 
@@ -243,20 +266,14 @@ impl Desk {
         self.waiting.put_back(back.into_iter());
     }
 
-    fn executors_of(&self, role: Oid) -> usize {
-        let is_mine = |place: &&Executor| place.database == self.database && place.role == role;
-        shared::with(|board| {
-            board.executors.iter().filter(is_mine).filter(|place| place.state != ExecutorState::Free).count()
-        })
-    }
-
-    /// Gives one batch of a role to somebody. `false`: everybody is busy, and nobody can be started.
-    fn give(&mut self, role: Oid, kind: Kind, most: usize, now: i64) -> bool {
-        let lane = self.waiting.lane(role.to_u32());
+    /// Gives one batch of a lane to somebody. `false`: everybody is busy or left to other owners, and nobody can be started.
+    fn give(&mut self, key: Key, kind: Kind, most: usize, now: i64) -> bool {
+        let (lane, role) = (self.waiting.lane(key), Oid::from(key.role));
         let database = self.database;
         let most_of_all = guc::max_executors();
         let mut may_start = now >= self.start_again_at;
         let mut is_full = false;
+        let mut back = Vec::new();
         let (given, must_start) = shared::with(|board| {
             let works = |place: &&Executor| {
                 place.database == database && matches!(place.state, ExecutorState::Busy | ExecutorState::Starting)
@@ -265,11 +282,14 @@ impl Desk {
             // One that is starting with stimuli starts with what is due.
             let with_items =
                 |place: &Executor| of_role(place) && place.state == ExecutorState::Starting && has_items(place);
+            if shares::is_full(board, database, key.owner) {
+                return (false, None);
+            }
             if kind == Kind::Due
                 && let Some(place) = board.executors.iter_mut().find(|place| with_items(place))
             {
                 let items = &place.batch[..place.count as usize];
-                items.iter().rev().for_each(|fire| lane.of(Kind::Items).push_front(*fire));
+                back.extend(items.iter().map(|fire| (key.role, *fire)));
                 lane.fill(kind, place, now);
                 return (true, None);
             }
@@ -308,6 +328,10 @@ impl Desk {
             lane.fill(kind, place, now);
             (true, Some((index, place.generation)))
         });
+        if lane.has_more && lane.of(Kind::Due).len() < ENOUGH {
+            (lane.has_more, self.skipped) = (false, true);
+        }
+        self.waiting.put_back(back.into_iter());
         if is_full {
             self.wait_for_room(role, now);
         }
@@ -344,7 +368,7 @@ impl Desk {
     /// Nobody can be started now. Where somebody of this role is at work it takes longer, no more: nobody else need leave
     /// for that.
     fn wait_for_room(&mut self, role: Oid, now: i64) {
-        if self.executors_of(role) == 0 {
+        if shares::sessions(self.database, role) == 0 {
             shared::with(|board| board.crowd(now));
         }
         self.start_again_at = now + RETRY;

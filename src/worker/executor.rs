@@ -1,6 +1,6 @@
 //! An executor: a session that fires what it is given.
 //!
-//! Fires that run no SQL of users share a transaction, each in a subtransaction of its own. Any other fire has a
+//! Fires of an owner that run no SQL of users share a transaction, each in a subtransaction of its own. Any other fire has a
 //! transaction of its own in a session of its owner, and its session is as new after it. What these reach is left to
 //! such sessions as well, unless it runs with the rights of its definition's owner, as one that maintenance commands
 //! run. Which fire it is on stands in shared memory, so that its death counts as an attempt of that one.

@@ -1,4 +1,5 @@
-//! What waits for an executor, by the role whose session fires it: what is due, and behind it stimuli of the queue.
+//! What waits for an executor, by whose it is and by the role whose session fires it: what is due, and behind it stimuli
+//! of the queue.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,11 +21,22 @@ impl Kind {
     }
 }
 
-/// What one role waits for.
+/// What shares a lane: a batch has one owner, who alone waits where it takes long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key {
+    /// The role whose session fires it; 0 is the engine's own.
+    pub role: u32,
+    /// Whose it is.
+    pub owner: i32,
+}
+
+/// What waits under one key.
 #[derive(Debug, Default)]
 pub struct Lane {
     due: VecDeque<Fire>,
     items: VecDeque<Fire>,
+    /// Whether more is due that was left in its table.
+    pub has_more: bool,
 }
 
 impl Lane {
@@ -52,38 +64,42 @@ impl Lane {
     }
 }
 
-/// What all roles wait for; 0 is the engine's own session.
+/// All that waits.
 #[derive(Debug, Default)]
-pub struct Lanes(BTreeMap<u32, Lane>);
+pub struct Lanes(BTreeMap<Key, Lane>);
 
 impl Lanes {
-    /// The lane of a role.
-    pub fn lane(&mut self, role: u32) -> &mut Lane {
-        self.0.entry(role).or_default()
+    /// The lane of a key.
+    pub fn lane(&mut self, key: Key) -> &mut Lane {
+        self.0.entry(key).or_default()
+    }
+
+    fn of_fire(&mut self, role: u32, fire: &Fire) -> &mut VecDeque<Fire> {
+        self.lane(Key { role, owner: fire.owner }).of(Kind::of(fire))
     }
 
     /// Adds a fire behind the others.
     pub fn push(&mut self, role: u32, fire: Fire) {
-        self.lane(role).of(Kind::of(&fire)).push_back(fire);
+        self.of_fire(role, &fire).push_back(fire);
     }
 
     /// Puts fires that were given out back before the others, in their order.
     pub fn put_back(&mut self, fires: impl DoubleEndedIterator<Item = (u32, Fire)>) {
         for (role, fire) in fires.rev() {
-            self.lane(role).of(Kind::of(&fire)).push_front(fire);
+            self.of_fire(role, &fire).push_front(fire);
         }
     }
 
-    /// How many fires of a kind wait.
-    pub fn count(&self, kind: Kind) -> usize {
+    /// How many fires of a kind wait for the owners that `counts` takes.
+    pub fn count(&self, kind: Kind, counts: impl Fn(i32) -> bool) -> usize {
         let of = |lane: &Lane| if kind == Kind::Due { lane.due.len() } else { lane.items.len() };
-        self.0.values().map(of).sum()
+        self.0.iter().filter(|(key, _)| counts(key.owner)).map(|(_, lane)| of(lane)).sum()
     }
 
-    /// The roles for which fires of a kind wait.
-    pub fn roles(&mut self, kind: Kind) -> Vec<u32> {
-        self.0.retain(|_, lane| !lane.due.is_empty() || !lane.items.is_empty());
-        self.0.iter_mut().filter_map(|(role, lane)| (!lane.of(kind).is_empty()).then_some(*role)).collect()
+    /// The keys under which fires of a kind wait.
+    pub fn keys(&mut self, kind: Kind) -> Vec<Key> {
+        self.0.retain(|_, lane| lane.has_more || !lane.due.is_empty() || !lane.items.is_empty());
+        self.0.iter_mut().filter_map(|(key, lane)| (!lane.of(kind).is_empty()).then_some(*key)).collect()
     }
 
     /// Since when something is due that nobody fires yet.

@@ -78,7 +78,7 @@ is 1 "$firing"
 is "t" "SELECT oldest_due < now() FROM workflow.workers WHERE worker = 'scheduler'"
 echo "ok: one executor, and it is shown with what it is doing"
 setting "workflow.max_executors = 4"
-is_inside 4
+is_inside 3
 await 33 "$finished"
 echo "ok: a reload of max_executors starts more of them"
 query "UPDATE gate SET is_open = true"

@@ -180,6 +180,8 @@ pub struct Fire {
     pub is_held: bool,
     /// Of a stimulus, the owner whose session must deliver it; 0: the engine's own finds out.
     pub wants: c_int,
+    /// The owner whose it is: of a bookmark its instance's, of a stimulus its sender.
+    pub owner: c_int,
 }
 
 /// What an executor does.

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# What takes long for one owner does not keep the timers of the others waiting, whether it is SQL or a script, and however
+# much of it is due.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+query "CREATE ROLE slow LOGIN"
+query "CREATE ROLE other LOGIN"
+query "SELECT wf_grant_usage('slow'), wf_grant_usage('other')" >/dev/null
+time_books
+
+# as ROLE COMMAND: printed is nothing.
+as() { psql -X -q -v ON_ERROR_STOP=1 -c "SET SESSION AUTHORIZATION $1" -c "SET client_min_messages = error" -c "$2" >>"$WORKFLOW_TMP/as.out"; }
+own=$(cat <<'SQL'
+SELECT wf_define('{"definitionId": "of other", "root": [{"type": "Delay", "timeSpan": "00:00:00.1"}, {"type": "SetName", "value": "fired"}]}')
+SQL
+)
+as other "$own"
+as slow "SELECT wf_define('{\"definitionId\": \"sql\", \"root\": [
+    {\"type\": \"Delay\", \"timeSpan\": \"00:00:00.1\"}, {\"type\": \"Sql\", \"statement\": \"SELECT public.gate()\"}]}')"
+as slow "SELECT wf_define('{\"definitionId\": \"script\", \"variables\": {\"V\": null}, \"root\": [
+    {\"type\": \"Delay\", \"timeSpan\": \"00:00:00.1\"},
+    {\"type\": \"While\", \"condition\": true, \"body\":
+        {\"type\": \"SetVariable\", \"variable\": \"V\", \"value\": {\"js\": \"for (let i = 0; i < 1e7; i++); 1\"}}}]}')"
+
+firing="SELECT count(*) FROM workflow.workers WHERE worker = 'executor' AND state = 'firing'"
+fired="SELECT count(*) FROM workflow.instance_list WHERE definition_id = 'of other' AND status = 'Finished'"
+
+setting "workflow.launch_workers = on"
+as slow "SELECT wf_start('sql') FROM generate_series(1, 500)"
+await 3 "$firing"
+as other "SELECT wf_start('of other') FROM generate_series(1, 5)"
+await 5 "$fired"
+is 3 "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'workflow executor' AND usename = 'slow' AND state = 'active'"
+echo "ok: one owner's SQL takes all executors but one, however much is due"
+query "UPDATE gate SET is_open = true"
+await 500 "SELECT count(*) FROM workflow.instance_list WHERE definition_id = 'sql' AND status = 'Finished'"
+echo "ok: all of that fires when it can"
+
+# In the engine's own sessions, beside what is due for others at the same time.
+as slow "SELECT wf_start('script') FROM generate_series(1, 10)" &
+as other "SELECT wf_start('of other') FROM generate_series(1, 50)"
+wait
+await 55 "$fired"
+await 3 "$firing"
+as other "SELECT wf_start('of other') FROM generate_series(1, 5)"
+await 60 "$fired"
+is "0" "SELECT count(*) FROM workflow.instance_list WHERE definition_id = 'script' AND status <> 'Running'"
+echo "ok: neither do its scripts in the engine's own sessions"

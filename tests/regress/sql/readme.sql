@@ -17,11 +17,11 @@ SELECT wf_start('order', '{"customer": "Ada"}', correlation_id => 'order-42') AS
 COMMIT;
 SELECT activity, correlation_id FROM workflow.waiting WHERE instance = :'instance';
 
--- The payment arrives: whoever waits for this event, for this order, goes on.
+-- The payment arrives: the instance that waits for this event, for this order, goes on.
 SELECT cardinality(resumed) AS resumed
   FROM wf_publish_event('OrderPaid', '{"amount": 250}', correlation_id => 'order-42');
 
--- It was large, so there is a task in somebody's inbox.
+-- It was large, so there is a task in an inbox.
 SELECT name, correlation_id FROM workflow.open_tasks WHERE instance_id = :'instance';
 
 -- A rollback takes back what the workflow did with everything else.

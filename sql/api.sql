@@ -486,4 +486,4 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_grant_path(text, name) IS
-    'give the HTTP paths that begin with a segment to a role, or with NULL to nobody; returns how many triggers of the former owner that removed';
+    'give the HTTP paths that begin with a segment to a role, or with NULL to no role; returns how many triggers of the former owner that removed';

@@ -132,7 +132,7 @@ $$;
 COMMENT ON PROCEDURE workflow._set_rights() IS 'row-level security on new tables, no rights but the intended ones on new objects';
 
 -- What row-level security does not stop, and what weakens it. Until PostgreSQL 18 the AFTER triggers of a referencing
--- table run with the rights of whoever deletes the row that it refers to: those of the extension's owner.
+-- table run with the rights of the session that deletes the row that it refers to: those of the extension's owner.
 CREATE FUNCTION workflow._check_rights()
 RETURNS TABLE (problem text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
 /*
- * Rights. Nobody but the owner has any on a table. The views filter by themselves and may be read by all.
+ * Rights. No role but the owner has any on a table. The views filter by themselves and may be read by all.
  * EXECUTE is revoked from PUBLIC on everything but the pure readers; wf_grant_usage gives a role the rest.
  * workflow._intended_grants() says which object is which.
  */

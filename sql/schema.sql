@@ -4,21 +4,21 @@
  * A definition is a versioned document. Publishing a version indexes its triggers. Starting it makes an
  * instance, pinned to that version. The engine runs an instance in the caller's transaction until every
  * branch waits or ends; a branch waits at a bookmark. A stimulus (name and payload, hashed) finds the
- * triggers that it starts and the bookmarks that it resumes; one that nobody waits for may be kept in the
+ * triggers that it starts and the bookmarks that it resumes; one that no instance waits for may be kept in the
  * queue until a matching bookmark appears or it expires.
  *
  *   definitions --< triggers                what a stimulus or a due time starts
  *   definitions --< instances --< bookmarks what an instance waits for
  *                   instances --< tasks     work for the outside; a task's id is its bookmark's id
  *                   instances --< incidents, execution_log
- *   bookmark_queue, dead_letters            stimuli nobody waited for yet, or that failed
+ *   bookmark_queue, dead_letters            stimuli that no instance waited for yet, or that failed
  *
  * There are no foreign keys on what a call writes, and no CHECK constraints: one foreign key costs more than ten
- * per cent of the throughput, and PostgreSQL reads and compiles the checks of a table for each statement. Nobody
- * but the engine writes these tables. wf_check() names every row that breaks a rule, and the tests run it after
+ * per cent of the throughput, and PostgreSQL reads and compiles the checks of a table for each statement. Only
+ * the engine writes these tables. wf_check() names every row that breaks a rule, and the tests run it after
  * each session.
  *
- * Everything here belongs to the extension's owner. Nobody else has rights on a table, and row-level security (see
+ * Everything here belongs to the extension's owner. No other role has rights on a table, and row-level security (see
  * sql/exposure.sql) stops most of what a right that was given all the same would allow: functions check rights, views
  * show each role its own. Each table has a primary key: without a replica identity a publication of all tables would
  * refuse what changes or deletes its rows. Lock order: the instance's row first, see src/store.
@@ -130,7 +130,7 @@ COMMENT ON COLUMN workflow.definitions.retention IS 'microseconds for which fini
 COMMENT ON COLUMN workflow.definitions.activity_type IS 'the activity type that its name is, if it is usable as an activity';
 COMMENT ON COLUMN workflow.definitions.links IS 'the workflows that it uses as activities: each reference as written, and the id of the version that it was settled to mean';
 COMMENT ON COLUMN workflow.definitions.search_path IS 'where its SQL looks names up where it runs without a caller: what wf_define found, beside the content; NULL: not asked for';
-COMMENT ON COLUMN workflow.definitions.unknown_types IS 'activity types that nobody knew when it was stored; only types of its owner, or of a superuser, may stand for them later';
+COMMENT ON COLUMN workflow.definitions.unknown_types IS 'activity types that were unknown when it was stored; only types of its owner, or of a superuser, may stand for them later';
 COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the row stays while instances refer to it';
 
 -- A number can come back after its version was deleted.
@@ -169,7 +169,7 @@ CREATE TABLE workflow.event_grants (
 
 COMMENT ON TABLE workflow.event_grants IS 'which roles (workflow.owners) hear the stimuli of which others';
 
--- To whom HTTP paths belong, by their first segment. Whoever publishes, or waits, at a segment that nobody has takes it:
+-- To whom HTTP paths belong, by their first segment. A role that publishes, or waits, at a free segment takes it:
 -- the primary key decides between two at once.
 CREATE TABLE workflow.paths (
     segment text COLLATE "C" CONSTRAINT paths_pkey PRIMARY KEY,
@@ -345,7 +345,7 @@ COMMENT ON COLUMN workflow.triggers.correlation_id IS 'correlation id of the ins
 COMMENT ON COLUMN workflow.triggers.last_fire_at IS 'the scheduled instant that was fired last';
 COMMENT ON COLUMN workflow.triggers.queued IS 'fires that wait for the last instance to end';
 COMMENT ON COLUMN workflow.triggers.skipped IS 'fires that started nothing: a run was still going on, or an activation strategy refused';
-COMMENT ON COLUMN workflow.triggers.missed IS 'instants that nobody was there for and that were not made up for';
+COMMENT ON COLUMN workflow.triggers.missed IS 'instants that no worker was there for and that were not made up for';
 COMMENT ON COLUMN workflow.triggers.attempts IS 'how often firing failed since it last went well';
 
 -- Which triggers does a stimulus start?

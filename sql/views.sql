@@ -1,7 +1,7 @@
 /*
  * What a user sees. Each view shows a role its own rows and what it was granted: rows of owners whose role it
  * has, of definitions whose owner it is, and of definitions it may read. They are security barriers, so that a
- * function in somebody's WHERE sees no row of others. Row-level security behind a view would show everybody
+ * function in a user's WHERE sees no row of others. Row-level security behind a view would show everybody
  * everything: it is checked as the view's owner. The filters are arrays, computed once a query: a subplan for each
  * row makes PostgreSQL expect so much work that it compiles the query first.
  *
@@ -121,7 +121,7 @@ WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
   AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
        OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
 
-COMMENT ON VIEW workflow.open_tasks IS 'tasks that nobody has completed yet';
+COMMENT ON VIEW workflow.open_tasks IS 'tasks that are not completed yet';
 
 CREATE VIEW workflow.open_incidents WITH (security_barrier) AS
 SELECT n.id AS incident_id, n.instance_id, i.definition_id, n.activity_id, n.activity_type, n.created_at, n.sqlstate,
@@ -227,7 +227,7 @@ WHERE p.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_own
 
 COMMENT ON VIEW workflow.path_list IS 'first segments of HTTP paths that belong to the current role';
 
--- A refused start has no instance: its row shows to whoever may read the definition that the event names.
+-- A refused start has no instance: its row shows to roles that may read the definition that the event names.
 CREATE VIEW workflow.journal WITH (security_barrier) AS
 SELECT l.instance_id, l.seq, e.number::integer AS number, l.created_at AS at, e.entry OPERATOR(pg_catalog.->>) 'event' AS event,
        e.entry OPERATOR(pg_catalog.->>) 'activity_id' AS activity, e.entry OPERATOR(pg_catalog.->>) 'activity_type' AS activity_type,
@@ -438,7 +438,7 @@ WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() OR pg_catal
 
 COMMENT ON VIEW workflow.workers IS 'what the workers do: of this database, and for pg_monitor of all';
 COMMENT ON COLUMN workflow.workers.fired IS 'fires since the server started (scheduler), or by this process (executor)';
-COMMENT ON COLUMN workflow.workers.oldest_due IS 'since when something is due that nobody fires yet';
+COMMENT ON COLUMN workflow.workers.oldest_due IS 'since when something is due that no worker fires yet';
 COMMENT ON COLUMN workflow.workers.lateness_p99 IS 'how late fires began: 99 of 100 not later, to about a fifth';
 
 -- Not for PUBLIC: a role that may not know gets an error, not a zero that looks like health.
@@ -457,6 +457,6 @@ CROSS JOIN (SELECT LEAST((SELECT pg_catalog.min(b.due_at) FROM workflow.bookmark
 CROSS JOIN LATERAL (SELECT CASE WHEN f.due OPERATOR(pg_catalog.<=) pg_catalog.now() THEN f.due END AS oldest) d;
 
 COMMENT ON VIEW workflow.health IS 'what waits for an administrator, counted over all owners; for pg_monitor';
-COMMENT ON COLUMN workflow.health.dead_letters IS 'those that nobody has replayed';
+COMMENT ON COLUMN workflow.health.dead_letters IS 'those that are not replayed';
 COMMENT ON COLUMN workflow.health.failed_schedules IS 'schedules whose last run failed or whose last fire did';
-COMMENT ON COLUMN workflow.health.oldest_due IS 'since when something is due that nobody has fired; NULL if nothing is';
+COMMENT ON COLUMN workflow.health.oldest_due IS 'since when something is due that no worker has fired; NULL if nothing is';

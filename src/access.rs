@@ -87,8 +87,8 @@ pub fn require_owner(definition: &DefinitionRow) -> Result<(), PgError> {
     Err(not_owner(&definition.definition_id))
 }
 
-/// Refuses the current role unless it may become another one with SET ROLE (42501). Whoever could give things to a role
-/// that they cannot be would run SQL with its rights.
+/// Refuses the current role unless it may become another one with SET ROLE (42501). One that could give things to a
+/// role that they cannot be would run SQL with its rights.
 pub fn require_may_become(new: Oid) -> Result<(), PgError> {
     if role::may_become(role::current(), new) {
         return Ok(());
@@ -165,7 +165,7 @@ pub fn may_watch(owner: &Owner, definition: &DefinitionRow) -> bool {
     is_member(who, owner) || may(who, Privilege::Read, definition)
 }
 
-/// Refuses anybody but the owner where a call would go on with the command of a schedule (42501). Whoever names a
+/// Refuses all roles but the owner where a call would go on with the command of a schedule (42501). Who names a
 /// workflow runs it with their rights, having read it; that a text in a table is SQL is seen too late.
 pub fn require_own_command(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     if compiled.row.definition_id != COMMANDS || row.owner.is_current() {
@@ -181,14 +181,14 @@ fn denied(what: &str) -> PgError {
 }
 
 /// Whether this session may run the user SQL of an instance that the call did not name: only as its owner.
-/// Anything else would let whoever may publish a definition run SQL as the superuser who publishes an event.
+/// Otherwise a role that may publish a definition could run SQL as the superuser who publishes an event.
 pub fn runs_here(owner: &Owner, compiled: &Compiled) -> bool {
     !compiled.row.uses_sql || compiled.row.definer || is_session_of(owner) || is_served_restricted(owner)
 }
 
-/// Whether this is a session of an owner. A worker is one of the role that it was connected as and of nobody else: a
+/// Whether this is a session of an owner. A worker is one of the role that it was connected as and of no other: a
 /// setting of the database, or SQL that ran before, may have taken another role, and whose SQL runs then could go back.
-/// The engine's own session, a superuser's, is nobody's.
+/// The engine's own session, a superuser's, is no owner's.
 fn is_session_of(owner: &Owner) -> bool {
     owner.is_current() && process::connected_as().is_none_or(|role| owner.role() == Some(role))
 }

@@ -1,6 +1,6 @@
 //! Functions of users that were named earlier: handlers, payload functions, callbacks.
 //!
-//! A name is all that is kept, and a name can become somebody else's: a schema is dropped, and made again by a role that
+//! A name is all that is kept, and a name can become another role's: a schema is dropped, and made again by a role that
 //! may create schemas. So whose function it was is kept as well, and asked at each use.
 
 use serde_json::Value;

@@ -157,7 +157,7 @@ impl ActivityTypes for Registered {
 /// The activity types of a stored version: its workflows are settled.
 pub struct Pinned {
     used: HashMap<WorkflowReference, Arc<Program>>,
-    /// Types that nobody knew when it was stored.
+    /// Types that were unknown when it was stored.
     unknown: Vec<String>,
     /// Whose definition it is.
     owner: Option<Owner>,
@@ -188,7 +188,7 @@ impl ActivityTypes for Pinned {
 }
 
 /// Whether a registered type may be what a definition of this owner meant before there was one: only a type of the same
-/// owner, or of a superuser. Anybody else's would run with rights that were never meant for it.
+/// owner, or of a superuser. Another role's would run with rights that were never meant for it.
 fn may_stand_for(type_name: &str, owner: &Owner) -> bool {
     activity_types::find(type_name)
         .is_some_and(|found| found.owner.id == owner.id || found.owner.role().is_some_and(role::is_superuser))

@@ -2,7 +2,7 @@
 //!
 //! What a round leaves stays for a while: it has not ended, or is kept for longer. So the next round goes on behind it,
 //! with the rows that are new since. All of them are read again when something of what was left may go: when the time
-//! for which it is kept is over, or when it has ended meanwhile, of which whoever ends it tells.
+//! for which it is kept is over, or when it has ended meanwhile, of which the session that ends it tells.
 
 use uuid::Uuid;
 

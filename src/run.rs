@@ -68,7 +68,7 @@ pub struct Session {
     pub work: VecDeque<Work>,
     /// Whether anything of it was done.
     pub has_worked: bool,
-    /// Whether this fires whatever is due or queued, instead of doing what somebody asked for.
+    /// Whether this fires whatever is due or queued, instead of doing what a caller asked for.
     pub is_pass: bool,
     /// Children that were started and run in this call, and how many of their ancestors were.
     pub inline: HashMap<Uuid, u32>,
@@ -128,7 +128,7 @@ pub enum Work {
     News(Box<children::News>),
 }
 
-/// The instance that published a stimulus. It is sent with its owner's rights: whoever reaches an instance by
+/// The instance that published a stimulus. It is sent with its owner's rights: a caller that reaches an instance by
 /// an event does not lend it theirs.
 #[derive(Clone, Debug)]
 pub struct Publisher {
@@ -224,8 +224,8 @@ thread_local! {
 }
 
 /// What an instance with this correlation id excludes others by.
-/// Definitions of different owners do not exclude each other; those of one do, whoever starts them: a definition's id is
-/// its owner's.
+/// Definitions of different owners do not exclude each other; those of one do, also where different roles start them: a
+/// definition's id is its owner's.
 pub fn activation_key(compiled: &Compiled, correlation_id: Option<&str>) -> Option<String> {
     let Compiled { program, row } = compiled;
     let (id, owner) = (&program.definition_id, row.owner.id);
@@ -309,7 +309,7 @@ thread_local! {
     static TOLD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Tells a session once that what it left due or queued needs somebody to fire it.
+/// Tells a session once that what it left due or queued needs a worker or a call to fire it.
 pub fn tell_how_to_fire() {
     if !TOLD.get() && !wake::has_workers() {
         TOLD.set(true);

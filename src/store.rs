@@ -1,8 +1,8 @@
 //! The tables: one function per statement, rows to structs and back.
 //!
-//! **Lock order: the instance's row first.** Whoever comes from a bookmark, a queue item or a task reads it
+//! **Lock order: the instance's row first.** A call that comes from a bookmark, a queue item or a task reads it
 //! without a lock, locks the instance `FOR NO KEY UPDATE` (not `FOR UPDATE`, which would block foreign keys of
-//! users' tables), then locks or deletes the row; no row means that somebody else won. Only the first
+//! users' tables), then locks or deletes the row; no row means that another session won. Only the first
 //! instance lock of a call waits; every further one is `SKIP LOCKED`. Queue items are locked `SKIP LOCKED`,
 //! always after the instance they are for. Tables are locked in the order in which sql/schema.sql makes them, which is
 //! that of DROP EXTENSION. Statements run with the rights of the extension's owner.

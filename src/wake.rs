@@ -71,7 +71,7 @@ pub fn bookmarks_of(instance: &Uuid) {
     });
 }
 
-/// Bookmarks were written or used up. Whether anybody waits to hear of it stands in shared memory.
+/// Bookmarks were written or used up. Whether a process waits to hear of it stands in shared memory.
 pub fn bookmarks() {
     if !BOOKMARKS.replace(true) {
         shared::ensure();
@@ -87,7 +87,7 @@ pub fn ended(instance: &Uuid) {
     }
 }
 
-/// Tables were filled from outside: whatever is due there, nobody was told.
+/// Tables were filled from outside: no process was told what is due there.
 pub fn loaded() {
     due(Timestamp(i64::MIN));
     LOADED.set(true);
@@ -142,7 +142,7 @@ pub fn transaction_ended(committed: bool) {
     let rescan = RESCAN.take() && committed;
     let blocked = BLOCKED.take();
     let instances = INSTANCES.take();
-    // Whoever kept a stimulus has said so before this reads it, or says so when this is visible.
+    // A session that kept a stimulus has said so before this reads it, or says so when this is visible.
     let wanted = if BOOKMARKS.take() { shared::wanted_here(PLACE.get()) } else { 0 };
     // Where a stimulus could not be delivered, any end of who wrote a bookmark counts, also a rollback of its use.
     let unsettled = wanted & shared::ENDS != 0;
@@ -161,7 +161,7 @@ pub fn transaction_ended(committed: bool) {
     let horizon = if has_items || sweep { cluster::next_transaction() } else { 0 };
     shared::with_attached(|board| {
         for database in blocked {
-            // Somebody else may have blocked it meanwhile.
+            // Another session may have blocked it meanwhile.
             if let Some(place) = board.database(database).filter(|place| place.blocked_by == process::my_pid()) {
                 place.blocked_by = 0;
             }
@@ -180,7 +180,7 @@ pub fn transaction_ended(committed: bool) {
             return;
         };
         PLACE.set(index);
-        // Somebody looked before the extension was created, or where that went unseen.
+        // A process looked before the extension was created, or where that went unseen.
         let is_missed = board.databases[index].has_extension == HasExtension::No;
         if has_items || sweep {
             board.say(here, items.iter().map(|item| Said::Item(*item.as_bytes())));

@@ -2,7 +2,7 @@
 //!
 //! A launcher, connected to no database, knows when each database has something due next. A scheduler, one a database,
 //! moves the triggers that are due, finds the bookmarks that are, and gives them to executors, which are sessions of the
-//! roles whose SQL runs. Nobody polls: everybody sleeps until the next due time, or until a commit wakes them through
+//! roles whose SQL runs. No worker polls: each sleeps until the next due time, or until a commit wakes them through
 //! shared memory. Nothing here is needed for correctness: whatever a worker does, `wf_run_due` can do, and what is
 //! due is a row until the transaction that fires it commits.
 
@@ -33,7 +33,7 @@ const SECOND: i64 = 1_000_000;
 /// How often the log says that there are too few slots for workers.
 const COMPLAIN: i64 = 300 * SECOND;
 
-/// How long DDL waits for workers to leave a database. Whoever is inside user SQL longer counts as any session.
+/// How long DDL waits for workers to leave a database. A worker that is inside user SQL longer counts as any session.
 const ROOM_TIMEOUT: i64 = SECOND;
 
 const LAUNCHER: Worker<'static> = Worker {

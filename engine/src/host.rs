@@ -16,7 +16,7 @@ use crate::http::Request;
 /// A method that runs user SQL returns its error as a [`Fault`]. Errors that must end the call (query
 /// cancel, serialization failures, lack of resources) never come back as a fault: the host unwinds with
 /// them. After a `Fault` from [`sql`](Host::sql), [`sql_value`](Host::sql_value) or
-/// [`call`](Host::call) the burst ends the open step without keeping it before it asks for anything else.
+/// [`call`](Host::call) the burst ends the open step without keeping it before it asks for more.
 pub trait Host {
     /// The instant of this burst, the same for all its activities.
     fn now(&self) -> DateTime<Utc>;

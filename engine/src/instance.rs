@@ -191,7 +191,7 @@ pub enum Memory {
     },
     /// Visits of a flowchart.
     Flow(Box<crate::activity::flowchart::scope::FlowScope>),
-    /// Anything else.
+    /// Of another activity.
     Json(Json),
     /// Tokens of a flowchart.
     Tokens(Box<crate::activity::flowchart::token_scope::TokenScope>),
@@ -239,7 +239,7 @@ impl Instance {
         Ok(Self { correlation_id, name, input, ..Self::without_input(id, program, version) })
     }
 
-    /// Makes an instance that nobody started: it has no input, required or not.
+    /// Makes an instance without a start: it has no input, required or not.
     pub(crate) fn without_input(id: Uuid, program: &Program, version: i32) -> Self {
         let variables = program.variables.iter();
         Self {

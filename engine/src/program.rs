@@ -355,7 +355,7 @@ pub enum ObjectTemplate {
     Expression(Box<Expression>),
 }
 
-/// The .NET type names that the engine converts to; anything else is passed on as it is.
+/// The .NET type names that the engine converts to; other values are passed on as it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TypeName {
     /// No conversion.
@@ -381,7 +381,7 @@ pub enum TypeName {
     List,
     /// Objects and dictionaries: JSON text is parsed.
     Object,
-    /// A class of the program that wrote the definition: JSON text of an object or a list is parsed, anything else
+    /// A class of the program that wrote the definition: JSON text of an object or a list is parsed, another value
     /// passed on as it is.
     Foreign,
 }

@@ -272,7 +272,7 @@ fn named(data: Option<&Value>) -> Option<String> {
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-/// A value in one line: a text as it is, anything else as JSON.
+/// A value in one line: a text as it is, another value as JSON.
 fn value(value: &Value) -> String {
     match value {
         Value::String(text) => one_line(text, MAX_VALUE),

@@ -1,6 +1,6 @@
 //! JSON values as the engine sees them: text form, truth, equality, canonical form, conversion.
 //!
-//! Numbers keep the text they came with (`1.10` stays `1.10`, `1e400` is a number), so whoever needs
+//! Numbers keep the text they came with (`1.10` stays `1.10`, `1e400` is a number), so code that needs
 //! arithmetic goes through [`number`]. Everything here works without recursion over the value: a document
 //! nested as deep as PostgreSQL allows must not end the backend. Knows nothing of activities or scripts.
 
@@ -38,7 +38,7 @@ pub const MAX_DEPTH: usize = 2_000;
 /// Reads a value as a condition: booleans, numbers (zero is false), the words `true` and `false`; null is false.
 ///
 /// # Errors
-/// 22P02 for anything else.
+/// 22P02 for other texts.
 pub fn as_bool(value: &Value) -> Result<bool, Fault> {
     match value {
         Value::Null => Ok(false),

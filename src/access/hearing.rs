@@ -60,7 +60,7 @@ impl<'a> Hearing<'a> {
 
     /// Whether it resumes an instance of this version and owner.
     pub fn resumes(&mut self, version: Uuid, owner: &Owner) -> Result<Verdict, PgError> {
-        // Its own instance, which it started itself, whoever's definition that runs.
+        // Its own instance, which it started itself, of its own definition or another's.
         if owner.id == self.sender.id && self.role.is_some() {
             return Ok(Verdict::Heard);
         }

@@ -108,7 +108,7 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
         if definitions::grant(&definition_id, role, privilege.name(), grantor) {
             count += 1;
         } else if is_superuser(role::current()) {
-            // What a superuser grants counts for both sides of a stimulus, whoever granted it before.
+            // What a superuser grants counts for both sides of a stimulus, also where another role granted it before.
             definitions::vouch(&definition_id, role, privilege.name(), grantor);
         }
     }

@@ -22,7 +22,7 @@ fn set_owner(call: &Call) -> Result<Returned, PgError> {
     ownership::set_owner(&mut Session::begin(), kind, &id, new).map(Returned::Boolean)
 }
 
-/// Makes the row of a role among the owners, for whoever gives it the use of the functions. PUBLIC is no role.
+/// Makes the row of a role among the owners, when it is given the use of the functions. PUBLIC is no role.
 fn make_owner(call: &Call) -> Result<Returned, PgError> {
     let who = role::current();
     let Some(role) = role::by_name(&call.c_string(0, "role")?) else { return Ok(Returned::Null) };

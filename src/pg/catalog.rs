@@ -8,7 +8,7 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use crate::pg::role;
 
 thread_local! {
-    /// 0: nobody has asked yet.
+    /// 0: not asked yet.
     static GENERATION: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -47,7 +47,7 @@ pub fn definitions_generation() -> u64 {
 /// Says to all sessions that something about definitions is not what they may have kept: whose they are, or which
 /// registered types they may use. They hear of it when this transaction commits, this session at its next command.
 pub fn definitions_changed() {
-    // SAFETY: takes the oid of a table; the schema was locked by whoever wrote in it.
+    // SAFETY: takes the oid of a table; the schema was locked by the session that wrote in it.
     unsafe { pg_sys::CacheInvalidateRelcacheByRelid(definitions().table) };
 }
 

@@ -3,7 +3,7 @@
 //! pgrx keeps SQLSTATE, message, detail and hint of an error that passes through Rust, and of the SQLSTATE
 //! only those it knows. A user's own SQLSTATE, the constraint's name and the context would be lost. So
 //! every call pushes an error context callback, which sees each error while it is raised and keeps a
-//! copy; whoever catches the panic takes that copy, and the border raises it unchanged.
+//! copy; the code that catches the panic takes that copy, and the border raises it unchanged.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -242,7 +242,8 @@ fn owned(text: *const c_char) -> Option<String> {
     Some(shortened(&String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_TEXT + 4)])))
 }
 
-/// Bytes of each text of an error that are kept: whoever raises one decides how long it is, and it is copied often.
+/// Bytes of each text of an error that are kept: the SQL that raises one decides how long it is, and it is copied
+/// often.
 const MAX_TEXT: usize = 64 << 10;
 
 fn shortened(text: &str) -> String {

@@ -104,7 +104,7 @@ fn prepare(meaning: Meaning) -> Option<fn()> {
     match meaning {
         Meaning::Nothing => None,
         Meaning::Creates => Some(wake::created),
-        // Whoever may not do it is refused by PostgreSQL, and nobody has left for them.
+        // PostgreSQL refuses roles that may not do it, and no worker has left for them.
         Meaning::Drops if !role::owns_extension() => None,
         Meaning::Drops => {
             worker::make_room(process::database(), true);

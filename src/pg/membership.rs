@@ -1,4 +1,4 @@
-//! Who belongs to whom, where that somebody is a superuser says nothing.
+//! Who belongs to whom, where being a superuser says nothing.
 
 use std::collections::HashSet;
 

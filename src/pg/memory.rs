@@ -173,7 +173,7 @@ pub fn check() {
 
 #[cold]
 fn refuse() -> ! {
-    // Whoever goes on after the error may use what it gave back.
+    // What goes on after the error may use what it gave back.
     let base = BASE.load(Relaxed);
     CEILING.store(base.saturating_add(guc::memory_limit()), Relaxed);
     LOOK_AT.store(base.saturating_add(guc::memory_limit().min(GROWTH)), Relaxed);
@@ -217,7 +217,7 @@ fn system_has(bytes: usize) -> bool {
     }
     let mut trial: Vec<u8> = Vec::new();
     let outcome = spare::without(|| trial.try_reserve_exact(bytes.max(reserve())));
-    // Otherwise the compiler sees that nobody uses it, and asks nobody.
+    // Otherwise the compiler sees that it is not used, and leaves the call out.
     std::hint::black_box(&trial);
     outcome.is_ok()
 }

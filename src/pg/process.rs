@@ -111,9 +111,9 @@ const LONGEST_SLEEP: i64 = 30_000_000;
 
 /// Sleeps until woken, or until the time is over, or a while shorter. `None`: until woken.
 ///
-/// Whatever waits inside a transaction (for a lock, for a page that somebody else reads) may take the wake-up for its
-/// own and swallow it. So what others say stands on the board, and whoever comes from a transaction reads the board
-/// once more before sleeping; what came by signal is looked for here.
+/// Whatever waits inside a transaction (for a lock, for a page that another process reads) may take the wake-up for its
+/// own and swallow it. So what others say stands on the board, and a process that comes from a transaction reads the
+/// board once more before sleeping; what came by signal is looked for here.
 pub fn wait(microseconds: Option<i64>) {
     if tend() {
         return;
@@ -140,7 +140,7 @@ thread_local! {
     static RELOADS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// How often this process has read the configuration again: whoever finds another number has other settings.
+/// How often this process has read the configuration again: where the number is another one, so are the settings.
 pub fn reloads() -> u32 {
     RELOADS.get()
 }
@@ -348,7 +348,7 @@ pub fn tell_extension(database: Oid, has_extension: HasExtension) {
     shared::with(|board| {
         let has_news = board.has_news(database);
         if let Some(place) = board.database(database) {
-            // It may have been created since somebody looked for it.
+            // It may have been created since it was looked for.
             let is_outdated = has_extension == HasExtension::No && (has_news || place.next_due < i64::MAX);
             place.has_extension = if is_outdated { HasExtension::Unknown } else { has_extension };
         }

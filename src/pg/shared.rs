@@ -1,7 +1,7 @@
 //! The shared memory of the workers: one struct under one lock.
 //!
-//! With `shared_preload_libraries` it is reserved at start. Otherwise whoever needs it first makes it, in the room
-//! that every server keeps for that. The lock is held for moments only, and nothing under it may fail.
+//! With `shared_preload_libraries` it is reserved at start. Otherwise the process that needs it first makes it, in the
+//! room that every server keeps for that. The lock is held for moments only, and nothing under it may fail.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -19,7 +19,7 @@ pub use board::{Board, Database, Executor, ExecutorState, Fire, FireKind, HasExt
 #[repr(C)]
 struct Shared {
     lock: pg_sys::LWLock,
-    /// Whether whoever made it has initialised it.
+    /// Whether the process that made it has initialised it.
     is_ready: AtomicBool,
     /// Read without the lock on the way of every commit: what those who write bookmarks must say.
     wanted: [AtomicU8; board::MAX_DATABASES],
@@ -64,7 +64,7 @@ pub fn request() {
 }
 
 /// The struct, made if it is not there yet. Null: there is no room for it, which is possible only where the library is
-/// not preloaded; then there are no workers, and nobody to be told anything. A cancel ends the wait for a process that
+/// not preloaded; then there are no workers to be told anything. A cancel ends the wait for a process that
 /// is just making it; the next call tries again.
 fn shared() -> *mut Shared {
     if SHARED.get().is_null() && !HAS_FAILED.get() {
@@ -137,7 +137,7 @@ pub fn with_attached(body: impl FnOnce(&mut Board)) {
     }
 }
 
-/// Says whether anybody holds what stimuli of the database in this place need.
+/// Says whether a session holds what stimuli of the database in this place need.
 pub fn set_held(place: usize, is_held: bool) {
     set_wanted(place, ENDS, is_held);
 }
@@ -171,14 +171,14 @@ pub fn wanted_here(place: usize) -> u8 {
     }
 }
 
-/// Somebody who is older than this may have missed a stimulus in the database in this place; on the locked board.
+/// A transaction that is older than this may have missed a stimulus in the database in this place; on the locked board.
 pub fn raise_at(board: &mut Board, place: usize, horizon: u64) {
     let known = &mut board.databases[place].horizon;
     *known = horizon.max(*known);
     set_wanted(place, NEW, true);
 }
 
-/// Somebody who is older than this may have missed a stimulus.
+/// A transaction that is older than this may have missed a stimulus.
 pub fn raise(database: Oid, horizon: u64) {
     with(|board| {
         if let Some(place) = board.place_of(database) {
@@ -187,7 +187,7 @@ pub fn raise(database: Oid, horizon: u64) {
     });
 }
 
-/// Who is older than this may have missed a stimulus. `None`: nobody has.
+/// Who is older than this may have missed a stimulus. `None`: none has.
 pub fn horizon(database: Oid) -> Option<u64> {
     with(|board| {
         let place = board.place_of(database)?;
@@ -195,7 +195,7 @@ pub fn horizon(database: Oid) -> Option<u64> {
     })
 }
 
-/// Nobody older than this is left, so nobody has missed a stimulus, unless another one was kept meanwhile.
+/// No transaction older than this is left, so none has missed a stimulus, unless another one was kept meanwhile.
 pub fn lower(database: Oid, horizon: u64) {
     with(|board| {
         if let Some(place) = board.place_of(database).filter(|place| board.databases[*place].horizon == horizon) {
@@ -217,7 +217,8 @@ pub fn is_end_wanted(place: usize, millis: u64) -> bool {
     wanted & INSTANCE_ENDS != 0 || wanted & OLD_INSTANCE_ENDS != 0 && is_old()
 }
 
-/// An instance with this time in its id has ended; on the locked board. Whether whoever watches the time must hear of it.
+/// An instance with this time in its id has ended; on the locked board. Whether the process that watches the time must
+/// hear of it.
 pub fn instance_ended(board: &mut Board, place: usize, millis: u64, now: i64) -> bool {
     let is_old = millis < passed(place).load(Ordering::SeqCst);
     let is_wanted = wanted_here(place) & INSTANCE_ENDS != 0;

@@ -47,7 +47,7 @@ struct Settled {
     role: Option<Oid>,
 }
 
-/// A cluster that nobody has: what stands for no role for a moment.
+/// A cluster that does not exist: what stands for no role for a moment.
 const NOWHERE: &str = "1:0:";
 
 /// Adopts the database, or says what that would do.
@@ -167,8 +167,8 @@ fn refuse_shared_schedule(owner: &Stored, kept: i32, role: Oid) -> Result<(), Pg
         .hint("Give that owner to another role, or remove one of the schedules."))
 }
 
-/// Lets pass what is overdue. A schedule goes on at its next instant, as if nobody had been there and its misfire policy
-/// were `skip`; a timer that an instance waits for loses its due time.
+/// Lets pass what is overdue. A schedule goes on at its next instant, as if no worker had been there and its misfire
+/// policy were `skip`; a timer that an instance waits for loses its due time.
 fn skip(session: &Session) -> Result<(), PgError> {
     for timed in adoption::overdue_triggers(session.timestamp()) {
         let (next, missed) = next_of(session, &timed)?;

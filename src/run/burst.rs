@@ -252,7 +252,7 @@ pub fn forget_deferred(instance: Uuid) {
     }
 }
 
-/// Asks the queue whether somebody already wanted this bookmark. Items are met oldest first, one a bookmark.
+/// Asks the queue whether a stimulus already wanted this bookmark. Items are met oldest first, one a bookmark.
 fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled: &Compiled) {
     let shapes = queue::shapes();
     let correlation_id = row.instance.correlation_id.as_deref();

@@ -3,7 +3,7 @@
 //! A child belongs to its parent's owner. Its end holds its own lock and takes its parent's only if that is free; what
 //! finds it taken waits in the queue for the parent's bookmark. A cancel goes the other way, waiting downward: the two
 //! cannot wait for each other. In a pass, where many children of one parent may end, their reports go to the queue, and
-//! whoever delivers one takes all that wait for the same bookmark into one burst.
+//! a delivery of one takes all that wait for the same bookmark into one burst.
 
 use serde_json::Value;
 use uuid::Uuid;

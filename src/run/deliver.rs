@@ -69,7 +69,7 @@ enum Reached {
     Resumed,
     /// Not here and now.
     Busy,
-    /// It failed in somebody else's instance, and waits in the queue for the next attempt.
+    /// It failed in another owner's instance, and waits in the queue for the next attempt.
     Failed(Uuid),
     /// Its bookmark is gone.
     Gone,
@@ -114,8 +114,8 @@ pub fn send(
 
 fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUntil, delivery: &mut Delivery) {
     delivery.is_unheard = !delivery.has_reached() && delivery.queued.is_none() && delivery.busy.is_empty();
-    // Delivered to all that match at this moment: those that were busy get it a moment later. What reached nobody
-    // is kept whole, so that it is not bound to a bookmark that somebody else is using up.
+    // Delivered to all that match at this moment: those that were busy get it a moment later. What reached no instance
+    // is kept whole, so that it is not bound to a bookmark that another session is using up.
     if keep.is_none() || delivery.has_reached() || delivery.queued.is_some() {
         leave_for_busy(session, &stimulus, delivery);
         return;
@@ -165,7 +165,7 @@ pub fn reach(
             Reached::Busy => delivery.busy.push(stored),
             Reached::Failed(id) => delivery.queued = Some(id),
             Reached::Withheld => delivery.withheld += 1,
-            // Somebody else has used it up since it was found, and the instance may wait at another one by now that
+            // Another session has used it up since it was found, and the instance may wait at another one by now that
             // matches as well. What this delivery itself has used up or ended is over.
             Reached::Gone if !delivery.resumed.contains(&stored.instance_id) => {
                 let filter = Filter { instance_id: Some(stored.instance_id), ..stimulus.filter.clone() };
@@ -194,7 +194,7 @@ fn heard(hearing: &mut Hearing<'_>, found: &[Stored], delivery: &mut Delivery) -
     Ok(instances)
 }
 
-/// Reaches one bookmark. What goes wrong in somebody else's instance must not undo the sender's own work: it is
+/// Reaches one bookmark. What goes wrong in another owner's instance must not undo the sender's own work: it is
 /// tried in a subtransaction, and the stimulus waits in the queue for its next attempt.
 fn reach_one(
     session: &mut Session,
@@ -278,7 +278,7 @@ pub fn leave_for_busy(session: &mut Session, stimulus: &Stimulus, delivery: &mut
     }
 }
 
-/// Leaves a stimulus for one bookmark in the queue, until somebody may and can deliver it.
+/// Leaves a stimulus for one bookmark in the queue, until a session may and can deliver it.
 fn leave(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Uuid {
     let filter =
         Filter { bookmark_id: Some(stored.bookmark.id), instance_id: Some(stored.instance_id), ..Filter::default() };

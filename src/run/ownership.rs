@@ -118,7 +118,7 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> 
     instances::set_owner(row.instance.id, new_id);
     let mut below = VecDeque::from(instances::children(id));
     while let Some(child) = below.pop_front() {
-        // Somebody may have deleted it, or given it away, while its lock was waited for.
+        // Another session may have deleted it, or given it away, while its lock was waited for.
         if let Some(row) = lock(session, child)?.filter(|row| row.owner.id == owner.id) {
             instances::set_owner(row.instance.id, new_id);
             below.extend(instances::children(child));

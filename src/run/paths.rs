@@ -25,8 +25,8 @@ pub enum Hold {
     Keep,
 }
 
-/// Refuses an owner a path that belongs to another one (42501). A segment that nobody has becomes theirs; the root, and
-/// templates that begin with anything but a text, only if they are a superuser.
+/// Refuses an owner a path that belongs to another one (42501). A segment that no owner has becomes theirs; the root,
+/// and templates that begin with anything but a text, only if they are a superuser.
 pub fn claim(owner: &Owner, payload: Option<&Value>, hold: Hold) -> Result<(), PgError> {
     let Some(route) = payload.and_then(route_of) else { return Ok(()) };
     let segment = route.first_segment();
@@ -39,7 +39,7 @@ pub fn claim(owner: &Owner, payload: Option<&Value>, hold: Hold) -> Result<(), P
         Some(holder) => holder,
         None if is_open && !owner.role().is_some_and(is_superuser) => return Err(denied(segment)),
         None if paths::claim(segment, owner.id) => owner.id,
-        // Somebody has committed it meanwhile. A snapshot that is too old does not show whose it is.
+        // Another session has committed it meanwhile. A snapshot that is too old does not show whose it is.
         None => known().ok_or_else(|| {
             PgError::new("40001", "could not serialize access due to concurrent update")
                 .detail(format!("Another session has taken {}.", named(segment)))
@@ -68,7 +68,7 @@ pub fn owner_of(request: &Request) -> Option<i32> {
     paths::owner_of(&segment).or_else(|| paths::owner_of(OPEN))
 }
 
-/// Gives a segment to an owner, or makes it nobody's. What its former owner has published there goes. Returns how many
+/// Gives a segment to an owner, or makes it free. What its former owner has published there goes. Returns how many
 /// triggers that were.
 pub fn give(segment: &str, owner: Option<&Owner>) -> Result<i32, PgError> {
     let former = paths::owner_of(segment);

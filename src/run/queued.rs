@@ -80,10 +80,10 @@ pub fn stimulus_of(item: &Item) -> Stimulus {
 pub enum Swept {
     /// It resumed so many instances.
     Resumed(u64),
-    /// Nobody waits for it who may be resumed: it stays as it is.
+    /// No instance waits for it that may be resumed: it stays as it is.
     Stays,
-    /// Somebody else holds it, or an instance that waits for it: they may leave it. Or the delivery failed, and the next
-    /// one waits. It is to be looked at again.
+    /// Another session holds it, or an instance that waits for it: they may leave it. Or the delivery failed, and the
+    /// next one waits. It is to be looked at again.
     Held,
     /// An instance waits for it whose SQL this session may not run: only one of this owner.
     Elsewhere(i32),
@@ -97,7 +97,7 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
         queue::take(item.id);
         return Ok(Swept::Stays);
     }
-    // What nobody can resume here and now stays as it is.
+    // What cannot be resumed here and now stays as it is.
     let (mut can_any, mut is_held, mut elsewhere) = (false, false, None);
     for stored in &found {
         match can_run(stored, item)? {
@@ -141,7 +141,7 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
 enum Can {
     /// Right now: it holds the instance's lock.
     Run,
-    /// Somebody else holds that.
+    /// Another session holds that.
     Wait,
     /// Only a session of this owner.
     Elsewhere(i32),
@@ -182,7 +182,7 @@ fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
     })
 }
 
-/// Whether an item was left for a bookmark that is gone: whoever held its instance has used it up.
+/// Whether an item was left for a bookmark that is gone: the session that held its instance has used it up.
 fn is_stale(item: &Item) -> bool {
     let was_left = item.filter.instance_id.is_some() && item.expires_at == Timestamp::INFINITY;
     was_left && item.filter.bookmark_id.is_some_and(|bookmark| !bookmarks::exists(bookmark))

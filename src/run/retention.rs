@@ -57,7 +57,8 @@ pub enum Next {
 }
 
 /// Removes what is over, as the scheduler of this database: about `batch` rows of each kind at the most, and reads a page
-/// of those that may be. Whoever ends an instance says so: where nothing can have become old enough nothing is read.
+/// of those that may be. A session that ends an instance says so: where nothing can have become old enough nothing is
+/// read.
 pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> Next {
     let (now, keep) = (session.timestamp().0, read_keep());
     // Before anything is read: who ends an instance that this does not see says so.
@@ -163,7 +164,7 @@ fn remove_instances(
         let removed = store::remove(taken);
         has_removed |= removed > 0;
         if removed < taken.len() as u64 {
-            // Somebody holds the others.
+            // Other sessions hold the others.
             again = now.0;
         }
         let later = page.iter().filter(|row| !row.is_over).filter_map(|row| row.over_at);

@@ -134,8 +134,8 @@ fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed:
     }
 }
 
-/// One that time resumed and that stays has fired: it waits for somebody else from now on. That of a faulted instance stays due, for
-/// the case that the instance is retried.
+/// One that time resumed and that stays has fired: it waits for a call from now on. That of a faulted instance stays
+/// due, for the case that the instance is retried.
 fn settle_due(row: &InstanceRow, delta: &Delta, resumed: Option<Taking<'_>>) {
     let Some(Taking { bookmark, by_time: true, .. }) = resumed else { return };
     let stays = delta.keep_resumed || !bookmark.auto_burn;

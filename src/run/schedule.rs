@@ -50,7 +50,7 @@ pub fn put(session: &mut Session, name: &str, settings: &Settings, work: &Work) 
         if !named_schedules::insert(&identity, &named) {
             return Err(PgError::new(
                 "40001",
-                format!("schedule \"{name}\" was made by somebody else at the same time"),
+                format!("schedule \"{name}\" was made by another session at the same time"),
             )
             .hint("Try again."));
         }

@@ -120,7 +120,7 @@ pub(super) fn new_row(
     })
 }
 
-/// Runs a new instance. Its row comes first where somebody must see it during the burst: SQL of the user, or
+/// Runs a new instance. Its row comes first where it must be seen during the burst: SQL of the user, or
 /// another instance that takes the same correlation id. Otherwise it is written once, at the end.
 pub(super) fn run(
     session: &mut Session,
@@ -221,7 +221,7 @@ pub fn triggered(
     Ok(Some(id))
 }
 
-/// Starts an instance by an endpoint that a request met, and runs it here: somebody waits for the answer. `None`: it is
+/// Starts an instance by an endpoint that a request met, and runs it here: a client waits for the answer. `None`: it is
 /// refused, by the endpoint itself, by an activation strategy, or because its id is taken.
 pub fn requested(
     session: &mut Session,

@@ -95,7 +95,7 @@ fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     }
 }
 
-/// Fires a bookmark in a subtransaction. `false`: somebody else has it, or it is gone.
+/// Fires a bookmark in a subtransaction. `false`: another session has it, or it is gone.
 pub fn fire_apart(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     let pending = session.work.len();
     let outcome = subtransaction(|| fire_here(session, bookmark).unwrap_or_else(|error| unwind(error)));
@@ -105,7 +105,7 @@ pub fn fire_apart(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError
     outcome
 }
 
-/// Fires a bookmark in the transaction that is open. `false`: somebody else has it, or it is gone.
+/// Fires a bookmark in the transaction that is open. `false`: another session has it, or it is gone.
 pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     let Some(mut waiting) = bookmarks::try_lock(bookmark) else { return Ok(false) };
     // Held, buried or postponed since it was read.
@@ -127,7 +127,7 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
 }
 
 /// Notes that a bookmark could not be fired: it is tried again later, and given up after the third attempt. `false`:
-/// somebody else has it, or it is gone.
+/// another session has it, or it is gone.
 pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, counts: bool) -> bool {
     let attempts = if counts { due::count_attempt(bookmark) } else { due::attempts(bookmark) };
     let Some(attempts) = attempts else { return false };
@@ -149,7 +149,7 @@ pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, coun
 }
 
 /// Notes that a stimulus in the queue could not be delivered: it is tried again later, and given up after the third
-/// attempt. `false`: somebody else has it, or it is gone.
+/// attempt. `false`: another session has it, or it is gone.
 pub fn note_undelivered(session: &Session, item: Uuid, error: &PgError, counts: bool) -> bool {
     if !counts {
         due::forget_delivery(item);

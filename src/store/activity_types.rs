@@ -142,7 +142,7 @@ pub fn function(oid: Oid) -> Option<FunctionRow> {
     })
 }
 
-/// Stores a type, or replaces one of owner `replaces`, who stays its owner. `false`: it is somebody else's.
+/// Stores a type, or replaces one of owner `replaces`, who stays its owner. `false`: it is another owner's.
 pub fn put(new: &NewActivityType<'_>, replaces: i32, now: Timestamp) -> bool {
     PUT.run(&[
         Arg::Text(new.name),

@@ -160,8 +160,8 @@ static TRIGGERS: Statement = Statement::new(
     &[Type::Timestamp],
 );
 
-/// Takes the due time of the timers in instances that are past it: they wait for whoever resumes them. What the engine
-/// itself left for a worker stays due.
+/// Takes the due time of the timers in instances that are past it: they wait for a call that resumes them. What the
+/// engine itself left for a worker stays due.
 pub fn hold_timers(now: Timestamp) {
     // Instances first, in order: as a cancel of many does.
     let ids: Vec<Uuid> = LOCK_OVERDUE.rows(&[Arg::Timestamp(now)], |row| row.get());

@@ -172,12 +172,12 @@ fn read_waiting(row: &mut Row<'_>) -> (Resumed, Bookmark) {
     (resumed, bookmark)
 }
 
-/// Reads a bookmark and locks its instance and it, waiting for whoever holds that.
+/// Reads a bookmark and locks its instance and it, waiting for the session that holds that.
 pub fn lock(id: Uuid) -> Option<Waiting> {
     lock_both(id, Wait::Block)
 }
 
-/// Reads a bookmark and locks its instance and it, unless somebody holds one of them.
+/// Reads a bookmark and locks its instance and it, unless another session holds one of them.
 pub fn try_lock(id: Uuid) -> Option<Waiting> {
     lock_both(id, Wait::Skip)
 }
@@ -264,7 +264,7 @@ static DUE: Statement = Statement::new(
 );
 
 /// Bookmarks that are due at `now`, earliest first, after a certain one; at most 100. Those of faulted instances are
-/// held. A command that runs outside a transaction block is left to a worker: whoever asks here is inside one.
+/// held. A command that runs outside a transaction block is left to a worker: a caller here is inside one.
 pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<Due> {
     let (due_at, id) = after;
     DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id)], |row| Due {

@@ -1,4 +1,4 @@
-//! What was given up: kept until somebody replays it, or retention removes it.
+//! What was given up: kept until a call replays it, or retention removes it.
 
 use uuid::Uuid;
 

@@ -60,7 +60,7 @@ pub struct NewDefinition<'a> {
     pub activity_type: Option<&'a str>,
     /// What it uses.
     pub links: &'a [Link],
-    /// Activity types that nobody knows.
+    /// Unknown activity types.
     pub unknown_types: &'a [&'a str],
     /// The document as given.
     pub document: &'a Value,
@@ -169,7 +169,7 @@ pub struct WholeDefinition {
     pub row: DefinitionRow,
     /// What it uses.
     pub links: Vec<Link>,
-    /// Activity types that nobody knew when it was stored.
+    /// Activity types that were unknown when it was stored.
     pub unknown_types: Vec<String>,
     /// The document as given.
     pub document: Value,
@@ -194,7 +194,7 @@ pub fn whole(id: Uuid) -> Result<WholeDefinition, PgError> {
     found.ok_or_else(|| missing(id))
 }
 
-/// Somebody removed a row that others refer to (XX001).
+/// A row that others refer to was removed (XX001).
 pub fn missing(id: Uuid) -> PgError {
     PgError::new("XX001", format!("definition version {id} is missing"))
 }

@@ -119,7 +119,7 @@ pub fn all_items(after: Uuid, limit: i64) -> Vec<Uuid> {
 static HAS_EXPIRED: Statement =
     Statement::new("SELECT 1 FROM workflow.bookmark_queue WHERE expires_at <= $1 LIMIT 1", &[Type::Timestamp]);
 
-/// Whether an item has expired and is still there: somebody else has it.
+/// Whether an item has expired and is still there: another session has it.
 pub fn has_expired(now: Timestamp) -> bool {
     HAS_EXPIRED.run(&[Arg::Timestamp(now)]) > 0
 }
@@ -143,7 +143,7 @@ static COUNT_ATTEMPT: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Counts an attempt to fire a bookmark, and says which one it is. `None`: somebody else has it.
+/// Counts an attempt to fire a bookmark, and says which one it is. `None`: another session has it.
 pub fn count_attempt(bookmark: Uuid) -> Option<c_int> {
     COUNT_ATTEMPT.first(&[Arg::Uuid(&bookmark)], |row| row.get())
 }
@@ -164,7 +164,7 @@ static ATTEMPTS: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Locks a bookmark, and says how many attempts were counted. `None`: somebody else has it.
+/// Locks a bookmark, and says how many attempts were counted. `None`: another session has it.
 pub fn attempts(bookmark: Uuid) -> Option<c_int> {
     ATTEMPTS.first(&[Arg::Uuid(&bookmark)], |row| row.get())
 }
@@ -180,7 +180,7 @@ static FORGET_DELIVERY: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Counts an attempt to deliver an item before it is made, and says which one it is. `None`: somebody else has it.
+/// Counts an attempt to deliver an item before it is made, and says which one it is. `None`: another session has it.
 pub fn count_delivery(id: Uuid) -> Option<c_int> {
     COUNT_DELIVERY.first(&[Arg::Uuid(&id)], |row| row.get())
 }

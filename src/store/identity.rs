@@ -12,7 +12,7 @@ use pgrx::pg_sys::Oid;
 pub enum Identity {
     /// This database's.
     Ours,
-    /// Nobody's: there never were any. If there are some, a dump is just being loaded.
+    /// No database's: there never were any. If there are some, a dump is just being loaded.
     Nobodys,
     /// Those of the database of which this is a copy.
     Foreign,

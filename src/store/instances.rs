@@ -1,4 +1,4 @@
-//! Instance rows. Whoever changes anything of an instance holds the lock that `lock` takes.
+//! Instance rows. A session that changes anything of an instance holds the lock that `lock` takes.
 
 use std::ffi::CStr;
 
@@ -114,12 +114,12 @@ pub fn announce_lock() {
     rows::lock_table(&STORED);
 }
 
-/// Locks an instance, waiting for whoever holds it.
+/// Locks an instance, waiting for the session that holds it.
 pub fn lock(id: Uuid) -> Option<InstanceRow> {
     lock_with(id, Wait::Block)
 }
 
-/// Locks an instance; whether somebody who holds it is waited for is the caller's choice.
+/// Locks an instance; whether a session that holds it is waited for is the caller's choice.
 pub fn lock_with(id: Uuid, wait: Wait) -> Option<InstanceRow> {
     rows::lock(&STORED, Arg::Uuid(&id), wait, read)
 }
@@ -196,7 +196,7 @@ pub fn insert_unless_taken(row: &InstanceRow, now: Timestamp) -> bool {
     INSERT_UNLESS_TAKEN.run(&values(row, &state, now)) > 0
 }
 
-/// Inserts an instance whose id and activation key nobody has.
+/// Inserts an instance whose id and activation key no instance has.
 pub fn insert(writer: &mut Writer, row: &InstanceRow, now: Timestamp) {
     let state = packed(&row.instance);
     writer.insert(&ROW, &values(row, &state, now));

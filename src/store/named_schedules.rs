@@ -117,7 +117,7 @@ pub struct Identity<'a> {
     pub created_at: Timestamp,
 }
 
-/// Adds a schedule. `false`: somebody else has just added one of that owner and name.
+/// Adds a schedule. `false`: another session has just added one of that owner and name.
 pub fn insert(identity: &Identity<'_>, named: &Named<'_>) -> bool {
     schedules::note(named.next_fire_at);
     let mut args = columns(&identity.id, named).to_vec();

@@ -48,7 +48,7 @@ static BY_NAME: Columns = Columns::by(
 );
 
 /// The role of this name, for a row of another cluster: if no other such row has the name, and the role has no row of
-/// its own. Two owners must not become one unless somebody says so: wf_adopt_database.
+/// its own. Two owners must not become one unless the administrator says so: wf_adopt_database.
 fn by_name(name: &str) -> Option<Oid> {
     let role = role::by_name(name)?;
     let mut count = 0;

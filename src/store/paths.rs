@@ -20,22 +20,22 @@ pub fn owner_of(segment: &str) -> Option<i32> {
     OWNER.first(&[Arg::Text(segment)], |row| row.get())
 }
 
-/// The same. Until the transaction ends nobody gives it to another one, and who is doing so is waited for.
+/// The same. Until the transaction ends no session gives it to another one, and one that is doing so is waited for.
 pub fn lock(segment: &str) -> Option<i32> {
     LOCKED_OWNER.first(&[Arg::Text(segment)], |row| row.get())
 }
 
-/// Takes a segment that belongs to nobody. Whoever is taking it is waited for. `false`: somebody has it.
+/// Takes a segment that is free. A session that is taking it is waited for. `false`: another owner has it.
 pub fn claim(segment: &str, owner: i32) -> bool {
     CLAIM.run(&[Arg::Text(segment), Arg::Integer(owner)]) > 0
 }
 
-/// Gives a segment to an owner, whoever had it.
+/// Gives a segment to an owner, also if another one had it.
 pub fn give(segment: &str, owner: i32) {
     GIVE.run(&[Arg::Text(segment), Arg::Integer(owner)]);
 }
 
-/// Makes a segment nobody's.
+/// Makes a segment free.
 pub fn free(segment: &str) {
     FREE.run(&[Arg::Text(segment)]);
 }

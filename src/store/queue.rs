@@ -280,7 +280,7 @@ static TAKE: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Takes an item out of the queue. `false`: somebody else has it.
+/// Takes an item out of the queue. `false`: another session has it.
 pub fn take(id: Uuid) -> bool {
     TAKE.run(&[Arg::Uuid(&id)]) > 0
 }
@@ -355,7 +355,7 @@ pub fn bury(id: Uuid, reason: &str, now: Timestamp) {
     BURY.run(&[Arg::Uuid(&id), Arg::Text(reason), Arg::Timestamp(now)]);
 }
 
-/// Expired items that nobody else holds.
+/// Expired items that no other session holds.
 pub fn expired(now: Timestamp, limit: i64) -> Vec<Uuid> {
     EXPIRED.rows(&[Arg::Timestamp(now), Arg::BigInt(limit)], |row| row.get())
 }
@@ -375,7 +375,7 @@ pub fn get(id: Uuid, now: Timestamp) -> Option<Item> {
 static LOCK: Statement =
     Statement::new("SELECT 1 FROM workflow.bookmark_queue WHERE id = $1 FOR UPDATE SKIP LOCKED", &[Type::Uuid]);
 
-/// Locks an item unless somebody else has it, or it is gone.
+/// Locks an item unless another session has it, or it is gone.
 pub fn lock(id: Uuid) -> bool {
     LOCK.run(&[Arg::Uuid(&id)]) > 0
 }

@@ -109,7 +109,8 @@ static DELETE: [Statement; 6] = [
     Statement::new("DELETE FROM workflow.instances WHERE id = ANY ($1)", &[Type::UuidArray]),
 ];
 
-/// Removes ended instances with all that belongs to them, except those that somebody holds. Returns how many went.
+/// Removes ended instances with all that belongs to them, except those that another session holds. Returns how many
+/// went.
 pub fn remove(ids: &[Uuid]) -> u64 {
     let ids = LOCK.rows(&[Arg::Uuids(ids)], |row| row.get::<Uuid>());
     if !ids.is_empty() {

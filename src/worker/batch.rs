@@ -1,4 +1,5 @@
-//! Batches that executors were given: taking them back, whoever has begun with them or died over them.
+//! Batches that executors were given: taking them back, also from executors that have begun with them or died over
+//! them.
 
 use std::cmp::Ordering;
 
@@ -32,7 +33,7 @@ pub fn dismiss(board: &mut Board, database: Oid, role: Oid) {
         place.database == database && place.role != role && place.state == ExecutorState::Idle && place.count == 0
     });
     if let Some(place) = idle {
-        // Not idle any more, so that nobody gives it something.
+        // Not idle any more, so that it is given nothing.
         (place.state, place.since) = (ExecutorState::Starting, i64::MIN / 2);
         place.process.wake();
     }
@@ -60,7 +61,7 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
     if fire.kind == FireKind::Command {
         return false;
     }
-    // Whoever is ended to make room for a statement is not to blame for it, and neither is what they fired.
+    // An executor that is ended to make room for a statement is not to blame for it, and neither is what they fired.
     if shared::with(|board| board.database(process::database()).is_some_and(|place| place.blocked_by != 0)) {
         return false;
     }
@@ -83,7 +84,7 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
     })
 }
 
-/// The role whose rights it needs is gone. `false`: somebody else has it, so it must be found again.
+/// The role whose rights it needs is gone. `false`: another session has it, so it must be found again.
 pub fn give_up(kind: FireKind, due: &Due) -> bool {
     if kind == FireKind::Item {
         return true;

@@ -14,7 +14,7 @@ use crate::worker::batch::{bereave, cut, dismiss, give_up, has_items, note_death
 use crate::worker::lanes::{Key, Kind, Lanes};
 use crate::worker::{SECOND, complain_of_slots, executor, shares};
 
-/// How long a batch may take before the rest of it is given to somebody else.
+/// How long a batch may take before the rest of it is given to another executor.
 const PATIENCE: i64 = SECOND / 10;
 /// However much is due, stimuli have a turn after this.
 const TURN: i64 = SECOND;
@@ -25,7 +25,7 @@ const RETRY: i64 = SECOND;
 /// How long an executor may take to attach.
 const START_TIMEOUT: i64 = 30 * SECOND;
 
-/// What is due, and stimuli that somebody may wait for.
+/// What is due, and stimuli that an instance may wait for.
 pub struct Desk {
     database: Oid,
     waiting: Lanes,
@@ -34,10 +34,10 @@ pub struct Desk {
     /// Of these, what is due again already.
     again: HashSet<Uuid>,
     skipped: bool,
-    /// Stimuli that were not delivered because somebody else held what they need, or that failed; and the owner whose
+    /// Stimuli that were not delivered because another session held what they need, or that failed; and the owner whose
     /// session is to deliver them, where that is known.
     held: Vec<(Uuid, Option<i32>)>,
-    /// Stimuli that are delivered, or that nobody waits for.
+    /// Stimuli that are delivered, or that no instance waits for.
     done: Vec<Uuid>,
     /// Stimuli that a session of this owner must deliver.
     handed: Vec<(Uuid, i32)>,
@@ -90,12 +90,12 @@ impl Desk {
         self.waiting.count(kind, |owner| !full.contains(&owner))
     }
 
-    /// Since when something is due that nobody fires yet.
+    /// Since when something is due that no worker fires yet.
     pub fn oldest_due(&self) -> i64 {
         self.waiting.oldest_due()
     }
 
-    /// Whether somebody else held what a fire needed, since this was asked last.
+    /// Whether another session held what a fire needed, since this was asked last.
     pub fn take_skipped(&mut self) -> bool {
         std::mem::take(&mut self.skipped)
     }
@@ -105,7 +105,7 @@ impl Desk {
         std::mem::take(&mut self.held)
     }
 
-    /// The stimuli that are delivered, or that nobody waits for, since this was asked last.
+    /// The stimuli that are delivered, or that no instance waits for, since this was asked last.
     pub fn take_done(&mut self) -> Vec<Uuid> {
         std::mem::take(&mut self.done)
     }
@@ -240,7 +240,7 @@ impl Desk {
     }
 
     /// Hands out what waits of a kind, while no more executors than this work. Owners take turns, those with the fewest
-    /// executors first, so that nobody's backlog keeps everybody else waiting.
+    /// executors first, so that no role's backlog keeps others waiting.
     fn hand_out_all(&mut self, kind: Kind, most: usize, now: i64) {
         let mut keys = self.waiting.keys(kind);
         keys.sort_by_cached_key(|key| shared::with(|board| shares::held(board, self.database, key.owner)));
@@ -266,7 +266,8 @@ impl Desk {
         self.waiting.put_back(back.into_iter());
     }
 
-    /// Gives one batch of a lane to somebody. `false`: everybody is busy or left to other owners, and nobody can be started.
+    /// Gives one batch of a lane to an executor. `false`: all are busy or left to other owners, and none can be
+    /// started.
     fn give(&mut self, key: Key, kind: Kind, most: usize, now: i64) -> bool {
         let (lane, role) = (self.waiting.lane(key), Oid::from(key.role));
         let database = self.database;
@@ -365,7 +366,7 @@ impl Desk {
         false
     }
 
-    /// Nobody can be started now. Where somebody of this role is at work it takes longer, no more: nobody else need leave
+    /// No executor can be started now. Where one of this role is at work it takes longer, no more: no other need leave
     /// for that.
     fn wait_for_room(&mut self, role: Oid, now: i64) {
         if shares::sessions(self.database, role) == 0 {
@@ -374,7 +375,7 @@ impl Desk {
         self.start_again_at = now + RETRY;
     }
 
-    /// When something here needs a look, if nobody wakes us.
+    /// When something here needs a look, if no process wakes us.
     pub fn wants_attention_at(&self) -> i64 {
         let mut at = i64::MAX;
         // Asked with a later reading of the clock.

@@ -19,7 +19,7 @@ use crate::store::{due, queue};
 use crate::worker::SECOND;
 use crate::{access, guc};
 
-/// How long a worker that somebody else needs the slot of remembers that.
+/// How long a worker that another process needs the slot of remembers that.
 const CROWDED: i64 = 2 * SECOND;
 /// One that has just fired is about to be given more.
 const PAUSE: i64 = SECOND / 5;
@@ -52,8 +52,8 @@ pub fn run(argument: i32) {
     }
 }
 
-/// Takes the place that is meant for this process, before it connects, which may take long: nobody gives it to another
-/// one meanwhile. `None`: it came too late, and somebody has.
+/// Takes the place that is meant for this process, before it connects, which may take long: it is not given to another
+/// one meanwhile. `None`: it came too late, and it was.
 fn take_place(board: &mut Board, argument: i32) -> Option<(usize, Oid, Oid)> {
     let place = usize::try_from(argument >> 16).ok()?;
     let mine = board.executors.get_mut(place)?;
@@ -100,7 +100,7 @@ enum Outcome {
     Fired,
     /// It is gone, or there is nothing to do.
     Skipped,
-    /// Somebody else has what it needs.
+    /// Another session has what it needs.
     Held,
     /// It must be delivered by a session of this owner.
     Elsewhere(i32),
@@ -113,7 +113,7 @@ impl Worker {
             mine.state = if mine.count > 0 { ExecutorState::Busy } else { ExecutorState::Idle };
             mine.careful = true;
         });
-        // More of this role may wait for somebody who is not starting.
+        // More of this role may wait for an executor that is not starting.
         shared::with(|board| board.wake(self.database));
     }
 
@@ -350,7 +350,7 @@ fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<Outcome, 
     Ok(if has_fired { Outcome::Fired } else { Outcome::Held })
 }
 
-/// Commits the attempt before it is made. `false`: somebody else has it, or it has had all its attempts.
+/// Commits the attempt before it is made. `false`: another session has it, or it has had all its attempts.
 fn count_ahead(fire: &Fire) -> bool {
     let id = Uuid::from_bytes(fire.id);
     let counted = process::transaction(|| match fire.kind {
@@ -368,7 +368,7 @@ fn count_ahead(fire: &Fire) -> bool {
     }
 }
 
-/// What was counted ahead was no attempt: somebody else held what it needed, or nobody waited for it.
+/// What was counted ahead was no attempt: another session held what it needed, or no instance waited for it.
 fn forget_attempt(fire: &Fire) {
     let id = Uuid::from_bytes(fire.id);
     let forgotten = process::transaction(|| {

@@ -3,8 +3,8 @@
 //! A stimulus and a bookmark miss each other where the transactions that wrote them did not see each other. Whichever
 //! commits last says so: who kept a stimulus names it; who wrote bookmarks names their instances, as long as there is a
 //! transaction that may have missed a stimulus (see `wake`). So each is looked at once, however many are kept and
-//! however long some transaction stays open. What somebody held is looked at again; all of the queue only after a crash,
-//! a page at a time.
+//! however long some transaction stays open. What another session held is looked at again; all of the queue only after
+//! a crash, a page at a time.
 //!
 //! Timers come first: this is asked when what is due has been handed out, for some milliseconds at the most.
 
@@ -31,7 +31,7 @@ const PAGE: usize = 200;
 const PAUSE: i64 = SECOND / 100;
 /// With so many waiting for an executor no more are looked at.
 const ENOUGH: usize = 200;
-/// What it takes to find out that somebody still holds a stimulus, in microseconds, when executors do nothing else.
+/// What it takes to find out that a session still holds a stimulus, in microseconds, when executors do nothing else.
 const TRY: i64 = 500;
 
 /// The owner whose session is to deliver a stimulus; `None`: the engine's own finds out.
@@ -41,7 +41,7 @@ type Whose = Option<i32>;
 pub struct Items {
     database: Oid,
     fresh: BTreeMap<Uuid, Whose>,
-    /// What could not be delivered because somebody else held what it needs.
+    /// What could not be delivered because another session held what it needs.
     held: BTreeMap<Uuid, Whose>,
     retry: Retry,
     /// The last one of these that was tried again, and those whose try is not over.
@@ -94,7 +94,8 @@ impl Items {
         self.expires = true;
     }
 
-    /// All of the queue is to be looked at. Whoever has not seen what is there names the bookmarks that they write.
+    /// All of the queue is to be looked at. Transactions that have not seen what is there name the bookmarks that they
+    /// write.
     pub fn sweep(&mut self) {
         self.sweep_again |= self.sweep.is_some();
         self.sweep.get_or_insert_default();
@@ -174,7 +175,7 @@ impl Items {
             if wait > 0 {
                 self.later.insert(item.due.id, at.saturating_add(wait));
             } else if desk.knows(item.due.id) {
-                // Whoever is on it may have begun too early to see what has ended since.
+                // The executor that is on it may have begun too early to see what has ended since.
                 self.held.insert(item.due.id, None);
                 self.retry.again(at, self.cost());
             } else if item.may_match {
@@ -224,7 +225,7 @@ impl Items {
         expired.into_iter().for_each(|id| queue::bury(id, "Expired", now));
         self.expires = !is_last || due::has_expired(now);
         if is_last && self.expires {
-            // Somebody else has it.
+            // Another session has it.
             self.retry.again(at, 0);
         }
     }
@@ -274,7 +275,7 @@ impl Items {
     }
 }
 
-/// Once nobody is left who may have missed a stimulus, new bookmarks need not be named any more.
+/// Once no transaction is left that may have missed a stimulus, new bookmarks need not be named any more.
 fn lower(database: Oid) {
     if let Some(horizon) = shared::horizon(database)
         && cluster::have_ended(horizon)

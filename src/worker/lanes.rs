@@ -102,7 +102,7 @@ impl Lanes {
         self.0.iter_mut().filter_map(|(key, lane)| (!lane.of(kind).is_empty()).then_some(*key)).collect()
     }
 
-    /// Since when something is due that nobody fires yet.
+    /// Since when something is due that no worker fires yet.
     pub fn oldest_due(&self) -> i64 {
         self.0.values().flat_map(|lane| &lane.due).map(|fire| fire.due).min().unwrap_or(i64::MAX)
     }

@@ -177,7 +177,7 @@ fn plan(board: &mut Board, now: i64, capacity: usize) -> Plan {
         let left = at.saturating_sub(now).max(0);
         sleep = Some(sleep.map_or(left, |known| known.min(left)));
     };
-    // Whoever said something may have found no scheduler, or one that was already leaving.
+    // A process that said something may have found no scheduler, or one that was already leaving.
     let with_news: Vec<Oid> =
         board.databases.iter().map(|place| place.oid).filter(|oid| board.has_news(*oid)).collect();
     for place in board.databases.iter_mut().filter(|place| place.oid != Oid::INVALID) {
@@ -209,11 +209,11 @@ fn plan(board: &mut Board, now: i64, capacity: usize) -> Plan {
             until(due - LEAD);
         }
     }
-    // Among those that are late, whoever was served longest ago.
+    // Among those that are late, the one that was served longest ago.
     wanted.sort_unstable_by_key(|(due, served_at, oid)| (*due, *served_at, oid.to_u32()));
     let free = capacity.saturating_sub(running);
     if wanted.len() > free {
-        // Whoever waits for nothing gives its place up; the next one who ends wakes us.
+        // A worker that waits for nothing gives its place up; the next one who ends wakes us.
         board.crowd(now);
         until(now + RETRY);
     }

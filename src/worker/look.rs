@@ -47,7 +47,7 @@ pub struct Look {
     cursor: (Timestamp, Uuid),
     /// Whether the last page was full.
     has_more: bool,
-    /// When what somebody held is looked at again.
+    /// When what another session held is looked at again.
     retry: Retry,
     /// Whether this look has made due what the start of the server fires.
     has_booted: bool,
@@ -74,7 +74,7 @@ impl Look {
         }
     }
 
-    /// Some fires found that somebody else held what they needed.
+    /// Some fires found that another session held what they needed.
     pub fn retry(&mut self, skipped: bool, now: i64) {
         if skipped {
             self.retry.again(now, 0);
@@ -109,7 +109,7 @@ impl Look {
         let reboots = if self.has_booted { fire::reboot(&session) } else { 0 };
         let is_claimed = identity == Identity::Ours || reboots > 0;
         let mut triggered = 0;
-        // What is due where nobody has said so is another database's: a dump is being loaded.
+        // What is due where no session has said so is another database's: a dump is being loaded.
         if is_claimed {
             triggered = fire::due_triggers(&mut session, TRIGGERS, Scope::All)?;
             self.retry(triggered < TRIGGERS && schedules::is_behind(now), process::now());

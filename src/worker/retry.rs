@@ -1,4 +1,5 @@
-//! When to look again for what somebody held: most is held for milliseconds, some for as long as a session is forgotten.
+//! When to look again for what another session held: most is held for milliseconds, some for as long as a session is
+//! forgotten.
 
 use crate::worker::SECOND;
 
@@ -21,8 +22,8 @@ impl Retry {
         Self { at: i64::MAX, after: FIRST, last: i64::MIN / 2 }
     }
 
-    /// Somebody held something. `cost` is how long it takes to try all of it again: that is done a tenth of the time at
-    /// the most.
+    /// Another session held something. `cost` is how long it takes to try all of it again: that is done a tenth of the
+    /// time at the most.
     pub fn again(&mut self, now: i64, cost: i64) {
         if now - self.last > self.after {
             // Not what was just tried, or that was free in the meantime.
@@ -39,7 +40,7 @@ impl Retry {
         }
     }
 
-    /// Whether it is time; then nothing is to be tried again until somebody says so.
+    /// Whether it is time; then nothing is to be tried again until a process says so.
     pub fn is_due(&mut self, now: i64) -> bool {
         let is_due = self.at <= now;
         if is_due {

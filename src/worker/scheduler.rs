@@ -18,7 +18,7 @@ use crate::worker::look::{Found, Look};
 use crate::worker::news::{self, News};
 use crate::worker::tidy;
 
-/// After an error nobody expected the next look is not before this, after another one twice that, up to the second.
+/// After an unexpected error the next look is not before this, after another one twice that, up to the second.
 const AFTER_ERROR: i64 = SECOND;
 const MAX_AFTER_ERROR: i64 = 60 * SECOND;
 /// How long a scheduler works while others wait for its slot.
@@ -59,8 +59,8 @@ thread_local! {
     static HAS_HANDED_OVER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Leaves the board. What is due next stays there: the launcher starts another scheduler for it. Whoever was ended in
-/// the middle of something leaves a look to the next one.
+/// Leaves the board. What is due next stays there: the launcher starts another scheduler for it. A process that was
+/// ended in the middle of something leaves a look to the next one.
 fn leave() {
     shared::with(|board| {
         if let Some(place) = board.database(DATABASE.get())
@@ -184,7 +184,7 @@ impl Scheduler {
         }
     }
 
-    /// Looks for stimuli that somebody waits for, when what is due has been handed out.
+    /// Looks for stimuli that an instance waits for, when what is due has been handed out.
     fn deliver(&mut self) {
         let now = process::now();
         if !self.is_ours || self.items.wanted_at(&self.desk) > now || self.is_in_trouble(now) {
@@ -259,7 +259,8 @@ impl Scheduler {
                         place.is_foreign = false;
                         place.loaded &= !is_loaded;
                         place.next_due = place.next_due.min(next_due);
-                        // Runs of commands and dead letters tell nobody that they are old: whoever is awake anyway asks.
+                        // Runs of commands and dead letters do not tell that they are old: a scheduler that is awake
+                        // anyway asks.
                         if now - self.tidied_at >= TIDY {
                             place.tidy_at = 0;
                         }
@@ -295,7 +296,7 @@ impl Scheduler {
         self.look_at = Some(self.complained_at + COMPLAIN);
     }
 
-    /// The extension may be going (its tables are missing): that is no error. Anything else is logged.
+    /// The extension may be going (its tables are missing): that is no error. Other errors are logged.
     fn survive(&mut self, error: &PgError, now: i64) -> bool {
         if ["42P01", "3F000", "42883", "42703"].contains(&error.sqlstate.as_str()) {
             let is_there = process::transaction(|| Ok(process::extension().is_some()));
@@ -320,8 +321,8 @@ impl Scheduler {
         self.after_error > AFTER_ERROR && self.look_at.is_some_and(|at| at > now)
     }
 
-    /// When there is something to do, if nobody wakes us; asked when all transactions are over, since what came during
-    /// one may have woken it and not us.
+    /// When there is something to do, if no process wakes us; asked when all transactions are over, since what came
+    /// during one may have woken it and not us.
     fn work_at(&self, now: i64, may_fire: bool) -> i64 {
         let must_go = |place: &mut Database| news::must_go(place, self.settings);
         if shared::with(|board| board.database(self.database).is_none_or(must_go)) {
@@ -346,7 +347,7 @@ impl Scheduler {
         next_due.min(look_at).min(self.desk.wants_attention_at())
     }
 
-    /// When to leave, if nothing comes in between: where nobody needs this scheduler for a while, or at once where
+    /// When to leave, if nothing comes in between: where this scheduler is not needed for a while, or at once where
     /// another database needs its slot more.
     fn leave_at(&self, now: i64, news: &News, work_at: i64) -> i64 {
         let has_time = work_at.saturating_sub(now) > 2 * SECOND

@@ -41,7 +41,7 @@ pub fn step(database: Oid) -> Result<bool, PgError> {
     Ok(true)
 }
 
-/// Nothing is removed here until somebody says so.
+/// Nothing is removed here until the administrator says so.
 pub fn stop(database: Oid) {
     of(database, |place| place.tidy_at = i64::MAX);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Timers never wait for stimuli. However many are kept, and whoever holds a transaction open anywhere in the cluster, what is due
+# Timers never wait for stimuli. However many are kept, and wherever in the cluster a transaction is open, what is due
 # fires, and the workers have nothing to do meanwhile.
 # How it was searched: each sort of transaction that keeps others from being seen as ended (a snapshot, an id in another
 # database, a prepared one), a new scheduler, a server after a crash, and a held instance, beside thousands of stimuli.
@@ -33,7 +33,7 @@ SQL
 }
 for role in joe sue nolog; do define_as "$role"; done
 
-# keep NUMBER WORD: stimuli that nobody waits for, each in a transaction of its own.
+# keep NUMBER WORD: stimuli that no instance waits for, each in a transaction of its own.
 keep() {
     query "DO \$\$ BEGIN FOR i IN 1 .. $1 LOOP
         PERFORM wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => '$2' || i, keep_for => '1 day'); COMMIT; END LOOP; END \$\$"
@@ -85,7 +85,7 @@ missed_by() {
     holder=$!
     await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 }
-# send ROLE WORD: kept, since nobody is seen to wait.
+# send ROLE WORD: kept, since no instance is seen to wait.
 send() {
     query "SET client_min_messages = error; SET ROLE $1;
         SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => '$2', keep_for => '1 day')" >/dev/null
@@ -136,7 +136,8 @@ idle "the server has recovered"
 let_go
 is 4000 "SELECT count(*) FROM workflow.bookmark_queue"
 
-# Stimuli that somebody waits for who is held: they are tried again, which costs little, and timers do not wait for it.
+# Stimuli that an instance waits for that is held: they are tried again, which costs little, and timers do not wait for
+# it.
 setting "workflow.enabled = off"
 gate
 missed_by busy after "BEGIN ISOLATION LEVEL REPEATABLE READ" joe

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a call may read and hold, on a server whose sessions get little more from the operating system: whatever comes in
-# is read or refused, and no session, least of all one of somebody else, ends for it.
+# is read or refused, and no session, least of all another one, ends for it.
 #
 # How it was looked for: every place where text, bytes or a datum becomes a value of the engine (docs/security.md lists
 # them) has a line below, read at once, twice and a hundred times its bound, in many small pieces and in one large one.

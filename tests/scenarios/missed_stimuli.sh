@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A stimulus and a bookmark that missed each other, since the transactions that wrote them did not see each other, are joined by the
-# workers, whoever owns the instance and whichever commits last.
+# workers, for every owner of the instance and whichever commits last.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -43,7 +43,7 @@ missed_by() {
     holder=$!
     await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
 }
-# send ROLE WORD: kept, since nobody is seen to wait.
+# send ROLE WORD: kept, since no instance is seen to wait.
 send() {
     query "SET client_min_messages = error; SET ROLE $1;
         SELECT wf_enqueue_bookmark('Event', '{\"EventName\": \"Go\"}', correlation_id => '$2', keep_for => '1 day')" >/dev/null

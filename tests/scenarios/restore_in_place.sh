@@ -19,7 +19,7 @@ finished="SELECT count(*) FROM workflow.instances WHERE sub_status = 'Finished'"
 state() { echo "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND database = '$1'"; }
 await 100 "$finished"
 
-# asleep DATABASE: nobody looks there any more.
+# asleep DATABASE: no worker looks there any more.
 asleep() { await asleep "$(state "$1")" "$1"; }
 renew() { # DATABASE
     query "DROP EXTENSION workflow CASCADE; CREATE EXTENSION workflow" "$1" 2>/dev/null

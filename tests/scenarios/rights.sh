@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Nobody gets more rights from a worker than they have: not by a setting of their database that makes sessions another
-# role, not by a role that somebody's SQL takes, not by what SQL leaves behind in the engine's own session.
+# No role gets more rights from a worker than they have: not by a setting of their database that makes sessions another
+# role, not by a role that SQL of a user takes, not by what SQL leaves behind in the engine's own session.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 
@@ -85,7 +85,7 @@ await Faulted "$(status later)"
 is postgres "$superusers"
 is "down|low|low
 later|low|low" "SELECT * FROM ran"
-echo "ok: a role that SQL takes in a worker's session is nobody else's way up"
+echo "ok: a role that SQL takes in a worker's session is no other role's way up"
 
 # What runs with an owner's rights in the engine's own session leaves nothing there.
 define_as low <<'EOF'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What SQL of users does to the session in which it is fired: nothing of it reaches the next fire of the same role, nor any other
-# role; what fails without an outcome has three attempts and becomes a dead letter; nobody else waits for it.
+# role; what fails without an outcome has three attempts and becomes a dead letter; no other fire waits for it.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 time_books

@@ -15,7 +15,7 @@ left() { echo "SELECT count(*) FROM workflow.instances WHERE definition_id IN ('
 scheduler="FROM workflow.workers WHERE worker = 'scheduler' AND database = 'workflow'"
 asleep() { await asleep "SELECT state $scheduler"; }
 
-# A database in which nothing is due: nobody looks. The workers are not there, or wait.
+# A database in which nothing is due: no worker looks. The workers are not there, or wait.
 setting "workflow.worker_idle_timeout = '1s'" "workflow.launch_workers = on"
 asleep
 run 10 ends
@@ -51,7 +51,8 @@ query "ALTER DATABASE workflow SET workflow.retention = '1s'"
 await 0 "$(left)"
 echo "ok: and a scheduler that is there takes the new setting"
 
-# An instance that ends later is removed although nothing is due any more, whether or not somebody looked before it ended.
+# An instance that ends later is removed although nothing is due any more, whether or not a worker looked before it
+# ended.
 run 5 waits
 await 0 "$(left)"
 query "SELECT wf_complete_task(id) FROM workflow.tasks WHERE status = 'Open'" >/dev/null
@@ -60,7 +61,7 @@ setting "workflow.worker_idle_timeout = '1s'"
 asleep
 run 5 ends
 await 0 "$(left)"
-echo "ok: what ends later is removed without anything else to wake the database"
+echo "ok: what ends later is removed without a further thing to wake the database"
 
 # Executors are sessions, and have what sessions that begin now have.
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'

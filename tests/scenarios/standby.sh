@@ -40,7 +40,7 @@ echo "ok: the standby follows, and no worker runs on it"
 
 await 45 "SELECT count(*) FROM workflow.bookmarks"
 PGHOST=$primary stop_server
-# Due before anybody is there to fire it.
+# Due before a worker is there to fire it.
 sleep 3
 is 45 "SELECT count(*) FROM workflow.bookmarks"
 is 0 "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # pg_upgrade with the library preloaded and workers on: nothing fires meanwhile, all is there afterwards, and time stands still in the
-# new cluster until somebody says that it is the live one.
+# new cluster until the administrator says that it is the live one.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 noted="SELECT count(*), count(DISTINCT instance) FROM happened"

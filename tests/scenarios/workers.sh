@@ -172,7 +172,7 @@ done
 start 1 noted "100 ms"
 await 154 "$finished"
 echo "ok: without launcher or scheduler the next one goes on"
-# Nobody looks at a database in which nothing is to be done, until a stimulus is left for somebody.
+# No worker looks at a database in which nothing is to be done, until a stimulus is left for a worker.
 setting "workflow.worker_idle_timeout = '1s'"
 as_joe "SELECT wf_define('{\"definitionId\": \"patient\", \"root\": [{\"type\": \"Event\", \"eventName\": \"Patience\"}, {\"type\": \"Sql\", \"statement\": \"SELECT 1\"}]}'), wf_start('patient')"
 await asleep "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND database = 'workflow'"
@@ -183,7 +183,7 @@ setting "workflow.worker_idle_timeout = DEFAULT"
 echo "ok: a stimulus that is left wakes a database that sleeps"
 
 # A client holds the instances while they are due. An executor that is new counts an attempt before it makes it, and takes it back
-# when somebody else holds what it needs.
+# when another session holds what it needs.
 query "SELECT count(pg_terminate_backend(pid, 10000)) FROM workflow.workers WHERE worker = 'executor'" >/dev/null
 await 0 "SELECT count(*) FROM workflow.workers WHERE worker = 'executor'"
 setting "workflow.enabled = off"
@@ -203,7 +203,7 @@ wait "$holder" || true
 await 158 "$finished"
 await "78|78" "$lines"
 is 0 "SELECT count(*) FROM workflow.dead_letters WHERE reason = 'Failed' AND instance_id NOT IN (SELECT id FROM workflow.instances WHERE definition_id = 'poison')"
-echo "ok: what somebody else holds is passed over, and that is no attempt"
+echo "ok: what another session holds is passed over, and that is no attempt"
 
 # No slot for another worker: what it was to fire is put back, and fires when one of the others has gone. PostgreSQL has one for
 # logical replication; launcher, scheduler and one executor have the rest.

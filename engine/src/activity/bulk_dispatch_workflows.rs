@@ -144,7 +144,7 @@ fn end_with_the_last(cx: &mut Execution<'_>) -> Result<(), Fault> {
     if cx.position() > 0 {
         return Ok(());
     }
-    // Nobody is left to report; what the ports began may go on.
+    // No child is left to report; what the ports began may go on.
     cx.drop_bookmarks();
     if cx.has_pending_work() {
         return Ok(());

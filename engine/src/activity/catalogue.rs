@@ -67,7 +67,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &scheduled_command::ScheduledCommand,
 ];
 
-/// Stands in for a type that nobody knows; faults when it is reached.
+/// Stands in for an unknown type; faults when it is reached.
 pub static NOT_FOUND: &dyn Activity = &not_found::NotFound;
 
 /// Stands for every workflow that is used as an activity.

@@ -137,7 +137,7 @@ impl Activity for HttpEndpoint {
                 cx.evaluate_inputs()?;
                 receive(cx)
             }
-            // Whoever resumed it had no request: it goes on waiting for one.
+            // The call that resumed it had no request: it goes on waiting for one.
             (None, Some(payload)) => wait(cx, copy_or_null(payload), true),
             (None, None) => Ok(()),
         }

@@ -1,7 +1,7 @@
 //! `ScheduledCommand`: what a schedule made by `wf_schedule` runs.
 //!
-//! A command that may not run inside a transaction block waits at a bookmark that is due at once: whoever fires it
-//! runs the command as a statement of its own and resumes with what came of it.
+//! A command that may not run inside a transaction block waits at a bookmark that is due at once: the worker that fires
+//! it runs the command as a statement of its own and resumes with what came of it.
 
 use serde_json::{Map, Value, json};
 

@@ -215,7 +215,7 @@ impl<'a> Reading<'a> {
                 self.wrong(&place.key(key), key, "an object", value);
             }
         }
-        // Elsa's triggers ignore it: what they wait for must not be missed until somebody gets around to them.
+        // Elsa's triggers ignore it: what they wait for must not be missed until a worker gets around to them.
         node.put_off = self.flag(members, "runAsynchronously") && !trigger;
         let starts = self.flag(members, "canStartWorkflow");
         node.can_start_workflow = starts && trigger;

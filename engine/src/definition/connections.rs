@@ -73,7 +73,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
     FlowGraph::build(children, connections).with_modes(mode, merge_modes(outline, &sketch.children, problems))
 }
 
-/// How the activities of a flowchart take tokens, by position; none if nobody says anything.
+/// How the activities of a flowchart take tokens, by position; none if no activity says anything.
 fn merge_modes(outline: &Outline<'_>, children: &[usize], problems: &mut Problems) -> Vec<MergeMode> {
     let modes = children.iter().map(|child| match outline.sketches[*child].members() {
         Some(members) => flow_mode::merge_mode(members, &Path::Activity(outline, *child), problems),

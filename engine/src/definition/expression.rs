@@ -1,7 +1,7 @@
 //! Expressions and bindings, in both spellings.
 //!
 //! Elsa wraps an expression with its type (`{"typeName", "expression": {"type", "value"}}`); in the
-//! short form an object with one key from a short list is an expression, and anything else a constant.
+//! short form an object with one key from a short list is an expression, and any other value a constant.
 
 use std::sync::Arc;
 
@@ -104,7 +104,7 @@ impl Reader<'_> {
     }
 
     /// Reads a script that an activity runs: constant text, or JavaScript. Text that is computed would be
-    /// code that nobody has seen when the definition was stored.
+    /// code that was not there when the definition was stored.
     pub fn script(&mut self, value: &Value, place: &Path<'_>) -> Option<Expression> {
         let mut read = self.input(value, TypeName::String, place)?;
         read.type_name = TypeName::Any;

@@ -1,5 +1,5 @@
 //! Names that scripts and expressions use: judged when the whole document has been read, since any activity may set a
-//! variable that nobody declared.
+//! variable that is not declared.
 
 use std::collections::{BTreeMap, HashSet};
 

@@ -43,7 +43,7 @@ pub(super) struct Sketch<'d> {
     step: String,
     /// Depth of nesting; the root has 0.
     pub depth: usize,
-    /// Whether it runs in the body of a loop, where variables exist that nobody declared.
+    /// Whether it runs in the body of a loop, where variables exist that are not declared.
     pub in_loop: bool,
     /// Children of single ports, in the order of the descriptor.
     pub ports: Vec<Option<usize>>,
@@ -79,7 +79,7 @@ pub(super) enum Kind {
     Custom(Rc<CustomType>),
     /// Another workflow.
     Workflow(Arc<Program>),
-    /// Nobody knows it.
+    /// It is unknown.
     Unknown,
 }
 

@@ -39,7 +39,7 @@ pub enum ProblemKind {
     Invalid,
     /// It asks for something that does not exist here: an activity or expression type. (22023)
     Unsupported,
-    /// Whoever defines it may not use what it uses. (42501)
+    /// The role that defines it may not use what it uses. (42501)
     Denied,
     /// It is nested deeper than allowed. (54001)
     TooDeep,

@@ -134,7 +134,7 @@ impl<'a> Names<'a> {
         self.frames().find_map(|frame| frame.id_of.get(name)).map(String::as_str)
     }
 
-    /// Whether names that nobody declared may exist at run time.
+    /// Whether names that are not declared may exist at run time.
     pub fn in_loop(self) -> bool {
         self.in_loop
     }

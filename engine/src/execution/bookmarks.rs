@@ -61,7 +61,7 @@ impl Execution<'_> {
         Ok(id)
     }
 
-    /// An id that somebody chose, if no bookmark has it.
+    /// An id that a handler chose, if no bookmark has it.
     fn unused(&mut self, id: Uuid) -> Result<Uuid, Fault> {
         let is_made = self.core.work.bookmarks.values().any(|made| made.id == id);
         if is_made || self.core.host.has_bookmark(id) {

@@ -261,7 +261,7 @@ impl<'a> Burst<'a> {
         Ok(())
     }
 
-    /// Closes what completed together with a composite around it: nobody in between is told, they all end with it.
+    /// Closes what completed together with a composite around it: what is in between is not told, it all ends with it.
     fn finish_below(&mut self, composite: u32) {
         // Nearly always nothing else has completed.
         if self.core.work.finishing.is_empty() {

@@ -158,7 +158,7 @@ impl<'a> Execution<'a> {
         self.core.work.ending = Some(self.sequence);
     }
 
-    /// Sends a signal upward until somebody stops it. One that asks for the end of a composite and
+    /// Sends a signal upward until an activity stops it. One that asks for the end of a composite and
     /// finds none ends the workflow.
     pub fn signal(&mut self, signal: &Signal) -> Result<(), Fault> {
         let mut current = self.core.context(self.sequence).and_then(|context| context.parent);

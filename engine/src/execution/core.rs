@@ -68,7 +68,7 @@ pub(crate) enum Task {
 const NOBODY: u32 = u32::MAX;
 
 impl Work {
-    /// Puts an entry of nobody into the trees that would otherwise be emptied and made again, memory
+    /// Puts an entry that belongs to no activity into the trees that would otherwise be emptied and made again, memory
     /// and all, with every step of a loop.
     pub fn keep_trees(&mut self) {
         self.family.insert((NOBODY, NOBODY));

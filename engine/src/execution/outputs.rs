@@ -52,7 +52,7 @@ impl Execution<'_> {
         self.core.assign(place, name, value).map_err(|fault| about(name, fault))
     }
 
-    /// Puts an output into the nearest variable of a name as it is: whoever reads it says what it is wanted as.
+    /// Puts an output into the nearest variable of a name as it is: its reader says what it is wanted as.
     fn put(&mut self, name: &str, value: Value) -> Result<(), Fault> {
         let place = self.place_of(name)?;
         self.core.put(place, name, value).map_err(|fault| about(name, fault))

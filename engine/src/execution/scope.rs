@@ -185,7 +185,7 @@ impl Scope for Reading<'_> {
             let nodes = program.own_nodes();
             let end = first.0.saturating_add(u32::try_from(nodes.len()).unwrap_or(u32::MAX));
             for (at, outputs) in self.instance.state.outputs.range(first..NodeIx(end)) {
-                // Whoever asked is ended before it goes on with a part of them.
+                // The call that asked is ended before it goes on with a part of them.
                 if Bounds::go_on().is_err() {
                     return Value::Object(all);
                 }

@@ -125,7 +125,7 @@ impl Content {
         };
         match text {
             Some(text) if is_text => Ok(Self { parsed: Value::from(without_nul(text)?), files: Vec::new() }),
-            // Nobody says what it is: what can be a text is one.
+            // There is no saying what it is: what can be a text is one.
             Some(text) if media_type.is_empty() && !text.contains('\0') => {
                 Ok(Self { parsed: Value::from(text), files: Vec::new() })
             }
@@ -153,7 +153,7 @@ pub fn too_large(size: usize) -> Result<(), Response> {
     }
 }
 
-/// Counts a field or a name. One that is to stop is answered by whoever asks the host why.
+/// Counts a field or a name. One that is to stop is answered by the caller, who asks the host why.
 fn count(tally: &mut Tally, size: usize) -> Result<(), Response> {
     tally.node(size).map_err(|what| match what {
         Exceeded::Interrupted => Response::message(503, "The request was canceled."),

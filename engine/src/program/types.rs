@@ -17,7 +17,7 @@ impl Program {
         self.nodes.iter().any(|node| speaks(node.activity.descriptor().type_name))
     }
 
-    /// Names of the definition's own activity types that nobody knew when it was compiled, each once.
+    /// Names of the definition's own activity types that were unknown when it was compiled, each once.
     pub fn unknown_types(&self) -> Vec<&str> {
         let unknown = catalogue::NOT_FOUND.descriptor().type_name;
         let nodes = self.own_nodes().iter().filter(|node| node.activity.descriptor().type_name == unknown);

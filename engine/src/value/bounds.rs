@@ -64,7 +64,7 @@ impl Bounds {
     /// Stops a long computation that has made or is about to copy a value.
     ///
     /// # Errors
-    /// 57014. Whoever turns a fault into an incident asks the host first, which ends the call with what is the matter.
+    /// 57014. What turns a fault into an incident asks the host first, which ends the call with what is the matter.
     pub fn go_on() -> Result<(), Fault> {
         if (Self::current().interrupted)() { Err(Exceeded::Interrupted.fault()) } else { Ok(()) }
     }

@@ -1,7 +1,7 @@
 //! Copies of whole values, made while the call has room for them.
 //!
-//! A derived copy takes as much as the value, which may be a great part of what a call may hold, and asks nobody: it ends
-//! the process where a piece is refused. This one asks at steps.
+//! A derived copy takes as much as the value, which may be a great part of what a call may hold, and asks for nothing:
+//! it ends the process where a piece is refused. This one asks at steps.
 
 use serde_json::map::Iter as Members;
 use serde_json::{Map, Value};

@@ -3,7 +3,7 @@
 use crate::definition::spelling::nearest;
 use crate::program::TypeName;
 
-/// Reads a type name in any letter case. A name that is not known is a class of somebody's program
+/// Reads a type name in any letter case. A name that is not known is a class of the user's program
 /// ([`TypeName::Foreign`]).
 ///
 /// `Object` is .NET's base type, which takes any value as it is; the JSON types and dictionaries are

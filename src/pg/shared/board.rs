@@ -1,4 +1,4 @@
-//! What the workers and the sessions tell each other. Plain data: no pointer into anybody's memory but latches.
+//! What the workers and the sessions tell each other. Plain data: no pointer into a process's memory but latches.
 
 use std::ffi::c_int;
 
@@ -58,7 +58,7 @@ impl Process {
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HasExtension {
-    /// Nobody has looked yet.
+    /// Not looked at yet.
     Unknown = 0,
     /// It is there.
     Yes,
@@ -92,11 +92,11 @@ pub struct Database {
     pub has_booted: bool,
     /// Whether something may be due earlier than the scheduler knows, however early.
     pub look: bool,
-    /// Whether tables were filled with what somebody else wrote.
+    /// Whether tables were filled with what another server wrote.
     pub loaded: bool,
     /// Whether a transaction has ended that held what stimuli in the queue need.
     pub settle: bool,
-    /// The id of the next transaction when a stimulus was kept last: whoever is older may have missed it.
+    /// The id of the next transaction when a stimulus was kept last: a transaction that is older may have missed it.
     pub horizon: u64,
     /// The session whose DDL wants all workers out; 0: none.
     pub blocked_by: c_int,
@@ -110,7 +110,7 @@ pub struct Database {
     pub served_at: i64,
     /// What is due next, microseconds since 2000.
     pub next_due: i64,
-    /// When retention may have something to remove next; 0: nobody has looked yet.
+    /// When retention may have something to remove next; 0: not looked at yet.
     pub tidy_at: i64,
     /// How long after the end of an instance that may be, in microseconds.
     pub tidy_after: i64,
@@ -176,7 +176,7 @@ pub struct Fire {
     pub kind: FireKind,
     /// Whether it can run SQL of users, and so has a transaction of its own.
     pub uses_sql: bool,
-    /// Whether it is as it was, because somebody else held what it needs: it must be found again.
+    /// Whether it is as it was, because another session held what it needs: it must be found again.
     pub is_held: bool,
     /// Of a stimulus, the owner whose session must deliver it; 0: the engine's own finds out.
     pub wants: c_int,
@@ -240,7 +240,7 @@ pub struct Board {
     pub launcher: Process,
     /// Whether the launcher should look at all databases again.
     pub rescan: bool,
-    /// When somebody could not be started for lack of worker slots, microseconds since 2000.
+    /// When a worker could not be started for lack of worker slots, microseconds since 2000.
     pub crowded_at: i64,
     /// When the log said so last; 0: never.
     pub complained_at: i64,
@@ -334,7 +334,7 @@ impl Board {
         }
     }
 
-    /// Whether somebody has said something to the scheduler of a database that it has not taken in yet.
+    /// Whether a process has said something to the scheduler of a database that it has not taken in yet.
     pub fn has_news(&self, database: Oid) -> bool {
         let place = self.place_of(database).map(|index| &self.databases[index]);
         place.is_some_and(|place| place.look || place.sweep || place.settle)
@@ -360,7 +360,7 @@ impl Board {
         renewed.into_iter().for_each(|oid| self.wake_all_of(oid));
     }
 
-    /// Wakes whoever watches the time of a database: its scheduler, or the launcher, which starts one.
+    /// Wakes the process that watches the time of a database: its scheduler, or the launcher, which starts one.
     pub fn wake(&mut self, oid: Oid) {
         let scheduler = self.database(oid).map_or(Process::NONE, |place| place.scheduler);
         if scheduler.is_some() { scheduler.wake() } else { self.launcher.wake() }
@@ -385,7 +385,7 @@ impl Board {
         self.executors.iter_mut().for_each(|place| place.since = now.min(place.since));
     }
 
-    /// Somebody could not be started: workers that wait for nothing end.
+    /// A worker could not be started: workers that wait for nothing end.
     pub fn crowd(&mut self, now: i64) {
         self.crowded_at = now;
         self.databases.iter().for_each(|place| place.scheduler.wake());

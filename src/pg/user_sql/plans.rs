@@ -23,7 +23,7 @@ pub(super) struct Plan {
 
 impl Plan {
     fn free(self) {
-        // SAFETY: nobody else has it, and it is not executing.
+        // SAFETY: no other code has it, and it is not executing.
         unsafe {
             pg_sys::SPI_freeplan(self.plan);
             if !self.names.is_null() {
@@ -59,7 +59,7 @@ pub(super) type LookupPath = (String, pg_sys::Oid);
 /// What a text means depends on it: the search path of the session, and the role, whose `"$user"` is a schema of its own
 /// and which may not look into every schema.
 pub(super) fn search_path() -> LookupPath {
-    // SAFETY: the value of a setting, a C string that nobody changes meanwhile.
+    // SAFETY: the value of a setting, a C string that is not changed meanwhile.
     unsafe {
         let path = pg_sys::namespace_search_path;
         let path = if path.is_null() { String::new() } else { CStr::from_ptr(path).to_string_lossy().into_owned() };

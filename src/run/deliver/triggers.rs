@@ -10,7 +10,7 @@ use crate::run::deliver::{Delivery, Stimulus};
 use crate::run::start::{self, Place};
 use crate::store::triggers;
 
-/// Starts the triggers that match. What goes wrong in somebody else's is told, and does not stop the others.
+/// Starts the triggers that match. What goes wrong in another owner's is told, and does not stop the others.
 pub(super) fn start_all(
     session: &mut Session,
     name: &str,

@@ -1,7 +1,7 @@
 //! Definitions that use another one get a new version with it, where that one says so.
 //!
 //! Each gets one, whatever it uses of what changed, and before those that use it. What the current role may not manage
-//! stays as it is, and so does what would not be acceptable with the new version; somebody is told.
+//! stays as it is, and so does what would not be acceptable with the new version; the publisher is told.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -106,7 +106,7 @@ fn update_one(
         return Ok(None);
     }
     definitions::lock(id);
-    // Whoever held that lock may have stored a version that uses nothing.
+    // The session that held that lock may have stored a version that uses nothing.
     let Some(row) = definitions::latest(id).filter(|latest| latest.id == consumer.row.id) else { return Ok(None) };
     match replace(session, &row, consumer, changed) {
         Ok(new) => {

@@ -11,8 +11,8 @@ use crate::store::schemas;
 
 /// The schemas that count, as a list for `search_path`; `None`: the definition says itself where it looks, or need not.
 ///
-/// Whoever may create an object in a schema decides what a name means there, with the rights of the owner: those schemas
-/// are left out, with a WARNING. So are those that are others for each session.
+/// A role that may create an object in a schema decides what a name means there, with the rights of the owner: those
+/// schemas are left out, with a WARNING. So are those that are others for each session.
 pub fn found(definition_id: &str, program: &Program, owner: Option<Oid>) -> Option<String> {
     let options = &program.options;
     if !program.uses_sql {

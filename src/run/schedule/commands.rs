@@ -29,7 +29,7 @@ fn document() -> Value {
 }
 
 /// The published version of it. It belongs to the extension's owner: what it does with the rights of the owners of
-/// schedules is nobody else's to change.
+/// schedules is no other role's to change.
 pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
     if let Some(row) = current() {
         return Ok(row);

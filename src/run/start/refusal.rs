@@ -14,7 +14,7 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::journal;
 use crate::store::triggers::TriggerRow;
 
-/// An activation strategy says no (23505). The instance in the way is named to whoever may read it.
+/// An activation strategy says no (23505). The instance in the way is named to roles that may read it.
 pub fn refused(definition_id: &str, key: &str) -> Result<PgError, PgError> {
     let error = PgError::new(
         "23505",
@@ -36,7 +36,7 @@ pub(super) fn note_refusal(session: &Session, row: &InstanceRow, compiled: &Comp
     journal_refusal(session, row.instance.id, trigger, data);
 }
 
-/// What a stimulus brought is not what the definition asks for: whoever sent it did not ask for this start.
+/// What a stimulus brought is not what the definition asks for: its sender did not ask for this start.
 pub(super) fn note_misfit(session: &Session, id: Uuid, compiled: &Compiled, trigger: &TriggerRow, error: &PgError) {
     let data = json!({
         "definition_id": compiled.row.definition_id,

@@ -43,7 +43,7 @@ pub fn grant(definition_id: &str, role: i32, privilege: &str, grantor: i32) -> b
     GRANT.run(&row) > 0
 }
 
-/// Makes somebody else the one who gave a privilege.
+/// Makes another role the one that gave a privilege.
 pub fn vouch(definition_id: &str, role: i32, privilege: &str, grantor: i32) {
     VOUCH.run(&[Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)]);
 }

@@ -37,7 +37,7 @@ pub(super) fn walk<'d>(
         allow_unknown,
     };
     while let Some(pending) = walk.pending.pop() {
-        // Whoever has the document read is ended before it hears of this.
+        // The call that has the document read is ended before it hears of this.
         if !Bounds::may_push(&walk.outline.sketches) || !Bounds::may_push(&walk.pending) {
             problems.add(ProblemKind::TooLarge, &Path::Root, "there is no room for the definition");
             break;
@@ -300,7 +300,7 @@ impl<'d> Walk<'d, '_> {
     }
 }
 
-/// Ports whose activities get variables that nobody declares.
+/// Ports whose activities get variables that are not declared.
 const BODIES: [&str; 3] = ["body", "childCompleted", "childFaulted"];
 
 type Children<'d> = Vec<(Slot, String, &'d Value)>;

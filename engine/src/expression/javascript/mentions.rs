@@ -1,7 +1,7 @@
 //! Which variables and inputs a script names in its text, as far as the text alone can tell.
 //!
 //! Wrong either way is worse than silence: a script whose words cannot be told from its strings gives nothing, and
-//! whoever may set a variable of any name is said to do so.
+//! a script that may set a variable of any name is said to do so.
 
 use std::collections::BTreeSet;
 

@@ -30,7 +30,7 @@ SELECT correlation_id FROM workflow.instance_list ORDER BY 1;
 RESET ROLE;
 
 -- security.md#roles-that-come-and-go: an owner without a name, or with one that another owner has, is no role until wf_adopt_database says so
--- A name that two rows have is nobody's, as is one of a role that has a row of its own.
+-- A name that two rows have is no role's, as is one of a role that has a row of its own.
 INSERT INTO workflow.owners (role) VALUES ('2:43:regress_adopt_ann');
 SET ROLE regress_adopt_ann;
 SELECT correlation_id FROM workflow.instance_list ORDER BY 1;
@@ -53,7 +53,7 @@ SELECT * FROM wf_adopt_database(owners => '{"regress_adopt_nobody": "regress_ado
 \set VERBOSITY terse
 
 -- security.md#roles-that-come-and-go: wf_adopt_database(owners => …) gives all at once, also by the name of an owner of this cluster
--- Two owners for one role: it has what both had. Overdue timers of instances wait for whoever resumes them, schedules go on
+-- Two owners for one role: it has what both had. Overdue timers of instances wait for a call that resumes them, schedules go on
 -- at their next instant, what is over is over.
 SELECT * FROM wf_adopt_database(overdue => 'skip', owners => '{"regress_adopt_ben": "regress_adopt_ann"}');
 SELECT count(*) FROM workflow.identity WHERE system_identifier <> 0 AND database = (SELECT oid FROM pg_database WHERE datname = current_database());

@@ -38,7 +38,7 @@ SELECT * FROM wf_define('{"definitionId": "bystander", "root": [{"id": "e", "typ
     {"id": "b", "type": "Sql", "statement": "SELECT 1/0"}]}');
 SELECT wf_start('bystander', instance_id => '01900000-0000-7000-8000-0000000c0002');
 SELECT cardinality(resumed) FROM wf_publish_event('Go');
--- The setting is a word, and anybody's to set: for a role, a database, a transaction.
+-- The setting is a word, and every role's to set: for a role, a database, a transaction.
 SET workflow.on_fault = ignore;
 BEGIN;
 SET LOCAL workflow.on_fault = store;

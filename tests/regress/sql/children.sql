@@ -171,7 +171,7 @@ RESET client_min_messages;
 SELECT definition_id, sub_status, owner FROM workflow.instance_list WHERE owner = 'child_maker' ORDER BY instance_id;
 SELECT pg_temp.forget();
 
--- Whoever makes a parent go on does not lend a child their rights: one that runs SQL is left for a session of its owner.
+-- A role that makes a parent go on does not lend a child its rights: one that runs SQL is left for a session of its owner.
 CREATE ROLE child_minder LOGIN;
 SELECT wf_grant_usage('child_minder');
 CREATE TABLE who_ran (what text, who text DEFAULT current_user);

@@ -11,7 +11,7 @@ SELECT sub_status FROM wf_run('later');
 COMMIT;
 SELECT count(*) FROM workflow.identity;
 
--- What another database stored (this one is a copy of it) does not fire here, until somebody says that this is the one.
+-- What another database stored (this one is a copy of it) does not fire here, until the administrator says that this is the one.
 UPDATE workflow.identity SET database = 0;
 SET workflow.now = '2030-01-01 02:00:00+00';
 SELECT wf_run_due();

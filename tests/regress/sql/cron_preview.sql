@@ -48,7 +48,7 @@ SELECT wf_cron_preview('@hourly', -1);
 SELECT wf_cron_preview(NULL);
 \echo :SQLSTATE
 
--- Anybody may ask.
+-- Every role may ask.
 CREATE ROLE regress_preview_nobody;
 SET ROLE regress_preview_nobody;
 SELECT * FROM wf_cron_preview('@daily', 1);

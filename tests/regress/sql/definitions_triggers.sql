@@ -30,7 +30,7 @@ SET workflow.max_definition_size = 1;
 SELECT path || ' | ' || message FROM wf_validate(jsonb_build_object('definitionId', 'large', 'description', repeat('x', 2000), 'root', '[]'::jsonb));
 RESET workflow.max_definition_size;
 
--- Whoever may read nothing may still ask.
+-- A role that may read nothing may still ask.
 CREATE ROLE regress_reader;
 SET ROLE regress_reader;
 SELECT path || ' | ' || severity || ' | ' || message FROM wf_validate('{"definitionId": "t", "root": {"type": "Event", "canStartWorkflow": true, "eventName": {"js": "nope()"}}}', severity => 'warning');

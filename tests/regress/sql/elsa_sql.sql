@@ -15,7 +15,7 @@ SELECT output, incidents FROM wf_run('elsa-sql', '{"hired": "2026-11-21", "id": 
 SELECT * FROM employees ORDER BY id;
 
 -- security.md#what-an-input-can-do: values are bound as parameters
--- Values are bound, never spliced: this is nobody's name.
+-- Values are bound, never spliced: this is no id.
 SELECT output -> 'Name' AS name, incidents -> 0 ->> 'sqlstate' AS sqlstate, incidents -> 0 ->> 'message' AS message
 FROM wf_run('elsa-sql', '{"hired": "2026-11-21", "id": "2; DROP TABLE employees"}');
 SELECT count(*) FROM employees;

@@ -57,7 +57,7 @@ SELECT 'bookmark', node_id FROM workflow.open_bookmarks WHERE definition_id = 'p
 SELECT 'trigger', node_id FROM workflow.trigger_list WHERE definition_id = 'paths' UNION ALL
 SELECT 'export', activity ->> 'nodeId' FROM jsonb_array_elements(wf_export('paths') #> '{root,activities}') AS activity;
 
--- Unknown types of anybody's libraries have a way out.
+-- Unknown types of other libraries have a way out.
 SELECT message FROM wf_validate('{"definitionId": "y", "root": {"type": "Demo.Reqres.GetUser", "version": 1}}');
 
 -- A script may replace what it is given, for itself alone.

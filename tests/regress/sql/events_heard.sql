@@ -152,7 +152,7 @@ SELECT wf_revoke_events('regress_events_alice'), wf_revoke_events('regress_event
 \connect - regress_events_mallory
 
 -- security.md#who-hears-a-stimulus: what is kept is heard by the same owners later
--- 3. What is kept is for those whom its sender has admitted, too, whoever waits first.
+-- 3. What is kept is for those whom its sender has admitted, too, and not for another that waits first.
 SELECT * FROM wf_define('{"definitionId": "thief", "variables": {"P": null}, "root": [{"id": "wait", "type": "Event", "eventName": "Wire", "result": {"var": "P"}}]}');
 SELECT wf_grant('thief', 'regress_events_bob', '{start,resume}');
 \connect - regress_events_alice
@@ -173,7 +173,7 @@ SELECT variables FROM workflow.instance_list WHERE definition_id = 'bank';
 SELECT sub_status, variables FROM workflow.instance_list WHERE definition_id = 'thief';
 
 -- security.md#owners-and-grants: activation strategies count one owner's instances; an error names the one in the way to roles that may read it
--- 4. Correlated is per owner: nobody keeps others from their own, or learns what they run.
+-- 4. Correlated is per owner: no role keeps others from their own, or learns what they run.
 SELECT * FROM wf_define('{"definitionId": "mal-corr", "options": {"activationStrategy": "Correlated"}, "root": {"type": "RunTask", "taskName": "x"}}');
 SELECT * FROM wf_define('{"definitionId": "mal-corr2", "options": {"activationStrategy": "Correlated"}, "root": {"type": "RunTask", "taskName": "x"}}');
 SELECT wf_start('mal-corr', correlation_id => 'order-42', instance_id => '01900000-0000-7000-8000-00000000000d') IS NOT NULL AS started;
@@ -183,7 +183,7 @@ SELECT wf_start('mal-corr2', correlation_id => 'order-42');
 SELECT * FROM wf_define('{"definitionId": "ali-corr", "options": {"activationStrategy": "Correlated"}, "root": {"type": "RunTask", "taskName": "x"}}');
 SELECT wf_grant('ali-corr', role, '{start}') FROM unnest('{regress_events_bob,regress_events_mallory}'::name[]) AS role;
 SELECT wf_start('ali-corr', correlation_id => 'order-42', instance_id => '01900000-0000-7000-8000-00000000000a') IS NOT NULL AS started;
--- Whoever starts it, it is one order. The instance in the way is named to whoever may read it.
+-- It is one order, also where others start it. The instance in the way is named to roles that may read it.
 \connect - regress_events_bob
 SELECT wf_start('ali-corr', correlation_id => 'order-42');
 \echo :SQLSTATE

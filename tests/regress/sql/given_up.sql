@@ -30,7 +30,7 @@ SELECT wf_replay(:'letter');
 SELECT attempts, due IS NOT NULL AS is_due, dead_letter_id FROM workflow.waiting WHERE instance = :'instance';
 SELECT wf_run_due();
 SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'instance';
--- Nobody else sees it.
+-- No other role sees it.
 CREATE ROLE given_up_stranger;
 SET ROLE given_up_stranger;
 SELECT count(*) FROM workflow.waiting;

@@ -4,7 +4,7 @@ CREATE ROLE regress_grants_clerk LOGIN;
 CREATE ROLE regress_grants_other LOGIN;
 
 -- security.md#what-is-open-to-whom: EXECUTE is revoked from PUBLIC
--- Nothing may be called before somebody says so, but what only reads its argument or the catalogue.
+-- Nothing may be called before a superuser says so, but what only reads its argument or the catalogue.
 \connect - regress_grants_clerk
 SELECT wf_start('leave');
 \echo :SQLSTATE
@@ -37,7 +37,7 @@ SELECT wf_export('leave');
 \echo :SQLSTATE
 
 -- security.md#owners-and-grants: an instance belongs to the role that started it; start, resume and read give what the table says
--- start: begin instances. An instance belongs to whoever started it; the definition's owner may do everything with it.
+-- start: begin instances. An instance belongs to the role that started it; the definition's owner may do everything with it.
 \connect - regress_grants_owner
 SELECT wf_grant('leave', 'regress_grants_clerk', '{start}');
 \connect - regress_grants_clerk
@@ -58,7 +58,7 @@ SELECT wf_grant('leave', 'regress_grants_clerk', '{resume}');
 SELECT r.sub_status FROM workflow.waiting AS w, wf_resume(w.bookmark_id) AS r WHERE w.correlation_id = 'r1';
 
 -- security.md#owners-and-grants: grants do not let a role define, publish, grant or delete
--- None of them lets anybody manage: define, publish, grant, delete.
+-- None of them lets a role manage: define, publish, grant, delete.
 SELECT * FROM wf_define('{"definitionId": "leave", "root": []}');
 \echo :SQLSTATE
 SELECT wf_retract('leave');

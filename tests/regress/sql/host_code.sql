@@ -21,7 +21,7 @@ SELECT code, pg_temp.value('Python', code) FROM unnest(ARRAY[
     'variables.List[1]', 'variables.B is not None and not variables.A < 1']) AS code;
 
 -- security.md#what-an-input-can-do: C# and Python are translated or refused when the definition is read
--- Anything else: the place, the reason, the alternatives.
+-- Other code: the place, the reason, the alternatives.
 SELECT * FROM wf_validate('{"definitionId": "x", "variables": {"A": 1}, "root": [
     {"type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "CSharp", "value": "return Variables.A + 1;"}}},
     {"type": "Elsa.WriteLine", "text": {"typeName": "String", "expression": {"type": "Python", "value": "import os"}}},

@@ -1,4 +1,4 @@
--- An HttpEndpoint is a path and a method. Whoever has a request gives it to wf_http_request, and gets the answer back.
+-- An HttpEndpoint is a path and a method. A program that has a request gives it to wf_http_request, and gets the answer back.
 -- This is the client of this session: a body is bytes, which people rather read as text.
 CREATE FUNCTION http(method text, path text, body text = NULL, headers jsonb = '{}', query jsonb = '{}',
     OUT status integer, OUT headers jsonb, OUT body text)
@@ -15,7 +15,7 @@ SELECT * FROM http('GET', '/greet/Ada');
 SELECT * FROM http('get', 'GREET/%C3%84nne%20%2F%20Co/?polite=yes');
 SELECT definition_id, sub_status, owner = current_user AS mine FROM workflow.instance_list;
 
--- What nobody waits for is not found; another method is told apart.
+-- What no endpoint waits for is not found; another method is told apart.
 SELECT * FROM http('GET', '/greet');
 SELECT * FROM http('GET', '/greet/Ada/Lovelace');
 SELECT * FROM http('POST', '/greet/Ada');
@@ -151,7 +151,7 @@ SELECT * FROM wf_define('{"definitionId": "endless", "root": [
     {"type": "HttpEndpoint", "path": "endless", "canStartWorkflow": true, "requestTimeout": "00:00:00.1"},
     {"type": "If", "condition": {"js": "for (;;) {}"}}]}');
 SELECT * FROM http('GET', '/endless');
--- What it sets off in the same call answers to the same time: a child that it executes, and whoever hears of its events.
+-- What it sets off in the same call answers to the same time: a child that it executes, and instances that hear of its events.
 SELECT * FROM wf_define('{"definitionId": "sleepy", "root": [{"type": "Sql", "statement": "INSERT INTO public.effects VALUES (''sleepy'')"}, {"type": "Sql", "statement": "SELECT pg_sleep(60)"}]}');
 SELECT * FROM wf_define('{"definitionId": "slow-child", "root": [
     {"type": "HttpEndpoint", "path": "slow-child", "canStartWorkflow": true, "requestTimeout": "00:00:00.1"},
@@ -212,7 +212,7 @@ SELECT cardinality(resumed) AS resumed FROM wf_publish_event('Ask');
 SELECT output FROM workflow.instance_list WHERE instance_id = :'self';
 
 -- security.md#owners-and-grants: an HttpEndpoint is open to roles that may call wf_http_request, unless it says authorize
--- An endpoint without "authorize" is open to whoever may call the function. With it a caller needs the right to
+-- An endpoint without "authorize" is open to roles that may call the function. With it a caller needs the right to
 -- start the definition, or to resume the instance; or membership in the role that is named.
 CREATE ROLE http_clerk;
 CREATE ROLE http_guest;
@@ -227,7 +227,7 @@ SELECT * FROM wf_define('{"definitionId": "clerks", "root": [
     {"type": "HttpEndpoint", "path": "clerks", "canStartWorkflow": true, "authorize": true, "policy": "http_clerk"}, {"type": "WriteHttpResponse", "content": "at work"}]}');
 SELECT * FROM wf_define('{"definitionId": "nobody", "root": {"type": "HttpEndpoint", "path": "nobody", "canStartWorkflow": true, "authorize": true, "policy": "no such role"}}');
 -- security.md#invoker-the-default: a request does not lend its sender's rights
--- SQL of a workflow runs with the rights of its owner: whoever sends a request names a path, and does not lend their rights.
+-- SQL of a workflow runs with the rights of its owner: the sender of a request names a path, and lends no rights.
 SELECT * FROM wf_define('{"definitionId": "whoami", "root": [
     {"type": "HttpEndpoint", "path": "whoami", "canStartWorkflow": true}, {"type": "WriteHttpResponse", "content": {"sql": "SELECT current_user"}},
     {"type": "Sql", "statement": "SELECT 1/0"}]}');
@@ -255,7 +255,7 @@ RESET ROLE;
 \set VERBOSITY terse
 SELECT body FROM http('GET', '/whoami');
 \set VERBOSITY default
--- Nothing is open to whoever may not call the function.
+-- Nothing is open to a role that may not call the function.
 CREATE ROLE http_stranger;
 SET ROLE http_stranger;
 SELECT status FROM wf_http_request('GET', '/ping');

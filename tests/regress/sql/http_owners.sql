@@ -90,7 +90,7 @@ SELECT count(*) AS waits FROM workflow.open_bookmarks WHERE name = 'Elsa.HttpEnd
 \connect - regress_paths_bob
 SELECT get('/approve/77'), get('/approve/77') AS again;
 
--- Whoever starts it, the endpoint is that of the definition's owner.
+-- The endpoint is that of the definition's owner, also where others start it.
 \connect - regress_paths_alice
 SELECT wf_grant('approve', 'regress_paths_bob', '{start}');
 \connect - regress_paths_bob
@@ -111,7 +111,7 @@ SELECT endpoint('later', 'later/{id}', 'alice');
 SELECT get('/later/1');
 SELECT status FROM wf_http_request('GET', '/later/1', jsonb_build_object('X-Correlation-ID', 'x'));
 
--- 5. The root, and what begins with a parameter, are a superuser's to give. They catch only what is nobody's.
+-- 5. The root, and what begins with a parameter, are a superuser's to give. They catch only what is no role's.
 \connect - postgres
 SELECT wf_grant_path('*', 'regress_paths_mallory') AS removed, wf_grant_path('', 'regress_paths_alice') AS removed;
 \connect - regress_paths_mallory

@@ -53,7 +53,7 @@ SELECT sub_status, incidents FROM wf_run('parent');
 RESET SESSION AUTHORIZATION;
 SELECT what, count(*) FROM noted GROUP BY 1 ORDER BY 1;
 -- security.md#definer: no deferred triggers, from an instance that its SQL starts either
--- Its own it still cannot defer: they would run as whoever commits.
+-- Its own it still cannot defer: they would run as the role that commits.
 CREATE FUNCTION mine() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.noted VALUES ('mine', current_user); RETURN NULL; END $$;
 CREATE TABLE owned (id int);
 ALTER TABLE owned OWNER TO inside_owner;
@@ -76,7 +76,7 @@ SET SESSION AUTHORIZATION inside_owner;
 SELECT * FROM wf_define('{"definitionId": "faulty", "options": {"security": "definer", "incidentStrategy": "ContinueWithIncidents"}, "root": {"id": "f", "type": "Fork", "branches": [
     {"id": "bad", "type": "Sql", "statement": "SELECT pg_catalog.set_config(''work_mem'', ''77MB'', false), 1/0"},
     {"id": "good", "type": "PublishEvent", "eventName": "Faulty"}]}}');
-SELECT wf_grant('faulty', 'inside_caller', '{start,read}');
+SELECT wf_grant('faulty', 'inside_caller', '{start,read}'), wf_grant_events('inside_caller');
 SET SESSION AUTHORIZATION inside_caller;
 SELECT * FROM wf_define('{"definitionId": "listener", "root": [{"id": "e", "type": "Event", "eventName": "Faulty"},
     {"id": "s", "type": "Sql", "statement": "SELECT current_user::text AS who, current_setting(''work_mem'') AS mem, current_setting(''search_path'') AS path", "result": {"output": "R"}}], "outputs": [{"name": "R"}]}');

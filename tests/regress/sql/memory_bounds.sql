@@ -83,7 +83,7 @@ SELECT * FROM wf_define(jsonb_build_object('definitionId', 'fills', 'variables',
 SELECT wf_start('fills');
 \echo :SQLSTATE
 -- security.md#memory: an instance is saved only by a call that holds at most half of the limit
--- Half of it is for whoever loads what was saved.
+-- Half of it is for the call that loads what was saved.
 SELECT * FROM wf_define(jsonb_build_object('definitionId', 'fills', 'variables', (SELECT jsonb_object_agg('V' || n, null) FROM generate_series(1, 30) AS n),
     'root', (SELECT jsonb_agg(jsonb_build_object('type', 'SetVariable', 'variable', 'V' || n, 'value', '{"js": "`x`.repeat(1000000)"}'::jsonb)) FROM generate_series(1, 10) AS n)));
 SELECT wf_start('fills');
@@ -94,7 +94,7 @@ RESET workflow.memory_limit;
 SELECT sub_status, incidents FROM wf_run('fills');
 
 -- security.md#memory: texts of errors are cut at 64 kB
--- Whoever raises an error decides how long its text is.
+-- The SQL that raises an error decides how long its text is.
 SELECT * FROM wf_define('{"definitionId": "loud", "root": {"type": "Sql", "statement": "SELECT pg_catalog.repeat(''x'', 1000000)::integer"}}');
 SELECT length(incidents -> 0 ->> 'message') AS length FROM wf_run('loud');
 

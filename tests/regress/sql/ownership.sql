@@ -143,7 +143,7 @@ SELECT wf_register_activity('Own.Type', 'own_handler(jsonb)');
 RESET ROLE;
 
 -- security.md#roles-that-come-and-go: REASSIGN OWNED, DROP OWNED and DROP ROLE do what the table says
--- Superusers give anything to anybody, also what was a role's that is gone. DROP ROLE takes no notice of what a role owns
+-- Superusers give anything to any role, also what was a role's that is gone. DROP ROLE takes no notice of what a role owns
 -- here, REASSIGN OWNED and DROP OWNED neither.
 CREATE ROLE regress_own_leaver;
 SELECT wf_grant_usage('regress_own_leaver');

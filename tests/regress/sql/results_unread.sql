@@ -43,7 +43,7 @@ SET ROLE unread_owner;
 EXECUTE why;
 DEALLOCATE why;
 
--- Whoever may read it gets all of it, and so does who started it.
+-- A role that may read it gets all of it, and so does the one that started it.
 SET ROLE unread_owner;
 SELECT wf_grant('secret', 'unread_worker', '{start,resume,read}');
 SET ROLE unread_worker;

@@ -96,7 +96,7 @@ $$;
 
 -- security.md#what-is-open-to-whom: a right to write, by membership or by GRANT, reaches no row, and neither does COPY FROM
 -- A member of pg_write_all_data has INSERT, UPDATE and DELETE on every table there is: on ours he reaches no row. He
--- can move the sequence, which gives nobody a right, and may LOCK what he likes, as in every table of the database.
+-- can move the sequence, which gives no role a right, and may LOCK what he likes, as in every table of the database.
 \connect - regress_tables_writer
 SELECT * FROM attempts();
 -- security.md#rights-on-the-tables: pg_write_all_data gives LOCK TABLE
@@ -117,7 +117,7 @@ TRUNCATE before;
 INSERT INTO before SELECT * FROM contents();
 
 -- security.md#rights-on-the-tables: what TRUNCATE, TRIGGER, REFERENCES, BYPASSRLS and CREATE give, and that wf_check() names who holds them
--- Somebody granted everything there is. SELECT shows nothing, INSERT, UPDATE and DELETE reach nothing. TRUNCATE and
+-- A superuser granted everything there is. SELECT shows nothing, INSERT, UPDATE and DELETE reach nothing. TRUNCATE and
 -- TRIGGER are not stopped, and say so in wf_check().
 GRANT ALL ON ALL TABLES IN SCHEMA workflow TO regress_tables_grantee;
 GRANT ALL ON ALL SEQUENCES IN SCHEMA workflow TO regress_tables_grantee;
@@ -154,7 +154,7 @@ GRANT pg_write_all_data TO regress_tables_writer;
 SELECT * FROM wf_check() ORDER BY 1, 2;
 REVOKE pg_write_all_data FROM regress_tables_writer;
 REVOKE regress_tables_writer FROM regress_tables_plain;
--- Nor does anybody take row-level security away unseen.
+-- Nor is row-level security taken away unseen.
 ALTER TABLE workflow.grants DISABLE ROW LEVEL SECURITY;
 CREATE POLICY anybody ON workflow.owners USING (true);
 SELECT * FROM wf_check() ORDER BY 1, 2;
@@ -196,7 +196,7 @@ GRANT pg_read_all_data TO regress_tables_plain;
 ALTER TABLE orders DROP CONSTRAINT orders_instance_fkey;
 ALTER TABLE orders ADD CONSTRAINT orders_instance_fkey FOREIGN KEY (instance) REFERENCES workflow.instances ON DELETE CASCADE;
 -- security.md#rights-on-the-tables: up to 17 REFERENCES gives the rights of the session that deletes
--- Until PostgreSQL 18 the AFTER triggers of a table run with the rights of whoever deletes the row that it refers to.
+-- Until PostgreSQL 18 the AFTER triggers of a table run with the rights of the session that deletes the row that it refers to.
 CREATE TABLE ran (who name);
 GRANT INSERT, SELECT ON ran TO PUBLIC;
 CREATE FUNCTION notes() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.ran VALUES (current_user); RETURN NULL; END $$;

@@ -1,5 +1,5 @@
 -- Scenarios of Elsa's own tests: workflows that start others. Lines come as notices, so that they stand in the order in which
--- they were written, whoever wrote them.
+-- they were written, one's own and others'.
 SET workflow.write_line_notice = on;
 \pset format unaligned
 \pset tuples_only on

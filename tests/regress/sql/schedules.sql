@@ -116,7 +116,7 @@ SELECT wf_alter_schedule('probe', top_level => true) IS NOT NULL AS altered;
 SELECT input FROM workflow.triggers WHERE schedule_name = 'probe';
 SELECT wf_unschedule('probe');
 
--- Each role has names of its own, and sees its own. Nobody starts a schedule by a stimulus.
+-- Each role has names of its own, and sees its own. No stimulus starts a schedule.
 SET ROLE regress_sched_eve;
 SELECT count(*) FROM workflow.schedules;
 SELECT count(*) FROM workflow.schedule_runs;
@@ -135,7 +135,7 @@ SELECT wf_alter_schedule('greet', active => false) IS NOT NULL AS paused;
 SELECT wf_alter_schedule('report', active => false);
 \echo :SQLSTATE
 
--- Nobody but us defines the workflow that runs commands: it runs with the rights of everybody who has a schedule.
+-- Only the extension defines the workflow that runs commands: it runs with the rights of each role that has a schedule.
 SET ROLE regress_sched_eve;
 SELECT * FROM wf_define('{"definitionId": "Workflow.ScheduledCommand", "root": []}');
 \echo :SQLSTATE
@@ -143,7 +143,7 @@ SELECT wf_start('Workflow.ScheduledCommand', '{"statement": "SELECT 1"}');
 \echo :SQLSTATE
 RESET ROLE;
 
--- A command runs as the owner, whoever lets time go on: a superuser's wf_run_due leaves it to the owner.
+-- A command runs as the owner, whichever role lets time go on: a superuser's wf_run_due leaves it to the owner.
 SET ROLE regress_sched_eve;
 SELECT wf_schedule('report', '@daily', 'SELECT set_config(''test.ran_as'', current_user, false)') IS NOT NULL AS changed;
 RESET ROLE;

@@ -111,7 +111,7 @@ SET ROLE path_app;
 SELECT * FROM wf_define('{"definitionId": "definer", "options": {"security": "definer", "searchPath": ["app", "open to all"]}, "root":
     {"id": "s", "type": "SetOutput", "outputName": "found", "outputValue": {"sql": "SELECT found FROM orders"}}}');
 -- security.md#where-names-are-looked-up: "caller": the path of the session, not with definer
--- "caller" is the session's, whoever runs it; a definer does not lend its rights to that.
+-- "caller" is the path of the session that runs it; a definer does not lend its rights to that.
 SET search_path = app, public;
 SELECT * FROM wf_define('{"definitionId": "callers", "options": {"searchPath": "caller"}, "root": [{"id": "d", "type": "Delay", "timeSpan": "00:01:00"},
     {"id": "s", "type": "SetOutput", "outputName": "found", "outputValue": {"sql": "SELECT found FROM orders"}}]}');

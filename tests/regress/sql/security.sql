@@ -4,7 +4,7 @@ CREATE ROLE regress_security_mallory LOGIN;
 SELECT wf_grant_usage('regress_security_alice');
 SELECT wf_grant_usage('regress_security_mallory');
 GRANT CREATE ON SCHEMA public TO regress_security_alice, regress_security_mallory;
--- Whoever's rights Mallory's SQL gets hold of leaves a row here.
+-- A role whose rights Mallory's SQL gets hold of leaves a row here.
 CREATE TABLE loot (who name DEFAULT current_user, how text);
 GRANT INSERT, SELECT ON loot TO PUBLIC;
 
@@ -61,7 +61,7 @@ SELECT * FROM wf_enqueue_bookmark(bookmark_id => :'bookmark', keep_for => '0');
 SELECT queued_id IS NOT NULL AS queued FROM wf_enqueue_bookmark(name => 'Event', stimulus => '{"EventName": "Go"}');
 SELECT * FROM wf_define('{"definitionId": "speaker", "root": {"type": "PublishEvent", "eventName": "Go"}}');
 SELECT sub_status FROM wf_run('speaker');
--- The id of somebody else's instance is taken; that is all she learns.
+-- The id of another role's instance is taken; that is all she learns.
 SELECT wf_start('speaker', instance_id => '01900000-0000-7000-8000-0000000000a1');
 \echo :SQLSTATE
 \connect - regress_security_alice
@@ -85,7 +85,7 @@ BEGIN
     RETURN CASE WHEN context ? 'bookmark' OR (context -> 'isTrigger')::boolean THEN '{}' ELSE '{"bookmarks": [{"name": "Alarm", "payload": 1, "callback": "mallory_handler"}]}' END;
 END $$;
 -- security.md#whose-rights-sql-in-a-workflow-has: payload functions have the rights of the definition's owner on publish and refresh
--- It runs with the rights of the definition's owner, whoever publishes: its names are qualified, as in definer SQL.
+-- It runs with the rights of the definition's owner, also when others publish: its names are qualified, as in definer SQL.
 CREATE FUNCTION mallory_payloads(context jsonb) RETURNS SETOF jsonb LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO public.loot (how) VALUES ('a payload function');
@@ -160,7 +160,7 @@ SELECT secret FROM alices;
 RESET client_min_messages;
 
 -- security.md#definer: no deferred triggers
--- A deferred trigger would fire at commit, as whoever commits: it is refused under the definer's rights.
+-- A deferred trigger would fire at commit, as the role that commits: it is refused under the definer's rights.
 CREATE TABLE bait (x int);
 CREATE FUNCTION bait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO loot (how) VALUES ('a deferred trigger'); RETURN NULL; END $$;
 CREATE CONSTRAINT TRIGGER bait AFTER INSERT ON bait DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION bait();
@@ -173,7 +173,7 @@ SELECT sub_status, incidents -> 0 ->> 'sqlstate' AS sqlstate, incidents -> 0 ->>
 SELECT * FROM loot;
 
 -- security.md#invoker-the-default: where the caller named the definition its SQL has the caller's rights
--- 6. Invoker: whoever names a definition runs its SQL with his own rights, as he would a function. That is no attack but
+-- 6. Invoker: a role that names a definition runs its SQL with its own rights, as it would a function. That is no attack but
 -- what PostgreSQL does everywhere: do not start what you do not trust.
 \connect - regress_security_mallory
 SELECT * FROM wf_define('{"definitionId": "invoker", "root": {"id": "s", "type": "Sql", "statement": "INSERT INTO loot (how) VALUES (''named'')"}}');
@@ -231,7 +231,7 @@ SELECT * FROM wf_define('{"definitionId": "temp", "root": {"id": "e", "type": "E
 SELECT sub_status FROM wf_run('temp');
 
 -- security.md#owners-and-grants: only members of its owner replace an activity type
--- 8. Handlers: only the owner replaces a type; nobody calls through it what he may not call himself.
+-- 8. Handlers: only the owner replaces a type; no role calls through it what it may not call itself.
 \connect - regress_security_alice
 CREATE FUNCTION alices_handler(context jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$;
 REVOKE EXECUTE ON FUNCTION alices_handler(jsonb) FROM PUBLIC;

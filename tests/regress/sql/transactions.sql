@@ -159,7 +159,7 @@ SELECT * FROM pg_temp.stand();
 CLOSE held;
 SELECT * FROM pg_temp.forget();
 
--- A deferred constraint that fails at commit takes the workflow with it, whoever broke it: the caller, or an activity.
+-- A deferred constraint that fails at commit takes the workflow with it, broken by the caller or by an activity.
 BEGIN;
 SELECT wf_start('order', correlation_id => 'late') IS NOT NULL AS started;
 INSERT INTO items VALUES (1, 99);
@@ -292,7 +292,7 @@ RESET ALL;
 SET client_min_messages = warning;
 SELECT * FROM pg_temp.forget();
 
--- SET ROLE in between: each call is made by whoever is the current role at that moment, savepoints and functions included.
+-- SET ROLE in between: each call is made by the current role of that moment, savepoints and functions included.
 CREATE ROLE regress_tx_ada;
 CREATE ROLE regress_tx_bob;
 SELECT count(wf_grant_usage(role)) FROM unnest(ARRAY['regress_tx_ada', 'regress_tx_bob']) AS role;

@@ -1,4 +1,4 @@
--- What an activity type means that nobody knew when the definition was stored, and names that look like built-in ones.
+-- What an activity type means that was unknown when the definition was stored, and names that look like built-in ones.
 \set VERBOSITY terse
 CREATE ROLE regress_types_alice;
 CREATE ROLE regress_types_mallory;
@@ -27,7 +27,7 @@ RESET client_min_messages;
 SELECT * FROM loot;
 
 -- security.md#functions-that-were-named-earlier: stored again, the definition means the type as it is then
--- Whoever stores the definition again, now that the type is known, has chosen it.
+-- A role that stores the definition again, now that the type is known, has chosen it.
 SELECT * FROM wf_define('{"definitionId": "late", "root": [{"id": "a", "type": "LaterMail"}]}', allow_unknown => true);
 SELECT * FROM wf_define('{"definitionId": "late", "root": [{"id": "a", "type": "LaterMail"}]}', allow_unknown => true);
 SELECT sub_status FROM wf_run('late');

@@ -35,7 +35,7 @@ SELECT cardinality(resumed) AS resumed FROM wf_publish_event('Paid');
 SELECT r.sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, '"fine"') AS r;
 SELECT at, event, activity, activity_type, data FROM workflow.journal ORDER BY seq, number;
 
--- open_incidents: what waits for somebody to look at it.
+-- open_incidents: what waits for a person to look at it.
 SELECT instance_id, definition_id, activity_id, activity_type, created_at, sqlstate, message, detail, hint FROM workflow.open_incidents \gx
 
 -- Another role sees nothing of it.

@@ -172,7 +172,7 @@ SELECT pg_temp.run('early');
 SELECT * FROM wf_define('{"definitionId": "early", "root": {"type": "Late"}}');
 SELECT pg_temp.run('early');
 SELECT * FROM wf_define('{"definitionId": "early", "root": {"type": "Late"}}');
--- A name that several workflows have is nobody's.
+-- A name that several workflows have is no workflow's.
 SELECT * FROM wf_define('{"definitionId": "atom-too", "name": "atom", "options": {"usableAsActivity": true}, "root": []}');
 SELECT * FROM wf_validate('{"definitionId": "x", "root": [{"type": "Atom"}]}');
 SELECT wf_delete_definition('atom-too');

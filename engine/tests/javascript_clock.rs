@@ -6,19 +6,19 @@
 //! keep it busy, inside `try`, `catch` and `finally`, and is to be stopped within a second of CPU time of its thread
 //! after its limit. The limit is a count of CPU time, too: the machine may be doing other things.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use cpu_time::ThreadTime;
 use serde_json::{Value, json};
-use uuid::Uuid;
 use workflow_engine::Fault;
-use workflow_engine::expression::Scope;
 use workflow_engine::expression::javascript::{ScriptLimits, evaluate};
+
+#[path = "support/scope.rs"]
+mod scope;
+use scope::Session;
 
 const FUNCTIONS: &str = include_str!("javascript_clock/functions.js");
 const SURVEY: &str = include_str!("javascript_clock/survey.js");
@@ -39,112 +39,32 @@ fn interrupted() -> bool {
     BEGUN.get().is_some_and(|begun| begun.elapsed() > LIMIT.get())
 }
 
-#[derive(Default)]
-struct Session {
-    variables: RefCell<BTreeMap<String, Value>>,
-    limits: ScriptLimits,
-}
-
-impl Session {
-    fn new() -> Self {
-        let large: Value =
-            (0..50_000).map(|number| (format!("key{number}"), json!(number))).collect::<serde_json::Map<_, _>>().into();
-        let variables = BTreeMap::from([
-            ("Small".to_owned(), json!(1)),
-            ("Object".to_owned(), json!({"a": {"b": 1}})),
-            ("Large".to_owned(), large),
-        ]);
-        let limits =
-            ScriptLimits { time: Duration::from_secs(3600), memory: 256 << 20, interrupted, ..Default::default() };
-        Self { variables: RefCell::new(variables), limits }
+fn session() -> Session {
+    let large = (0..50_000).map(|number| (format!("key{number}"), json!(number))).collect::<serde_json::Map<_, _>>();
+    let time = Duration::from_secs(3600);
+    Session {
+        limits: ScriptLimits { time, memory: 256 << 20, interrupted, ..Default::default() },
+        ask: answer,
+        output: |_| Some(json!([1])),
+        ..Session::with([("Small", json!(1)), ("Object", json!({"a": {"b": 1}})), ("Large", large.into())])
     }
 }
 
-impl Scope for Session {
-    fn variable(&self, name: &str) -> Option<Value> {
-        match name {
-            "cpu" => Some(json!(ThreadTime::now().as_duration().as_secs_f64())),
-            "begin" => {
-                BEGUN.set(Some(ThreadTime::now()));
-                Some(Value::Null)
-            }
-            _ if name.starts_with("trying ") => {
-                TRYING.set(name["trying ".len()..].parse().unwrap_or(0));
-                BEGUN.set(Some(ThreadTime::now()));
-                Some(Value::Null)
-            }
-            _ => self.variables.borrow().get(name).cloned(),
-        }
+fn answer(name: &str) -> Option<Value> {
+    match name {
+        "cpu" => return Some(json!(ThreadTime::now().as_duration().as_secs_f64())),
+        "begin" => {}
+        _ => TRYING.set(name.strip_prefix("trying ")?.parse().unwrap_or(0)),
     }
-    fn variable_names(&self) -> Vec<String> {
-        self.variables.borrow().keys().cloned().collect()
-    }
-    fn set_variable(&mut self, name: &str, value: Value) -> Result<bool, Fault> {
-        Ok(self.variables.get_mut().insert(name.to_owned(), value).is_some())
-    }
-    fn input(&self, name: &str) -> Option<Value> {
-        self.variables.borrow().get(name).cloned()
-    }
-    fn inputs(&self) -> Value {
-        json!({})
-    }
-    fn input_names(&self) -> Vec<String> {
-        Vec::new()
-    }
-    fn output_from(&self, _: &str, _: Option<&str>) -> Option<Value> {
-        Some(json!([1]))
-    }
-    fn output_names(&self) -> Vec<(String, String)> {
-        Vec::new()
-    }
-    fn outputs(&self) -> Value {
-        json!({})
-    }
-    fn last_result(&self) -> Option<Value> {
-        self.variables.borrow().get("Large").cloned()
-    }
-    fn instance(&self) -> Value {
-        json!({})
-    }
-    fn instance_id(&self) -> Uuid {
-        Uuid::nil()
-    }
-    fn definition_id(&self) -> String {
-        String::new()
-    }
-    fn definition_version(&self) -> i32 {
-        1
-    }
-    fn correlation_id(&self) -> Option<String> {
-        None
-    }
-    fn set_correlation_id(&mut self, _: Option<String>) -> Result<(), Fault> {
-        Ok(())
-    }
-    fn instance_name(&self) -> Option<String> {
-        None
-    }
-    fn set_instance_name(&mut self, _: Option<String>) {}
-    fn new_id(&mut self) -> Uuid {
-        Uuid::nil()
-    }
-    fn now(&self) -> DateTime<Utc> {
-        DateTime::UNIX_EPOCH
-    }
-    fn sql_value(&mut self, _: &str) -> Result<Value, Fault> {
-        Ok(Value::Null)
-    }
-    fn script_limits(&self) -> ScriptLimits {
-        self.limits
-    }
-    fn check_interrupts(&mut self) {}
+    BEGUN.set(Some(ThreadTime::now()));
+    Some(Value::Null)
 }
 
 /// Runs a script that says when it begins; gives what came of it and the CPU time since then.
 fn measure(script: &str, limit: Duration) -> (Result<Value, Fault>, Duration) {
     BEGUN.set(None);
     LIMIT.set(limit);
-    let outcome = evaluate(script, &mut Session::new());
+    let outcome = evaluate(script, &mut session());
     let took = BEGUN.take().map_or(Duration::MAX, |begun| begun.elapsed());
     (outcome, took)
 }
@@ -265,7 +185,7 @@ const ONLY_THROWS: &[&str] = &[
 ];
 
 fn lists() -> (Vec<(String, String)>, Vec<String>) {
-    let lists = evaluate(include_str!("javascript_clock/operators.js"), &mut Session::new()).expect("lists");
+    let lists = evaluate(include_str!("javascript_clock/operators.js"), &mut session()).expect("lists");
     let text = |value: &Value| value.as_str().expect("text").to_owned();
     let forms = lists["forms"].as_array().expect("a list").iter().map(|pair| (text(&pair[0]), text(&pair[1])));
     (forms.collect(), lists["survivals"].as_array().expect("a list").iter().map(text).collect())
@@ -327,7 +247,7 @@ fn the_limit_counts_from_the_entry() {
         "for (;;) { }",
     ];
     let complaints = on_two_threads(endless.len(), |at| {
-        let mut session = Session::new();
+        let mut session = session();
         session.limits.time = Duration::from_millis(50);
         session.limits.memory = 64 << 20;
         let begun = ThreadTime::now();
@@ -365,7 +285,7 @@ fn compilation_is_stopped() {
         "class A{#a;m(){return this.#a}}".repeat(50_000),
     ];
     let complaints = on_two_threads(sources.len(), |at| {
-        let mut session = Session::new();
+        let mut session = session();
         session.limits.time = Duration::from_millis(50);
         session.limits.memory = 64 << 20;
         let begun = ThreadTime::now();

@@ -1,5 +1,6 @@
 //! A body for each item, side by side.
 
+use cpu_time::ThreadTime;
 use serde_json::{Value, json};
 use workflow_engine::instance::SubStatus;
 
@@ -104,7 +105,7 @@ fn break_leaves_the_loop_around_it() {
 fn ten_thousand_items_in_one_burst_take_linear_time() {
     let time = |n: i64| {
         let mut world = World::new(each(json!((0..n).collect::<Vec<i64>>()), line("x")));
-        let begin = std::time::Instant::now();
+        let begin = ThreadTime::now();
         world.start();
         assert_eq!(world.lines().len(), n as usize);
         begin.elapsed()

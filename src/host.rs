@@ -17,7 +17,7 @@ use workflow_engine::program::Activation;
 use crate::pg::error::{catch, notice, unwind};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
-use crate::pg::{PgError, interrupt, process, session, user_sql};
+use crate::pg::{PgError, interrupt, memory, process, session, user_sql};
 use crate::program::{self, Compiled};
 use crate::run::paths::{self, Hold};
 use crate::run::{activation_key, new_id, start, timing};
@@ -272,7 +272,7 @@ impl Host for SpiHost<'_> {
         };
         let compiled = program::of_version(version).map_err(|error| self.fault(error))?;
         access::require_child(&self.owner, &self.compiled.row, &compiled).map_err(|error| self.fault(error))?;
-        Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, input.clone())?;
+        Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, memory::copy_members(input))?;
         Ok(version)
     }
 

@@ -40,7 +40,7 @@ pub struct Bookmark {
 }
 
 /// What an activity says when it makes a bookmark; the rest is filled in.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct NewBookmark {
     /// Id, if the activity wants a certain one.
     pub id: Option<Uuid>,
@@ -79,7 +79,7 @@ impl Default for NewBookmark {
 }
 
 /// The part of a stored bookmark that a resume needs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Resumed {
     /// Id.
     pub id: Uuid,

@@ -6,10 +6,12 @@
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use crate::fault::Fault;
 use crate::instance::SubStatus;
+use crate::value::{copy_members, copy_or_null};
 
 /// A child to be started after the burst.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct NewChild {
     /// Its id.
     pub id: Uuid,
@@ -23,6 +25,17 @@ pub struct NewChild {
     pub bookmark_id: Option<Uuid>,
     /// When it runs, and when it reports.
     pub begin: Begin,
+}
+
+impl NewChild {
+    /// Copies it.
+    ///
+    /// # Errors
+    /// 57014 if there is no room for a copy of its input.
+    pub fn copy(&self) -> Result<Self, Fault> {
+        let input = copy_members(&self.input)?;
+        Ok(Self { input, correlation_id: self.correlation_id.clone(), ..*self })
+    }
 }
 
 /// When a child runs.
@@ -43,13 +56,16 @@ const OUTPUT: &str = "WorkflowOutput";
 const REFUSED: &str = "Refused";
 
 /// How a child stands, as the input of a resume, by Elsa's names.
-pub fn report(instance: Uuid, sub_status: SubStatus, output: &Map<String, Value>) -> Value {
-    json!({
-        INSTANCE: instance.to_string(),
-        STATUS: sub_status.status().name(),
-        SUB_STATUS: sub_status.name(),
-        OUTPUT: output,
-    })
+///
+/// # Errors
+/// 57014 if there is no room for a copy of its output.
+pub fn report(instance: Uuid, sub_status: SubStatus, output: &Map<String, Value>) -> Result<Value, Fault> {
+    Ok(Value::from_iter([
+        (INSTANCE, Value::from(instance.to_string())),
+        (STATUS, sub_status.status().name().into()),
+        (SUB_STATUS, sub_status.name().into()),
+        (OUTPUT, copy_members(output)?.into()),
+    ]))
 }
 
 /// An activation strategy did not let the child begin.
@@ -102,7 +118,7 @@ impl<'a> Report<'a> {
     }
 
     fn field(&self, name: &str) -> Value {
-        self.value.get(name).cloned().unwrap_or_default()
+        self.value.get(name).map(copy_or_null).unwrap_or_default()
     }
 }
 
@@ -114,7 +130,7 @@ mod tests {
     fn a_report_is_read_as_it_was_written() {
         let id = Uuid::from_u128(7);
         let output = Map::from_iter([("sum".to_owned(), json!(3))]);
-        let value = report(id, SubStatus::Faulted, &output);
+        let value = report(id, SubStatus::Faulted, &output).unwrap();
         let read = Report::read(Some(&value)).unwrap();
         assert_eq!(read.instance(), json!(id.to_string()));
         assert_eq!((read.status(), read.sub_status()), (json!("Finished"), json!("Faulted")));

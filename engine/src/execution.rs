@@ -17,6 +17,7 @@ use crate::http::Response;
 use crate::instance::{Instance, SubStatus};
 use crate::journal::{Event, EventKind};
 use crate::program::{NodeIx, Program};
+use crate::value::copy_or_null;
 
 mod bookmarks;
 mod burst;
@@ -58,7 +59,7 @@ impl Default for Limits {
 }
 
 /// What a burst leaves for the shell to store, beside the instance itself.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Delta {
     /// New bookmarks that still exist at the end.
     pub created: Vec<Bookmark>,
@@ -89,7 +90,7 @@ pub struct Delta {
 }
 
 /// A task for the outside.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct NewTask {
     /// Its id, which is its bookmark's.
     pub bookmark_id: Uuid,
@@ -117,7 +118,7 @@ pub struct Incident {
 }
 
 /// A stimulus that the workflow itself sends.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Published {
     /// Stimulus name.
     pub name: String,
@@ -212,7 +213,7 @@ pub fn start(
     }
     let mut work = Work::default();
     let mut burst = Burst::begin(program, instance, host, limits, &mut work);
-    burst.core.work.trigger_input = stimulus_input.cloned();
+    burst.core.work.trigger_input = stimulus_input.map(copy_or_null);
     burst.core.workflow_event(EventKind::WorkflowStarted, None);
     burst.core.instance.sub_status = SubStatus::Executing;
     if !program.nodes.is_empty() {
@@ -260,7 +261,7 @@ pub fn resume_each<'i>(
     burst.core.workflow_event(EventKind::WorkflowResumed, None);
     burst.core.instance.sub_status = SubStatus::Executing;
     for input in inputs {
-        burst.core.work.resume_input = input.cloned();
+        burst.core.work.resume_input = input.map(copy_or_null);
         burst.resume(sequence, bookmark)?;
         burst.drain()?;
         if bookmark.auto_burn || burst.core.context(sequence).is_none_or(|context| context.bookmarks == 0) {

@@ -108,7 +108,7 @@ pub enum Take {
 }
 
 /// Result of a statement.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Rows {
     /// One object per row, or the first column of each; empty for a statement that returns none.
     pub rows: Vec<Value>,

@@ -21,7 +21,7 @@ pub(crate) use input::GIVEN_BY_ENGINE;
 pub use input::Given;
 
 /// One run of a definition.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub struct Instance {
     /// Id.
     pub id: Uuid,
@@ -113,7 +113,7 @@ impl Status {
 }
 
 /// The engine's own part of an instance.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
     /// Open activity executions by sequence number.
     pub contexts: BTreeMap<u32, Context>,
@@ -132,7 +132,7 @@ pub struct State {
 }
 
 /// One open execution of an activity.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Context {
     /// What it executes.
     pub node: NodeIx,
@@ -164,7 +164,7 @@ pub enum ActivityStatus {
 }
 
 /// What an activity remembers between its child's or bookmark's events.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Memory {
     /// Nothing.
     #[default]

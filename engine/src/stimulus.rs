@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use crate::fault::Fault;
-use crate::value::{canonical, shorten, to_text};
+use crate::value::{canonical, copy, shorten, to_text};
 
 mod fields;
 mod json;
@@ -47,7 +47,7 @@ pub fn normalise(name: &str, payload: &Value) -> Result<Value, Fault> {
         return Ok(Value::Null);
     }
     let Some(shapes) = fields::shapes_of(name) else {
-        return Ok(payload.clone());
+        return copy(payload);
     };
     let Value::Object(given) = payload else {
         return Err(invalid(name, "is not an object").hint(example(name, &shapes[0])));
@@ -66,7 +66,7 @@ pub fn normalise(name: &str, payload: &Value) -> Result<Value, Fault> {
         }
     }
     for (key, value) in rest {
-        stored.insert(key.clone(), value.clone());
+        stored.insert(key.clone(), copy(value)?);
     }
     Ok(Value::Object(stored))
 }
@@ -137,11 +137,11 @@ fn take<'a>(rest: &mut Vec<(&'a String, &'a Value)>, name: &str) -> Option<&'a V
 
 fn normal_value(name: &str, field: &Field, value: &Value) -> Result<Value, Fault> {
     if !field.hashed || value.is_null() {
-        return Ok(value.clone());
+        return copy(value);
     }
     if value.is_array() || value.is_object() {
         return Err(invalid(name, &format!("has a \"{}\" that is not a text", field.name))
-            .detail(format!("It is {}.", shorten(&value.to_string(), 60))));
+            .detail(format!("It is {}.", shorten(&to_text(value), 60))));
     }
     field.kind.normal(&to_text(value)).map(Value::String).ok_or_else(|| {
         let what = format!("has an invalid \"{}\": \"{}\"", field.name, shorten(&to_text(value), 60));

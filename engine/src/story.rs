@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::calendar::Zone;
@@ -13,6 +13,7 @@ use crate::journal::{Event, EventKind};
 use crate::picture::naming;
 use crate::picture::text::one_line;
 use crate::program::{Node, NodeIx, Program};
+use crate::value::json_text;
 
 mod ending;
 
@@ -24,7 +25,7 @@ const MAX_VALUE: usize = 200;
 const MAX_KIND: usize = 60;
 
 /// An open bookmark.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Wait {
     /// Id.
     pub bookmark_id: Uuid,
@@ -215,7 +216,7 @@ impl<'a> Story<'a> {
             None => "started".into(),
         };
         if !self.instance.input.is_empty() {
-            line = format!("{line} with {}", value(&Value::Object(self.instance.input.clone())));
+            line = format!("{line} with {}", members(&self.instance.input));
         }
         line
     }
@@ -276,6 +277,10 @@ fn named(data: Option<&Value>) -> Option<String> {
 fn value(value: &Value) -> String {
     match value {
         Value::String(text) => one_line(text, MAX_VALUE),
-        other => one_line(&other.to_string(), MAX_VALUE),
+        other => one_line(&json_text(other).unwrap_or_default(), MAX_VALUE),
     }
+}
+
+fn members(members: &Map<String, Value>) -> String {
+    one_line(&json_text(members).unwrap_or_default(), MAX_VALUE)
 }

@@ -23,7 +23,7 @@ pub(crate) use bounds::check_extent;
 pub use bounds::{Bounds, Exceeded, Tally};
 pub use canonical::canonical;
 pub use convert::convert;
-pub use copy::{copy, copy_members, copy_or_null, json_text};
+pub use copy::{Text, copy, copy_members, copy_or_null, json_text};
 pub use equality::same;
 pub use parse::parse_json;
 pub use text::{depth_ok, shorten, to_text};

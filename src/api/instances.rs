@@ -7,7 +7,7 @@ use workflow_engine::journal::{self, EventKind};
 
 use crate::access;
 use crate::api::{object, on_fault, result};
-use crate::pg::{Call, PgError, Returned, interrupt};
+use crate::pg::{Call, PgError, Returned, interrupt, memory};
 use crate::program;
 use crate::run::gone::Named;
 use crate::run::start::Request;
@@ -107,7 +107,7 @@ fn state(call: &Call) -> Result<Returned, PgError> {
 fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
     let contexts = instance.state.contexts.iter().map(|(sequence, context)| {
         let node = program.node(context.node);
-        let variables = context.variables.iter().map(|(name, value)| (name.clone(), value.0.clone()));
+        let variables = context.variables.iter().map(|(name, value)| (name.clone(), memory::copy(&value.0)));
         json!({
             "activity_id": node.id,
             "activity_type": node.type_name,
@@ -119,7 +119,7 @@ fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
         })
     });
     let outputs = instance.state.outputs.iter().map(|(node, outputs)| {
-        let named = outputs.iter().map(|(name, value)| (name.clone(), value.0.clone()));
+        let named = outputs.iter().map(|(name, value)| (name.clone(), memory::copy(&value.0)));
         (program.node(*node).id.clone(), Value::Object(named.collect()))
     });
     json!({

@@ -9,8 +9,8 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use serde_json::Value;
-use workflow_engine::value::{Bounds, copy_or_null};
+use serde_json::{Map, Value};
+use workflow_engine::value::{self, Bounds};
 
 use crate::guc;
 use crate::pg::error::{PgError, unwind};
@@ -232,12 +232,28 @@ pub fn look_next() {
 
 /// Copies a value; ends a call that has no room for it (53200).
 pub fn copy(value: &Value) -> Value {
-    let copy = copy_or_null(value);
+    let copy = value::copy_or_null(value);
     // Null may be what it is because it is time to stop.
     if copy.is_null() {
         interrupt::check();
     }
     copy
+}
+
+/// The same for the members of an object.
+pub fn copy_members(members: &Map<String, Value>) -> Map<String, Value> {
+    value::copy_members(members).unwrap_or_else(|_| {
+        interrupt::check();
+        Map::new()
+    })
+}
+
+/// Writes a value as JSON; ends a call that has no room for the text (53200).
+pub fn json_text(value: &Value) -> String {
+    value::json_text(value).unwrap_or_else(|_| {
+        interrupt::check();
+        String::new()
+    })
 }
 
 /// Ends a call that holds more than half of what it may: what it is about to save must be loaded again, beside whatever

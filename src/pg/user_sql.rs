@@ -209,7 +209,7 @@ fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
     if let Some(known) = known {
         return known;
     }
-    let statement = c_text(&query_of(text));
+    let statement = c_text(query_of(text));
     let names = Box::into_raw(Box::<Names>::default());
     // SAFETY: the hook's argument lives as long as the plan; see `forget_when_full`.
     let plan = unsafe { pg_sys::SPI_prepare_params(statement.as_ptr(), Some(set_up_parser), names.cast(), 0) };
@@ -223,7 +223,7 @@ fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
     (plan, used)
 }
 
-fn c_text(text: &str) -> CString {
+fn c_text(text: impl Into<Vec<u8>>) -> CString {
     CString::new(text).unwrap_or_else(|_| unwind(PgError::new("22021", "SQL text contains a NUL character")))
 }
 

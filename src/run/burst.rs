@@ -155,7 +155,7 @@ pub fn run(
             None => warn_still_faulted(id),
         }
     }
-    collect_work(session, row, compiled, &before, delta, has_queue);
+    collect_work(session, row, compiled, &before, delta, has_queue)?;
     Ok(Ended::Saved)
 }
 
@@ -201,12 +201,12 @@ pub fn stored_bookmarks(instance: &Instance) -> u32 {
 /// What the burst set off: queued stimuli that its bookmarks meet, deferred ones, published ones.
 fn collect_work(
     session: &mut Session,
-    row: &InstanceRow,
+    row: &mut InstanceRow,
     compiled: &Compiled,
     before: &Before,
     delta: Delta,
     has_queue: bool,
-) {
+) -> Result<(), PgError> {
     if delta.created.iter().any(|bookmark| bookmark.due_at.is_some()) {
         tell_how_to_fire();
     }
@@ -230,7 +230,7 @@ fn collect_work(
         let deferred = queue::take_deferred(instance.id);
         session.work.extend(deferred.into_iter().map(|item| Work::Item(Box::new(item))));
     }
-    children::ended(session, row);
+    children::ended(session, row)?;
     let publisher = Publisher { instance: instance.id, owner: row.owner.clone() };
     let new = delta.children.into_iter();
     session.work.extend(new.map(|child| Work::Child(Box::new(child), publisher.clone())));
@@ -243,6 +243,9 @@ fn collect_work(
     let stimuli = delta.stimuli.into_iter();
     let stimuli = stimuli.map(|stimulus| Work::Published(Box::new(stimulus), publisher.clone()));
     session.work.extend(stimuli);
+    let all_new = stored_bookmarks(&row.instance) as usize == delta.created.len();
+    row.open = all_new.then_some(delta.created);
+    Ok(())
 }
 
 /// Drops what triggers published while the row of an instance was inserted: it has no bookmark that could have met it.

@@ -12,6 +12,7 @@ use workflow_engine::instance::{Status, SubStatus};
 
 use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
+use crate::error;
 use crate::pg::{PgError, memory};
 use crate::program::{self, Compiled};
 use crate::run::apart::{self, Apart};
@@ -51,7 +52,7 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
         (false, _) => leave_new(session, &compiled, child, &parent)?,
         (true, true) => run_new(session, &compiled, child, &parent)?,
         (true, false) => {
-            let copy = child.clone();
+            let copy = child.copy().map_err(|fault| error::fault(&fault))?;
             match apart::unless_own(session, &parent.owner, |session| run_new(session, &compiled, copy, &parent))? {
                 Apart::Done(ran) => ran,
                 // A session of its owner runs it, and hears of what is wrong with it.
@@ -63,7 +64,7 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
         Ended::Taken => {
             child::refusal(id, &start::refused(&row.definition_id, &start::key_of(&row, &compiled))?.message)
         }
-        Ended::Saved if begin == Begin::Now => child::report(id, row.instance.sub_status, &row.instance.output),
+        Ended::Saved if begin == Begin::Now => report(&row)?,
         Ended::Saved => return Ok(()),
     };
     if let Some(bookmark) = bookmark_id {
@@ -124,22 +125,28 @@ fn refuse_depth(session: &Session, depth: u32) -> Result<(), PgError> {
 
 /// A burst has ended this instance: its parent hears of it, if it wants to. One that faulted is no longer its parent's
 /// when it is taken up again.
-pub fn ended(session: &mut Session, row: &InstanceRow) {
+pub fn ended(session: &mut Session, row: &InstanceRow) -> Result<(), PgError> {
     let instance = &row.instance;
-    let Some(Parent { instance: parent, bookmark: Some(bookmark) }) = row.parent else { return };
+    let Some(Parent { instance: parent, bookmark: Some(bookmark) }) = row.parent else { return Ok(()) };
     if instance.sub_status.status() != Status::Finished {
-        return;
+        return Ok(());
     }
     if instance.sub_status == SubStatus::Faulted {
         instances::forget_parent(instance.id);
     }
-    let report = child::report(instance.id, instance.sub_status, &instance.output);
+    let report = report(row)?;
     let news = News { parent, bookmark, report, owner: row.owner.clone() };
     if session.is_pass && !session.inline.contains_key(&instance.id) {
         leave(session, &news);
     } else {
         session.work.push_back(Work::News(Box::new(news)));
     }
+    Ok(())
+}
+
+fn report(row: &InstanceRow) -> Result<Value, PgError> {
+    let instance = &row.instance;
+    child::report(instance.id, instance.sub_status, &instance.output).map_err(|fault| error::fault(&fault))
 }
 
 /// Tells a parent all that is known of its children; the rest of the work comes first, so that it is told once.

@@ -28,7 +28,7 @@ mod triggers;
 pub const RETRY_AFTER: i64 = 10_000_000;
 
 /// A stimulus on its way.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Stimulus {
     /// What it asks for.
     pub filter: Filter,

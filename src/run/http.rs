@@ -13,6 +13,7 @@ use workflow_engine::http::{Endpoint, HTTP_ENDPOINT, Request, Response};
 use workflow_engine::instance::{SubStatus, refuse_everyone};
 
 use crate::access::{self, Privilege};
+use crate::error;
 use crate::pg::deadline::{self, Deadline};
 use crate::pg::error::catch;
 use crate::pg::subtransaction::Subtransaction;
@@ -196,7 +197,8 @@ fn call(
         return Ok(Ran::Response(response));
     }
     let route_data = route_of(payload).and_then(|route| route.matches(&request.segments)).unwrap_or_default();
-    session.exchange.request = Some(Rc::new(Request { route_data, ..request.clone() }));
+    let routed = request.routed(route_data).map_err(|fault| error::fault(&fault))?;
+    session.exchange.request = Some(Rc::new(routed));
     bounded(session, endpoint.timeout, |session| {
         let began = match target {
             Target::Trigger(trigger) => begin(session, trigger, correlation_id, instance_id)?,

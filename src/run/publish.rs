@@ -10,7 +10,7 @@ use workflow_engine::trigger::{self, Trigger};
 use crate::access;
 use crate::host::SpiHost;
 use crate::pg::error::notice;
-use crate::pg::{PgError, role};
+use crate::pg::{PgError, memory, role};
 use crate::program::{self, Compiled, Registered};
 use crate::run::link::Linker;
 use crate::run::scheduled::COMMANDS;
@@ -196,7 +196,7 @@ fn refuse_reserved(definition_id: &str) -> Result<(), PgError> {
 }
 
 fn refuse_large(document: &Value) -> Result<(), PgError> {
-    let (size, limit) = (document.to_string().len(), guc::max_definition_size());
+    let (size, limit) = (memory::json_text(document).len(), guc::max_definition_size());
     if size <= limit {
         return Ok(());
     }

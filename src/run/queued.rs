@@ -5,11 +5,10 @@ use workflow_engine::instance::SubStatus;
 
 use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
-use crate::pg::PgError;
 use crate::pg::error::unwind;
-use crate::pg::role;
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
+use crate::pg::{PgError, memory, role};
 use crate::program;
 use crate::run::deliver::{self, Delivery, RETRY_AFTER, Stimulus};
 use crate::run::{Session, apart, children, running};
@@ -69,8 +68,8 @@ pub fn note_failure(session: &Session, item: &Item, error: &PgError) {
 pub fn stimulus_of(item: &Item) -> Stimulus {
     Stimulus {
         filter: item.filter.clone(),
-        payload: item.stimulus.clone(),
-        input: item.input.clone(),
+        payload: item.stimulus.as_ref().map(memory::copy),
+        input: item.input.as_ref().map(memory::copy),
         sender: item.sender.clone(),
     }
 }

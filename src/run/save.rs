@@ -9,7 +9,7 @@ use crate::pg::memory;
 use crate::pg::rows::{self, Writer};
 use crate::pg::spi::Timestamp;
 use crate::program::Compiled;
-use crate::run::burst::{Before, RowState, Taking, stored_bookmarks};
+use crate::run::burst::{Before, RowState, Taking};
 use crate::run::{Session, activation_key};
 use crate::store::instances::InstanceRow;
 use crate::store::{bookmarks, due, incidents, instances, journal, queue, schedules, tasks};
@@ -57,8 +57,6 @@ pub fn save(
     {
         schedules::ended(schedule, session.timestamp());
     }
-    let all_new = stored_bookmarks(&row.instance) as usize == delta.created.len();
-    row.open = all_new.then(|| delta.created.clone());
     Some(has_queue)
 }
 

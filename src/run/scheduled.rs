@@ -8,8 +8,8 @@ use uuid::Uuid;
 use workflow_engine::calendar::When;
 
 use crate::access::{self, Privilege};
-use crate::pg::PgError;
 use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, memory};
 use crate::program::{self, Compiled};
 use crate::run::start::{self, Scheduled};
 use crate::run::{Session, timing};
@@ -88,8 +88,8 @@ pub fn leave(session: &mut Session, timed: &Timed, target: &Target, at: Timestam
 /// What Elsa gives (the payload of the trigger) or the schedule's own input, and the instant.
 fn input(timed: &Timed, at: DateTime<Utc>) -> Map<String, Value> {
     let mut input = match (&timed.input, &timed.trigger.payload) {
-        (Some(input), _) => input.clone(),
-        (None, Some(Value::Object(payload))) => payload.clone(),
+        (Some(input), _) => memory::copy_members(input),
+        (None, Some(Value::Object(payload))) => memory::copy_members(payload),
         (None, _) => Map::new(),
     };
     input.insert(SCHEDULED_AT.into(), instant(at));

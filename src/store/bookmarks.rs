@@ -4,6 +4,7 @@ use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
 use workflow_engine::program::NodeIx;
 
+use crate::pg::memory;
 use crate::pg::rows::{self, Columns, Wait, Writer};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::identity;
@@ -162,8 +163,8 @@ fn read_waiting(row: &mut Row<'_>) -> (Resumed, Bookmark) {
         activity_instance_id: resumed.activity_instance_id,
         name: resumed.name.clone(),
         hash: hash_of(&row.get::<Vec<u8>>()),
-        payload: resumed.payload.clone(),
-        metadata: resumed.metadata.clone(),
+        payload: resumed.payload.as_ref().map(memory::copy),
+        metadata: resumed.metadata.as_ref().map(memory::copy),
         callback: resumed.callback.clone(),
         auto_burn: resumed.auto_burn,
         auto_complete: resumed.auto_complete,

@@ -93,7 +93,7 @@ impl Filter {
 }
 
 /// A bookmark as a stored row: what matching and results need.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Stored {
     /// Instance that waits.
     pub instance_id: Uuid,

@@ -22,7 +22,7 @@ mod key;
 use key::{key_of_bookmark, key_of_filter, names_target, shape_of};
 
 /// A stimulus that is kept.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Item {
     /// Id; the oldest is delivered first.
     pub id: Uuid,

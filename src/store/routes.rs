@@ -12,7 +12,7 @@ use crate::pg::spi::{Arg, Row, Statement, Type};
 use crate::store::bookmarks::hash_key;
 
 /// What waits for a request.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Listener {
     /// The bookmark.
     pub id: Uuid,

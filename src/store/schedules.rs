@@ -52,7 +52,7 @@ pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<Due> {
 }
 
 /// A trigger with all that time needs to know of it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Timed {
     /// The trigger.
     pub trigger: TriggerRow,

@@ -10,7 +10,7 @@ use crate::store::definitions::DefinitionRow;
 use crate::store::schedules;
 
 /// An indexed trigger.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct TriggerRow {
     /// Id.
     pub id: Uuid,

@@ -109,6 +109,14 @@ SELECT takes('input', 4, '{"input": "v"}'),
     takes('sql', 4, '{"sql": "(SELECT input -> ''v'')"}'),
     takes('sql-reads', 4, '{"sql": "(SELECT jsonb_array_length(input -> ''v''))"}'),
     takes('sql-variables', 4, '{"sql": "(SELECT variables -> ''V0'')"}', '[{"type": "SetVariable", "variable": "V0", "value": {"input": "v"}}]');
+-- Definitions that do one thing with it several times.
+CREATE FUNCTION repeats(id text, activity jsonb) RETURNS void LANGUAGE sql AS $$
+    SELECT NULL FROM wf_define(jsonb_build_object('definitionId', id, 'variables', '{"V": null}'::jsonb, 'root', (SELECT jsonb_agg(activity) FROM generate_series(1, 4)))) $$;
+SELECT wf_define('{"definitionId": "echo", "root": {"type": "SetOutput", "outputName": "v", "outputValue": {"input": "v"}}}'),
+    repeats('child', '{"type": "ExecuteWorkflow", "workflowDefinitionId": "echo", "input": {"object": {"v": {"input": "v"}}}, "result": {"var": "V"}}'),
+    repeats('publish', '{"type": "PublishEvent", "eventName": "nobody", "payload": {"object": {"v": {"input": "v"}}}}'),
+    repeats('parameter-json', '{"type": "Sql", "statement": "SELECT pg_catalog.json_array_length($1::pg_catalog.json)", "parameters": [{"input": "v"}]}'),
+    repeats('parameter-array', '{"type": "Sql", "statement": "SELECT pg_catalog.cardinality($1::text[])", "parameters": [{"input": "v"}]}');
 SQL
 # repeated WAYS NUMBER: one session, in one statement, runs these one after the other, so many times; each run ends as it should.
 repeated() {
@@ -120,7 +128,7 @@ repeated() {
     still_there
 }
 
-ways=input,variable,object,plain-js,js,js-reads,liquid,liquid-text,sql,sql-reads,sql-variables
+ways=input,variable,object,plain-js,js,js-reads,liquid,liquid-text,sql,sql-reads,sql-variables,child,publish,parameter-json,parameter-array
 for way in ${ways//,/ }; do repeated "$way" 2; done
 repeated "$ways" 2
 repeated input,plain-js,js,liquid,sql 2

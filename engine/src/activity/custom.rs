@@ -72,12 +72,12 @@ pub(crate) fn call_back(
     context.insert("input".into(), input.map(copy_or_null).unwrap_or_default());
     context.insert(
         "bookmark".into(),
-        json!({
-            "id": bookmark.id,
-            "name": bookmark.name,
-            "payload": bookmark.payload,
-            "metadata": bookmark.metadata,
-        }),
+        Value::from_iter([
+            ("id", Value::from(bookmark.id.to_string())),
+            ("name", bookmark.name.as_str().into()),
+            ("payload", bookmark.payload.as_ref().map(copy_or_null).unwrap_or_default()),
+            ("metadata", bookmark.metadata.as_ref().map(copy_or_null).unwrap_or_default()),
+        ]),
     );
     let result = cx.call(Function::Callback(callback), &Value::Object(context))?;
     apply(cx, result)

@@ -3,7 +3,7 @@
 //! As in Elsa the child runs until it waits or ends before anything after this activity does; bursts do not nest, so
 //! this one ends here and goes on with the child's report.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::activity::child::{self, CORRELATION, DEFINITION, INPUT};
 use crate::activity::{Activity, Descriptor, OutputDescriptor};
@@ -42,12 +42,12 @@ impl Activity for ExecuteWorkflow {
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         let result = match child::report(input)? {
-            Some(report) => json!({
-                "WorkflowInstanceId": report.instance(),
-                "Status": report.status(),
-                "SubStatus": report.sub_status(),
-                "Output": report.output(),
-            }),
+            Some(report) => Value::from_iter([
+                ("WorkflowInstanceId", report.instance()),
+                ("Status", report.status()),
+                ("SubStatus", report.sub_status()),
+                ("Output", report.output()),
+            ]),
             None => input.map(copy_or_null).unwrap_or_default(),
         };
         cx.set_output(0, result)?;

@@ -16,7 +16,7 @@ use super::unavailable;
 use crate::expression::liquid::LiquidTemplate;
 use crate::expression::sql_template::SqlTemplate;
 use crate::program::{Expression, ExpressionKind, TypeName};
-use crate::value::convert;
+use crate::value::{convert, copy_or_null};
 
 mod host_code;
 mod reference;
@@ -262,7 +262,7 @@ impl Reader<'_> {
         if value.is_null() || is_blank(value, type_name) || !self.is_shallow(value, place) {
             return None;
         }
-        self.literal(value.clone(), type_name, place)
+        self.literal(copy_or_null(value), type_name, place)
     }
 
     fn literal(&mut self, value: Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {

@@ -12,7 +12,7 @@ use super::problem::{ProblemKind, Problems};
 use super::{options, spelling};
 use crate::program::{Argument, Options, TypeName, Variable};
 use crate::schema::Schema;
-use crate::value::{convert, is_known_type, meant_type, parse_type_name, shorten};
+use crate::value::{convert, copy_or_null, is_known_type, meant_type, parse_type_name, shorten};
 
 /// Member beside the text of an initial value that keeps the value itself, where the text would be read
 /// as something else. Written by export; Elsa ignores it.
@@ -218,7 +218,7 @@ pub(super) fn constant(value: &Value, type_name: TypeName, place: &Path<'_>, pro
     if is_blank(value, type_name) {
         return Value::Null;
     }
-    convert(value.clone(), type_name).unwrap_or_else(|fault| {
+    convert(copy_or_null(value), type_name).unwrap_or_else(|fault| {
         problems.invalid(place, fault.message);
         Value::Null
     })

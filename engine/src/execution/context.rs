@@ -270,7 +270,8 @@ impl<'a> Execution<'a> {
     /// Publishes a stimulus after the burst.
     pub fn publish(&mut self, stimulus: Published) -> Result<(), Fault> {
         stimulus.input.iter().chain(&stimulus.payload).try_for_each(check_extent)?;
-        let data = serde_json::json!({ "name": stimulus.name, "payload": stimulus.payload });
+        let payload = stimulus.payload.as_ref().map(copy_or_null).unwrap_or_default();
+        let data = Value::from_iter([("name", stimulus.name.as_str().into()), ("payload", payload)]);
         self.journal(EventKind::Published, Some(data));
         self.core.work.delta.stimuli.push(stimulus);
         Ok(())

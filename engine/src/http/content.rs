@@ -9,7 +9,7 @@ use crate::expression::javascript::bytes::to_base64;
 use crate::value::{Bounds, Exceeded, Tally, parse_json};
 
 /// What a body holds.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Content {
     /// The parsed body: a JSON value, the fields of a form, a text, or a file.
     pub parsed: Value,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::route::Route;
 use crate::calendar::Interval;
 use crate::fault::Fault;
-use crate::value::to_text;
+use crate::value::{copy_members, to_text};
 
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
@@ -49,7 +49,7 @@ pub(crate) fn payload(path: &str, method: &str, settings: &Map<String, Value>) -
         ("Method".to_owned(), json!(route.method())),
         ("Route".to_owned(), json!(route.key())),
     ]);
-    payload.extend(settings.iter().map(|(name, value)| (name.clone(), value.clone())));
+    payload.extend(copy_members(settings)?);
     Ok(Value::Object(payload))
 }
 

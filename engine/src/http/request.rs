@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::response::Response;
 use crate::fault::Fault;
-use crate::value::{Bounds, shorten, to_text};
+use crate::value::{Bounds, copy_members, shorten, to_text};
 
 /// A request.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Request {
     /// Method, as it came.
     pub method: String,
@@ -30,6 +30,16 @@ pub struct Request {
 }
 
 impl Request {
+    /// The same request, for the route that was chosen.
+    ///
+    /// # Errors
+    /// 57014 if there is no room for a copy.
+    pub fn routed(&self, route_data: Map<String, Value>) -> Result<Self, Fault> {
+        let (query, headers) = (copy_members(&self.query)?, copy_members(&self.headers)?);
+        let (method, path, segments) = (self.method.clone(), self.path.clone(), self.segments.clone());
+        Ok(Self { method, path, segments, query, headers, route_data, body: Rc::clone(&self.body) })
+    }
+
     /// Makes a request. The path is as in the request line, percent-encoded, and may carry a query of its own.
     ///
     /// # Errors

@@ -4,10 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::request::texts;
 use crate::fault::Fault;
-use crate::value::{shorten, to_text};
+use crate::value::{copy_members, shorten, to_text};
 
 /// A response.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Response {
     /// Status code.
     pub status: u16,
@@ -103,7 +103,7 @@ fn form(members: &Map<String, Value>) -> String {
 fn read_headers(headers: &Value) -> Result<Map<String, Value>, Fault> {
     let headers = match headers {
         Value::Null => Map::new(),
-        Value::Object(headers) => texts(headers.clone(), "responseHeaders")?,
+        Value::Object(headers) => texts(copy_members(headers)?, "responseHeaders")?,
         _ => return Err(Fault::new("22023", "\"responseHeaders\" must be an object")),
     };
     for (name, value) in &headers {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::definition::spelling;
 use crate::fault::Fault;
 use crate::program::{Argument, Program};
-use crate::value::{convert, shorten};
+use crate::value::{convert, copy, shorten};
 
 /// Inputs that the engine gives: schedules and timers say what fired, a parent says who it is.
 pub const GIVEN_BY_ENGINE: [&str; 6] =
@@ -21,7 +21,7 @@ pub const GIVEN_BY_ENGINE: [&str; 6] =
 const MAX_NAMES: usize = 20;
 
 /// What a run is started with.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Given {
     values: Map<String, Value>,
     by_stimulus: bool,
@@ -96,9 +96,10 @@ impl Program {
         };
         let defaults = self.inputs.iter().filter_map(|input| Some((&input.name, input.default.as_ref()?)));
         let given = values.iter().filter(|(name, _)| !GIVEN_BY_ENGINE.contains(&name.as_str()) || self.declares(name));
-        let whole = defaults.chain(given).map(|(name, value)| (name.clone(), value.clone()));
+        let whole: Result<_, Fault> =
+            defaults.chain(given).map(|(name, value)| Ok((name.clone(), copy(value)?))).collect();
         let what = format!("input of workflow definition \"{}\"", self.definition_id);
-        schema.accept(&Value::Object(whole.collect()), &what, "")
+        schema.accept(&Value::Object(whole?), &what, "")
     }
 }
 

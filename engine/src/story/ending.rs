@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{GivenUp, MAX_VALUE, Story, Trouble, Wait, value};
+use super::{GivenUp, MAX_VALUE, Story, Trouble, Wait, members};
 use crate::picture::text::one_line;
 
 /// Stimuli of activities that wait for other workflows.
@@ -20,7 +20,7 @@ impl Story<'_> {
             self.wait(wait);
         }
         if self.is_ended() && !self.instance.output.is_empty() {
-            self.tell(format!("output: {}", value(&Value::Object(self.instance.output.clone()))));
+            self.tell(format!("output: {}", members(&self.instance.output)));
         }
     }
 

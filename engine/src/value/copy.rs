@@ -3,6 +3,7 @@
 //! A derived copy takes as much as the value, which may be a great part of what a call may hold, and asks for nothing:
 //! it ends the process where a piece is refused. This one asks at steps.
 
+use serde::Serialize;
 use serde_json::map::Iter as Members;
 use serde_json::{Map, Value};
 
@@ -52,30 +53,56 @@ pub fn copy_members(members: &Map<String, Value>) -> Result<Map<String, Value>, 
 ///
 /// # Errors
 /// 57014 if it is time to stop.
-pub fn json_text(value: &Value) -> Result<String, Fault> {
-    struct Text(Vec<u8>);
-    impl std::io::Write for Text {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            let (length, capacity) = (self.0.len() + bytes.len(), self.0.capacity());
-            if length > capacity && length > LARGE {
-                // The old text is there until the new one is.
-                let larger = length.max(capacity.saturating_mul(2));
-                if !(Bounds::current().room)(larger) {
-                    return Err(std::io::ErrorKind::OutOfMemory.into());
-                }
-                self.0.reserve_exact(larger - self.0.len());
-            }
-            self.0.extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
+pub fn json_text(value: &impl Serialize) -> Result<String, Fault> {
     let mut text = Text(Vec::with_capacity(128));
-    let written = serde_json::to_writer(&mut text, value).ok().and_then(|()| String::from_utf8(text.0).ok());
-    written.ok_or_else(|| super::Exceeded::Interrupted.fault())
+    let written = serde_json::to_writer(&mut text, value);
+    written.map_err(|_| super::Exceeded::Interrupted.fault())?;
+    text.finish()
+}
+
+/// A text that asks for room where it grows.
+#[derive(Debug, Default)]
+pub struct Text(Vec<u8>);
+
+impl Text {
+    /// Adds to it.
+    ///
+    /// # Errors
+    /// 57014 if there is no room.
+    pub fn push(&mut self, text: &str) -> Result<(), Fault> {
+        self.grow(text.as_bytes()).ok_or_else(|| super::Exceeded::Interrupted.fault())
+    }
+
+    /// What it is by now.
+    ///
+    /// # Errors
+    /// 57014.
+    pub fn finish(self) -> Result<String, Fault> {
+        String::from_utf8(self.0).map_err(|_| super::Exceeded::Interrupted.fault())
+    }
+
+    fn grow(&mut self, bytes: &[u8]) -> Option<()> {
+        let (length, capacity) = (self.0.len() + bytes.len(), self.0.capacity());
+        if length > capacity && length > LARGE {
+            // The old text is there until the new one is.
+            let larger = length.max(capacity.saturating_mul(2));
+            (Bounds::current().room)(larger).then_some(())?;
+            self.0.reserve_exact(larger - self.0.len());
+        }
+        self.0.extend_from_slice(bytes);
+        Some(())
+    }
+}
+
+impl std::io::Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.grow(bytes).ok_or(std::io::ErrorKind::OutOfMemory)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The copy, or `None` if it is time to stop.

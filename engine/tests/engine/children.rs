@@ -20,7 +20,7 @@ fn child_of(kind: &str, more: Value) -> Value {
 }
 
 fn ended(world: &World, index: usize, sub_status: SubStatus, output: Value) -> Value {
-    child::report(world.children[index].id, sub_status, output.as_object().unwrap_or(&Map::new()))
+    child::report(world.children[index].id, sub_status, output.as_object().unwrap_or(&Map::new())).expect("room")
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn execute_workflow_asks_for_a_child_and_waits_for_its_report() {
         );
         let mut world = World::new(json!({ "variables": {"R": null}, "root": [call, line("after")] }));
         world.start();
-        let asked = world.children[0].clone();
+        let asked = world.children[0].copy().unwrap();
         assert_eq!((asked.begin, asked.correlation_id.as_deref()), (begin, Some("c-1")));
         assert_eq!(
             asked.input,

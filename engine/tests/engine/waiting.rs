@@ -30,7 +30,7 @@ fn a_bookmark_blocks_what_follows_until_it_is_resumed() {
 fn a_task_has_its_bookmarks_id_and_returns_what_completed_it() {
     let mut world = World::started(json!({"variables": {"D": null}, "root":
         {"id": "t", "type": "RunTask", "taskName": "approve", "payload": {"days": 3}, "result": {"var": "D"}}}));
-    let task = world.last.tasks[0].clone();
+    let task = &world.last.tasks[0];
     assert_eq!((task.name.as_str(), task.activity_id.as_str()), ("approve", "t"));
     assert_eq!(task.payload, Some(json!({"days": 3})));
     let bookmark = &world.last.created[0];

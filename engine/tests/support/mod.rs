@@ -387,7 +387,7 @@ impl World {
         let bytes = journal::encode(&delta.events);
         assert_eq!(journal::decode(&bytes).expect("readable events"), delta.events);
         self.trail.extend(delta.events.iter().cloned());
-        self.children.extend(delta.children.iter().cloned());
+        self.children.extend(delta.children.iter().map(|child| child.copy().expect("room")));
         self.last = delta;
         self.reload();
         self.check();

@@ -9,12 +9,14 @@ use std::ffi::c_char;
 
 use pgrx::pg_sys;
 use serde_json::Value;
+use workflow_engine::fault::Fault;
 use workflow_engine::host::Take;
+use workflow_engine::value::Text;
 
 use super::plans::{Plan, forget_when_full, retire, search_path};
 use super::{Evaluation, Outcome, c_text, is_query, keep, refuse_failure, result, shortened};
 use crate::pg::error::{PgError, unwind};
-use crate::pg::{catalog, jsonb};
+use crate::pg::{catalog, interrupt, jsonb, memory};
 
 mod guess;
 
@@ -127,7 +129,9 @@ fn datum(value: &Value, kind: pg_sys::Oid) -> pg_sys::Datum {
     if kind == pg_sys::JSONBOID {
         return jsonb::encode(value);
     }
-    let text = c_text(&text_of(value, kind));
+    let text = c_text(text_of(value, kind));
+    // PostgreSQL makes its own copy of it.
+    memory::look_next();
     // SAFETY: the input function of the type, called as PostgreSQL does for a literal of that type.
     unsafe {
         let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
@@ -141,26 +145,43 @@ fn text_of(value: &Value, kind: pg_sys::Oid) -> String {
     // SAFETY: looks the type up.
     let is_array = unsafe { pg_sys::get_element_type(kind) } != pg_sys::InvalidOid;
     match value {
-        _ if kind == pg_sys::JSONOID => value.to_string(),
+        _ if kind == pg_sys::JSONOID => memory::json_text(value),
         Value::String(text) => text.clone(),
-        Value::Array(items) if is_array => array_literal(items),
-        other => other.to_string(),
+        Value::Array(items) if is_array => array_literal(items).unwrap_or_else(|_| {
+            interrupt::check();
+            String::new()
+        }),
+        other => memory::json_text(other),
     }
 }
 
 /// `{"a","b",NULL}`. An item that is an array or object is its JSON text.
-fn array_literal(items: &[Value]) -> String {
-    let items: Vec<String> = items
-        .iter()
-        .map(|item| match item {
-            Value::Null => "NULL".to_owned(),
-            Value::String(text) => quoted(text),
-            other => quoted(&other.to_string()),
-        })
-        .collect();
-    format!("{{{}}}", items.join(","))
+fn array_literal(items: &[Value]) -> Result<String, Fault> {
+    let mut literal = Text::default();
+    literal.push("{")?;
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            literal.push(",")?;
+        }
+        match item {
+            Value::Null => literal.push("NULL")?,
+            Value::String(text) => push_quoted(text, &mut literal)?,
+            other => push_quoted(&memory::json_text(other), &mut literal)?,
+        }
+    }
+    literal.push("}")?;
+    literal.finish()
 }
 
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+fn push_quoted(text: &str, literal: &mut Text) -> Result<(), Fault> {
+    literal.push("\"")?;
+    for part in text.split_inclusive(['\\', '"']) {
+        let plain = part.trim_end_matches(['\\', '"']);
+        literal.push(plain)?;
+        if plain.len() < part.len() {
+            literal.push("\\")?;
+            literal.push(&part[plain.len()..])?;
+        }
+    }
+    literal.push("\"")
 }

@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use crate::access::{self, Privilege};
 use crate::error;
-use crate::pg::PgError;
 use crate::pg::parse::{self, Statement};
+use crate::pg::{PgError, memory};
 use crate::program;
 use crate::run::Session;
 use crate::run::schedule::commands;
@@ -80,8 +80,8 @@ impl Work {
                 Ok(Job { definition_id, version_id: row.id, version: row.version, input, correlation_id: None })
             }
             Self::Workflow { definition, input, correlation_id } => {
-                let before = known.and_then(|known| known.input.clone());
-                let input = input.clone().or(before).unwrap_or_default();
+                let before = known.and_then(|known| known.input.as_ref());
+                let input = input.as_ref().or(before).map(memory::copy_members).unwrap_or_default();
                 let correlation_id =
                     correlation_id.clone().or_else(|| known.and_then(|known| known.correlation_id.clone()));
                 let kept = known.filter(|_| definition.is_none());
@@ -105,7 +105,7 @@ fn same(known: &Timed) -> Job {
         version_id: known.trigger.definition_version_id,
         // The number goes with the version and is looked up at each fire.
         version: known.version,
-        input: known.input.clone().unwrap_or_default(),
+        input: known.input.as_ref().map(memory::copy_members).unwrap_or_default(),
         correlation_id: known.correlation_id.clone(),
     }
 }
@@ -127,7 +127,7 @@ fn workflow(definition: &str, input: Map<String, Value>, correlation_id: Option<
 /// What could start nothing is refused now, and not when nobody is there to see it.
 fn check_input(version: Uuid, input: &Map<String, Value>) -> Result<(), PgError> {
     let compiled = program::of_version(version)?;
-    compiled.program.accept_input(input.clone().into()).map_err(|fault| error::fault(&fault))?;
+    compiled.program.accept_input(memory::copy_members(input).into()).map_err(|fault| error::fault(&fault))?;
     Ok(())
 }
 
@@ -137,7 +137,7 @@ fn command_input(
     top_level: Option<bool>,
     retry: Option<bool>,
 ) -> Result<Map<String, Value>, PgError> {
-    let mut input = before.cloned().unwrap_or_default();
+    let mut input = before.map(memory::copy_members).unwrap_or_default();
     if let Some(command) = command {
         let statements = statements(command)?;
         let by_text = statements.iter().any(|statement| statement.needs_top_level);

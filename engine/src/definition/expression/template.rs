@@ -6,6 +6,7 @@ use super::{Reader, short_form};
 use crate::definition::json::{Path, nests_too_deep, parse};
 use crate::definition::problem::ProblemKind;
 use crate::program::{Expression, ExpressionKind, ObjectTemplate, TypeName};
+use crate::value::copy_or_null;
 
 impl Reader<'_> {
     /// Elsa's `Object` is JSON text.
@@ -43,7 +44,7 @@ impl Reader<'_> {
     /// Recursion is bounded: [`Self::is_shallow`] has looked before.
     fn template(&mut self, value: &Value, place: &Path<'_>) -> Option<ObjectTemplate> {
         match short_form(value) {
-            Some(("literal", inner)) => return Some(ObjectTemplate::Constant(inner.clone())),
+            Some(("literal", inner)) => return Some(ObjectTemplate::Constant(copy_or_null(inner))),
             Some(("object", inner)) => return self.template(inner, place),
             Some((key, inner)) => {
                 let expression = self.short(key, inner, TypeName::Any, place)?;
@@ -64,7 +65,7 @@ impl Reader<'_> {
                     .collect();
                 constant_object(parts)
             }
-            other => ObjectTemplate::Constant(other.clone()),
+            other => ObjectTemplate::Constant(copy_or_null(other)),
         })
     }
 }

@@ -1,3 +1,4 @@
+-- security.md#definer: its events carry the name of the definition's owner, and the sender is that owner
 -- A definition with the rights of its owner publishes in the name of that owner, as SQL of it does: who starts it lends it
 -- nothing. What it published in the starter's name before would resume and start what listens to the starter.
 SET client_min_messages = warning;

@@ -1,3 +1,4 @@
+-- security.md#owners-and-grants: members of pg_read_all_data see, and may do no more
 -- Calls show a member of pg_read_all_data what the views show it, and let it do no more than that.
 CREATE ROLE reads_all IN ROLE pg_read_all_data;
 CREATE ROLE reads_nothing;

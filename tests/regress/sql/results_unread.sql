@@ -1,3 +1,4 @@
+-- security.md#owners-and-grants: a role that may resume an instance and not read it gets its id and statuses
 -- Who may resume an instance and not read it gets its id and its statuses, and of an error that it faulted.
 CREATE ROLE unread_owner;
 CREATE ROLE unread_worker;

@@ -6,7 +6,6 @@
 //! alive in a frame that PostgreSQL's `longjmp` leaves.
 
 pub mod args;
-mod builtin;
 pub mod catalog;
 pub mod cluster;
 pub mod deadline;
@@ -21,6 +20,7 @@ pub mod object_lock;
 pub mod parse;
 pub mod planner;
 pub mod process;
+mod raw;
 pub mod role;
 pub mod rows;
 pub mod session;

@@ -3,20 +3,8 @@
 use std::cell::Cell;
 use std::ffi::c_int;
 
+use crate::pg::raw;
 use crate::pg::version::{STATEMENT_TIMEOUT, USER_TIMEOUT};
-
-mod raw {
-    use super::c_int;
-
-    unsafe extern "C-unwind" {
-        pub fn RegisterTimeout(timeout: c_int, handler: unsafe extern "C-unwind" fn()) -> c_int;
-        pub fn enable_timeout_after(timeout: c_int, milliseconds: c_int);
-        pub fn disable_timeout(timeout: c_int, keep_indicator: bool);
-        pub fn get_timeout_active(timeout: c_int) -> bool;
-        pub fn get_timeout_indicator(timeout: c_int, reset: bool) -> bool;
-        pub fn StatementCancelHandler(signal: c_int);
-    }
-}
 
 thread_local! {
     static TIMER: Cell<Option<c_int>> = const { Cell::new(None) };

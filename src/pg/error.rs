@@ -14,7 +14,7 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::elog::PgLogLevel;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReport, ErrorReportWithLevel};
 
-use crate::pg::memory;
+use crate::pg::{memory, raw};
 
 /// An error as PostgreSQL reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -323,17 +323,4 @@ fn pack_sqlstate(sqlstate: &str) -> c_int {
 
 fn unpack_sqlstate(packed: c_int) -> String {
     (0..5).map(|i| char::from((((packed >> (6 * i)) & 0x3F) as u8) + b'0')).collect()
-}
-
-/// PostgreSQL functions called without pgrx's guard: where an error is being built or leaves for good.
-mod raw {
-    use super::{c_int, pg_sys};
-
-    pub const OUT_OF_MEMORY: c_int = 8389; // MAKE_SQLSTATE('5','3','2','0','0')
-
-    unsafe extern "C-unwind" {
-        pub fn ThrowErrorData(data: *mut pg_sys::ErrorData);
-        pub fn CopyErrorData() -> *mut pg_sys::ErrorData;
-        pub fn geterrcode() -> c_int;
-    }
 }

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char, c_void};
 use pgrx::pg_sys::{self, NodeTag, Oid};
 
 use crate::pg::error::{keeping, raise};
-use crate::pg::{process, role};
+use crate::pg::{process, raw, role};
 use crate::{wake, worker};
 
 thread_local! {
@@ -258,24 +258,5 @@ unsafe fn template(statement: *mut pg_sys::CreatedbStmt) -> Vec<Oid> {
         let Some(name) = copied else { return Vec::new() };
         let oid = pg_sys::get_database_oid(name, true);
         if oid == pg_sys::InvalidOid { Vec::new() } else { vec![oid] }
-    }
-}
-
-/// Called without pgrx's guard: an error of the statement passes this frame, which owns nothing.
-mod raw {
-    use super::{c_char, pg_sys};
-
-    unsafe extern "C-unwind" {
-        #[allow(non_snake_case)]
-        pub fn standard_ProcessUtility(
-            statement: *mut pg_sys::PlannedStmt,
-            query: *const c_char,
-            read_only: bool,
-            context: pg_sys::ProcessUtilityContext::Type,
-            parameters: pg_sys::ParamListInfo,
-            environment: *mut pg_sys::QueryEnvironment,
-            destination: *mut pg_sys::DestReceiver,
-            completion: *mut pg_sys::QueryCompletion,
-        );
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Number, Value};
 use workflow_engine::value::{Exceeded, Tally};
 
 use crate::pg::error::{PgError, unwind};
-use crate::pg::{builtin, interrupt, memory};
+use crate::pg::{interrupt, memory, raw};
 
 /// Documents nested deeper than this are refused: 500 activities fit into 1,500 levels, and everything
 /// that walks a document recursively stays far from the end of the stack.
@@ -130,7 +130,7 @@ fn numeric(number: &Number) -> pg_sys::Numeric {
     // that it cannot hold as 22003.
     unsafe {
         let datum = pg_sys::DirectFunctionCall3Coll(
-            Some(builtin::numeric_in),
+            Some(raw::numeric_in),
             pg_sys::InvalidOid,
             pg_sys::Datum::from(text.as_ptr()),
             pg_sys::Datum::from(pg_sys::InvalidOid),
@@ -313,7 +313,7 @@ fn number_of(numeric: pg_sys::Numeric) -> Value {
     // SAFETY: numeric_out gives a palloc'd C string.
     let text = unsafe {
         let datum = pg_sys::DirectFunctionCall1Coll(
-            Some(builtin::numeric_out),
+            Some(raw::numeric_out),
             pg_sys::InvalidOid,
             pg_sys::Datum::from(numeric.cast::<std::ffi::c_void>()),
         );

@@ -10,6 +10,7 @@ use std::ffi::{c_char, c_int};
 use pgrx::pg_sys;
 
 use crate::pg::error::{keeping, raise};
+use crate::pg::raw;
 
 /// Option of a statement of ours, beside those of cursors. PostgreSQL passes it on to the planner and has no meaning for
 /// it.
@@ -61,20 +62,6 @@ unsafe fn next(
             Some(previous) => previous(query, text, options, parameters),
             None => raw::standard_planner(query, text, options, parameters),
         }
-    }
-}
-
-/// PostgreSQL functions called without pgrx's guard.
-mod raw {
-    use super::{c_char, c_int, pg_sys};
-
-    unsafe extern "C-unwind" {
-        pub fn standard_planner(
-            query: *mut pg_sys::Query,
-            text: *const c_char,
-            options: c_int,
-            parameters: pg_sys::ParamListInfo,
-        ) -> *mut pg_sys::PlannedStmt;
     }
 }
 

@@ -10,7 +10,7 @@ use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::error::{self, PgError, catch};
 use crate::pg::shared::{self, HasExtension};
-use crate::pg::version;
+use crate::pg::{raw, version};
 use crate::worker;
 
 /// A worker to be registered.
@@ -92,16 +92,11 @@ pub fn connect_to_none() {
 }
 
 fn handle_signals() {
-    unsafe extern "C-unwind" {
-        fn die(signal: c_int);
-        fn StatementCancelHandler(signal: c_int);
-        fn SignalHandlerForConfigReload(signal: c_int);
-    }
     // SAFETY: PostgreSQL's own handlers, set before signals are let in.
     unsafe {
-        version::pqsignal(pg_sys::SIGTERM as c_int, Some(die));
-        version::pqsignal(pg_sys::SIGINT as c_int, Some(StatementCancelHandler));
-        version::pqsignal(pg_sys::SIGHUP as c_int, Some(SignalHandlerForConfigReload));
+        version::pqsignal(pg_sys::SIGTERM as c_int, Some(raw::die));
+        version::pqsignal(pg_sys::SIGINT as c_int, Some(raw::StatementCancelHandler));
+        version::pqsignal(pg_sys::SIGHUP as c_int, Some(raw::SignalHandlerForConfigReload));
         pg_sys::BackgroundWorkerUnblockSignals();
     }
 }

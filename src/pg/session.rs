@@ -6,22 +6,7 @@ use std::ffi::{CStr, CString, c_int};
 use pgrx::pg_sys;
 
 use crate::pg::error::{self, PgError, keeping, log};
-use crate::pg::version;
-
-mod raw {
-    use super::{c_int, pg_sys};
-
-    unsafe extern "C-unwind" {
-        pub fn enable_timeout_after(timeout: c_int, milliseconds: c_int);
-        pub fn disable_timeout(timeout: c_int, keep_indicator: bool);
-        pub fn Async_UnlistenAll();
-        pub fn DropAllPreparedStatements();
-        pub fn PortalHashTableDeleteAll();
-        pub fn ResetSequenceCaches();
-        pub fn ResetTempTableNamespace();
-        pub fn SetSessionAuthorization(role: pg_sys::Oid, is_superuser: bool);
-    }
-}
+use crate::pg::{raw, version};
 
 /// When the client's statement began, in microseconds: what is called inside it has the same.
 pub fn statement_start() -> i64 {

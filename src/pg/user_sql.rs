@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::pg::error::{PgError, unwind};
 use crate::pg::spi::{Column, Timestamp};
-use crate::pg::{builtin, jsonb, memory};
+use crate::pg::{jsonb, memory, raw};
 
 mod inferred;
 mod plans;
@@ -322,7 +322,7 @@ pub fn timestamp(text: &str) -> Timestamp {
     // SAFETY: timestamptz_in takes a C string, a type oid and a type modifier.
     unsafe {
         let datum = pg_sys::DirectFunctionCall3Coll(
-            Some(builtin::timestamptz_in),
+            Some(raw::timestamptz_in),
             pg_sys::InvalidOid,
             pg_sys::Datum::from(text.as_ptr()),
             pg_sys::Datum::from(pg_sys::InvalidOid),

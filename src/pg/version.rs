@@ -92,9 +92,9 @@ pub fn local_transaction() -> u32 {
     }
 }
 
-#[cfg(not(feature = "pg18"))]
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
 pub use pg_sys::pqsignal;
-#[cfg(feature = "pg18")]
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
 pub use pg_sys::pqsignal_be as pqsignal;
 
 /// Ends this process.
@@ -103,7 +103,7 @@ pub fn exit(code: std::ffi::c_int) -> ! {
     unsafe {
         pg_sys::proc_exit(code);
         // What bindgen does not read in the headers of PostgreSQL 18.
-        #[cfg(feature = "pg18")]
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
         unreachable!("proc_exit does not return")
     }
 }
@@ -116,12 +116,12 @@ pub unsafe fn attributes<'a>(descriptor: pg_sys::TupleDesc) -> &'a [pg_sys::Form
     // SAFETY: as many as it says.
     unsafe {
         let count = (*descriptor).natts as usize;
-        #[cfg(not(feature = "pg18"))]
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
         {
             (*descriptor).attrs.as_slice(count)
         }
         // They lie behind the compact ones.
-        #[cfg(feature = "pg18")]
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
         {
             std::slice::from_raw_parts((*descriptor).compact_attrs.as_ptr().add(count).cast(), count)
         }
@@ -135,11 +135,11 @@ pub unsafe fn attributes<'a>(descriptor: pg_sys::TupleDesc) -> &'a [pg_sys::Form
 pub unsafe fn primary_key(table: pg_sys::Relation) -> pg_sys::Oid {
     // SAFETY: as promised.
     unsafe {
-        #[cfg(not(feature = "pg18"))]
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
         {
             pg_sys::RelationGetPrimaryKeyIndex(table)
         }
-        #[cfg(feature = "pg18")]
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
         {
             pg_sys::RelationGetPrimaryKeyIndex(table, false)
         }
@@ -158,9 +158,9 @@ pub unsafe fn run_portal(
     let all = std::ffi::c_long::MAX;
     // SAFETY: as promised.
     unsafe {
-        #[cfg(not(feature = "pg18"))]
+        #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
         pg_sys::PortalRun(portal, all, true, true, receiver, receiver, completion);
-        #[cfg(feature = "pg18")]
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
         pg_sys::PortalRun(portal, all, true, receiver, receiver, completion);
     }
 }

@@ -7,19 +7,8 @@ use pgrx::pg_sys;
 
 use super::super::c_text;
 use crate::pg::error::{PgError, unwind};
+use crate::pg::raw;
 use crate::pg::subtransaction::subtransaction;
-
-mod raw {
-    use super::{c_int, pg_sys};
-
-    unsafe extern "C-unwind" {
-        pub fn setup_parse_variable_parameters(
-            state: *mut pg_sys::ParseState,
-            types: *mut *mut pg_sys::Oid,
-            count: *mut c_int,
-        );
-    }
-}
 
 /// The types of so many parameters.
 pub fn types(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {

@@ -1,0 +1,72 @@
+/*
+ * What raw.rs and version.rs declare by hand, once more in C and in the same order, behind the headers of the server that is
+ * built for. The compiler refuses a declaration that differs from the header's, and a number that is not what it was.
+ * Nothing of this file is linked.
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "commands/async.h"
+#include "commands/prepare.h"
+#include "commands/sequence.h"
+#include "miscadmin.h"
+#include "optimizer/planner.h"
+#include "parser/parse_param.h"
+#include "postmaster/interrupt.h"
+#include "tcop/tcopprot.h"
+#include "tcop/utility.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/portal.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
+
+StaticAssertDecl(ERRCODE_OUT_OF_MEMORY == 8389, "OUT_OF_MEMORY");
+
+extern void die(int);
+extern void StatementCancelHandler(int);
+extern void SignalHandlerForConfigReload(int);
+
+/* An enum travels as an int. */
+StaticAssertDecl(sizeof(TimeoutId) == sizeof(int), "TimeoutId");
+extern TimeoutId RegisterTimeout(TimeoutId, void (*)(void));
+extern void enable_timeout_after(TimeoutId, int);
+extern void disable_timeout(TimeoutId, bool);
+extern bool get_timeout_active(TimeoutId);
+extern bool get_timeout_indicator(TimeoutId, bool);
+
+extern void ThrowErrorData(ErrorData *);
+extern ErrorData *CopyErrorData(void);
+extern int geterrcode(void);
+
+extern void Async_UnlistenAll(void);
+extern void DropAllPreparedStatements(void);
+extern void PortalHashTableDeleteAll(void);
+extern void ResetSequenceCaches(void);
+extern void ResetTempTableNamespace(void);
+extern void SetSessionAuthorization(Oid, bool);
+
+extern void standard_ProcessUtility(PlannedStmt *, const char *, bool, ProcessUtilityContext, ParamListInfo,
+									QueryEnvironment *, DestReceiver *, QueryCompletion *);
+extern PlannedStmt *standard_planner(Query *, const char *, int, ParamListInfo);
+extern void setup_parse_variable_parameters(ParseState *, Oid **, int *);
+
+extern Datum numeric_in(FunctionCallInfo);
+extern Datum numeric_out(FunctionCallInfo);
+extern Datum timestamptz_in(FunctionCallInfo);
+
+/* version.rs */
+StaticAssertDecl(STATEMENT_TIMEOUT == 3, "STATEMENT_TIMEOUT");
+#if PG_VERSION_NUM < 170000
+StaticAssertDecl(USER_TIMEOUT == 12, "USER_TIMEOUT");
+#else
+StaticAssertDecl(USER_TIMEOUT == 13, "USER_TIMEOUT");
+#endif
+
+#if PG_VERSION_NUM < 160000
+extern AclResult pg_database_aclcheck(Oid, Oid, AclMode);
+extern bool pg_database_ownercheck(Oid, Oid);
+#else
+extern AclResult object_aclcheck(Oid, Oid, Oid, AclMode);
+extern bool object_ownercheck(Oid, Oid, Oid);
+#endif

@@ -1,0 +1,66 @@
+//! Functions of PostgreSQL that are declared by hand: pgrx does not bind them, or binds them behind its guard, which must not
+//! be where an error is being built or passes a frame that owns nothing.
+//!
+//! `declarations.c` says the same in C, and the build compares it with the headers of the server that it builds for. The four
+//! whose names or arguments changed between versions stand in `version.rs`.
+
+use std::ffi::{c_char, c_int};
+
+use pgrx::pg_sys;
+
+pub const OUT_OF_MEMORY: c_int = 8389; // MAKE_SQLSTATE('5','3','2','0','0')
+
+unsafe extern "C-unwind" {
+    // Signals.
+    pub fn die(signal: c_int);
+    pub fn StatementCancelHandler(signal: c_int);
+    pub fn SignalHandlerForConfigReload(signal: c_int);
+
+    // Timers.
+    pub fn RegisterTimeout(timeout: c_int, handler: unsafe extern "C-unwind" fn()) -> c_int;
+    pub fn enable_timeout_after(timeout: c_int, milliseconds: c_int);
+    pub fn disable_timeout(timeout: c_int, keep_indicator: bool);
+    pub fn get_timeout_active(timeout: c_int) -> bool;
+    pub fn get_timeout_indicator(timeout: c_int, reset: bool) -> bool;
+
+    // Errors.
+    pub fn ThrowErrorData(data: *mut pg_sys::ErrorData);
+    pub fn CopyErrorData() -> *mut pg_sys::ErrorData;
+    pub fn geterrcode() -> c_int;
+
+    // What a session leaves behind.
+    pub fn Async_UnlistenAll();
+    pub fn DropAllPreparedStatements();
+    pub fn PortalHashTableDeleteAll();
+    pub fn ResetSequenceCaches();
+    pub fn ResetTempTableNamespace();
+    pub fn SetSessionAuthorization(role: pg_sys::Oid, is_superuser: bool);
+
+    // What hooks go on with.
+    pub fn standard_ProcessUtility(
+        statement: *mut pg_sys::PlannedStmt,
+        query: *const c_char,
+        read_only: bool,
+        context: pg_sys::ProcessUtilityContext::Type,
+        parameters: pg_sys::ParamListInfo,
+        environment: *mut pg_sys::QueryEnvironment,
+        destination: *mut pg_sys::DestReceiver,
+        completion: *mut pg_sys::QueryCompletion,
+    );
+    pub fn standard_planner(
+        query: *mut pg_sys::Query,
+        text: *const c_char,
+        options: c_int,
+        parameters: pg_sys::ParamListInfo,
+    ) -> *mut pg_sys::PlannedStmt;
+    pub fn setup_parse_variable_parameters(
+        state: *mut pg_sys::ParseState,
+        types: *mut *mut pg_sys::Oid,
+        count: *mut c_int,
+    );
+
+    // SQL functions as C symbols, to be called through `DirectFunctionCall…`, which is guarded.
+    pub fn numeric_in(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum;
+    pub fn numeric_out(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum;
+    pub fn timestamptz_in(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum;
+}

@@ -18102,7 +18102,7 @@ static JSValue JS_CallInternal(JSContext *caller_ctx, JSValueConst func_obj,
 #endif
 
 /* workflow: many operations loop in C, and code without jumps has as many of them as fit into the source */
-#define POLL_INTERRUPTS() if (unlikely(js_poll_interrupts(ctx))) goto exception;
+#define POLL_INTERRUPTS() if (unlikely(--ctx->interrupt_counter <= 0) && __js_poll_interrupts(ctx)) goto exception;
 
 #if !DIRECT_DISPATCH
 #define SWITCH(pc)      DUMP_BYTECODE_OR_DONT(pc) POLL_INTERRUPTS() switch (opcode = *pc++)

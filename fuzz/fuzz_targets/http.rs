@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use workflow_engine::http::Request;
 use workflow_engine::http::choice::{Choice, choose};
 use workflow_engine::http::content::Content;
-use workflow_engine::http::route::{Route, prefix_of};
+use workflow_engine::http::route::{Route, firsts_of, prefix_of};
 use workflow_engine::value::Bounds;
 
 fuzz_target!(|data: &[u8]| {
@@ -56,6 +56,7 @@ fn is_found(route: &Route, request: &Request) {
     assert_eq!(matches, choice != Choice::NotFound, "{key}");
     if matches {
         let shape = key.split('|').next().unwrap_or_default();
+        assert!(firsts_of(&request.segments).iter().any(|first| key.starts_with(&format!("{first}/"))), "{key}");
         let prefix = prefix_of(shape, &request.segments).expect("a path that matches has the shape");
         assert!(key.starts_with(&prefix), "{key} does not begin with {prefix}");
     }

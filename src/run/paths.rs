@@ -16,6 +16,9 @@ use crate::store::definitions::DefinitionRow;
 use crate::store::owners::Owner;
 use crate::store::{paths, triggers};
 
+/// First segments that a role other than a superuser takes without being given them.
+const MAX_SEGMENTS: i64 = 1000;
+
 /// How long a claim looks at a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
@@ -38,6 +41,9 @@ pub fn claim(owner: &Owner, payload: Option<&Value>, hold: Hold) -> Result<(), P
     let holder = match known() {
         Some(holder) => holder,
         None if is_open && !owner.role().is_some_and(is_superuser) => return Err(denied(segment)),
+        None if paths::has(owner.id, MAX_SEGMENTS) && !owner.role().is_some_and(is_superuser) => {
+            return Err(too_many(owner));
+        }
         None if paths::claim(segment, owner.id) => owner.id,
         // Another session has committed it meanwhile. A snapshot that is too old does not show whose it is.
         None => known().ok_or_else(|| {
@@ -46,6 +52,12 @@ pub fn claim(owner: &Owner, payload: Option<&Value>, hold: Hold) -> Result<(), P
         })?,
     };
     if holder == owner.id { Ok(()) } else { Err(denied(segment)) }
+}
+
+fn too_many(owner: &Owner) -> PgError {
+    PgError::new("54000", format!("role \"{}\" has too many first segments of HTTP paths", owner.title()))
+        .detail(format!("A role takes at most {MAX_SEGMENTS}."))
+        .hint("Publish below one that it has, or let a superuser give it more with wf_grant_path.")
 }
 
 fn named(segment: &str) -> String {

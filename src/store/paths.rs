@@ -15,6 +15,16 @@ static GIVE: Statement = Statement::new(
 );
 static FREE: Statement = Statement::new("DELETE FROM workflow.paths WHERE segment = $1", &[Type::Text]);
 
+static COUNT: Statement = Statement::new(
+    "SELECT count(*) FROM (SELECT FROM workflow.paths p WHERE p.owner = $1 LIMIT $2) owned",
+    &[Type::Integer, Type::BigInt],
+);
+
+/// Whether an owner has so many segments.
+pub fn has(owner: i32, count: i64) -> bool {
+    COUNT.first(&[Arg::Integer(owner), Arg::BigInt(count)], |row| row.get::<i64>()) == Some(count)
+}
+
 /// The owner of a segment.
 pub fn owner_of(segment: &str) -> Option<i32> {
     OWNER.first(&[Arg::Text(segment)], |row| row.get())

@@ -1,11 +1,11 @@
 //! HTTP routes: which there are, and who waits at one.
 //!
 //! `workflow_engine::http::route` says what the indexed texts are and why nothing here reads more rows than there
-//! are shapes of templates and templates of the request's own literals.
+//! are shapes of templates and templates of the request's own first segment and literals.
 
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::http::route::prefix_of;
+use workflow_engine::http::route::{firsts_of, prefix_of};
 use workflow_engine::stimulus;
 
 use crate::pg::spi::{Arg, Row, Statement, Type};
@@ -22,22 +22,28 @@ pub struct Listener {
     pub payload: Value,
 }
 
-// Both tables have the same index, on the text of the route, for endpoints only. `|` ends a shape, `}` is the next
-// character after it: what follows all routes of a shape, or of a prefix, begins there. The type is asked for in a form
-// that only this index knows: a plan that was made while the tables were empty would take the one on types.
+// Both tables have the same index, on the text of the route, for endpoints only. `0` is the next character after the `/`
+// that ends a first segment, and `}` after the `|` that ends a shape: what follows all routes of a segment, of a shape, or
+// of a prefix, begins there. The type is asked for in a form that only this index knows: a plan that was made while the
+// tables were empty would take the one on types.
 macro_rules! shapes {
     ($table:literal) => {
         concat!(
-            "WITH RECURSIVE shapes (shape) AS ( \
-                 (SELECT split_part(x.payload ->> 'Route', '|', 1) FROM ",
-            $table,
-            " x WHERE x.activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint' AND (x.payload ->> 'Route') COLLATE \"C\" > '' \
-                  ORDER BY (x.payload ->> 'Route') COLLATE \"C\" LIMIT 1) \
-                 UNION ALL \
-                 SELECT n.shape FROM shapes s CROSS JOIN LATERAL ( \
+            "WITH RECURSIVE shapes (first, shape) AS ( \
+                 SELECT p.first, f.shape FROM unnest($1) p (first) CROSS JOIN LATERAL ( \
                      SELECT split_part(x.payload ->> 'Route', '|', 1) AS shape FROM ",
             $table,
-            " x WHERE x.activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint' AND (x.payload ->> 'Route') COLLATE \"C\" > s.shape || '}' \
+            " x WHERE x.activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint' \
+                         AND (x.payload ->> 'Route') COLLATE \"C\" >= p.first || '/' \
+                         AND (x.payload ->> 'Route') COLLATE \"C\" < p.first || '0' \
+                     ORDER BY (x.payload ->> 'Route') COLLATE \"C\" LIMIT 1) f \
+                 UNION ALL \
+                 SELECT s.first, n.shape FROM shapes s CROSS JOIN LATERAL ( \
+                     SELECT split_part(x.payload ->> 'Route', '|', 1) AS shape FROM ",
+            $table,
+            " x WHERE x.activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint' \
+                         AND (x.payload ->> 'Route') COLLATE \"C\" > s.shape || '}' \
+                         AND (x.payload ->> 'Route') COLLATE \"C\" < s.first || '0' \
                      ORDER BY (x.payload ->> 'Route') COLLATE \"C\" LIMIT 1) n) \
              SELECT shape FROM shapes"
         )
@@ -68,16 +74,17 @@ macro_rules! routes {
     };
 }
 
-static TRIGGER_SHAPES: Statement = Statement::new(shapes!("workflow.triggers"), &[]);
-static BOOKMARK_SHAPES: Statement = Statement::new(shapes!("workflow.bookmarks"), &[]);
+static TRIGGER_SHAPES: Statement = Statement::new(shapes!("workflow.triggers"), &[Type::TextArray]);
+static BOOKMARK_SHAPES: Statement = Statement::new(shapes!("workflow.bookmarks"), &[Type::TextArray]);
 static TRIGGER_ROUTES: Statement = Statement::new(routes!("workflow.triggers"), &[Type::TextArray]);
 static BOOKMARK_ROUTES: Statement = Statement::new(routes!("workflow.bookmarks"), &[Type::TextArray]);
 
 /// The routes that a path may match, of triggers and bookmarks, each once or twice.
 pub fn of_path(segments: &[String]) -> Vec<String> {
+    let firsts = firsts_of(segments);
     let mut found = Vec::new();
     for (shapes, routes) in [(&TRIGGER_SHAPES, &TRIGGER_ROUTES), (&BOOKMARK_SHAPES, &BOOKMARK_ROUTES)] {
-        let shapes = shapes.rows(&[], |row| row.get::<String>());
+        let shapes = shapes.rows(&[Arg::Texts(&firsts)], |row| row.get::<String>());
         let prefixes: Vec<String> = shapes.iter().filter_map(|shape| prefix_of(shape, segments)).collect();
         if !prefixes.is_empty() {
             found.extend(routes.rows(&[Arg::Texts(&prefixes)], |row| row.get::<String>()));

@@ -2,13 +2,13 @@
 //!
 //! # How a request finds its route
 //!
-//! Each endpoint's payload has its route as text, `shape|literals|template|method`, and an index holds that text. The
-//! shape says for each segment whether it is a literal or something else: `orders/{id}/lines` has the shape `LPL`
-//! and the literals `orders/lines`. There are few shapes, because people write templates by hand, even where an
-//! expression makes millions of them (`orders/42/approve`, `orders/43/approve`, …). A request reads the shapes by a
-//! loose scan, says for each one what the literals of its own path would be, and reads the routes that begin
-//! with that: few again, because all bookmarks that wait at one template share one route. Nothing scans by the number of
-//! instances that wait.
+//! Each endpoint's payload has its route as text, `first/shape|literals|template|method`, and an index holds that text.
+//! The shape says for each segment whether it is a literal or something else: `orders/{id}/lines` has the first segment
+//! `orders`, the shape `LPL` and the literals `orders/lines`. There are few shapes, because people write templates by
+//! hand, even where an expression makes millions of them (`orders/42/approve`, `orders/43/approve`, …). A request reads
+//! the shapes of its own first segment and the open ones by a loose scan, says for each one what the literals of its own
+//! path would be, and reads the routes that begin with that: few again, because all bookmarks that wait at one template
+//! share one route. Nothing scans by the number of instances that wait, nor by what others have published elsewhere.
 
 use std::cmp::Ordering;
 
@@ -54,7 +54,8 @@ impl Route {
     /// The text that an index holds.
     pub fn key(&self) -> String {
         let literals: Vec<&str> = self.template.segments.iter().filter_map(literal).collect();
-        format!("{}|{}|{}|{}", self.shape(), literals.join("/"), self.text, self.method)
+        let first = self.first_segment();
+        format!("{first}/{}|{}|{}|{}", self.shape(), literals.join("/"), self.text, self.method)
     }
 
     /// Method, in small letters.
@@ -191,15 +192,21 @@ fn last_before(text: &str, wanted: &str) -> Option<usize> {
     text.get(..last)?.rfind(wanted)
 }
 
-/// How the routes of a shape begin that the segments of a path may match. `None`: none of them does.
-pub fn prefix_of(shape: &str, path: &[String]) -> Option<String> {
+/// The first segments of the routes that a path may match.
+pub fn firsts_of(path: &[String]) -> [String; 2] {
+    [path.first().map(|segment| segment.to_lowercase()).unwrap_or_default(), OPEN.to_owned()]
+}
+
+/// How the routes of a first segment and a shape begin that the segments of a path may match. `None`: none of them does.
+pub fn prefix_of(first_and_shape: &str, path: &[String]) -> Option<String> {
+    let (_, shape) = first_and_shape.rsplit_once('/')?;
     let required = shape.bytes().take_while(|kind| matches!(kind, b'L' | b'P')).count();
     let has_end = !shape.ends_with('C');
     if path.len() < required || (has_end && path.len() > shape.len()) {
         return None;
     }
     let literals = shape.bytes().zip(path).filter(|(kind, _)| *kind == b'L').map(|(_, text)| text.to_lowercase());
-    Some(format!("{shape}|{}|", literals.collect::<Vec<_>>().join("/")))
+    Some(format!("{first_and_shape}|{}|", literals.collect::<Vec<_>>().join("/")))
 }
 
 #[cfg(test)]
@@ -220,18 +227,18 @@ mod tests {
     #[test]
     fn a_route_is_indexed_by_shape_and_literals() {
         for (template, key) in [
-            ("/", "|||get"),
-            ("orders", "L|orders|orders|get"),
-            ("/Orders/{Id:int}/", "LP|orders|Orders/{Id:int}|get"),
-            ("orders/{id}/lines/{line?}", "LPLO|orders/lines|orders/{id}/lines/{line?}|get"),
-            ("a/{b?}/c", "LPL|a/c|a/{b?}/c|get"),
-            ("files/{name}.{ext}/{*rest}", "LPC|files|files/{name}.{ext}/{*rest}|get"),
+            ("/", "/|||get"),
+            ("orders", "orders/L|orders|orders|get"),
+            ("/Orders/{Id:int}/", "orders/LP|orders|Orders/{Id:int}|get"),
+            ("orders/{id}/lines/{line?}", "orders/LPLO|orders/lines|orders/{id}/lines/{line?}|get"),
+            ("a/{b?}/c", "a/LPL|a/c|a/{b?}/c|get"),
+            ("files/{name}.{ext}/{*rest}", "files/LPC|files|files/{name}.{ext}/{*rest}|get"),
         ] {
             let route = route(template);
             assert_eq!(route.key(), key);
             assert_eq!(Route::read(key), Some(route));
         }
-        assert_eq!(Route::read("LP|orders"), None);
+        assert_eq!(Route::read("orders/LP|orders"), None);
     }
 
     #[test]
@@ -344,6 +351,7 @@ mod tests {
             prop_assert!(route.matches(&path).is_some());
             let key = route.key();
             let shape = key.split('|').next().expect("a shape");
+            prop_assert!(firsts_of(&path).iter().any(|first| key.starts_with(&format!("{first}/"))), "{key}");
             let prefix = prefix_of(shape, &path).expect("a prefix");
             prop_assert!(key.starts_with(&prefix), "{key} {prefix}");
         }
@@ -357,6 +365,7 @@ mod tests {
             if route.matches(&path).is_some() {
                 let key = route.key();
                 let shape = key.split('|').next().expect("a shape");
+                prop_assert!(firsts_of(&path).iter().any(|first| key.starts_with(&format!("{first}/"))), "{key}");
                 prop_assert!(prefix_of(shape, &path).is_some_and(|prefix| key.starts_with(&prefix)));
             }
         }

@@ -59,7 +59,7 @@ fn a_trigger_has_one_row_for_each_method_under_elsas_hash() {
     let payloads: Vec<&Value> = triggers.iter().filter_map(|trigger| trigger.payload.as_ref()).collect();
     assert_eq!(
         *payloads[0],
-        json!({"Path": "/orders/{id}", "Method": "get", "Route": "LP|orders|Orders/{Id}|get", "Authorize": true,
+        json!({"Path": "/orders/{id}", "Method": "get", "Route": "orders/LP|orders|Orders/{Id}|get", "Authorize": true,
             "Policy": "clerk", "RequestTimeout": "00:00:05", "RequestSizeLimit": 100})
     );
     assert_eq!(payloads[1]["Method"], "post");

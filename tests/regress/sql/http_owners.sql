@@ -82,7 +82,7 @@ SELECT sub_status, incidents -> 0 ->> 'sqlstate' AS sqlstate, incidents -> 0 ->>
 -- A bookmark of a type of her own that looks like one of an endpoint.
 CREATE FUNCTION regress_paths_handler(context jsonb) RETURNS jsonb LANGUAGE sql AS $$
 SELECT CASE WHEN context ? 'bookmark' THEN '{}'::jsonb ELSE
-    '{"bookmarks": [{"name": "Elsa.HttpEndpoint", "payload": {"Path": "/approve/77", "Method": "get", "Route": "LL|approve/77|approve/77|get"}}]}' END $$;
+    '{"bookmarks": [{"name": "Elsa.HttpEndpoint", "payload": {"Path": "/approve/77", "Method": "get", "Route": "approve/LL|approve/77|approve/77|get"}}]}' END $$;
 SELECT wf_register_activity('Mallory.Endpoint', 'regress_paths_handler(jsonb)');
 SELECT * FROM wf_define('{"definitionId": "look-alike", "root": {"type": "Mallory.Endpoint"}}');
 SELECT sub_status FROM wf_run('look-alike');

@@ -18,6 +18,7 @@ mod retry;
 pub mod scheduler;
 mod shares;
 mod tidy;
+mod turns;
 
 use pgrx::pg_sys::{self, Oid};
 

@@ -12,42 +12,35 @@ use crate::pg::error::{unwind, warning};
 use crate::pg::session::ShortWaits;
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
-use crate::pg::{PgError, role};
+use crate::pg::{PgError, process, role};
 use crate::run::Session;
 use crate::run::scheduled::{self, Target};
 use crate::run::timing::{self, Next};
 use crate::store::schedules::{self, Outcome, Timed};
 
-/// Whose triggers are fired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// Those of roles whose rights the caller has.
-    Mine,
-    /// All of them: the scheduler of a database.
-    All,
-}
-
 /// How far a trigger is moved whose schedule cannot even be computed, in microseconds.
 const RETRY_AFTER: i64 = 3_600_000_000;
+/// How long a trigger may make up for missed instants before others have their turn, in microseconds.
+const TURN: i64 = 100_000;
 
-/// Fires triggers that are due, at most `max` of them. Returns how many there were.
-pub fn due_triggers(session: &mut Session, max: u64, scope: Scope) -> Result<u64, PgError> {
+/// Fires triggers of roles whose rights the caller has that are due, at most `max` of them.
+pub fn due_triggers(session: &mut Session, max: u64) -> Result<(), PgError> {
     let mut fired = 0;
     let mut after = (Timestamp(i64::MIN), Uuid::nil());
     while fired < max {
-        let page = schedules::due(session.timestamp(), after);
+        let page = schedules::due(session.timestamp(), after, 100);
         let Some(last) = page.last() else { break };
         after = (last.due_at, last.id);
         for due in page {
             if fired == max {
                 break;
             }
-            if scope == Scope::All || access::is_member(role::current(), &due.owner) {
+            if access::is_member(role::current(), &due.owner) {
                 fired += u64::from(fire(session, due.id)?);
             }
         }
     }
-    Ok(fired)
+    Ok(())
 }
 
 /// Makes every active schedule `@reboot` due; the scheduler does so once after the server has started.
@@ -57,7 +50,7 @@ pub fn reboot(session: &Session) -> u64 {
 
 /// Fires one trigger, if it is free. A failure is noted in its row and stops nothing else. Where a transaction that goes
 /// on has the key of an activation strategy, the trigger stays due: whoever waited for it would keep all others waiting.
-fn fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
+pub fn fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     let attempt = subtransaction(|| {
         let waits = ShortWaits::begin();
         let fired = try_fire(session, id).unwrap_or_else(|error| unwind(error));
@@ -130,8 +123,14 @@ impl Fire<'_> {
             missed: i64::try_from(plan.missed).unwrap_or(i64::MAX),
             ..Outcome::default()
         };
-        for at in &plan.fire {
-            self.occurrence(Timestamp::from(*at), &mut outcome)?;
+        let began = process::now();
+        for (i, at) in plan.fire.iter().map(|at| Timestamp::from(*at)).enumerate() {
+            if i > 0 && process::now() - began > TURN {
+                // The rest stays due.
+                (outcome.next_fire_at, outcome.scheduled_at) = (Some(self.session.timestamp()), Some(at));
+                break;
+            }
+            self.occurrence(at, &mut outcome)?;
         }
         if plan.fire.is_empty() && outcome.queued > 0 {
             self.release(&mut outcome)?;

@@ -14,9 +14,17 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{process, role, shared};
 use crate::rounds::{Keep, PAUSE, Rounds};
 use crate::run::Session;
-use crate::run::fire::Scope;
 use crate::store::retention::{Candidate, PAGE};
 use crate::store::{owners, retention as store};
+
+/// Whose instances are removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// Those of roles whose rights the caller has.
+    Mine,
+    /// All of them: the scheduler of a database.
+    All,
+}
 
 /// How often is looked for what no end of an instance announces: letters, versions, runs of commands.
 const HOUR: i64 = 3_600_000_000;

@@ -12,9 +12,8 @@ use crate::pg::subtransaction::subtransaction;
 use crate::pg::{PgError, role};
 use crate::program;
 use crate::run::burst::OnFault;
-use crate::run::fire::{self, Scope};
 use crate::run::queued::Swept;
-use crate::run::{Session, deliver, queued, resume, retention, running};
+use crate::run::{Session, deliver, fire, queued, resume, retention, running};
 use crate::store::bookmarks::Due;
 use crate::store::identity::{self, Identity};
 use crate::store::{bookmarks, due, queue};
@@ -37,7 +36,7 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
         warn_foreign();
         return Ok(0);
     }
-    fire::due_triggers(session, max, Scope::Mine)?;
+    fire::due_triggers(session, max)?;
     let mut fired = fire_due(session, max)?;
     fired += sweep_queue(session, max.saturating_sub(fired))?;
     for id in queue::expired(session.timestamp(), MAX_EXPIRED) {

@@ -37,14 +37,14 @@ static DUE: Statement = Statement::new(
     "SELECT t.id, t.next_fire_at, COALESCE(t.owner, d.owner, 0) \
      FROM workflow.triggers t LEFT JOIN workflow.definitions d ON d.id = t.definition_version_id \
      WHERE t.next_fire_at <= $1 AND (t.next_fire_at, t.id) > ($2, $3) AND t.active \
-     ORDER BY t.next_fire_at, t.id LIMIT 100",
-    &[Type::Timestamp, Type::Timestamp, Type::Uuid],
+     ORDER BY t.next_fire_at, t.id LIMIT $4",
+    &[Type::Timestamp, Type::Timestamp, Type::Uuid, Type::BigInt],
 );
 
-/// Triggers that are due at `now`, earliest first, after a certain one; at most 100.
-pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<Due> {
+/// Triggers that are due at `now`, earliest first, after a certain one.
+pub fn due(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Due> {
     let (due_at, id) = after;
-    DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id)], |row| Due {
+    DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id), Arg::BigInt(limit)], |row| Due {
         id: row.get(),
         due_at: row.get(),
         owner: owners::by_id(row.get()),

@@ -8,19 +8,18 @@ use crate::pg::shared::{self, FireKind};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, process};
 use crate::run::Session;
-use crate::run::fire::{self, Scope};
+use crate::run::fire;
 use crate::store::due::{self, Due};
 use crate::store::identity::{self, Identity};
 use crate::store::schedules;
 use crate::worker::desk::Desk;
 use crate::worker::retry::Retry;
+use crate::worker::turns::Turns;
 
 /// Due bookmarks that one look reads.
 const PAGE: i64 = 1000;
 /// Below so many waiting fires the next page is read.
 const LOW: usize = 200;
-/// Triggers that one look fires.
-const TRIGGERS: u64 = 100;
 /// What there was.
 pub enum Found {
     /// The extension is not here.
@@ -49,6 +48,7 @@ pub struct Look {
     has_more: bool,
     /// When what another session held is looked at again.
     retry: Retry,
+    turns: Turns,
     /// Whether this look has made due what the start of the server fires.
     has_booted: bool,
 }
@@ -58,7 +58,8 @@ const BEGINNING: (Timestamp, Uuid) = (Timestamp(i64::MIN), Uuid::nil());
 impl Look {
     /// Nothing is known yet.
     pub fn new(database: Oid) -> Self {
-        Self { database, cursor: BEGINNING, has_more: false, retry: Retry::new(), has_booted: false }
+        let (retry, turns) = (Retry::new(), Turns::default());
+        Self { database, cursor: BEGINNING, has_more: false, retry, turns, has_booted: false }
     }
 
     /// Forgets how far it came.
@@ -108,15 +109,15 @@ impl Look {
         self.has_booted = self.boots();
         let reboots = if self.has_booted { fire::reboot(&session) } else { 0 };
         let is_claimed = identity == Identity::Ours || reboots > 0;
-        let mut triggered = 0;
+        let mut more = false;
         // What is due where no session has said so is another database's: a dump is being loaded.
         if is_claimed {
-            triggered = fire::due_triggers(&mut session, TRIGGERS, Scope::All)?;
-            self.retry(triggered < TRIGGERS && schedules::is_behind(now), process::now());
+            more = self.turns.fire(&mut session)?;
+            self.retry(!more && schedules::is_behind(now), process::now());
             self.read_due(desk, now);
         }
         let next_due = due::next(now).map_or(i64::MAX, |at| at.0);
-        let (more, has_expired) = (triggered == TRIGGERS, due::has_expired(now));
+        let has_expired = due::has_expired(now);
         Ok(Found::Extension { next_due, more, is_claimed, has_expired })
     }
 

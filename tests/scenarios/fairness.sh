@@ -46,3 +46,18 @@ as other "SELECT wf_start('of other') FROM generate_series(1, 5)"
 await 60 "$fired"
 is "0" "SELECT count(*) FROM workflow.instance_list WHERE definition_id = 'script' AND status <> 'Running'"
 echo "ok: neither do its scripts in the engine's own sessions"
+setting "workflow.enabled = off"
+query "SELECT count(pg_terminate_backend(pid, 10000)) FROM workflow.workers WHERE worker = 'executor'" >/dev/null
+as slow "SELECT wf_cancel(instance_id) FROM workflow.instance_list WHERE definition_id = 'script'"
+
+# The scheduler copies the input of what a schedule starts.
+as slow "SELECT wf_define('{\"definitionId\": \"large\", \"root\": []}')"
+as slow "SELECT wf_schedule_workflow('large ' || n, '1 second', 'large', input)
+    FROM generate_series(1, 10) AS n, (SELECT jsonb_build_object('x', jsonb_agg(i)) AS input FROM generate_series(1, 400000) AS i) AS large"
+as other "SELECT wf_schedule_workflow('small', '1 second', 'of other')"
+await 11 "SELECT count(*) FROM workflow.schedules WHERE next_run < now()"
+setting "workflow.enabled = on"
+await t "SELECT count(*) >= 3 FROM workflow.instances WHERE schedule_id = (SELECT schedule_id FROM workflow.schedules WHERE name = 'small')"
+# What one look fires has one time.
+is t "SELECT max(n) BETWEEN 1 AND 9 FROM (SELECT count(*) AS n FROM workflow.instances WHERE definition_id = 'large' GROUP BY created_at) AS looks"
+echo "ok: nor do schedules that it takes long to fire"

@@ -64,6 +64,8 @@ pub enum EventKind {
     StartRefused,
     /// A child workflow was started; data is its id.
     ChildStarted,
+    /// The instance was given to another owner; data says by whom, from whom and to whom.
+    OwnerChanged,
 }
 
 /// The format that is written.
@@ -143,6 +145,7 @@ mod tests {
         assert_eq!(stored(EventKind::Started), [7]);
         assert_eq!(stored(EventKind::StartRefused), [16]);
         assert_eq!(stored(EventKind::ChildStarted), [17]);
+        assert_eq!(stored(EventKind::OwnerChanged), [18]);
     }
 
     #[test]

@@ -174,6 +174,10 @@ impl<'a> Story<'a> {
                 Some(reason) => format!("cancelled: {}", one_line(reason, MAX_VALUE)),
                 None => "cancelled".into(),
             },
+            EventKind::OwnerChanged => {
+                let name = |key| data.and_then(|data| data.get(key)).and_then(Value::as_str).unwrap_or_default();
+                format!("given from {} to {} by {}", name("from"), name("to"), name("by"))
+            }
             EventKind::StartRefused => "a start was refused: another instance runs".into(),
             EventKind::Started if self.has_children(event) => return None,
             EventKind::Started => format!("{} began", who()),

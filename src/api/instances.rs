@@ -170,5 +170,6 @@ fn name(kind: EventKind) -> &'static str {
         EventKind::Note => "Note",
         EventKind::StartRefused => "Start refused",
         EventKind::ChildStarted => "Child started",
+        EventKind::OwnerChanged => "Owner changed",
     }
 }

@@ -8,15 +8,18 @@
 use std::collections::VecDeque;
 
 use pgrx::pg_sys::Oid;
+use serde_json::json;
 use uuid::Uuid;
+use workflow_engine::instance::Json;
+use workflow_engine::journal::{Event, EventKind};
 
 use crate::access;
-use crate::pg::{PgError, catalog, role};
+use crate::pg::{PgError, catalog, role, rows};
 use crate::run::scheduled::COMMANDS;
 use crate::run::{Session, paths, publish, resume, running, schedule};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::{self, Owner};
-use crate::store::{activity_types, definitions, links};
+use crate::store::{activity_types, definitions, journal, links};
 use crate::wake;
 
 /// What a call of `wf_set_owner` names.
@@ -106,7 +109,7 @@ fn definition(id: &str, new: Oid) -> Result<bool, PgError> {
 fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> {
     let id = Uuid::parse_str(id)
         .map_err(|_| PgError::new("22P02", format!("invalid input syntax for type uuid: \"{id}\"")))?;
-    let row = lock(session, id)?.ok_or_else(|| resume::unknown(id))?;
+    let mut row = lock(session, id)?.ok_or_else(|| resume::unknown(id))?;
     let title = format!("workflow instance {id}");
     let owner = row.owner.clone();
     let Some(new_id) = change(&title, &owner, new)? else { return Ok(false) };
@@ -115,16 +118,35 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> 
             .detail(format!("The other one is {}.", parent.instance))
             .hint("Change the owner of that one: what is below it goes along."));
     }
-    instances::set_owner(row.instance.id, new_id);
+    let new = owners::by_id(new_id);
+    hand_over(session, &mut row, &new);
     let mut below = VecDeque::from(instances::children(id));
     while let Some(child) = below.pop_front() {
         // Another session may have deleted it, or given it away, while its lock was waited for.
-        if let Some(row) = lock(session, child)?.filter(|row| row.owner.id == owner.id) {
-            instances::set_owner(row.instance.id, new_id);
+        if let Some(mut row) = lock(session, child)?.filter(|row| row.owner.id == owner.id) {
+            hand_over(session, &mut row, &new);
             below.extend(instances::children(child));
         }
     }
     Ok(true)
+}
+
+/// Gives a locked instance to another owner; its journal says so.
+fn hand_over(session: &Session, row: &mut InstanceRow, new: &Owner) {
+    let data = json!({ "by": role::name(role::current()), "from": row.owner.title(), "to": new.title() });
+    let event = Event {
+        kind: EventKind::OwnerChanged,
+        activity_id: String::new(),
+        activity_type: String::new(),
+        activity_instance_id: None,
+        bookmark_id: None,
+        data: Some(Json(data)),
+    };
+    let instance = &mut row.instance;
+    let seq = instance.state.next_journal;
+    instance.state.next_journal += journal::rows_for(1);
+    instances::set_owner(instance, new.id);
+    rows::write(|writer| journal::append(writer, &instance.id, seq, &[event], session.timestamp()));
 }
 
 fn lock(session: &mut Session, id: Uuid) -> Result<Option<InstanceRow>, PgError> {

@@ -300,12 +300,14 @@ pub fn set_key(id: Uuid, key: Option<&str>, correlation_id: Option<&str>) {
     SET_KEY.run(&[Arg::Uuid(&id), Arg::text(key), Arg::text(correlation_id)]);
 }
 
-static SET_OWNER: Statement =
-    Statement::new("UPDATE workflow.instances SET owner = $2 WHERE id = $1", &[Type::Uuid, Type::Integer]);
+static SET_OWNER: Statement = Statement::new(
+    "UPDATE workflow.instances SET owner = $2, state = $3 WHERE id = $1",
+    &[Type::Uuid, Type::Integer, Type::Bytea],
+);
 
-/// Gives a locked instance to another owner.
-pub fn set_owner(id: Uuid, owner: i32) {
-    SET_OWNER.run(&[Arg::Uuid(&id), Arg::Integer(owner)]);
+/// Gives a locked instance to another owner, and stores its state, which counts the rows of its journal.
+pub fn set_owner(instance: &Instance, owner: i32) {
+    SET_OWNER.run(&[Arg::Uuid(&instance.id), Arg::Integer(owner), Arg::Bytea(&packed(instance))]);
 }
 
 static FORGET_PARENT: Statement =

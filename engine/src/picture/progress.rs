@@ -126,7 +126,8 @@ impl Progress {
             | EventKind::Line
             | EventKind::Published
             | EventKind::StartRefused
-            | EventKind::ChildStarted => {}
+            | EventKind::ChildStarted
+            | EventKind::OwnerChanged => {}
         }
     }
 

@@ -9,7 +9,7 @@ use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
 use crate::guc;
-use crate::pg::shared::{self, HasExtension, Process, Said};
+use crate::pg::shared::{self, Ended, HasExtension, Process, Said};
 use crate::pg::spi::Timestamp;
 use crate::pg::{cluster, process};
 
@@ -26,8 +26,8 @@ thread_local! {
     static INSTANCES: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
     /// Whether it wrote or used up bookmarks.
     static BOOKMARKS: Cell<bool> = const { Cell::new(false) };
-    /// The least time in the id of an instance that it ended, in milliseconds since 1970.
-    static ENDED: Cell<u64> = const { Cell::new(u64::MAX) };
+    /// Times in the ids of the instances that it ended.
+    static ENDED: Cell<Option<Ended>> = const { Cell::new(None) };
     /// Whether it filled tables of ours with COPY.
     static LOADED: Cell<bool> = const { Cell::new(false) };
     /// Databases whose settings it changed; 0: of all.
@@ -81,10 +81,12 @@ pub fn bookmarks() {
 /// An instance has ended: retention may remove it some time.
 pub fn ended(instance: &Uuid) {
     let millis = (instance.as_u128() >> 80) as u64;
-    if millis < ENDED.get() {
+    let known = ENDED.get();
+    if known.is_none() {
         shared::ensure();
-        ENDED.set(millis);
     }
+    let Ended { first, last } = known.unwrap_or(Ended { first: millis, last: millis });
+    ENDED.set(Some(Ended { first: first.min(millis), last: last.max(millis) }));
 }
 
 /// Tables were filled from outside: no process was told what is due there.
@@ -147,15 +149,14 @@ pub fn transaction_ended(committed: bool) {
     // Where a stimulus could not be delivered, any end of who wrote a bookmark counts, also a rollback of its use.
     let unsettled = wanted & shared::ENDS != 0;
     let has_missed = committed && wanted & shared::NEW != 0 && !instances.is_empty();
-    let ended = ENDED.replace(u64::MAX);
-    let has_ended = committed && ended < u64::MAX && shared::is_end_wanted(PLACE.get(), ended);
+    let ended = ENDED.take().filter(|ended| committed && shared::is_end_wanted(PLACE.get(), *ended));
     let loaded = LOADED.take() && committed;
     let mut settings = SETTINGS.take();
     settings.retain(|_| committed);
     let due = if committed { due } else { i64::MAX };
     let has_items = committed && !items.is_empty();
     let is_silent = due == i64::MAX && !has_items && !sweep && !probe && !rescan && !unsettled && !has_missed;
-    if is_silent && !has_ended && blocked.is_empty() && settings.is_empty() {
+    if is_silent && ended.is_none() && blocked.is_empty() && settings.is_empty() {
         return;
     }
     let horizon = if has_items || sweep { cluster::next_transaction() } else { 0 };
@@ -190,7 +191,7 @@ pub fn transaction_ended(committed: bool) {
         if has_missed && !too_many {
             board.say(here, instances.iter().map(|instance| Said::Instance(*instance.as_bytes())));
         }
-        let must_tidy = has_ended && shared::instance_ended(board, index, ended, process::now());
+        let must_tidy = ended.is_some_and(|ended| shared::instance_ended(board, index, ended, process::now()));
         let place = &mut board.databases[index];
         if sweep {
             place.tidy_at = 0;

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::error::{PgError, catch, log, unwind};
-use crate::pg::interrupt;
+use crate::pg::{interrupt, process};
+use crate::rounds::PAUSE;
 
 mod board;
 mod lateness;
@@ -36,6 +37,8 @@ pub const ENDS: u8 = 2;
 const INSTANCE_ENDS: u8 = 4;
 /// That one has ended that retention has passed already.
 const OLD_INSTANCE_ENDS: u8 = 8;
+/// That one has ended whose id lies ahead of the clock.
+const INSTANCE_ENDS_AHEAD: u8 = 16;
 
 thread_local! {
     static SHARED: Cell<*mut Shared> = const { Cell::new(std::ptr::null_mut()) };
@@ -204,32 +207,56 @@ pub fn lower(database: Oid, horizon: u64) {
     });
 }
 
-/// Up to which time retention has passed the instances of the database in this place; the memory is attached.
+/// The times in the ids of instances that have ended, in milliseconds since 1970.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// The lowest.
+    pub first: u64,
+    /// The highest.
+    pub last: u64,
+}
+
+/// Up to which time retention has passed the instances of the database in this place, but those that it is to read again
+/// because one of them has ended; the memory is attached.
 fn passed(place: usize) -> &'static AtomicU64 {
     // SAFETY: attached for the life of the process; the number is atomic.
     unsafe { &(&(*SHARED.get()).passed)[place] }
 }
 
-/// Whether the end of an instance with this time in its id must be told, in the database in this place.
-pub fn is_end_wanted(place: usize, millis: u64) -> bool {
-    let wanted = wanted_here(place);
-    let is_old = || place >= board::MAX_DATABASES || millis < passed(place).load(Ordering::SeqCst);
-    wanted & INSTANCE_ENDS != 0 || wanted & OLD_INSTANCE_ENDS != 0 && is_old()
+/// Milliseconds from 1970 to 2000.
+const POSTGRES_EPOCH: i64 = 946_684_800_000;
+
+/// The lowest time in ids that lies ahead of the clock.
+fn ahead(now: i64) -> u64 {
+    (now.saturating_add(PAUSE) / 1000).saturating_add(POSTGRES_EPOCH).max(0).unsigned_abs()
 }
 
-/// An instance with this time in its id has ended; on the locked board. Whether the process that watches the time must
-/// hear of it.
-pub fn instance_ended(board: &mut Board, place: usize, millis: u64, now: i64) -> bool {
-    let is_old = millis < passed(place).load(Ordering::SeqCst);
+/// Whether the end of instances must be told, in the database in this place.
+pub fn is_end_wanted(place: usize, ended: Ended) -> bool {
+    let wanted = wanted_here(place);
+    let is_old = || place >= board::MAX_DATABASES || ended.first < passed(place).load(Ordering::SeqCst);
+    wanted & INSTANCE_ENDS != 0
+        || wanted & OLD_INSTANCE_ENDS != 0 && is_old()
+        || wanted & INSTANCE_ENDS_AHEAD != 0 && ended.last >= ahead(process::now())
+}
+
+/// Instances have ended; on the locked board. Whether the scheduler must hear of it.
+pub fn instance_ended(board: &mut Board, place: usize, ended: Ended, now: i64) -> bool {
     let is_wanted = wanted_here(place) & INSTANCE_ENDS != 0;
     let database = &mut board.databases[place];
-    if is_old {
-        database.old_ended = true;
-        set_wanted(place, OLD_INSTANCE_ENDS, false);
+    // Those after it are read with it.
+    let is_old = ended.first < passed(place).fetch_min(ended.first, Ordering::SeqCst);
+    let is_ahead = !is_old && ended.last >= ahead(now);
+    if is_old || is_ahead {
+        let from = if is_old { ended.first } else { ended.first.max(ahead(now)) };
+        database.old_ended = Some(database.old_ended.map_or(from, |known| known.min(from)));
+    }
+    if is_ahead {
+        set_wanted(place, INSTANCE_ENDS_AHEAD, false);
     }
     set_wanted(place, INSTANCE_ENDS, false);
     let at = now.saturating_add(database.tidy_after);
-    let is_earlier = (is_wanted || is_old) && at < database.tidy_at;
+    let is_earlier = (is_wanted || is_old || is_ahead) && at < database.tidy_at;
     if is_earlier {
         database.tidy_at = at;
     }
@@ -237,10 +264,10 @@ pub fn instance_ended(board: &mut Board, place: usize, millis: u64, now: i64) ->
 }
 
 /// Retention is about to read what has ended before a time in ids, and wants to hear of ends from now on, and to look so
-/// long after them. `None`: it removes nothing. Returns whether one has ended that it had passed.
-pub fn expect_ends(database: Oid, expected: Option<(u64, i64)>, now: i64) -> bool {
+/// long after them. `None`: it removes nothing. Returns from which time in ids on it is to read again what it had left.
+pub fn expect_ends(database: Oid, expected: Option<(u64, i64)>, now: i64) -> Option<u64> {
     with(|board| {
-        let Some(index) = board.place_of(database) else { return false };
+        let index = board.place_of(database)?;
         let place = &mut board.databases[index];
         if place.tidy_at <= now {
             place.tidy_at = board::NEVER;
@@ -249,9 +276,9 @@ pub fn expect_ends(database: Oid, expected: Option<(u64, i64)>, now: i64) -> boo
             place.tidy_after = after;
             passed(index).fetch_max(millis, Ordering::SeqCst);
         }
-        for bit in [INSTANCE_ENDS, OLD_INSTANCE_ENDS] {
+        for bit in [INSTANCE_ENDS, OLD_INSTANCE_ENDS, INSTANCE_ENDS_AHEAD] {
             set_wanted(index, bit, expected.is_some());
         }
-        std::mem::take(&mut place.old_ended)
+        place.old_ended.take()
     })
 }

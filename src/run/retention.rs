@@ -71,12 +71,13 @@ pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> Next {
     let (now, keep) = (session.timestamp().0, read_keep());
     // Before anything is read: who ends an instance that this does not see says so.
     let expected = keep.shortest.map(|shortest| (millis(before(session, shortest)), shortest.max(PAUSE)));
-    if shared::expect_ends(process::database(), expected, process::now()) {
-        rounds.want_again(now.saturating_add(keep.shortest.unwrap_or_default()));
+    if let Some(millis) = shared::expect_ends(process::database(), expected, process::now()) {
+        let from = Uuid::from_u128(u128::from(millis) << 80);
+        rounds.want_again(now, now.saturating_add(keep.shortest.unwrap_or_default()), from);
     }
     if !rounds.are_resting(now, keep) {
         if rounds.are_over() {
-            if rounds.want_all(now, keep) { rounds.begin_at(Uuid::nil(), keep) } else { rounds.go_on() }
+            rounds.begin(now, keep);
         }
         purge(session, batch, Scope::All, keep, rounds);
         rounds.looked(now);
@@ -99,7 +100,7 @@ fn purge(session: &Session, batch: u64, scope: Scope, keep: Keep, rounds: &mut R
         None => rounds.instances.give_up(),
     }
     match keep.setting {
-        Some(keep) if has_all_rights(scope) => remove_refusals(before(session, keep), rounds),
+        Some(keep) if has_all_rights(scope) => remove_refusals(session, before(session, keep), rounds),
         _ => rounds.refusals.give_up(),
     }
     // Last: a deleted version goes when no instance refers to it any more.
@@ -161,8 +162,8 @@ fn remove_instances(
     rounds: &mut Rounds,
 ) {
     let now = session.timestamp();
-    let (mut again, mut time, mut has_removed) = (i64::MAX, 0, false);
-    rounds.instances.step(end_of(session, shortest), |after, before| {
+    let (mut again, mut time, mut has_removed) = (Vec::new(), 0, false);
+    rounds.instances.step(end_of(session, shortest), ahead(session), |after, before| {
         let began = process::now();
         let page = store::instances(after, before, now, keep);
         let took = process::now() - began;
@@ -172,11 +173,11 @@ fn remove_instances(
         let removed = store::remove(taken);
         has_removed |= removed > 0;
         if removed < taken.len() as u64 {
-            // Other sessions hold the others.
-            again = now.0;
+            // Other sessions hold the rest.
+            again.extend(taken.first().map(|row| (now.0, *row)));
         }
-        let later = page.iter().filter(|row| !row.is_over).filter_map(|row| row.over_at);
-        again = later.map(|at| at.0).fold(again, i64::min);
+        let later = page.iter().filter(|row| !row.is_over);
+        again.extend(later.filter_map(|row| Some((row.over_at?.0, row.id))));
         if over.len() > room {
             // The rest of the page is for the next time.
             return (taken.last().copied().or(Some(after)), false);
@@ -185,12 +186,14 @@ fn remove_instances(
         (page.last().map(|row| row.id), page.len() < PAGE as usize)
     });
     rounds.rest |= has_removed;
-    rounds.want_again(again);
+    for (at, row) in again {
+        rounds.want_again(now.0, at, row);
+    }
     rounds.read_for(time);
 }
 
-fn remove_refusals(until: Timestamp, rounds: &mut Rounds) {
-    rounds.refusals.step(id_at(until), |after, before| {
+fn remove_refusals(session: &Session, until: Timestamp, rounds: &mut Rounds) {
+    rounds.refusals.step(id_at(until), ahead(session), |after, before| {
         let page = store::refusals(after, before, until);
         let over: Vec<Uuid> = page.iter().filter(|row| row.is_over).map(|row| row.id).collect();
         if !over.is_empty() {
@@ -203,6 +206,11 @@ fn remove_refusals(until: Timestamp, rounds: &mut Rounds) {
 /// The lowest id of what is not old enough to go.
 fn end_of(session: &Session, shortest: i64) -> Uuid {
     id_at(before(session, shortest))
+}
+
+/// The lowest id that lies ahead of the clock: a caller gave it, or the clock was set back.
+fn ahead(session: &Session) -> Uuid {
+    id_at(Timestamp(session.timestamp().0.saturating_add(PAUSE)))
 }
 
 /// Some id before the end.

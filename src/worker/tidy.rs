@@ -32,8 +32,8 @@ pub fn step(database: Oid) -> Result<bool, PgError> {
         Ok(Some(Next::At(at))) => at,
         Ok(None) => return Ok(false),
         Err(error) => {
-            // Whether something old has ended was asked in vain.
-            of(database, |place| (place.old_ended, place.tidy_at) = (true, 0));
+            // What has ended where it would not read was asked in vain.
+            of(database, |place| (place.old_ended, place.tidy_at) = (Some(0), 0));
             return Err(error);
         }
     };

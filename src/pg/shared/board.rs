@@ -114,8 +114,8 @@ pub struct Database {
     pub tidy_at: i64,
     /// How long after the end of an instance that may be, in microseconds.
     pub tidy_after: i64,
-    /// Whether an instance has ended that retention has passed already.
-    pub old_ended: bool,
+    /// The lowest time in the ids of those that have ended where retention would not read, in milliseconds since 1970.
+    pub old_ended: Option<u64>,
     /// How far retention came.
     pub rounds: Rounds,
     /// How often settings of this database were changed: who began earlier has others.

@@ -102,7 +102,9 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
             let mut events = Vec::new();
             // One by one: the number may be a lie, and an event takes many times its bytes.
             for _ in 0..count {
-                Bounds::go_on().map_err(|fault| Error::CorruptState(fault.message))?;
+                if !Bounds::may_push(&events) {
+                    return Err(Error::CorruptState("reading was stopped".to_owned()));
+                }
                 let (event, after) = postcard::take_from_bytes(rest).map_err(corrupt)?;
                 events.push(event);
                 rest = after;

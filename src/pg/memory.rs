@@ -100,7 +100,6 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
 
 /// Begins a call: from here on it may add what `workflow.memory_limit` says, and decode what the other bounds say.
 pub fn begin_call() {
-    spare::take();
     let held = HELD.load(Relaxed);
     BASE.store(held, Relaxed);
     CEILING.store(held.saturating_add(guc::memory_limit()), Relaxed);
@@ -113,12 +112,16 @@ pub fn begin_call() {
         room: has_room,
     }
     .apply();
+    if !spare::take() {
+        stop(spare::SIZE.min(guc::memory_limit()));
+    }
 }
 
 /// Ends it: what happens between two calls has no bound.
 pub fn end_call() {
     CEILING.store(usize::MAX, Relaxed);
     LOOK_AT.store(usize::MAX, Relaxed);
+    spare::give_back();
 }
 
 /// Bytes that this process holds.

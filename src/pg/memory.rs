@@ -121,7 +121,7 @@ pub fn begin_call() {
 pub fn end_call() {
     CEILING.store(usize::MAX, Relaxed);
     LOOK_AT.store(usize::MAX, Relaxed);
-    spare::give_back();
+    spare::end_call();
 }
 
 /// Bytes that this process holds.

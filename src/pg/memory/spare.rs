@@ -1,10 +1,12 @@
-//! A piece that each call holds back, for the moment when the operating system refuses a small one.
+//! A piece of addresses that is held back, for the moment when the operating system refuses a small one.
 //!
 //! Rust ends the process then. What PostgreSQL takes is not counted, so this may come at any allocation, that of an error
 //! included. The piece goes back to the operating system instead, the allocation is made again, and the call ends at the
 //! next question. Nothing writes to it, so it takes addresses and no memory, but counts as memory where the operating
-//! system does not overcommit: a session between two calls has none.
+//! system does not overcommit: there a session between two calls has none. Elsewhere it keeps the piece, because mapping it
+//! for each call takes three microseconds, a tenth of what a call takes.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
 /// An allocator that asks for 32 MB aligned to as much asks for twice that, and there is the rest of the call.
@@ -40,8 +42,17 @@ pub(super) fn give_up() -> bool {
     is_given
 }
 
-/// Gives it back, if the call still has it.
-pub(super) fn give_back() -> bool {
+/// Ends a call.
+pub(super) fn end_call() {
+    static COUNTS_AS_MEMORY: OnceLock<bool> = OnceLock::new();
+    let strict = || std::fs::read("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.starts_with(b"2"));
+    if *COUNTS_AS_MEMORY.get_or_init(strict) {
+        give_back();
+    }
+}
+
+/// Gives it back, if this process still has it.
+fn give_back() -> bool {
     let piece = HELD_BACK.swap(std::ptr::null_mut(), Relaxed);
     if piece.is_null() {
         return false;

@@ -16,6 +16,9 @@ CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/workflow-dev
 # Which Debian release has which PostgreSQL.
 declare -A SUITES=([15]=bookworm [17]=trixie [18]=forky)
 
+# The exit status of a script that could not reach a Debian release: nothing is wrong with this repository then.
+UNREACHABLE=75
+
 # Before the /usr of a PostgreSQL that the machine's release does not have (scripts/fetch-postgres unpacks it there) or that
 # checks itself (scripts/build-postgres). It lies outside a home directory, so that the user postgres may run it.
 POSTGRES_DIR=/var/tmp/workflow-postgres-$(id -un)

@@ -8,15 +8,15 @@ mirror=${WORKFLOW_MIRROR:-$(grep -hoP '^(deb (\[.*?\] )?|URIs: *)\Khttps?://\S*/
 [ -n "$mirror" ] || die "set WORKFLOW_MIRROR to a mirror of Debian"
 apt=${PG_ROOT%/root}/apt
 
-# The lists of a release that is in the making expire when its mirror is not renewed; WORKFLOW_CHECK_VALID_UNTIL=false takes
-# them all the same. Signatures are checked in any case.
+# Signatures are checked whatever check_valid_until is.
+check_valid_until=true
 with_apt() {
     local get=$1
     shift
     "$get" -qq -o Dir::Etc::SourceList="$apt/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::Etc::Preferences=/dev/null \
         -o Dir::Etc::PreferencesParts=/dev/null -o Dir::State="$apt" -o Dir::State::status="$apt/status" -o Dir::Cache="$apt" \
         -o APT::Install-Recommends=false -o APT::Sandbox::User= -o Debug::NoLocking=true -o Acquire::Languages=none \
-        -o Acquire::Check-Valid-Until="${WORKFLOW_CHECK_VALID_UNTIL:-true}" "$@"
+        -o Acquire::Check-Valid-Until="$check_valid_until" "$@"
 }
 
 # use_suite deb|deb-src: fetches the lists, that of security updates included where the release has one.
@@ -31,5 +31,9 @@ use_suite() {
         esac
     } >"$apt/sources.list"
     : >"$apt/status"
+    with_apt apt-get update && return
+    # The lists of a release that is in the making expire when its mirror is not renewed.
+    say "warning: trying once more, with lists of Debian $suite that may have expired"
+    check_valid_until=false
     with_apt apt-get update
 }

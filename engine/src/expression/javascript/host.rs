@@ -51,11 +51,13 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {
 
 /// Calls a method of the scope; what goes wrong in it is thrown into the script.
 fn ask<R>(ctx: &Ctx<'_>, question: impl FnOnce(&mut dyn Scope) -> Result<R, Fault>) -> JsResult<R> {
-    // What a scope does may take long, and it is Rust, where the interpreter does not ask.
-    if state::poll() || !SCOPE.is_set() {
+    if !SCOPE.is_set() {
         return Err(unreachable(ctx));
     }
     match catch_unwind(AssertUnwindSafe(|| SCOPE.with(|scope| question(scope)))) {
+        // What a scope does may take long, and it is Rust, where the interpreter does not ask. A copy that it makes is null
+        // when there was no room for one.
+        Ok(_) if state::poll() => Err(unreachable(ctx)),
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(fault)) => Err(throw(ctx, fault)),
         Err(payload) => {
@@ -74,8 +76,6 @@ fn ask_value<'js>(
     question: impl FnOnce(&dyn Scope) -> Option<serde_json::Value>,
 ) -> JsResult<JsValue<'js>> {
     match ask(ctx, |scope| Ok(question(scope)))? {
-        // It is a copy, or null because there was no room for one.
-        Some(_) if state::poll() => Err(unreachable(ctx)),
         Some(value) => to_js(ctx, &value),
         None => Ok(JsValue::new_null(ctx.clone())),
     }
@@ -119,7 +119,6 @@ fn last_result<'js>(ctx: Ctx<'js>) -> JsResult<JsValue<'js>> {
 
 fn generated<'js>(ctx: Ctx<'js>, suffix: String) -> JsResult<JsValue<'js>> {
     match ask(&ctx, |scope| Ok(names::generated(scope, &suffix)))? {
-        Some(_) if state::poll() => Err(unreachable(&ctx)),
         Some(value) => to_js(&ctx, &value),
         None => Err(Exception::throw_reference(&ctx, &format!("get{} is not defined", shorten(&suffix, 60)))),
     }

@@ -5,7 +5,8 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::time::Instant;
+
+use coarsetime::Instant;
 
 use super::ScriptLimits;
 use crate::fault::Fault;
@@ -47,7 +48,7 @@ fn never() -> bool {
 /// Begins an evaluation: its time runs from now.
 pub(super) fn enter(limits: &ScriptLimits) -> Saved {
     Saved {
-        deadline: DEADLINE.replace(Instant::now().checked_add(limits.time)),
+        deadline: DEADLINE.replace(Instant::now().checked_add(limits.time.into())),
         interrupted: INTERRUPTED.replace(limits.interrupted),
         stop: STOP.replace(None),
         fault: FAULT.take(),

@@ -18,17 +18,17 @@ fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
 });
 
 fuzz_target!(|data: &[u8]| {
-    let Some(program) = json::read(data).and_then(|document| program(&document, false)) else { return };
-    let _ = trigger::index(&program, &mut FakeHost::default(), &limits());
-    let Some(mut world) = world(program) else { return };
-    // A burst that takes too many steps is not kept, so that what was before it can still be cancelled.
-    let before = (world.instance.clone(), world.bookmarks.clone());
-    if run(&mut world).is_none() {
-        (world.instance, world.bookmarks) = before;
+    let Some(document) = json::read(data) else { return };
+    let Some(compiled) = program(&document, false) else { return };
+    let _ = trigger::index(&compiled, &mut FakeHost::default(), &limits());
+    let Some(mut here) = world(compiled) else { return };
+    if run(&mut here).is_none() {
+        // A burst that takes too many steps is not kept, so that what was before it can still be cancelled.
+        here = program(&document, false).and_then(world).expect("it was compiled before");
     }
-    if world.status() != SubStatus::Finished {
-        world.host = FakeHost::default();
-        world.cancel();
+    if here.status() != SubStatus::Finished {
+        here.host = FakeHost::default();
+        here.cancel();
     }
 });
 

@@ -196,7 +196,9 @@ PGAPPNAME=holder psql -X -q -c "BEGIN; SELECT FROM workflow.instances WHERE sub_
 holder=$!
 await 1 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holder' AND wait_event = 'PgSleep'"
 setting "workflow.enabled = on"
-await 4 "SELECT count(*) FROM workflow.bookmarks b JOIN untouched u USING (id) WHERE b.xmin::text <> u.version AND coalesce(attempts, 0) = 0"
+# How many executors are new when they come to one depends on which owner's turn it is.
+await t "SELECT count(*) > 0 FROM workflow.bookmarks b JOIN untouched u USING (id) WHERE b.xmin::text <> u.version AND coalesce(attempts, 0) = 0"
+await 4 "SELECT count(*) FROM workflow.bookmarks JOIN untouched USING (id) WHERE coalesce(attempts, 0) = 0"
 is 154 "$finished"
 query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'holder'" >/dev/null
 wait "$holder" || true

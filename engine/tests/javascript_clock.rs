@@ -265,6 +265,11 @@ fn the_limit_counts_from_the_entry() {
 #[test]
 fn compilation_is_stopped() {
     let names = |from: &str, count: usize| (0..count).map(|at| format!("{from}{at}")).collect::<Vec<_>>().join(",");
+    // Every second character from above all signs of the syntax, the last ones first, each before `end`.
+    let alternatives = |count: u32, end: &str| {
+        let taken = (1..=count).rev().filter_map(|at| char::from_u32(0x100 + 2 * at));
+        taken.map(|letter| format!("{letter}{end}")).collect::<String>().trim_end_matches('|').to_owned()
+    };
     let sources = [
         format!("var {}; {}", names("v", 60_000), "v1;v59999;".repeat(100_000)),
         format!("({{{}}})", (0..200_000).map(|at| format!("k{at}:1")).collect::<Vec<_>>().join(",")),
@@ -274,6 +279,20 @@ fn compilation_is_stopped() {
         format!("/{}/.test('a')", "a".repeat(5_000_000)),
         format!("/[{}]/u.test('a')", "\\p{L}a-z".repeat(100_000)),
         format!("/{}/.test('a')", "(a{1,100}){1,100}".repeat(1000)),
+        format!("/{}/.test('a')", "a|".repeat(3_000_000)),
+        format!("/{}/.test('a')", "|".repeat(6_000_000)),
+        format!("/(?<={})/.test('a')", "a".repeat(5_000_000)),
+        format!("/(?<a>a)?{}/.test('a')", "\\k<a>".repeat(1_000_000)),
+        format!("/{}/u.test('a')", "\\p{L}".repeat(1_000_000)),
+        format!("/{}/v.test('a')", "\\p{RGI_Emoji}".repeat(300_000)),
+        format!("/[{}]/iu.test('a')", "a-\u{ffff}".repeat(500_000)),
+        format!("/[{}]/v.test('a')", "[\\p{L}a]".repeat(300_000)),
+        format!("/[\\p{{L}}{}]/v.test('a')", "&&\\p{L}".repeat(300_000)),
+        format!("/[\\p{{L}}{}]/v.test('a')", "--\\p{N}".repeat(300_000)),
+        format!("/[{}]/.test('a')", alternatives(250_000, "")),
+        format!("/[\\q{{{}}}]/v.test('a')", alternatives(250_000, "|")),
+        format!("/[\\q{{{}}}]/v.test('a')", alternatives(100_000, "a|")),
+        format!("/[\\q{{{0}}}--\\q{{{0}}}]/v.test('a')", alternatives(100_000, "a|")),
         format!("`{}`", "${1}".repeat(500_000)),
         format!("1{}", " ".repeat(10_000_000)),
         "function f(){}".repeat(300_000),

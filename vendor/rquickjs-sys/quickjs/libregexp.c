@@ -247,6 +247,9 @@ static int re_string_find2(REStringList *s, int len, const uint32_t *buf,
 {
     uint32_t h = 0; /* avoid warning */
     REString *p;
+    /* workflow: strings of one hash are looked through one by one */
+    if (lre_check_timeout(s->cr.mem_opaque))
+        return -1;
     if (s->n_strings != 0) {
         h = h0 >> (32 - s->hash_bits);
         for(p = s->hash_table[h]; p != NULL; p = p->next) {
@@ -704,6 +707,14 @@ static int re_parse_out_of_memory(REParseState *s)
     return re_parse_error(s, "out of memory");
 }
 
+/* workflow: what is read next may look through, move or build anew all that was read before */
+static int re_parse_poll(REParseState *s)
+{
+    if (lre_check_timeout(s->opaque))
+        return re_parse_error(s, "interrupted");
+    return 0;
+}
+
 /* If allow_overflow is false, return -1 in case of
    overflow. Otherwise return INT32_MAX. */
 static int parse_digits(const uint8_t **pp, bool allow_overflow)
@@ -1024,6 +1035,8 @@ static int parse_class_string_disjunction(REParseState *s, REStringList *cr,
     
     p++;
     for(;;) {
+        if (re_parse_poll(s))
+            goto fail;
         str.size = 0;
         while (*p != '}' && *p != '|') {
             c = get_class_atom(s, NULL, &p, true);
@@ -1450,6 +1463,8 @@ static int re_parse_nested_class(REParseState *s, REStringList *cr, const uint8_
     for(;;) {
         if (*p == ']')
             break;
+        if (re_parse_poll(s))
+            goto fail;
         if (*p == '[' && s->unicode_sets) {
             if (re_parse_nested_class(s, cr1, &p))
                 goto fail;
@@ -1529,7 +1544,7 @@ static int re_parse_nested_class(REParseState *s, REStringList *cr, const uint8_
                     } else {
                         goto invalid_operation;
                     }
-                    if (re_parse_class_set_operand(s, cr1, &p))
+                    if (re_parse_poll(s) || re_parse_class_set_operand(s, cr1, &p))
                         goto fail;
                     ret = re_string_list_op(cr, cr1, CR_OP_INTER);
                     re_string_list_free(cr1);
@@ -1548,7 +1563,7 @@ static int re_parse_nested_class(REParseState *s, REStringList *cr, const uint8_
                         re_parse_error(s, "invalid operation in regular expression");
                         goto fail;
                     }
-                    if (re_parse_class_set_operand(s, cr1, &p))
+                    if (re_parse_poll(s) || re_parse_class_set_operand(s, cr1, &p))
                         goto fail;
                     ret = re_string_list_op(cr, cr1, CR_OP_SUB);
                     re_string_list_free(cr1);
@@ -1898,6 +1913,8 @@ static int re_parse_term(REParseState *s, bool is_backward_dir)
        still be NULL: stop before computing positions inside it */
     if (dbuf_error(&s->byte_code))
         return re_parse_out_of_memory(s);
+    if (re_parse_poll(s))
+        return -1;
 
     last_atom_start = -1;
     last_capture_count = 0;
@@ -2482,6 +2499,8 @@ static int re_parse_disjunction(REParseState *s, bool is_backward_dir)
 
         s->group_name_scope++;
 
+        if (re_parse_poll(s))
+            return -1;
         if (re_parse_alternative(s, is_backward_dir))
             return -1;
 

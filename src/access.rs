@@ -111,15 +111,20 @@ pub fn require_instance_owner(row: &InstanceRow, compiled: &Compiled) -> Result<
     Err(PgError::new("42501", format!("must be owner of workflow instance {}", row.instance.id)))
 }
 
-/// Refuses the current role unless it may resume the instance (42501).
+/// Refuses the current role unless it may resume the instance (42501). Its definition is named to roles that know it.
 pub fn require_resume(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
-    if may_resume(role::current(), row, compiled) {
+    let who = role::current();
+    if may_resume(who, row, compiled) {
         return Ok(());
     }
-    Err(denied(&format!("workflow instance {}", row.instance.id)).hint(format!(
+    let denied = denied(&format!("workflow instance {}", row.instance.id));
+    if !Privilege::ALL.into_iter().any(|privilege| may(who, privilege, &compiled.row)) {
+        return Err(denied.hint("The owner of its definition can grant the privilege \"resume\" with wf_grant."));
+    }
+    Err(denied.hint(format!(
         "The owner of the definition can run wf_grant('{}', '{}', '{{resume}}').",
         row.definition_id,
-        role::name(role::current()).unwrap_or_default()
+        role::name(who).unwrap_or_default()
     )))
 }
 

@@ -724,7 +724,7 @@ fn export_changes_only_form_and_bookkeeping() {
 fn a_hundred_thousand_activities_compile_in_linear_time() {
     let line = |at: usize| json!({"type": "WriteLine", "text": format!("{at}")});
     let document = with_root(Value::Array((0..100_000).map(line).collect()));
-    let begin = std::time::Instant::now();
+    let begin = cpu_time::ThreadTime::now();
     assert_eq!(program(&document).nodes.len(), 100_001);
     assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
     let bad = with_root(Value::Array((0..5_000).map(|_| json!({"type": "Nothing"})).collect()));

@@ -1,6 +1,6 @@
 # One word per habit of this project. Every target does its own set-up; scripts/ holds how.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-assert bench lint server stop psql install package clean
+.PHONY: help demo test test-long test-assert bench lint server stop psql install uninstall package clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,8 +32,11 @@ stop: ## Stop that server; its data stays
 psql: ## Open psql on that server
 	@scripts/psql
 
-install: ## Install into the PostgreSQL of PG_CONFIG (default: the pg_config on the PATH)
+install: ## Install into the PostgreSQL of PG_CONFIG (default: the pg_config on the PATH), or below DESTDIR
 	@scripts/install
+
+uninstall: ## Remove from there what install put there
+	@scripts/uninstall
 
 package: ## Leave what would be installed in target/package
 	@scripts/package

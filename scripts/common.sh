@@ -28,11 +28,16 @@ if [ -z "${PG_ROOT+set}" ]; then
         PG_ROOT=$POSTGRES_DIR/$PG_MAJOR/root
     fi
 fi
-SYSTEM_PG_CONFIG=$PG_ROOT/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
+# A server of the user's may lie anywhere: take_pg_config has said where.
+SYSTEM_PG_CONFIG=${SYSTEM_PG_CONFIG:-$PG_ROOT/usr/lib/postgresql/$PG_MAJOR/bin/pg_config}
+
 # 15, 18, 15-assert: what is built for one server is not for another.
-PG_NAME=$(basename "${PG_ROOT%/root}")
-PG_NAME=${PG_NAME:-$PG_MAJOR}
-PACKAGE_DIR=$REPO/target/workflow-pg$PG_NAME
+name_build() {
+    PG_NAME=$(basename "${PG_ROOT%/root}")
+    PG_NAME=${PG_NAME:-$PG_MAJOR}
+    PACKAGE_DIR=$REPO/target/workflow-pg$PG_NAME
+}
+name_build
 
 # Servers live outside the clone: a clone under a home directory is closed to the user postgres, and a socket's
 # path may have 107 bytes only. The hash keeps two clones apart.
@@ -55,7 +60,7 @@ die() {
 # sudo may ask for a password, on the terminal.
 can_become_root() { [ "$(id -u)" -eq 0 ] || { command -v sudo >/dev/null && sudo -v; }; }
 
-# as_root COMMAND...: for packages and `make install`, the only things that need it.
+# as_root COMMAND...: for Debian's packages, `make install` and `make uninstall`, the only things that need it.
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
@@ -113,6 +118,24 @@ use_pgrx() {
     version=$(pgrx_version)
     has_cargo_pgrx "$version" || PATH=$CACHE_DIR/cargo-pgrx-$version/bin:$PATH
     export PATH PGRX_HOME=$CACHE_DIR/pgrx-$PG_NAME PGRX_PG_CONFIG_PATH=$1
+}
+
+# take_pg_config MAJOR: from here on, and in the scripts that are called, the PostgreSQL is that of PG_CONFIG, or the pg_config on
+# the PATH. MAJOR is PG_MAJOR as the caller was given it, if it was.
+take_pg_config() {
+    local given=${PG_CONFIG:-pg_config} bin
+    bin=$("$given" --bindir) || die "$given does not run: set PG_CONFIG to the pg_config of your PostgreSQL"
+    # Debian's pg_config on the PATH is a wrapper: take the real one, which the private servers use as well, so that cargo does
+    # not build everything once more for another name.
+    if [ -x "$bin/pg_config" ]; then given=$bin/pg_config; fi
+    given=$(command -v "$given")
+    PG_MAJOR=$("$given" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+    [ "${1:-$PG_MAJOR}" = "$PG_MAJOR" ] || die "$given is of PostgreSQL $PG_MAJOR, not $1: set PG_CONFIG"
+    PG_ROOT=${given%"/usr/lib/postgresql/$PG_MAJOR/bin/pg_config"}
+    [ "$PG_ROOT" != "$given" ] || PG_ROOT=
+    SYSTEM_PG_CONFIG=$given
+    export PG_MAJOR PG_ROOT SYSTEM_PG_CONFIG
+    name_build
 }
 
 # cargo_pgrx_package PG_CONFIG DIR: what cargo and rustc say is for the reader, where cargo-pgrx puts its files is not.

@@ -118,6 +118,31 @@ use_pgrx() {
     version=$(pgrx_version)
     has_cargo_pgrx "$version" || PATH=$CACHE_DIR/cargo-pgrx-$version/bin:$PATH
     export PATH PGRX_HOME=$CACHE_DIR/pgrx-$PG_NAME PGRX_PG_CONFIG_PATH=$1
+    remap_paths
+}
+
+# The library says where its sources lay, in messages and for debuggers: by names that are the same on every machine, so that
+# the library is the same as well. Cargo adds these flags to those of cargo-pgrx. They are split at blanks, so where a path has
+# one, all stay as they are.
+remap_paths() {
+    local cargo=${CARGO_HOME:-$HOME/.cargo} rustc sysroot host
+    rustc=$(rustc -vV)
+    sysroot=$(rustc --print sysroot)
+    host=$(sed -n 's/^host: //p' <<<"$rustc" | tr 'a-z-' 'A-Z_')
+    REMAP_VARIABLE=CARGO_TARGET_${host}_RUSTFLAGS
+    case $REPO$cargo$sysroot$POSTGRES_DIR in *[[:space:]]*) return ;; esac
+    # That of the standard library is what it says itself where its sources are not installed.
+    add_flags "$REMAP_VARIABLE" --remap-path-prefix "$cargo=/usr/src/cargo" "$REPO=/usr/src/workflow" \
+        "$sysroot/lib/rustlib/src/rust=/rustc/$(sed -n 's/^commit-hash: //p' <<<"$rustc")"
+    # The headers of servers that were fetched, too.
+    add_flags CFLAGS -ffile-prefix-map "$cargo=/usr/src/cargo" "$REPO=/usr/src/workflow" "$POSTGRES_DIR=/usr/src/postgresql"
+}
+
+# add_flags VARIABLE OPTION VALUE...: to an environment variable that does not have them yet.
+add_flags() {
+    local flags
+    flags=$(printf " $2=%s" "${@:3}")
+    case ${!1:-} in *"$flags"*) ;; *) export "$1=${!1:-}$flags" ;; esac
 }
 
 # take_pg_config MAJOR: from here on, and in the scripts that are called, the PostgreSQL is that of PG_CONFIG, or the pg_config on

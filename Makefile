@@ -1,6 +1,6 @@
 # One word per habit of this project. Every target does its own set-up; scripts/ holds how.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-assert bench lint server stop psql install uninstall package clean
+.PHONY: help demo test test-long test-assert bench lint server stop psql install uninstall package packages clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,8 +38,11 @@ install: ## Install into the PostgreSQL of PG_CONFIG (default: the pg_config on 
 uninstall: ## Remove from there what install put there
 	@scripts/uninstall
 
-package: ## Leave what would be installed in target/package
+package: ## Leave a Debian package and a tarball for PG_MAJOR (default 15) or PG_CONFIG in target/packages
 	@scripts/package
+
+packages: ## The same for every PostgreSQL that the tests run on
+	@scripts/packages
 
 clean: ## Remove private servers with their data, and what was compiled
 	@scripts/clean

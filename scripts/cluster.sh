@@ -13,10 +13,16 @@ use_prefix() { # DIR
 # shellcheck disable=SC2016
 put_file() { as_server sh -c 'cat >"$1.new" && mv -f "$1.new" "$1"' - "$2" <"$1"; }
 
-# The copy of PostgreSQL with the extension that was built. PostgreSQL finds its own paths from where its programs
+# The copy of PostgreSQL with the extension that was built.
+make_prefix() { # DIR
+    copy_server "$1"
+    install_into_prefix
+}
+
+# PostgreSQL finds its own paths from where its programs
 # lie, if these are real files in the layout they were compiled for; the rest may be links. Whatever the user has
 # installed of this extension is left out.
-make_prefix() { # DIR
+copy_server() { # DIR
     local lib=lib/postgresql/$PG_MAJOR share=share/postgresql/$PG_MAJOR
     use_prefix "$1"
     as_server mkdir -p "$PREFIX/$lib" "$PREFIX/$share"
@@ -26,7 +32,6 @@ make_prefix() { # DIR
     as_server cp -r "$PG_ROOT/usr/$lib/bin" "$PGBIN"
     as_server find "$PREFIX" -type l -name 'workflow*' -delete
     [ "$(as_server "$PGBIN/pg_config" --pkglibdir)" = "$PREFIX/$lib/lib" ] || die "$PREFIX is not relocated"
-    install_into_prefix
 }
 
 install_into_prefix() {

@@ -318,3 +318,39 @@ fn compilation_is_stopped() {
     });
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
+
+// security.md#what-an-input-can-do: compiling is part of its time
+/// So does what follows the reading: names, labels and jumps. Each of these is read well before the limit.
+#[test]
+fn what_follows_the_reading_is_stopped() {
+    let names = |count: usize| (0..count).map(|at| format!("v{at}")).collect::<Vec<_>>().join(",");
+    let each = |count: usize, form: &str| (0..count).map(|at| form.replace('@', &at.to_string())).collect::<String>();
+    let sources = [
+        // Jumps that turn out to be short.
+        format!("a=>{{{}}}", format!("if(a){{{}}}", "a.b;".repeat(8)).repeat(40_000)),
+        format!("a=>{{{}}}", format!("a?{}1:2;", "a.b+".repeat(8)).repeat(40_000)),
+        format!("a=>{{{}}}", format!("while(a){{{}}}", "a.b;".repeat(8)).repeat(40_000)),
+        // Names that code from text could use.
+        format!("()=>{{let {};{}}}", names(40_000), "()=>eval('1');".repeat(20)),
+        format!("({})=>{{{}}}", names(40_000), "()=>eval('1');".repeat(20)),
+        // Names that occur once.
+        format!("({})=>1", names(65_000)),
+        format!("({},...r)=>1", names(65_000)),
+        format!("function f(){{{}}}{}", each(60_000, "w@;"), each(30_000, "var x@;")),
+        format!("()=>{{let {};()=>{{{}}}}}", names(60_000), each(60_000, "v@;")),
+        format!("()=>{{let {};{}}}", names(60_000), "z;".repeat(300_000)),
+        // Labels in a row, and jumps to the first.
+        format!("a=>{{l:{{{}}}{}}}", "if(a)break l;".repeat(30_000), "x:;".repeat(30_000)),
+        format!("a=>{{{}{}{}}}", "l:{".repeat(150), "if(a)break l;".repeat(30_000), "}".repeat(150)),
+    ];
+    let limit = Duration::from_millis(500);
+    let complaints = on_two_threads(sources.len(), |at| {
+        BEGUN.set(Some(ThreadTime::now()));
+        LIMIT.set(limit);
+        let outcome = evaluate(&sources[at], &mut session());
+        let took = BEGUN.take().map_or(Duration::MAX, |begun| begun.elapsed());
+        let shown = sources[at].chars().take(60).collect::<String>();
+        (took > limit + BOUND).then(|| format!("{shown}: {took:?} {outcome:?}")).into_iter().collect()
+    });
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}

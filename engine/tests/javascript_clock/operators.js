@@ -36,7 +36,8 @@ const forms = [
         "holes.push(1)", "holes + ''"].map((form) => [H, form]),
     ...["/(a+)+b/.test(a)", "/^(a*)\\1b/.test(a)", "/(?<=b+)c/.test(a)", "/(?=(a*))\\1b/.test(a)", "r = /a/g; a.replace(r, '')", "a.split(/(?:)/u)", "/[^]*?b/.exec(a)", "a.match(/./g)",
         "a.replaceAll('a', 'b')", "a.indexOf(b)", "a.split('')", "a.toUpperCase()", "a.normalize('NFD')", "a.localeCompare(b)", "new RegExp(a)", "RegExp.escape?.(a)", "a.at(-1)",
-        "a.padStart(2e6, b)", "/(a|aa)+$/.test(a + 'b')", "/\\p{L}+b/u.test(a)", "/a+b/i.test(a)"].map((form) => [R, form]),
+        "a.padStart(2e6, b)", "/(a|aa)+$/.test(a + 'b')", "/\\p{L}+b/u.test(a)", "/a+b/i.test(a)",
+        "'a'.replace(/(?<n>a)/, '$<'.repeat(1e6))", "'a'.replace('a', '$<'.repeat(1e6))", "'a'.replace(/a/, '$`$\\''.repeat(1e5))"].map((form) => [R, form]),
 ];
 // Nothing may keep a script alive that was told to stop: [what is repeated in place of the loop].
 const survivals = [

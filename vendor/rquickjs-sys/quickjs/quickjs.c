@@ -34567,7 +34567,8 @@ static bool is_var_in_arg_scope(const JSVarDef *vd)
             vd->var_kind == JS_VAR_FUNCTION_NAME);
 }
 
-static void add_eval_variables(JSContext *ctx, JSFunctionDef *s)
+/* workflow: -1 when stopped. Each variable of the functions around it is looked for among those found before. */
+static __exception int add_eval_variables(JSContext *ctx, JSFunctionDef *s)
 {
     JSFunctionDef *fd;
     JSVarDef *vd;
@@ -34656,6 +34657,8 @@ static void add_eval_variables(JSContext *ctx, JSFunctionDef *s)
         /* add lexical variables */
         scope_idx = fd->scopes[scope_level].first;
         while (scope_idx >= 0) {
+            if (js_poll_interrupts(ctx))
+                return -1;
             vd = &fd->vars[scope_idx];
             capture_var(fd, vd);
             get_closure_var(ctx, s, fd, JS_CLOSURE_LOCAL, scope_idx,
@@ -34667,6 +34670,8 @@ static void add_eval_variables(JSContext *ctx, JSFunctionDef *s)
             /* add unscoped variables */
             /* XXX: propagate is_const and var_kind too ? */
             for(i = 0; i < fd->arg_count; i++) {
+                if (js_poll_interrupts(ctx))
+                    return -1;
                 vd = &fd->args[i];
                 if (vd->var_name != JS_ATOM_NULL) {
                     capture_var(fd, vd);
@@ -34676,6 +34681,8 @@ static void add_eval_variables(JSContext *ctx, JSFunctionDef *s)
                 }
             }
             for(i = 0; i < fd->var_count; i++) {
+                if (js_poll_interrupts(ctx))
+                    return -1;
                 vd = &fd->vars[i];
                 /* do not close top level last result */
                 if (vd->scope_level == 0 &&
@@ -34689,6 +34696,8 @@ static void add_eval_variables(JSContext *ctx, JSFunctionDef *s)
             }
         } else {
             for(i = 0; i < fd->var_count; i++) {
+                if (js_poll_interrupts(ctx))
+                    return -1;
                 vd = &fd->vars[i];
                 /* do not close top level last result */
                 if (vd->scope_level == 0 && is_var_in_arg_scope(vd)) {
@@ -34705,6 +34714,8 @@ static void add_eval_variables(JSContext *ctx, JSFunctionDef *s)
                top level) */
             for (idx = 0; idx < fd->closure_var_count; idx++) {
                 JSClosureVar *cv = &fd->closure_var[idx];
+                if (js_poll_interrupts(ctx))
+                    return -1;
                 get_closure_var(ctx, s, fd,
                                 JS_CLOSURE_REF,
                                 idx, cv->var_name, cv->is_const,
@@ -34712,6 +34723,7 @@ static void add_eval_variables(JSContext *ctx, JSFunctionDef *s)
             }
         }
     }
+    return 0;
 }
 
 static void set_closure_from_var(JSContext *ctx, JSClosureVar *cv,
@@ -34988,6 +35000,11 @@ static void instantiate_hoisted_definitions(JSContext *ctx, JSFunctionDef *s, Dy
         JSGlobalVar *hf = &s->global_vars[i];
         int has_closure = 0;
         bool force_init = hf->force_init;
+
+        if (js_poll_interrupts(ctx)) {
+            dbuf_set_error(bc);
+            return;
+        }
         /* we are in an eval, so the closure contains all the
            enclosing variables */
         /* If the outer function has a variable environment,
@@ -35164,10 +35181,13 @@ static __exception int resolve_variables(JSContext *ctx, JSFunctionDef *s)
 
     /* first pass for runtime checks (must be done before the
        variables are created) */
+    pos = 0; /* workflow: nothing is copied yet where it fails */
     for(i = 0; i < s->global_var_count; i++) {
         JSGlobalVar *hf = &s->global_vars[i];
         int flags;
 
+        if (js_poll_interrupts(ctx))
+            goto fail;
         /* check if global variable (XXX: simplify) */
         for(idx = 0; idx < s->closure_var_count; idx++) {
             JSClosureVar *cv = &s->closure_var[idx];
@@ -36607,6 +36627,12 @@ static __exception int resolve_labels(JSContext *ctx, JSFunctionDef *s)
         JumpSlot *jp1;
         int j, pos, diff, delta;
 
+        /* workflow: each jump that gets shorter moves all that is behind it. The others may as well stay long:
+           what comes next asks again, and fails. */
+        if (js_ask_interrupt_handler(ctx->rt)) {
+            ctx->interrupt_counter = 1;
+            break;
+        }
         delta = 3;
         switch (op = jp->op) {
         case OP_goto16:
@@ -37026,8 +37052,8 @@ static JSValue js_create_function(JSContext *ctx, JSFunctionDef *fd)
        so it is necessary to create the closure variables before any
        other variable lookup is done. */
 #ifndef QJS_DISABLE_PARSER
-    if (fd->has_eval_call)
-        add_eval_variables(ctx, fd);
+    if (fd->has_eval_call && add_eval_variables(ctx, fd))
+        goto fail;
 #endif // QJS_DISABLE_PARSER
 
     /* add the module global variables in the closure */
@@ -37361,6 +37387,8 @@ static int js_parse_function_check_names(JSParseState *s, JSFunctionDef *fd,
     ||  fd->func_type == JS_PARSE_FUNC_METHOD) {
         for (idx = 0; idx < fd->arg_count; idx++) {
             name = fd->args[idx].var_name;
+            if (js_poll_interrupts(s->ctx))
+                return -1;
             if (name != JS_ATOM_NULL) {
                 for (i = 0; i < idx; i++) {
                     if (fd->args[i].var_name == name)
@@ -47723,6 +47751,9 @@ static JSValue js_string___GetSubstitution(JSContext *ctx, JSValueConst this_val
             }
         } else if (c == '<' && !JS_IsUndefined(namedCaptures)) {
             k = string_indexof_char(rp, '>', j);
+            js_charge(ctx, (k < 0 ? len : k) - j);
+            if (js_poll_interrupts(ctx))
+                goto exception;
             if (k < 0)
                 goto norep;
             name = js_sub_string(ctx, rp, j, k);

@@ -97,6 +97,26 @@ fn greedy_scripts_end() {
     }
 }
 
+// security.md#what-an-input-can-do: beyond the limits there is an error, and the session lives on
+/// Memory that ends while labels and jumps are settled, after texts of the script were dropped.
+#[test]
+fn compilation_survives_the_end_of_memory() {
+    let texts = (0..3000).map(|at| format!("'text {at}';")).collect::<String>();
+    let script = format!("a=>{{a;{texts}l:{{{}}}{}}}", "if(a)break l;".repeat(30_000), "a.b;".repeat(1000));
+    let mut refused = 0;
+    for limit in (1500..15_000).step_by(151) {
+        let mut session = session();
+        session.limits.time = Duration::from_secs(3600);
+        session.limits.memory = limit << 10;
+        if let Err(fault) = evaluate(&script, &mut session) {
+            assert_eq!(fault.sqlstate, "54000", "{fault:?}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 20, "{refused}");
+    assert_eq!(run("'text 1'"), Ok(json!("text 1")));
+}
+
 #[test]
 fn loops_of_built_in_functions_are_bounded() {
     for script in [

@@ -35903,6 +35903,12 @@ static __exception int resolve_labels(JSContext *ctx, JSFunctionDef *s)
 
     for (pos = 0; pos < bc_len; pos = pos_next) {
         int val;
+        /* workflow: jumps are written into what has been copied, at places that are not there if it could not be */
+        if (dbuf_error(&bc_out)) {
+            JS_ThrowOutOfMemory(ctx);
+            pos_next = pos;
+            goto fail;
+        }
         op = bc_buf[pos];
         len = opcode_info[op].size;
         pos_next = pos + len;
@@ -36615,6 +36621,12 @@ static __exception int resolve_labels(JSContext *ctx, JSFunctionDef *s)
         }
     }
 
+    pos_next = bc_len;
+    if (dbuf_error(&bc_out)) {
+        JS_ThrowOutOfMemory(ctx);
+        goto fail;
+    }
+
     /* check that there were no missing labels */
     for(i = 0; i < s->label_count; i++) {
         assert(label_slots[i].first_reloc == NULL);
@@ -36719,8 +36731,18 @@ static __exception int resolve_labels(JSContext *ctx, JSFunctionDef *s)
     }
     return 0;
  fail:
-    /* XXX: not safe */
-    dbuf_free(&bc_out);
+    /* workflow: the names up to pos_next were copied or freed; freeing them here as well ended the process */
+    free_bytecode_atoms(ctx->rt, bc_buf + pos_next, bc_len - pos_next, false);
+    for (i = 0; i < s->label_count; i++) {
+        for (re = label_slots[i].first_reloc; re != NULL; re = re_next) {
+            re_next = re->next;
+            js_free(ctx, re);
+        }
+        label_slots[i].first_reloc = NULL;
+    }
+    dbuf_free(&s->byte_code);
+    s->byte_code = bc_out;
+    s->use_short_opcodes = true;
     return -1;
 }
 

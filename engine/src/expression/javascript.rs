@@ -146,6 +146,9 @@ fn with_engine<R>(limits: ScriptLimits, work: impl FnOnce(&mut Engine) -> Result
 }
 
 #[cfg(test)]
+mod memory_tests;
+
+#[cfg(test)]
 mod tests;
 
 #[cfg(test)]

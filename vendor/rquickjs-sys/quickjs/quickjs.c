@@ -7021,6 +7021,9 @@ static void js_bound_function_finalizer(JSRuntime *rt, JSValueConst val)
     JSBoundFunction *bf = p->u.bound_function;
     int i;
 
+    /* workflow: there is none where js_function_bind() lacked memory for it */
+    if (!bf)
+        return;
     JS_FreeValueRT(rt, bf->func_obj);
     JS_FreeValueRT(rt, bf->this_val);
     for(i = 0; i < bf->argc; i++) {
@@ -38230,6 +38233,15 @@ JSValue JS_EvalFunction(JSContext *ctx, JSValue fun_obj)
 
 /* 'input' must be zero terminated i.e. input[input_len] = '\0'. */
 /* `export_name` and `input` may be pure ASCII or UTF-8 encoded */
+/* workflow: whether this thread compiles. Not everywhere does the compiler survive that memory is refused, so the
+   allocator refuses it none: it stops the evaluation, which the next token or pass finds out. */
+static _Thread_local bool js_compiling;
+
+bool JS_IsCompiling(void)
+{
+    return js_compiling;
+}
+
 static JSValue __JS_EvalInternal(JSContext *ctx, JSValueConst this_obj,
                                  const char *input, size_t input_len,
                                  const char *filename, int line, int flags, int scope_idx)
@@ -38277,6 +38289,7 @@ static JSValue __JS_EvalInternal(JSContext *ctx, JSValueConst this_obj,
     fd = js_new_function_def(ctx, NULL, true, false, filename, line, 1);
     if (!fd)
         goto fail1;
+    js_compiling = true;
     s->cur_func = fd;
     fd->eval_type = eval_type;
     fd->has_this_binding = (eval_type != JS_EVAL_TYPE_DIRECT);
@@ -38314,6 +38327,7 @@ static JSValue __JS_EvalInternal(JSContext *ctx, JSValueConst this_obj,
     fail:
         free_token(s, &s->token);
         js_free_function_def(ctx, fd);
+        js_compiling = false;
         goto fail1;
     }
 
@@ -38322,6 +38336,7 @@ static JSValue __JS_EvalInternal(JSContext *ctx, JSValueConst this_obj,
 
     /* create the function object and all the enclosed functions */
     fun_obj = js_create_function(ctx, fd);
+    js_compiling = false;
     if (JS_IsException(fun_obj))
         goto fail1;
     /* Could add a flag to avoid resolution if necessary */

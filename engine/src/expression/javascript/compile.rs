@@ -99,19 +99,22 @@ impl<'js> Compiler<'_, 'js> {
                 state::spoil();
                 Ok(Some(self.broken_fault()))
             }
-            Err(Error::Exception) => {
-                let thrown = self.ctx.catch();
-                if thrown.as_int() == Some(0) {
-                    return Ok(None);
-                }
-                let name = thrown.as_object().and_then(|error| error.get::<_, String>("name").ok());
-                self.ctx.throw(thrown);
-                match name.as_deref() {
-                    Some("SyntaxError" | "ReferenceError" | "TypeError") => Ok(Some(syntax(self.ctx, self.source, 1))),
-                    _ => Err(self.failure(&Error::Exception)),
-                }
-            }
+            Err(Error::Exception) => self.complaint(),
             Err(other) => Err(self.failure(&other)),
+        }
+    }
+
+    /// What the pending exception says of the text; nothing if it is the zero that a probe begins with.
+    fn complaint(&self) -> Result<Option<Fault>, Failure> {
+        let thrown = self.ctx.catch();
+        if thrown.as_int() == Some(0) {
+            return Ok(None);
+        }
+        let name = thrown.as_object().and_then(|error| error.get::<_, String>("name").ok());
+        self.ctx.throw(thrown);
+        match name.as_deref() {
+            Some("SyntaxError" | "ReferenceError" | "TypeError") => Ok(Some(syntax(self.ctx, self.source, 1))),
+            _ => Err(self.failure(&Error::Exception)),
         }
     }
 
@@ -143,7 +146,7 @@ impl<'js> Compiler<'_, 'js> {
         let wrapper = match evaluate(self.ctx, &wrapper) {
             Ok(wrapper) => wrapper,
             Err(Error::Exception) if state::stopped().is_none() => {
-                self.ctx.catch();
+                self.complaint()?;
                 return Ok(None);
             }
             Err(error) => return Err(self.failure(&error)),

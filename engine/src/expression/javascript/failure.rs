@@ -56,6 +56,7 @@ pub(super) fn from_error(ctx: &Ctx<'_>, error: &Error, source: &str, limits: &Sc
 fn from_stop(limits: &ScriptLimits) -> Option<Failure> {
     Some(match state::stopped()? {
         Stop::Time => out_of_time(limits).into(),
+        Stop::Memory => out_of_memory(limits).into(),
         Stop::Interrupt => Failure::Interrupted,
         Stop::Panic => state::take_panic().map_or(Failure::Interrupted, Failure::Panic),
     })
@@ -77,7 +78,7 @@ fn from_exception(ctx: &Ctx<'_>, source: &str, limits: &ScriptLimits) -> Fault {
     let mut fault = match (name.as_str(), message.as_str()) {
         ("InternalError", "out of memory") => return out_of_memory(limits),
         ("RangeError", "Maximum call stack size exceeded") => too_deep(),
-        ("InternalError", _) if message.contains("out of memory") => return out_of_memory(limits),
+        ("InternalError" | "SyntaxError", _) if message.contains("out of memory") => return out_of_memory(limits),
         ("InternalError", "string too long") => Fault::new("54000", "JavaScript string is too long"),
         _ => match state::take_fault(&exception.message().unwrap_or_default()) {
             Some(fault) => fault,

@@ -3,6 +3,9 @@
 //! Many built-in functions loop in C and take memory while they do (`JSON.stringify`, `split`, spreading). So the
 //! allocator asks for the time as well: what it refuses, QuickJS reports as lack of memory, and the evaluation
 //! ends for the reason that is noted in the state, at the latest at the next operation of the interpreter.
+//!
+//! The compiler of QuickJS does not survive everywhere that memory is refused (scopes that could not be entered are used
+//! all the same). So while it runs nothing is refused: the evaluation is stopped, and the compiler asks at each token.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,6 +16,14 @@ use super::state;
 
 /// Bytes given out between two looks at the clock.
 const STEP: usize = 256 << 10;
+
+/// Bytes beyond what the growth of a block may need, for what the compiler takes until it asks whether to stop.
+const RESERVE: usize = 8 << 20;
+
+unsafe extern "C" {
+    /// Whether this thread compiles; see vendor/README.md.
+    safe fn JS_IsCompiling() -> bool;
+}
 
 /// What a runtime holds and may hold, in bytes.
 #[derive(Debug)]
@@ -34,8 +45,10 @@ impl Account {
 
     /// Whether as many bytes more may be given out.
     fn admits(&self, bytes: usize) -> bool {
-        if self.held.get().checked_add(bytes).is_none_or(|sum| sum > self.limit.get()) {
-            return false;
+        if self.exceeds(self.limit.get(), bytes) {
+            // A built-in function that could not be made is missing from then on.
+            state::spoil();
+            return JS_IsCompiling() && self.lends(bytes);
         }
         let given = self.given.get().saturating_add(bytes);
         if given < STEP {
@@ -45,7 +58,23 @@ impl Account {
         self.given.set(0);
         // After a stop what is large is refused, which ends what grows in C. Small pieces are not: QuickJS needs some
         // to say what is the matter, and the limit of memory bounds what they can add up to.
-        !state::poll() || bytes < STEP
+        !state::poll() || bytes < STEP || JS_IsCompiling()
+    }
+
+    fn exceeds(&self, limit: usize, bytes: usize) -> bool {
+        #[cfg(test)]
+        if refusal::falls_here() {
+            return true;
+        }
+        self.held.get().checked_add(bytes).is_none_or(|sum| sum > limit)
+    }
+
+    /// Stops the evaluation, and gives memory beyond the limit until it ends: the compiler's blocks grow by half.
+    fn lends(&self, bytes: usize) -> bool {
+        state::run_out();
+        let limit = self.limit.get();
+        let most = limit.saturating_add(limit / 2).saturating_add(RESERVE);
+        self.held.get().saturating_add(bytes) <= most
     }
 
     fn add(&self, block: *mut u8) -> *mut u8 {
@@ -116,5 +145,48 @@ unsafe impl Allocator for Memory {
     unsafe fn usable_size(block: *mut u8) -> usize {
         // SAFETY: as in the contract.
         unsafe { RustAllocator::usable_size(block) }
+    }
+}
+
+/// Memory that ends at a request of the test's choice.
+#[cfg(test)]
+pub(super) mod refusal {
+    use std::cell::Cell;
+
+    #[derive(Clone, Copy)]
+    pub(in super::super) enum Which {
+        This,
+        AndAllAfterIt,
+    }
+
+    thread_local! {
+        static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
+        static WHICH: Cell<Which> = const { Cell::new(Which::This) };
+    }
+
+    /// Refuses the request after so many others.
+    pub(in super::super) fn after(left: u64, which: Which) {
+        LEFT.set(left);
+        WHICH.set(which);
+    }
+
+    /// Refuses nothing any more; says how many requests were left until then.
+    pub(in super::super) fn end() -> u64 {
+        LEFT.replace(u64::MAX)
+    }
+
+    pub(super) fn falls_here() -> bool {
+        match (LEFT.get(), WHICH.get()) {
+            (u64::MAX, _) => false,
+            (0, Which::AndAllAfterIt) => true,
+            (0, Which::This) => {
+                LEFT.set(u64::MAX);
+                true
+            }
+            (left, _) => {
+                LEFT.set(left - 1);
+                false
+            }
+        }
     }
 }

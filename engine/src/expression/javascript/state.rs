@@ -16,6 +16,8 @@ use crate::fault::Fault;
 pub(super) enum Stop {
     /// The time is over.
     Time,
+    /// The memory is used up.
+    Memory,
     /// The query is cancelled.
     Interrupt,
     /// A host call unwound.
@@ -82,6 +84,13 @@ pub(super) fn poll() -> bool {
         return true;
     }
     false
+}
+
+/// Stops the evaluation because its memory is used up.
+pub(super) fn run_out() {
+    if STOP.get().is_none() {
+        STOP.set(Some(Stop::Memory));
+    }
 }
 
 /// Why the evaluation was stopped, if it was.

@@ -191,6 +191,12 @@ RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_run_due';
 COMMENT ON FUNCTION wf_run_due(integer) IS
     'fire what is due for the current role, join queue and bookmarks, expire what is too old; returns the number of fires';
 
+CREATE FUNCTION wf_version(OUT library text, OUT library_schema integer, OUT database_schema integer, OUT postgresql text)
+LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_version';
+
+COMMENT ON FUNCTION wf_version() IS
+    'version of the loaded library, the number of the schema that it is for, that of this database, and the PostgreSQL that it was compiled for';
+
 CREATE FUNCTION wf_worker_start()
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_worker_start';
 

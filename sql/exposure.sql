@@ -4,7 +4,7 @@
  */
 
 -- The only place that says which rights others than the owner have. A name of * means every object of the kind.
--- A function with the grantee NULL is for the owner, and wf_grant_usage leaves it out, as those of pg_monitor.
+-- A function with the grantee NULL is for those whom wf_grant_usage names. What stands nowhere is for the owner.
 CREATE FUNCTION workflow._intended_grants()
 RETURNS TABLE (kind text, name text, privilege text, grantee text)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -25,12 +25,15 @@ AS $$
     -- They look at their argument, at what is built in, or at what the current role may see.
     SELECT 'function', f.name, 'EXECUTE', 'public'
     FROM unnest(ARRAY['_events', '_role_of', '_run_status', '_activities', '_activity_list', '_validate', '_cron_preview', '_worker_status',
-                      'instance_state', 'wf_validate', 'wf_activities', 'wf_cron_preview', '_stored_role_oid', '_stored_role_name']) AS f (name)
+                      'instance_state', 'wf_validate', 'wf_activities', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
-    FROM unnest(ARRAY['_intended_grants', '_objects', '_set_rights', 'wf_grant_usage', 'wf_revoke_usage', 'wf_worker_start',
-                      'wf_adopt_database', 'wf_grant_path', '_grant_path', '_stored_role_in', '_stored_role_out', '_stored_role_recv',
-                      '_stored_role_send']) AS f (name)
+    FROM unnest(ARRAY['_adopt_database', 'wf_alter_schedule', 'wf_cancel', 'wf_complete_task', 'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
+                      'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
+                      'wf_http_request', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_replay', 'wf_resume',
+                      'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_run', 'wf_run_due',
+                      'wf_schedule', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_start', 'wf_svg',
+                      'wf_unschedule']) AS f (name)
 $$;
 
 COMMENT ON FUNCTION workflow._intended_grants() IS 'every right that roles other than the owner have by the install script';
@@ -78,14 +81,53 @@ $$;
 
 COMMENT ON FUNCTION workflow._objects() IS 'objects of the extension with their privileges: held now, and initially';
 
+-- GRANTs that an upgrade script leaves to the end of its transaction: pg_dump takes those of a script for initial ones, and
+-- leaves them out.
+CREATE TABLE workflow.pending_usage (
+    function oid NOT NULL,
+    role     oid NOT NULL,
+    CONSTRAINT pending_usage_pkey PRIMARY KEY (function, role)
+);
+
+COMMENT ON TABLE workflow.pending_usage IS 'new functions for roles that wf_grant_usage named before; empty but while an upgrade script runs';
+
+CREATE FUNCTION workflow._give_usage()
+RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO %s', NEW.function::regprocedure, NEW.role::regrole);
+    DELETE FROM workflow.pending_usage u WHERE u.function = NEW.function AND u.role = NEW.role;
+    RETURN NULL;
+END
+$$;
+
+COMMENT ON FUNCTION workflow._give_usage() IS 'makes a GRANT of workflow.pending_usage';
+
+CREATE CONSTRAINT TRIGGER give_usage AFTER INSERT ON workflow.pending_usage
+DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION workflow._give_usage();
+
 -- The install script and each upgrade script end with it. A right that a script left is to be found in pg_init_privs,
 -- and an object that is not there at all is new: so what default privileges (or an event trigger) gave is told from
--- what was granted by hand later, which stays.
+-- what was granted by hand later, which stays. A role that holds all that wf_grant_usage gave gets what it gives now.
 CREATE PROCEDURE workflow._set_rights()
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     command text;
 BEGIN
+    INSERT INTO workflow.pending_usage (function, role)
+    WITH usage AS (
+        SELECT o.id, o.held, o.owner, o.initial IS NULL AS is_new
+        FROM workflow._objects() o JOIN workflow._intended_grants() g ON g.kind = o.kind AND g.name = o.name AND g.grantee IS NULL
+        WHERE o.kind = 'function'
+    ), holder AS (
+        SELECT h.grantee
+        FROM usage u CROSS JOIN LATERAL aclexplode(u.held) h
+        WHERE NOT u.is_new AND h.privilege_type = 'EXECUTE' AND h.grantee NOT IN (0, u.owner)
+        GROUP BY h.grantee
+        HAVING count(*) = (SELECT count(*) FROM usage WHERE NOT is_new)
+    )
+    SELECT u.id, h.grantee
+    FROM usage u CROSS JOIN holder h
+    WHERE u.is_new;
     -- The owner passes, and so do calls and views, which have his rights. Without a policy SELECT, COPY and the first
     -- copy of a subscription would be silently empty for a role that may read everything.
     FOR command IN

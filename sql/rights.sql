@@ -13,16 +13,12 @@ BEGIN
         RAISE EXCEPTION 'argument "role" must not be NULL' USING ERRCODE = 'null_value_not_allowed';
     END IF;
     FOR f IN
-        SELECT p.oid::regprocedure AS signature
-        FROM pg_catalog.pg_depend d
-        JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid AND e.extname = 'workflow'
-        JOIN pg_catalog.pg_proc p ON p.oid = d.objid
-        WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.refclassid = 'pg_catalog.pg_extension'::regclass
-          AND d.deptype = 'e'
-          AND NOT EXISTS (SELECT FROM workflow._intended_grants() g
-                          WHERE g.kind = 'function' AND g.name = p.proname AND g.grantee IS DISTINCT FROM 'public')
+        SELECT o.target
+        FROM workflow._objects() o JOIN workflow._intended_grants() g ON g.kind = o.kind AND g.name = o.name AND g.grantee IS NULL
+        WHERE o.kind = 'function'
+        ORDER BY o.target
     LOOP
-        EXECUTE pg_catalog.format('GRANT EXECUTE ON ROUTINE %s TO %I', f.signature, role);
+        EXECUTE pg_catalog.format('GRANT EXECUTE ON %s TO %I', f.target, role);
     END LOOP;
     -- Here and now, so that its first calls do not wait for each other.
     PERFORM workflow._make_owner(role);

@@ -23,6 +23,7 @@ pub mod process;
 mod raw;
 pub mod role;
 pub mod rows;
+pub mod schema_number;
 pub mod session;
 pub mod settings;
 pub mod shared;

@@ -6,12 +6,27 @@ use serde_json::{Value, json};
 
 use crate::pg::shared::{self, Database, Executor, ExecutorState};
 use crate::pg::spi::Timestamp;
-use crate::pg::{Call, PgError, Returned, process, role};
+use crate::pg::{Call, PgError, Returned, cluster, process, role, schema_number};
 use crate::worker;
 
 crate::sql_functions! {
     wf_worker_start => worker_start;
     wf_worker_status => worker_status;
+}
+
+crate::plain_functions! {
+    wf_version => version;
+}
+
+/// Answers where library and database do not fit, too.
+fn version(_call: &Call) -> Result<Returned, PgError> {
+    let number = |number: u32| Returned::Integer(i32::try_from(number).unwrap_or(i32::MAX));
+    Ok(Returned::Row(vec![
+        Returned::Text(env!("CARGO_PKG_VERSION").into()),
+        number(schema_number::of_library()),
+        schema_number::of_database().map_or(Returned::Null, number),
+        Returned::Text(cluster::compiled_for().into()),
+    ]))
 }
 
 fn worker_start(_call: &Call) -> Result<Returned, PgError> {

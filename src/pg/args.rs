@@ -317,6 +317,7 @@ pub unsafe fn call_body(
     unsafe {
         super::error::entry(|| {
             let call = Call::new(fcinfo);
+            super::schema_number::require()?;
             pg_sys::SPI_connect();
             let outcome = body(&call);
             // An error leaves SPI to the (sub)transaction's abort, as every C function does.

@@ -8,6 +8,11 @@ pub fn system_identifier() -> i64 {
     unsafe { pg_sys::GetSystemIdentifier() }.cast_signed()
 }
 
+/// The release of PostgreSQL whose headers this was compiled with.
+pub fn compiled_for() -> &'static str {
+    pg_sys::PG_VERSION.to_str().unwrap_or_default()
+}
+
 /// The id that the next transaction will be given. (A snapshot knows only the one after the last that has ended.)
 pub fn next_transaction() -> u64 {
     // SAFETY: reads shared memory.

@@ -37,6 +37,8 @@ enum Meaning {
     Nothing,
     /// The extension comes into this database.
     Creates,
+    /// The extension of this database becomes that of another version.
+    Updates,
     /// The extension leaves this database.
     Drops,
     /// These databases must be free of workers: they are dropped, renamed, moved or copied.
@@ -104,6 +106,7 @@ fn prepare(meaning: Meaning) -> Option<fn()> {
     match meaning {
         Meaning::Nothing => None,
         Meaning::Creates => Some(wake::created),
+        Meaning::Updates => Some(wake::everything),
         // PostgreSQL refuses roles that may not do it, and no worker has left for them.
         Meaning::Drops if !role::owns_extension() => None,
         Meaning::Drops => {
@@ -139,6 +142,10 @@ unsafe fn meaning(node: *mut pg_sys::Node) -> Meaning {
             NodeTag::T_CreateExtensionStmt => {
                 let statement = node.cast::<pg_sys::CreateExtensionStmt>();
                 if is_workflow((*statement).extname) { Meaning::Creates } else { Meaning::Nothing }
+            }
+            NodeTag::T_AlterExtensionStmt => {
+                let statement = node.cast::<pg_sys::AlterExtensionStmt>();
+                if is_workflow((*statement).extname) { Meaning::Updates } else { Meaning::Nothing }
             }
             NodeTag::T_DropStmt => drop_meaning(node.cast()),
             NodeTag::T_DropdbStmt => needs(&[(*node.cast::<pg_sys::DropdbStmt>()).dbname]),

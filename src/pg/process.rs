@@ -10,7 +10,7 @@ use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::error::{self, PgError, catch};
 use crate::pg::shared::{self, HasExtension};
-use crate::pg::{raw, version};
+use crate::pg::{raw, schema_number, version};
 use crate::worker;
 
 /// A worker to be registered.
@@ -189,6 +189,14 @@ pub fn transaction<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, Pg
     // SAFETY: between transactions; autovacuum hears of us by it.
     unsafe { pg_sys::pgstat_report_stat(true) };
     outcome
+}
+
+/// The same for what is the extension's. 55000 if the library does not fit it.
+pub fn work<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgError> {
+    transaction(|| {
+        schema_number::require_if_here()?;
+        body()
+    })
 }
 
 /// Says in `pg_stat_activity` what this worker is doing; `None`: nothing.

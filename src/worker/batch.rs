@@ -66,7 +66,7 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
         return false;
     }
     let id = Uuid::from_bytes(fire.id);
-    let noted = process::transaction(|| {
+    let noted = process::work(|| {
         // It may have been ended to drop the extension.
         if process::extension().is_none() {
             return Ok(false);

@@ -200,7 +200,7 @@ impl Worker {
     fn fire_together(&mut self, fires: &[Fire]) {
         process::report(Some("firing what is due"));
         let mut outcomes = Vec::with_capacity(fires.len());
-        let committed = process::transaction(|| {
+        let committed = process::work(|| {
             let mut session = Session::pass();
             for (i, fire) in fires.iter().enumerate() {
                 if !self.is_on(i) {
@@ -240,7 +240,7 @@ impl Worker {
         }
         let began = process::now();
         let restricted = self.role == Oid::INVALID;
-        let outcome = process::transaction(|| {
+        let outcome = process::work(|| {
             let _timeout = session::StatementTimeout::arm();
             let mut session = Session::pass();
             access::serving_restricted(restricted, || fire_one(&mut session, fire, false))
@@ -265,7 +265,7 @@ impl Worker {
         let id = Uuid::from_bytes(fire.id);
         process::report(Some(&format!("running the command of bookmark {id}")));
         let began = process::now();
-        let claim = process::transaction(|| Ok(command::claim(&Session::begin(), id)));
+        let claim = process::work(|| Ok(command::claim(&Session::begin(), id)));
         let result = match claim {
             Ok(Claim::Gone) => return self.settle(fire, began, Outcome::Held, false),
             Err(error) => return self.settle(fire, began, Outcome::Failed(Box::new(error)), true),
@@ -280,7 +280,7 @@ impl Worker {
             }
         };
         session::reset();
-        let settled = process::transaction(|| {
+        let settled = process::work(|| {
             let _timeout = session::StatementTimeout::arm();
             let mut session = Session::pass();
             access::serving_restricted(self.role == Oid::INVALID, || command::settle(&mut session, id, &result))
@@ -353,7 +353,7 @@ fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<Outcome, 
 /// Commits the attempt before it is made. `false`: another session has it, or it has had all its attempts.
 fn count_ahead(fire: &Fire) -> bool {
     let id = Uuid::from_bytes(fire.id);
-    let counted = process::transaction(|| match fire.kind {
+    let counted = process::work(|| match fire.kind {
         FireKind::Item => Ok(due::count_delivery(id)),
         FireKind::Bookmark | FireKind::Command => Ok(due::count_attempt(id)),
     });
@@ -371,7 +371,7 @@ fn count_ahead(fire: &Fire) -> bool {
 /// What was counted ahead was no attempt: another session held what it needed, or no instance waited for it.
 fn forget_attempt(fire: &Fire) {
     let id = Uuid::from_bytes(fire.id);
-    let forgotten = process::transaction(|| {
+    let forgotten = process::work(|| {
         match fire.kind {
             FireKind::Item => due::forget_delivery(id),
             FireKind::Bookmark | FireKind::Command => due::forget_attempt(id),
@@ -386,7 +386,7 @@ fn forget_attempt(fire: &Fire) {
 /// Notes what is to become of a fire that failed. `false`: it is as it was, so it must be found again.
 fn note(fire: &Fire, error: &PgError, counts: bool) -> bool {
     let id = Uuid::from_bytes(fire.id);
-    let noted = process::transaction(|| {
+    let noted = process::work(|| {
         let mut session = Session::begin();
         Ok(match fire.kind {
             FireKind::Item => sweep::note_undelivered(&session, id, error, counts),

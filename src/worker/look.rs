@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::clock;
 use crate::pg::shared::{self, FireKind};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, process};
+use crate::pg::{PgError, process, schema_number};
 use crate::run::Session;
 use crate::run::fire;
 use crate::store::due::{self, Due};
@@ -26,6 +26,8 @@ pub enum Found {
     Nothing,
     /// The due times here are another database's.
     Foreign,
+    /// The library does not fit it.
+    Unfit(Box<PgError>),
     /// It is here.
     Extension {
         /// When something is due that is not due yet.
@@ -96,6 +98,9 @@ impl Look {
     pub fn around(&mut self, desk: &mut Desk) -> Result<Found, PgError> {
         if process::extension().is_none() {
             return Ok(Found::Nothing);
+        }
+        if let Err(error) = schema_number::require() {
+            return Ok(Found::Unfit(error.into()));
         }
         let identity = identity::read();
         if identity == Identity::Foreign {

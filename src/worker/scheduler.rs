@@ -27,7 +27,7 @@ const TURN: i64 = 5 * SECOND;
 const OFF: i64 = 10 * SECOND;
 /// How often retention is asked where something else is done.
 const TIDY: i64 = 60 * SECOND;
-/// How often the log says that a copy of a database does not fire.
+/// How often the log says that a database does not fire: a copy, or one that the library does not fit.
 const COMPLAIN: i64 = 3600 * SECOND;
 
 /// The body of a scheduler; its argument is the database.
@@ -191,7 +191,7 @@ impl Scheduler {
             return;
         }
         process::report(Some("looking for who waits for stimuli"));
-        let done = process::transaction(|| self.items.step(&mut self.desk));
+        let done = process::work(|| self.items.step(&mut self.desk));
         process::report(None);
         match done {
             Ok(true) => self.desk.hand_out(now),
@@ -267,12 +267,13 @@ impl Scheduler {
                     }
                 });
             }
-            Ok(Found::Foreign) => {
-                self.is_ours = false;
-                tidy::stop(self.database);
-                self.after_error = AFTER_ERROR;
-                self.complain(now);
-            }
+            Ok(Found::Foreign) => self.refuse(now, true, sweep::warn_foreign),
+            Ok(Found::Unfit(error)) => self.refuse(now, false, || {
+                log(&format!(
+                    "workflow fires nothing in this database: {} (SQLSTATE {})",
+                    error.message, error.sqlstate
+                ));
+            }),
             Ok(Found::Nothing) => {
                 process::tell_extension(self.database, HasExtension::No);
                 return false;
@@ -282,16 +283,20 @@ impl Scheduler {
         true
     }
 
-    fn complain(&mut self, now: i64) {
+    /// Fires nothing here for now, and says so once in a while. What may end that asks for a look.
+    fn refuse(&mut self, now: i64, is_foreign: bool, say: impl FnOnce()) {
+        self.is_ours = false;
+        tidy::stop(self.database);
+        self.after_error = AFTER_ERROR;
         shared::with(|board| {
             if let Some(place) = board.database(self.database) {
                 place.has_extension = HasExtension::Yes;
-                place.is_foreign = true;
+                place.is_foreign = is_foreign;
             }
         });
         if self.complained_at == i64::MIN || now - self.complained_at > COMPLAIN {
             self.complained_at = now;
-            sweep::warn_foreign();
+            say();
         }
         self.look_at = Some(self.complained_at + COMPLAIN);
     }

@@ -20,7 +20,7 @@ pub fn wanted_at(database: Oid) -> i64 {
 pub fn step(database: Oid) -> Result<bool, PgError> {
     let Some(mut rounds) = of(database, |place| place.rounds) else { return Ok(false) };
     process::report(Some("removing what is past its retention"));
-    let next = process::transaction(|| {
+    let next = process::work(|| {
         if process::extension().is_none() || identity::read() == Identity::Foreign {
             return Ok(None);
         }

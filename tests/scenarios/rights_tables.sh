@@ -36,6 +36,7 @@ SELECT wf_schedule('yearly', '0 0 1 1 *', 'SELECT 1');
 SQL
 # security.md#rights-on-the-tables: COPY by a member of pg_read_all_data gives every row
 for name in $(tables); do
+    case $name in schema_* | pending_usage) continue ;; esac
     is t "SELECT count(*) > 0 FROM workflow.$name"
     # Without a list of columns COPY leaves computed ones out, but not where a policy makes a query of it.
     columns=$(query "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute

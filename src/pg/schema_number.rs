@@ -1,0 +1,93 @@
+//! Whether this library and the schema `workflow` of the database fit together.
+//!
+//! The number is the name of a table, `workflow.schema_1`, because an upgrade script that renames it does at once what is
+//! needed: it waits for transactions that have called us, lets no call in until it has committed, and tells every session
+//! that has looked. A name is found as the catalog has it now, whatever a transaction sees of rows.
+
+use std::cell::Cell;
+use std::ffi::{CStr, CString};
+use std::hint::black_box;
+
+use pgrx::pg_sys::{self, LOCKMODE, Oid};
+
+use crate::pg::error::PgError;
+use crate::pg::{catalog, process, role};
+
+/// The table of the schema that this library is for. A test puts another digit into the compiled library.
+static TABLE: &CStr = c"schema_1";
+const PREFIX: &str = "schema_";
+
+thread_local! {
+    /// The table, and the generation of the catalog in which it was there.
+    static FOUND: Cell<(u64, Oid)> = const { Cell::new((0, Oid::INVALID)) };
+}
+
+/// The number that this library is for.
+pub fn of_library() -> u32 {
+    black_box(TABLE).to_str().ok().and_then(|name| name.strip_prefix(PREFIX)?.parse().ok()).unwrap_or_default()
+}
+
+/// The number that this database has, if it has one.
+pub fn of_database() -> Option<u32> {
+    // Nobody has had time for more.
+    (1..of_library() + 100)
+        .find(|number| CString::new(format!("{PREFIX}{number}")).is_ok_and(|name| find(&name).is_some()))
+}
+
+/// Fails with 55000 unless they fit. Until the transaction ends no upgrade script runs.
+pub fn require() -> Result<(), PgError> {
+    loop {
+        let Some(table) = table() else { return Err(misfit()) };
+        // SAFETY: takes an oid and a mode; the lock goes with the transaction.
+        unsafe { pg_sys::LockRelationOid(table, MODE) };
+        // With the lock came what other sessions have said.
+        if self::table() == Some(table) {
+            return Ok(());
+        }
+        // SAFETY: as above; the lock was taken here.
+        unsafe { pg_sys::UnlockRelationOid(table, MODE) };
+    }
+}
+
+/// The same in a worker, whose database need not have the extension (any more).
+pub fn require_if_here() -> Result<(), PgError> {
+    if process::extension().is_some() { require() } else { Ok(()) }
+}
+
+const MODE: LOCKMODE = pg_sys::AccessShareLock as LOCKMODE;
+
+fn table() -> Option<Oid> {
+    let generation = catalog::generation();
+    let (known_in, table) = FOUND.get();
+    if known_in == generation {
+        return Some(table);
+    }
+    let table = find(black_box(TABLE))?;
+    FOUND.set((generation, table));
+    Some(table)
+}
+
+fn find(name: &CStr) -> Option<Oid> {
+    // SAFETY: takes a C string, looks in the catalog.
+    let table = unsafe { pg_sys::get_relname_relid(name.as_ptr(), role::schema()) };
+    (table != Oid::INVALID).then_some(table)
+}
+
+fn misfit() -> PgError {
+    let ours = of_library();
+    let Some(theirs) = of_database() else {
+        return PgError::new("55000", "extension \"workflow\" of this database is of a version before 0.2.0")
+            .detail("There is no way from its tables to those of this library.")
+            .hint("Export the definitions with the library of that version (wf_export), then run DROP EXTENSION workflow and CREATE EXTENSION workflow.");
+    };
+    let detail = format!("This library is for schema number {ours}, the database has number {theirs}.");
+    if theirs > ours {
+        PgError::new("55000", "the library of extension \"workflow\" in this session is older than the extension")
+            .detail(detail)
+            .hint("Reconnect. If that does not help, install the library of that version and restart the server.")
+    } else {
+        PgError::new("55000", "extension \"workflow\" of this database is older than its library")
+            .detail(detail)
+            .hint("Run ALTER EXTENSION workflow UPDATE.")
+    }
+}

@@ -92,7 +92,12 @@ SELECT wf_define('{"definitionId": "site", "root": [{"type": "HttpEndpoint", "pa
 SELECT wf_define('{"definitionId": "parent", "root": [{"type": "DispatchWorkflow", "workflowDefinitionId": "noted", "input": {"wait": "1 second"}, "waitForCompletion": true}]}'),
     wf_start('parent');
 SELECT wf_define('{"definitionId": "behind", "root": [{"type": "Sql", "runAsynchronously": true, "statement": "SELECT 1"}]}'), wf_start('behind');
-SELECT wf_define('{"definitionId": "faulty", "root": [{"type": "Fault", "message": "not yet"}]}');
+SELECT wf_define('{"definitionId": "timer", "root": [{"type": "Timer", "interval": "1 second"}]}'), wf_start('timer');
+SELECT wf_define('{"definitionId": "cron", "root": [{"type": "Cron", "cronExpression": "* * * * * *"}]}'), wf_start('cron');
+SELECT wf_define('{"definitionId": "at", "root": [{"type": "StartAt", "dateTime": {"sql": "now() + interval ''1 second''"}}]}'), wf_start('at');
+SELECT wf_define('{"definitionId": "machine", "root": {"type": "StateMachine", "states": ["Open", "Closed"], "transitions": [
+    {"from": "Open", "to": "Closed", "trigger": {"type": "Event", "eventName": "Close"}}]}}'),
+    wf_start('machine');
 SELECT wf_schedule('hourly', 'every 1 hour', 'SELECT 1');
 SELECT wf_enqueue_bookmark(activity_id => 'Event1', correlation_id => 'to-come', keep_for => '30 days');
 SQL
@@ -155,11 +160,12 @@ echo "workflow.launch_workers = on" >>"$PGDATA/postgresql.conf"
 start_server
 await "4|4" "$noted"
 is 1 "SELECT cardinality(resumed) FROM wf_publish_event('Go')"
+is 1 "SELECT cardinality(resumed) FROM wf_publish_event('Close')"
 is 1 "SELECT cardinality(started) FROM wf_publish_event('Ring')"
 is Finished "SELECT r.sub_status FROM workflow.tasks AS t, wf_complete_task(t.id) AS r WHERE t.status = 'Open'"
 is Finished "SELECT (wf_resume(id)).sub_status FROM workflow.bookmarks WHERE name = 'stamp'"
 is 200 "SELECT status FROM wf_http_request('GET', '/greet')"
-await "Finished|11
+await "Finished|15
 Suspended|2" "SELECT sub_status, count(*) FROM workflow.instances GROUP BY 1 ORDER BY 1"
 echo "ok: what waited goes on"
 

@@ -1,6 +1,7 @@
 -- Library and schema must be of one number; every function but wf_version refuses if they are not. (Scenario update: an update, and
 -- a library of another number.)
 \set VERBOSITY verbose
+\set SHOW_CONTEXT never
 SET client_min_messages = error;
 CREATE ROLE visitor;
 SET ROLE visitor;

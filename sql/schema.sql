@@ -31,7 +31,10 @@ COMMENT ON SCHEMA workflow IS 'tables and views of the extension workflow';
 -- Its name is the number of this schema, and what a library looks for; see src/pg/schema_number.rs. An upgrade script
 -- after which an older library must not go on, or without which a newer one cannot, begins by giving it the next number:
 -- ALTER TABLE workflow.schema_1 RENAME TO schema_2.
-CREATE TABLE workflow.schema_1 (number integer CONSTRAINT schema_number_pkey PRIMARY KEY);
+-- Constraints have names without the number, which the next one keeps (from PostgreSQL 18 on, NOT NULL has one as well).
+CREATE TABLE workflow.schema_1 (
+    number integer CONSTRAINT schema_number_not_null NOT NULL CONSTRAINT schema_number_pkey PRIMARY KEY
+);
 
 COMMENT ON TABLE workflow.schema_1 IS 'number of the schema, by its name; calls hold a lock on it, so that ALTER EXTENSION UPDATE waits for them';
 
@@ -84,6 +87,10 @@ CREATE TABLE workflow.owners (
     role_oid oid                  GENERATED ALWAYS AS (workflow._stored_role_oid(role)) STORED,
     name     text                 GENERATED ALWAYS AS (workflow._stored_role_name(role)) STORED
 );
+
+-- Ids of different databases differ: rows of another one that came here, by a subscription or by hand, find no owner, not
+-- whoever has the same number here.
+SELECT pg_catalog.setval('workflow.owners_id_seq', 1 + pg_catalog.trunc(pg_catalog.random() OPERATOR(pg_catalog.*) 1000000000)::bigint);
 
 COMMENT ON TABLE workflow.owners IS 'roles that own definitions and instances, or hold grants';
 COMMENT ON COLUMN workflow.owners.role IS 'the role; its text names it as it is called when it is read out';

@@ -23,7 +23,7 @@ pub fn burst(error: Error, instance: Uuid) -> PgError {
         Error::CorruptState(reason) => {
             // Or reading it was told to stop: it is said here why.
             interrupt::check();
-            PgError::new("XX001", format!("state of workflow instance {instance} cannot be read")).detail(reason)
+            unreadable_state(instance, &reason)
         }
         Error::Definition(problems) => definition(&problems),
         Error::UnknownTrigger(activity) => {
@@ -38,6 +38,11 @@ pub fn burst(error: Error, instance: Uuid) -> PgError {
             format!("activity \"{activity}\" is not part of workflow instance {instance} any more"),
         ),
     }
+}
+
+/// The state of an instance is damaged, or of a later format.
+pub fn unreadable_state(instance: Uuid, reason: &str) -> PgError {
+    PgError::new("XX001", format!("state of workflow instance {instance} cannot be read")).detail(reason)
 }
 
 /// A definition that is not acceptable.

@@ -19,6 +19,7 @@ use workflow_engine::definition::{
 use crate::pg::{PgError, catalog, interrupt, memory, role};
 use crate::store::activity_types;
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
+use crate::store::instances::InstanceRow;
 use crate::store::links::Link;
 use crate::store::owners::Owner;
 use crate::{error, guc};
@@ -63,6 +64,15 @@ fn kept(id: Uuid) -> Option<Rc<Compiled>> {
         }
         kept.get(&id).cloned()
     })
+}
+
+/// The version that an instance runs, if the state of the instance fits it (XX001).
+pub fn of_instance(row: &InstanceRow) -> Result<Rc<Compiled>, PgError> {
+    let compiled = of_version(row.definition_version_id)?;
+    if row.instance.state.fits(compiled.program.nodes.len()) {
+        return Ok(compiled);
+    }
+    Err(error::unreadable_state(row.instance.id, "it names an activity that the definition does not have"))
 }
 
 /// Compiles a version, and before it those that it uses, with a list of work instead of recursion.

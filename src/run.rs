@@ -21,7 +21,7 @@ use workflow_engine::program::Activation;
 
 use crate::pg::error::{notice, warning};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, process, role};
+use crate::pg::{PgError, process, role, session};
 use crate::program::Compiled;
 use crate::store::owners;
 use crate::store::queue::Item;
@@ -141,6 +141,7 @@ pub struct Publisher {
 impl Session {
     /// Begins a call.
     pub fn begin() -> Self {
+        session::refuse_parallel();
         let limits = guc::limits();
         Self {
             now: clock::now(),

@@ -131,6 +131,16 @@ pub struct State {
     pub trigger_used: bool,
 }
 
+impl State {
+    /// Whether everything in it that names a node names one of a program with so many nodes. Bytes that were damaged can be
+    /// read and still name others.
+    pub fn fits(&self, nodes: usize) -> bool {
+        let contexts = self.contexts.values().map(|context| context.node);
+        let mut named = contexts.chain(self.outputs.keys().copied()).chain(self.trigger);
+        named.all(|node| (node.0 as usize) < nodes)
+    }
+}
+
 /// One open execution of an activity.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Context {

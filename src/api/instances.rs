@@ -99,7 +99,7 @@ fn run_due(call: &Call) -> Result<Returned, PgError> {
 fn state(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required(0, "instance_id")?;
     let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
-    let compiled = program::of_version(row.definition_version_id)?;
+    let compiled = program::of_instance(&row)?;
     access::require_read(&row, &compiled)?;
     Ok(Returned::Json(shown(&row.instance, &compiled.program)))
 }

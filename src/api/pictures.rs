@@ -81,7 +81,7 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
 fn readable(call: &Call) -> Result<(InstanceRow, Rc<Compiled>), PgError> {
     let instance_id: Uuid = call.required(0, "instance")?;
     let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
-    let compiled = program::of_version(row.definition_version_id)?;
+    let compiled = program::of_instance(&row)?;
     access::require_read(&row, &compiled)?;
     Ok((row, compiled))
 }

@@ -60,8 +60,20 @@ unsafe fn statement(command: &str, raw: &pg_sys::RawStmt) -> Statement {
         text: command.get(start..end).unwrap_or(command).trim().to_owned(),
         // SAFETY: the node has that tag.
         needs_top_level: unsafe { needs_top_level(raw.stmt, tag) },
-        controls_transaction: tag == NodeTag::T_TransactionStmt,
+        // SAFETY: as above.
+        controls_transaction: unsafe { controls_transaction(raw.stmt, tag) },
     }
+}
+
+/// Whether it begins or ends the session's transaction, or a part of it. One that was prepared is another one.
+unsafe fn controls_transaction(node: *mut pg_sys::Node, tag: NodeTag) -> bool {
+    if tag != NodeTag::T_TransactionStmt {
+        return false;
+    }
+    // SAFETY: the node has that tag.
+    let kind = unsafe { (*node.cast::<pg_sys::TransactionStmt>()).kind };
+    kind != pg_sys::TransactionStmtKind::TRANS_STMT_COMMIT_PREPARED
+        && kind != pg_sys::TransactionStmtKind::TRANS_STMT_ROLLBACK_PREPARED
 }
 
 /// What calls PreventInTransactionBlock in utility.c and below it.

@@ -80,6 +80,12 @@ impl Drop for StatementTimeout {
     }
 }
 
+/// Refuses a call in a parallel operation (25000): a function of the user that calls us was wrongly said to be safe there.
+pub fn refuse_parallel() {
+    // SAFETY: takes a C string, and raises or returns.
+    unsafe { pg_sys::PreventCommandIfParallelMode(c"a workflow call".as_ptr()) };
+}
+
 /// While this lives, a statement that waits for a lock longer than a moment fails with 55P03.
 pub struct ShortWaits {
     level: c_int,

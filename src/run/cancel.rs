@@ -36,7 +36,7 @@ fn cancel_if_there(session: &mut Session, instance_id: Uuid, reason: Option<&str
     running::refuse(instance_id)?;
     session.has_waited = true;
     let Some(mut row) = instances::lock(instance_id) else { return Ok(None) };
-    let compiled = program::of_version(row.definition_version_id)?;
+    let compiled = program::of_instance(&row)?;
     access::require_resume(&row, &compiled)?;
     if matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
         return Ok(Some(false));

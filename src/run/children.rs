@@ -199,7 +199,7 @@ fn resume_with(session: &mut Session, bookmark: Uuid, reports: &[Value]) -> Resu
     let Some(mut waiting) = bookmarks::try_lock(bookmark) else {
         return Ok(if bookmarks::exists(bookmark) { Told::Busy } else { Told::Gone });
     };
-    let compiled = program::of_version(waiting.row.definition_version_id)?;
+    let compiled = program::of_instance(&waiting.row)?;
     if waiting.row.instance.sub_status == SubStatus::Faulted {
         return Ok(Told::Busy);
     }
@@ -248,7 +248,7 @@ pub fn deliver_all(session: &mut Session, item: &Item, stored: &Stored) -> Resul
     if items.is_empty() {
         return Ok(Swept::Held);
     }
-    let compiled = program::of_version(waiting.row.definition_version_id)?;
+    let compiled = program::of_instance(&waiting.row)?;
     let mut inputs = Vec::with_capacity(items.len());
     for item in &items {
         let mut hearing = Hearing::of(&item.sender, item.filter.names_target());

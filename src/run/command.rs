@@ -48,7 +48,7 @@ pub fn claim(session: &Session, bookmark: Uuid) -> Claim {
 /// Whatever the rest of the workflow raises.
 pub fn settle(session: &mut Session, bookmark: Uuid, outcome: &Result<u64, PgError>) -> Result<bool, PgError> {
     let Some(mut waiting) = bookmarks::lock(bookmark) else { return Ok(false) };
-    let compiled = program::of_version(waiting.row.definition_version_id)?;
+    let compiled = program::of_instance(&waiting.row)?;
     let input = match outcome {
         Ok(rows) => json!({ "rows": rows }),
         Err(error) => json!({ "error": {

@@ -259,7 +259,7 @@ fn at(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Rea
     let Some(mut waiting) = waiting else {
         return Ok(if bookmarks::exists(id) { Reached::Busy } else { Reached::Gone });
     };
-    let compiled = program::of_version(waiting.row.definition_version_id)?;
+    let compiled = program::of_instance(&waiting.row)?;
     if waiting.row.instance.sub_status == SubStatus::Faulted {
         return Ok(Reached::Busy);
     }

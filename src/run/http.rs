@@ -314,7 +314,7 @@ fn go_on(session: &mut Session, listener: &Listener) -> Result<Began, PgError> {
     if waiting.row.instance.sub_status == SubStatus::Faulted {
         return Ok(not_run(Response::message(409, "The workflow is faulted.")));
     }
-    let compiled = program::of_version(waiting.row.definition_version_id)?;
+    let compiled = program::of_instance(&waiting.row)?;
     resume::at(session, &mut waiting, &compiled, None, OnFault::Store)?;
     Ok(Began::Served(compiled, waiting.row.owner))
 }

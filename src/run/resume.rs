@@ -30,7 +30,7 @@ pub fn named(
         return if missing_ok { Ok(None) } else { Err(gone::error(named)?) };
     };
     running::refuse(waiting.row.instance.id)?;
-    let compiled = program::of_version(waiting.row.definition_version_id)?;
+    let compiled = program::of_instance(&waiting.row)?;
     access::require_resume(&waiting.row, &compiled)?;
     access::require_own_command(&waiting.row, &compiled)?;
     at(session, &mut waiting, &compiled, input, on_fault)?;
@@ -111,7 +111,7 @@ pub fn retry(
     running::refuse(instance_id)?;
     session.has_waited = true;
     let mut row = instances::lock(instance_id).ok_or_else(|| unknown(instance_id))?;
-    let compiled = program::of_version(row.definition_version_id)?;
+    let compiled = program::of_instance(&row)?;
     access::require_resume(&row, &compiled)?;
     access::require_own_command(&row, &compiled)?;
     let has_faults = row.instance.sub_status == SubStatus::Faulted || row.instance.incident_count > 0;

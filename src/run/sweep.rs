@@ -113,7 +113,7 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
         return Ok(false);
     }
     waiting.by_time = true;
-    let compiled = program::of_version(waiting.row.definition_version_id)?;
+    let compiled = program::of_instance(&waiting.row)?;
     if !access::runs_here(&waiting.row.owner, &compiled) {
         return Err(PgError::new(
             "42501",

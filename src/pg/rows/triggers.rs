@@ -25,7 +25,7 @@ pub(super) unsafe fn refuse_transition_tables(triggers: *const pg_sys::TriggerDe
         };
         let Some(trigger) = all.iter().find(is_refused) else { return };
         let name = CStr::from_ptr(trigger.tgname).to_string_lossy();
-        let table = CStr::from_ptr((*(*table).rd_rel).relname.data.as_ptr()).to_string_lossy();
+        let table = name_of(table);
         unwind(
             PgError::new(
                 "0A000",
@@ -36,4 +36,26 @@ pub(super) unsafe fn refuse_transition_tables(triggers: *const pg_sys::TriggerDe
             .hint("Its function finds the row in OLD and NEW."),
         );
     }
+}
+
+/// Ends a call whose row a trigger has suppressed (27000): what it wrote beside it would be without it.
+///
+/// # Safety
+/// An open table.
+pub(super) unsafe fn refuse_suppression(table: pg_sys::Relation, is_done: bool) {
+    if is_done {
+        return;
+    }
+    // SAFETY: as promised.
+    let table = unsafe { name_of(table) };
+    unwind(
+        PgError::new("27000", format!("a trigger on \"workflow.{table}\" has suppressed a row of a call"))
+            .detail("A BEFORE ROW trigger returned NULL.")
+            .hint("Let its function return NEW, or OLD where it fires on DELETE. To refuse the call let it raise an error."),
+    );
+}
+
+unsafe fn name_of(table: pg_sys::Relation) -> String {
+    // SAFETY: an open table; names are C strings.
+    unsafe { CStr::from_ptr((*(*table).rd_rel).relname.data.as_ptr()).to_string_lossy().into_owned() }
 }

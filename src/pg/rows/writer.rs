@@ -102,6 +102,7 @@ impl Writer {
             fill(slot, &columns.numbers(), values.iter().map(|value| Some(*value)));
             pg_sys::ExecStoreVirtualTuple(slot);
             pg_sys::ExecSimpleRelationInsert(table.info, self.estate, slot);
+            triggers::refuse_suppression(table.relation, is_written(slot));
         }
     }
 
@@ -150,6 +151,7 @@ impl Writer {
             let mut recheck = version::recheck(self.estate);
             pg_sys::ExecSimpleRelationUpdate(table.info, self.estate, &mut recheck, old, new);
             pg_sys::EvalPlanQualEnd(&mut recheck);
+            triggers::refuse_suppression(table.relation, is_written(new));
             if !is_tried {
                 return;
             }
@@ -173,6 +175,9 @@ impl Writer {
                 let mut recheck = version::recheck(writer.estate);
                 pg_sys::ExecSimpleRelationDelete(table.info, writer.estate, &mut recheck, old);
                 pg_sys::EvalPlanQualEnd(&mut recheck);
+                let triggers = (*table.info).ri_TrigDesc;
+                let can_stay = !triggers.is_null() && (*triggers).trig_delete_before_row;
+                triggers::refuse_suppression(table.relation, !can_stay || !is_there(table.relation, (*tuple).t_self));
             }
         });
     }
@@ -368,5 +373,25 @@ impl Open {
                 (*info).ri_NumIndices = self.indexes.len() as i32;
             }
         }
+    }
+}
+
+/// Whether the row of a slot was written: only then does it have a place.
+unsafe fn is_written(slot: *const pg_sys::TupleTableSlot) -> bool {
+    // SAFETY: a slot of the running command.
+    unsafe { (*slot).tts_tid.ip_posid != 0 }
+}
+
+/// Whether the row at this place is still there, as this command has left it.
+unsafe fn is_there(relation: pg_sys::Relation, place: pg_sys::ItemPointerData) -> bool {
+    // SAFETY: an open table; the page is pinned only if the row is there, and released here.
+    unsafe {
+        let mut tuple = pg_sys::HeapTupleData { t_self: place, ..Default::default() };
+        let mut buffer = 0;
+        let is_there = pg_sys::heap_fetch(relation, &raw mut pg_sys::SnapshotSelfData, &mut tuple, &mut buffer, false);
+        if is_there {
+            pg_sys::ReleaseBuffer(buffer);
+        }
+        is_there
     }
 }

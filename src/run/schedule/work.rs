@@ -168,7 +168,7 @@ fn statements(command: &str) -> Result<Vec<Statement>, PgError> {
     if statements.is_empty() {
         return Err(PgError::new("22023", "argument \"command\" must not be empty"));
     }
-    if statements.len() > 1 && statements.iter().any(|statement| statement.controls_transaction) {
+    if statements.iter().any(|statement| statement.controls_transaction) {
         return Err(PgError::new("0A000", "a command cannot begin or end its transaction")
             .detail("Its statements run in one transaction.")
             .hint("Leave BEGIN and COMMIT out."));

@@ -32,3 +32,6 @@ SELECT definition_id, sub_status FROM workflow.instance_list;
 
 DROP OWNED BY stranger;
 DROP ROLE stranger;
+
+-- Ids of owners begin anywhere, so that rows of another database that came here find no owner by chance.
+SELECT last_value > 100 AS begins_anywhere FROM workflow.owners_id_seq;

@@ -30,6 +30,19 @@ SELECT wf_replay(:'letter');
 SELECT attempts, due IS NOT NULL AS is_due, dead_letter_id FROM workflow.waiting WHERE instance = :'instance';
 SELECT wf_run_due();
 SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'instance';
+-- A state that can be read and names an activity that the definition does not have.
+SELECT wf_start('nap') AS damaged \gset
+UPDATE workflow.instances SET state = set_byte(state, 3, 100) WHERE id = :'damaged';
+\set VERBOSITY terse
+SELECT workflow.instance_state(:'damaged');
+\echo :SQLSTATE
+SELECT * FROM wf_explain(:'damaged');
+SELECT wf_svg(instance => :'damaged');
+SELECT wf_cancel(:'damaged');
+SELECT sub_status FROM workflow.bookmarks AS b, wf_resume(b.id) WHERE b.instance_id = :'damaged';
+\set VERBOSITY default
+DELETE FROM workflow.bookmarks WHERE instance_id = :'damaged';
+DELETE FROM workflow.instances WHERE id = :'damaged';
 -- No other role sees it.
 CREATE ROLE given_up_stranger;
 SET ROLE given_up_stranger;

@@ -77,7 +77,7 @@ CREATE FUNCTION attempts() RETURNS TABLE (kind text, attempt text, outcome text,
         WHERE o.kind <> 'sequence' AND (o.kind = 'table' OR number NOT IN (5, 7, 8))
         UNION ALL
         SELECT o.kind, o.name, o.relname, NULL, s.number, s.attempt, public.attempt(format(s.statement, o.name))
-        FROM object AS o CROSS JOIN (VALUES (1, 'nextval', 'DO $do$BEGIN PERFORM nextval(%L); END$do$'), (2, 'setval', 'DO $do$BEGIN PERFORM setval(%L, 100000); END$do$')) AS s (number, attempt, statement)
+        FROM object AS o CROSS JOIN (VALUES (1, 'nextval', 'DO $do$BEGIN PERFORM nextval(%L); END$do$'), (2, 'setval', 'DO $do$BEGIN PERFORM setval(%L, 2000000000); END$do$')) AS s (number, attempt, statement)
         WHERE o.kind = 'sequence'
         UNION ALL
         SELECT 'schema', 'workflow', 'workflow', NULL, s.number, s.attempt, public.attempt(s.statement)

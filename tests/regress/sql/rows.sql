@@ -27,17 +27,35 @@ SELECT sub_status FROM wf_complete_task(:'task', '"seen"');
 SELECT * FROM audit;
 SELECT status, result FROM workflow.tasks WHERE id = :'task';
 
--- One that gives nothing back keeps the row as it was.
-CREATE FUNCTION kept() RETURNS trigger LANGUAGE plpgsql AS $$
+-- One that gives nothing back would leave the call half done: instances, bookmarks, tasks and the journal refuse it.
+CREATE FUNCTION suppressed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RETURN NULL;
 END $$;
-CREATE TRIGGER kept BEFORE UPDATE ON workflow.tasks FOR EACH ROW EXECUTE FUNCTION kept();
 SELECT task_id AS task FROM workflow.open_tasks \gset
+CREATE TRIGGER suppressed BEFORE UPDATE ON workflow.tasks FOR EACH ROW EXECUTE FUNCTION suppressed();
 SELECT sub_status FROM wf_complete_task(:'task', '"lost"');
-SELECT status FROM workflow.tasks WHERE id = :'task';
-DROP TRIGGER kept ON workflow.tasks;
-UPDATE workflow.tasks SET status = 'Completed', completed_at = now() WHERE id = :'task';
+\echo :SQLSTATE
+DROP TRIGGER suppressed ON workflow.tasks;
+\set VERBOSITY terse
+CREATE TRIGGER suppressed BEFORE DELETE ON workflow.bookmarks FOR EACH ROW EXECUTE FUNCTION suppressed();
+SELECT sub_status FROM wf_complete_task(:'task', '"lost"');
+DROP TRIGGER suppressed ON workflow.bookmarks;
+CREATE TRIGGER suppressed BEFORE UPDATE ON workflow.instances FOR EACH ROW EXECUTE FUNCTION suppressed();
+SELECT sub_status FROM wf_complete_task(:'task', '"lost"');
+DROP TRIGGER suppressed ON workflow.instances;
+CREATE TRIGGER suppressed BEFORE INSERT ON workflow.instances FOR EACH ROW EXECUTE FUNCTION suppressed();
+SELECT wf_start('claim', '{"report": "suppressed"}');
+DROP TRIGGER suppressed ON workflow.instances;
+CREATE TRIGGER suppressed BEFORE INSERT ON workflow.bookmarks FOR EACH ROW EXECUTE FUNCTION suppressed();
+SELECT wf_start('claim', '{"report": "suppressed"}');
+DROP TRIGGER suppressed ON workflow.bookmarks;
+CREATE TRIGGER suppressed BEFORE INSERT ON workflow.execution_log FOR EACH ROW EXECUTE FUNCTION suppressed();
+SELECT wf_start('claim', '{"report": "suppressed"}');
+DROP TRIGGER suppressed ON workflow.execution_log;
+DROP FUNCTION suppressed;
+\set VERBOSITY default
+SELECT sub_status FROM wf_complete_task(:'task', '"not lost"');
 
 -- An error in a trigger is an error of the call, and nothing of the call is left.
 CREATE FUNCTION refused() RETURNS trigger LANGUAGE plpgsql AS $$

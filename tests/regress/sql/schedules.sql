@@ -179,6 +179,8 @@ SELECT wf_schedule('x', '@daily', ' -- nothing');
 SELECT wf_schedule('x', '@daily', 'VACUUM; SELECT 1');
 \echo :SQLSTATE
 SELECT wf_schedule('x', '@daily', 'BEGIN; SELECT 1; COMMIT');
+SELECT wf_schedule('x', '@daily', 'COMMIT');
+SELECT wf_schedule('x', '@daily', 'begin', top_level => true);
 SELECT wf_schedule('x', '@daily', 'SELECT 1', timezone => 'Mars/Phobos');
 \echo :SQLSTATE
 SELECT wf_schedule('x', '@daily', 'SELECT 1', misfire => 'never');

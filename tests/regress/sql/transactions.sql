@@ -287,6 +287,10 @@ CREATE FUNCTION start_it(n int) RETURNS uuid LANGUAGE sql PARALLEL SAFE AS $$ SE
 SET parallel_leader_participation = off;
 \set VERBOSITY sqlstate
 SELECT count(start_it(n)) FROM numbers WHERE n < 4;
+CREATE FUNCTION fire_it(n int) RETURNS bigint LANGUAGE sql PARALLEL SAFE AS $$ SELECT wf_run_due() $$;
+SELECT count(fire_it(n)) FROM numbers WHERE n < 4;
+CREATE FUNCTION schedule_it(n int) RETURNS uuid LANGUAGE sql PARALLEL SAFE AS $$ SELECT wf_schedule('parallel', '@daily', 'SELECT 1') $$;
+SELECT count(schedule_it(n)) FROM numbers WHERE n < 4;
 \set VERBOSITY default
 RESET ALL;
 SET client_min_messages = warning;

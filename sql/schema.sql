@@ -90,7 +90,7 @@ CREATE TABLE workflow.owners (
 
 -- Ids of different databases differ: rows of another one that came here, by a subscription or by hand, find no owner, not
 -- whoever has the same number here.
-SELECT pg_catalog.setval('workflow.owners_id_seq', 1 + pg_catalog.trunc(pg_catalog.random() OPERATOR(pg_catalog.*) 1000000000)::bigint);
+SELECT pg_catalog.setval('workflow.owners_id_seq', 1 OPERATOR(pg_catalog.+) pg_catalog.trunc(pg_catalog.random() OPERATOR(pg_catalog.*) 1000000000)::bigint);
 
 COMMENT ON TABLE workflow.owners IS 'roles that own definitions and instances, or hold grants';
 COMMENT ON COLUMN workflow.owners.role IS 'the role; its text names it as it is called when it is read out';

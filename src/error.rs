@@ -25,7 +25,6 @@ pub fn burst(error: Error, instance: Uuid) -> PgError {
             interrupt::check();
             unreadable_state(instance, &reason)
         }
-        Error::Definition(problems) => definition(&problems),
         Error::UnknownTrigger(activity) => {
             PgError::new("42704", format!("activity \"{activity}\" is not a trigger of the definition"))
                 .hint("A trigger is an activity with canStartWorkflow.")

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 use crate::host::{Rows, Take};
-use crate::program::{Expression, ExpressionKind, TypeName};
-use crate::value::{Bounds, convert, copy};
+use crate::program::{Expression, ExpressionKind};
+use crate::value::{Bounds, TypeName, convert, copy};
 
 pub mod javascript;
 pub mod liquid;
@@ -48,7 +48,7 @@ fn converted(value: Value, to: TypeName) -> Result<Value, Fault> {
 }
 
 pub(crate) fn unknown_variable(name: &str) -> Fault {
-    Fault::new("42704", format!("variable \"{}\" does not exist", crate::value::shorten(name, 60)))
+    Fault::new("42704", format!("variable \"{}\" does not exist", crate::fault::shorten(name, 60)))
 }
 
 /// What an expression can see and change: the instance, seen from one activity execution.

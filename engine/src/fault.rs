@@ -3,8 +3,6 @@
 
 use std::fmt;
 
-use crate::definition::Problem;
-
 /// The failure of one activity. All fields are PostgreSQL's; the shell adds what only it knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fault {
@@ -61,12 +59,30 @@ pub enum Error {
     },
     /// The stored state cannot be read: written by a later version, or damaged. (XX001)
     CorruptState(String),
-    /// The definition is not acceptable; all problems at once. (22023)
-    Definition(Vec<Problem>),
     /// The activity named as trigger does not exist, or is no trigger. (42704)
     UnknownTrigger(String),
     /// A retry named an activity that is not faulted here. (42704)
     NotFaulted(String),
     /// The bookmark's activity is no longer part of the instance; cannot happen unless rows were changed by hand. (XX001)
     LostActivity(String),
+}
+
+/// Cuts a text for use in a message: one line, no control characters, at most `max` characters.
+pub fn shorten(text: &str, max: usize) -> String {
+    let mut short: String = text.chars().take(max).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.chars().nth(max).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shorten;
+
+    #[test]
+    fn shortening_respects_characters() {
+        assert_eq!(shorten("äöü", 2), "äö…");
+        assert_eq!(shorten("a\0b\n", 10), "a b ");
+    }
 }

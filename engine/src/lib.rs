@@ -25,6 +25,7 @@ pub mod journal;
 pub mod picture;
 pub mod program;
 pub mod schema;
+mod spelling;
 pub mod stimulus;
 pub mod story;
 pub mod trigger;

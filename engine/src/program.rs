@@ -17,6 +17,7 @@ use crate::calendar::Interval;
 use crate::expression::liquid::LiquidTemplate;
 use crate::expression::sql_template::SqlTemplate;
 use crate::schema::Schema;
+use crate::value::TypeName;
 
 mod graft;
 mod types;
@@ -353,35 +354,4 @@ pub enum ObjectTemplate {
     Object(Vec<(String, ObjectTemplate)>),
     /// An expression.
     Expression(Box<Expression>),
-}
-
-/// The .NET type names that the engine converts to; other values are passed on as it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TypeName {
-    /// No conversion.
-    #[default]
-    Any,
-    /// `Boolean`.
-    Boolean,
-    /// `Int16`, `Int32`, `Int64`, `Byte`.
-    Integer,
-    /// `Single`, `Double`.
-    Float,
-    /// `Decimal`: kept as exact text.
-    Decimal,
-    /// `String`.
-    String,
-    /// `Guid`.
-    Guid,
-    /// `DateTime` and `DateTimeOffset`.
-    DateTime,
-    /// `TimeSpan`.
-    TimeSpan,
-    /// Collections and arrays.
-    List,
-    /// Objects and dictionaries: JSON text is parsed.
-    Object,
-    /// A class of the program that wrote the definition: JSON text of an object or a list is parsed, another value
-    /// passed on as it is.
-    Foreign,
 }

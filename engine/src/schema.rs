@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock};
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
-use crate::fault::Fault;
-use crate::value::{depth_ok, shorten};
+use crate::fault::{Fault, shorten};
+use crate::value::depth_ok;
 
 mod graph;
 mod view;

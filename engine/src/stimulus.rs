@@ -7,8 +7,8 @@
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::fault::Fault;
-use crate::value::{canonical, copy, shorten, to_text};
+use crate::fault::{Fault, shorten};
+use crate::value::{canonical, copy, to_text};
 
 mod fields;
 mod json;

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 
+pub(crate) mod base64;
 mod bounds;
 mod canonical;
 mod convert;
@@ -26,10 +27,10 @@ pub use convert::convert;
 pub use copy::{Text, copy, copy_members, copy_or_null, json_text};
 pub use equality::same;
 pub use parse::parse_json;
-pub use text::{depth_ok, shorten, to_text};
+pub use text::{depth_ok, to_text};
 pub(crate) use text::{nul_in_string, too_deep};
 pub(crate) use time::{Moment, date_time, is_time_span};
-pub use type_name::{is_known_type, meant_type, parse_type_name};
+pub use type_name::{TypeName, is_known_type, meant_type, parse_type_name};
 
 /// Deepest nesting that is read from JSON text or taken from a script: copying or dropping such
 /// a value takes less than the 512 kB of stack that PostgreSQL keeps beyond `max_stack_depth`.
@@ -47,14 +48,6 @@ pub fn as_bool(value: &Value) -> Result<bool, Fault> {
         Value::String(text) => text::parse_bool(text).ok_or_else(|| convert::invalid(value, "Boolean")),
         Value::Array(_) | Value::Object(_) => Err(convert::invalid(value, "Boolean")),
     }
-}
-
-/// The same as [`as_bool`], under the name that conditions use.
-///
-/// # Errors
-/// 22P02 if the value is no truth value.
-pub fn truthy(value: &Value) -> Result<bool, Fault> {
-    as_bool(value)
 }
 
 #[cfg(test)]
@@ -76,7 +69,7 @@ mod tests {
             assert_eq!(as_bool(&value), Ok(truth), "{value}");
         }
         assert_eq!(as_bool(&json!("yes?")).unwrap_err().sqlstate, "22P02");
-        assert_eq!(truthy(&json!([])).unwrap_err().sqlstate, "22P02");
+        assert_eq!(as_bool(&json!([])).unwrap_err().sqlstate, "22P02");
     }
 }
 

@@ -9,9 +9,9 @@ use crate::activity::InputDescriptor;
 use crate::execution::Execution;
 use crate::expression::Scope;
 use crate::expression::sql_template::SqlTemplate;
-use crate::fault::Fault;
+use crate::fault::{Fault, shorten};
 use crate::host::{Rows, Take};
-use crate::value::{shorten, to_text};
+use crate::value::to_text;
 
 /// The client.
 pub(super) const CLIENT: InputDescriptor =

@@ -7,9 +7,9 @@ use crate::activity::timing::{instant_text, out_of_range, schedule, wait, zone};
 use crate::activity::{Activity, Descriptor, InputDescriptor, timing};
 use crate::calendar::{Schedule, When, instant_of};
 use crate::execution::Execution;
-use crate::fault::Fault;
+use crate::fault::{Fault, shorten};
 use crate::journal::EventKind;
-use crate::value::{Moment, date_time, shorten};
+use crate::value::{Moment, date_time};
 
 /// Waits for an instant.
 #[derive(Debug)]

@@ -8,8 +8,7 @@ use std::fmt;
 
 use super::Cron;
 use super::cron_days::Days;
-use crate::fault::Fault;
-use crate::value::shorten;
+use crate::fault::{Fault, shorten};
 
 /// What is wrong with a cron expression.
 #[derive(Clone, Debug, PartialEq, Eq)]

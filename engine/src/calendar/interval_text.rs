@@ -4,8 +4,7 @@
 
 use super::Interval;
 use super::interval::{MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_MINUTE, MICROS_PER_SECOND};
-use crate::fault::Fault;
-use crate::value::shorten;
+use crate::fault::{Fault, shorten};
 
 /// Longest text that is looked at; PostgreSQL itself reads no more.
 const MAX_LENGTH: usize = 255;

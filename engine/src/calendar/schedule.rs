@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::occurrences::Occurrences;
 use super::{Interval, Zone, schedule_text};
-use crate::fault::Fault;
-use crate::value::shorten;
+use crate::fault::{Fault, shorten};
 
 /// How many missed occurrences [`Misfire::All`] makes up for by default.
 pub const MISFIRE_CAP: u32 = 100;

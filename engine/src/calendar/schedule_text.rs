@@ -3,8 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use super::{Cron, Interval, When};
-use crate::fault::Fault;
-use crate::value::shorten;
+use crate::fault::{Fault, shorten};
 
 /// Reads a rule.
 pub(super) fn parse(text: &str, now: DateTime<Utc>) -> Result<When, Fault> {

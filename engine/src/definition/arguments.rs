@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use super::json::{Path, elements, entry, kind_of, text};
+use super::members;
 use super::problem::Problems;
 use super::settings::{constant, type_of};
-use super::spelling;
 use crate::program::Argument;
 use crate::schema::Schema;
 
@@ -75,7 +75,7 @@ fn argument(element: &Value, list: List, short: bool, place: &Path<'_>, problems
     if short {
         let more = if list == List::Inputs { &OF_INPUTS[..] } else { &[] };
         let known = more.iter().chain(&KNOWN).copied();
-        spelling::check(members, known, std::iter::empty(), &format!("an element of \"{owner}\""), place, problems);
+        members::check(members, known, std::iter::empty(), &format!("an element of \"{owner}\""), place, problems);
     }
     let type_name = type_of(members, short, place, problems);
     let schema = schema(members, "schema", place, problems);

@@ -8,9 +8,10 @@ use super::activity::node_ix;
 use super::json::{Path, elements, entry, kind_of, member, text};
 use super::outline::Outline;
 use super::problem::Problems;
-use super::{flow_mode, spelling};
+use super::{flow_mode, members};
 use crate::activity::flowchart::graph::{Connection, FlowGraph};
 use crate::activity::flowchart::merge::{FlowMode, MergeMode};
+use crate::spelling::nearest;
 
 /// Outcome of an activity that names none.
 const DONE: &str = "Done";
@@ -48,7 +49,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
             continue;
         };
         if let (Value::Object(members), true) = (value, sketch.is_short(outline)) {
-            spelling::check(members, MEMBERS.into_iter(), std::iter::empty(), "a connection", &place, problems);
+            members::check(members, MEMBERS.into_iter(), std::iter::empty(), "a connection", &place, problems);
         }
         let ends = (find(edge.source, &by_id, &place, problems), find(edge.target, &by_id, &place, problems));
         let (Some(source), Some(target)) = ends else {
@@ -158,7 +159,7 @@ fn outcome(port: &str) -> &str {
 fn find(id: &str, by_id: &HashMap<&str, usize>, place: &Path<'_>, problems: &mut Problems) -> Option<usize> {
     let found = by_id.get(id).copied();
     if found.is_none() {
-        let near = if by_id.len() <= 100 { spelling::nearest(id, by_id.keys().copied()) } else { None };
+        let near = if by_id.len() <= 100 { nearest(id, by_id.keys().copied()) } else { None };
         let hint = near.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
         problems.invalid(place, format!("the flowchart has no activity with id \"{id}\"{hint}"));
     }

@@ -15,8 +15,8 @@ use super::settings::is_blank;
 use super::unavailable;
 use crate::expression::liquid::LiquidTemplate;
 use crate::expression::sql_template::SqlTemplate;
-use crate::program::{Expression, ExpressionKind, TypeName};
-use crate::value::{convert, copy_or_null};
+use crate::program::{Expression, ExpressionKind};
+use crate::value::{TypeName, convert, copy_or_null};
 
 mod host_code;
 mod reference;

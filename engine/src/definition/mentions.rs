@@ -8,9 +8,9 @@ use super::outline::{Kind, Outline};
 use super::problem::Problems;
 use super::scope::Scopes;
 use super::settings::Settings;
-use super::spelling;
 use crate::expression::javascript;
 use crate::instance::GIVEN_BY_ENGINE;
+use crate::spelling::nearest;
 
 /// Different names that are kept; a document that mentions more is not judged further.
 const MAX_NAMES: usize = 10_000;
@@ -87,7 +87,7 @@ impl<'a> Names<'a> {
 
     fn nearest(&self, name: &str) -> Option<&'a str> {
         let few = self.all.len() <= MAX_COMPARED;
-        few.then(|| spelling::nearest(name, self.all.iter().copied())).flatten()
+        few.then(|| nearest(name, self.all.iter().copied())).flatten()
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::json::{Path, entry, kind_of};
 use super::problem::Problems;
-use super::{flow_mode, spelling};
+use super::{flow_mode, members};
 use crate::calendar::Interval;
 use crate::program::{Activation, IncidentStrategy, Options, SearchPath, Security};
 
@@ -42,7 +42,7 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
         return Options::default();
     };
     if !elsa {
-        spelling::check(options, KNOWN.into_iter(), OF_ELSA.into_iter(), "the options", &place, problems);
+        members::check(options, KNOWN.into_iter(), OF_ELSA.into_iter(), "the options", &place, problems);
     }
     let security = choice(options, &["security"], security, &place, problems);
     Options {

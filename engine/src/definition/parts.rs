@@ -5,11 +5,12 @@ use serde_json::Value;
 use super::activity::node_ix;
 use super::expression::Reader;
 use super::json::{Path, kind_of};
+use super::members;
 use super::outline::PartSketch;
 use super::problem::Problems;
-use super::spelling;
 use crate::activity::{PartCondition, PartList};
-use crate::program::{Expression, ExpressionKind, Part, TypeName};
+use crate::program::{Expression, ExpressionKind, Part};
+use crate::value::TypeName;
 
 /// Members that a part may have beside those of its list.
 const COMMON: [&str; 5] = ["id", "displayName", "description", "metadata", "customProperties"];
@@ -32,7 +33,7 @@ fn part(list: &PartList, sketch: &PartSketch<'_>, short: bool, above: &Path<'_>,
         let texts = list.texts.iter().map(|(name, _)| *name);
         let condition = (list.condition != PartCondition::None).then_some("condition");
         let own = texts.chain(condition).chain(list.ports.iter().copied());
-        spelling::check(members, own, COMMON.into_iter(), &format!("a {}", list.one), &place, reader.problems);
+        members::check(members, own, COMMON.into_iter(), &format!("a {}", list.one), &place, reader.problems);
     }
     let mut texts = Vec::with_capacity(list.texts.len());
     for (at, (name, needed)) in list.texts.iter().enumerate() {

@@ -9,10 +9,11 @@ use super::expression::short_form;
 use super::json::{Path, elements, entry, kind_of, member, too_deep};
 use super::outline::is_elsa_document;
 use super::problem::{ProblemKind, Problems};
-use super::{options, spelling};
-use crate::program::{Argument, Options, TypeName, Variable};
+use super::{members, options};
+use crate::fault::shorten;
+use crate::program::{Argument, Options, Variable};
 use crate::schema::Schema;
-use crate::value::{convert, copy_or_null, is_known_type, meant_type, parse_type_name, shorten};
+use crate::value::{TypeName, convert, copy_or_null, is_known_type, meant_type, parse_type_name};
 
 /// Member beside the text of an initial value that keeps the value itself, where the text would be read
 /// as something else. Written by export; Elsa ignores it.
@@ -74,7 +75,7 @@ impl Settings {
         let elsa = is_elsa_document(document);
         // Without a root it is another sort of document, which is refused as what it is.
         if !elsa && entry(document, "root").is_some() {
-            spelling::check(document, KNOWN.into_iter(), OF_ELSA.into_iter(), "the definition", &Path::Root, problems);
+            members::check(document, KNOWN.into_iter(), OF_ELSA.into_iter(), "the definition", &Path::Root, problems);
         }
         Self {
             options: options::read(document, elsa, problems),
@@ -140,7 +141,7 @@ fn declared(element: &Value, at: usize, short: bool, place: &Path<'_>, problems:
     let stored = ["storageDriverTypeName", "storageDriverType"].iter().any(|mark| entry(members, mark).is_some());
     let short = short && !stored;
     if short {
-        spelling::check(members, OF_VARIABLES.into_iter(), std::iter::empty(), "a variable", place, problems);
+        members::check(members, OF_VARIABLES.into_iter(), std::iter::empty(), "a variable", place, problems);
     }
     let id = identifier(members, "id", place, problems);
     // Elsa numbers variables without a name.

@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::json::{Path, entry, kind_of};
 use super::outline::Outline;
 use super::problem::Problems;
-use super::spelling;
 use crate::activity::state_machine::machine::{Machine, STATES, TRANSITIONS};
 use crate::program::Part;
+use crate::spelling::nearest;
 
 /// Texts of a transition in the order of its descriptor.
 const ENDS: [&str; 2] = ["from", "to"];
@@ -52,7 +52,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, parts: &[Vec<Part>], proble
 fn find(name: &str, by_name: &HashMap<&str, u32>, place: &Path<'_>, problems: &mut Problems) -> Option<u32> {
     let found = by_name.get(name).copied();
     if found.is_none() && !name.is_empty() {
-        let near = if by_name.len() <= 100 { spelling::nearest(name, by_name.keys().copied()) } else { None };
+        let near = if by_name.len() <= 100 { nearest(name, by_name.keys().copied()) } else { None };
         let hint = near.map(|near| format!(" (did you mean \"{near}\"?)")).unwrap_or_default();
         problems.invalid(place, format!("the state machine has no state \"{name}\"{hint}"));
     }

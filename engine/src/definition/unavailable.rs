@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::json::text;
-use super::spelling;
 use crate::activity::catalogue;
+use crate::spelling;
 
 /// The type of a workflow that is used as an activity, without its prefix.
 const USE: &str = "WorkflowDefinitionActivity";

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::activity::COMMON;
 use super::expression::{short_binding, wrapper};
 use super::json::member;
-use super::spelling;
 use crate::program::{Argument, Program};
+use crate::spelling::nearest;
 
 /// Members that say which workflow it is.
 pub(super) const REFERENCE: [&str; 4] = [
@@ -74,7 +74,7 @@ fn roles(value: &Value) -> (bool, bool) {
 pub(super) fn undeclared(key: &str, program: &Program) -> String {
     let names = program.inputs.iter().chain(&program.outputs).map(|argument| argument.name.as_str());
     let id = &program.definition_id;
-    match spelling::nearest(key, names) {
+    match nearest(key, names) {
         Some(name) => {
             format!("workflow \"{id}\" declares no input or output \"{key}\" (did you mean \"{name}\"?)")
         }

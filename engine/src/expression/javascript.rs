@@ -21,7 +21,6 @@ use super::Scope;
 use super::shared_time::Turn;
 use crate::fault::Fault;
 
-pub(crate) mod bytes;
 mod compile;
 mod engine;
 mod failure;
@@ -35,7 +34,6 @@ mod scan;
 mod state;
 mod values;
 
-pub(super) use bytes::to_base64;
 use engine::Engine;
 use failure::Failure;
 pub(crate) use mentions::mentioned;

@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use super::Scope;
 use super::shared_time::Turn;
-use crate::fault::Fault;
-use crate::value::{nul_in_string, shorten};
+use crate::fault::{Fault, shorten};
+use crate::value::nul_in_string;
 
 mod blocks;
 mod filters;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Scope, unknown_variable};
-use crate::fault::Fault;
+use crate::fault::{Fault, shorten};
 use crate::host::Take;
-use crate::value::{Bounds, shorten};
+use crate::value::Bounds;
 
 /// A statement and the values that it wants.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,8 +3,7 @@
 use serde_json::{Number, Value};
 use uuid::Uuid;
 
-use crate::program::TypeName;
-use crate::value::{convert, number};
+use crate::value::{TypeName, convert, number};
 
 /// What a value must satisfy.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::multipart;
 use super::request::{Request, add};
 use super::response::Response;
-use crate::expression::javascript::bytes::to_base64;
+use crate::value::base64::to_base64;
 use crate::value::{Bounds, Exceeded, Tally, parse_json};
 
 /// What a body holds.

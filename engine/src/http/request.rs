@@ -7,8 +7,8 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use super::response::Response;
-use crate::fault::Fault;
-use crate::value::{Bounds, copy_members, shorten, to_text};
+use crate::fault::{Fault, shorten};
+use crate::value::{Bounds, copy_members, to_text};
 
 /// A request.
 #[derive(Debug, Default, PartialEq)]

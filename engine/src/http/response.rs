@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::request::texts;
-use crate::fault::Fault;
-use crate::value::{copy_members, shorten, to_text};
+use crate::fault::{Fault, shorten};
+use crate::value::{copy_members, to_text};
 
 /// A response.
 #[derive(Debug, Default, PartialEq)]

@@ -36,7 +36,7 @@ impl Route {
     pub fn new(template: &str, method: &str) -> Result<Self, Fault> {
         let is_method = !method.is_empty() && method.len() <= 32 && method.bytes().all(is_of_method);
         if !is_method {
-            let shown = crate::value::shorten(method, 40);
+            let shown = crate::fault::shorten(method, 40);
             return Err(Fault::new("22023", format!("\"{shown}\" is not an HTTP method")));
         }
         let text = bare(template).to_owned();

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::fault::Fault;
-use crate::value::{shorten, to_text};
+use crate::fault::{Fault, shorten};
+use crate::value::to_text;
 
 const NAMES: [(&str, u16); 63] = [
     ("Continue", 100),

@@ -4,8 +4,7 @@
 //! is kept by whoever stores it; this is its compiled form.
 
 use super::constraint::Constraint;
-use crate::fault::Fault;
-use crate::value::shorten;
+use crate::fault::{Fault, shorten};
 
 /// Longest template: it is part of an index key.
 const MAX_BYTES: usize = 1_000;

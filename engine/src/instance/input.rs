@@ -8,10 +8,10 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use crate::definition::spelling;
-use crate::fault::Fault;
+use crate::fault::{Fault, shorten};
 use crate::program::{Argument, Program};
-use crate::value::{convert, copy, shorten};
+use crate::spelling::nearest;
+use crate::value::{convert, copy};
 
 /// Inputs that the engine gives: schedules and timers say what fired, a parent says who it is.
 pub const GIVEN_BY_ENGINE: [&str; 6] =
@@ -78,7 +78,7 @@ impl Program {
         }
         let message = format!("workflow definition \"{}\" has no input \"{}\"", self.definition_id, shorten(name, 100));
         let fault = Fault::new("22023", message).detail(format!("Its inputs are {}.", list.join(", ")));
-        let nearest = spelling::nearest(name, declared().filter(|name| !values.contains_key(*name)));
+        let nearest = nearest(name, declared().filter(|name| !values.contains_key(*name)));
         Err(match nearest {
             Some(nearest) => fault.hint(format!("Perhaps you meant \"{nearest}\".")),
             None => fault,

@@ -164,7 +164,7 @@ impl<'s> Graph<'s> {
     fn reference(&mut self, from: usize, to: &str, place: &str) -> Result<(), Refusal> {
         let own = self.id.and_then(|id| to.strip_prefix(id)).unwrap_or(to);
         let Some(fragment) = own.strip_prefix('#').or_else(|| (own.is_empty() && to != own).then_some("")) else {
-            let shown = crate::value::shorten(to, 100);
+            let shown = crate::fault::shorten(to, 100);
             let message = format!("reference \"{shown}\" leads out of the schema");
             return Err(Refusal::new(place.to_owned(), message, RefusalKind::Unsupported));
         };

@@ -9,10 +9,10 @@ use uuid::Uuid;
 
 use super::number::{self, Decimal};
 use super::parse::parse_json;
-use super::text::{parse_bool, shorten, to_text};
+use super::text::{parse_bool, to_text};
 use super::time;
-use crate::fault::Fault;
-use crate::program::TypeName;
+use crate::fault::{Fault, shorten};
+use crate::value::TypeName;
 
 /// Converts a value to a type.
 ///

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 
 use super::MAX_DEPTH;
 use super::bounds::{Exceeded, Tally, check_text};
-use super::text::{nul_in_string, shorten, too_deep};
-use crate::fault::Fault;
+use super::text::{nul_in_string, too_deep};
+use crate::fault::{Fault, shorten};
 
 /// Reads JSON text nested at most [`MAX_DEPTH`] levels deep. Of members with the same name the last one wins.
 ///

@@ -17,15 +17,6 @@ pub fn to_text(value: &Value) -> String {
     }
 }
 
-/// Cuts a text for use in a message: one line, no control characters, at most `max` characters.
-pub fn shorten(text: &str, max: usize) -> String {
-    let mut short: String = text.chars().take(max).map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.chars().nth(max).is_some() {
-        short.push('…');
-    }
-    short
-}
-
 /// Whether a value is nested at most `max` levels deep; a scalar has none.
 pub fn depth_ok(value: &Value, max: usize) -> bool {
     let mut open = vec![(value, 0)];
@@ -103,11 +94,5 @@ mod tests {
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         assert!(depth_ok(&parse_json(&nested(3)).unwrap(), 3));
         assert!(!depth_ok(&parse_json(&nested(4)).unwrap(), 3));
-    }
-
-    #[test]
-    fn shortening_respects_characters() {
-        assert_eq!(shorten("äöü", 2), "äö…");
-        assert_eq!(shorten("a\0b\n", 10), "a b ");
     }
 }

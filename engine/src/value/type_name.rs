@@ -1,7 +1,37 @@
 //! Elsa's type names: aliases, .NET full names, assembly-qualified names, nullable, arrays, collections.
 
-use crate::definition::spelling::nearest;
-use crate::program::TypeName;
+use crate::spelling::nearest;
+
+/// The .NET type names that the engine converts to; other values are passed on as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TypeName {
+    /// No conversion.
+    #[default]
+    Any,
+    /// `Boolean`.
+    Boolean,
+    /// `Int16`, `Int32`, `Int64`, `Byte`.
+    Integer,
+    /// `Single`, `Double`.
+    Float,
+    /// `Decimal`: kept as exact text.
+    Decimal,
+    /// `String`.
+    String,
+    /// `Guid`.
+    Guid,
+    /// `DateTime` and `DateTimeOffset`.
+    DateTime,
+    /// `TimeSpan`.
+    TimeSpan,
+    /// Collections and arrays.
+    List,
+    /// Objects and dictionaries: JSON text is parsed.
+    Object,
+    /// A class of the program that wrote the definition: JSON text of an object or a list is parsed, another value
+    /// passed on as it is.
+    Foreign,
+}
 
 /// Reads a type name in any letter case. A name that is not known is a class of the user's program
 /// ([`TypeName::Foreign`]).

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{COMMON, FLOWCHART, RESULT_VARIABLE, Reading, SET_VARIABLE, STATE_MACHINE};
 use crate::activity::{Descriptor, InputDescriptor, composite};
 use crate::definition::json::entry;
-use crate::definition::spelling;
+use crate::definition::members;
 use crate::program::{Expression, ExpressionKind};
 use crate::value::to_text;
 
@@ -33,7 +33,7 @@ impl Reading<'_> {
             .chain(outputs);
         let owner = format!("activity type \"{}\"", descriptor.type_name);
         let place = self.place();
-        spelling::check(members, own, COMMON.into_iter(), &owner, &place, self.reader.problems);
+        members::check(members, own, COMMON.into_iter(), &owner, &place, self.reader.problems);
     }
 
     /// Reports an input that is not there, or a text that is empty, where the activity needs it.

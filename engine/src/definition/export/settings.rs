@@ -7,8 +7,8 @@ use crate::definition::expression::short_form;
 use crate::definition::json::{Path, elements, entry, member, text};
 use crate::definition::problem::Problems;
 use crate::definition::settings::{EXACT_VALUE, as_text, constant};
-use crate::program::{Activation, IncidentStrategy, Options, TypeName};
-use crate::value::parse_type_name;
+use crate::program::{Activation, IncidentStrategy, Options};
+use crate::value::{TypeName, parse_type_name};
 
 /// Writes the `variables` of an object as a list, initial values as text.
 pub(super) fn variables(out: &mut Map<String, Value>) {

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::{Reader, unavailable, wrapper};
 use crate::definition::json::{Path, kind_of, member, text};
-use crate::program::{Expression, ExpressionKind, TypeName};
+use crate::program::{Expression, ExpressionKind};
+use crate::value::TypeName;
 
 mod literal;
 mod operators;

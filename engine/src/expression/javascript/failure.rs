@@ -7,8 +7,8 @@ use rquickjs::{Ctx, Error, Exception};
 
 use super::state::{self, Stop};
 use super::{ScriptLimits, values};
-use crate::fault::Fault;
-use crate::value::{shorten, to_text};
+use crate::fault::{Fault, shorten};
+use crate::value::to_text;
 
 /// The end of an evaluation that gave no value.
 pub(super) enum Failure {

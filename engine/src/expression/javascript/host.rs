@@ -10,10 +10,10 @@ use scoped_tls_hkt::scoped_thread_local;
 use uuid::Uuid;
 
 use super::values::{TakeError, from_js, throw, to_js};
-use super::{bytes, names, state};
+use super::{names, state};
 use crate::expression::Scope;
-use crate::fault::Fault;
-use crate::value::shorten;
+use crate::fault::{Fault, shorten};
+use crate::value::base64;
 
 scoped_thread_local!(static mut SCOPE: for<'a> &'a mut (dyn Scope + 'a));
 
@@ -170,7 +170,7 @@ fn new_id(ctx: Ctx<'_>) -> JsResult<String> {
 /// Base64 of a new id without the characters that have a meaning in URLs.
 fn new_short_id(ctx: Ctx<'_>) -> JsResult<String> {
     let id = ask(&ctx, |scope| Ok(scope.new_id()))?;
-    Ok(bytes::to_base64(id.as_bytes()).chars().filter(char::is_ascii_alphanumeric).collect())
+    Ok(base64::to_base64(id.as_bytes()).chars().filter(char::is_ascii_alphanumeric).collect())
 }
 
 fn parse_id(ctx: Ctx<'_>, text: String) -> JsResult<String> {
@@ -180,11 +180,11 @@ fn parse_id(ctx: Ctx<'_>, text: String) -> JsResult<String> {
 }
 
 fn to_base64(bytes: Vec<u8>) -> String {
-    self::bytes::to_base64(&bytes)
+    base64::to_base64(&bytes)
 }
 
 fn from_base64<'js>(ctx: Ctx<'js>, text: String) -> JsResult<TypedArray<'js, u8>> {
-    match bytes::from_base64(&text) {
+    match base64::from_base64(&text) {
         Some(bytes) => TypedArray::new_copy(ctx, bytes),
         None => Err(Exception::throw_type(&ctx, &format!("invalid Base64: \"{}\"", shorten(&text, 60)))),
     }

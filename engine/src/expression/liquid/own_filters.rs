@@ -10,7 +10,7 @@ use liquid_core::model::{Value, ValueCow, ValueView};
 use super::filters::Own;
 use super::meter::Meter;
 use super::values::json;
-use crate::expression::javascript::to_base64;
+use crate::value::base64::to_base64;
 use crate::value::{Moment, date_time};
 
 /// All of them.

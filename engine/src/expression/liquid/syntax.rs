@@ -1,6 +1,6 @@
 //! The crate's errors in one line.
 
-use crate::value::shorten;
+use crate::fault::shorten;
 
 /// Says what is wrong with a template and where.
 pub(super) fn describe(error: &str, source: &str) -> String {

@@ -1,4 +1,4 @@
-//! Base64, for the byte functions of scripts.
+//! Base64.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -21,7 +21,7 @@ pub(crate) fn to_base64(bytes: &[u8]) -> String {
 }
 
 /// Reads Base64; blanks are skipped, padding is optional, the URL alphabet is understood. `None` if it is none.
-pub(super) fn from_base64(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut group, mut bits) = (0u32, 0u32);
     let text = text.trim_end().trim_end_matches('=');

@@ -1,54 +1,7 @@
-//! Members that mean nothing: refused in new content in the short form, and left alone in Elsa's and in what is stored.
-
-use serde_json::{Map, Value};
-
-use super::json::Path;
-use super::problem::Problems;
+//! What a misspelt name was probably meant to be.
 
 /// Words longer than this are not compared.
 const MAX_WORD: usize = 40;
-
-/// Names that a message lists.
-const MAX_NAMES: usize = 16;
-
-/// Reports members of a new object that are neither its `own` nor `common`. A comment may be anywhere, as `$…` or `_…`.
-pub(super) fn check<'k>(
-    members: &Map<String, Value>,
-    own: impl Iterator<Item = &'k str> + Clone,
-    common: impl Iterator<Item = &'k str> + Clone,
-    owner: &str,
-    place: &Path<'_>,
-    problems: &mut Problems,
-) {
-    if !problems.is_new() {
-        return;
-    }
-    let known = own.clone().chain(common);
-    for key in members.keys() {
-        if key.starts_with(['$', '_']) || known.clone().any(|name| spelled_as(key, name)) {
-            continue;
-        }
-        if problems.is_full() {
-            problems.unknown(&place.key(key), String::new(), None);
-            continue;
-        }
-        let near = nearest(key, known.clone().filter(|name| !members.contains_key(*name)));
-        let mut message = format!("unknown member \"{key}\" of {owner}");
-        if near.is_none() {
-            let names: Vec<&str> = own.clone().take(MAX_NAMES).collect();
-            if !names.is_empty() {
-                message.push_str(&format!("; known are {}", names.join(", ")));
-            }
-        }
-        problems.unknown(&place.key(key), message, near);
-    }
-}
-
-/// Whether a key is a name, in camelCase or in PascalCase.
-fn spelled_as(key: &str, name: &str) -> bool {
-    let (key, name) = (key.as_bytes(), name.as_bytes());
-    key.len() == name.len() && key.get(1..) == name.get(1..) && key.eq_ignore_ascii_case(name)
-}
 
 /// The name that a word was probably meant to be.
 pub(crate) fn nearest<'k>(word: &str, names: impl Iterator<Item = &'k str>) -> Option<&'k str> {

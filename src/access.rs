@@ -150,7 +150,7 @@ pub fn require_read(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgErro
 /// that definition has rights of its own.
 pub fn require_child(owner: &Owner, parent: &DefinitionRow, child: &Compiled) -> Result<(), PgError> {
     let row = &child.row;
-    let borrows = row.uses_sql && !row.definer || child.program.speaks_for_owner();
+    let borrows = row.uses_sql && !row.definer || child.program.acts_for_owner();
     let is_trusted = || {
         !parent.definer && parent.owner.id == row.owner.id
             || row.owner.role().is_some_and(|role| is_member(role, owner))

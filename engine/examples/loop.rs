@@ -13,9 +13,9 @@ use uuid::Uuid;
 use workflow_engine::calendar::{Utc0, Zone};
 use workflow_engine::definition::{ReadLimits, compile};
 use workflow_engine::execution::{Limits, start};
-use workflow_engine::expression::Scope;
+use workflow_engine::expression::{Rows, Scope, Take};
 use workflow_engine::fault::Fault;
-use workflow_engine::host::{Function, Host, Rows, Take};
+use workflow_engine::host::{Function, Host};
 use workflow_engine::instance::{Instance, SubStatus};
 
 /// Answers the loop's condition with true as often as it should run.

@@ -1,75 +1,16 @@
 //! Activities: what they are called, take, give and do.
 //!
 //! An activity is one file with one unit struct that implements [`Activity`]. To add one is to add that
-//! file and one line in [`catalogue::ACTIVITIES`]; documentation, validation, reading and export derive
+//! file and one line in [`ACTIVITIES`](crate::activities::catalogue::ACTIVITIES); documentation, validation, reading and export derive
 //! from its [`Descriptor`].
 
 use std::fmt;
 
 use crate::bookmark::Resumed;
 use crate::calendar::Schedule;
-use crate::definition::HostLanguage;
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 use serde_json::Value;
-
-pub mod catalogue;
-pub mod flowchart;
-
-pub mod break_;
-pub mod bulk_dispatch_workflows;
-pub mod child;
-pub mod complete;
-pub mod composite;
-pub mod correlate;
-pub mod cron;
-pub mod custom;
-mod database;
-pub mod delay;
-pub mod dispatch_workflow;
-pub mod end;
-pub mod event;
-pub mod execute_workflow;
-pub mod fault;
-pub mod finish;
-pub mod flow_decision;
-pub mod flow_fork;
-pub mod flow_join;
-pub mod flow_node;
-pub mod flow_switch;
-pub mod for_;
-pub mod for_each;
-pub mod fork;
-mod host_script;
-pub mod http_endpoint;
-pub mod if_;
-pub mod not_found;
-pub mod parallel;
-pub mod parallel_for_each;
-pub mod publish_event;
-pub mod run_csharp;
-pub mod run_java_script;
-pub mod run_python;
-pub mod run_task;
-pub mod scheduled_command;
-pub mod sequence;
-pub mod set_name;
-pub mod set_output;
-pub mod set_variable;
-pub mod sql;
-pub mod sql_command;
-pub mod sql_query;
-pub mod sql_single_value;
-pub mod start;
-pub mod start_at;
-pub mod state_machine;
-pub mod switch;
-pub mod timer;
-pub mod timing;
-pub mod while_;
-pub mod workflow_definition_activity;
-pub mod write_http_response;
-pub mod write_line;
 
 /// What the catalogue says about an activity type.
 #[derive(Debug)]
@@ -98,6 +39,8 @@ pub struct Descriptor {
     pub container: bool,
     /// Whether it runs user SQL by itself.
     pub uses_sql: bool,
+    /// Whether it does something outside in the name of the instance's owner: starts a child or sends an event.
+    pub acts_for_owner: bool,
     /// A complete example in the short form, JSON text.
     pub example: &'static str,
 }
@@ -156,11 +99,30 @@ pub struct InputDescriptor {
     /// What a constant must satisfy, beyond its type, when the definition is stored.
     pub check: Option<Check>,
     /// Language of Elsa's host, if the input is code: its value is what the code returns.
-    pub code: Option<HostLanguage>,
+    pub code: Option<ForeignLanguage>,
     /// Whether it is a SQL statement: an expression of type `Sql` is its text, not a value to compute.
     pub statement: bool,
     /// What it means.
     pub description: &'static str,
+}
+
+/// A language that Elsa runs in its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForeignLanguage {
+    /// C#.
+    CSharp,
+    /// Python.
+    Python,
+}
+
+impl ForeignLanguage {
+    /// Elsa's name for expressions in it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CSharp => "CSharp",
+            Self::Python => "Python",
+        }
+    }
 }
 
 /// One output.
@@ -172,6 +134,117 @@ pub struct OutputDescriptor {
     pub type_name: &'static str,
     /// What it means.
     pub description: &'static str,
+}
+
+impl Descriptor {
+    /// An activity without anything, to be filled in with struct update syntax.
+    pub const BASE: Self = Self {
+        type_name: "",
+        description: "",
+        inputs: &[],
+        outputs: &[],
+        ports: &[],
+        children: None,
+        parts: &[],
+        outcomes: &[],
+        trigger: false,
+        terminal: false,
+        container: false,
+        uses_sql: false,
+        acts_for_owner: false,
+        example: "",
+    };
+}
+
+impl InputDescriptor {
+    /// An optional input, evaluated before the activity runs.
+    pub const fn new(name: &'static str, type_name: &'static str, description: &'static str) -> Self {
+        Self {
+            name,
+            type_name,
+            default: None,
+            required: false,
+            needed: false,
+            auto_evaluate: true,
+            script: false,
+            bare: false,
+            check: None,
+            code: None,
+            statement: false,
+            description,
+        }
+    }
+
+    /// Gives it a default, as JSON text.
+    #[must_use]
+    pub const fn default(mut self, json: &'static str) -> Self {
+        self.default = Some(json);
+        self
+    }
+
+    /// Makes a definition without it unacceptable.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// Makes a definition in the short form without it unacceptable.
+    #[must_use]
+    pub const fn needed(mut self) -> Self {
+        self.needed = true;
+        self
+    }
+
+    /// Checks constants when the definition is stored.
+    #[must_use]
+    pub const fn checked(mut self, check: Check) -> Self {
+        self.check = Some(check);
+        self
+    }
+
+    /// Makes it a script that the activity runs.
+    #[must_use]
+    pub const fn script(mut self) -> Self {
+        self.script = true;
+        self.auto_evaluate = false;
+        self
+    }
+
+    /// Makes it a SQL statement.
+    #[must_use]
+    pub const fn statement(mut self) -> Self {
+        self.statement = true;
+        self
+    }
+
+    /// Makes it code of Elsa's host.
+    #[must_use]
+    pub const fn code(mut self, language: ForeignLanguage) -> Self {
+        self.code = Some(language);
+        self
+    }
+
+    /// Says that Elsa keeps its constants bare.
+    #[must_use]
+    pub const fn bare(mut self) -> Self {
+        self.bare = true;
+        self
+    }
+
+    /// Leaves its evaluation to the activity.
+    #[must_use]
+    pub const fn on_demand(mut self) -> Self {
+        self.auto_evaluate = false;
+        self
+    }
+}
+
+impl OutputDescriptor {
+    /// An output.
+    pub const fn new(name: &'static str, type_name: &'static str, description: &'static str) -> Self {
+        Self { name, type_name, description }
+    }
 }
 
 /// The behaviour of an activity type. All methods run inside a burst, on the execution `cx`.
@@ -232,4 +305,12 @@ impl fmt::Debug for dyn Activity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.descriptor().type_name)
     }
+}
+
+/// Prefixes that may be left out of a type name, Elsa's first.
+pub(crate) const PREFIXES: [&str; 2] = ["Elsa.", "Workflow."];
+
+/// The type name without our prefix or Elsa's.
+pub fn short_name(type_name: &str) -> &str {
+    PREFIXES.iter().find_map(|prefix| type_name.strip_prefix(prefix)).unwrap_or(type_name)
 }

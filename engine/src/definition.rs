@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::program::{NodeIx, Program};
+use crate::program::Program;
 
 mod activity;
 mod appearance;
@@ -42,12 +42,12 @@ mod workflow;
 pub use appearance::{Appearance, appearances};
 pub use content::same_content;
 pub use export::export;
-pub use expression::HostLanguage;
 pub use identity::{Identity, identity};
 pub use link::{Refusal, WorkflowReference, references, type_of};
 pub use options::updates_consumers;
 pub use problem::{Problem, ProblemKind, SqlText};
 
+use crate::node_ix::NodeIx;
 use json::{Path, kind_of, text};
 use outline::Outline;
 use problem::Problems;

@@ -16,11 +16,12 @@ use crate::host::Host;
 use crate::http::Response;
 use crate::instance::{Instance, SubStatus};
 use crate::journal::{Event, EventKind};
-use crate::program::{NodeIx, Program};
+use crate::program::Program;
 use crate::value::copy_or_null;
 
 mod bookmarks;
 mod burst;
+pub(crate) mod callback;
 mod children;
 mod context;
 pub(crate) mod core;
@@ -35,6 +36,7 @@ mod scope;
 mod undo;
 mod variables;
 
+use crate::node_ix::NodeIx;
 use burst::Burst;
 pub use children::StartChild;
 pub use context::Execution;

@@ -3,11 +3,11 @@
 //! An expression sees the instance through a [`Scope`] and gives a value converted to its type. Knows
 //! neither activities nor how instances are stored; SQL text is passed on, never looked at.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::fault::Fault;
-use crate::host::{Rows, Take};
-use crate::program::{Expression, ExpressionKind};
 use crate::value::{Bounds, TypeName, convert, copy};
 
 pub mod javascript;
@@ -16,6 +16,54 @@ mod object;
 pub mod shared_time;
 pub mod sql_template;
 mod text;
+
+use liquid::LiquidTemplate;
+use sql_template::SqlTemplate;
+
+/// An expression with the type that its value is converted to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    /// What is evaluated.
+    pub kind: ExpressionKind,
+    /// Type that the result is converted to.
+    pub type_name: TypeName,
+}
+
+/// The kinds of expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExpressionKind {
+    /// A constant, already converted.
+    Literal(Value),
+    /// An object whose members may be expressions in the short form (`{"js": …}`).
+    Object(ObjectTemplate),
+    /// The variable of this name.
+    Variable(String),
+    /// The workflow input of this name.
+    Input(String),
+    /// The texts of these, one after the other.
+    Text(Vec<Expression>),
+    /// JavaScript source.
+    JavaScript(Arc<str>),
+    /// A Liquid template.
+    Liquid(LiquidTemplate),
+    /// SQL with parameters as Elsa writes them.
+    SqlTemplate(SqlTemplate),
+    /// SQL source: a query if it begins with SELECT, WITH or VALUES, else an expression.
+    Sql(Arc<str>),
+}
+
+/// A JSON value with expressions inside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ObjectTemplate {
+    /// A part without expressions.
+    Constant(Value),
+    /// An array.
+    Array(Vec<ObjectTemplate>),
+    /// An object.
+    Object(Vec<(String, ObjectTemplate)>),
+    /// An expression.
+    Expression(Box<Expression>),
+}
 
 /// Evaluates an expression and converts the result to its type.
 ///
@@ -118,6 +166,26 @@ pub trait Scope {
     fn script_limits(&self) -> javascript::ScriptLimits;
     /// Answers to query cancel; unwinds if there is one.
     fn check_interrupts(&mut self);
+}
+
+/// What is wanted of the rows of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Take {
+    /// Each row as an object.
+    Rows,
+    /// The first column of each row.
+    FirstColumn,
+    /// The same, of a text that is a query or an expression.
+    Value,
+}
+
+/// Result of a statement.
+#[derive(Debug, Default, PartialEq)]
+pub struct Rows {
+    /// One object per row, or the first column of each; empty for a statement that returns none.
+    pub rows: Vec<Value>,
+    /// Number of rows returned or affected.
+    pub count: u64,
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::calendar::Zone;
-use crate::expression::Scope;
+use crate::expression::{Rows, Scope, Take};
 use crate::fault::Fault;
 use crate::http::Request;
 
@@ -94,24 +94,4 @@ pub enum Function<'a> {
     Handler(&'a str),
     /// A function by the name that a bookmark gave as its callback.
     Callback(&'a str),
-}
-
-/// What is wanted of the rows of a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Take {
-    /// Each row as an object.
-    Rows,
-    /// The first column of each row.
-    FirstColumn,
-    /// The same, of a text that is a query or an expression.
-    Value,
-}
-
-/// Result of a statement.
-#[derive(Debug, Default, PartialEq)]
-pub struct Rows {
-    /// One object per row, or the first column of each; empty for a statement that returns none.
-    pub rows: Vec<Value>,
-    /// Number of rows returned or affected.
-    pub count: u64,
 }

@@ -11,14 +11,15 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::fault::Fault;
-use crate::program::{NodeIx, Program};
-use crate::value::{Bounds, copy_or_null};
+use crate::node_ix::NodeIx;
+use crate::value::Json;
 
 pub mod codec;
-pub mod input;
+mod flow_scope;
+mod token_scope;
 
-pub(crate) use input::GIVEN_BY_ENGINE;
-pub use input::Given;
+pub use flow_scope::FlowScope;
+pub use token_scope::{TokenChange, TokenScope};
 
 /// One run of a definition.
 #[derive(Debug, PartialEq)]
@@ -200,11 +201,11 @@ pub enum Memory {
         items: Json,
     },
     /// Visits of a flowchart.
-    Flow(Box<crate::activity::flowchart::scope::FlowScope>),
+    Flow(Box<FlowScope>),
     /// Of another activity.
     Json(Json),
     /// Tokens of a flowchart.
-    Tokens(Box<crate::activity::flowchart::token_scope::TokenScope>),
+    Tokens(Box<TokenScope>),
     /// That it has not been executed yet, and waits for a burst of its own.
     PutOff,
 }
@@ -231,42 +232,6 @@ impl Memory {
     }
 }
 
-impl Instance {
-    /// Makes an instance that has not started, once its input is accepted.
-    ///
-    /// # Errors
-    /// A fault that says which input is wrong; see [`input`].
-    pub fn new(
-        id: Uuid,
-        program: &Program,
-        version: i32,
-        correlation_id: Option<String>,
-        name: Option<String>,
-        given: impl Into<Given>,
-    ) -> Result<Self, Fault> {
-        refuse_everyone(correlation_id.as_deref())?;
-        let input = program.accept_input(given.into())?;
-        Ok(Self { correlation_id, name, input, ..Self::without_input(id, program, version) })
-    }
-
-    /// Makes an instance without a start: it has no input, required or not.
-    pub(crate) fn without_input(id: Uuid, program: &Program, version: i32) -> Self {
-        let variables = program.variables.iter();
-        Self {
-            id,
-            version,
-            correlation_id: None,
-            name: None,
-            sub_status: SubStatus::Pending,
-            input: Map::new(),
-            output: Map::new(),
-            variables: variables.map(|v| (v.name.clone(), copy_or_null(&v.initial))).collect(),
-            incident_count: 0,
-            state: State::default(),
-        }
-    }
-}
-
 /// What stands for all correlation ids where a stimulus is sent. No instance can have it.
 pub const EVERYONE: &str = "*";
 
@@ -277,56 +242,4 @@ pub fn refuse_everyone(correlation_id: Option<&str>) -> Result<(), Fault> {
     }
     Err(Fault::new("22023", "a correlation id cannot be \"*\"")
         .detail("It stands for all correlation ids where a stimulus is sent."))
-}
-
-/// A JSON value inside the compact state, written as text because the format is not self-describing.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Json(pub Value);
-
-impl Serialize for Json {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0.to_string())
-    }
-}
-
-/// Nesting that a stored value may have. Values are refused beyond 2,000; the rest is for what the engine
-/// puts around them.
-const MAX_STORED_DEPTH: usize = 2_100;
-
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        use serde::de::Error;
-        let text = <&'de str>::deserialize(deserializer)?;
-        // What was stored within the bounds of its time is read whatever they are now, as long as there is room for it.
-        Bounds::go_on().map_err(D::Error::custom)?;
-        if nesting(text) > MAX_STORED_DEPTH {
-            return Err(D::Error::custom("value is nested too deep"));
-        }
-        // Only parsed here, where the depth is known, without serde_json's own limit of 128.
-        let mut reader = serde_json::Deserializer::from_str(text);
-        reader.disable_recursion_limit();
-        let value = Value::deserialize(&mut reader).map_err(D::Error::custom)?;
-        reader.end().map_err(D::Error::custom)?;
-        Ok(Json(value))
-    }
-}
-
-/// Deepest nesting of brackets outside strings.
-fn nesting(text: &str) -> usize {
-    let (mut depth, mut deepest) = (0usize, 0usize);
-    let (mut in_string, mut escaped) = (false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'[' | b'{' if !in_string => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
 }

@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::fault::Error;
-use crate::instance::Json;
 use crate::instance::codec::Counted;
-use crate::value::Bounds;
+use crate::value::{Bounds, Json};
 
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -10,6 +10,7 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod activities;
 pub mod activity;
 pub mod bookmark;
 pub mod calendar;
@@ -22,6 +23,7 @@ pub mod host;
 pub mod http;
 pub mod instance;
 pub mod journal;
+mod node_ix;
 pub mod picture;
 pub mod program;
 pub mod schema;
@@ -36,4 +38,5 @@ pub use execution::{Delta, Limits};
 pub use fault::{Error, Fault};
 pub use host::Host;
 pub use instance::Instance;
+pub use node_ix::NodeIx;
 pub use program::Program;

@@ -6,25 +6,30 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::activity::Activity;
-use crate::activity::flowchart::graph::FlowGraph;
-use crate::activity::flowchart::merge::FlowMode;
-use crate::activity::state_machine::machine::Machine;
 use crate::calendar::Interval;
-use crate::expression::liquid::LiquidTemplate;
-use crate::expression::sql_template::SqlTemplate;
+use crate::expression::Expression;
+use crate::node_ix::NodeIx;
 use crate::schema::Schema;
 use crate::value::TypeName;
 
+mod flow_graph;
+mod flow_mode;
+mod flow_paths;
 mod graft;
+mod input;
+mod machine;
+mod new_instance;
 mod types;
 
-/// Index of a node in [`Program::nodes`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct NodeIx(pub u32);
+pub use flow_graph::{Connection, Edge, FlowGraph, Member};
+pub use flow_mode::{FlowMode, MergeMode};
+pub use flow_paths::{Direction, Paths};
+pub(crate) use input::GIVEN_BY_ENGINE;
+pub use input::Given;
+pub use machine::{Machine, STATES, TRANSITIONS};
 
 /// A compiled definition.
 #[derive(Debug)]
@@ -235,6 +240,8 @@ pub struct Node {
     pub depth: u32,
     /// Behaviour.
     pub activity: &'static dyn Activity,
+    /// Whether its type was known when the definition was compiled.
+    pub is_known: bool,
     /// Whether the activity is a trigger of the definition.
     pub can_start_workflow: bool,
     /// Whether it is put off to a burst of its own (`runAsynchronously`).
@@ -309,49 +316,4 @@ pub enum Binding {
     Variable(String),
     /// Into the workflow output of this name.
     Output(String),
-}
-
-/// An expression with the type that its value is converted to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Expression {
-    /// What is evaluated.
-    pub kind: ExpressionKind,
-    /// Type that the result is converted to.
-    pub type_name: TypeName,
-}
-
-/// The kinds of expression.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ExpressionKind {
-    /// A constant, already converted.
-    Literal(Value),
-    /// An object whose members may be expressions in the short form (`{"js": …}`).
-    Object(ObjectTemplate),
-    /// The variable of this name.
-    Variable(String),
-    /// The workflow input of this name.
-    Input(String),
-    /// The texts of these, one after the other.
-    Text(Vec<Expression>),
-    /// JavaScript source.
-    JavaScript(Arc<str>),
-    /// A Liquid template.
-    Liquid(LiquidTemplate),
-    /// SQL with parameters as Elsa writes them.
-    SqlTemplate(SqlTemplate),
-    /// SQL source: a query if it begins with SELECT, WITH or VALUES, else an expression.
-    Sql(Arc<str>),
-}
-
-/// A JSON value with expressions inside.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ObjectTemplate {
-    /// A part without expressions.
-    Constant(Value),
-    /// An array.
-    Array(Vec<ObjectTemplate>),
-    /// An object.
-    Object(Vec<(String, ObjectTemplate)>),
-    /// An expression.
-    Expression(Box<Expression>),
 }

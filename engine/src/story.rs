@@ -10,9 +10,10 @@ use crate::calendar::Zone;
 use crate::definition::Appearance;
 use crate::instance::{Instance, SubStatus};
 use crate::journal::{Event, EventKind};
+use crate::node_ix::NodeIx;
 use crate::picture::naming;
 use crate::picture::text::one_line;
-use crate::program::{Node, NodeIx, Program};
+use crate::program::{Node, Program};
 use crate::value::json_text;
 
 mod ending;

@@ -12,7 +12,8 @@ use crate::execution::{Execution, Limits};
 use crate::fault::Fault;
 use crate::host::Host;
 use crate::instance::Instance;
-use crate::program::{Node, NodeIx, Program};
+use crate::node_ix::NodeIx;
+use crate::program::{Node, Program};
 use crate::stimulus;
 
 /// One row of the index.

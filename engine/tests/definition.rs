@@ -8,7 +8,8 @@ use workflow_engine::definition::{
     ActivityTypes, CustomType, Problem, ProblemKind, ReadLimits, Refusal, WorkflowReference, compile, export, identity,
     same_content,
 };
-use workflow_engine::program::{Activation, Binding, ExpressionKind, IncidentStrategy, Node, ObjectTemplate, Security};
+use workflow_engine::expression::{ExpressionKind, ObjectTemplate};
+use workflow_engine::program::{Activation, Binding, IncidentStrategy, Node, Security};
 
 /// Two types that are registered in SQL.
 struct Registered;
@@ -734,7 +735,7 @@ fn a_hundred_thousand_activities_compile_in_linear_time() {
 
 #[test]
 fn every_example_of_the_catalogue_is_a_definition() {
-    for activity in workflow_engine::activity::catalogue::ACTIVITIES {
+    for activity in workflow_engine::activities::catalogue::ACTIVITIES {
         let descriptor = activity.descriptor();
         let example: Value = serde_json::from_str(descriptor.example).expect("valid JSON");
         let names =

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde_json::Value;
-use workflow_engine::activity::catalogue::ACTIVITIES;
+use workflow_engine::activities::catalogue::ACTIVITIES;
 
 use crate::json::Vocabulary;
 

@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
-use workflow_engine::activity::catalogue::{self, ACTIVITIES};
+use workflow_engine::activities::catalogue::{self, ACTIVITIES};
 
 use crate::access;
 use crate::clock;

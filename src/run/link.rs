@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use uuid::Uuid;
 use workflow_engine::Program;
-use workflow_engine::activity::workflow_definition_activity::TYPE_NAME as USE;
+use workflow_engine::activities::workflow_definition_activity::TYPE_NAME as USE;
 use workflow_engine::definition::{ActivityTypes, CustomType, ProblemKind, Refusal, WorkflowReference};
 
 use crate::access::{self, Privilege};

@@ -10,7 +10,6 @@ use std::collections::VecDeque;
 use pgrx::pg_sys::Oid;
 use serde_json::json;
 use uuid::Uuid;
-use workflow_engine::instance::Json;
 use workflow_engine::journal::{Event, EventKind};
 
 use crate::access;
@@ -21,6 +20,7 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::{self, Owner};
 use crate::store::{activity_types, definitions, journal, links};
 use crate::wake;
+use workflow_engine::value::Json;
 
 /// What a call of `wf_set_owner` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 use workflow_engine::Program;
-use workflow_engine::activity::catalogue;
 use workflow_engine::definition::{self, ActivityTypes, Identity, WorkflowReference};
 use workflow_engine::program::Security;
 use workflow_engine::trigger::{self, Trigger};
@@ -19,6 +18,7 @@ use crate::store::definitions::{self, DefinitionRow, NewDefinition, WholeDefinit
 use crate::store::links::{self, Link};
 use crate::store::{owners, schedules, triggers};
 use crate::{error, guc};
+use workflow_engine::activities::catalogue;
 
 mod consumers;
 pub mod judge;

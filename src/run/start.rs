@@ -5,11 +5,11 @@ use std::rc::Rc;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
-use workflow_engine::Bookmark;
 use workflow_engine::execution::{self, activity_instance_id};
-use workflow_engine::instance::{Given, Instance, SubStatus};
-use workflow_engine::program::{Activation, NodeIx};
+use workflow_engine::instance::{Instance, SubStatus};
+use workflow_engine::program::{Activation, Given};
 use workflow_engine::stimulus;
+use workflow_engine::{Bookmark, NodeIx};
 
 use crate::access::{self, Privilege};
 use crate::error;

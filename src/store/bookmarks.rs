@@ -2,7 +2,6 @@
 
 use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
-use workflow_engine::program::NodeIx;
 
 use crate::pg::memory;
 use crate::pg::rows::{self, Columns, Wait, Writer};
@@ -11,6 +10,7 @@ use crate::store::identity;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::{self, Owner};
 use crate::wake;
+use workflow_engine::NodeIx;
 
 /// First eight bytes of a hash: the index key.
 pub fn hash_key(hash: &[u8; 32]) -> i64 {

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::Bookmark;
-use workflow_engine::program::NodeIx;
+use workflow_engine::{Bookmark, NodeIx};
 
 use crate::pg::spi::{Arg, Row, Statement, Type};
 use crate::store::bookmarks::{hash_key, hash_of};

@@ -9,9 +9,11 @@ use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
 use super::scope::{Names, Scopes};
 use super::{CustomType, connections, link, parts, states, workflow};
-use crate::activity::flowchart::merge::FlowMode;
-use crate::activity::{Activity, Descriptor, InputDescriptor, catalogue, composite};
-use crate::program::{Binding, Expression, ExpressionKind, Node, NodeIx, Program};
+use crate::activities::{catalogue, composite};
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::expression::{Expression, ExpressionKind};
+use crate::node_ix::NodeIx;
+use crate::program::{Binding, FlowMode, Node, Program};
 use crate::value::{Bounds, parse_type_name};
 
 mod strict;
@@ -99,6 +101,7 @@ pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, mode: FlowMode, p
         node.uses_sql |= reading.reader.uses_sql;
         nodes.push(node);
     }
+    connections::introduce_members(&mut nodes);
     nodes
 }
 
@@ -122,6 +125,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         parent: sketch.parent.map(node_ix),
         depth: u32::try_from(sketch.depth).unwrap_or(u32::MAX),
         activity,
+        is_known: !matches!(sketch.kind, Kind::Unknown),
         can_start_workflow: false,
         put_off: false,
         terminal,

@@ -9,8 +9,7 @@ use super::json::{Path, elements, entry, kind_of, member, text};
 use super::outline::Outline;
 use super::problem::Problems;
 use super::{flow_mode, members};
-use crate::activity::flowchart::graph::{Connection, FlowGraph};
-use crate::activity::flowchart::merge::{FlowMode, MergeMode};
+use crate::program::{Connection, FlowGraph, FlowMode, Member, MergeMode, Node};
 use crate::spelling::nearest;
 
 /// Outcome of an activity that names none.
@@ -18,6 +17,12 @@ const DONE: &str = "Done";
 
 /// Members of a connection that is an object.
 const MEMBERS: [&str; 5] = ["source", "sourcePort", "target", "targetPort", "vertices"];
+
+/// Type at which a flowchart begins.
+const START: &str = "Elsa.Start";
+
+/// Type whose mode may be an expression.
+const FLOW_JOIN: &str = "Elsa.FlowJoin";
 
 /// One connection, by the ids as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,6 +77,21 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
     }
     let mode = flow_mode::of_flowchart(members, otherwise, &above, problems);
     FlowGraph::build(children, connections).with_modes(mode, merge_modes(outline, &sketch.children, problems))
+}
+
+/// Tells each flowchart of its activities, which stand behind it.
+pub(super) fn introduce_members(nodes: &mut [Node]) {
+    let member = |node: &Node| Member {
+        is_start: node.type_name == START,
+        can_start_workflow: node.can_start_workflow,
+        is_join_with_sql: node.uses_sql && node.type_name == FLOW_JOIN,
+    };
+    for ix in 0..nodes.len() {
+        if let Some(mut flow) = nodes[ix].flow.take() {
+            flow.learn(|inner| nodes.get(inner.0 as usize).map(member).unwrap_or_default());
+            nodes[ix].flow = Some(flow);
+        }
+    }
 }
 
 /// How the activities of a flowchart take tokens, by position; none if no activity says anything.

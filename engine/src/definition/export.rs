@@ -15,9 +15,9 @@ use super::problem::Problems;
 use super::scope::{Names, Scopes};
 use super::settings::Settings;
 use super::{ActivityTypes, CustomType, ReadLimits, connections, workflow};
-use crate::activity::flowchart::merge::FlowMode;
-use crate::activity::{Descriptor, composite};
-use crate::program::Program;
+use crate::activities::composite;
+use crate::activity::Descriptor;
+use crate::program::{FlowMode, Program};
 
 mod settings;
 mod values;

@@ -13,16 +13,17 @@ use super::problem::{ProblemKind, Problems};
 use super::scope::Names;
 use super::settings::is_blank;
 use super::unavailable;
+use crate::activity::ForeignLanguage;
+use crate::expression::Expression;
+use crate::expression::ExpressionKind;
 use crate::expression::liquid::LiquidTemplate;
 use crate::expression::sql_template::SqlTemplate;
-use crate::program::{Expression, ExpressionKind};
 use crate::value::{TypeName, convert, copy_or_null};
 
-mod host_code;
+mod foreign_code;
 mod reference;
 mod template;
 
-pub use host_code::HostLanguage;
 pub(super) use reference::{short_binding, statement_text};
 
 /// Keys that make an object with one member an expression.
@@ -204,8 +205,8 @@ impl Reader<'_> {
             "csharp" | "python" => {
                 let source = self.source(value?, type_text, place).filter(|source| !source.trim().is_empty())?;
                 let csharp = type_text.eq_ignore_ascii_case("csharp");
-                let language = if csharp { HostLanguage::CSharp } else { HostLanguage::Python };
-                return self.host_code(source, language, type_name, place);
+                let language = if csharp { ForeignLanguage::CSharp } else { ForeignLanguage::Python };
+                return self.foreign_code(source, language, type_name, place);
             }
             "variable" => ExpressionKind::Variable(self.reference(chosen(value)?, place)?),
             "input" => ExpressionKind::Input(self.input_name(chosen(value)?, place)?),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::json::{Path, entry, kind_of};
 use super::problem::Problems;
-use crate::activity::flowchart::merge::{FlowMode, MergeMode};
+use crate::program::{FlowMode, MergeMode};
 
 /// Member of Elsa's properties that holds the mode of a run.
 pub(super) const EXECUTION_MODE: &str = "Flowchart:ExecutionMode";

@@ -9,7 +9,7 @@ use super::problem::Problems;
 use super::scope::Scopes;
 use super::settings::Settings;
 use crate::expression::javascript;
-use crate::instance::GIVEN_BY_ENGINE;
+use crate::program::GIVEN_BY_ENGINE;
 use crate::spelling::nearest;
 
 /// Different names that are kept; a document that mentions more is not judged further.

@@ -9,7 +9,8 @@ use super::members;
 use super::outline::PartSketch;
 use super::problem::Problems;
 use crate::activity::{PartCondition, PartList};
-use crate::program::{Expression, ExpressionKind, Part};
+use crate::expression::{Expression, ExpressionKind};
+use crate::program::Part;
 use crate::value::TypeName;
 
 /// Members that a part may have beside those of its list.

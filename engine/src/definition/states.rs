@@ -7,8 +7,7 @@ use serde_json::Value;
 use super::json::{Path, entry, kind_of};
 use super::outline::Outline;
 use super::problem::Problems;
-use crate::activity::state_machine::machine::{Machine, STATES, TRANSITIONS};
-use crate::program::Part;
+use crate::program::{Machine, Part, STATES, TRANSITIONS};
 use crate::spelling::nearest;
 
 /// Texts of a transition in the order of its descriptor.

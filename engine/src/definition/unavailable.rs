@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::json::text;
-use crate::activity::catalogue;
+use crate::activities::catalogue;
+use crate::activity::short_name;
 use crate::spelling;
 
 /// The type of a workflow that is used as an activity, without its prefix.
@@ -109,7 +110,7 @@ pub(super) fn names_workflow<'d>(type_name: &str, members: &'d Map<String, Value
 }
 
 fn names() -> impl Iterator<Item = &'static str> {
-    catalogue::ACTIVITIES.iter().map(|activity| catalogue::short_name(activity.descriptor().type_name))
+    catalogue::ACTIVITIES.iter().map(|activity| short_name(activity.descriptor().type_name))
 }
 
 /// The type whose name is nearly this one.

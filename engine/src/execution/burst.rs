@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::bookmark::Resumed;
+use crate::execution::callback::call_back;
 use crate::execution::context::Execution;
 use crate::execution::core::{Core, Task, Work};
 use crate::execution::{Child, Delta, Incident, Limits, NewTask, Outcomes};
@@ -15,7 +16,8 @@ use crate::fault::{Error, Fault};
 use crate::host::Host;
 use crate::instance::{ActivityStatus, Instance, SubStatus};
 use crate::journal::EventKind;
-use crate::program::{IncidentStrategy, Node, NodeIx, Program};
+use crate::node_ix::NodeIx;
+use crate::program::{FlowGraph, IncidentStrategy, Node, Program};
 use crate::value::{Bounds, copy_or_null};
 
 /// A running burst.
@@ -130,7 +132,7 @@ impl<'a> Burst<'a> {
         let unit = self.unit(sequence, node, |cx| {
             cx.burn(bookmark);
             match bookmark.callback.as_deref() {
-                Some(callback) => crate::activity::custom::call_back(cx, callback, bookmark, input.as_ref()),
+                Some(callback) => call_back(cx, callback, bookmark, input.as_ref()),
                 None => node.activity.resumed(cx, bookmark, input.as_ref()),
             }
         });
@@ -179,7 +181,7 @@ impl<'a> Burst<'a> {
         let mark = self.core.mark();
         // A flowchart evaluates the modes of its joins.
         let flow = node.flow.as_deref();
-        let uses_sql = node.uses_sql || flow.is_some_and(|flow| flow.joins_use_sql(self.core.program));
+        let uses_sql = node.uses_sql || flow.is_some_and(FlowGraph::joins_use_sql);
         if uses_sql {
             self.core.host.begin_step();
         }

@@ -14,12 +14,14 @@ use crate::execution::core::Core;
 use crate::execution::undo::Undo;
 use crate::execution::variables::View;
 use crate::execution::{Child, NewTask, Outcomes, Published, Signal};
+use crate::expression::Rows;
 use crate::fault::Fault;
-use crate::host::{Function, Rows};
-use crate::instance::{Json, Memory, refuse_everyone};
+use crate::host::Function;
+use crate::instance::{Memory, refuse_everyone};
 use crate::journal::EventKind;
-use crate::program::{Node, NodeIx, Program};
-use crate::value::{check_extent, copy_members, copy_or_null};
+use crate::node_ix::NodeIx;
+use crate::program::{Node, Program};
+use crate::value::{Json, check_extent, copy_members, copy_or_null};
 
 /// One execution of an activity, during one call of its behaviour.
 pub struct Execution<'a> {

@@ -9,15 +9,16 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::activity::catalogue::short_name;
+use crate::activity::short_name;
 use crate::bookmark::Bookmark;
 use crate::execution::undo::Undo;
 use crate::execution::{Delta, Limits, Outcomes, activity_instance_id};
 use crate::host::Host;
-use crate::instance::{ActivityStatus, Context, Instance, Json, Memory};
+use crate::instance::{ActivityStatus, Context, Instance, Memory};
 use crate::journal::{Event, EventKind};
-use crate::program::{Node, NodeIx, Program};
-use crate::value::copy_or_null;
+use crate::node_ix::NodeIx;
+use crate::program::{Node, Program};
+use crate::value::{Json, copy_or_null};
 
 /// Everything that a burst works with.
 pub(crate) struct Core<'a> {

@@ -1,11 +1,9 @@
 //! What a flowchart remembers: visits in counter mode, tokens in token mode. Each change leaves its undo.
 
-use crate::activity::flowchart::scope::FlowScope;
-use crate::activity::flowchart::token_scope::{TokenChange, TokenScope};
 use crate::execution::Execution;
 use crate::execution::undo::Undo;
 use crate::fault::Fault;
-use crate::instance::Memory;
+use crate::instance::{FlowScope, Memory, TokenChange, TokenScope};
 
 impl Execution<'_> {
     /// What this flowchart counted.

@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use crate::execution::variables::Place;
 use crate::execution::{Execution, Outcomes};
-use crate::expression::{evaluate, javascript};
+use crate::expression::{Expression, evaluate, javascript};
 use crate::fault::Fault;
-use crate::program::{Expression, Node, NodeIx};
+use crate::node_ix::NodeIx;
+use crate::program::Node;
 use crate::value::{as_bool, to_text};
 
 /// The outcome of an activity that says nothing else.

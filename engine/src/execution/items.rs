@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::execution::Execution;
 use crate::execution::variables::{find_variable, read_variable};
+use crate::expression::ExpressionKind;
 use crate::fault::Fault;
-use crate::instance::{Json, Memory};
-use crate::program::ExpressionKind;
-use crate::value::{check_extent, copy_or_null};
+use crate::instance::Memory;
+use crate::value::{Json, check_extent, copy_or_null};
 
 impl Execution<'_> {
     /// Prepares the loop over an input: computed items are evaluated once and remembered.

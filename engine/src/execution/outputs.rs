@@ -9,9 +9,9 @@ use crate::execution::core::Core;
 use crate::execution::undo::Undo;
 use crate::execution::variables::Place;
 use crate::fault::Fault;
-use crate::instance::Json;
-use crate::program::{Argument, Binding, Node, NodeIx};
-use crate::value::{check_extent, copy};
+use crate::node_ix::NodeIx;
+use crate::program::{Argument, Binding, Node};
+use crate::value::{Json, check_extent, copy};
 
 impl Execution<'_> {
     /// Sets an output of this activity by its position in the descriptor.

@@ -8,7 +8,7 @@ use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::burst::Burst;
 use crate::execution::context::Execution;
 use crate::instance::Memory;
-use crate::program::NodeIx;
+use crate::node_ix::NodeIx;
 
 /// Name of the bookmark, which is Elsa's.
 const BOOKMARK: &str = "BackgroundActivity";

@@ -11,13 +11,13 @@ use uuid::Uuid;
 
 use crate::execution::Execution;
 use crate::execution::variables::{View, find_variable, read_variable};
-use crate::expression::Scope;
 use crate::expression::javascript::ScriptLimits;
+use crate::expression::{Rows, Scope, Take};
 use crate::fault::Fault;
-use crate::host::{Rows, Take};
-use crate::instance::{Context, Instance, Json};
-use crate::program::{Composite, NodeIx, Program};
-use crate::value::{Bounds, copy_or_null};
+use crate::instance::{Context, Instance};
+use crate::node_ix::NodeIx;
+use crate::program::{Composite, Program};
+use crate::value::{Bounds, Json, copy_or_null};
 
 /// The readable half of a scope.
 #[derive(Clone, Copy)]

@@ -7,11 +7,11 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::activity::flowchart::token_scope::TokenChange;
 use crate::bookmark::Bookmark;
 use crate::execution::core::Core;
-use crate::instance::{Context, Json, Memory};
-use crate::program::NodeIx;
+use crate::instance::{Context, Memory, TokenChange};
+use crate::node_ix::NodeIx;
+use crate::value::Json;
 
 /// How to take one change back.
 #[derive(Debug)]

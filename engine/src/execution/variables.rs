@@ -6,8 +6,8 @@ use crate::execution::Execution;
 use crate::execution::core::Core;
 use crate::execution::undo::Undo;
 use crate::fault::{Fault, shorten};
-use crate::instance::{Instance, Json};
-use crate::value::{check_extent, convert, copy_or_null};
+use crate::instance::Instance;
+use crate::value::{Json, check_extent, convert, copy_or_null};
 
 /// How many variables a container may hold when a script makes another one: each is looked for by its name.
 const MAX_VARIABLES: usize = 1_000;

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::{Scope, evaluate as evaluate_expression};
+use crate::expression::ObjectTemplate;
 use crate::fault::Fault;
-use crate::program::ObjectTemplate;
 use crate::value::{MAX_DEPTH, copy, too_deep};
 
 /// Evaluates a template.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Scope, unknown_variable};
+use crate::expression::Take;
 use crate::fault::{Fault, shorten};
-use crate::host::Take;
 use crate::value::Bounds;
 
 /// A statement and the values that it wants.

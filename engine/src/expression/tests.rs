@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::tests_support::TestScope;
 use super::*;
-use crate::program::ObjectTemplate;
+use crate::expression::ObjectTemplate;
 use crate::value::tests_support::any_json;
 
 fn expression(kind: ExpressionKind, type_name: TypeName) -> Expression {

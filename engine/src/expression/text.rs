@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{Scope, evaluate as evaluate_expression};
+use crate::expression::Expression;
 use crate::fault::Fault;
-use crate::program::Expression;
 use crate::value::{Bounds, Exceeded, to_text};
 
 /// Evaluates the parts and puts their texts together.

@@ -58,10 +58,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::activity::flowchart::scope::FlowScope;
-    use crate::activity::flowchart::token_scope::{TokenChange, TokenScope};
-    use crate::instance::{ActivityStatus, Context, Json, Memory};
-    use crate::program::NodeIx;
+    use crate::instance::{ActivityStatus, Context, FlowScope, Memory, TokenChange, TokenScope};
+    use crate::node_ix::NodeIx;
+    use crate::value::Json;
 
     /// One of everything that a state can hold.
     fn sample() -> State {

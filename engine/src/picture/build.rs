@@ -7,12 +7,13 @@
 use super::model::{Frame, Item, Picture, Shape};
 use super::{Caption, Progress, naming, text};
 use crate::definition::Appearance;
-use crate::program::{Node, NodeIx, Program};
+use crate::program::{Node, Program};
 
 mod branches;
 mod connect;
 mod machine;
 
+use crate::node_ix::NodeIx;
 use branches::{is_decision, loop_of};
 
 /// Characters of a title and of a tooltip.

@@ -1,9 +1,10 @@
 //! What an activity is called, and what is said about it in a line.
 
 use super::text;
-use crate::activity::catalogue::short_name;
+use crate::activity::short_name;
 use crate::definition::Appearance;
-use crate::program::{Expression, ExpressionKind, Node};
+use crate::expression::{Expression, ExpressionKind};
+use crate::program::Node;
 
 /// Characters of a line.
 const MAX_LINE: usize = 120;

@@ -4,10 +4,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use uuid::Uuid;
 
-use crate::activity::catalogue::short_name;
-use crate::instance::{ActivityStatus, Json, State};
+use crate::activity::short_name;
+use crate::instance::{ActivityStatus, State};
 use crate::journal::{Event, EventKind};
-use crate::program::{NodeIx, Program};
+use crate::node_ix::NodeIx;
+use crate::program::Program;
+use crate::value::Json;
 
 /// Outcomes of one activity that are remembered; more cannot be drawn.
 const MAX_OUTCOMES: usize = 100;

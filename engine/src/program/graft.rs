@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use crate::program::{Graft, Node, NodeIx, Part, Program};
+use crate::node_ix::NodeIx;
+use crate::program::{Graft, Node, Part, Program};
 
 impl Program {
     /// Puts a workflow below the activity that it is.
@@ -13,7 +14,7 @@ impl Program {
         let first = NodeIx(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
         let graft = u32::try_from(self.grafts.len()).unwrap_or(u32::MAX);
         let Some(owner) = self.nodes.get_mut(at.0 as usize) else { return };
-        let copy = Copy { program: &child, at, first, graft, depth: owner.depth + 1, path: owner.node_id.clone() };
+        let copy = Copy { at, first, graft, depth: owner.depth + 1, path: owner.node_id.clone() };
         if !child.nodes.is_empty() {
             owner.ports = vec![Some(first)];
         }
@@ -32,8 +33,7 @@ impl Program {
 }
 
 /// Where the nodes of a program are copied to.
-struct Copy<'p> {
-    program: &'p Program,
+struct Copy {
     at: NodeIx,
     first: NodeIx,
     graft: u32,
@@ -41,7 +41,7 @@ struct Copy<'p> {
     path: String,
 }
 
-impl Copy<'_> {
+impl Copy {
     fn moved(&self, ix: NodeIx) -> NodeIx {
         NodeIx(ix.0.saturating_add(self.first.0))
     }
@@ -55,6 +55,7 @@ impl Copy<'_> {
             parent,
             depth,
             activity,
+            is_known,
             // What starts the used workflow does not start the one that uses it.
             can_start_workflow: _,
             terminal,
@@ -82,6 +83,7 @@ impl Copy<'_> {
             parent: Some(parent.map_or(self.at, |parent| self.moved(parent))),
             depth: depth.saturating_add(self.depth),
             activity: *activity,
+            is_known: *is_known,
             can_start_workflow: false,
             terminal: *terminal,
             variables: variables.clone(),
@@ -94,7 +96,7 @@ impl Copy<'_> {
             put_off: *put_off,
             parts: parts.iter().map(|list| list.iter().map(|part| self.part(part)).collect()).collect(),
             machine: machine.clone(),
-            flow: flow.as_ref().map(|flow| Box::new(flow.moved(self.first.0, self.program))),
+            flow: flow.as_ref().map(|flow| Box::new(flow.moved(self.first.0))),
             variable: variable.clone(),
             composite: composite.clone(),
             // The workflow itself comes first among its grafts.

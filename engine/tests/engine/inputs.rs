@@ -3,10 +3,11 @@
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 use workflow_engine::definition::{ReadLimits, compile, export};
-use workflow_engine::instance::{Given, SubStatus};
+use workflow_engine::instance::SubStatus;
 use workflow_engine::{Fault, Instance};
 
 use crate::support::{World, program};
+use workflow_engine::program::Given;
 
 fn try_start(definition: Value, given: impl Into<Given>) -> Result<Map<String, Value>, Fault> {
     Instance::new(Uuid::nil(), &program(definition), 1, None, None, given).map(|instance| instance.input)

@@ -8,10 +8,10 @@ use workflow_engine::calendar::{Utc0, Zone};
 use workflow_engine::definition::{ReadLimits, appearances, compile};
 use workflow_engine::instance::Instance;
 use workflow_engine::picture::{Caption, Picture, Progress, Standing};
-use workflow_engine::program::NodeIx;
 use workflow_engine::story::{Story, Trouble, Wait};
 
 use crate::support::{Named, World, broken, event, line};
+use workflow_engine::NodeIx;
 
 fn progress(world: &World) -> Progress {
     let mut progress = Progress::new(&world.program);

@@ -20,9 +20,9 @@ use workflow_engine::definition::{
     ActivityTypes, CustomType, Problem, ReadLimits, Refusal, WorkflowReference, compile,
 };
 use workflow_engine::execution::{self, Delta, Limits, sequence_of};
-use workflow_engine::expression::Scope;
+use workflow_engine::expression::{Rows, Scope, Take};
 use workflow_engine::fault::{Error, Fault};
-use workflow_engine::host::{Function, Host, Rows, Take};
+use workflow_engine::host::{Function, Host};
 use workflow_engine::http::Request;
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::{ActivityStatus, Instance, Memory, SubStatus};

@@ -10,13 +10,13 @@ use std::ffi::c_char;
 use pgrx::pg_sys;
 use serde_json::Value;
 use workflow_engine::fault::Fault;
-use workflow_engine::host::Take;
 use workflow_engine::value::Text;
 
 use super::plans::{Plan, forget_when_full, retire, search_path};
 use super::{Evaluation, Outcome, c_text, is_query, keep, refuse_failure, result, shortened};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::{catalog, interrupt, jsonb, memory};
+use workflow_engine::expression::Take;
 
 mod guess;
 

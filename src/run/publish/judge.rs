@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::calendar::Zone;
 use workflow_engine::definition::{self, Judged, Problem, ProblemKind, SqlText};
-use workflow_engine::expression::Scope;
-use workflow_engine::host::{Function, Host, Rows, Take};
+use workflow_engine::expression::{Rows, Scope, Take};
+use workflow_engine::host::{Function, Host};
 use workflow_engine::{Fault, Program, trigger};
 
 use super::{finds_more, refuse_large, refuse_reserved};
@@ -64,11 +64,7 @@ fn is_stored(document: &Value, latest: Option<&DefinitionRow>) -> Result<bool, P
 }
 
 /// Triggers whose payload cannot be computed. One that needs SQL or a function of a registered type is not computed.
-fn unindexable(
-    session: &Session,
-    program: &Program,
-    triggers: Vec<(workflow_engine::program::NodeIx, String)>,
-) -> Vec<Problem> {
+fn unindexable(session: &Session, program: &Program, triggers: Vec<(workflow_engine::NodeIx, String)>) -> Vec<Problem> {
     let failed = triggers.into_iter().filter_map(|(ix, path)| {
         let mut host = Dry { now: session.now, was_asked: false };
         let fault = trigger::check(program, ix, &mut host, &session.limits).err().filter(|_| !host.was_asked)?;

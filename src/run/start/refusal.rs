@@ -63,7 +63,7 @@ pub fn journal_refusal(session: &Session, id: Uuid, trigger: &TriggerRow, data: 
         activity_type: trigger.name.clone(),
         activity_instance_id: None,
         bookmark_id: None,
-        data: Some(workflow_engine::instance::Json(data)),
+        data: Some(workflow_engine::value::Json(data)),
     };
     rows::write(|writer| journal::append(writer, &id, 0, &[event], session.timestamp()));
 }

@@ -4,10 +4,12 @@
 use serde_json::{Map, Value};
 
 use super::{COMMON, FLOWCHART, RESULT_VARIABLE, Reading, SET_VARIABLE, STATE_MACHINE};
-use crate::activity::{Descriptor, InputDescriptor, composite};
+use crate::activities::composite;
+use crate::activity::{Descriptor, InputDescriptor};
 use crate::definition::json::entry;
 use crate::definition::members;
-use crate::program::{Expression, ExpressionKind};
+use crate::expression::Expression;
+use crate::expression::ExpressionKind;
 use crate::value::to_text;
 
 impl Reading<'_> {

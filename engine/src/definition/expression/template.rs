@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Reader, short_form};
 use crate::definition::json::{Path, nests_too_deep, parse};
 use crate::definition::problem::ProblemKind;
-use crate::program::{Expression, ExpressionKind, ObjectTemplate};
+use crate::expression::{Expression, ExpressionKind, ObjectTemplate};
 use crate::value::{TypeName, copy_or_null};
 
 impl Reader<'_> {

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use super::{Kind, Outline, PartSketch, Sketch};
-use crate::activity::workflow_definition_activity::TYPE_NAME as USE;
-use crate::activity::{PartList, catalogue};
+use crate::activities::catalogue;
+use crate::activities::workflow_definition_activity::TYPE_NAME as USE;
+use crate::activity::PartList;
 use crate::definition::json::{Path, elements, entry, escaped, kind_of};
 use crate::definition::problem::{ProblemKind, Problems};
 use crate::definition::{ActivityTypes, Refusal, WorkflowReference, unavailable};

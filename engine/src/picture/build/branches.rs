@@ -1,6 +1,7 @@
 //! The only place that knows in which ways a node holds others.
 
-use crate::program::{Node, NodeIx};
+use crate::node_ix::NodeIx;
+use crate::program::Node;
 
 /// Types that run their body again and again, and what leads into it.
 const LOOPS: [(&str, &str); 3] = [("Elsa.While", "True"), ("Elsa.For", ""), ("Elsa.ForEach", "")];

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use super::branches::{branches, is_aside, loop_of};
 use super::{Builder, Role};
+use crate::node_ix::NodeIx;
 use crate::picture::Standing;
 use crate::picture::model::{Edge, Item, Shape};
-use crate::program::{Node, NodeIx};
+use crate::program::Node;
 
 /// How a flow comes into a node, and how it goes on from there.
 #[derive(Debug, Default)]
@@ -124,7 +125,7 @@ impl Builder<'_> {
                 let label = if edge.port == "Done" { "" } else { &edge.port };
                 self.arrow(Exit::new(source, label, Rule::Outcome(edge.port.clone())), target);
             }
-            let start = flow.default_start(self.program).map(|start| flow.activity(start));
+            let start = flow.default_start().map(|start| flow.activity(start));
             self.picture.frames[frame].start = start.and_then(|start| self.item_of[start.0 as usize]);
             return;
         }

@@ -2,10 +2,10 @@
 //! runs on entry in the box.
 
 use super::{Builder, MAX_TITLE, MAX_TOOLTIP};
-use crate::activity::state_machine::machine::{Machine, STATES, TRANSITIONS};
+use crate::node_ix::NodeIx;
 use crate::picture::model::{Edge, Item, Shape};
 use crate::picture::{Standing, naming, text};
-use crate::program::{Node, NodeIx, Part};
+use crate::program::{Machine, Node, Part, STATES, TRANSITIONS};
 
 /// Characters of what stands on an arrow, and of a condition in it.
 const MAX_LABEL: usize = 60;

@@ -1,0 +1,154 @@
+//! `BulkDispatchWorkflows`: leaves a child for each item to the workers.
+//!
+//! One bookmark hears of all of them and stays until the last one; what is remembered is how many are still out, so
+//! that the state does not grow with those that have ended.
+
+use serde_json::{Map, Value, json};
+
+use crate::activities::child::{self, CHANNEL, DEFINITION, INPUT, NEW_TRACE};
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::bookmark::{NewBookmark, Resumed};
+use crate::child::Begin;
+use crate::execution::{Child, Execution, Outcomes, StartChild};
+use crate::fault::Fault;
+use crate::instance::{Memory, SubStatus};
+use crate::journal::EventKind;
+use crate::value::{copy, copy_members, to_text};
+
+/// Dispatches children.
+#[derive(Debug)]
+pub struct BulkDispatchWorkflows;
+
+const ITEMS: usize = 1;
+const ITEM_KEY: usize = 2;
+const CORRELATION: usize = 3;
+const BASE: usize = 4;
+const WAIT: usize = 5;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.BulkDispatchWorkflows",
+    description: "Leaves one child workflow for each item to the workers. The ports childCompleted and childFaulted run for each child that ends so, with its id as the variable ChildInstanceId.",
+    inputs: &[
+        DEFINITION,
+        InputDescriptor::new(
+            "items",
+            "Object",
+            "The items: a list, or one item. Members of an object become members of the child's input.",
+        )
+        .needed(),
+        InputDescriptor::new("defaultItemInputKey", "String", "Input that an item becomes which is no object.")
+            .default("\"Item\""),
+        InputDescriptor::new(
+            "correlationIdFunction",
+            "String",
+            "Correlation id of a child, evaluated for each; sees the item as the variable Item.",
+        )
+        .on_demand(),
+        INPUT,
+        child::wait("true"),
+        NEW_TRACE,
+        CHANNEL,
+    ],
+    ports: &["childCompleted", "childFaulted"],
+    outcomes: &["Completed", "Done"],
+    example: r#"{"type": "BulkDispatchWorkflows", "workflowDefinitionId": "pay-one", "items": {"sql": "SELECT jsonb_agg(to_jsonb(i)) FROM (VALUES (1, 9.90), (2, 5.00)) AS i(invoice, amount)"}, "childFaulted": {"type": "WriteLine", "text": {"js": "`${getChildInstanceId()} failed`"}}}"#,
+    acts_for_owner: true,
+    ..Descriptor::BASE
+};
+
+impl Activity for BulkDispatchWorkflows {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let definition_id = cx.required_text(0)?;
+        let items = match cx.take_input(ITEMS) {
+            Value::Null => Vec::new(),
+            Value::Array(items) => items,
+            item => vec![item],
+        };
+        let base = child::object(cx.take_input(BASE))?;
+        let waits = cx.boolean(WAIT)? && !items.is_empty();
+        let bookmark_id = if waits { Some(bookmark(cx)?) } else { None };
+        let count = items.len() as i64;
+        for item in items {
+            let correlation_id = correlation_id(cx, &item)?;
+            let input = input_of(item, copy_members(&base)?, &cx.text(ITEM_KEY));
+            let id = cx.new_id();
+            let child = StartChild { id, input, correlation_id, bookmark_id, begin: Begin::Later };
+            cx.start_child(&definition_id, child)?;
+            cx.check_for_interrupts();
+        }
+        if !waits {
+            return cx.complete();
+        }
+        cx.set_memory(Memory::Count(count));
+        Ok(())
+    }
+
+    fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
+        let Some(report) = crate::child::Report::read(input) else {
+            // A fault would be worse: its retry would dispatch all of them once more.
+            cx.journal(EventKind::Note, Some(json!({ "ignored": "not the report of a child workflow" })));
+            return Ok(());
+        };
+        cx.set_position(cx.position() - 1);
+        let port = if report.is(SubStatus::Faulted) || report.refused().is_some() {
+            cx.port(1)
+        } else if report.is(SubStatus::Finished) {
+            cx.port(0)
+        } else {
+            None
+        };
+        if let Some(body) = port {
+            cx.schedule(body, 0, vec![("ChildInstanceId".to_owned(), report.instance())])?;
+        }
+        end_with_the_last(cx)
+    }
+
+    fn child_completed(&self, cx: &mut Execution<'_>, _child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {
+        end_with_the_last(cx)
+    }
+}
+
+fn bookmark(cx: &mut Execution<'_>) -> Result<uuid::Uuid, Fault> {
+    let parent = cx.instance_id();
+    cx.create_bookmark(NewBookmark {
+        payload: Some(json!({ "ParentInstanceId": parent.to_string() })),
+        include_activity_instance: Some(true),
+        auto_burn: false,
+        auto_complete: false,
+        ..NewBookmark::default()
+    })
+}
+
+fn correlation_id(cx: &mut Execution<'_>, item: &Value) -> Result<Option<String>, Fault> {
+    if !cx.has_input(CORRELATION) {
+        return Ok(None);
+    }
+    let id = cx.evaluate_input_with(CORRELATION, "Item", copy(item)?)?;
+    Ok(Some(to_text(&id)).filter(|id| !id.is_empty()))
+}
+
+fn input_of(item: Value, mut input: Map<String, Value>, key: &str) -> Map<String, Value> {
+    match item {
+        Value::Object(members) => input.extend(members),
+        item => {
+            input.insert(key.to_owned(), item);
+        }
+    }
+    input
+}
+
+fn end_with_the_last(cx: &mut Execution<'_>) -> Result<(), Fault> {
+    if cx.position() > 0 {
+        return Ok(());
+    }
+    // No child is left to report; what the ports began may go on.
+    cx.drop_bookmarks();
+    if cx.has_pending_work() {
+        return Ok(());
+    }
+    cx.complete_with(Outcomes::Named(vec!["Completed".into(), "Done".into()]))
+}

@@ -1,0 +1,154 @@
+//! The catalogue: every activity type of the engine, once.
+//!
+//! Reading, validation, export and `wf_activities()` all go through this list. It knows types only;
+//! activities that users register in SQL share the one entry [`CUSTOM`].
+
+use crate::activities::{
+    break_, bulk_dispatch_workflows, complete, composite, correlate, cron, custom, delay, dispatch_workflow, end,
+    event, execute_workflow, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart,
+    for_, for_each, fork, http_endpoint, if_, not_found, parallel, parallel_for_each, publish_event, run_csharp,
+    run_java_script, run_python, run_task, scheduled_command, sequence, set_name, set_output, set_variable, sql,
+    sql_command, sql_query, sql_single_value, start, start_at, state_machine, switch, timer, while_,
+    workflow_definition_activity, write_http_response, write_line,
+};
+use crate::activity::{Activity, PREFIXES, short_name};
+
+/// All activity types, in the order of the documentation.
+pub static ACTIVITIES: &[&dyn Activity] = &[
+    &sequence::Sequence,
+    &flowchart::Flowchart,
+    &flow_decision::FlowDecision,
+    &flow_switch::FlowSwitch,
+    &flow_fork::FlowFork,
+    &flow_join::FlowJoin,
+    &flow_node::FlowNode,
+    &start::Start,
+    &end::End,
+    &if_::If,
+    &switch::Switch,
+    &while_::While,
+    &for_::For,
+    &for_each::ForEach,
+    &fork::Fork,
+    &parallel::Parallel,
+    &parallel_for_each::ParallelForEach,
+    &state_machine::StateMachine,
+    &break_::Break,
+    &complete::Complete,
+    &finish::Finish,
+    &composite::Composite,
+    &workflow_definition_activity::WorkflowDefinitionActivity,
+    &fault::RaiseFault,
+    &set_variable::SetVariable,
+    &set_output::SetOutput,
+    &set_name::SetName,
+    &correlate::Correlate,
+    &write_line::WriteLine,
+    &event::Event,
+    &publish_event::PublishEvent,
+    &run_task::RunTask,
+    &execute_workflow::ExecuteWorkflow,
+    &dispatch_workflow::DispatchWorkflow,
+    &bulk_dispatch_workflows::BulkDispatchWorkflows,
+    &delay::Delay,
+    &start_at::StartAt,
+    &timer::Timer,
+    &cron::Cron,
+    &run_csharp::RunCSharp,
+    &run_python::RunPython,
+    &http_endpoint::HttpEndpoint,
+    &write_http_response::WriteHttpResponse,
+    &sql::Sql,
+    &run_java_script::RunJavaScript,
+    &sql_query::SqlQuery,
+    &sql_command::SqlCommand,
+    &sql_single_value::SqlSingleValue,
+    &scheduled_command::ScheduledCommand,
+];
+
+/// Stands in for an unknown type; faults when it is reached.
+pub static NOT_FOUND: &dyn Activity = &not_found::NotFound;
+
+/// Stands for every workflow that is used as an activity.
+pub static WORKFLOW: &dyn Activity = &workflow_definition_activity::WorkflowDefinitionActivity;
+
+/// Stands for every type that users registered in SQL.
+pub static CUSTOM: &dyn Activity = &custom::Custom;
+
+/// Finds an activity by its full type name, or by its name without prefix.
+pub fn find(type_name: &str) -> Option<&'static dyn Activity> {
+    ACTIVITIES.iter().copied().find(|activity| {
+        let full = activity.descriptor().type_name;
+        full == type_name || short_name(full) == type_name
+    })
+}
+
+/// The type name without the .NET types that it is for: `Elsa.ForEach<String>` is `Elsa.ForEach`.
+///
+/// JSON does not tell such types apart. `None` if there are none.
+pub fn without_arguments(type_name: &str) -> Option<&str> {
+    let at = type_name.find(['<', '`']).filter(|at| *at > 0)?;
+    Some(type_name[..at].trim_end())
+}
+
+/// The built-in type from which a name differs in letter case, in its prefix or in spaces around it only.
+///
+/// Who reads such a name in a definition takes it for the built-in one.
+pub fn looks_like(type_name: &str) -> Option<&'static str> {
+    let fold = |name: &str| {
+        let name = name.trim().to_lowercase();
+        let name = without_arguments(&name).unwrap_or(&name);
+        let bare = PREFIXES.iter().find_map(|prefix| name.strip_prefix(&prefix.to_lowercase()));
+        bare.unwrap_or(name).to_owned()
+    };
+    let wanted = fold(type_name);
+    ACTIVITIES.iter().map(|activity| activity.descriptor().type_name).find(|full| fold(full) == wanted)
+}
+
+/// Whether a name begins with our prefix or Elsa's, in any letter case.
+pub fn has_reserved_prefix(type_name: &str) -> bool {
+    let name = type_name.trim().to_lowercase();
+    PREFIXES.iter().any(|prefix| name.starts_with(&prefix.to_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_entry_is_documented_and_its_example_is_json_of_its_type() {
+        for activity in ACTIVITIES {
+            let descriptor = activity.descriptor();
+            assert!(!descriptor.description.is_empty(), "{}", descriptor.type_name);
+            let example: serde_json::Value = serde_json::from_str(descriptor.example)
+                .unwrap_or_else(|error| panic!("{}: {error}", descriptor.type_name));
+            assert_eq!(example["type"], short_name(descriptor.type_name));
+            for input in descriptor.inputs {
+                assert!(!input.description.is_empty(), "{}.{}", descriptor.type_name, input.name);
+                if let Some(default) = input.default {
+                    assert!(serde_json::from_str::<serde_json::Value>(default).is_ok());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_unique_with_and_without_prefix() {
+        let full: BTreeSet<_> = ACTIVITIES.iter().map(|activity| activity.descriptor().type_name).collect();
+        let short: BTreeSet<_> = full.iter().map(|name| short_name(name)).collect();
+        assert_eq!(full.len(), ACTIVITIES.len());
+        assert_eq!(short.len(), ACTIVITIES.len());
+    }
+
+    #[test]
+    fn a_type_is_found_with_and_without_prefix_in_exact_case() {
+        for name in ["Elsa.If", "If", "Sql", "Workflow.Sql"] {
+            assert!(find(name).is_some(), "{name}");
+        }
+        for name in ["if", "Elsa.Sql", "Workflow.If", "", "Elsa."] {
+            assert!(find(name).is_none(), "{name}");
+        }
+    }
+}

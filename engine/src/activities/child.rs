@@ -1,0 +1,66 @@
+//! What the activities that start child workflows share.
+
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::activity::InputDescriptor;
+use crate::bookmark::NewBookmark;
+use crate::child::{Begin, Report};
+use crate::execution::{Execution, StartChild};
+use crate::fault::Fault;
+
+/// Input 0 of all of them.
+pub(super) const DEFINITION: InputDescriptor =
+    InputDescriptor::new("workflowDefinitionId", "String", "Definition to start, in its published version.").needed();
+/// Input 1 of those that start one child.
+pub(super) const CORRELATION: InputDescriptor =
+    InputDescriptor::new("correlationId", "String", "Correlation id of the child.");
+/// An input of all of them.
+pub(super) const INPUT: InputDescriptor =
+    InputDescriptor::new("input", "ObjectDictionary", "Input of the child, an object.");
+/// Accepted for Elsa's sake.
+pub(super) const NEW_TRACE: InputDescriptor =
+    InputDescriptor::new("startNewTrace", "Boolean", "Has no effect here; Elsa's exports carry it.");
+/// Accepted for Elsa's sake.
+pub(super) const CHANNEL: InputDescriptor =
+    InputDescriptor::new("channelName", "String", "Has no effect here; Elsa's exports carry it.");
+
+/// The waiting-for input.
+pub(super) const fn wait(default: &'static str) -> InputDescriptor {
+    InputDescriptor::new("waitForCompletion", "Boolean", "Whether to wait until the child has ended.").default(default)
+}
+
+/// Starts the one child that inputs 0 to 2 describe. With `begin`, a bookmark waits for its report.
+pub(super) fn start_one(cx: &mut Execution<'_>, begin: Begin, hears: bool) -> Result<(), Fault> {
+    let definition_id = cx.required_text(0)?;
+    let correlation_id = Some(cx.text(1)).filter(|id| !id.is_empty());
+    let input = object(cx.take_input(2))?;
+    let id = cx.new_id();
+    let bookmark_id = if hears { Some(bookmark(cx, id)?) } else { None };
+    cx.start_child(&definition_id, StartChild { id, input, correlation_id, bookmark_id, begin })
+}
+
+fn bookmark(cx: &mut Execution<'_>, child: Uuid) -> Result<Uuid, Fault> {
+    cx.create_bookmark(NewBookmark {
+        payload: Some(json!({ "ChildInstanceId": child.to_string() })),
+        ..NewBookmark::default()
+    })
+}
+
+/// An input for a child; null is an empty one.
+pub(super) fn object(value: Value) -> Result<Map<String, Value>, Fault> {
+    match value {
+        Value::Null => Ok(Map::new()),
+        Value::Object(members) => Ok(members),
+        _ => Err(Fault::new("22023", "input \"input\" must be an object")),
+    }
+}
+
+/// The report that a bookmark was resumed with. A child that was not let in is a fault of the activity.
+pub(super) fn report(input: Option<&Value>) -> Result<Option<Report<'_>>, Fault> {
+    let report = Report::read(input);
+    match report.and_then(|report| report.refused()) {
+        Some(reason) => Err(Fault::new("23505", reason)),
+        None => Ok(report),
+    }
+}

@@ -1,0 +1,58 @@
+//! `Cron`: starts the workflow when a cron expression says so, or waits for its next time.
+
+use serde_json::{Value, json};
+
+use crate::activities::timing;
+use crate::activities::timing::{check_cron, cron, first_after_now, instant_text, out_of_range, schedule, wait};
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::calendar::{Schedule, When};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Fires when a cron expression says so.
+#[derive(Debug)]
+pub struct Cron;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Cron",
+    description: "Starts the workflow whenever a cron expression says so (canStartWorkflow), or waits for its next time.",
+    inputs: &timing::inputs(
+        InputDescriptor::new("cronExpression", "String", "Five fields, or six with seconds first: 0 3 * * MON-FRI.")
+            .checked(check_cron)
+            .needed(),
+    ),
+    trigger: true,
+    example: r#"{"type": "Cron", "cronExpression": "0 3 * * MON-FRI", "timeZone": "Europe/Berlin", "canStartWorkflow": true}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Cron {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        if cx.is_trigger() {
+            return cx.complete();
+        }
+        let text = expression(cx)?;
+        let rule = schedule(cx, When::Cron(text.clone()))?;
+        let at = first_after_now(cx, &rule)?.ok_or_else(out_of_range)?;
+        wait(cx, at, json!({ "ExecuteAt": instant_text(at), "CronExpression": text }))
+    }
+
+    fn trigger_payloads(&self, cx: &mut Execution<'_>) -> Result<Vec<Option<Value>>, Fault> {
+        Ok(vec![Some(json!({ "CronExpression": expression(cx)? }))])
+    }
+
+    fn schedule(&self, cx: &mut Execution<'_>) -> Result<Option<Schedule>, Fault> {
+        let text = expression(cx)?;
+        schedule(cx, When::Cron(text)).map(Some)
+    }
+}
+
+fn expression(cx: &Execution<'_>) -> Result<String, Fault> {
+    let text = cx.required_text(0)?;
+    cron(&text)?;
+    Ok(text)
+}

@@ -1,0 +1,51 @@
+//! What the activities of Elsa's SQL extension have in common.
+//!
+//! They run in this database and in the transaction of the call, so the client must be PostgreSQL's, and there is
+//! no connection to make.
+
+use serde_json::Value;
+
+use crate::activity::InputDescriptor;
+use crate::execution::Execution;
+use crate::expression::sql_template::SqlTemplate;
+use crate::expression::{Rows, Scope, Take};
+use crate::fault::{Fault, shorten};
+use crate::value::to_text;
+
+/// The client.
+pub(super) const CLIENT: InputDescriptor =
+    InputDescriptor::new("client", "String", "PostgreSql, or nothing: the statement runs in this database.")
+        .checked(is_postgresql);
+
+/// The connection string.
+pub(super) const CONNECTION: InputDescriptor =
+    InputDescriptor::new("connectionString", "String", "Ignored: the statement runs in this database.");
+
+/// Names of the client that means this database.
+const CLIENTS: [&str; 5] = ["postgresql", "postgres", "npgsql", "pgsql", ""];
+
+fn is_postgresql(client: &Value) -> Result<(), Fault> {
+    let name = to_text(client).trim().to_ascii_lowercase();
+    // Elsa may write the full name of the client's class.
+    let short = name.split(',').next().unwrap_or_default().rsplit('.').next().unwrap_or_default();
+    let short = short.strip_suffix("client").unwrap_or(short);
+    if CLIENTS.contains(&short) {
+        return Ok(());
+    }
+    Err(Fault::new("0A000", format!("SQL client \"{}\" is not supported", shorten(&name, 60)))
+        .hint("Statements run in this database; reach another one through a foreign table."))
+}
+
+/// Judges a constant statement.
+pub(super) fn is_statement(statement: &Value) -> Result<(), Fault> {
+    SqlTemplate::parse(&to_text(statement)).map(|_| ()).map_err(|message| Fault::new("22023", message))
+}
+
+/// Runs the statement of an activity: input 0 is the client, input 2 the statement.
+pub(super) fn run(cx: &mut Execution<'_>, take: Take) -> Result<Rows, Fault> {
+    is_postgresql(cx.input(0))?;
+    let statement = cx.required_text(2)?;
+    let template = SqlTemplate::parse(&statement).map_err(|message| Fault::new("22023", message))?;
+    let values = template.values(cx)?;
+    cx.sql_inferred(template.statement(), &values, take)
+}

@@ -1,0 +1,46 @@
+//! `DispatchWorkflow`: leaves another workflow to a worker, as an instance and in a transaction of its own.
+
+use serde_json::Value;
+
+use crate::activities::child::{self, CHANNEL, CORRELATION, DEFINITION, INPUT, NEW_TRACE};
+use crate::activity::{Activity, Descriptor, OutputDescriptor};
+use crate::bookmark::Resumed;
+use crate::child::Begin;
+use crate::execution::Execution;
+use crate::fault::Fault;
+use crate::value::copy_or_null;
+
+/// Dispatches a child.
+#[derive(Debug)]
+pub struct DispatchWorkflow;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.DispatchWorkflow",
+    description: "Leaves another workflow to a worker, which runs it in a transaction of its own as soon as this one has committed; waits until it has ended if waitForCompletion says so.",
+    inputs: &[DEFINITION, CORRELATION, INPUT, child::wait("false"), NEW_TRACE, CHANNEL],
+    outputs: &[OutputDescriptor::new("result", "Object", "Output of the child, where it was waited for.")],
+    example: r#"{"type": "DispatchWorkflow", "workflowDefinitionId": "send-invoice", "correlationId": {"input": "order"}, "waitForCompletion": true, "result": {"var": "Invoice"}}"#,
+    acts_for_owner: true,
+    ..Descriptor::BASE
+};
+
+impl Activity for DispatchWorkflow {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let waits = cx.boolean(3)?;
+        child::start_one(cx, Begin::Later, waits)?;
+        if waits { Ok(()) } else { cx.complete() }
+    }
+
+    fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
+        let result = match child::report(input)? {
+            Some(report) => report.output(),
+            None => input.map(copy_or_null).unwrap_or_default(),
+        };
+        cx.set_output(0, result)?;
+        cx.complete()
+    }
+}

@@ -1,0 +1,57 @@
+//! `ExecuteWorkflow`: runs another workflow as an instance of its own, in the same transaction.
+//!
+//! As in Elsa the child runs until it waits or ends before anything after this activity does; bursts do not nest, so
+//! this one ends here and goes on with the child's report.
+
+use serde_json::Value;
+
+use crate::activities::child::{self, CORRELATION, DEFINITION, INPUT};
+use crate::activity::{Activity, Descriptor, OutputDescriptor};
+use crate::bookmark::Resumed;
+use crate::child::Begin;
+use crate::execution::Execution;
+use crate::fault::Fault;
+use crate::value::copy_or_null;
+
+/// Runs a child.
+#[derive(Debug)]
+pub struct ExecuteWorkflow;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.ExecuteWorkflow",
+    description: "Starts another workflow in the same transaction and goes on when it first waits or ends, or (waitForCompletion) when it has ended.",
+    inputs: &[DEFINITION, CORRELATION, INPUT, child::wait("false")],
+    outputs: &[OutputDescriptor::new(
+        "result",
+        "Object",
+        "How the child stands: WorkflowInstanceId, Status, SubStatus, Output.",
+    )],
+    example: r#"{"type": "ExecuteWorkflow", "workflowDefinitionId": "check-stock", "input": {"object": {"item": {"input": "item"}}}, "waitForCompletion": true, "result": {"var": "Stock"}}"#,
+    acts_for_owner: true,
+    ..Descriptor::BASE
+};
+
+impl Activity for ExecuteWorkflow {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let begin = if cx.boolean(3)? { Begin::NowToTheEnd } else { Begin::Now };
+        child::start_one(cx, begin, true)
+    }
+
+    fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
+        let result = match child::report(input)? {
+            Some(report) => Value::from_iter([
+                ("WorkflowInstanceId", report.instance()),
+                ("Status", report.status()),
+                ("SubStatus", report.sub_status()),
+                ("Output", report.output()),
+            ]),
+            None => input.map(copy_or_null).unwrap_or_default(),
+        };
+        cx.set_output(0, result)?;
+        cx.complete()
+    }
+}

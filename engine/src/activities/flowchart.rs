@@ -1,0 +1,102 @@
+//! `Flowchart`: activities joined by connections, in Elsa's counter-based or token-based mode.
+//!
+//! The graph says what is connected. In counter mode the scope counts what was visited and the counters decide
+//! what runs next; in token mode the scope holds tokens and the merge modes of activities decide. The flowchart ends with a terminal child, or when nothing of it runs or is scheduled.
+
+use crate::activity::{Activity, Descriptor};
+use crate::execution::{Child, Execution, Outcomes, Signal};
+use crate::fault::Fault;
+use crate::instance::{FlowScope, Memory, TokenScope};
+
+pub mod counters;
+mod merge;
+pub mod tokens;
+
+use crate::node_ix::NodeIx;
+use crate::program::{FlowGraph, FlowMode};
+use counters::Walk;
+use tokens::TokenWalk;
+
+/// Tag of a child that a backward connection scheduled; its visit is not counted again.
+pub(crate) const BACKWARD: u32 = 1;
+
+/// Runs a graph of activities.
+#[derive(Debug)]
+pub struct Flowchart;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Flowchart",
+    description: "Runs activities along connections, each of which follows an outcome. An activity with several inbound connections waits until each was followed or can no longer be.",
+    children: Some("activities"),
+    container: true,
+    example: r#"{"type": "Flowchart", "activities": [{"id": "long", "type": "FlowDecision", "condition": {"js": "getInput('days') > 5"}}, {"id": "ask", "type": "RunTask", "taskName": "approve"}, {"id": "done", "type": "WriteLine", "text": "approved"}], "connections": [["long", "True", "ask"], ["long", "False", "done"], ["ask", "done"]]}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Flowchart {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let Some(graph) = cx.node().flow.as_deref() else {
+            return cx.complete();
+        };
+        let Some(start) = start_of(cx, graph) else {
+            return cx.complete();
+        };
+        cx.set_memory(match graph.mode() {
+            FlowMode::Counter => Memory::Flow(Box::new(FlowScope::new(start))),
+            FlowMode::Token => Memory::Tokens(Box::new(TokenScope::new(start))),
+        });
+        cx.schedule(graph.activity(start), 0, Vec::new())
+    }
+
+    fn child_completed(&self, cx: &mut Execution<'_>, child: &Child, outcomes: &Outcomes) -> Result<(), Fault> {
+        if child.terminal {
+            return cx.complete();
+        }
+        let scheduled = match uses_tokens(cx) {
+            true => TokenWalk::begin(cx)?.completed(cx, child, outcomes)?,
+            false => Walk::begin(cx)?.completed(cx, child, outcomes)?,
+        };
+        if scheduled { Ok(()) } else { complete_if_idle(cx) }
+    }
+
+    fn child_canceled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
+        let scheduled = match uses_tokens(cx) {
+            true => TokenWalk::begin(cx)?.canceled(cx, child.node)?,
+            false => Walk::begin(cx)?.canceled(cx, &[child.node])?,
+        };
+        if scheduled { Ok(()) } else { complete_if_idle(cx) }
+    }
+
+    fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
+        let Signal::CancelInbound(join) = signal else {
+            return Ok(false);
+        };
+        // Tokens decided the race when the join was scheduled.
+        if cx.program().node(*join).parent == Some(cx.node_index()) && !uses_tokens(cx) {
+            let mut walk = Walk::begin(cx)?;
+            walk.cancel_inbound(cx, *join)?;
+        }
+        Ok(true)
+    }
+}
+
+/// Whether this run of the flowchart is in token mode.
+fn uses_tokens(cx: &Execution<'_>) -> bool {
+    matches!(cx.memory(), Memory::Tokens(_))
+}
+
+/// Elsa's order: the trigger of this run, a `Start`, a trigger, a node without inbound connections, the
+/// first.
+fn start_of(cx: &Execution<'_>, graph: &FlowGraph) -> Option<u32> {
+    let trigger: Option<NodeIx> = cx.trigger();
+    trigger.and_then(|trigger| graph.position(trigger)).or_else(|| graph.default_start())
+}
+
+fn complete_if_idle(cx: &mut Execution<'_>) -> Result<(), Fault> {
+    // A faulted child counts as open: its retry goes on from here.
+    if cx.has_pending_work() { Ok(()) } else { cx.complete() }
+}

@@ -1,0 +1,216 @@
+//! Elsa's counter-based mode: what a completed activity of a flowchart sets in motion.
+//!
+//! Every outbound connection is visited, followed or not. A forward one asks its target's join whether
+//! to wait, to run or to be skipped; a skipped activity visits its own connections in turn, so that
+//! dead paths reach the joins behind them. The walk keeps its own stack: a chain of skipped activities
+//! may be as long as the definition.
+
+use std::sync::Arc;
+
+use crate::activities::flow_join::JoinMode;
+use crate::activities::flowchart::BACKWARD;
+use crate::execution::{Child, Execution, Outcomes};
+use crate::fault::Fault;
+use crate::node_ix::NodeIx;
+use crate::program::{Direction, FlowGraph, Paths};
+
+/// A walk through the graph after one child ended.
+pub(super) struct Walk<'a> {
+    graph: &'a FlowGraph,
+    paths: Arc<Paths>,
+    stack: Vec<Visit>,
+    scheduled: bool,
+    /// The join that is being executed: what arrives there meanwhile comes too late.
+    running_join: Option<u32>,
+}
+
+/// An activity whose outbound connections are being visited.
+struct Visit {
+    position: u32,
+    next: usize,
+    /// Skipped and cancelled activities follow no connection.
+    dead: bool,
+}
+
+/// What a join decides.
+enum Decision {
+    Wait,
+    Skip,
+    Schedule,
+    ScheduleAndCancelRest,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn begin(cx: &mut Execution<'a>) -> Result<Self, Fault> {
+        let Some(graph) = cx.node().flow.as_deref() else {
+            return Err(Fault::new("XX001", "flowchart has no graph"));
+        };
+        let start = cx.flow_scope()?.start();
+        if start as usize >= graph.len() {
+            return Err(Fault::new("XX001", "start activity of the flowchart is lost"));
+        }
+        let paths = graph.paths(start, &mut || cx.check_for_interrupts());
+        Ok(Self { graph, paths, stack: Vec::new(), scheduled: false, running_join: None })
+    }
+
+    /// A child completed. Returns whether anything was scheduled.
+    pub(super) fn completed(
+        &mut self,
+        cx: &mut Execution<'a>,
+        child: &Child,
+        outcomes: &Outcomes,
+    ) -> Result<bool, Fault> {
+        let position = self.position(child.node)?;
+        self.enter(cx, position, child.tag == BACKWARD, false)?;
+        self.walk(cx, outcomes)?;
+        Ok(self.scheduled)
+    }
+
+    /// Children were cancelled. Returns whether anything was scheduled.
+    pub(super) fn canceled(&mut self, cx: &mut Execution<'a>, children: &[NodeIx]) -> Result<bool, Fault> {
+        for child in children {
+            let position = self.position(*child)?;
+            self.enter(cx, position, false, true)?;
+            self.walk(cx, &Outcomes::Empty)?;
+        }
+        Ok(self.scheduled)
+    }
+
+    /// A join of mode `WaitAny` was reached: what still runs before it is cancelled.
+    pub(super) fn cancel_inbound(&mut self, cx: &mut Execution<'a>, join: NodeIx) -> Result<(), Fault> {
+        let position = self.position(join)?;
+        self.running_join = Some(position);
+        let canceled = self.cancel_ancestors(cx, position)?;
+        self.canceled(cx, &canceled)?;
+        Ok(())
+    }
+
+    fn position(&self, node: NodeIx) -> Result<u32, Fault> {
+        let position = self.graph.position(node);
+        position.ok_or_else(|| Fault::new("XX001", "activity is not part of the flowchart"))
+    }
+
+    fn walk(&mut self, cx: &mut Execution<'a>, outcomes: &Outcomes) -> Result<(), Fault> {
+        let mut visited = 0u32;
+        while let Some(visit) = self.stack.last_mut() {
+            let Some(edge) = self.graph.outbound(visit.position).get(visit.next).copied() else {
+                self.stack.pop();
+                continue;
+            };
+            visit.next += 1;
+            visited += 1;
+            if visited.is_multiple_of(1024) {
+                cx.check_for_interrupts();
+            }
+            let connection = &self.graph.edges()[edge as usize];
+            let followed = !visit.dead && outcomes.contains(&connection.port);
+            cx.visit_connection(edge, followed)?;
+            match self.paths.direction(edge) {
+                Direction::Forward => self.forward(cx, edge, connection.target)?,
+                Direction::Backward if followed => {
+                    self.schedule(cx, connection.target, BACKWARD)?;
+                }
+                Direction::Invalid if followed => return Err(self.invalid(cx, edge)),
+                Direction::Backward | Direction::Invalid => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, cx: &mut Execution<'a>, position: u32, counted: bool, dead: bool) -> Result<(), Fault> {
+        if !self.paths.is_reachable(position) {
+            let id = self.id(cx, position);
+            return Err(Fault::new(
+                "55000",
+                format!(
+                    "activity \"{id}\" is not reachable from the flowchart graph, unable to schedule its outbound activities"
+                ),
+            ));
+        }
+        if !counted {
+            cx.visit_activity(position)?;
+        }
+        self.stack.push(Visit { position, next: 0, dead });
+        Ok(())
+    }
+
+    fn forward(&mut self, cx: &mut Execution<'a>, edge: u32, target: u32) -> Result<(), Fault> {
+        match self.decide(cx, edge, target)? {
+            Decision::Wait => Ok(()),
+            Decision::Skip => self.enter(cx, target, false, true),
+            Decision::Schedule => self.schedule(cx, target, 0),
+            Decision::ScheduleAndCancelRest => {
+                self.schedule(cx, target, 0)?;
+                for node in self.cancel_ancestors(cx, target)?.into_iter().rev() {
+                    let position = self.position(node)?;
+                    self.enter(cx, position, false, true)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn decide(&self, cx: &mut Execution<'a>, edge: u32, target: u32) -> Result<Decision, Fault> {
+        let node = self.graph.activity(target);
+        let mode = match cx.program().node(node).type_name == "Elsa.FlowJoin" {
+            true => JoinMode::read(cx.choice_of(node, 0, &JoinMode::NAMES)?),
+            false => JoinMode::WaitAllActive,
+        };
+        let already_scheduled = cx.has_scheduled(node) || self.running_join == Some(target);
+        let scope = cx.flow_scope()?;
+        let inbound = self.paths.inbound(target);
+        let all_visited = scope.all_inbound_visited(inbound, target);
+        Ok(match mode {
+            JoinMode::WaitAny => {
+                let too_late = scope.connection_visits(edge) <= scope.activity_visits(target);
+                if too_late || already_scheduled {
+                    Decision::Wait
+                } else if scope.any_inbound_followed(inbound, target) {
+                    Decision::ScheduleAndCancelRest
+                } else if all_visited {
+                    Decision::Skip
+                } else {
+                    Decision::Wait
+                }
+            }
+            _ if !all_visited => Decision::Wait,
+            JoinMode::WaitAll if scope.all_inbound_followed(inbound) => Decision::Schedule,
+            JoinMode::WaitAllActive if scope.any_inbound_followed(inbound, target) => Decision::Schedule,
+            JoinMode::WaitAll | JoinMode::WaitAllActive => Decision::Skip,
+        })
+    }
+
+    fn schedule(&mut self, cx: &mut Execution<'a>, target: u32, tag: u32) -> Result<(), Fault> {
+        self.scheduled = true;
+        cx.schedule(self.graph.activity(target), tag, Vec::new())
+    }
+
+    /// Cancels the open children that lie before a join and returns which they were.
+    fn cancel_ancestors(&self, cx: &mut Execution<'a>, join: u32) -> Result<Vec<NodeIx>, Fault> {
+        let ancestors = self.paths.ancestors(self.graph, join);
+        let mut canceled = Vec::new();
+        for child in cx.children() {
+            let position = self.position(child.node)?;
+            if ancestors[position as usize] {
+                cx.cancel_child(child.sequence);
+                canceled.push(child.node);
+            }
+        }
+        Ok(canceled)
+    }
+
+    fn invalid(&self, cx: &Execution<'a>, edge: u32) -> Fault {
+        let connection = &self.graph.edges()[edge as usize];
+        let (source, target) = (self.id(cx, connection.source), self.id(cx, connection.target));
+        Fault::new(
+            "55000",
+            format!(
+                "invalid backward connection: every path from the source (\"{source}\") must go through the target (\"{target}\") when tracing back to the start"
+            ),
+        )
+    }
+
+    fn id(&self, cx: &Execution<'a>, position: u32) -> String {
+        cx.program().node(self.graph.activity(position)).id.clone()
+    }
+}

@@ -1,0 +1,18 @@
+//! How an activity of a flowchart takes tokens that come together.
+
+use crate::activities::flow_join::JoinMode;
+use crate::execution::Execution;
+use crate::fault::Fault;
+use crate::program::{FlowGraph, MergeMode};
+
+impl MergeMode {
+    /// The mode of an activity of a flowchart; that of a join follows from its own mode.
+    pub(super) fn of(cx: &mut Execution<'_>, graph: &FlowGraph, position: u32) -> Result<Self, Fault> {
+        let node = graph.activity(position);
+        if cx.program().node(node).type_name != "Elsa.FlowJoin" {
+            return Ok(graph.merge_mode(position));
+        }
+        let mode = JoinMode::read(cx.choice_of(node, 0, &JoinMode::NAMES)?);
+        Ok(if mode == JoinMode::WaitAny { Self::Race } else { Self::Merge })
+    }
+}

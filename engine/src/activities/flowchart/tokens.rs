@@ -1,0 +1,280 @@
+//! Elsa's token mode: what a completed activity of a flowchart sets in motion.
+//!
+//! A completed activity puts a token on each connection that its outcomes follow; whether the target runs
+//! is decided by its merge mode, and a target that is scheduled takes the tokens that it runs on. A token that
+//! comes while its target runs is for the target's next run. What was not taken leaves no trace.
+
+use std::sync::Arc;
+
+use crate::execution::{Child, Execution, Outcomes};
+use crate::fault::Fault;
+use crate::instance::TokenChange;
+use crate::node_ix::NodeIx;
+use crate::program::{Direction, FlowGraph, MergeMode, Paths};
+
+/// What happens after one child ended.
+pub(super) struct TokenWalk<'a> {
+    graph: &'a FlowGraph,
+    paths: Arc<Paths>,
+    scheduled: bool,
+    /// Activities to which the child that ended has sent a token: they are not part of a race that it wins.
+    fresh: Vec<u32>,
+}
+
+impl<'a> TokenWalk<'a> {
+    pub(super) fn begin(cx: &mut Execution<'a>) -> Result<Self, Fault> {
+        let Some(graph) = cx.node().flow.as_deref() else {
+            return Err(Fault::new("XX001", "flowchart has no graph"));
+        };
+        let scope = cx.token_scope()?;
+        if !scope.fits(graph.len(), graph.edges().len()) {
+            return Err(Fault::new("XX001", "state of the flowchart does not fit its definition"));
+        }
+        let paths = graph.paths(scope.start(), &mut || cx.check_for_interrupts());
+        Ok(Self { graph, paths, scheduled: false, fresh: Vec::new() })
+    }
+
+    /// A child completed. Returns whether anything was scheduled.
+    pub(super) fn completed(
+        &mut self,
+        cx: &mut Execution<'a>,
+        child: &Child,
+        outcomes: &Outcomes,
+    ) -> Result<bool, Fault> {
+        let position = self.position(child.node)?;
+        self.cancel_losers(cx, position)?;
+        let races: Vec<u32> = cx.token_scope()?.lost_by(position).collect();
+        self.close(cx, position)?;
+        let outbound = self.graph.outbound(position);
+        let followed = |edge: u32| outcomes.contains(&self.graph.edges()[edge as usize].port);
+        let (taken, left): (Vec<u32>, Vec<u32>) =
+            outbound.iter().partition(|edge| followed(**edge) && !self.is_lost(&races, **edge));
+        // All tokens are there before anybody looks at them.
+        for edge in &taken {
+            cx.change_token(TokenChange::Waiting(*edge, true))?;
+            self.fresh.push(self.target(*edge));
+            if self.paths.direction(*edge) != Direction::Forward {
+                self.begin_round(cx, self.target(*edge))?;
+            }
+        }
+        for edge in taken {
+            self.arrive(cx, edge)?;
+        }
+        for edge in left {
+            self.release(cx, self.target(edge))?;
+        }
+        Ok(self.scheduled)
+    }
+
+    /// A child was cancelled. Returns whether anything was scheduled.
+    pub(super) fn canceled(&mut self, cx: &mut Execution<'a>, child: NodeIx) -> Result<bool, Fault> {
+        let position = self.position(child)?;
+        self.close(cx, position)?;
+        self.forget(cx, position)?;
+        for edge in self.graph.outbound(position) {
+            self.release(cx, self.target(*edge))?;
+        }
+        Ok(self.scheduled)
+    }
+
+    /// Decides whether a token that has come makes its target run.
+    fn arrive(&mut self, cx: &mut Execution<'a>, edge: u32) -> Result<(), Fault> {
+        // A token beside it may have made the target run, and this one was taken along.
+        if !cx.token_scope()?.is_waiting(edge) {
+            return Ok(());
+        }
+        let target = self.target(edge);
+        match MergeMode::of(cx, self.graph, target)? {
+            MergeMode::Cascade => {
+                cx.change_token(TokenChange::Waiting(edge, false))?;
+                self.schedule(cx, target)
+            }
+            MergeMode::Race => self.race(cx, edge, target),
+            MergeMode::Merge if self.paths.direction(edge) != Direction::Forward => {
+                // It begins another round and has nobody to wait for.
+                cx.change_token(TokenChange::Waiting(edge, false))?;
+                self.schedule(cx, target)
+            }
+            MergeMode::Merge => self.join(cx, self.paths.clone().inbound(target), target),
+            MergeMode::Converge => self.join(cx, self.graph.inbound(target), target),
+            MergeMode::Stream => self.stream(cx, target, Some(self.graph.edges()[edge as usize].source)),
+        }
+    }
+
+    /// Runs the target if there is a token on each of these connections.
+    fn join(&mut self, cx: &mut Execution<'a>, inbound: &[u32], target: u32) -> Result<(), Fault> {
+        let scope = cx.token_scope()?;
+        if !inbound.iter().all(|edge| scope.is_waiting(*edge)) {
+            return Ok(());
+        }
+        self.take(cx, inbound)?;
+        self.schedule(cx, target)
+    }
+
+    /// Runs the target unless an activity right before it is still to complete; the one that has just sent a
+    /// token may be on its way again.
+    fn stream(&mut self, cx: &mut Execution<'a>, target: u32, sender: Option<u32>) -> Result<(), Fault> {
+        let scope = cx.token_scope()?;
+        let pending = |position: u32| {
+            scope.executions(position) > 0 || self.graph.inbound(position).iter().any(|edge| scope.is_waiting(*edge))
+        };
+        let mut before = self.paths.inbound(target).iter().map(|edge| self.graph.edges()[*edge as usize].source);
+        if before.any(|position| Some(position) != sender && pending(position)) {
+            return Ok(());
+        }
+        self.take(cx, self.graph.inbound(target))?;
+        self.schedule(cx, target)
+    }
+
+    /// An activity before the target will not send a token: the one that it held up may be free to run.
+    fn release(&mut self, cx: &mut Execution<'a>, target: u32) -> Result<(), Fault> {
+        let scope = cx.token_scope()?;
+        let held = self.graph.inbound(target).iter().any(|edge| scope.is_waiting(*edge));
+        match held && MergeMode::of(cx, self.graph, target)? == MergeMode::Stream {
+            true => self.stream(cx, target, None),
+            false => Ok(()),
+        }
+    }
+
+    fn race(&mut self, cx: &mut Execution<'a>, edge: u32, target: u32) -> Result<(), Fault> {
+        if cx.token_scope()?.is_blocked(edge) {
+            cx.change_token(TokenChange::Blocked(edge, false))?;
+            cx.change_token(TokenChange::Waiting(edge, false))?;
+            return Ok(());
+        }
+        self.take(cx, self.graph.inbound(target))?;
+        self.cancel_ancestors(cx, target)?;
+        let winner = self.graph.edges()[edge as usize].source;
+        for other in self.paths.clone().inbound(target) {
+            if self.graph.edges()[*other as usize].source != winner {
+                cx.change_token(TokenChange::Blocked(*other, true))?;
+            }
+        }
+        self.schedule(cx, target)
+    }
+
+    /// Ends what still runs before the target, and what was to run before it from earlier on.
+    fn cancel_ancestors(&mut self, cx: &mut Execution<'a>, target: u32) -> Result<(), Fault> {
+        let ancestors = self.paths.ancestors(self.graph, target);
+        let before = |position: &u32| ancestors.get(*position as usize).copied().unwrap_or(false);
+        let scope = cx.token_scope()?;
+        let awaited = scope.waiting().map(|edge| self.target(edge));
+        let mut lost: Vec<u32> = scope.open().chain(awaited).filter(before).collect();
+        lost.sort_unstable();
+        lost.dedup();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        for child in cx.children() {
+            let position = self.position(child.node)?;
+            if before(&position) {
+                cx.cancel_child(child.sequence);
+                self.close(cx, position)?;
+            }
+        }
+        lost.retain(|position| !self.fresh.contains(position));
+        let mut gone = Vec::with_capacity(lost.len());
+        for position in lost {
+            // What is scheduled still runs, as in Elsa, but leads nowhere that matters to the race.
+            if cx.token_scope()?.executions(position) > 0 {
+                cx.change_token(TokenChange::Lost(position, target, true))?;
+            } else {
+                self.forget(cx, position)?;
+                gone.push(position);
+            }
+        }
+        let graph = self.graph;
+        for edge in gone.iter().flat_map(|position| graph.outbound(*position)) {
+            if !before(&self.target(*edge)) {
+                self.release(cx, self.target(*edge))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends those who lost a race to an activity and have begun to wait since.
+    fn cancel_losers(&mut self, cx: &mut Execution<'a>, target: u32) -> Result<(), Fault> {
+        let losers: Vec<u32> = cx.token_scope()?.losers(target).collect();
+        if losers.is_empty() {
+            return Ok(());
+        }
+        for child in cx.children() {
+            let position = self.position(child.node)?;
+            if losers.contains(&position) {
+                cx.cancel_child(child.sequence);
+                self.close(cx, position)?;
+            }
+        }
+        for position in losers {
+            cx.change_token(TokenChange::Lost(position, target, false))?;
+            self.forget(cx, position)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a connection leads to where an activity has lost a race.
+    fn is_lost(&self, races: &[u32], edge: u32) -> bool {
+        let target = self.target(edge);
+        let leads_to = |race: u32| target == race || self.paths.ancestors(self.graph, race)[target as usize];
+        races.iter().any(|race| leads_to(*race))
+    }
+
+    /// A connection led back: for what lies behind its target nothing is too late any more.
+    fn begin_round(&mut self, cx: &mut Execution<'a>, position: u32) -> Result<(), Fault> {
+        let blocked: Vec<u32> = cx.token_scope()?.blocked().collect();
+        for edge in blocked {
+            let target = self.target(edge);
+            let ancestors = self.paths.ancestors(self.graph, target);
+            if target == position || ancestors.get(position as usize) == Some(&true) {
+                cx.change_token(TokenChange::Blocked(edge, false))?;
+                for loser in cx.token_scope()?.losers(target).collect::<Vec<_>>() {
+                    cx.change_token(TokenChange::Lost(loser, target, false))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the tokens to and from an activity that was cancelled.
+    fn forget(&mut self, cx: &mut Execution<'a>, position: u32) -> Result<(), Fault> {
+        for edge in self.graph.inbound(position).iter().chain(self.graph.outbound(position)) {
+            if !self.fresh.contains(&self.target(*edge)) {
+                cx.change_token(TokenChange::Waiting(*edge, false))?;
+            }
+            cx.change_token(TokenChange::Blocked(*edge, false))?;
+        }
+        Ok(())
+    }
+
+    fn take(&self, cx: &mut Execution<'a>, edges: &[u32]) -> Result<(), Fault> {
+        edges.iter().try_for_each(|edge| cx.change_token(TokenChange::Waiting(*edge, false)))
+    }
+
+    fn schedule(&mut self, cx: &mut Execution<'a>, target: u32) -> Result<(), Fault> {
+        self.scheduled = true;
+        let executions = cx.token_scope()?.executions(target);
+        cx.change_token(TokenChange::Open(target, executions.saturating_add(1)))?;
+        cx.schedule(self.graph.activity(target), 0, Vec::new())
+    }
+
+    /// One execution of an activity has ended.
+    fn close(&self, cx: &mut Execution<'a>, position: u32) -> Result<(), Fault> {
+        let left = cx.token_scope()?.executions(position).saturating_sub(1);
+        cx.change_token(TokenChange::Open(position, left))?;
+        if left == 0 {
+            for race in cx.token_scope()?.lost_by(position).collect::<Vec<_>>() {
+                cx.change_token(TokenChange::Lost(position, race, false))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn target(&self, edge: u32) -> u32 {
+        self.graph.edges()[edge as usize].target
+    }
+
+    fn position(&self, node: NodeIx) -> Result<u32, Fault> {
+        let position = self.graph.position(node);
+        position.ok_or_else(|| Fault::new("XX001", "activity is not part of the flowchart"))
+    }
+}

@@ -1,0 +1,25 @@
+//! What `RunCSharp` and `RunPython` share: a script that was translated when the definition was read.
+
+use crate::activity::{ForeignLanguage, InputDescriptor, OutputDescriptor};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// The inputs of both.
+pub(super) const fn inputs(language: ForeignLanguage) -> [InputDescriptor; 2] {
+    [
+        InputDescriptor::new("script", "String", "The script, as text.").code(language).needed(),
+        InputDescriptor::new("possibleOutcomes", "ICollection<String>", "Outcomes that the designer shows.")
+            .default("[]"),
+    ]
+}
+
+/// The outputs of both.
+pub(super) const OUTPUTS: &[OutputDescriptor] =
+    &[OutputDescriptor::new("result", "Object", "What the script returns.")];
+
+/// Gives the value of the script, which was evaluated as an input.
+pub(super) fn run(cx: &mut Execution<'_>) -> Result<(), Fault> {
+    let value = cx.take_input(0);
+    cx.set_output(0, value)?;
+    cx.complete()
+}

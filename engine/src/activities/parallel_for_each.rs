@@ -1,0 +1,83 @@
+//! `ParallelForEach`: a body for each item, side by side.
+//!
+//! The items are evaluated once. Each body has its item and its number as variables of its own; nothing else
+//! is stored about it. Only where bodies are limited in number are the items kept that have not begun.
+
+use serde_json::Value;
+
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::execution::{Child, Execution, Outcomes};
+use crate::fault::Fault;
+use crate::instance::Memory;
+use crate::node_ix::NodeIx;
+use crate::value::{Json, copy_or_null};
+
+/// Runs a body for each item, side by side.
+#[derive(Debug)]
+pub struct ParallelForEach;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.ParallelForEach",
+    description: "Runs the body for each item, side by side. Each body sees its item as the variable CurrentValue and its number, from 0, as CurrentIndex. What is no list is a single item.",
+    inputs: &[
+        InputDescriptor::new("items", "Object", "The items, or a single one.").default("[]").on_demand().needed(),
+        InputDescriptor::new(
+            "degreeOfParallelism",
+            "Int32",
+            "How many bodies are open at a time; without it all of them. One that has faulted keeps its place.",
+        )
+        .checked(check_degree),
+    ],
+    ports: &["body"],
+    example: r#"{"type": "ParallelForEach", "items": ["Ada", "Grace"], "body": {"type": "RunTask", "taskName": "Approve", "payload": {"object": {"by": {"var": "CurrentValue"}}}}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for ParallelForEach {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        check_degree(cx.input(1))?;
+        let degree = match cx.input(1) {
+            Value::Null => None,
+            _ => usize::try_from(cx.integer(1)?).ok(),
+        };
+        let items = cx.all_items(0)?;
+        let Some(body) = cx.port(0).filter(|_| !items.is_empty()) else {
+            return cx.complete();
+        };
+        let at_once = degree.unwrap_or(items.len()).min(items.len());
+        for (index, item) in items.iter().take(at_once).enumerate() {
+            begin(cx, body, index as i64, copy_or_null(item))?;
+        }
+        if at_once < items.len() {
+            cx.set_memory(Memory::Items { index: at_once as i64, items: Json(Value::Array(items)) });
+        }
+        Ok(())
+    }
+
+    fn child_completed(&self, cx: &mut Execution<'_>, _child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {
+        let index = cx.position();
+        match (cx.kept_item(index), cx.port(0)) {
+            (Some(item), Some(body)) => {
+                cx.set_position(index + 1);
+                begin(cx, body, index, item)
+            }
+            _ if cx.has_pending_work() => Ok(()),
+            _ => cx.complete(),
+        }
+    }
+}
+
+fn begin(cx: &mut Execution<'_>, body: NodeIx, index: i64, item: Value) -> Result<(), Fault> {
+    let variables = vec![("CurrentValue".to_owned(), item), ("CurrentIndex".to_owned(), Value::from(index))];
+    cx.schedule(body, 0, variables)
+}
+
+/// Judges how many bodies may be open at a time.
+fn check_degree(value: &Value) -> Result<(), Fault> {
+    let positive = value.as_i64().is_none_or(|degree| degree > 0);
+    if positive { Ok(()) } else { Err(Fault::new("22023", "degreeOfParallelism must be at least 1")) }
+}

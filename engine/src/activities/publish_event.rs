@@ -1,0 +1,52 @@
+//! `PublishEvent`: tells others, or only this instance, that something happened.
+
+use serde_json::{Value, json};
+
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::execution::{Execution, Published};
+use crate::fault::Fault;
+use crate::instance::refuse_everyone;
+
+/// Publishes an event.
+#[derive(Debug)]
+pub struct PublishEvent;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.PublishEvent",
+    description: "Publishes an event after this burst: workflows that wait for it go on, and workflows that it triggers start.",
+    inputs: &[
+        InputDescriptor::new("eventName", "String", "Name of the event.").needed(),
+        InputDescriptor::new(
+            "correlationId",
+            "String",
+            "Only instances with this correlation id hear it; null means all.",
+        ),
+        InputDescriptor::new("isLocalEvent", "Boolean", "Whether only this instance hears it.").default("false"),
+        InputDescriptor::new("payload", "Object", "What comes with the event."),
+    ],
+    example: r#"{"type": "PublishEvent", "eventName": "OrderShipped", "payload": {"js": "({ order: getInput('number') })"}}"#,
+    acts_for_owner: true,
+    ..Descriptor::BASE
+};
+
+impl Activity for PublishEvent {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let event_name = cx.required_text(0)?;
+        let correlation_id = Some(cx.text(1)).filter(|text| !text.is_empty());
+        refuse_everyone(correlation_id.as_deref())?;
+        let local = cx.boolean(2)?;
+        let input = Some(cx.take_input(3)).filter(|value| *value != Value::Null);
+        cx.publish(Published {
+            name: "Elsa.Event".to_owned(),
+            payload: Some(json!({ "EventName": event_name })),
+            input,
+            correlation_id,
+            local,
+        })?;
+        cx.complete()
+    }
+}

@@ -1,0 +1,29 @@
+//! `RunCSharp`: code of Elsa's host, as far as it only returns a value.
+
+use crate::activities::foreign_script;
+use crate::activity::{Activity, Descriptor, ForeignLanguage};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Gives the value that a script returns.
+#[derive(Debug)]
+pub struct RunCSharp;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.RunCSharp",
+    description: "Gives what a script in C# returns: a literal, a variable, an input, or a text with these inside. Any other script is refused when the definition is stored.",
+    inputs: &foreign_script::inputs(ForeignLanguage::CSharp),
+    outputs: foreign_script::OUTPUTS,
+    example: r#"{"type": "RunCSharp", "script": "return $\"Hello {Inputs.Name}\";", "result": {"var": "Decision"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for RunCSharp {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        foreign_script::run(cx)
+    }
+}

@@ -1,0 +1,44 @@
+//! `RunJavaScript`: a script for its effects, its result and its outcomes.
+//!
+//! The script is part of the definition: text that is computed while the workflow runs is never run as code.
+
+use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::execution::Execution;
+use crate::expression::ExpressionKind;
+use crate::fault::Fault;
+
+/// Runs a script.
+#[derive(Debug)]
+pub struct RunJavaScript;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.RunJavaScript",
+    description: "Runs a script. setOutcome('x') or setOutcomes(['x', 'y']) in it say with which outcomes the activity completes; otherwise it is Done.",
+    inputs: &[
+        InputDescriptor::new("script", "String", "The script.").script().needed(),
+        InputDescriptor::new("possibleOutcomes", "ICollection<String>", "The outcomes that a designer offers.")
+            .on_demand(),
+    ],
+    outputs: &[OutputDescriptor::new("result", "Object", "The value of the script, unless it is null.")],
+    outcomes: &["Done"],
+    example: r#"{"type": "RunJavaScript", "script": "setOutcome(getInput('days') > 5 ? 'Long' : 'Short')", "possibleOutcomes": ["Long", "Short"]}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for RunJavaScript {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let script = cx.node().inputs.first().and_then(Option::as_ref);
+        let Some(ExpressionKind::JavaScript(source)) = script.map(|script| &script.kind) else {
+            return cx.complete();
+        };
+        let (result, outcomes) = cx.run_script(source)?;
+        if !result.is_null() {
+            cx.set_output(0, result)?;
+        }
+        cx.complete_with(outcomes)
+    }
+}

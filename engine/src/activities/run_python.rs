@@ -1,0 +1,29 @@
+//! `RunPython`: code of Elsa's host, as far as it only returns a value.
+
+use crate::activities::foreign_script;
+use crate::activity::{Activity, Descriptor, ForeignLanguage};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Gives the value that a script returns.
+#[derive(Debug)]
+pub struct RunPython;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.RunPython",
+    description: "Gives what a script in Python returns: a literal, a variable, an input, or a text with these inside. Any other script is refused when the definition is stored.",
+    inputs: &foreign_script::inputs(ForeignLanguage::Python),
+    outputs: foreign_script::OUTPUTS,
+    example: r#"{"type": "RunPython", "script": "return f'Hello {input.Name}'", "result": {"var": "Decision"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for RunPython {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        foreign_script::run(cx)
+    }
+}

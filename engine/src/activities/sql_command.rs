@@ -1,0 +1,42 @@
+//! `SqlCommand`: a statement for its effect.
+
+use serde_json::Value;
+
+use crate::activities::database;
+use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::execution::Execution;
+use crate::expression::Take;
+use crate::fault::Fault;
+
+/// Runs a statement and gives the number of rows that it affected.
+#[derive(Debug)]
+pub struct SqlCommand;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.SqlCommand",
+    description: "Runs a statement and gives the number of rows that it affected. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
+    inputs: &[
+        database::CLIENT,
+        database::CONNECTION,
+        InputDescriptor::new("command", "String", "One SQL statement.")
+            .statement()
+            .checked(database::is_statement)
+            .needed(),
+    ],
+    outputs: &[OutputDescriptor::new("result", "Int64", "Number of rows affected.")],
+    uses_sql: true,
+    example: r#"{"type": "SqlCommand", "command": "UPDATE employees SET name = {{Input.name}} WHERE id = {{Input.employee}}", "result": {"var": "Total"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for SqlCommand {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let rows = database::run(cx, Take::Rows)?;
+        cx.set_output(0, Value::from(rows.count))?;
+        cx.complete()
+    }
+}

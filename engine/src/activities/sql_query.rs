@@ -1,0 +1,42 @@
+//! `SqlQuery`: the rows of a query.
+
+use serde_json::Value;
+
+use crate::activities::database;
+use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::execution::Execution;
+use crate::expression::Take;
+use crate::fault::Fault;
+
+/// Runs a query and gives its rows.
+#[derive(Debug)]
+pub struct SqlQuery;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.SqlQuery",
+    description: "Runs a query and gives its rows. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
+    inputs: &[
+        database::CLIENT,
+        database::CONNECTION,
+        InputDescriptor::new("query", "String", "One SQL statement.")
+            .statement()
+            .checked(database::is_statement)
+            .needed(),
+    ],
+    outputs: &[OutputDescriptor::new("results", "ICollection<Object>", "The rows, each an object.")],
+    uses_sql: true,
+    example: r#"{"type": "SqlQuery", "query": "SELECT name FROM employees WHERE id = {{Input.employee}}", "results": {"var": "Rows"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for SqlQuery {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let rows = database::run(cx, Take::Rows)?;
+        cx.set_output(0, Value::Array(rows.rows))?;
+        cx.complete()
+    }
+}

@@ -1,0 +1,40 @@
+//! `SqlSingleValue`: one value of the database.
+
+use crate::activities::database;
+use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::execution::Execution;
+use crate::expression::Take;
+use crate::fault::Fault;
+
+/// Runs a query and gives the first column of its first row; null without a row.
+#[derive(Debug)]
+pub struct SqlSingleValue;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.SqlSingleValue",
+    description: "Runs a query and gives the first column of its first row; null without a row. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
+    inputs: &[
+        database::CLIENT,
+        database::CONNECTION,
+        InputDescriptor::new("command", "String", "One SQL statement.")
+            .statement()
+            .checked(database::is_statement)
+            .needed(),
+    ],
+    outputs: &[OutputDescriptor::new("result", "Object", "The value.")],
+    uses_sql: true,
+    example: r#"{"type": "SqlSingleValue", "command": "SELECT count(*) FROM employees WHERE name = {{Input.name}}", "result": {"var": "Total"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for SqlSingleValue {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let rows = database::run(cx, Take::FirstColumn)?;
+        cx.set_output(0, rows.rows.into_iter().next().unwrap_or_default())?;
+        cx.complete()
+    }
+}

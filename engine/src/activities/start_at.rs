@@ -1,0 +1,69 @@
+//! `StartAt`: waits for an instant, or starts the workflow then.
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+use crate::activities::timing;
+use crate::activities::timing::{instant_text, out_of_range, schedule, wait, zone};
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::calendar::{Schedule, When, instant_of};
+use crate::execution::Execution;
+use crate::fault::{Fault, shorten};
+use crate::journal::EventKind;
+use crate::value::{Moment, date_time};
+
+/// Waits for an instant.
+#[derive(Debug)]
+pub struct StartAt;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.StartAt",
+    description: "Waits until an instant, or starts the workflow then (canStartWorkflow). One in the past does not wait.",
+    inputs: &timing::inputs(
+        InputDescriptor::new("dateTime", "DateTime", "When. Without an offset it is meant in the time zone.").needed(),
+    ),
+    trigger: true,
+    example: r#"{"type": "StartAt", "dateTime": "2027-01-01 09:00", "timeZone": "Europe/Berlin"}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for StartAt {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        if cx.is_trigger() {
+            return cx.complete();
+        }
+        let at = instant(cx)?;
+        if at <= cx.instant() {
+            cx.journal(EventKind::Note, Some(stimulus(at)));
+            return cx.complete();
+        }
+        wait(cx, at, stimulus(at))
+    }
+
+    fn trigger_payloads(&self, cx: &mut Execution<'_>) -> Result<Vec<Option<Value>>, Fault> {
+        Ok(vec![Some(stimulus(instant(cx)?))])
+    }
+
+    fn schedule(&self, cx: &mut Execution<'_>) -> Result<Option<Schedule>, Fault> {
+        let at = instant(cx)?;
+        schedule(cx, When::At(at)).map(Some)
+    }
+}
+
+fn instant(cx: &Execution<'_>) -> Result<DateTime<Utc>, Fault> {
+    let text = cx.required_text(0)?;
+    let zone = zone(cx)?;
+    match date_time(text.trim()) {
+        Some(Moment::Instant(at)) => Ok(at),
+        Some(Moment::Local(local)) => instant_of(local, zone.as_ref()).ok_or_else(out_of_range),
+        None => Err(Fault::new("22007", format!("invalid date and time: \"{}\"", shorten(&text, 60)))),
+    }
+}
+
+fn stimulus(at: DateTime<Utc>) -> Value {
+    json!({ "ExecuteAt": instant_text(at) })
+}

@@ -1,0 +1,249 @@
+//! `StateMachine`: states, and transitions between them that wait for their triggers.
+//!
+//! A state is entered, then the triggers of all its transitions are armed. The first one that completes, and whose
+//! condition holds, cancels the others; then come the action of the transition, the exit of the old state and the
+//! entry of the new one. What runs is told apart by tags; the position that is remembered is the state.
+
+use serde_json::{Value, json};
+
+use crate::activity::{Activity, Descriptor, OutputDescriptor, PartCondition, PartList};
+use crate::execution::{Child, Execution, Outcomes, Signal};
+use crate::fault::Fault;
+use crate::instance::Memory;
+use crate::journal::EventKind;
+
+use crate::node_ix::NodeIx;
+use crate::program::{Machine, STATES, TRANSITIONS};
+
+/// Ports of a state.
+const ENTRY: usize = 0;
+const EXIT: usize = 1;
+
+/// Ports of a transition.
+const TRIGGER: usize = 0;
+const ACTION: usize = 1;
+
+/// Runs a state machine.
+#[derive(Debug)]
+pub struct StateMachine;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.StateMachine",
+    description: "Is in one state at a time. Each transition waits for its trigger; the first whose condition holds leads to the next state. A state that nothing leaves completes it.",
+    outputs: &[OutputDescriptor::new("state", "String", "The name of the state that it is in.")],
+    parts: &[
+        PartList {
+            name: "states",
+            one: "state",
+            texts: &[("name", true)],
+            ports: &["entry", "exit"],
+            condition: PartCondition::None,
+            short: true,
+        },
+        PartList {
+            name: "transitions",
+            one: "transition",
+            texts: &[("from", true), ("to", true), ("name", false)],
+            ports: &["trigger", "action"],
+            condition: PartCondition::Optional,
+            short: false,
+        },
+    ],
+    example: r#"{"type": "StateMachine", "initialState": "Open", "states": ["Open", "Paid", "Cancelled"], "transitions": [{"from": "Open", "to": "Paid", "trigger": {"type": "Event", "eventName": "Paid"}}, {"from": "Open", "to": "Cancelled", "trigger": {"type": "Event", "eventName": "Withdrawn"}}]}"#,
+    ..Descriptor::BASE
+};
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Enter a state.
+    Enter(u32),
+    /// Wait for the transitions of the state.
+    Arm,
+    /// Run the action of a transition.
+    Act(u32),
+    /// Leave the state by a transition.
+    Leave(u32),
+    /// Nothing before a child completes.
+    Wait,
+}
+
+impl Activity for StateMachine {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let Some(machine) = cx.node().machine.as_deref().filter(|machine| !machine.is_empty()) else {
+            return cx.complete();
+        };
+        // After a condition that failed, it is still in the state that it had entered.
+        let step = match cx.memory() {
+            Memory::None => Step::Enter(machine.initial()),
+            _ => Step::Arm,
+        };
+        go_on(cx, machine, step)
+    }
+
+    fn remembers(&self) -> bool {
+        true
+    }
+
+    fn child_completed(&self, cx: &mut Execution<'_>, child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {
+        let Some(machine) = cx.node().machine.as_deref() else {
+            return cx.complete();
+        };
+        if cx.is_breaking() {
+            return cx.complete();
+        }
+        let step = match Role::of(child.tag) {
+            Role::Entry => Step::Arm,
+            Role::Trigger(transition) => triggered(cx, machine, transition)?,
+            Role::Action(transition) => Step::Leave(transition),
+            Role::Exit(transition) => Step::Enter(target(machine, transition)?),
+        };
+        go_on(cx, machine, step)
+    }
+
+    fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
+        // Noted, not stopped: the loop around it has to hear of the break as well.
+        if matches!(signal, Signal::Break) {
+            cx.set_breaking();
+        }
+        Ok(false)
+    }
+}
+
+/// What a child is for, as its tag says.
+enum Role {
+    Entry,
+    Trigger(u32),
+    Action(u32),
+    Exit(u32),
+}
+
+impl Role {
+    fn of(tag: u32) -> Self {
+        match tag & 3 {
+            0 => Self::Entry,
+            1 => Self::Trigger(tag >> 2),
+            2 => Self::Action(tag >> 2),
+            _ => Self::Exit(tag >> 2),
+        }
+    }
+
+    fn tag(&self) -> u32 {
+        match self {
+            Self::Entry => 0,
+            Self::Trigger(transition) => transition << 2 | 1,
+            Self::Action(transition) => transition << 2 | 2,
+            Self::Exit(transition) => transition << 2 | 3,
+        }
+    }
+}
+
+/// Takes steps until something has to be waited for.
+fn go_on(cx: &mut Execution<'_>, machine: &Machine, mut step: Step) -> Result<(), Fault> {
+    let mut entered = 0;
+    while step != Step::Wait {
+        if let Step::Enter(state) = step {
+            entered += 1;
+            // Then one of them was entered twice, and nothing that ran could have changed where this leads.
+            if entered > machine.len() + 1 {
+                let name = name_of(cx, state);
+                return Err(Fault::new("54000", format!("state \"{name}\" leads back to itself without waiting"))
+                    .detail("Transitions without trigger form a circle in which nothing runs."));
+            }
+            cx.check_for_interrupts();
+        }
+        step = take(cx, machine, step)?;
+    }
+    Ok(())
+}
+
+fn take(cx: &mut Execution<'_>, machine: &Machine, step: Step) -> Result<Step, Fault> {
+    match step {
+        Step::Enter(state) => {
+            cx.set_position(i64::from(state));
+            let name = name_of(cx, state);
+            cx.journal(EventKind::Note, Some(json!({ "state": name })));
+            cx.set_output(0, Value::String(name))?;
+            run(cx, port(cx, STATES, state, ENTRY), Role::Entry, Step::Arm)
+        }
+        Step::Arm => arm(cx, machine),
+        Step::Act(transition) => {
+            let action = port(cx, TRANSITIONS, transition, ACTION);
+            run(cx, action, Role::Action(transition), Step::Leave(transition))
+        }
+        Step::Leave(transition) => {
+            let exit = port(cx, STATES, current(cx), EXIT);
+            run(cx, exit, Role::Exit(transition), Step::Enter(target(machine, transition)?))
+        }
+        Step::Wait => Ok(Step::Wait),
+    }
+}
+
+/// Runs an activity if there is one, else goes on at once.
+fn run(cx: &mut Execution<'_>, activity: Option<NodeIx>, role: Role, otherwise: Step) -> Result<Step, Fault> {
+    match activity {
+        Some(activity) => {
+            cx.schedule(activity, role.tag(), Vec::new())?;
+            Ok(Step::Wait)
+        }
+        None => Ok(otherwise),
+    }
+}
+
+/// Takes the first transition that needs no trigger, else arms the triggers of the others. A state without any
+/// is the last.
+fn arm(cx: &mut Execution<'_>, machine: &Machine) -> Result<Step, Fault> {
+    let outbound = machine.outbound(current(cx));
+    let mut armed = Vec::new();
+    for transition in outbound {
+        match port(cx, TRANSITIONS, *transition, TRIGGER) {
+            Some(trigger) => armed.push((trigger, *transition)),
+            None if cx.holds(TRANSITIONS, *transition as usize)? => return Ok(Step::Act(*transition)),
+            None => {}
+        }
+    }
+    if armed.is_empty() {
+        cx.complete()?;
+    }
+    for (trigger, transition) in armed {
+        cx.schedule(trigger, Role::Trigger(transition).tag(), Vec::new())?;
+    }
+    Ok(Step::Wait)
+}
+
+/// A trigger has completed: its transition is taken if the condition holds, else the trigger is armed again.
+fn triggered(cx: &mut Execution<'_>, machine: &Machine, transition: u32) -> Result<Step, Fault> {
+    if !cx.holds(TRANSITIONS, transition as usize)? {
+        let trigger = port(cx, TRANSITIONS, transition, TRIGGER);
+        return run(cx, trigger, Role::Trigger(transition), Step::Wait);
+    }
+    for child in cx.children() {
+        cx.cancel_child(child.sequence);
+    }
+    for other in machine.outbound(current(cx)) {
+        if let Some(trigger) = port(cx, TRANSITIONS, *other, TRIGGER) {
+            cx.unschedule(trigger);
+        }
+    }
+    Ok(Step::Act(transition))
+}
+
+fn current(cx: &Execution<'_>) -> u32 {
+    u32::try_from(cx.position()).unwrap_or(u32::MAX)
+}
+
+fn target(machine: &Machine, transition: u32) -> Result<u32, Fault> {
+    machine.target(transition).ok_or_else(|| Fault::new("XX001", "transition of the state machine is lost"))
+}
+
+fn port(cx: &Execution<'_>, list: usize, part: u32, port: usize) -> Option<NodeIx> {
+    cx.node().part_list(list).get(part as usize)?.port(port)
+}
+
+fn name_of(cx: &Execution<'_>, state: u32) -> String {
+    cx.node().part_list(STATES).get(state as usize).map(|state| state.text(0).to_owned()).unwrap_or_default()
+}

@@ -1,0 +1,65 @@
+//! `Timer`: starts the workflow at regular intervals, or waits for one of them.
+
+use serde_json::{Value, json};
+
+use crate::activities::timing;
+use crate::activities::timing::{check_positive, first_after_now, instant_text, out_of_range, positive_interval};
+use crate::activities::timing::{schedule, wait};
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::calendar::{Interval, Schedule, When};
+use crate::execution::Execution;
+use crate::fault::Fault;
+
+/// Fires at regular intervals.
+#[derive(Debug)]
+pub struct Timer;
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Timer",
+    description: "Starts the workflow at regular intervals (canStartWorkflow), or waits for one interval.",
+    inputs: &timing::inputs(
+        InputDescriptor::new("interval", "TimeSpan", "How long from one to the next.")
+            .default("\"00:01:00\"")
+            .checked(check_positive)
+            .needed(),
+    ),
+    trigger: true,
+    example: r#"{"type": "Timer", "interval": "00:15:00", "canStartWorkflow": true, "overlap": "skip"}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Timer {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        if cx.is_trigger() {
+            return cx.complete();
+        }
+        let rule = every(cx)?;
+        let at = first_after_now(cx, &rule)?.ok_or_else(out_of_range)?;
+        wait(cx, at, json!({ "ResumeAt": instant_text(at) }))
+    }
+
+    /// Without the first fire, which would be another one each time that the definition is published: the
+    /// schedule has it.
+    fn trigger_payloads(&self, cx: &mut Execution<'_>) -> Result<Vec<Option<Value>>, Fault> {
+        let interval = interval(cx)?;
+        Ok(vec![Some(json!({ "Interval": interval.to_time_span() }))])
+    }
+
+    fn schedule(&self, cx: &mut Execution<'_>) -> Result<Option<Schedule>, Fault> {
+        every(cx).map(Some)
+    }
+}
+
+fn interval(cx: &Execution<'_>) -> Result<Interval, Fault> {
+    cx.required_text(0)?;
+    positive_interval(cx.input(0))
+}
+
+fn every(cx: &Execution<'_>) -> Result<Schedule, Fault> {
+    let interval = interval(cx)?;
+    schedule(cx, When::Every { interval, start: cx.instant() })
+}

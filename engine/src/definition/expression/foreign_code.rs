@@ -1,0 +1,187 @@
+//! C# and Python, as far as they say nothing but a value: a literal, a variable, an input, what is in them, how they
+//! compare, a text with these inside.
+//!
+//! No code of a host runs in the database. What is so plain that it needs no host is translated; anything
+//! else is refused when the definition is stored. The document keeps its text.
+
+use serde_json::Value;
+
+use super::{Reader, unavailable, wrapper};
+use crate::activity::ForeignLanguage;
+use crate::definition::json::{Path, kind_of, member, text};
+use crate::expression::Expression;
+use crate::expression::ExpressionKind;
+use crate::value::TypeName;
+
+mod literal;
+mod operators;
+mod parse;
+
+/// What such a text says.
+#[derive(Clone, Debug, PartialEq)]
+enum Term {
+    Literal(Value),
+    Variable(String),
+    Input(String),
+    /// A fact of the workflow, by the function that scripts have for it.
+    Fact(&'static str),
+    /// A text with values inside.
+    Text(Vec<Term>),
+    /// Something in a value.
+    Step(Box<Term>, Step),
+    Not(Box<Term>),
+    /// What a function of JavaScript says of a value.
+    Call(&'static str, Box<Term>),
+    Binary(Operator, Box<Term>, Box<Term>),
+}
+
+/// What is taken out of a value.
+#[derive(Clone, Debug, PartialEq)]
+enum Step {
+    Member(String),
+    Item(u32),
+    /// The number of items or letters, by the name that it has in the language.
+    Size(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Operator {
+    /// JavaScript's operator that goes on with the right side.
+    Or(&'static str),
+    And,
+    Equal,
+    Unequal,
+    /// JavaScript's operator. It holds for nothing if a side is null.
+    Compare(&'static str),
+}
+
+impl Reader<'_> {
+    /// Reads the code that an input of `RunCSharp` and `RunPython` holds: what it returns.
+    pub fn code_input(&mut self, value: &Value, language: ForeignLanguage, place: &Path<'_>) -> Option<Expression> {
+        let wrapped = wrapper(value).and_then(|wrapper| wrapper.expression).and_then(Value::as_object);
+        let source = match wrapped {
+            None => Some(value),
+            Some(expression) => {
+                let constant = text(expression, "type").is_none_or(|name| {
+                    name.eq_ignore_ascii_case("literal") || name.eq_ignore_ascii_case(language.name())
+                });
+                member(expression, "value").filter(|_| constant)
+            }
+        };
+        match source {
+            Some(Value::Null) => None,
+            Some(Value::String(source)) if source.trim().is_empty() => None,
+            Some(Value::String(source)) => self.foreign_code(source, language, TypeName::Any, place),
+            Some(other) if wrapped.is_some() || !other.is_object() => {
+                self.problems.invalid(place, format!("a script must be a string, not {}", kind_of(other)));
+                None
+            }
+            _ => {
+                self.problems.unsupported(place, "the script must be given as text, not computed");
+                None
+            }
+        }
+    }
+
+    /// Reads a text that may be translated.
+    pub(super) fn foreign_code(
+        &mut self,
+        source: &str,
+        language: ForeignLanguage,
+        type_name: TypeName,
+        place: &Path<'_>,
+    ) -> Option<Expression> {
+        let Some(term) = returned(source, language).and_then(|text| parse::term(text, language)) else {
+            self.problems.unsupported(place, unavailable::expression(language.name()));
+            return None;
+        };
+        if let Term::Literal(value) = term {
+            return (!value.is_null()).then(|| self.literal(value, type_name, place))?;
+        }
+        let kind = self.kind_of_term(term, place)?;
+        Some(Expression { kind, type_name })
+    }
+
+    fn kind_of_term(&mut self, term: Term, place: &Path<'_>) -> Option<ExpressionKind> {
+        Some(match term {
+            Term::Literal(value) => ExpressionKind::Literal(value),
+            Term::Variable(name) => ExpressionKind::Variable(self.variable(&name, place)?),
+            Term::Input(name) => ExpressionKind::Input(name),
+            Term::Fact(function) => ExpressionKind::JavaScript(format!("{function}()").into()),
+            Term::Text(parts) => {
+                let parts: Option<Vec<Expression>> = parts
+                    .into_iter()
+                    .map(|part| {
+                        let kind = self.kind_of_term(part, place)?;
+                        Some(Expression { kind, type_name: TypeName::Any })
+                    })
+                    .collect();
+                ExpressionKind::Text(parts?)
+            }
+            Term::Step(..) | Term::Not(_) | Term::Call(..) | Term::Binary(..) => {
+                ExpressionKind::JavaScript(self.script_of(&term, place)?.into())
+            }
+        })
+    }
+
+    /// The term as JavaScript. How deep it nests is limited where it is parsed.
+    fn script_of(&mut self, term: &Term, place: &Path<'_>) -> Option<String> {
+        Some(match term {
+            Term::Literal(value) => value.to_string(),
+            Term::Variable(name) => format!("getVariable({})", Value::from(self.variable(name, place)?)),
+            Term::Input(name) => format!("getInput({})", Value::from(name.as_str())),
+            Term::Fact(function) => format!("{function}()"),
+            Term::Step(owner, step) => {
+                let owner = self.script_of(owner, place)?;
+                match step {
+                    Step::Member(name) => format!("{owner}[{}]", Value::from(name.as_str())),
+                    Step::Item(at) => format!("{owner}[{at}]"),
+                    Step::Size(name) => format!(
+                        "(of => typeof of === \"string\" || Array.isArray(of) ? of.length : of[{}])({owner})",
+                        Value::from(name.as_str())
+                    ),
+                }
+            }
+            Term::Not(inner) => format!("!({})", self.script_of(inner, place)?),
+            Term::Call(function, inner) => format!("{function}({})", self.script_of(inner, place)?),
+            Term::Binary(operator, left, right) => {
+                let null = [left, right].iter().any(|side| ***side == Term::Literal(Value::Null));
+                let (left, right) = (self.script_of(left, place)?, self.script_of(right, place)?);
+                match operator {
+                    Operator::Or(or) => format!("(({left}) {or} ({right}))"),
+                    Operator::And => format!("(({left}) && ({right}))"),
+                    Operator::Equal if null => format!("({left} == {right})"),
+                    Operator::Unequal if null => format!("({left} != {right})"),
+                    Operator::Equal => format!("({left} === {right})"),
+                    Operator::Unequal => format!("({left} !== {right})"),
+                    Operator::Compare(sign) => {
+                        format!("((a, b) => a != null && b != null && a {sign} b)({left}, {right})")
+                    }
+                }
+            }
+            // Inside of an operator a text would need the language's own words for numbers and dates.
+            Term::Text(_) => {
+                self.problems.unsupported(place, "a text with values inside cannot be compared here; use JavaScript");
+                return None;
+            }
+        })
+    }
+}
+
+/// The one expression that the text returns.
+fn returned(source: &str, language: ForeignLanguage) -> Option<&str> {
+    let text = source.trim();
+    let (text, is_statement) = match text.strip_prefix("return") {
+        Some(rest) if rest.starts_with(|next: char| !next.is_alphanumeric() && next != '_') => (rest.trim(), true),
+        _ => (text, false),
+    };
+    match (language, text.strip_suffix(';')) {
+        (ForeignLanguage::CSharp, Some(text)) => Some(text.trim()),
+        (ForeignLanguage::CSharp, None) if is_statement => None,
+        (_, Some(_)) => None,
+        (_, None) => Some(text),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! The operators of both languages, as far as they do what JavaScript's do.
+
+use super::{Operator, Term};
+use crate::activity::ForeignLanguage;
+
+/// The operators of a level, from those that bind least.
+pub(super) type Level = &'static [(&'static str, Operator)];
+
+/// The same in both; `is` asks for null.
+const COMPARISONS: Level = &[
+    ("==", Operator::Equal),
+    ("!=", Operator::Unequal),
+    ("is not ", Operator::Unequal),
+    ("is ", Operator::Equal),
+    ("<=", Operator::Compare("<=")),
+    (">=", Operator::Compare(">=")),
+    ("<", Operator::Compare("<")),
+    (">", Operator::Compare(">")),
+];
+
+const CSHARP: [Level; 4] =
+    [&[("??", Operator::Or("??"))], &[("||", Operator::Or("||"))], &[("&&", Operator::And)], COMPARISONS];
+
+const PYTHON: [Level; 4] = [&[], &[("or ", Operator::Or("||"))], &[("and ", Operator::And)], COMPARISONS];
+
+/// The levels of a language.
+pub(super) fn levels(language: ForeignLanguage) -> [Level; 4] {
+    match language {
+        ForeignLanguage::CSharp => CSHARP,
+        ForeignLanguage::Python => PYTHON,
+    }
+}
+
+/// Whether an operator does what Python's does: there an empty list is false, and lists are equal by their items.
+pub(super) fn same_in_python(operator: Operator, left: &Term, right: &Term) -> bool {
+    let plain = |term: &Term| matches!(term, Term::Literal(value) if !value.is_boolean());
+    match operator {
+        Operator::Or(_) | Operator::And => is_truth(left) && is_truth(right),
+        Operator::Equal | Operator::Unequal => plain(left) || plain(right),
+        Operator::Compare(_) => true,
+    }
+}
+
+/// Whether a term is true or false, and nothing else.
+pub(super) fn is_truth(term: &Term) -> bool {
+    match term {
+        Term::Literal(value) => value.is_boolean(),
+        Term::Not(_) | Term::Call(..) => true,
+        Term::Binary(operator, ..) => *operator != Operator::Or("??"),
+        _ => false,
+    }
+}

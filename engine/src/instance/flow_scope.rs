@@ -1,0 +1,126 @@
+//! What a flowchart counted so far. It is stored with the instance, so it holds positions and numbers
+//! only; a vector that is shorter than the graph means zero for the rest.
+
+use serde::{Deserialize, Serialize};
+
+/// Visits of activities and connections.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowScope {
+    /// Position of the activity with which this flowchart started.
+    start: u32,
+    activities: Vec<u64>,
+    /// Twice the number of visits, plus one if the last one was followed.
+    connections: Vec<u64>,
+}
+
+impl FlowScope {
+    /// Nothing visited yet.
+    pub fn new(start: u32) -> Self {
+        Self { start, ..Self::default() }
+    }
+
+    /// Position of the activity with which this flowchart started.
+    pub fn start(&self) -> u32 {
+        self.start
+    }
+
+    /// How often an activity was visited: completed, skipped, or cancelled.
+    pub fn activity_visits(&self, position: u32) -> u64 {
+        self.activities.get(position as usize).copied().unwrap_or(0)
+    }
+
+    /// How often a connection was visited.
+    pub fn connection_visits(&self, edge: u32) -> u64 {
+        self.connections.get(edge as usize).map_or(0, |visits| visits / 2)
+    }
+
+    /// Whether the last visit of a connection followed it.
+    pub fn was_followed(&self, edge: u32) -> bool {
+        self.connections.get(edge as usize).is_some_and(|visits| visits % 2 == 1)
+    }
+
+    /// Whether every one of the forward connections to an activity was visited in this round.
+    pub fn all_inbound_visited(&self, inbound: &[u32], position: u32) -> bool {
+        let visits = self.activity_visits(position);
+        inbound.iter().all(|edge| self.connection_visits(*edge) > visits)
+    }
+
+    /// Whether the last visit of every one of the forward connections to an activity followed it.
+    pub fn all_inbound_followed(&self, inbound: &[u32]) -> bool {
+        inbound.iter().all(|edge| self.was_followed(*edge))
+    }
+
+    /// Whether one of the most visited forward connections to an activity was followed in this round.
+    pub fn any_inbound_followed(&self, inbound: &[u32], position: u32) -> bool {
+        let most = inbound.iter().map(|edge| self.connection_visits(*edge)).max().unwrap_or(0);
+        most > self.activity_visits(position)
+            && inbound.iter().any(|edge| self.connection_visits(*edge) == most && self.was_followed(*edge))
+    }
+
+    /// Counts a visit of an activity and returns what stood there before.
+    pub(crate) fn visit_activity(&mut self, position: u32) -> u64 {
+        let before = self.activity_visits(position);
+        self.restore_activity(position, before + 1);
+        before
+    }
+
+    /// Counts a visit of a connection and returns what stood there before.
+    pub(crate) fn visit_connection(&mut self, edge: u32, followed: bool) -> u64 {
+        let before = self.connections.get(edge as usize).copied().unwrap_or(0);
+        self.restore_connection(edge, (before / 2 + 1) * 2 + u64::from(followed));
+        before
+    }
+
+    /// Puts a count of an activity back.
+    pub(crate) fn restore_activity(&mut self, position: u32, visits: u64) {
+        put(&mut self.activities, position, visits);
+    }
+
+    /// Puts a count of a connection back.
+    pub(crate) fn restore_connection(&mut self, edge: u32, visits: u64) {
+        put(&mut self.connections, edge, visits);
+    }
+}
+
+fn put(counts: &mut Vec<u64>, index: u32, count: u64) {
+    let index = index as usize;
+    if counts.len() <= index {
+        counts.resize(index + 1, 0);
+    }
+    counts[index] = count;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The connections that lead to the activity at position 2.
+    const INBOUND: [u32; 2] = [0, 1];
+
+    #[test]
+    fn a_round_is_over_when_the_activity_itself_was_visited() {
+        let mut scope = FlowScope::new(0);
+        assert!(!scope.any_inbound_followed(&INBOUND, 2));
+        scope.visit_connection(0, false);
+        assert!(!scope.all_inbound_visited(&INBOUND, 2));
+        scope.visit_connection(1, true);
+        assert!(scope.all_inbound_visited(&INBOUND, 2));
+        assert!(scope.any_inbound_followed(&INBOUND, 2));
+        assert!(!scope.all_inbound_followed(&INBOUND));
+        scope.visit_activity(2);
+        assert!(!scope.all_inbound_visited(&INBOUND, 2));
+        assert!(!scope.any_inbound_followed(&INBOUND, 2));
+    }
+
+    #[test]
+    fn counts_are_put_back() {
+        let mut scope = FlowScope::new(0);
+        let before = scope.visit_connection(3, true);
+        scope.restore_connection(3, before);
+        let visits = scope.visit_activity(2);
+        scope.restore_activity(2, visits);
+        assert_eq!(scope.connection_visits(3), 0);
+        assert!(!scope.was_followed(3));
+        assert_eq!(scope.activity_visits(2), 0);
+    }
+}

@@ -1,0 +1,284 @@
+//! The connections of one flowchart, indexed.
+//!
+//! Activities and connections are named by their position, so that every lookup while running is an
+//! index into a vector. What depends on the start activity is computed on demand and kept.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::flow_mode::{FlowMode, MergeMode};
+use super::flow_paths::Paths;
+use crate::node_ix::NodeIx;
+
+/// A connection as it is written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Connection {
+    /// Where it begins.
+    pub source: NodeIx,
+    /// Outcome that follows it; `Done` where none is written.
+    pub port: String,
+    /// Where it leads.
+    pub target: NodeIx,
+}
+
+/// The graph of one flowchart.
+#[derive(Debug, Default)]
+pub struct FlowGraph {
+    activities: Vec<NodeIx>,
+    /// Positions in `activities`, ordered by node.
+    by_node: Vec<u32>,
+    edges: Vec<Edge>,
+    /// Edges by source: those of activity `i` are `outbound[starts[i]..starts[i + 1]]`.
+    outbound: Vec<u32>,
+    starts: Vec<u32>,
+    /// The same by target.
+    inbound: Vec<u32>,
+    ends: Vec<u32>,
+    mode: FlowMode,
+    /// By position; empty where no activity says anything.
+    merge_modes: Vec<MergeMode>,
+    default_start: Option<u32>,
+    joins_use_sql: bool,
+    /// By start activity. Nearly always one, a few where triggers start the flowchart elsewhere.
+    paths: Mutex<Vec<(u32, Arc<Paths>)>>,
+}
+
+/// What the graph has to know of an activity.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Member {
+    /// Whether it is a `Start`.
+    pub is_start: bool,
+    /// Whether it is a trigger of the definition.
+    pub can_start_workflow: bool,
+    /// Whether it is a join whose mode is an expression that can run SQL.
+    pub is_join_with_sql: bool,
+}
+
+/// A connection between positions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Position of the source.
+    pub source: u32,
+    /// Position of the target.
+    pub target: u32,
+    /// Outcome.
+    pub port: String,
+}
+
+impl FlowGraph {
+    /// Builds the graph. Repeated connections count once; those that name a node which is no child
+    /// are left out (the reader of definitions refuses them).
+    pub fn build(children: Vec<NodeIx>, connections: Vec<Connection>) -> Self {
+        let mut by_node: Vec<u32> = (0..children.len() as u32).collect();
+        by_node.sort_by_key(|position| children[*position as usize]);
+        let mut graph = Self { activities: children, by_node, ..Self::default() };
+        graph.edges = graph.edges_of(connections);
+        (graph.starts, graph.outbound) = group(graph.activities.len(), &graph.edges, |edge| edge.source);
+        (graph.ends, graph.inbound) = group(graph.activities.len(), &graph.edges, |edge| edge.target);
+        graph
+    }
+
+    /// Says how it decides what runs next, and how its activities take tokens, by position.
+    #[must_use]
+    pub fn with_modes(mut self, mode: FlowMode, merge_modes: Vec<MergeMode>) -> Self {
+        self.mode = mode;
+        self.merge_modes = merge_modes;
+        self
+    }
+
+    /// Keeps what follows from its activities.
+    pub fn learn(&mut self, member: impl Fn(NodeIx) -> Member) {
+        let members: Vec<Member> = self.activities.iter().map(|node| member(*node)).collect();
+        self.joins_use_sql = members.iter().any(|member| member.is_join_with_sql);
+        self.default_start = self.find_start(&members);
+    }
+
+    /// The same graph where all nodes have moved by this much. It starts where it started in its own program.
+    pub(crate) fn moved(&self, by: u32) -> Self {
+        let Self {
+            activities,
+            by_node,
+            edges,
+            outbound,
+            starts,
+            inbound,
+            ends,
+            mode,
+            merge_modes,
+            default_start,
+            joins_use_sql,
+            paths: _,
+        } = self;
+        Self {
+            activities: activities.iter().map(|node| NodeIx(node.0.saturating_add(by))).collect(),
+            by_node: by_node.clone(),
+            edges: edges.clone(),
+            outbound: outbound.clone(),
+            starts: starts.clone(),
+            inbound: inbound.clone(),
+            ends: ends.clone(),
+            mode: *mode,
+            merge_modes: merge_modes.clone(),
+            default_start: *default_start,
+            joins_use_sql: *joins_use_sql,
+            paths: Mutex::default(),
+        }
+    }
+
+    fn edges_of(&self, connections: Vec<Connection>) -> Vec<Edge> {
+        // Sorted only to find repetitions; the order as written decides what is scheduled first.
+        let mut order: Vec<usize> = (0..connections.len()).collect();
+        order.sort_by(|a, b| connections[*a].cmp(&connections[*b]).then(a.cmp(b)));
+        let mut repeated = vec![false; connections.len()];
+        for pair in order.windows(2) {
+            repeated[pair[1]] = connections[pair[0]] == connections[pair[1]];
+        }
+        let unique = connections.into_iter().zip(repeated).filter(|(_, repeated)| !repeated);
+        unique
+            .filter_map(|(connection, _)| {
+                Some(Edge {
+                    source: self.position(connection.source)?,
+                    target: self.position(connection.target)?,
+                    port: connection.port,
+                })
+            })
+            .collect()
+    }
+
+    /// Number of activities.
+    pub fn len(&self) -> usize {
+        self.activities.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.activities.is_empty()
+    }
+
+    /// The node at a position.
+    pub fn activity(&self, position: u32) -> NodeIx {
+        self.activities[position as usize]
+    }
+
+    /// The position of a node, if it is a child of this flowchart.
+    pub fn position(&self, node: NodeIx) -> Option<u32> {
+        let found = self.by_node.binary_search_by_key(&node, |position| self.activities[*position as usize]);
+        found.ok().map(|index| self.by_node[index])
+    }
+
+    /// All connections.
+    pub fn edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// Connections that leave an activity, in the order in which they are written.
+    pub fn outbound(&self, position: u32) -> &[u32] {
+        let position = position as usize;
+        &self.outbound[self.starts[position] as usize..self.starts[position + 1] as usize]
+    }
+
+    /// Connections that lead to an activity.
+    pub fn inbound(&self, position: u32) -> &[u32] {
+        let position = position as usize;
+        &self.inbound[self.ends[position] as usize..self.ends[position + 1] as usize]
+    }
+
+    /// How the flowchart decides what runs next.
+    pub fn mode(&self) -> FlowMode {
+        self.mode
+    }
+
+    /// How an activity takes tokens, unless it is a join.
+    pub fn merge_mode(&self, position: u32) -> MergeMode {
+        self.merge_modes.get(position as usize).copied().unwrap_or_default()
+    }
+
+    /// Where the flowchart starts unless a trigger says otherwise; `None` if it is empty.
+    pub fn default_start(&self) -> Option<u32> {
+        self.default_start
+    }
+
+    /// Whether the mode of a join is an expression that can run SQL.
+    pub fn joins_use_sql(&self) -> bool {
+        self.joins_use_sql
+    }
+
+    fn find_start(&self, members: &[Member]) -> Option<u32> {
+        let mut inbound = vec![false; members.len()];
+        for edge in &self.edges {
+            inbound[edge.target as usize] = true;
+        }
+        let first = |wanted: &dyn Fn(usize) -> bool| (0..members.len()).find(|at| wanted(*at));
+        first(&|at| members[at].is_start)
+            .or_else(|| first(&|at| members[at].can_start_workflow))
+            .or_else(|| first(&|at| !inbound[at]))
+            .or_else(|| first(&|_| true))
+            .map(|at| at as u32)
+    }
+
+    /// What follows from starting at an activity. `check` is called now and then while it is computed.
+    pub fn paths(&self, start: u32, check: &mut dyn FnMut()) -> Arc<Paths> {
+        let known =
+            |paths: &Vec<(u32, Arc<Paths>)>| paths.iter().find(|(of, _)| *of == start).map(|(_, paths)| paths.clone());
+        // A panic of `check` must not poison the cache for good, and must not happen under the lock.
+        let lock = || self.paths.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(paths) = known(&lock()) {
+            return paths;
+        }
+        let paths = Arc::new(Paths::compute(self, start, check));
+        lock().push((start, paths.clone()));
+        paths
+    }
+}
+
+/// Groups edges by one of their ends: `(starts, edges)` as described at [`FlowGraph::outbound`].
+fn group(activities: usize, edges: &[Edge], end: impl Fn(&Edge) -> u32) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0u32; activities + 1];
+    for edge in edges {
+        starts[end(edge) as usize + 1] += 1;
+    }
+    for i in 0..activities {
+        starts[i + 1] += starts[i];
+    }
+    let mut next = starts.clone();
+    let mut grouped = vec![0u32; edges.len()];
+    for (index, edge) in edges.iter().enumerate() {
+        let slot = &mut next[end(edge) as usize];
+        grouped[*slot as usize] = index as u32;
+        *slot += 1;
+    }
+    (starts, grouped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connect(pairs: &[(u32, u32)]) -> FlowGraph {
+        let connections = pairs
+            .iter()
+            .map(|(source, target)| Connection {
+                source: NodeIx(*source),
+                port: "Done".into(),
+                target: NodeIx(*target),
+            })
+            .collect();
+        FlowGraph::build((1..=6).map(NodeIx).collect(), connections)
+    }
+
+    #[test]
+    fn outbound_connections_keep_their_order_and_repetitions_count_once() {
+        let graph = connect(&[(1, 3), (2, 3), (1, 2), (1, 3), (9, 1)]);
+        assert_eq!(graph.edges().len(), 3);
+        let targets: Vec<_> = graph.outbound(0).iter().map(|edge| graph.edges()[*edge as usize].target).collect();
+        assert_eq!(targets, [2, 1]);
+        assert!(graph.outbound(5).is_empty());
+    }
+
+    #[test]
+    fn positions_are_found_whatever_the_order_of_the_children() {
+        let graph = FlowGraph::build(vec![NodeIx(7), NodeIx(3), NodeIx(5)], Vec::new());
+        assert_eq!(graph.position(NodeIx(3)), Some(1));
+        assert_eq!(graph.position(NodeIx(7)), Some(0));
+        assert_eq!(graph.position(NodeIx(4)), None);
+    }
+}

@@ -1,0 +1,60 @@
+//! How a flowchart decides what runs next, and how an activity in token mode takes tokens that come together.
+
+/// How a flowchart decides what runs next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FlowMode {
+    /// By counting visits of connections, taken or not.
+    #[default]
+    Counter,
+    /// By tokens that travel along the connections that are taken.
+    Token,
+}
+
+impl FlowMode {
+    /// Reads Elsa's name or the short one, in any letter case. `Some(None)` is Elsa's `Default`.
+    pub fn from_name(name: &str) -> Option<Option<Self>> {
+        match name.to_ascii_lowercase().as_str() {
+            "token" | "tokenbased" => Some(Some(Self::Token)),
+            "counter" | "counterbased" => Some(Some(Self::Counter)),
+            "default" => Some(None),
+            _ => None,
+        }
+    }
+
+    /// Elsa's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Counter => "CounterBased",
+            Self::Token => "TokenBased",
+        }
+    }
+}
+
+/// When an activity runs on which tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MergeMode {
+    /// As soon as none of the activities right before it is still to complete.
+    #[default]
+    Stream,
+    /// When there is a token on every forward connection to it.
+    Merge,
+    /// When there is a token on every connection to it, those that lead back included.
+    Converge,
+    /// For each token.
+    Cascade,
+    /// On the first token; those who run before it are cancelled, and what still comes is too late.
+    Race,
+}
+
+impl MergeMode {
+    /// Elsa's names in the order of [`ALL`](Self::ALL).
+    pub const NAMES: [&str; 6] = ["None", "Stream", "Merge", "Converge", "Cascade", "Race"];
+
+    const ALL: [MergeMode; 6] = [Self::Stream, Self::Stream, Self::Merge, Self::Converge, Self::Cascade, Self::Race];
+
+    /// Reads Elsa's name in any letter case.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let found = Self::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name))?;
+        Self::ALL.get(found).copied()
+    }
+}

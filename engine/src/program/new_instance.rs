@@ -1,0 +1,45 @@
+//! An instance of a program that has not started.
+
+use serde_json::Map;
+use uuid::Uuid;
+
+use crate::fault::Fault;
+use crate::instance::{Instance, State, SubStatus, refuse_everyone};
+use crate::program::{Given, Program};
+use crate::value::copy_or_null;
+
+impl Instance {
+    /// Makes an instance that has not started, once its input is accepted.
+    ///
+    /// # Errors
+    /// A fault that says which input is wrong; see [`Program::accept_input`].
+    pub fn new(
+        id: Uuid,
+        program: &Program,
+        version: i32,
+        correlation_id: Option<String>,
+        name: Option<String>,
+        given: impl Into<Given>,
+    ) -> Result<Self, Fault> {
+        refuse_everyone(correlation_id.as_deref())?;
+        let input = program.accept_input(given.into())?;
+        Ok(Self { correlation_id, name, input, ..Self::without_input(id, program, version) })
+    }
+
+    /// Makes an instance without a start: it has no input, required or not.
+    pub(crate) fn without_input(id: Uuid, program: &Program, version: i32) -> Self {
+        let variables = program.variables.iter();
+        Self {
+            id,
+            version,
+            correlation_id: None,
+            name: None,
+            sub_status: SubStatus::Pending,
+            input: Map::new(),
+            output: Map::new(),
+            variables: variables.map(|v| (v.name.clone(), copy_or_null(&v.initial))).collect(),
+            incident_count: 0,
+            state: State::default(),
+        }
+    }
+}

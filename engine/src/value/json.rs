@@ -1,0 +1,58 @@
+//! Values inside compact bytes.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Bounds;
+
+/// A JSON value inside the compact state, written as text because the format is not self-describing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Json(pub Value);
+
+impl Serialize for Json {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.to_string())
+    }
+}
+
+/// Nesting that a stored value may have. Values are refused beyond 2,000; the rest is for what the engine
+/// puts around them.
+const MAX_STORED_DEPTH: usize = 2_100;
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error;
+        let text = <&'de str>::deserialize(deserializer)?;
+        // What was stored within the bounds of its time is read whatever they are now, as long as there is room for it.
+        Bounds::go_on().map_err(D::Error::custom)?;
+        if nesting(text) > MAX_STORED_DEPTH {
+            return Err(D::Error::custom("value is nested too deep"));
+        }
+        // Only parsed here, where the depth is known, without serde_json's own limit of 128.
+        let mut reader = serde_json::Deserializer::from_str(text);
+        reader.disable_recursion_limit();
+        let value = Value::deserialize(&mut reader).map_err(D::Error::custom)?;
+        reader.end().map_err(D::Error::custom)?;
+        Ok(Json(value))
+    }
+}
+
+/// Deepest nesting of brackets outside strings.
+fn nesting(text: &str) -> usize {
+    let (mut depth, mut deepest) = (0usize, 0usize);
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}

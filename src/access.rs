@@ -10,10 +10,10 @@ use uuid::Uuid;
 
 use crate::pg::{PgError, process, role};
 use crate::program::{self, Compiled};
-use crate::run::scheduled::COMMANDS;
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::Owner;
+use crate::store::schedules::COMMANDS;
 
 pub mod hearing;
 

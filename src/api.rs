@@ -4,9 +4,8 @@ use serde_json::{Map, Value, json};
 use workflow_engine::Bookmark;
 
 use crate::access;
-use crate::guc;
 use crate::pg::settings::FaultHandling;
-use crate::pg::{Call, PgError, Returned};
+use crate::pg::{Call, PgError, Returned, guc};
 use crate::program;
 use crate::run::burst::{OnFault, stored_bookmarks};
 use crate::store::instances::InstanceRow;

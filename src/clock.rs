@@ -3,9 +3,8 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::guc;
 use crate::pg::spi::Timestamp;
-use crate::pg::{process, user_sql};
+use crate::pg::{guc, process, user_sql};
 
 /// The present, to the microsecond.
 pub fn now() -> DateTime<Utc> {

@@ -13,8 +13,7 @@ mod api;
 mod clock;
 mod error;
 mod functions;
-mod guc;
-mod host;
+mod hooks;
 #[allow(unsafe_code)]
 mod pg;
 mod program;
@@ -40,7 +39,20 @@ mod module {
     /// Called once per backend, or by the postmaster with `shared_preload_libraries`.
     #[pg_guard]
     pub extern "C-unwind" fn _PG_init() {
-        crate::guc::define();
-        crate::pg::load();
+        crate::pg::guc::define();
+        crate::pg::interrupt::reserve_settings(c"workflow");
+        crate::hooks::install();
+        if crate::pg::is_preloaded() {
+            crate::worker::register();
+        }
+    }
+
+    crate::pg::process::entry_points! {
+        /// Entry point of the launcher.
+        workflow_launcher => crate::worker::launcher::run;
+        /// Entry point of a scheduler.
+        workflow_scheduler => crate::worker::scheduler::run;
+        /// Entry point of an executor.
+        workflow_executor => crate::worker::executor::run;
     }
 }

@@ -11,6 +11,7 @@ pub mod cluster;
 pub mod deadline;
 pub mod error;
 pub mod function;
+pub mod guc;
 pub mod hooks;
 pub mod interrupt;
 pub mod jsonb;
@@ -38,15 +39,11 @@ pub mod zone;
 pub use args::{Call, Returned};
 pub use error::PgError;
 
-/// What loading the library does to a process. The postmaster's children inherit it.
-pub fn load() {
-    hooks::install();
-    planner::install();
+/// Whether the postmaster loads the library for all sessions, and workers may be registered.
+pub fn is_preloaded() -> bool {
     // SAFETY: flags that the postmaster sets while it starts.
     let (is_preloaded, is_upgrade) =
         unsafe { (pgrx::pg_sys::process_shared_preload_libraries_in_progress, pgrx::pg_sys::IsBinaryUpgrade) };
     // pg_upgrade starts both servers: nothing may fire there.
-    if is_preloaded && !is_upgrade {
-        crate::worker::register();
-    }
+    is_preloaded && !is_upgrade
 }

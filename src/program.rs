@@ -16,13 +16,13 @@ use workflow_engine::definition::{
     self, ActivityTypes, Appearance, CustomType, Judged, Problem, ReadLimits, WorkflowReference,
 };
 
-use crate::pg::{PgError, catalog, interrupt, memory, role};
+use crate::error;
+use crate::pg::{PgError, catalog, guc, interrupt, memory, role};
 use crate::store::activity_types;
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
 use crate::store::instances::InstanceRow;
 use crate::store::links::Link;
 use crate::store::owners::Owner;
-use crate::{error, guc};
 
 /// Compiled definitions that a backend keeps. When there are more, or when the backend holds a quarter of what one call
 /// may add, all go.

@@ -21,11 +21,11 @@ use workflow_engine::program::Activation;
 
 use crate::pg::error::{notice, warning};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, process, role, session};
+use crate::pg::{PgError, guc, process, role, session};
 use crate::program::Compiled;
 use crate::store::owners;
 use crate::store::queue::Item;
-use crate::{clock, guc, wake};
+use crate::{clock, wake};
 
 pub mod adoption;
 pub mod apart;
@@ -36,6 +36,7 @@ pub mod command;
 pub mod deliver;
 pub mod fire;
 pub mod gone;
+mod host;
 pub mod http;
 pub mod link;
 pub mod missed;

@@ -8,10 +8,9 @@ use std::cell::{Cell, RefCell};
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use crate::guc;
 use crate::pg::shared::{self, Ended, HasExtension, Process, Said};
 use crate::pg::spi::Timestamp;
-use crate::pg::{cluster, process};
+use crate::pg::{cluster, guc, process};
 
 /// What is passed by name; more of it asks for a full sweep.
 const MAX_NAMES: usize = 256;

@@ -5,9 +5,8 @@ use serde_json::{Value, json};
 use workflow_engine::definition::{self, ProblemKind};
 
 use crate::access::{self, Privilege};
-use crate::guc;
 use crate::pg::membership::is_superuser;
-use crate::pg::{Call, PgError, Returned, role};
+use crate::pg::{Call, PgError, Returned, guc, role};
 use crate::program::Pinned;
 use crate::run::{Session, publish};
 use crate::sql_functions;

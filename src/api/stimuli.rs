@@ -6,10 +6,9 @@ use workflow_engine::instance::{self, EVERYONE};
 use workflow_engine::stimulus;
 
 use crate::error;
-use crate::guc;
 use crate::pg::args::Interval;
 use crate::pg::spi::Timestamp;
-use crate::pg::{Call, PgError, Returned};
+use crate::pg::{Call, PgError, Returned, guc};
 use crate::run::deliver::{self, Delivery, KeepUntil, Stimulus};
 use crate::run::unheard::Sent;
 use crate::run::{Session, not_null, replay};

@@ -6,15 +6,26 @@ use std::ffi::{CStr, c_char, c_void};
 use pgrx::pg_sys::{self, NodeTag, Oid};
 
 use crate::pg::error::{keeping, raise};
-use crate::pg::{process, raw, role};
-use crate::{wake, worker};
+use crate::pg::{planner, raw};
+
+/// What the extension does there.
+pub struct Hooks {
+    /// A transaction has ended, committed or not. May not fail.
+    pub transaction_ended: fn(bool),
+    /// A statement is about to run. Gives what is to be done when it has gone well: a function pointer, since an error of
+    /// the statement leaves the frame by longjmp.
+    pub before: fn(Meaning) -> Option<fn()>,
+}
 
 thread_local! {
+    static HOOKS: Cell<Option<&'static Hooks>> = const { Cell::new(None) };
     static PREVIOUS: Cell<pg_sys::ProcessUtility_hook_type> = const { Cell::new(None) };
 }
 
-/// Installs the hooks of this process.
-pub fn install() {
+/// Installs the hooks of this process; the postmaster's children inherit them.
+pub fn install(hooks: &'static Hooks) {
+    HOOKS.set(Some(hooks));
+    planner::install();
     // SAFETY: hooks are set by the process's only thread; the callbacks live as long as the library.
     unsafe {
         pg_sys::RegisterXactCallback(Some(transaction_ended), std::ptr::null_mut());
@@ -24,16 +35,20 @@ pub fn install() {
 }
 
 unsafe extern "C-unwind" fn transaction_ended(event: pg_sys::XactEvent::Type, _argument: *mut c_void) {
-    match event {
-        pg_sys::XactEvent::XACT_EVENT_COMMIT => wake::transaction_ended(true),
+    let committed = match event {
+        pg_sys::XactEvent::XACT_EVENT_COMMIT => true,
         // What was prepared is told at COMMIT PREPARED.
-        pg_sys::XactEvent::XACT_EVENT_ABORT | pg_sys::XactEvent::XACT_EVENT_PREPARE => wake::transaction_ended(false),
-        _ => {}
+        pg_sys::XactEvent::XACT_EVENT_ABORT | pg_sys::XactEvent::XACT_EVENT_PREPARE => false,
+        _ => return,
+    };
+    if let Some(hooks) = HOOKS.get() {
+        (hooks.transaction_ended)(committed);
     }
 }
 
 /// What a statement means to the workers.
-enum Meaning {
+pub enum Meaning {
+    /// Nothing.
     Nothing,
     /// The extension comes into this database.
     Creates,
@@ -92,46 +107,11 @@ unsafe extern "C-unwind" fn process_utility(
     }
 }
 
-/// Prepares the workers for a statement, and says what is to be done when it has gone well. A function pointer: an
-/// error of the statement leaves this frame by longjmp.
 unsafe fn before(node: *mut pg_sys::Node) -> Option<fn()> {
     // SAFETY: a statement of PostgreSQL's parser.
-    match keeping(|| Ok(prepare(unsafe { meaning(node) }))) {
+    match keeping(|| Ok(HOOKS.get().and_then(|hooks| (hooks.before)(unsafe { meaning(node) })))) {
         Ok(after) => after,
         Err(error) => raise(error),
-    }
-}
-
-fn prepare(meaning: Meaning) -> Option<fn()> {
-    match meaning {
-        Meaning::Nothing => None,
-        Meaning::Creates => Some(wake::created),
-        Meaning::Updates => Some(wake::everything),
-        // PostgreSQL refuses roles that may not do it, and no worker has left for them.
-        Meaning::Drops if !role::owns_extension() => None,
-        Meaning::Drops => {
-            worker::make_room(process::database(), true);
-            None
-        }
-        Meaning::Needs(databases) | Meaning::Copies(databases) => {
-            let mine = databases.into_iter().filter(|database| role::owns_database(*database));
-            mine.for_each(|database| worker::make_room(database, false));
-            Some(wake::rescan)
-        }
-        Meaning::EndsPrepared => Some(prepared_ended),
-        Meaning::Loads => Some(wake::loaded),
-        Meaning::Sets(database) => {
-            // Told only if the statement goes well: otherwise its transaction is not committed.
-            wake::settings(database);
-            None
-        }
-    }
-}
-
-/// What a prepared transaction wrote is not known any more when it ends.
-fn prepared_ended() {
-    if process::extension().is_some() {
-        wake::everything();
     }
 }
 

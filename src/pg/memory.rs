@@ -12,9 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use serde_json::{Map, Value};
 use workflow_engine::value::{self, Bounds};
 
-use crate::guc;
 use crate::pg::error::{PgError, unwind};
-use crate::pg::interrupt;
+use crate::pg::{guc, interrupt};
 
 mod spare;
 

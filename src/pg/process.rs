@@ -11,7 +11,6 @@ use pgrx::pg_sys::{self, Oid};
 use crate::pg::error::{self, PgError, catch};
 use crate::pg::shared::{self, HasExtension};
 use crate::pg::{raw, schema_number, version};
-use crate::worker;
 
 /// A worker to be registered.
 pub struct Worker<'a> {
@@ -304,7 +303,7 @@ pub fn databases() -> Vec<Oid> {
 }
 
 /// What a worker's body does if it fails: the log gets the error, the process ends with code 1.
-fn run(body: fn(i32), argument: pg_sys::Datum) {
+pub fn run(body: fn(i32), argument: pg_sys::Datum) {
     handle_signals();
     match catch(|| body(argument.value() as i32)) {
         Ok(()) => exit(),
@@ -312,24 +311,17 @@ fn run(body: fn(i32), argument: pg_sys::Datum) {
     }
 }
 
+/// Makes the functions by which PostgreSQL starts workers.
 macro_rules! entry_points {
     ($($(#[$doc:meta])* $name:ident => $body:path;)*) => { $(
         $(#[$doc])*
         #[unsafe(no_mangle)]
-        pub extern "C-unwind" fn $name(argument: pg_sys::Datum) {
-            run($body, argument);
+        pub extern "C-unwind" fn $name(argument: ::pgrx::pg_sys::Datum) {
+            $crate::pg::process::run($body, argument);
         }
     )* };
 }
-
-entry_points! {
-    /// Entry point of the launcher.
-    workflow_launcher => worker::launcher::run;
-    /// Entry point of a scheduler.
-    workflow_scheduler => worker::scheduler::run;
-    /// Entry point of an executor.
-    workflow_executor => worker::executor::run;
-}
+pub(crate) use entry_points;
 
 /// Runs when this process ends, however it does.
 pub fn at_exit(callback: fn()) {

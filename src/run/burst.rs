@@ -10,11 +10,11 @@ use workflow_engine::{Bookmark, Error, Host, Limits, Program};
 
 use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
-use crate::host::SpiHost;
 use crate::pg::PgError;
 use crate::pg::error::{catch, unwind, warning};
 use crate::pg::spi::Timestamp;
 use crate::program::Compiled;
+use crate::run::host::SpiHost;
 use crate::run::{Faulted, Publisher, Session, Work, children, running, save, tell_how_to_fire, warn_faulted};
 use crate::store::instances::InstanceRow;
 use crate::store::queue::Wanted;

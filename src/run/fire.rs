@@ -7,12 +7,11 @@ use uuid::Uuid;
 use workflow_engine::calendar::{Overlap, Plan, Schedule, When};
 
 use crate::access;
-use crate::guc;
 use crate::pg::error::{unwind, warning};
 use crate::pg::session::ShortWaits;
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
-use crate::pg::{PgError, process, role};
+use crate::pg::{PgError, guc, process, role};
 use crate::run::Session;
 use crate::run::scheduled::{self, Target};
 use crate::run::timing::{self, Next};

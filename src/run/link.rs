@@ -14,10 +14,10 @@ use workflow_engine::definition::{ActivityTypes, CustomType, ProblemKind, Refusa
 use crate::access::{self, Privilege};
 use crate::pg::{PgError, role};
 use crate::program::{self, Registered};
-use crate::run::scheduled::COMMANDS;
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::links::{self, Link};
 use crate::store::owners::Owner;
+use crate::store::schedules::COMMANDS;
 
 /// The activity types for a definition that comes in. It remembers what it found.
 pub struct Linker {

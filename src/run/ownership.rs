@@ -14,10 +14,10 @@ use workflow_engine::journal::{Event, EventKind};
 
 use crate::access;
 use crate::pg::{PgError, catalog, role, rows};
-use crate::run::scheduled::COMMANDS;
 use crate::run::{Session, paths, publish, resume, running, schedule};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::{self, Owner};
+use crate::store::schedules::COMMANDS;
 use crate::store::{activity_types, definitions, journal, links};
 use crate::wake;
 use workflow_engine::value::Json;

@@ -7,17 +7,17 @@ use workflow_engine::program::Security;
 use workflow_engine::trigger::{self, Trigger};
 
 use crate::access;
-use crate::host::SpiHost;
+use crate::error;
 use crate::pg::error::notice;
-use crate::pg::{PgError, memory, role};
+use crate::pg::{PgError, guc, memory, role};
 use crate::program::{self, Compiled, Registered};
+use crate::run::host::SpiHost;
 use crate::run::link::Linker;
-use crate::run::scheduled::COMMANDS;
 use crate::run::{Session, timing};
 use crate::store::definitions::{self, DefinitionRow, NewDefinition, WholeDefinition};
 use crate::store::links::{self, Link};
+use crate::store::schedules::COMMANDS;
 use crate::store::{owners, schedules, triggers};
-use crate::{error, guc};
 use workflow_engine::activities::catalogue;
 
 mod consumers;

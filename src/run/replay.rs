@@ -3,9 +3,8 @@
 use uuid::Uuid;
 
 use crate::access;
-use crate::guc;
-use crate::pg::PgError;
 use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, guc};
 use crate::run::{Session, deliver, queued, tell_how_to_fire};
 use crate::store::bookmarks;
 use crate::store::dead_letters::{self, Letter};

@@ -9,9 +9,8 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::access;
-use crate::guc;
 use crate::pg::spi::Timestamp;
-use crate::pg::{process, role, shared};
+use crate::pg::{guc, process, role, shared};
 use crate::rounds::{Keep, PAUSE, Rounds};
 use crate::run::Session;
 use crate::store::retention::{Candidate, PAGE};

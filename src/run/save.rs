@@ -5,15 +5,15 @@ use workflow_engine::Bookmark;
 use workflow_engine::execution::{Delta, activity_instance_id};
 use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus};
 
-use crate::pg::memory;
+use crate::clock;
 use crate::pg::rows::{self, Writer};
 use crate::pg::spi::Timestamp;
+use crate::pg::{guc, memory};
 use crate::program::Compiled;
 use crate::run::burst::{Before, RowState, Taking};
 use crate::run::{Session, activation_key};
 use crate::store::instances::InstanceRow;
 use crate::store::{bookmarks, due, incidents, instances, journal, queue, schedules, tasks};
-use crate::{clock, guc};
 
 /// Saves what a burst changed and says whether anything is in the queue. `None`: nothing was saved.
 pub fn save(

@@ -15,10 +15,7 @@ use crate::run::start::{self, Scheduled};
 use crate::run::{Session, timing};
 use crate::store::definitions;
 use crate::store::owners::Owner;
-use crate::store::schedules::{self, Timed};
-
-/// Id of the definition that runs the commands of schedules.
-pub const COMMANDS: &str = "Workflow.ScheduledCommand";
+use crate::store::schedules::{self, COMMANDS, Timed};
 
 /// Input that every run of a schedule has: the instant that it is for.
 const SCHEDULED_AT: &str = "ScheduledAt";

@@ -5,11 +5,10 @@ use uuid::Uuid;
 use workflow_engine::instance::SubStatus;
 
 use crate::access;
-use crate::guc;
 use crate::pg::error::{unwind, warning};
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
-use crate::pg::{PgError, role};
+use crate::pg::{PgError, guc, role};
 use crate::program;
 use crate::run::burst::OnFault;
 use crate::run::queued::Swept;

@@ -13,6 +13,9 @@ use crate::store::owners::{self, Owner};
 use crate::store::triggers::TriggerRow;
 use crate::wake;
 
+/// Id of the definition that runs the commands of schedules.
+pub const COMMANDS: &str = "Workflow.ScheduledCommand";
+
 /// Tells the workers, when this transaction commits, that a trigger is due then. Where a fire moves one on, nobody need
 /// be told: whoever waited for it looks then, and sees the next one.
 pub fn note(next_fire_at: Option<Timestamp>) {

@@ -5,10 +5,9 @@ use std::collections::{HashMap, HashSet};
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use crate::guc;
 use crate::pg::process::{self, Worker};
-use crate::pg::role;
 use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind};
+use crate::pg::{guc, role};
 use crate::store::due::Due;
 use crate::worker::batch::{bereave, cut, dismiss, give_up, has_items, note_death};
 use crate::worker::lanes::{Key, Kind, Lanes};

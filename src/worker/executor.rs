@@ -8,16 +8,16 @@
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
+use crate::access;
 use crate::pg::error::log;
 use crate::pg::process;
 use crate::pg::shared::{self, Board, Database, Executor, ExecutorState, Fire, FireKind, Process};
-use crate::pg::{PgError, session, top_level};
+use crate::pg::{PgError, guc, session, top_level};
 use crate::run::command::{self, Claim};
 use crate::run::queued::Swept;
 use crate::run::{Session, sweep};
 use crate::store::{due, queue};
 use crate::worker::SECOND;
-use crate::{access, guc};
 
 /// How long a worker that another process needs the slot of remembers that.
 const CROWDED: i64 = 2 * SECOND;

@@ -2,8 +2,8 @@
 
 use pgrx::pg_sys::Oid;
 
-use crate::guc;
 use crate::pg::error::log;
+use crate::pg::guc;
 use crate::pg::process::{self, Worker};
 use crate::pg::shared::{self, Board, Database, HasExtension, Process};
 use crate::worker::{COMPLAIN, SECOND, complain_of_slots};

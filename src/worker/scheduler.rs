@@ -5,11 +5,10 @@
 
 use pgrx::pg_sys::Oid;
 
-use crate::guc;
-use crate::pg::PgError;
 use crate::pg::error::log;
 use crate::pg::process;
 use crate::pg::shared::{self, Database, HasExtension, Process};
+use crate::pg::{PgError, guc};
 use crate::run::sweep;
 use crate::worker::SECOND;
 use crate::worker::desk::Desk;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use pgrx::pg_sys::Oid;
 
-use crate::guc;
+use crate::pg::guc;
 use crate::pg::shared::{self, Board, Executor, ExecutorState};
 
 /// The owners that the executors of a database fire for, one for each executor.

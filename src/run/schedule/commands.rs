@@ -7,9 +7,9 @@ use crate::error;
 use crate::pg::{PgError, role};
 use crate::program::{self, Registered};
 use crate::run::Session;
-use crate::run::scheduled::COMMANDS;
 use crate::store::definitions::{self, DefinitionRow, NewDefinition};
 use crate::store::owners;
+use crate::store::schedules::COMMANDS;
 
 fn document() -> Value {
     json!({

@@ -10,9 +10,8 @@ use crate::pg::{PgError, memory};
 use crate::program;
 use crate::run::Session;
 use crate::run::schedule::commands;
-use crate::run::scheduled::COMMANDS;
 use crate::store::definitions;
-use crate::store::schedules::Timed;
+use crate::store::schedules::{COMMANDS, Timed};
 
 /// Members of the input of the definition that runs commands.
 const STATEMENT: &str = "statement";

@@ -41,7 +41,6 @@ pub fn define() {
     define_behaviour();
     define_time();
     define_workers();
-    crate::pg::interrupt::reserve_settings(c"workflow");
 }
 
 fn define_limits() {

@@ -17,13 +17,13 @@ use workflow_engine::program::Activation;
 use crate::pg::error::{catch, notice, unwind};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
-use crate::pg::{PgError, interrupt, memory, process, session, user_sql};
+use crate::pg::{PgError, guc, interrupt, memory, process, session, user_sql};
 use crate::program::{self, Compiled};
 use crate::run::paths::{self, Hold};
 use crate::run::{activation_key, new_id, start, timing};
 use crate::store::owners::Owner;
 use crate::store::{activity_types, bookmarks, instances};
-use crate::{access, error, functions, guc};
+use crate::{access, error, functions};
 
 mod names;
 

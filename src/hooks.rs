@@ -1,0 +1,46 @@
+//! What the extension does where PostgreSQL calls it: wakes workers at the end of transactions, and prepares them for
+//! statements that they must know of.
+
+use crate::pg::hooks::{self, Hooks, Meaning};
+use crate::pg::{process, role};
+use crate::{wake, worker};
+
+static HOOKS: Hooks = Hooks { transaction_ended: wake::transaction_ended, before };
+
+/// Installs them in this process.
+pub fn install() {
+    hooks::install(&HOOKS);
+}
+
+fn before(meaning: Meaning) -> Option<fn()> {
+    match meaning {
+        Meaning::Nothing => None,
+        Meaning::Creates => Some(wake::created),
+        Meaning::Updates => Some(wake::everything),
+        // PostgreSQL refuses roles that may not do it, and no worker has left for them.
+        Meaning::Drops if !role::owns_extension() => None,
+        Meaning::Drops => {
+            worker::make_room(process::database(), true);
+            None
+        }
+        Meaning::Needs(databases) | Meaning::Copies(databases) => {
+            let mine = databases.into_iter().filter(|database| role::owns_database(*database));
+            mine.for_each(|database| worker::make_room(database, false));
+            Some(wake::rescan)
+        }
+        Meaning::EndsPrepared => Some(prepared_ended),
+        Meaning::Loads => Some(wake::loaded),
+        Meaning::Sets(database) => {
+            // Told only if the statement goes well: otherwise its transaction is not committed.
+            wake::settings(database);
+            None
+        }
+    }
+}
+
+/// What a prepared transaction wrote is not known any more when it ends.
+fn prepared_ended() {
+    if process::extension().is_some() {
+        wake::everything();
+    }
+}

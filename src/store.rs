@@ -34,3 +34,4 @@ pub mod schemas;
 pub mod tasks;
 pub mod telling;
 pub mod triggers;
+pub mod uses;

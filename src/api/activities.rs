@@ -6,9 +6,9 @@ use workflow_engine::activities::catalogue::{self, ACTIVITIES};
 
 use crate::access;
 use crate::clock;
+use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::program;
-use crate::sql_functions;
 use crate::store::activity_types::{self, FunctionRow, NewActivityType};
 use crate::store::owners;
 

@@ -6,9 +6,9 @@ use workflow_engine::http::{Request, Response, texts};
 
 use crate::api::object;
 use crate::error;
+use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::{Session, http, paths};
-use crate::sql_functions;
 use crate::store::owners;
 
 sql_functions! {

@@ -7,12 +7,12 @@ use workflow_engine::journal::{self, EventKind};
 
 use crate::access;
 use crate::api::{object, on_fault, result};
+use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, interrupt, memory};
 use crate::program;
 use crate::run::gone::Named;
 use crate::run::start::Request;
 use crate::run::{Session, cancel, not_null, resume, start, sweep};
-use crate::sql_functions;
 use crate::store::instances;
 
 sql_functions! {

@@ -9,7 +9,7 @@ use crate::run::adoption::{self, Adoption};
 use crate::run::ownership::{self, Kind};
 use crate::store::owners;
 
-crate::sql_functions! {
+crate::pg::args::sql_functions! {
     wf_set_owner => set_owner;
     wf_make_owner => make_owner;
     wf_adopt_database => adopt_database;

@@ -10,10 +10,10 @@ use workflow_engine::story::Story;
 
 use crate::access::{self, Privilege};
 use crate::error;
+use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, zone};
 use crate::program::{self, Compiled};
 use crate::run::{publish, resume};
-use crate::sql_functions;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::{definitions, telling};
 

@@ -10,11 +10,11 @@ use workflow_engine::instance::refuse_everyone;
 use crate::api::object;
 use crate::clock;
 use crate::error;
+use crate::pg::args::sql_functions;
 use crate::pg::spi::Timestamp;
 use crate::pg::{Call, PgError, Returned};
 use crate::run::schedule::{self, Settings, Work};
 use crate::run::{Session, timing};
-use crate::sql_functions;
 
 sql_functions! {
     wf_schedule => put_command;

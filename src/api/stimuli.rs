@@ -6,13 +6,12 @@ use workflow_engine::instance::{self, EVERYONE};
 use workflow_engine::stimulus;
 
 use crate::error;
-use crate::pg::args::Interval;
+use crate::pg::args::{Interval, sql_functions};
 use crate::pg::spi::Timestamp;
 use crate::pg::{Call, PgError, Returned, guc};
 use crate::run::deliver::{self, Delivery, KeepUntil, Stimulus};
 use crate::run::unheard::Sent;
 use crate::run::{Session, not_null, replay};
-use crate::sql_functions;
 use crate::store::matching::{Correlation, Filter};
 use crate::store::queue;
 

@@ -9,12 +9,12 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{Call, PgError, Returned, cluster, process, role, schema_number};
 use crate::worker;
 
-crate::sql_functions! {
+crate::pg::args::sql_functions! {
     wf_worker_start => worker_start;
     wf_worker_status => worker_status;
 }
 
-crate::plain_functions! {
+crate::pg::args::plain_functions! {
     wf_version => version;
 }
 

@@ -1,7 +1,7 @@
 //! Arguments and results of SQL-callable functions.
 //!
 //! The functions are declared in `sql/api.sql`, where defaults, names and comments are readable; the macro
-//! [`sql_functions!`](crate::sql_functions) makes the symbols that it names.
+//! [`sql_functions!`] makes the symbols that it names.
 
 use std::ffi::{CStr, CString};
 
@@ -271,20 +271,17 @@ fn composite(call: &Call, columns: &[Returned]) -> pg_sys::Datum {
 /// `fn(&Call) -> Result<Returned, PgError>`.
 ///
 /// Each runs inside its own SPI connection, so that the result is made after SPI's memory is gone.
-#[macro_export]
 macro_rules! sql_functions {
-    ($($name:ident => $body:path;)*) => { $( $crate::sql_function!($name, $body, call_body); )* };
+    ($($name:ident => $body:path;)*) => { $( $crate::pg::args::sql_function!($name, $body, call_body); )* };
 }
 
 /// Makes the C symbols of functions that run no statement: PostgreSQL may call them where there is no transaction
 /// block of a session, as in a process that sends changes to a subscriber.
-#[macro_export]
 macro_rules! plain_functions {
-    ($($name:ident => $body:path;)*) => { $( $crate::sql_function!($name, $body, call_plain); )* };
+    ($($name:ident => $body:path;)*) => { $( $crate::pg::args::sql_function!($name, $body, call_plain); )* };
 }
 
 /// Makes the C symbols of one function.
-#[macro_export]
 macro_rules! sql_function {
     ($name:ident, $body:path, $call:ident) => {
         #[allow(unsafe_code)]
@@ -304,6 +301,8 @@ macro_rules! sql_function {
         };
     };
 }
+
+pub(crate) use {plain_functions, sql_function, sql_functions};
 
 /// Runs the body of a function and raises what it failed with.
 ///

@@ -11,8 +11,8 @@
 
 use pgrx::pg_sys::{self, Oid};
 
+use crate::pg::args::plain_functions;
 use crate::pg::{Call, PgError, Returned, cluster, role};
-use crate::plain_functions;
 
 plain_functions! {
     wf_stored_role_in => from_text;

@@ -15,9 +15,10 @@ use crate::access::{self, Privilege};
 use crate::pg::{PgError, role};
 use crate::program::{self, Registered};
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::links::{self, Link};
+use crate::store::links::Link;
 use crate::store::owners::Owner;
 use crate::store::schedules::COMMANDS;
+use crate::store::uses;
 
 /// The activity types for a definition that comes in. It remembers what it found.
 pub struct Linker {
@@ -90,7 +91,7 @@ fn version(reference: &WorkflowReference, owner: Option<&Owner>) -> Result<Optio
     };
     let Some(latest) = found else { return Ok(None) };
     let id = latest.definition_id.as_str();
-    let asked = reference.version_id.as_deref().and_then(|version_id| links::by_document_id(id, version_id));
+    let asked = reference.version_id.as_deref().and_then(|version_id| uses::by_document_id(id, version_id));
     let asked = asked.or_else(|| reference.version.and_then(|version| definitions::version(id, version)));
     Ok(Some(asked.or_else(|| definitions::published(id)).unwrap_or(latest)))
 }
@@ -103,7 +104,7 @@ fn by_type(type_name: &str, owner: Option<&Owner>) -> Result<Option<DefinitionRo
         return Ok(None);
     }
     let mut found: Vec<DefinitionRow> =
-        links::by_type(type_name).iter().filter_map(|id| definitions::latest(id)).filter(is_known).collect();
+        uses::by_type(type_name).iter().filter_map(|id| definitions::latest(id)).filter(is_known).collect();
     if found.len() > 1 {
         let is_own = |row: &DefinitionRow| match owner {
             Some(owner) => owner.id == row.owner.id,

@@ -17,7 +17,7 @@ use crate::run::{Session, timing};
 use crate::store::definitions::{self, DefinitionRow, NewDefinition, WholeDefinition};
 use crate::store::links::{self, Link};
 use crate::store::schedules::COMMANDS;
-use crate::store::{owners, schedules, triggers};
+use crate::store::{owners, schedules, triggers, uses};
 use workflow_engine::activities::catalogue;
 
 mod consumers;
@@ -302,7 +302,7 @@ pub fn delete(session: &Session, definition_id: &str, version: Option<i32>) -> R
 }
 
 fn refuse_used(row: &DefinitionRow) -> Result<(), PgError> {
-    let Some(user) = links::user_of(row.id) else { return Ok(()) };
+    let Some(user) = uses::user_of(row.id) else { return Ok(()) };
     let what = format!("version {} of workflow definition \"{}\"", row.version, row.definition_id);
     Err(PgError::new("2BP01", format!("cannot delete {what} because another workflow definition uses it"))
         .detail(format!("Version {} of workflow definition \"{}\" uses it.", user.version, user.definition_id))

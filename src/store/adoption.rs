@@ -7,8 +7,7 @@ use uuid::Uuid;
 use crate::pg::catalog;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::store::owners::Owner;
-use crate::store::schedules::{self, Timed};
-use crate::timed_triggers;
+use crate::store::schedules::{self, Timed, timed_triggers};
 
 /// A row of `workflow.owners`.
 #[derive(Debug)]

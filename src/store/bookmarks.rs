@@ -92,10 +92,7 @@ pub fn insert(writer: &mut Writer, bookmark: &Bookmark, instance: &Uuid, correla
 /// Tells the workers, when this transaction commits.
 fn note(bookmark: &Bookmark, instance: &Uuid) {
     wake::bookmarks_of(instance);
-    if let Some(due_at) = bookmark.due_at {
-        identity::claim();
-        wake::due(due_at.into());
-    }
+    identity::note_due(bookmark.due_at.map(Timestamp::from));
 }
 
 /// Uses a locked bookmark up.

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::pg::spi::{Arg, Statement, Type};
+use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::pg::{cluster, process, role};
 use crate::wake;
 use pgrx::pg_sys::Oid;
@@ -62,4 +62,13 @@ pub fn claim() {
 pub fn adopt() {
     FORGET.run(&[]);
     CLAIM.run(&[Arg::BigInt(cluster::system_identifier()), Arg::Oid(process::database())]);
+}
+
+/// Tells the workers, when this transaction commits, that something is due then. Where a fire moves its trigger on, nobody
+/// need be told: whoever waited for it looks then, and sees the next one.
+pub fn note_due(at: Option<Timestamp>) {
+    if let Some(at) = at {
+        claim();
+        wake::due(at);
+    }
 }

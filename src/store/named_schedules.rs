@@ -5,8 +5,8 @@ use uuid::Uuid;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::store::bookmarks::hash_key;
-use crate::store::schedules::{self, Timed};
-use crate::timed_triggers;
+use crate::store::identity;
+use crate::store::schedules::{self, Timed, timed_triggers};
 
 static LOCK: Statement = Statement::new(
     timed_triggers!("t.owner = $1 AND t.schedule_name = $2 FOR NO KEY UPDATE OF t"),
@@ -119,7 +119,7 @@ pub struct Identity<'a> {
 
 /// Adds a schedule. `false`: another session has just added one of that owner and name.
 pub fn insert(identity: &Identity<'_>, named: &Named<'_>) -> bool {
-    schedules::note(named.next_fire_at);
+    identity::note_due(named.next_fire_at);
     let mut args = columns(&identity.id, named).to_vec();
     args.extend([
         Arg::Text(identity.stimulus),
@@ -134,7 +134,7 @@ pub fn insert(identity: &Identity<'_>, named: &Named<'_>) -> bool {
 
 /// Changes a locked schedule.
 pub fn update(id: &Uuid, named: &Named<'_>) {
-    schedules::note(named.next_fire_at);
+    identity::note_due(named.next_fire_at);
     UPDATE.run(&columns(id, named));
 }
 

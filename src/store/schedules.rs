@@ -11,19 +11,9 @@ use crate::store::bookmarks::hash_of;
 use crate::store::identity;
 use crate::store::owners::{self, Owner};
 use crate::store::triggers::TriggerRow;
-use crate::wake;
 
 /// Id of the definition that runs the commands of schedules.
 pub const COMMANDS: &str = "Workflow.ScheduledCommand";
-
-/// Tells the workers, when this transaction commits, that a trigger is due then. Where a fire moves one on, nobody need
-/// be told: whoever waited for it looks then, and sees the next one.
-pub fn note(next_fire_at: Option<Timestamp>) {
-    if let Some(at) = next_fire_at {
-        identity::claim();
-        wake::due(at);
-    }
-}
 
 /// A due trigger, read without a lock.
 #[derive(Debug)]
@@ -84,7 +74,6 @@ pub struct Timed {
 }
 
 /// The columns that [`read`] reads, of triggers that time starts.
-#[macro_export]
 macro_rules! timed_triggers {
     ($rest:literal) => {
         concat!(
@@ -95,6 +84,8 @@ macro_rules! timed_triggers {
         )
     };
 }
+
+pub(super) use timed_triggers;
 
 /// Reads a row that begins with [`timed_triggers!`].
 pub fn read(row: &mut Row<'_>) -> Timed {
@@ -207,7 +198,7 @@ static RESOLVED: Statement = Statement::new(
 
 /// Writes what a fire did.
 pub fn fired(id: Uuid, outcome: &Outcome) {
-    note(outcome.next_fire_at);
+    identity::note_due(outcome.next_fire_at);
     FIRED.run(&[
         Arg::Uuid(&id),
         Arg::time(outcome.next_fire_at),
@@ -222,7 +213,7 @@ pub fn fired(id: Uuid, outcome: &Outcome) {
 
 /// Notes that a fire failed, and when the next one is.
 pub fn failed(id: Uuid, next_fire_at: Option<Timestamp>, scheduled_at: Option<Timestamp>, error: &str) {
-    note(next_fire_at);
+    identity::note_due(next_fire_at);
     FAILED.run(&[Arg::Uuid(&id), Arg::time(next_fire_at), Arg::time(scheduled_at), Arg::Text(error)]);
 }
 
@@ -246,7 +237,7 @@ static WAKE: Statement = Statement::new(
 /// A run of a schedule has ended: what waits behind it is due at once.
 pub fn ended(id: Uuid, now: Timestamp) {
     if LOCK_QUEUE.first(&[Arg::Uuid(&id)], |row| row.get::<i32>()).is_some_and(|queued| queued > 0) {
-        note(Some(now));
+        identity::note_due(Some(now));
         WAKE.run(&[Arg::Uuid(&id), Arg::Timestamp(now)]);
     }
 }
@@ -270,7 +261,7 @@ pub fn reboot(now: Timestamp) -> u64 {
     let count = REBOOT.run(&[Arg::Timestamp(now)]);
     // Where there is none this database may be about to be filled with the dump of another one, whose times these are.
     if count > 0 {
-        note(Some(now));
+        identity::note_due(Some(now));
     }
     count
 }
@@ -284,6 +275,6 @@ static SET_SCHEDULE: Statement = Statement::new(
 
 /// Sets when time starts a trigger.
 pub fn set(id: Uuid, schedule: &Value, next_fire_at: Option<Timestamp>, scheduled_at: Option<Timestamp>) {
-    note(next_fire_at);
+    identity::note_due(next_fire_at);
     SET_SCHEDULE.run(&[Arg::Uuid(&id), Arg::Json(schedule), Arg::time(next_fire_at), Arg::time(scheduled_at)]);
 }

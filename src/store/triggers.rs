@@ -7,7 +7,7 @@ use workflow_engine::trigger::Trigger;
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::bookmarks::{hash_key, hash_of};
 use crate::store::definitions::DefinitionRow;
-use crate::store::schedules;
+use crate::store::identity;
 
 /// An indexed trigger.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ pub type Timing<'a> = Option<(&'a Value, Option<Timestamp>, Option<Timestamp>)>;
 
 /// Adds a trigger of a definition version.
 pub fn insert(id: Uuid, definition: &DefinitionRow, trigger: &Trigger, timing: Timing<'_>, now: Timestamp) {
-    schedules::note(timing.and_then(|(_, next, _)| next));
+    identity::note_due(timing.and_then(|(_, next, _)| next));
     INSERT.run(&[
         Arg::Uuid(&id),
         Arg::Text(&definition.definition_id),

@@ -17,6 +17,7 @@ use crate::program::{self, Pinned};
 use crate::run::{Session, link};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::links::{self, Link};
+use crate::store::uses;
 
 /// A definition that may get a new version.
 struct Consumer {
@@ -63,7 +64,7 @@ fn affected(published: &str) -> Result<BTreeMap<String, Consumer>, PgError> {
     let mut found: BTreeMap<String, Consumer> = BTreeMap::new();
     let mut pending = vec![published.to_owned()];
     while let Some(used) = pending.pop() {
-        for row in links::latest_users_of(&used)? {
+        for row in uses::latest_users_of(&used)? {
             if found.contains_key(&row.definition_id) || row.definition_id == published {
                 continue;
             }

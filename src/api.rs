@@ -7,7 +7,8 @@ use crate::access;
 use crate::pg::settings::FaultHandling;
 use crate::pg::{Call, PgError, Returned, guc};
 use crate::program;
-use crate::run::burst::{OnFault, stored_bookmarks};
+use crate::run::burst::OnFault;
+use crate::run::save::stored_bookmarks;
 use crate::store::instances::InstanceRow;
 use crate::store::{incidents, matching};
 
@@ -93,4 +94,9 @@ fn shown(bookmark: &Bookmark) -> Value {
         "activity_id": bookmark.activity_id,
         "payload": bookmark.payload,
     })
+}
+
+/// The value under a JSON key, NULL as `None`.
+pub fn not_null(value: Option<Value>) -> Option<Value> {
+    value.filter(|value| !value.is_null())
 }

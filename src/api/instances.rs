@@ -6,14 +6,16 @@ use workflow_engine::instance::Instance;
 use workflow_engine::journal::{self, EventKind};
 
 use crate::access;
-use crate::api::{object, on_fault, result};
+use crate::api::{not_null, object, on_fault, result};
 use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, interrupt, memory};
 use crate::program;
+use crate::run::burst::OnFault;
 use crate::run::gone::Named;
 use crate::run::start::Request;
-use crate::run::{Session, cancel, not_null, resume, start, sweep};
+use crate::run::{Session, cancel, resume, start, sweep, work};
 use crate::store::instances;
+use crate::store::instances::InstanceRow;
 
 sql_functions! {
     wf_start => start_instance;
@@ -42,12 +44,12 @@ fn request(call: &Call) -> Result<Request, PgError> {
 }
 
 fn start_instance(call: &Call) -> Result<Returned, PgError> {
-    let (row, _) = start::named(&mut Session::begin(), request(call)?)?;
+    let (row, _) = started(call)?;
     Ok(Returned::Uuid(row.instance.id))
 }
 
 fn run(call: &Call) -> Result<Returned, PgError> {
-    let (row, is_new) = start::named(&mut Session::begin(), request(call)?)?;
+    let (row, is_new) = started(call)?;
     result(Some(row), is_new)
 }
 
@@ -56,36 +58,57 @@ fn resume_bookmark(call: &Call) -> Result<Returned, PgError> {
     let input = not_null(call.arg(1));
     let missing_ok: bool = call.required(2, "missing_ok")?;
     let on_fault = on_fault(call, 3)?;
-    let found =
-        resume::named(&mut Session::begin(), Named::Bookmark(bookmark_id), input.as_ref(), missing_ok, on_fault)?;
+    let found = resumed(Named::Bookmark(bookmark_id), input.as_ref(), missing_ok, on_fault)?;
     result(found, false)
+}
+
+fn started(call: &Call) -> Result<(InstanceRow, bool), PgError> {
+    let request = request(call)?;
+    let mut session = Session::begin();
+    let (row, is_new) = work::call(&mut session, |session| start::named(session, request))?;
+    Ok((work::latest(&session, row), is_new))
+}
+
+fn resumed(
+    named: Named,
+    input: Option<&Value>,
+    missing_ok: bool,
+    on_fault: OnFault,
+) -> Result<Option<InstanceRow>, PgError> {
+    let mut session = Session::begin();
+    let found = work::call(&mut session, |session| resume::named(session, named, input, missing_ok, on_fault))?;
+    Ok(found.map(|row| work::latest(&session, row)))
 }
 
 fn complete_task(call: &Call) -> Result<Returned, PgError> {
     let task_id: Uuid = call.required(0, "task_id")?;
     let outcome = not_null(call.arg(1));
     let on_fault = on_fault(call, 2)?;
-    let found = resume::named(&mut Session::begin(), Named::Task(task_id), outcome.as_ref(), false, on_fault)?;
+    let found = resumed(Named::Task(task_id), outcome.as_ref(), false, on_fault)?;
     result(found, false)
 }
 
 fn cancel_instance(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required(0, "instance_id")?;
     let reason: Option<String> = call.arg(1);
-    cancel::cancel(&mut Session::begin(), instance_id, reason.as_deref()).map(Returned::Boolean)
+    let cancel = |session: &mut Session| cancel::cancel(session, instance_id, reason.as_deref());
+    work::call(&mut Session::begin(), cancel).map(Returned::Boolean)
 }
 
 fn retry(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required(0, "instance_id")?;
     let activity_ids = call.texts(1, "activity_ids")?;
     let on_fault = on_fault(call, 2)?;
-    let row = resume::retry(&mut Session::begin(), instance_id, activity_ids.as_deref(), on_fault)?;
+    let mut session = Session::begin();
+    let retry = |session: &mut Session| resume::retry(session, instance_id, activity_ids.as_deref(), on_fault);
+    let row = work::call(&mut session, retry)?;
+    let row = work::latest(&session, row);
     result(Some(row), false)
 }
 
 fn delete(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required(0, "instance_id")?;
-    cancel::delete(&mut Session::begin(), instance_id).map(Returned::Boolean)
+    work::call(&mut Session::begin(), |session| cancel::delete(session, instance_id)).map(Returned::Boolean)
 }
 
 fn run_due(call: &Call) -> Result<Returned, PgError> {

@@ -5,13 +5,14 @@ use uuid::Uuid;
 use workflow_engine::instance::{self, EVERYONE};
 use workflow_engine::stimulus;
 
+use crate::api::not_null;
 use crate::error;
 use crate::pg::args::{Interval, sql_functions};
 use crate::pg::spi::Timestamp;
 use crate::pg::{Call, PgError, Returned, guc};
 use crate::run::deliver::{self, Delivery, KeepUntil, Stimulus};
 use crate::run::unheard::Sent;
-use crate::run::{Session, not_null, replay};
+use crate::run::{Session, replay, work};
 use crate::store::matching::{Correlation, Filter};
 use crate::store::queue;
 
@@ -57,7 +58,7 @@ fn enqueue(call: &Call) -> Result<Returned, PgError> {
     let keep = keep_until(&session, keep_for)?;
     let stimulus = Stimulus { filter, payload, input: not_null(call.arg(9)), sender: session.sender() };
     let sent = Sent::new(&stimulus, false);
-    let delivered = deliver::enqueue(&mut session, stimulus, keep)?;
+    let delivered = work::call(&mut session, |session| deliver::enqueue(session, stimulus, keep))?;
     sent.tell_if_unheard(&delivered, keep, keep_for.is_none());
     Ok(delivery(delivered))
 }
@@ -78,7 +79,7 @@ fn publish_event(call: &Call) -> Result<Returned, PgError> {
 
 fn replay(call: &Call) -> Result<Returned, PgError> {
     let id: Uuid = call.required(0, "dead_letter_id")?;
-    replay::replay(&mut Session::begin(), id).map(Returned::Boolean)
+    work::call(&mut Session::begin(), |session| replay::replay(session, id)).map(Returned::Boolean)
 }
 
 /// Arguments from `i` on: correlation_id, instance_id, keep_for.
@@ -103,7 +104,8 @@ fn deliver(
     // A stimulus to one instance starts nothing.
     let may_start = instance_id.is_none();
     let sent = Sent::new(&stimulus, may_start);
-    let delivered = deliver::send(&mut session, name, stimulus, keep, may_start)?;
+    let send = |session: &mut Session| deliver::send(session, name, stimulus, keep, may_start);
+    let delivered = work::call(&mut session, send)?;
     sent.tell_if_unheard(&delivered, keep, keep_for.is_none());
     Ok(delivery(delivered))
 }

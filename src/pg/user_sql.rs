@@ -4,7 +4,7 @@
 //! around it. Plans are kept per text, as PL/pgSQL keeps them; PostgreSQL plans anew when the search path or
 //! an object changes.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
 
@@ -21,7 +21,7 @@ mod result;
 mod text;
 
 pub use inferred::{run, run_inferred};
-use plans::{LookupPath, Names, Plan, forget_when_full, retire, search_path};
+use plans::{EVALUATIONS, LookupPath, Names, Plan, forget_when_full, retire, search_path};
 use text::{is_query, shortened};
 
 /// The parameters that an expression sees by name, in this order.
@@ -47,10 +47,6 @@ pub struct Outcome {
 struct Evaluation {
     before: pg_sys::MemoryContext,
     own: pg_sys::MemoryContext,
-}
-
-thread_local! {
-    static EVALUATIONS: Cell<u32> = const { Cell::new(0) };
 }
 
 impl Evaluation {

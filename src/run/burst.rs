@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 
-use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::execution::Delta;
 use workflow_engine::instance::{Instance, SubStatus};
@@ -15,7 +14,10 @@ use crate::pg::error::{catch, unwind, warning};
 use crate::pg::spi::Timestamp;
 use crate::program::Compiled;
 use crate::run::host::SpiHost;
-use crate::run::{Faulted, Publisher, Session, Work, children, running, save, tell_how_to_fire, warn_faulted};
+use crate::run::notices::{tell_how_to_fire, warn_faulted};
+use crate::run::save::{Consumed, RowState, Stored, stored_bookmarks};
+use crate::run::session::{Faulted, FollowUp, Publisher};
+use crate::run::{Session, child_report, running, save};
 use crate::store::instances::InstanceRow;
 use crate::store::queue::Wanted;
 use crate::store::{incidents, matching, queue};
@@ -28,18 +30,6 @@ pub enum OnFault {
     Store,
     /// It is raised as it was; nothing of the call is kept.
     Raise,
-}
-
-/// Whether the instance's row is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowState {
-    /// Not yet: it is inserted when the burst has ended.
-    New {
-        /// Whether its id or activation key may be taken.
-        may_be_taken: bool,
-    },
-    /// Locked by this transaction.
-    Stored,
 }
 
 /// How a burst ended.
@@ -63,32 +53,7 @@ pub struct Burst<'a> {
     /// What a fault does.
     pub on_fault: OnFault,
     /// The bookmark at which it goes on.
-    pub resumed: Option<Taking<'a>>,
-}
-
-/// A bookmark that is being used up.
-#[derive(Clone, Copy)]
-pub struct Taking<'a> {
-    /// The bookmark.
-    pub bookmark: &'a Bookmark,
-    /// What it was resumed with.
-    pub input: Option<&'a Value>,
-    /// Whether it was due, and that is why.
-    pub by_time: bool,
-    /// Whether its row is gone already. Otherwise the statement that saves the burst takes it.
-    pub is_taken: bool,
-}
-
-/// What the stored row was like.
-pub struct Before {
-    /// Its activation key.
-    pub activation_key: Option<String>,
-    /// Bookmarks that are stored for it.
-    pub bookmarks: u32,
-    /// Whether it ever had an incident.
-    pub faulted: bool,
-    /// Whether it is faulted, so that nothing of it is fired.
-    pub was_held: bool,
+    pub resumed: Option<Consumed<'a>>,
 }
 
 /// Runs a burst and saves what it changed.
@@ -100,7 +65,7 @@ pub fn run(
     session.count_burst()?;
     let Burst { row, compiled, state, on_fault, resumed } = burst;
     let id = row.instance.id;
-    let before = Before {
+    let before = Stored {
         activation_key: row.activation_key.clone(),
         bookmarks: stored_bookmarks(&row.instance),
         faulted: row.instance.incident_count > 0,
@@ -110,7 +75,7 @@ pub fn run(
     if !session.has_caller() {
         host = host.without_caller();
     }
-    let request = session.exchange.request_for(id);
+    let request = session.http.request_for(id);
     let is_served = request.is_some();
     if let Some(request) = request {
         host = host.serving(request, &row.owner);
@@ -161,7 +126,7 @@ pub fn run(
 
 /// Notes what a burst answered to its request. `false`: it turned the request away.
 fn note_answer(session: &mut Session, id: Uuid, delta: &mut Delta) -> bool {
-    let exchange = &mut session.exchange;
+    let exchange = &mut session.http;
     exchange.response = delta.response.take();
     exchange.refusal = delta.refusal.take();
     if let (None, Some(incident)) = (&exchange.fault, delta.incidents.first()) {
@@ -193,17 +158,12 @@ fn warn_still_faulted(id: Uuid) {
     }
 }
 
-/// Bookmarks that are stored for an instance, as its contexts count them.
-pub fn stored_bookmarks(instance: &Instance) -> u32 {
-    instance.state.contexts.values().map(|context| context.bookmarks).sum()
-}
-
 /// What the burst set off: queued stimuli that its bookmarks meet, deferred ones, published ones.
 fn collect_work(
     session: &mut Session,
     row: &mut InstanceRow,
     compiled: &Compiled,
-    before: &Before,
+    before: &Stored,
     delta: Delta,
     has_queue: bool,
 ) -> Result<(), PgError> {
@@ -228,12 +188,12 @@ fn collect_work(
     }
     if running::may_have_deferred() {
         let deferred = queue::take_deferred(instance.id);
-        session.work.extend(deferred.into_iter().map(|item| Work::Item(Box::new(item))));
+        session.follow_ups.extend(deferred.into_iter().map(|item| FollowUp::Item(Box::new(item))));
     }
-    children::ended(session, row)?;
+    child_report::note_end(session, row)?;
     let publisher = Publisher { instance: instance.id, owner: row.owner.clone() };
     let new = delta.children.into_iter();
-    session.work.extend(new.map(|child| Work::Child(Box::new(child), publisher.clone())));
+    session.follow_ups.extend(new.map(|child| FollowUp::Child(Box::new(child), publisher.clone())));
     // As if its SQL, which has the rights of the definition's owner, had called wf_publish_event: who starts it lends it
     // nothing, their name neither.
     let publisher = match compiled.row.definer {
@@ -241,8 +201,8 @@ fn collect_work(
         false => publisher,
     };
     let stimuli = delta.stimuli.into_iter();
-    let stimuli = stimuli.map(|stimulus| Work::Published(Box::new(stimulus), publisher.clone()));
-    session.work.extend(stimuli);
+    let stimuli = stimuli.map(|stimulus| FollowUp::Published(Box::new(stimulus), publisher.clone()));
+    session.follow_ups.extend(stimuli);
     let all_new = stored_bookmarks(&row.instance) as usize == delta.created.len();
     row.open = all_new.then_some(delta.created);
     Ok(())
@@ -269,7 +229,7 @@ fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled:
             });
         let Some(item) = found else { return };
         if queue::take(item.id) {
-            session.work.push_back(Work::Item(Box::new(item)));
+            session.follow_ups.push_back(FollowUp::Item(Box::new(item)));
             return;
         }
         // Theirs may be rolled back.

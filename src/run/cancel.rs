@@ -9,8 +9,9 @@ use workflow_engine::instance::SubStatus;
 use crate::access;
 use crate::pg::PgError;
 use crate::program;
-use crate::run::burst::{self, Burst, OnFault, RowState};
-use crate::run::{Session, deliver, resume, running};
+use crate::run::burst::{self, Burst, OnFault};
+use crate::run::save::RowState;
+use crate::run::{Session, resume, running};
 use crate::store::instances;
 
 /// Cancels an instance and then its children, in order of id. `false`: it had already ended.
@@ -27,7 +28,6 @@ pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>) ->
         cancel_if_there(session, child, reason)?;
         below.extend(instances::children(child));
     }
-    deliver::work_off(session)?;
     Ok(cancelled)
 }
 

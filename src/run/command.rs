@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::pg::PgError;
 use crate::program;
 use crate::run::burst::OnFault;
-use crate::run::{Session, deliver, resume};
+use crate::run::{Session, resume, work};
 use crate::store::bookmarks;
 use crate::store::due;
 
@@ -59,8 +59,7 @@ pub fn settle(session: &mut Session, bookmark: Uuid, outcome: &Result<u64, PgErr
             "context": error.context,
         } }),
     };
-    resume::at(session, &mut waiting, &compiled, Some(&input), OnFault::Store)?;
-    deliver::work_off(session)?;
+    work::call(session, |session| resume::at(session, &mut waiting, &compiled, Some(&input), OnFault::Store))?;
     Ok(true)
 }
 

@@ -7,20 +7,19 @@ use uuid::Uuid;
 use workflow_engine::execution::Published;
 use workflow_engine::stimulus;
 
-use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, memory};
-use crate::program;
-use crate::run::apart::{self, Apart};
 use crate::run::burst::OnFault;
-use crate::run::{Publisher, Session, Work, children, queued, resume, running, tell_how_to_fire};
-use crate::store::bookmarks;
+use crate::run::claim::Claim;
+use crate::run::isolated::{self, Isolated};
+use crate::run::notices::tell_how_to_fire;
+use crate::run::session::Publisher;
+use crate::run::{Session, claim, resume, running};
 use crate::store::matching::{self, Correlation, Filter, Stored};
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
 use crate::store::{activity_types, instances};
-use workflow_engine::instance::SubStatus;
 
 mod triggers;
 
@@ -65,18 +64,18 @@ impl Delivery {
 }
 
 /// What happened at one bookmark.
-enum Reached {
+enum Attempt {
     Resumed,
     /// Not here and now.
     Busy,
     /// It failed in another owner's instance, and waits in the queue for the next attempt.
     Failed(Uuid),
     /// Its bookmark is gone.
-    Gone,
+    Consumed,
     /// The sender's side has not admitted its owner.
     Withheld,
     /// Not for this sender, or its instance is gone.
-    Nothing,
+    NotPermitted,
 }
 
 /// Until when a stimulus is kept; `None` is not at all.
@@ -86,8 +85,7 @@ pub type KeepUntil = Option<Timestamp>;
 pub fn enqueue(session: &mut Session, stimulus: Stimulus, keep: KeepUntil) -> Result<Delivery, PgError> {
     let found = matching::find(&stimulus.filter);
     let mut delivery = Delivery::default();
-    reach(session, &stimulus, found, keep.is_none(), &mut delivery)?;
-    work_off(session)?;
+    resume_matches(session, &stimulus, found, keep.is_none(), &mut delivery)?;
     keep_unless_delivered(session, stimulus, keep, &mut delivery);
     Ok(delivery)
 }
@@ -106,8 +104,7 @@ pub fn send(
     if may_start {
         triggers::start_all(session, name, &stimulus, &mut delivery)?;
     }
-    reach(session, &stimulus, found, keep.is_none(), &mut delivery)?;
-    work_off(session)?;
+    resume_matches(session, &stimulus, found, keep.is_none(), &mut delivery)?;
     keep_unless_delivered(session, stimulus, keep, &mut delivery);
     Ok(delivery)
 }
@@ -128,7 +125,7 @@ fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUn
 }
 
 /// A stimulus as a row of the queue, for ever.
-pub fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item {
+fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item {
     Item {
         id: session.new_id(),
         filter,
@@ -142,7 +139,7 @@ pub fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item 
 }
 
 /// Resumes the found bookmarks, in order of instance. A fault in one is stored and does not stop the others.
-pub fn reach(
+pub fn resume_matches(
     session: &mut Session,
     stimulus: &Stimulus,
     found: Vec<Stored>,
@@ -160,21 +157,21 @@ pub fn reach(
     let mut handled = HashSet::new();
     while let Some(stored) = outside.pop_front() {
         handled.insert(stored.bookmark.id);
-        match reach_one(session, &mut hearing, stimulus, &stored)? {
-            Reached::Resumed => delivery.resumed.push(stored.instance_id),
-            Reached::Busy => delivery.busy.push(stored),
-            Reached::Failed(id) => delivery.queued = Some(id),
-            Reached::Withheld => delivery.withheld += 1,
+        match resume_match(session, &mut hearing, stimulus, &stored)? {
+            Attempt::Resumed => delivery.resumed.push(stored.instance_id),
+            Attempt::Busy => delivery.busy.push(stored),
+            Attempt::Failed(id) => delivery.queued = Some(id),
+            Attempt::Withheld => delivery.withheld += 1,
             // Another session has used it up since it was found, and the instance may wait at another one by now that
             // matches as well. What this delivery itself has used up or ended is over.
-            Reached::Gone if !delivery.resumed.contains(&stored.instance_id) => {
+            Attempt::Consumed if !delivery.resumed.contains(&stored.instance_id) => {
                 let filter = Filter { instance_id: Some(stored.instance_id), ..stimulus.filter.clone() };
                 let mut next = matching::find(&filter);
                 next.retain(|next| !handled.contains(&next.bookmark.id));
                 outside.retain(|known| known.instance_id != stored.instance_id);
                 next.into_iter().rev().for_each(|next| outside.push_front(next));
             }
-            Reached::Gone | Reached::Nothing => {}
+            Attempt::Consumed | Attempt::NotPermitted => {}
         }
     }
     Ok(())
@@ -194,31 +191,31 @@ fn heard(hearing: &mut Hearing<'_>, found: &[Stored], delivery: &mut Delivery) -
     Ok(instances)
 }
 
-/// Reaches one bookmark. What goes wrong in another owner's instance must not undo the sender's own work: it is
+/// Resumes at one bookmark. What goes wrong in another owner's instance must not undo the sender's own work: it is
 /// tried in a subtransaction, and the stimulus waits in the queue for its next attempt.
-fn reach_one(
+fn resume_match(
     session: &mut Session,
     hearing: &mut Hearing<'_>,
     stimulus: &Stimulus,
     stored: &Stored,
-) -> Result<Reached, PgError> {
-    let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Reached::Nothing) };
+) -> Result<Attempt, PgError> {
+    let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Attempt::NotPermitted) };
     // Before the lock: who may not resume must not make others wait either.
     match hearing.resumes(version, &owner)? {
         Verdict::Heard => {}
-        Verdict::Withheld => return Ok(Reached::Withheld),
-        Verdict::Denied => return Ok(Reached::Nothing),
+        Verdict::Withheld => return Ok(Attempt::Withheld),
+        Verdict::Denied => return Ok(Attempt::NotPermitted),
     }
-    match apart::unless_own(session, &owner, |session| at(session, stimulus, stored))? {
-        Apart::Done(reached) => Ok(reached),
-        Apart::Short => {
+    match isolated::unless_own(session, &owner, |session| resume_bookmark(session, stimulus, stored))? {
+        Isolated::Done(attempt) => Ok(attempt),
+        Isolated::Short => {
             tell_how_to_fire();
-            Ok(Reached::Busy)
+            Ok(Attempt::Busy)
         }
-        Apart::Failed(error) => {
+        Isolated::Failed(error) => {
             let id = leave(session, stimulus, stored);
             note_first_failure(session, id, &error);
-            Ok(Reached::Failed(id))
+            Ok(Attempt::Failed(id))
         }
     }
 }
@@ -252,23 +249,20 @@ fn defer(
     }
 }
 
-fn at(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Reached, PgError> {
+fn resume_bookmark(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Attempt, PgError> {
     let id = stored.bookmark.id;
     let has_waited = std::mem::replace(&mut session.has_waited, true);
-    let waiting = if has_waited { bookmarks::try_lock(id) } else { bookmarks::lock(id) };
-    let Some(mut waiting) = waiting else {
-        return Ok(if bookmarks::exists(id) { Reached::Busy } else { Reached::Gone });
-    };
-    let compiled = program::of_instance(&waiting.row)?;
-    if waiting.row.instance.sub_status == SubStatus::Faulted {
-        return Ok(Reached::Busy);
+    match if has_waited { claim::try_claim(id)? } else { claim::claim(id)? } {
+        Claim::Ready(mut waiting, compiled) => {
+            resume::at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
+            Ok(Attempt::Resumed)
+        }
+        Claim::Busy(reason) => {
+            reason.tell();
+            Ok(Attempt::Busy)
+        }
+        Claim::Gone => Ok(Attempt::Consumed),
     }
-    if !access::runs_here(&waiting.row.owner, &compiled) {
-        tell_how_to_fire();
-        return Ok(Reached::Busy);
-    }
-    resume::at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
-    Ok(Reached::Resumed)
 }
 
 /// Leaves a stimulus for the bookmarks that could not be resumed here and now.
@@ -287,24 +281,8 @@ fn leave(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Uuid {
     item.id
 }
 
-/// Works off what bursts set off, until nothing is left.
-pub fn work_off(session: &mut Session) -> Result<(), PgError> {
-    while let Some(work) = session.work.pop_front() {
-        crate::pg::interrupt::check();
-        session.has_worked = true;
-        match work {
-            Work::Item(item) => {
-                queued::deliver_taken(session, *item)?;
-            }
-            Work::Published(published, publisher) => deliver_published(session, *published, publisher)?,
-            Work::Child(child, parent) => children::start(session, *child, parent)?,
-            Work::News(news) => children::tell(session, *news)?,
-        }
-    }
-    Ok(())
-}
-
-fn deliver_published(session: &mut Session, published: Published, publisher: Publisher) -> Result<(), PgError> {
+/// Delivers a stimulus that a burst published, with the rights of the owner that it names.
+pub fn published(session: &mut Session, published: Published, publisher: Publisher) -> Result<(), PgError> {
     let name = resolve_name(&published.name);
     let instance_id = published.local.then_some(publisher.instance);
     let stimulus = Stimulus {
@@ -323,7 +301,7 @@ fn deliver_published(session: &mut Session, published: Published, publisher: Pub
     if !published.local {
         triggers::start_all(session, &name, &stimulus, &mut delivery)?;
     }
-    reach(session, &stimulus, found, true, &mut delivery)?;
+    resume_matches(session, &stimulus, found, true, &mut delivery)?;
     leave_for_busy(session, &stimulus, &mut delivery);
     Ok(())
 }

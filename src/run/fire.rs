@@ -7,7 +7,7 @@ use uuid::Uuid;
 use workflow_engine::calendar::{Overlap, Plan, Schedule, When};
 
 use crate::access;
-use crate::pg::error::{unwind, warning};
+use crate::pg::error::warning;
 use crate::pg::session::ShortWaits;
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
@@ -50,11 +50,11 @@ pub fn reboot(session: &Session) -> u64 {
 /// Fires one trigger, if it is free. A failure is noted in its row and stops nothing else. Where a transaction that goes
 /// on has the key of an activation strategy, the trigger stays due: whoever waited for it would keep all others waiting.
 pub fn fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
-    let attempt = subtransaction(|| {
+    let attempt = session.isolated(|session| {
         let waits = ShortWaits::begin();
-        let fired = try_fire(session, id).unwrap_or_else(|error| unwind(error));
+        let fired = try_fire(session, id)?;
         waits.end();
-        fired
+        Ok(fired)
     });
     let failed = match attempt {
         Ok(fired) => return Ok(fired),

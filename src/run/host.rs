@@ -20,13 +20,15 @@ use crate::pg::subtransaction::{Subtransaction, subtransaction};
 use crate::pg::{PgError, guc, interrupt, memory, process, session, user_sql};
 use crate::program::{self, Compiled};
 use crate::run::paths::{self, Hold};
-use crate::run::{activation_key, new_id, start, timing};
+use crate::run::{timing, version};
 use crate::store::owners::Owner;
 use crate::store::{activity_types, bookmarks, instances};
 use crate::{access, error, functions};
 
 mod names;
 
+use crate::run::activation::activation_key;
+use crate::run::session::new_id;
 use names::Names;
 
 /// What one burst can do.
@@ -264,8 +266,7 @@ impl Host for SpiHost<'_> {
         let version = match &self.child {
             Some((id, version)) if id == definition_id => *version,
             _ => {
-                let version =
-                    start::version_for_child(definition_id, &self.owner).map_err(|error| self.fault(error))?;
+                let version = version::for_child(definition_id, &self.owner).map_err(|error| self.fault(error))?;
                 self.child = Some((definition_id.to_owned(), version));
                 version
             }

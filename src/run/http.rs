@@ -20,7 +20,7 @@ use crate::pg::subtransaction::Subtransaction;
 use crate::pg::{PgError, interrupt, role};
 use crate::program::{self, Compiled};
 use crate::run::burst::OnFault;
-use crate::run::{Session, deliver, paths, resume, running, start};
+use crate::run::{Session, paths, resume, running, start, work};
 use crate::store::owners::Owner;
 use crate::store::routes::{self, Listener};
 use crate::store::triggers::{self, TriggerRow};
@@ -198,14 +198,13 @@ fn call(
     }
     let route_data = route_of(payload).and_then(|route| route.matches(&request.segments)).unwrap_or_default();
     let routed = request.routed(route_data).map_err(|fault| error::fault(&fault))?;
-    session.exchange.request = Some(Rc::new(routed));
+    session.http.request = Some(Rc::new(routed));
     bounded(session, endpoint.timeout, |session| {
-        let began = match target {
-            Target::Trigger(trigger) => begin(session, trigger, correlation_id, instance_id)?,
-            Target::Bookmark(listener) => go_on(session, listener)?,
-        };
         // Children that run here, and whoever hears of what was published, answer to the same time.
-        deliver::work_off(session)?;
+        let began = work::call(session, |session| match target {
+            Target::Trigger(trigger) => begin(session, trigger, correlation_id, instance_id),
+            Target::Bookmark(listener) => go_on(session, listener),
+        })?;
         Ok(match began {
             Began::Served(compiled, owner) => Ran::Response(answer(session, &compiled, &owner)),
             Began::Not(ran) => ran,
@@ -251,7 +250,7 @@ fn bounded(
     timeout: Option<u64>,
     body: impl FnOnce(&mut Session) -> Result<Ran, PgError>,
 ) -> Result<Ran, PgError> {
-    let pending = session.work.len();
+    let pending = session.follow_ups.len();
     let open = Subtransaction::begin();
     let outcome = catch(|| {
         let deadline = timeout.map(Deadline::arm);
@@ -261,8 +260,8 @@ fn bounded(
         interrupt::check();
         ran
     });
-    let refusal = session.exchange.refusal.take();
-    session.exchange.request = None;
+    let refusal = session.http.refusal.take();
+    session.http.request = None;
     let failed = match (outcome, refusal) {
         (Ok(Ok(ran)), None) => {
             open.release();
@@ -272,8 +271,8 @@ fn bounded(
         (Ok(Err(error)), _) | (Err(error), _) => Err(error),
     };
     open.roll_back();
-    session.work.truncate(pending);
-    session.exchange.response = None;
+    session.follow_ups.truncate(pending);
+    session.http.response = None;
     let is_late = timeout.is_some() && deadline::has_passed();
     failed.or_else(|error| match error.sqlstate.as_str() {
         "57014" if is_late => Ok(Ran::Response(Response::message(408, "The workflow did not answer in time."))),
@@ -321,7 +320,7 @@ fn go_on(session: &mut Session, listener: &Listener) -> Result<Began, PgError> {
 
 /// What the workflow answered: its response, or whether it went well. What went wrong is for those who may read it.
 fn answer(session: &mut Session, compiled: &Compiled, owner: &Owner) -> Response {
-    match (session.exchange.response.take(), session.exchange.fault.take()) {
+    match (session.http.response.take(), session.http.fault.take()) {
         (Some(response), _) => response,
         (None, None) => Response::empty(200),
         (None, Some(fault)) => {

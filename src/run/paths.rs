@@ -11,7 +11,6 @@ use workflow_engine::http::{HTTP_ENDPOINT, Request};
 use crate::pg::PgError;
 use crate::pg::membership::is_superuser;
 use crate::program;
-use crate::run::publish;
 use crate::store::definitions::DefinitionRow;
 use crate::store::owners::Owner;
 use crate::store::{paths, triggers};
@@ -93,7 +92,7 @@ pub fn give(segment: &str, owner: Option<&Owner>) -> Result<i32, PgError> {
     for (trigger, definition) in published_at(segment)? {
         if definition.owner.id == former {
             triggers::delete(trigger);
-            publish::announce_removed(&definition.definition_id, 1);
+            triggers::announce_removed(&definition.definition_id, 1);
             removed += 1;
         }
     }

@@ -1,6 +1,6 @@
 //! Definitions: storing, publishing, retracting, deleting, and the trigger index.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use workflow_engine::Program;
 use workflow_engine::definition::{self, ActivityTypes, Identity, WorkflowReference};
 use workflow_engine::program::Security;
@@ -17,6 +17,7 @@ use crate::run::{Session, timing};
 use crate::store::definitions::{self, DefinitionRow, NewDefinition, WholeDefinition};
 use crate::store::links::{self, Link};
 use crate::store::schedules::COMMANDS;
+use crate::store::triggers::Indexed;
 use crate::store::{owners, schedules, triggers, uses};
 use workflow_engine::activities::catalogue;
 
@@ -25,17 +26,6 @@ pub mod judge;
 mod names;
 mod routes;
 mod timed;
-
-/// What changed in the trigger index.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Indexed {
-    /// Triggers that are new.
-    pub added: i32,
-    /// Triggers that are gone.
-    pub removed: i32,
-    /// Triggers that stayed, with their ids.
-    pub unchanged: i32,
-}
 
 /// Stores a definition unless its latest version has the same content, and publishes it if asked to.
 /// Returns its id and version.
@@ -261,7 +251,7 @@ pub fn retract(definition_id: &str) -> Result<bool, PgError> {
 
 fn forget_triggers(definition_id: &str) {
     let removed = i32::try_from(triggers::delete_all(definition_id)).unwrap_or(i32::MAX);
-    announce(definition_id, Indexed { removed, ..Indexed::default() });
+    triggers::announce(definition_id, Indexed { removed, ..Indexed::default() });
 }
 
 /// Deletes a version, or all of them, unless an instance runs on it or another definition uses it. Returns how many
@@ -359,7 +349,7 @@ fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgError>
         routes::insert(session, id, row, trigger)?;
         indexed.added += 1;
     }
-    announce(&row.definition_id, indexed);
+    triggers::announce(&row.definition_id, indexed);
     Ok(indexed)
 }
 
@@ -373,22 +363,4 @@ fn evaluate(session: &Session, compiled: &Compiled) -> Result<Vec<Trigger>, PgEr
     let mut seen = std::collections::HashSet::new();
     found.retain(|trigger| seen.insert((trigger.node_id.clone(), trigger.hash)));
     Ok(found)
-}
-
-/// Tells listeners outside that triggers of a definition are gone.
-pub fn announce_removed(definition_id: &str, removed: i32) {
-    announce(definition_id, Indexed { removed, ..Indexed::default() });
-}
-
-/// Tells listeners outside what changed.
-fn announce(definition_id: &str, indexed: Indexed) {
-    let Indexed { added, removed, unchanged } = indexed;
-    if added + removed + unchanged > 0 {
-        triggers::announce(&json!({
-            "definition_id": definition_id,
-            "added": added,
-            "removed": removed,
-            "unchanged": unchanged,
-        }));
-    }
 }

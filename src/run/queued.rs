@@ -1,21 +1,23 @@
 //! Delivering what was kept: when its bookmark appears, and in the sweep.
 
 use uuid::Uuid;
-use workflow_engine::instance::SubStatus;
 
 use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
-use crate::pg::error::unwind;
 use crate::pg::spi::Timestamp;
-use crate::pg::subtransaction::subtransaction;
 use crate::pg::{PgError, memory, role};
 use crate::program;
+use crate::run::burst::OnFault;
+use crate::run::claim::{Claim, Reason};
 use crate::run::deliver::{self, Delivery, RETRY_AFTER, Stimulus};
-use crate::run::{Session, apart, children, running};
+use crate::run::{Session, claim, isolated, resume, running};
 use crate::store::matching::{self, Filter, Stored};
 use crate::store::owners::{self, Owner};
 use crate::store::queue::{self, Item};
 use crate::store::{bookmarks, instances};
+
+/// Reports of children that one burst takes in.
+const MAX_REPORTS: i64 = 1000;
 
 /// Deliveries that may fail before an item is a dead letter.
 const MAX_ATTEMPTS: i32 = 3;
@@ -23,16 +25,13 @@ const MAX_ATTEMPTS: i32 = 3;
 /// Delivers an item that is out of the queue. One that matches nothing any more goes back; one that raises
 /// goes back with an attempt more, or to the dead letters. Returns whether it reached anything.
 pub fn deliver_taken(session: &mut Session, item: Item) -> Result<bool, PgError> {
-    let pending = session.work.len();
     let stimulus = stimulus_of(&item);
-    let attempt = subtransaction(|| {
+    let attempt = session.isolated(|session| {
         let instance_id = item.deferred_for.or(stimulus.filter.instance_id);
         let found = matching::find(&Filter { instance_id, ..stimulus.filter.clone() });
         let mut delivery = Delivery::default();
-        match deliver::reach(session, &stimulus, found, false, &mut delivery) {
-            Ok(()) => delivery,
-            Err(error) => unwind(error),
-        }
+        deliver::resume_matches(session, &stimulus, found, false, &mut delivery)?;
+        Ok(delivery)
     });
     match attempt {
         Ok(mut delivery) => {
@@ -46,7 +45,6 @@ pub fn deliver_taken(session: &mut Session, item: Item) -> Result<bool, PgError>
         }
         Err(error) if error.ends_everything() || item.deferred_for.is_some() => Err(error),
         Err(error) => {
-            session.work.truncate(pending);
             queue::insert(&item, session.timestamp());
             note_failure(session, &item, &error);
             Ok(false)
@@ -117,23 +115,49 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
         && item.filter.bookmark_id.is_some()
         && !stored.bookmark.auto_burn
     {
-        return children::deliver_all(session, item, stored);
+        return deliver_all(session, item, stored);
     }
     if !queue::take(item.id) {
         return Ok(Swept::Held);
     }
     let mut delivery = Delivery::default();
-    deliver::reach(session, &stimulus, found, false, &mut delivery)?;
+    deliver::resume_matches(session, &stimulus, found, false, &mut delivery)?;
     if delivery.has_reached() || delivery.queued.is_some() {
         deliver::leave_for_busy(session, &stimulus, &mut delivery);
     } else {
         queue::insert(item, session.timestamp());
     }
-    deliver::work_off(session)?;
     Ok(match delivery.resumed.len() {
         0 => Swept::Stays,
         resumed => Swept::Resumed(resumed as u64),
     })
+}
+
+/// Delivers an item of the queue together with all others that were left for the same bookmark, which a resume does not
+/// use up: one burst takes them all. The caller holds the lock of the instance and has asked whether it may run it.
+fn deliver_all(session: &mut Session, item: &Item, stored: &Stored) -> Result<Swept, PgError> {
+    let items = queue::take_all_of(item, session.timestamp(), MAX_REPORTS);
+    let Claim::Ready(mut waiting, compiled) = claim::try_claim(stored.bookmark.id)? else {
+        items.iter().for_each(|item| queue::insert(item, session.timestamp()));
+        return Ok(Swept::Held);
+    };
+    if items.is_empty() {
+        return Ok(Swept::Held);
+    }
+    let mut inputs = Vec::with_capacity(items.len());
+    for item in &items {
+        let mut hearing = Hearing::of(&item.sender, item.filter.names_target());
+        if hearing.resumes_row(&waiting.row, &compiled) == Verdict::Heard {
+            inputs.push(item.input.as_ref());
+        } else {
+            queue::insert(item, session.timestamp());
+        }
+    }
+    if inputs.is_empty() {
+        return Ok(Swept::Stays);
+    }
+    resume::each(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
+    Ok(Swept::Resumed(inputs.len() as u64))
 }
 
 /// Whether this session can resume a bookmark.
@@ -151,7 +175,7 @@ enum Can {
 /// Whether this session runs bursts of an owner that a stimulus in the queue sets off: those of roles whose rights the
 /// current role has, and what a stimulus of its own would reach here. Workers run them all.
 fn is_wanted_here(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
-    if apart::is_worker() || sender.is_current() || access::is_member(role::current(), owner) {
+    if isolated::is_worker() || sender.is_current() || access::is_member(role::current(), owner) {
         return Ok(true);
     }
     let Some(id) = owners::known_id_of(role::current()) else { return Ok(false) };
@@ -174,10 +198,10 @@ fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
         let is_possible = owner.role().is_some() && !instances::is_faulted(stored.instance_id);
         return Ok(if is_possible { Can::Elsewhere(owner.id) } else { Can::Not });
     }
-    Ok(match bookmarks::try_lock(stored.bookmark.id) {
-        None => Can::Wait,
-        Some(waiting) if waiting.row.instance.sub_status == SubStatus::Faulted => Can::Not,
-        Some(_) => Can::Run,
+    Ok(match claim::try_claim(stored.bookmark.id)? {
+        Claim::Ready(..) => Can::Run,
+        Claim::Busy(Reason::Locked) | Claim::Gone => Can::Wait,
+        Claim::Busy(Reason::Faulted | Reason::OwnersSession) => Can::Not,
     })
 }
 

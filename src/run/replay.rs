@@ -5,7 +5,8 @@ use uuid::Uuid;
 use crate::access;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc};
-use crate::run::{Session, deliver, queued, tell_how_to_fire};
+use crate::run::notices::tell_how_to_fire;
+use crate::run::{Session, queued};
 use crate::store::bookmarks;
 use crate::store::dead_letters::{self, Letter};
 
@@ -48,7 +49,6 @@ fn send_again(session: &mut Session, letter: Letter) -> Result<bool, PgError> {
     }
     session.has_waited = true;
     let is_delivered = queued::deliver_taken(session, item)?;
-    deliver::work_off(session)?;
     if !is_delivered {
         tell_how_to_fire();
     }

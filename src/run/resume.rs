@@ -10,10 +10,12 @@ use crate::pg::PgError;
 use crate::pg::rows;
 use crate::pg::subtransaction::subtransaction;
 use crate::program::{self, Compiled};
-use crate::run::burst::{self, Burst, OnFault, RowState, Taking};
+use crate::run::activation::activation_key;
+use crate::run::burst::{self, Burst, OnFault};
 use crate::run::gone::{self, Named};
+use crate::run::save::{Consumed, RowState};
 use crate::run::start::{self, START_BOOKMARK};
-use crate::run::{Session, activation_key, deliver, running};
+use crate::run::{Session, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 
@@ -34,7 +36,6 @@ pub fn named(
     access::require_resume(&waiting.row, &compiled)?;
     access::require_own_command(&waiting.row, &compiled)?;
     at(session, &mut waiting, &compiled, input, on_fault)?;
-    work_off_and_reload(session, &mut waiting.row)?;
     Ok(Some(waiting.row))
 }
 
@@ -71,7 +72,7 @@ pub fn each(
     take_up(&mut waiting.row, compiled)?;
     let Waiting { resumed, row, bookmark, by_time } = waiting;
     let input = inputs.first().copied().flatten();
-    let taking = Taking { bookmark, input, by_time: *by_time, is_taken };
+    let taking = Consumed { bookmark, input, by_time: *by_time, is_taken };
     let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::resume_each(program, instance, resumed, inputs.iter().copied(), host, limits)
@@ -124,19 +125,7 @@ pub fn retry(
     burst::run(session, burst, |program, instance, host, limits| {
         execution::retry(program, instance, activity_ids, host, limits)
     })?;
-    work_off_and_reload(session, &mut row)?;
     Ok(row)
-}
-
-/// Works off what the burst set off; that may have run the instance again.
-pub fn work_off_and_reload(session: &mut Session, row: &mut InstanceRow) -> Result<(), PgError> {
-    deliver::work_off(session)?;
-    if session.has_worked
-        && let Some(now) = instances::get(row.instance.id)
-    {
-        *row = now;
-    }
-    Ok(())
 }
 
 /// There is no such instance (42704).

@@ -1,5 +1,6 @@
 //! What a burst changed, into the tables.
 
+use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Bookmark;
 use workflow_engine::execution::{Delta, activity_instance_id};
@@ -10,10 +11,52 @@ use crate::pg::rows::{self, Writer};
 use crate::pg::spi::Timestamp;
 use crate::pg::{guc, memory};
 use crate::program::Compiled;
-use crate::run::burst::{Before, RowState, Taking};
-use crate::run::{Session, activation_key};
+use crate::run::Session;
+use crate::run::activation::activation_key;
 use crate::store::instances::InstanceRow;
 use crate::store::{bookmarks, due, incidents, instances, journal, queue, schedules, tasks};
+
+/// Whether the instance's row is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowState {
+    /// Not yet: it is inserted when the burst has ended.
+    New {
+        /// Whether its id or activation key may be taken.
+        may_be_taken: bool,
+    },
+    /// Locked by this transaction.
+    Stored,
+}
+
+/// A bookmark that is being used up.
+#[derive(Clone, Copy)]
+pub struct Consumed<'a> {
+    /// The bookmark.
+    pub bookmark: &'a Bookmark,
+    /// What it was resumed with.
+    pub input: Option<&'a Value>,
+    /// Whether it was due, and that is why.
+    pub by_time: bool,
+    /// Whether its row is gone already. Otherwise the statement that saves the burst takes it.
+    pub is_taken: bool,
+}
+
+/// What the stored row was like.
+pub struct Stored {
+    /// Its activation key.
+    pub activation_key: Option<String>,
+    /// Bookmarks that are stored for it.
+    pub bookmarks: u32,
+    /// Whether it ever had an incident.
+    pub faulted: bool,
+    /// Whether it is faulted, so that nothing of it is fired.
+    pub was_held: bool,
+}
+
+/// Bookmarks that are stored for an instance, as its contexts count them.
+pub fn stored_bookmarks(instance: &Instance) -> u32 {
+    instance.state.contexts.values().map(|context| context.bookmarks).sum()
+}
 
 /// Saves what a burst changed and says whether anything is in the queue. `None`: nothing was saved.
 pub fn save(
@@ -21,9 +64,9 @@ pub fn save(
     row: &mut InstanceRow,
     compiled: &Compiled,
     state: RowState,
-    before: &Before,
+    before: &Stored,
     delta: &Delta,
-    resumed: Option<Taking<'_>>,
+    resumed: Option<Consumed<'_>>,
 ) -> Option<bool> {
     memory::room_to_save();
     let seq = row.instance.state.next_journal;
@@ -47,7 +90,7 @@ pub fn save(
         journal::append(writer, &row.instance.id, seq, &delta.events, now);
         has_queue
     });
-    settle_due(row, delta, resumed);
+    clear_due(row, delta, resumed);
     if guc::notify_tasks() {
         delta.tasks.iter().for_each(|task| tasks::announce(&task.name));
     }
@@ -65,10 +108,10 @@ pub fn save(
 fn clear<'a>(
     session: &Session,
     row: &InstanceRow,
-    before: &Before,
+    before: &Stored,
     delta: &Delta,
-    mut resumed: Option<Taking<'a>>,
-) -> Option<Taking<'a>> {
+    mut resumed: Option<Consumed<'a>>,
+) -> Option<Consumed<'a>> {
     let instance = &row.instance;
     let own = resumed.map(|taking| taking.bookmark.id);
     let burned: Vec<Uuid> = delta.burned.iter().copied().filter(|id| Some(*id) != own).collect();
@@ -102,7 +145,7 @@ fn clear<'a>(
 }
 
 /// Writes the instance and what is new of it.
-fn write(writer: &mut Writer, row: &InstanceRow, state: RowState, before: &Before, delta: &Delta, now: Timestamp) {
+fn write(writer: &mut Writer, row: &InstanceRow, state: RowState, before: &Stored, delta: &Delta, now: Timestamp) {
     match state {
         RowState::New { may_be_taken: true } => {}
         RowState::New { may_be_taken: false } => instances::insert(writer, row, now),
@@ -120,8 +163,8 @@ fn write(writer: &mut Writer, row: &InstanceRow, state: RowState, before: &Befor
 }
 
 /// Uses the resumed bookmark up, or puts it back where its activity faulted.
-fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Taking<'_>>, now: Timestamp) {
-    let Some(Taking { bookmark, is_taken, .. }) = resumed else { return };
+fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>, now: Timestamp) {
+    let Some(Consumed { bookmark, is_taken, .. }) = resumed else { return };
     match (delta.keep_resumed, is_taken) {
         (false, false) if bookmark.auto_burn => bookmarks::take(writer, &bookmark.id),
         (true, true) if bookmark.auto_burn => {
@@ -134,16 +177,16 @@ fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed:
 
 /// One that time resumed and that stays has fired: it waits for a call from now on. That of a faulted instance stays
 /// due, for the case that the instance is retried.
-fn settle_due(row: &InstanceRow, delta: &Delta, resumed: Option<Taking<'_>>) {
-    let Some(Taking { bookmark, by_time: true, .. }) = resumed else { return };
+fn clear_due(row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>) {
+    let Some(Consumed { bookmark, by_time: true, .. }) = resumed else { return };
     let stays = delta.keep_resumed || !bookmark.auto_burn;
     if stays && row.instance.sub_status != SubStatus::Faulted {
-        due::settle(bookmark.id);
+        due::clear(bookmark.id);
     }
 }
 
 /// Closes the resumed task and opens the new ones.
-fn write_tasks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Taking<'_>>, now: Timestamp) {
+fn write_tasks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>, now: Timestamp) {
     if let Some(taking) = resumed.filter(|taking| is_task(taking.bookmark) && !delta.keep_resumed) {
         tasks::complete(writer, &taking.bookmark.id, taking.input, now);
     }
@@ -158,7 +201,7 @@ fn is_task(bookmark: &Bookmark) -> bool {
     bookmark.activity_type == "Elsa.RunTask" && bookmark.name == bookmark.activity_type && bookmark.auto_burn
 }
 
-fn save_incidents(session: &mut Session, row: &InstanceRow, before: &Before, delta: &Delta) {
+fn save_incidents(session: &mut Session, row: &InstanceRow, before: &Stored, delta: &Delta) {
     let now = session.timestamp();
     if before.faulted {
         // One that was retried and faulted again has a new incident.

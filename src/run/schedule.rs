@@ -11,8 +11,8 @@ use workflow_engine::stimulus;
 use crate::access;
 use crate::pg::error::notice;
 use crate::pg::{PgError, role};
+use crate::run::Session;
 use crate::run::scheduled::{self, Target};
-use crate::run::{Session, tell_how_to_fire};
 use crate::store::named_schedules::{self, Identity, Named};
 use crate::store::owners;
 use crate::store::schedules::Timed;
@@ -21,6 +21,7 @@ mod commands;
 mod settings;
 mod work;
 
+use crate::run::notices::tell_how_to_fire;
 use settings::Applied;
 pub use settings::Settings;
 use work::Job;

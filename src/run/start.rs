@@ -17,8 +17,8 @@ use crate::pg::error::notice;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, memory, role, rows};
 use crate::program::{self, Compiled};
-use crate::run::burst::{self, Burst, Ended, OnFault, RowState, Taking};
-use crate::run::{Session, activation_key, resume, running, tell_how_to_fire};
+use crate::run::burst::{self, Burst, Ended, OnFault};
+use crate::run::{Session, running, version};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::definitions::DefinitionRow;
 use crate::store::instances::{self, InstanceRow};
@@ -26,11 +26,12 @@ use crate::store::owners;
 use crate::store::triggers::TriggerRow;
 
 mod refusal;
-mod version;
 
+use crate::run::activation::{activation_key, key_of};
+use crate::run::notices::tell_how_to_fire;
+use crate::run::save::{Consumed, RowState};
 pub use refusal::{journal_refusal, refused};
 use refusal::{note_misfit, note_refusal};
-pub use version::version_for_child;
 
 /// Name of the bookmark of an instance that was created and waits for its owner's session to start it.
 pub const START_BOOKMARK: &str = "Workflow.Start";
@@ -80,7 +81,6 @@ pub fn named(session: &mut Session, request: Request) -> Result<(InstanceRow, bo
     if trigger.is_none() {
         tell_if_trigger_waits(&row, &compiled);
     }
-    resume::work_off_and_reload(session, &mut row)?;
     Ok((row, true))
 }
 
@@ -152,11 +152,6 @@ pub(super) fn run(
     burst::run(session, burst, |program, instance, host, limits| {
         execution::start(program, instance, trigger, stimulus, host, limits)
     })
-}
-
-/// What a new instance would exclude others by.
-pub(super) fn key_of(row: &InstanceRow, compiled: &Compiled) -> String {
-    activation_key(compiled, row.instance.correlation_id.as_deref()).unwrap_or_default()
 }
 
 fn tell_if_trigger_waits(row: &InstanceRow, compiled: &Compiled) {
@@ -238,7 +233,7 @@ pub fn requested(
     if run(session, &mut row, compiled, activity, None, OnFault::Store, is_given)? == Ended::Saved {
         return Ok(Some(id));
     }
-    if session.exchange.refusal.is_none() {
+    if session.http.refusal.is_none() {
         note_refusal(session, &row, compiled, trigger);
     }
     Ok(None)
@@ -371,7 +366,7 @@ pub fn pending(
     let trigger = Some(waiting.bookmark.activity_id.clone()).filter(|id| !id.is_empty());
     let stimulus = waiting.resumed.payload.as_ref().map(memory::copy);
     let row = &mut waiting.row;
-    let taking = Taking { bookmark: &waiting.bookmark, input: None, by_time: false, is_taken: true };
+    let taking = Consumed { bookmark: &waiting.bookmark, input: None, by_time: false, is_taken: true };
     let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::start(program, instance, trigger.as_deref(), stimulus.as_ref(), host, limits)

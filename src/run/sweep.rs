@@ -2,17 +2,16 @@
 //! other. Idempotent; every fire has a subtransaction of its own, so that one failure stops nothing else.
 
 use uuid::Uuid;
-use workflow_engine::instance::SubStatus;
 
 use crate::access;
-use crate::pg::error::{unwind, warning};
+use crate::pg::error::warning;
 use crate::pg::spi::Timestamp;
-use crate::pg::subtransaction::subtransaction;
 use crate::pg::{PgError, guc, role};
 use crate::program;
 use crate::run::burst::OnFault;
+use crate::run::claim::{Claim, Reason};
 use crate::run::queued::Swept;
-use crate::run::{Session, deliver, fire, queued, resume, retention, running};
+use crate::run::{Session, claim, fire, queued, resume, retention, running, work};
 use crate::store::bookmarks::Due;
 use crate::store::identity::{self, Identity};
 use crate::store::{bookmarks, due, queue};
@@ -83,7 +82,7 @@ fn is_mine(due: &Due) -> Result<bool, PgError> {
 
 /// Fires one bookmark, if it is free.
 fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    match fire_apart(session, bookmark) {
+    match fire_isolated(session, bookmark) {
         Ok(fired) => Ok(fired),
         Err(error) if error.ends_everything() => Err(error),
         Err(error) => {
@@ -94,33 +93,25 @@ fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
 }
 
 /// Fires a bookmark in a subtransaction. `false`: another session has it, or it is gone.
-pub fn fire_apart(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    let pending = session.work.len();
-    let outcome = subtransaction(|| fire_here(session, bookmark).unwrap_or_else(|error| unwind(error)));
-    if outcome.is_err() {
-        session.work.truncate(pending);
-    }
-    outcome
+pub fn fire_isolated(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
+    session.isolated(|session| fire_here(session, bookmark))
 }
 
 /// Fires a bookmark in the transaction that is open. `false`: another session has it, or it is gone.
 pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
-    let Some(mut waiting) = bookmarks::try_lock(bookmark) else { return Ok(false) };
-    // Held, buried or postponed since it was read.
-    let is_due = waiting.bookmark.due_at.is_some_and(|at| Timestamp::from(at) <= session.timestamp());
-    if waiting.row.instance.sub_status == SubStatus::Faulted || !is_due {
+    let (mut waiting, compiled) = match claim::try_claim(bookmark)? {
+        Claim::Ready(waiting, compiled) => (waiting, compiled),
+        Claim::Busy(Reason::OwnersSession) => {
+            return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
+        }
+        Claim::Busy(Reason::Locked | Reason::Faulted) | Claim::Gone => return Ok(false),
+    };
+    // Buried or postponed since it was read.
+    if waiting.bookmark.due_at.is_none_or(|at| Timestamp::from(at) > session.timestamp()) {
         return Ok(false);
     }
     waiting.by_time = true;
-    let compiled = program::of_instance(&waiting.row)?;
-    if !access::runs_here(&waiting.row.owner, &compiled) {
-        return Err(PgError::new(
-            "42501",
-            format!("this session may not run workflow instance {}", waiting.row.instance.id),
-        ));
-    }
-    resume::at(session, &mut waiting, &compiled, None, OnFault::Store)?;
-    deliver::work_off(session)?;
+    work::call(session, |session| resume::at(session, &mut waiting, &compiled, None, OnFault::Store))?;
     Ok(true)
 }
 
@@ -178,13 +169,11 @@ fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
 
 /// Delivers a kept stimulus to what matches it and can be resumed here.
 pub fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<Swept, PgError> {
-    let pending = session.work.len();
-    let attempt = subtransaction(|| queued::deliver_queued(session, item).unwrap_or_else(|error| unwind(error)));
+    let attempt = session.isolated(|session| work::call(session, |session| queued::deliver_queued(session, item)));
     match attempt {
         Ok(swept) => Ok(swept),
         Err(error) if error.ends_everything() => Err(error),
         Err(error) => {
-            session.work.truncate(pending);
             if !queue::lock(item.id) {
                 return Ok(Swept::Held);
             }

@@ -210,7 +210,7 @@ pub fn postpone(bookmark: Uuid, until: Timestamp) {
 static SETTLE: Statement = Statement::new("UPDATE workflow.bookmarks SET due_at = NULL WHERE id = $1", &[Type::Uuid]);
 
 /// Time does not resume a bookmark any more, if it is still there.
-pub fn settle(bookmark: Uuid) {
+pub fn clear(bookmark: Uuid) {
     SETTLE.run(&[Arg::Uuid(&bookmark)]);
 }
 

@@ -1,6 +1,6 @@
 //! The trigger index.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::trigger::Trigger;
 
@@ -109,6 +109,17 @@ static DELETE: Statement = Statement::new("DELETE FROM workflow.triggers WHERE i
 static DELETE_ALL: Statement =
     Statement::new("DELETE FROM workflow.triggers WHERE definition_id = $1 AND schedule_name IS NULL", &[Type::Text]);
 
+/// What changed in the trigger index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Indexed {
+    /// Triggers that are new.
+    pub added: i32,
+    /// Triggers that are gone.
+    pub removed: i32,
+    /// Triggers that stayed, with their ids.
+    pub unchanged: i32,
+}
+
 /// When time starts a trigger: its schedule, when it is looked at, and the instant that this is for.
 pub type Timing<'a> = Option<(&'a Value, Option<Timestamp>, Option<Timestamp>)>;
 
@@ -151,7 +162,17 @@ pub fn delete_all(definition_id: &str) -> u64 {
 
 static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_triggers', $1)", &[Type::Text]);
 
-/// Announces a change of the index on channel `workflow_triggers`.
-pub fn announce(change: &Value) {
-    NOTIFY.run(&[Arg::Text(&change.to_string())]);
+/// Announces on channel `workflow_triggers` what changed in the index of a definition.
+pub fn announce(definition_id: &str, indexed: Indexed) {
+    let Indexed { added, removed, unchanged } = indexed;
+    if added + removed + unchanged > 0 {
+        let change =
+            json!({ "definition_id": definition_id, "added": added, "removed": removed, "unchanged": unchanged });
+        NOTIFY.run(&[Arg::Text(&change.to_string())]);
+    }
+}
+
+/// Announces triggers that went without a new version.
+pub fn announce_removed(definition_id: &str, removed: i32) {
+    announce(definition_id, Indexed { removed, ..Indexed::default() });
 }

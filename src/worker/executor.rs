@@ -335,7 +335,7 @@ impl Worker {
 fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<Outcome, PgError> {
     let id = Uuid::from_bytes(fire.id);
     let has_fired = match fire.kind {
-        FireKind::Bookmark if apart => sweep::fire_apart(session, id)?,
+        FireKind::Bookmark if apart => sweep::fire_isolated(session, id)?,
         FireKind::Bookmark | FireKind::Command => sweep::fire_here(session, id)?,
         FireKind::Item => {
             let Some(item) = queue::get(id, session.timestamp()) else { return Ok(Outcome::Skipped) };

@@ -6,10 +6,13 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
-use super::EVALUATIONS;
-
 /// Plans kept in a backend; when there are more, all go.
 const MAX_PLANS: usize = 500;
+
+thread_local! {
+    /// Evaluations that are running: while there is one, no plan may be freed.
+    pub(super) static EVALUATIONS: Cell<u32> = const { Cell::new(0) };
+}
 
 /// A plan and what its parameters are.
 pub(super) struct Plan {

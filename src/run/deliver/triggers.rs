@@ -5,8 +5,8 @@ use crate::pg::PgError;
 use crate::pg::error::warning;
 use crate::program;
 use crate::run::Session;
-use crate::run::apart::{self, Apart};
 use crate::run::deliver::{Delivery, Stimulus};
+use crate::run::isolated::{self, Isolated};
 use crate::run::start::{self, Place};
 use crate::store::triggers;
 
@@ -31,18 +31,18 @@ pub(super) fn start_all(
             Verdict::Denied => continue,
         }
         let start = |session: &mut Session, place| {
-            apart::unless_own(session, &compiled.row.owner, |session| {
+            isolated::unless_own(session, &compiled.row.owner, |session| {
                 start::triggered(session, &trigger, input, correlation_id, place)
             })
         };
         let started = match start(session, Place::Here)? {
-            Apart::Short => start(session, Place::OwnersSession)?,
+            Isolated::Short => start(session, Place::OwnersSession)?,
             other => other,
         };
         match started {
-            Apart::Done(id) => delivery.started.extend(id),
-            Apart::Short => {}
-            Apart::Failed(error) => warning(PgError {
+            Isolated::Done(id) => delivery.started.extend(id),
+            Isolated::Short => {}
+            Isolated::Failed(error) => warning(PgError {
                 message: format!("trigger \"{}\" could not start: {}", trigger.activity_id, error.message),
                 ..*error
             }),

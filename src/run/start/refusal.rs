@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::journal::{Event, EventKind};
 
-use super::key_of;
 use crate::access::{self, Privilege};
 use crate::pg::error::warning;
 use crate::pg::{PgError, role, rows};
 use crate::program::Compiled;
 use crate::run::Session;
+use crate::run::activation::key_of;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::journal;
 use crate::store::triggers::TriggerRow;

@@ -1,13 +1,11 @@
 //! Bursts of other owners: apart, so that they undo nothing of the caller's own, and within a time that they share.
 
-use crate::pg::error::unwind;
-use crate::pg::subtransaction::subtransaction;
 use crate::pg::{PgError, process};
 use crate::run::Session;
 use crate::store::owners::Owner;
 
 /// What became of a burst.
-pub enum Apart<R> {
+pub enum Isolated<R> {
     /// It has run.
     Done(R),
     /// A script of it did not fit into the time that those of other owners share in one call. Nothing of it is left: a
@@ -17,8 +15,8 @@ pub enum Apart<R> {
     Failed(Box<PgError>),
 }
 
-/// Runs `body` for an owner. Unless that is the current role it runs in a subtransaction; what is undone takes back what
-/// it set off.
+/// Runs `body` for an owner. Unless that is the current role it runs in a subtransaction, and what is undone takes back
+/// what it set off.
 ///
 /// # Errors
 /// Those of the current role's own, and those that end everything.
@@ -26,25 +24,23 @@ pub fn unless_own<R>(
     session: &mut Session,
     owner: &Owner,
     body: impl FnOnce(&mut Session) -> Result<R, PgError>,
-) -> Result<Apart<R>, PgError> {
+) -> Result<Isolated<R>, PgError> {
     if owner.is_current() {
-        return body(session).map(Apart::Done);
+        return body(session).map(Isolated::Done);
     }
-    let pending = session.work.len();
     // A worker has no time but theirs.
     let time = (!is_worker()).then(|| session.time_of_others.clone());
     let attempt = {
         let _in_force = time.as_ref().map(|time| time.begin());
-        subtransaction(|| body(session).unwrap_or_else(|error| unwind(error)))
+        session.isolated(body)
     };
     let error = match attempt {
-        Ok(done) => return Ok(Apart::Done(done)),
+        Ok(done) => return Ok(Isolated::Done(done)),
         Err(error) if error.ends_everything() => return Err(error),
         Err(error) => error,
     };
-    session.work.truncate(pending);
     let is_short = time.is_some_and(|time| time.was_short());
-    Ok(if is_short { Apart::Short } else { Apart::Failed(Box::new(error)) })
+    Ok(if is_short { Isolated::Short } else { Isolated::Failed(Box::new(error)) })
 }
 
 /// Whether this is a session of the workers.

@@ -9,7 +9,7 @@ use crate::store::definitions::{self, DefinitionRow};
 use crate::store::owners;
 
 /// The version to start, and the caller's id among the owners, if they have one.
-pub(super) fn find(
+pub fn find(
     session: &Session,
     definition_id: &str,
     version: Option<i32>,
@@ -35,7 +35,7 @@ fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {
 }
 
 /// The version that a child runs: the published one, which its parent's owner may start.
-pub fn version_for_child(definition_id: &str, owner: &owners::Owner) -> Result<Uuid, PgError> {
+pub fn for_child(definition_id: &str, owner: &owners::Owner) -> Result<Uuid, PgError> {
     let row = definitions::published(definition_id).ok_or_else(|| not_startable(definition_id, None))?;
     if owner.role().is_some_and(|role| access::may(role, Privilege::Start, &row)) {
         return Ok(row.id);

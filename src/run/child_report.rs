@@ -1,0 +1,68 @@
+//! What a parent hears of its children.
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::child;
+use workflow_engine::instance::{Status, SubStatus};
+
+use crate::error;
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, memory};
+use crate::run::session::{ChildReport, FollowUp};
+use crate::run::{Session, running};
+use crate::store::instances::{self, InstanceRow, Parent};
+use crate::store::matching::Filter;
+use crate::store::queue::{self, Item};
+
+/// A burst has ended this instance: its parent hears of it, if it wants to. One that faulted is no longer its parent's
+/// when it is taken up again.
+pub fn note_end(session: &mut Session, row: &InstanceRow) -> Result<(), PgError> {
+    let instance = &row.instance;
+    let Some(Parent { instance: parent, bookmark: Some(bookmark) }) = row.parent else { return Ok(()) };
+    if instance.sub_status.status() != Status::Finished {
+        return Ok(());
+    }
+    if instance.sub_status == SubStatus::Faulted {
+        instances::forget_parent(instance.id);
+    }
+    let report = ChildReport { parent, bookmark, report: of(row)?, owner: row.owner.clone() };
+    if session.is_pass && !session.inline.contains_key(&instance.id) {
+        enqueue(session, &report);
+    } else {
+        session.follow_ups.push_back(FollowUp::Report(Box::new(report)));
+    }
+    Ok(())
+}
+
+/// How an instance stands, as its parent's activity reads it.
+pub fn of(row: &InstanceRow) -> Result<Value, PgError> {
+    let instance = &row.instance;
+    child::report(instance.id, instance.sub_status, &instance.output).map_err(|fault| error::fault(&fault))
+}
+
+/// Leaves a report for the parent's bookmark in the queue; gives the id of the item.
+pub fn enqueue(session: &mut Session, report: &ChildReport) -> Uuid {
+    let item = item(session, report);
+    queue::insert(&item, session.timestamp());
+    item.id
+}
+
+/// The parent's burst is further up in this session: it gets the report when that has ended.
+pub fn defer(session: &mut Session, report: &ChildReport) {
+    let item = item(session, report);
+    queue::defer(&item, session.timestamp(), report.parent);
+    running::note_deferral();
+}
+
+fn item(session: &mut Session, report: &ChildReport) -> Item {
+    Item {
+        id: session.new_id(),
+        filter: Filter { bookmark_id: Some(report.bookmark), instance_id: Some(report.parent), ..Filter::default() },
+        stimulus: None,
+        input: Some(memory::copy(&report.report)),
+        sender: report.owner.clone(),
+        attempts: 0,
+        expires_at: Timestamp::INFINITY,
+        deferred_for: None,
+    }
+}

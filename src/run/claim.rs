@@ -1,0 +1,66 @@
+//! Claiming a bookmark: the lock on its instance, and whether that can run in this session now.
+
+use std::rc::Rc;
+
+use uuid::Uuid;
+use workflow_engine::instance::SubStatus;
+
+use crate::access;
+use crate::pg::PgError;
+use crate::program::{self, Compiled};
+use crate::run::notices::tell_how_to_fire;
+use crate::store::bookmarks::{self, Waiting};
+
+/// What became of a claim.
+pub enum Claim {
+    /// The instance and the bookmark are locked, and the instance can run here.
+    Ready(Box<Waiting>, Rc<Compiled>),
+    /// It cannot be resumed here and now.
+    Busy(Reason),
+    /// It was used up, or its instance was deleted.
+    Gone,
+}
+
+/// Why a bookmark cannot be resumed here and now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Another session holds the instance.
+    Locked,
+    /// The instance is faulted: its bookmarks wait for a retry.
+    Faulted,
+    /// Its SQL runs in a session of its owner only.
+    OwnersSession,
+}
+
+impl Reason {
+    /// Tells the caller who goes on, where only a worker or a later call can.
+    pub fn tell(self) {
+        if self == Self::OwnersSession {
+            tell_how_to_fire();
+        }
+    }
+}
+
+/// Claims a bookmark, if no other session holds its instance.
+pub fn try_claim(bookmark: Uuid) -> Result<Claim, PgError> {
+    claimed(bookmark, bookmarks::try_lock(bookmark))
+}
+
+/// Claims a bookmark; waits for a session that holds its instance.
+pub fn claim(bookmark: Uuid) -> Result<Claim, PgError> {
+    claimed(bookmark, bookmarks::lock(bookmark))
+}
+
+fn claimed(bookmark: Uuid, locked: Option<Waiting>) -> Result<Claim, PgError> {
+    let Some(waiting) = locked else {
+        return Ok(if bookmarks::exists(bookmark) { Claim::Busy(Reason::Locked) } else { Claim::Gone });
+    };
+    if waiting.row.instance.sub_status == SubStatus::Faulted {
+        return Ok(Claim::Busy(Reason::Faulted));
+    }
+    let compiled = program::of_instance(&waiting.row)?;
+    Ok(match access::runs_here(&waiting.row.owner, &compiled) {
+        true => Claim::Ready(Box::new(waiting), compiled),
+        false => Claim::Busy(Reason::OwnersSession),
+    })
+}

@@ -1,0 +1,34 @@
+//! What a call tells its caller beside its result.
+
+use std::cell::Cell;
+
+use uuid::Uuid;
+
+use crate::pg::PgError;
+use crate::pg::error::{notice, warning};
+use crate::wake;
+
+thread_local! {
+    static TOLD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Tells a session once that what it left due or queued needs a worker or a call to fire it.
+pub fn tell_how_to_fire() {
+    if !TOLD.get() && !wake::has_workers() {
+        TOLD.set(true);
+        notice(PgError::new("00000", "something is left for later, and no worker runs in this database").hint(
+            "Add workflow to shared_preload_libraries, run wf_worker_start(), or call wf_run_due() from time to time.",
+        ));
+    }
+}
+
+/// Warns that a call left an instance faulted.
+pub fn warn_faulted(instance: Uuid, activity: &str, error: &PgError) {
+    warning(PgError {
+        sqlstate: "01000".into(),
+        message: format!("workflow instance {instance} is faulted"),
+        detail: Some(format!("Activity \"{activity}\": {} (SQLSTATE {}).", error.message, error.sqlstate)),
+        hint: Some("wf_retry runs the faulted activities again.".into()),
+        ..PgError::default()
+    });
+}

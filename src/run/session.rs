@@ -1,0 +1,219 @@
+//! One call: what its bursts share, and what they set off.
+
+use std::cell::Cell;
+use std::collections::{HashMap, VecDeque};
+use std::rc::Rc;
+
+use chrono::{DateTime, Utc};
+use pgrx::pg_sys::Oid;
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::child::NewChild;
+use workflow_engine::execution::{Limits, Published};
+use workflow_engine::expression::shared_time::SharedTime;
+use workflow_engine::http::{Request, Response};
+
+use crate::clock;
+use crate::pg::error::unwind;
+use crate::pg::spi::Timestamp;
+use crate::pg::subtransaction::subtransaction;
+use crate::pg::{PgError, guc, process, role, session};
+use crate::run::running;
+use crate::store::owners;
+use crate::store::queue::Item;
+
+thread_local! {
+    static LAST_ID: Cell<(u64, u32)> = const { Cell::new((0, 0)) };
+}
+
+/// One call.
+pub struct Session {
+    /// The present, the same for all bursts of the call.
+    pub now: DateTime<Utc>,
+    /// Limits of each burst.
+    pub limits: Limits,
+    /// The role that called.
+    pub caller: Oid,
+    /// Whether an instance lock was waited for; every further one is taken only if it is free.
+    pub has_waited: bool,
+    /// What bursts set off and is still to be done.
+    pub follow_ups: VecDeque<FollowUp>,
+    /// Whether anything of it was done.
+    pub has_followed_up: bool,
+    /// Whether this fires whatever is due or queued, instead of doing what a caller asked for.
+    pub is_pass: bool,
+    /// Children that were started and run in this call, and how many of their ancestors were.
+    pub inline: HashMap<Uuid, u32>,
+    /// The HTTP request that the call serves.
+    pub http: HttpContext,
+    /// Time that the scripts of other owners share in this call.
+    pub time_of_others: SharedTime,
+    bursts: u64,
+}
+
+/// An HTTP request and what came of it.
+#[derive(Debug, Default)]
+pub struct HttpContext {
+    /// The request.
+    pub request: Option<Rc<Request>>,
+    /// The instance that serves it: that of the call's first burst.
+    pub instance: Option<Uuid>,
+    /// The response that one of its bursts wrote.
+    pub response: Option<Response>,
+    /// The response of an endpoint that turned the request away: nothing of the burst was saved.
+    pub refusal: Option<Response>,
+    /// The first fault of its bursts.
+    pub fault: Option<Faulted>,
+}
+
+impl HttpContext {
+    /// The request that a burst of this instance serves: the first one of the call, and those in which it goes on while
+    /// nothing is answered yet, as after a child that ended at once.
+    pub fn request_for(&mut self, instance: Uuid) -> Option<Rc<Request>> {
+        let request = self.request.clone()?;
+        let is_served = *self.instance.get_or_insert(instance) == instance && self.response.is_none();
+        is_served.then_some(request)
+    }
+}
+
+/// A fault, as the answer to a request tells it.
+#[derive(Debug)]
+pub struct Faulted {
+    /// Instance.
+    pub instance_id: Uuid,
+    /// Activity.
+    pub activity_id: String,
+    /// What went wrong.
+    pub message: String,
+}
+
+/// Something that a burst set off.
+#[derive(Debug)]
+pub enum FollowUp {
+    /// A kept or deferred stimulus whose bookmark is there now.
+    Item(Box<Item>),
+    /// A stimulus that a burst published, and the instance that did.
+    Published(Box<Published>, Publisher),
+    /// A child workflow that a burst asked for, and the instance that did.
+    Child(Box<NewChild>, Publisher),
+    /// What a parent is to hear of a child.
+    Report(Box<ChildReport>),
+}
+
+/// What a parent is to hear of a child.
+#[derive(Debug)]
+pub struct ChildReport {
+    /// The parent.
+    pub parent: Uuid,
+    /// Its bookmark that waits for this.
+    pub bookmark: Uuid,
+    /// How the child stands.
+    pub report: Value,
+    /// The child's owner, with whose rights the parent is resumed.
+    pub owner: owners::Owner,
+}
+
+/// The instance that published a stimulus. It is sent with its owner's rights: a caller that reaches an instance by
+/// an event does not lend it theirs.
+#[derive(Clone, Debug)]
+pub struct Publisher {
+    /// Instance.
+    pub instance: Uuid,
+    /// Its owner.
+    pub owner: owners::Owner,
+}
+
+impl Session {
+    /// Begins a call.
+    pub fn begin() -> Self {
+        session::refuse_parallel();
+        let limits = guc::limits();
+        Self {
+            now: clock::now(),
+            // A call from within a burst has what that one has left.
+            time_of_others: SharedTime::in_force().unwrap_or_else(|| SharedTime::of(limits.script.time)),
+            limits,
+            caller: role::current(),
+            has_waited: running::any(),
+            follow_ups: VecDeque::new(),
+            has_followed_up: false,
+            is_pass: false,
+            inline: HashMap::new(),
+            http: HttpContext::default(),
+            bursts: 0,
+        }
+    }
+
+    /// Begins a pass over what is due or queued. It waits for no lock.
+    pub fn pass() -> Self {
+        Self { has_waited: true, is_pass: true, ..Self::begin() }
+    }
+
+    /// Whether a session asked for what runs here, if only for all that is due for its role. A worker's pass has no caller.
+    pub fn has_caller(&self) -> bool {
+        !self.is_pass || process::connected_as().is_none()
+    }
+
+    /// The present in PostgreSQL's form.
+    pub fn timestamp(&self) -> Timestamp {
+        self.now.into()
+    }
+
+    /// A new id.
+    pub fn new_id(&mut self) -> Uuid {
+        new_id(self.now)
+    }
+
+    /// Counts a burst; workflows that set each other off without end are stopped (54000).
+    pub fn count_burst(&mut self) -> Result<(), PgError> {
+        self.bursts += 1;
+        if self.bursts <= self.limits.max_steps {
+            return Ok(());
+        }
+        Err(PgError::new("54000", format!("one call ran more than {} bursts", self.limits.max_steps)).hint(
+            "Workflows that set each other off without waiting do not end. Raise workflow.max_steps if these do.",
+        ))
+    }
+
+    /// The caller as a sender of stimuli.
+    pub fn sender(&self) -> owners::Owner {
+        self.caller_as_owner(None)
+    }
+
+    /// The caller as an owner, with their id if it is known.
+    pub fn caller_as_owner(&self, id: Option<i32>) -> owners::Owner {
+        owners::Owner {
+            id: id.unwrap_or_else(|| owners::id_of(self.caller)),
+            oid: Some(self.caller),
+            name: String::new(),
+        }
+    }
+
+    /// Runs `body` in a subtransaction of its own. What is undone takes back what it set off.
+    ///
+    /// # Errors
+    /// What `body` failed with; nothing of it is left.
+    pub fn isolated<R>(&mut self, body: impl FnOnce(&mut Self) -> Result<R, PgError>) -> Result<R, PgError> {
+        let pending = self.follow_ups.len();
+        let outcome = subtransaction(|| body(self).unwrap_or_else(|error| unwind(error)));
+        if outcome.is_err() {
+            self.follow_ups.truncate(pending);
+        }
+        outcome
+    }
+}
+
+/// A UUID version 7 of this instant. Ids that a backend makes in one millisecond are in order, by a counter in the
+/// bits after the time: "oldest first" is by id.
+pub fn new_id(now: DateTime<Utc>) -> Uuid {
+    let millis = now.timestamp_millis().max(0).unsigned_abs();
+    let (last, count) = LAST_ID.get();
+    let count = if last == millis { count.wrapping_add(1) } else { 0 };
+    LAST_ID.set((millis, count));
+    let mut tail = [0; 10];
+    tail.copy_from_slice(&Uuid::new_v4().as_bytes()[6..]);
+    // Twelve bits after the version, then fourteen after the variant; the rest stays random.
+    tail[..2].copy_from_slice(&((count >> 14) as u16 & 0x0FFF).to_be_bytes());
+    tail[2..4].copy_from_slice(&(count as u16 & 0x3FFF).to_be_bytes());
+    uuid::Builder::from_unix_timestamp_millis(millis, &tail).into_uuid()
+}

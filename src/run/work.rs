@@ -1,0 +1,37 @@
+//! The frame of a call: everything that a burst sets off is done before the call returns.
+
+use crate::pg::{PgError, interrupt};
+use crate::run::session::FollowUp;
+use crate::run::{Session, children, deliver, queued};
+use crate::store::instances::{self, InstanceRow};
+
+/// One call, or one fire of many: `body`, and then all that its bursts set off.
+///
+/// # Errors
+/// What `body` or a follow-up failed with.
+pub fn call<R>(session: &mut Session, body: impl FnOnce(&mut Session) -> Result<R, PgError>) -> Result<R, PgError> {
+    let result = body(session)?;
+    while let Some(next) = session.follow_ups.pop_front() {
+        interrupt::check();
+        session.has_followed_up = true;
+        follow_up(session, next)?;
+    }
+    Ok(result)
+}
+
+/// The row of an instance as it is after the call: what its burst set off may have run it again.
+pub fn latest(session: &Session, row: InstanceRow) -> InstanceRow {
+    if !session.has_followed_up {
+        return row;
+    }
+    instances::get(row.instance.id).unwrap_or(row)
+}
+
+fn follow_up(session: &mut Session, next: FollowUp) -> Result<(), PgError> {
+    match next {
+        FollowUp::Item(item) => queued::deliver_taken(session, *item).map(drop),
+        FollowUp::Published(published, publisher) => deliver::published(session, *published, publisher),
+        FollowUp::Child(child, parent) => children::start(session, *child, parent),
+        FollowUp::Report(report) => children::tell(session, *report),
+    }
+}

@@ -8,8 +8,8 @@ use std::cell::Cell;
 use pgrx::pg_sys::{InvalidOid, Oid};
 use uuid::Uuid;
 
+use crate::compiled::{self, Compiled};
 use crate::pg::{PgError, process, role};
-use crate::program::{self, Compiled};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::Owner;
@@ -131,7 +131,7 @@ pub fn require_resume(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgEr
 /// Whether a role may read an instance.
 pub fn may_read(who: Oid, instance: Uuid) -> Result<bool, PgError> {
     let Some((version, owner)) = instances::owner(instance) else { return Ok(false) };
-    Ok(is_member(who, &owner) || may(who, Privilege::Read, &program::of_version(version)?.row))
+    Ok(is_member(who, &owner) || may(who, Privilege::Read, &compiled::of_version(version)?.row))
 }
 
 /// Refuses the current role unless it may read the instance (42501).

@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 use workflow_engine::Bookmark;
 
 use crate::access;
+use crate::compiled;
 use crate::pg::settings::FaultHandling;
 use crate::pg::{Call, PgError, Returned, guc};
-use crate::program;
 use crate::run::burst::OnFault;
 use crate::run::save::stored_bookmarks;
 use crate::store::instances::InstanceRow;
@@ -61,7 +61,7 @@ fn kind(value: &Value) -> &'static str {
 /// Who may resume the instance and not read it gets its id and its statuses only.
 fn result(row: Option<InstanceRow>, is_new: bool) -> Result<Returned, PgError> {
     let Some(row) = row else { return Ok(Returned::Null) };
-    let may_watch = access::may_watch(&row.owner, &program::of_version(row.definition_version_id)?.row);
+    let may_watch = access::may_watch(&row.owner, &compiled::of_version(row.definition_version_id)?.row);
     let InstanceRow { instance, open, .. } = row;
     let id = Returned::Uuid(instance.id);
     let status = Returned::Text(instance.sub_status.status().name().into());

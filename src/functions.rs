@@ -16,7 +16,7 @@ use crate::store::owners::{self, Owner};
 pub fn handle(type_name: &str, registered: &ActivityType, context: &Value) -> Value {
     let handler = &registered.handler;
     require_registered(type_name, handler, &registered.owner);
-    settled(user_sql::call(&handler.name, context), handler)
+    with_owned_callbacks(user_sql::call(&handler.name, context), handler)
 }
 
 /// Calls the payload function of an activity type.
@@ -38,7 +38,7 @@ pub fn call_back(callback: &str, context: &Value) -> Value {
                 .hint("Resume another bookmark of the instance, or cancel it."),
         );
     }
-    settled(user_sql::call(&callback.name, context), &callback)
+    with_owned_callbacks(user_sql::call(&callback.name, context), &callback)
 }
 
 fn require_registered(type_name: &str, function: &Function, registrant: &Owner) {
@@ -70,7 +70,7 @@ fn require(function: &Function, registrant: &Owner) -> Result<(), PgError> {
 ///
 /// Without a schema it has that of the function: a session's search path must not decide what a later resume calls. One
 /// that does not exist yet must become the function's owner's.
-fn settled(mut result: Value, function: &Function) -> Value {
+fn with_owned_callbacks(mut result: Value, function: &Function) -> Value {
     let bookmarks = result.get_mut("bookmarks").and_then(Value::as_array_mut);
     for bookmark in bookmarks.into_iter().flatten() {
         if let Some(Value::String(callback)) = bookmark.get_mut("callback") {

@@ -15,24 +15,24 @@ pub fn install() {
 fn before(meaning: Meaning) -> Option<fn()> {
     match meaning {
         Meaning::Nothing => None,
-        Meaning::Creates => Some(wake::created),
-        Meaning::Updates => Some(wake::everything),
+        Meaning::Creates => Some(wake::note_created),
+        Meaning::Updates => Some(wake::note_all),
         // PostgreSQL refuses roles that may not do it, and no worker has left for them.
         Meaning::Drops if !role::owns_extension() => None,
         Meaning::Drops => {
-            worker::make_room(process::database(), true);
+            worker::evict_workers(process::database(), true);
             None
         }
         Meaning::Needs(databases) | Meaning::Copies(databases) => {
             let mine = databases.into_iter().filter(|database| role::owns_database(*database));
-            mine.for_each(|database| worker::make_room(database, false));
-            Some(wake::rescan)
+            mine.for_each(|database| worker::evict_workers(database, false));
+            Some(wake::note_rescan)
         }
         Meaning::EndsPrepared => Some(prepared_ended),
-        Meaning::Loads => Some(wake::loaded),
+        Meaning::Loads => Some(wake::note_loaded),
         Meaning::Sets(database) => {
             // Told only if the statement goes well: otherwise its transaction is not committed.
-            wake::settings(database);
+            wake::note_settings(database);
             None
         }
     }
@@ -41,6 +41,6 @@ fn before(meaning: Meaning) -> Option<fn()> {
 /// What a prepared transaction wrote is not known any more when it ends.
 fn prepared_ended() {
     if process::extension().is_some() {
-        wake::everything();
+        wake::note_all();
     }
 }

@@ -11,12 +11,12 @@ static ALLOCATOR: pg::memory::Counting<mimalloc::MiMalloc> = pg::memory::Countin
 mod access;
 mod api;
 mod clock;
+mod compiled;
 mod error;
 mod functions;
 mod hooks;
 #[allow(unsafe_code)]
 mod pg;
-mod program;
 mod rounds;
 mod run;
 mod store;

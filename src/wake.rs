@@ -40,11 +40,11 @@ thread_local! {
     /// Whether it made this database the one that fires.
     static CLAIMED: Cell<bool> = const { Cell::new(false) };
     /// Where this database is in shared memory, when it was last seen there.
-    static PLACE: Cell<usize> = const { Cell::new(usize::MAX) };
+    static SLOT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
 /// Something is due at this instant.
-pub fn due(at: Timestamp) {
+pub fn note_due(at: Timestamp) {
     if at.0 < DUE.get() {
         if DUE.get() == i64::MAX {
             shared::ensure();
@@ -54,15 +54,15 @@ pub fn due(at: Timestamp) {
 }
 
 /// A stimulus is in the queue.
-pub fn queued(id: Uuid) {
+pub fn note_queued(id: Uuid) {
     shared::ensure();
     ITEMS.with_borrow_mut(|items| if items.len() < MAX_NAMES { items.push(id) } else { SWEEP.set(true) });
 }
 
 /// An instance has new bookmarks, or its bookmarks another correlation id. They may miss a stimulus that is kept at the
 /// same time.
-pub fn bookmarks_of(instance: &Uuid) {
-    bookmarks();
+pub fn note_bookmarks_of(instance: &Uuid) {
+    note_bookmarks();
     INSTANCES.with_borrow_mut(|instances| {
         if instances.last() != Some(instance) && instances.len() <= MAX_NAMES {
             instances.push(*instance);
@@ -71,14 +71,14 @@ pub fn bookmarks_of(instance: &Uuid) {
 }
 
 /// Bookmarks were written or used up. Whether a process waits to hear of it stands in shared memory.
-pub fn bookmarks() {
+pub fn note_bookmarks() {
     if !BOOKMARKS.replace(true) {
         shared::ensure();
     }
 }
 
 /// An instance has ended: retention may remove it some time.
-pub fn ended(instance: &Uuid) {
+pub fn note_ended(instance: &Uuid) {
     let millis = (instance.as_u128() >> 80) as u64;
     let known = ENDED.get();
     if known.is_none() {
@@ -89,19 +89,19 @@ pub fn ended(instance: &Uuid) {
 }
 
 /// Tables were filled from outside: no process was told what is due there.
-pub fn loaded() {
-    due(Timestamp(i64::MIN));
+pub fn note_loaded() {
+    note_due(Timestamp(i64::MIN));
     LOADED.set(true);
 }
 
 /// Settings of sessions of a database were changed, or without one, of all databases.
-pub fn settings(database: Option<Oid>) {
+pub fn note_settings(database: Option<Oid>) {
     shared::ensure();
     SETTINGS.with_borrow_mut(|changed| changed.push(database.unwrap_or(Oid::INVALID)));
 }
 
 /// This transaction made this database the one that fires.
-pub fn claimed() {
+pub fn note_claimed() {
     CLAIMED.set(true);
 }
 
@@ -111,25 +111,25 @@ pub fn has_claimed() -> bool {
 }
 
 /// The extension was created here.
-pub fn created() {
+pub fn note_created() {
     shared::ensure();
     PROBE.set(true);
 }
 
 /// A database was created or renamed.
-pub fn rescan() {
+pub fn note_rescan() {
     shared::ensure();
     RESCAN.set(true);
 }
 
 /// Everything in this database may have changed.
-pub fn everything() {
-    due(Timestamp(i64::MIN));
+pub fn note_all() {
+    note_due(Timestamp(i64::MIN));
     SWEEP.set(true);
 }
 
 /// The workers of this database were sent away until this transaction ends.
-pub fn blocked(database: Oid) {
+pub fn note_blocked(database: Oid) {
     BLOCKED.with_borrow_mut(|blocked| blocked.push(database));
 }
 
@@ -144,70 +144,70 @@ pub fn transaction_ended(committed: bool) {
     let blocked = BLOCKED.take();
     let instances = INSTANCES.take();
     // A session that kept a stimulus has said so before this reads it, or says so when this is visible.
-    let wanted = if BOOKMARKS.take() { shared::wanted_here(PLACE.get()) } else { 0 };
+    let wanted = if BOOKMARKS.take() { shared::wanted_here(SLOT.get()) } else { 0 };
     // Where a stimulus could not be delivered, any end of who wrote a bookmark counts, also a rollback of its use.
-    let unsettled = wanted & shared::ENDS != 0;
+    let recheck = wanted & shared::ENDS != 0;
     let has_missed = committed && wanted & shared::NEW != 0 && !instances.is_empty();
-    let ended = ENDED.take().filter(|ended| committed && shared::is_end_wanted(PLACE.get(), *ended));
+    let ended = ENDED.take().filter(|ended| committed && shared::is_end_wanted(SLOT.get(), *ended));
     let loaded = LOADED.take() && committed;
     let mut settings = SETTINGS.take();
     settings.retain(|_| committed);
     let due = if committed { due } else { i64::MAX };
     let has_items = committed && !items.is_empty();
-    let is_silent = due == i64::MAX && !has_items && !sweep && !probe && !rescan && !unsettled && !has_missed;
+    let is_silent = due == i64::MAX && !has_items && !sweep && !probe && !rescan && !recheck && !has_missed;
     if is_silent && ended.is_none() && blocked.is_empty() && settings.is_empty() {
         return;
     }
     let horizon = if has_items || sweep { cluster::next_transaction() } else { 0 };
-    shared::with_attached(|board| {
+    shared::with_attached(|state| {
         for database in blocked {
             // Another session may have blocked it meanwhile.
-            if let Some(place) = board.database(database).filter(|place| place.blocked_by == process::my_pid()) {
-                place.blocked_by = 0;
+            if let Some(slot) = state.database(database).filter(|slot| slot.blocked_by == process::my_pid()) {
+                slot.blocked_by = 0;
             }
-            board.probe(database);
+            state.probe(database);
         }
         if rescan {
-            board.rescan = true;
-            board.launcher.wake();
+            state.rescan = true;
+            state.launcher.wake();
         }
-        settings.into_iter().for_each(|database| board.renew(database));
+        settings.into_iter().for_each(|database| state.renew(database));
         let here = process::database();
-        let Some(index) = board.place_of(here) else {
+        let Some(index) = state.slot_of(here) else {
             if probe || due < i64::MAX || has_items || sweep || has_missed {
-                board.probe(here);
+                state.probe(here);
             }
             return;
         };
-        PLACE.set(index);
+        SLOT.set(index);
         // A process looked before the extension was created, or where that went unseen.
-        let is_missed = board.databases[index].has_extension == HasExtension::No;
+        let is_missed = state.databases[index].has_extension == HasExtension::No;
         if has_items || sweep {
-            board.say(here, items.iter().map(|item| Said::Item(*item.as_bytes())));
-            shared::raise_at(board, index, horizon);
+            state.say(here, items.iter().map(|item| Said::Item(*item.as_bytes())));
+            shared::raise_at(state, index, horizon);
         }
         let too_many = has_missed && instances.len() > MAX_NAMES;
         if has_missed && !too_many {
-            board.say(here, instances.iter().map(|instance| Said::Instance(*instance.as_bytes())));
+            state.say(here, instances.iter().map(|instance| Said::Instance(*instance.as_bytes())));
         }
-        let must_tidy = ended.is_some_and(|ended| shared::instance_ended(board, index, ended, process::now()));
-        let place = &mut board.databases[index];
+        let must_tidy = ended.is_some_and(|ended| shared::instance_ended(state, index, ended, process::now()));
+        let slot = &mut state.databases[index];
         if sweep {
-            place.tidy_at = 0;
+            slot.tidy_at = 0;
         }
-        place.sweep |= sweep || too_many;
-        place.loaded |= loaded;
-        place.settle |= unsettled;
-        let is_earlier = due < place.next_due;
+        slot.sweep |= sweep || too_many;
+        slot.loaded |= loaded;
+        slot.recheck |= recheck;
+        let is_earlier = due < slot.next_due;
         if is_earlier {
-            place.next_due = due;
-            place.look = true;
+            slot.next_due = due;
+            slot.look = true;
         }
         if probe || is_missed {
-            board.probe(here);
+            state.probe(here);
         }
-        if is_earlier || has_items || sweep || unsettled || has_missed || must_tidy {
-            board.wake(here);
+        if is_earlier || has_items || sweep || recheck || has_missed || must_tidy {
+            state.wake(here);
         }
     });
 }
@@ -217,8 +217,8 @@ pub fn has_workers() -> bool {
     if !guc::launch_workers() || !shared::ensure() {
         return false;
     }
-    shared::with(|board| {
-        let launcher: Process = board.launcher;
+    shared::with(|state| {
+        let launcher: Process = state.launcher;
         process::is_alive(launcher.pid)
     })
 }

@@ -7,14 +7,14 @@
 //! due is a row until the transaction that fires it commits.
 
 mod batch;
-mod desk;
+mod dispatcher;
 pub mod executor;
 mod items;
 mod lanes;
 pub mod launcher;
-mod look;
 mod news;
 mod retry;
+mod scan;
 pub mod scheduler;
 mod shares;
 mod tidy;
@@ -23,7 +23,7 @@ mod turns;
 use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::error::log;
-use crate::pg::process::{self, Worker};
+use crate::pg::process::{self, Background};
 use crate::pg::shared::{self, ExecutorState};
 use crate::pg::{PgError, interrupt};
 use crate::wake;
@@ -32,12 +32,12 @@ use crate::wake;
 const SECOND: i64 = 1_000_000;
 
 /// How often the log says that there are too few slots for workers.
-const COMPLAIN: i64 = 300 * SECOND;
+const LOG_INTERVAL: i64 = 300 * SECOND;
 
 /// How long DDL waits for workers to leave a database. A worker that is inside user SQL longer counts as any session.
-const ROOM_TIMEOUT: i64 = SECOND;
+const EVICT_TIMEOUT: i64 = SECOND;
 
-const LAUNCHER: Worker<'static> = Worker {
+const LAUNCHER: Background<'static> = Background {
     kind: c"workflow launcher",
     name: "workflow launcher",
     function: c"workflow_launcher",
@@ -64,12 +64,12 @@ pub fn start_launcher() -> Result<bool, PgError> {
         .hint("Raise max_worker_processes."))
 }
 
-/// Says that a worker could not be started. Workers come and go, so the board remembers when that was said last.
-fn complain_of_slots(kind: &str, now: i64) {
-    let says_it = shared::with(|board| {
-        let says_it = board.complained_at == 0 || now - board.complained_at > COMPLAIN;
+/// Says that a worker could not be started. Workers come and go, so the shared state remembers when that was said last.
+fn log_out_of_slots(kind: &str, now: i64) {
+    let says_it = shared::with(|state| {
+        let says_it = state.logged_out_of_slots_at == 0 || now - state.logged_out_of_slots_at > LOG_INTERVAL;
         if says_it {
-            board.complained_at = now;
+            state.logged_out_of_slots_at = now;
         }
         says_it
     });
@@ -82,15 +82,15 @@ fn complain_of_slots(kind: &str, now: i64) {
 
 /// Sends the workers of a database away until this transaction ends, and waits for them to leave. Those inside SQL of
 /// users stay, unless they are to be ended.
-pub fn make_room(database: Oid, end_busy: bool) {
+pub fn evict_workers(database: Oid, end_busy: bool) {
     if !shared::ensure() {
         return;
     }
     let me = process::my_pid();
-    let is_served = shared::with(|board| match board.database(database) {
-        Some(place) => {
-            place.blocked_by = me;
-            board.wake_all_of(database);
+    let is_served = shared::with(|state| match state.database(database) {
+        Some(slot) => {
+            slot.blocked_by = me;
+            state.wake_all_of(database);
             true
         }
         None => false,
@@ -98,16 +98,16 @@ pub fn make_room(database: Oid, end_busy: bool) {
     if !is_served {
         return;
     }
-    wake::blocked(database);
-    let deadline = process::now() + ROOM_TIMEOUT;
+    wake::note_blocked(database);
+    let deadline = process::now() + EVICT_TIMEOUT;
     let mut ended = false;
     loop {
-        let (others, busy) = shared::with(|board| {
-            let scheduler = board.database(database).map_or(0, |place| place.scheduler.pid);
-            let mine = || board.executors.iter().filter(|place| place.database == database);
+        let (others, busy) = shared::with(|state| {
+            let scheduler = state.database(database).map_or(0, |slot| slot.scheduler.pid);
+            let mine = || state.executors.iter().filter(|slot| slot.database == database);
             let busy: Vec<i32> =
-                mine().filter(|place| place.state == ExecutorState::Busy).map(|place| place.process.pid).collect();
-            let idle = mine().filter(|place| matches!(place.state, ExecutorState::Idle | ExecutorState::Starting));
+                mine().filter(|slot| slot.state == ExecutorState::Busy).map(|slot| slot.process.pid).collect();
+            let idle = mine().filter(|slot| matches!(slot.state, ExecutorState::Idle | ExecutorState::Starting));
             let others = usize::from(scheduler != 0 && scheduler != me) + idle.count();
             (others, busy.into_iter().filter(|pid| *pid != me).collect::<Vec<_>>())
         });

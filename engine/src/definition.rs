@@ -205,7 +205,7 @@ fn read(
         input_schema: settings.input_schema,
         nodes,
         by_id,
-        grafts: Vec::new(),
+        inlined: Vec::new(),
         outcomes: settings.outcomes,
         size: link::size_of(document),
         uses_sql,

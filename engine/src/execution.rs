@@ -19,28 +19,28 @@ use crate::journal::{Event, EventKind};
 use crate::program::Program;
 use crate::value::copy_or_null;
 
+mod ancestry;
+mod background;
 mod bookmarks;
 mod burst;
 pub(crate) mod callback;
 mod children;
 mod context;
 pub(crate) mod core;
-mod exchange;
-mod family;
 mod flow;
+mod http_context;
 mod inputs;
 mod items;
 mod outputs;
-mod put_off;
 mod scope;
 mod undo;
 mod variables;
 
 use crate::node_ix::NodeIx;
-use burst::Burst;
+use burst::BurstState;
 pub use children::StartChild;
 pub use context::Execution;
-use core::Work;
+use core::Scratch;
 pub(crate) use inputs::one_of;
 
 /// Bounds of a burst.
@@ -213,9 +213,9 @@ pub fn start(
         };
         instance.state.trigger = Some(NodeIx(node as u32));
     }
-    let mut work = Work::default();
-    let mut burst = Burst::begin(program, instance, host, limits, &mut work);
-    burst.core.work.trigger_input = stimulus_input.map(copy_or_null);
+    let mut scratch = Scratch::default();
+    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
+    burst.core.scratch.trigger_input = stimulus_input.map(copy_or_null);
     burst.core.workflow_event(EventKind::WorkflowStarted, None);
     burst.core.instance.sub_status = SubStatus::Executing;
     if !program.nodes.is_empty() {
@@ -258,12 +258,12 @@ pub fn resume_each<'i>(
     let Some(sequence) = sequence else {
         return Err(Error::LostActivity(bookmark.activity_instance_id.to_string()));
     };
-    let mut work = Work::default();
-    let mut burst = Burst::begin(program, instance, host, limits, &mut work);
+    let mut scratch = Scratch::default();
+    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
     burst.core.workflow_event(EventKind::WorkflowResumed, None);
     burst.core.instance.sub_status = SubStatus::Executing;
     for input in inputs {
-        burst.core.work.resume_input = input.map(copy_or_null);
+        burst.core.scratch.resume_input = input.map(copy_or_null);
         burst.resume(sequence, bookmark)?;
         burst.drain()?;
         if bookmark.auto_burn || burst.core.context(sequence).is_none_or(|context| context.bookmarks == 0) {
@@ -285,8 +285,8 @@ pub fn retry(
     limits: &Limits,
 ) -> Result<Delta, Error> {
     let faulted = burst::faulted(program, instance, activity_ids)?;
-    let mut work = Work::default();
-    let mut burst = Burst::begin(program, instance, host, limits, &mut work);
+    let mut scratch = Scratch::default();
+    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
     burst.core.workflow_event(EventKind::WorkflowRetried, None);
     burst.core.instance.sub_status = SubStatus::Executing;
     burst.retry(&faulted);
@@ -308,8 +308,8 @@ pub fn cancel(
         return Ok(Delta::default());
     }
     let limits = Limits::default();
-    let mut work = Work::default();
-    let mut burst = Burst::begin(program, instance, host, &limits, &mut work);
+    let mut scratch = Scratch::default();
+    let mut burst = BurstState::begin(program, instance, host, &limits, &mut scratch);
     burst.cancel(reason);
     Ok(burst.into_delta())
 }

@@ -207,7 +207,7 @@ pub enum Memory {
     /// Tokens of a flowchart.
     Tokens(Box<TokenScope>),
     /// That it has not been executed yet, and waits for a burst of its own.
-    PutOff,
+    Deferred,
 }
 
 impl Memory {
@@ -217,7 +217,7 @@ impl Memory {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
                 *position
             }
-            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) | Self::PutOff => 0,
+            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) | Self::Deferred => 0,
         }
     }
 
@@ -227,7 +227,7 @@ impl Memory {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
                 *position = to
             }
-            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) | Self::PutOff => *self = Self::Count(to),
+            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) | Self::Deferred => *self = Self::Count(to),
         }
     }
 }

@@ -17,6 +17,7 @@ pub mod calendar;
 pub mod child;
 pub mod definition;
 pub mod execution;
+pub mod explain;
 pub mod expression;
 pub mod fault;
 pub mod host;
@@ -29,7 +30,6 @@ pub mod program;
 pub mod schema;
 mod spelling;
 pub mod stimulus;
-pub mod story;
 pub mod trigger;
 pub mod value;
 

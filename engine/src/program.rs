@@ -18,7 +18,7 @@ use crate::value::TypeName;
 mod flow_graph;
 mod flow_mode;
 mod flow_paths;
-mod graft;
+mod inline;
 mod input;
 mod machine;
 mod new_instance;
@@ -57,7 +57,7 @@ pub struct Program {
     /// maps to the first.
     pub by_id: HashMap<String, NodeIx>,
     /// The workflows that are used as activities, also those inside others.
-    pub grafts: Vec<Graft>,
+    pub inlined: Vec<Inlined>,
     /// Outcomes that it may complete with where it is used as an activity. For documentation.
     pub outcomes: Vec<String>,
     /// Size of the documents that the program was made of, each counted as often as it is used.
@@ -79,16 +79,16 @@ impl Program {
 
     /// The nodes of the definition's own.
     pub fn own_nodes(&self) -> &[Node] {
-        let end = self.grafts.first().map_or(self.nodes.len(), |graft| graft.first.0 as usize);
+        let end = self.inlined.first().map_or(self.nodes.len(), |inlined| inlined.first.0 as usize);
         self.nodes.get(..end).unwrap_or_default()
     }
 
     /// The definitions around a node: the one that it is written in, then that which uses this one, and so on;
     /// each with the index of its first node.
     pub fn around(&self, node: NodeIx) -> impl Iterator<Item = (&Program, NodeIx)> {
-        let graft = |node: NodeIx| self.node(node).graft.and_then(|graft| self.grafts.get(graft as usize));
-        let grafts = std::iter::successors(graft(node), move |inner| graft(inner.node));
-        grafts.map(|graft| (&*graft.program, graft.first)).chain(std::iter::once((self, NodeIx(0))))
+        let inlined = |node: NodeIx| self.node(node).inlined.and_then(|inlined| self.inlined.get(inlined as usize));
+        let inlined = std::iter::successors(inlined(node), move |inner| inlined(inner.node));
+        inlined.map(|inlined| (&*inlined.program, inlined.first)).chain(std::iter::once((self, NodeIx(0))))
     }
 
     /// Finds an activity by id or name, seen from a node: in the definition that it is written in, then in those
@@ -106,7 +106,7 @@ impl Program {
 
 /// A workflow that is used as an activity of another.
 #[derive(Debug)]
-pub struct Graft {
+pub struct Inlined {
     /// The activity that it is.
     pub node: NodeIx,
     /// Its root; the nodes of its program stand from here on, in their order.
@@ -245,7 +245,7 @@ pub struct Node {
     /// Whether the activity is a trigger of the definition.
     pub can_start_workflow: bool,
     /// Whether it is put off to a burst of its own (`runAsynchronously`).
-    pub put_off: bool,
+    pub runs_in_background: bool,
     /// Whether it ends the enclosing sequence or flowchart (`Break`, `Complete`, `Finish`, `End`).
     pub terminal: bool,
     /// Variables declared by a container.
@@ -274,7 +274,7 @@ pub struct Node {
     /// What makes it a composite.
     pub composite: Option<Box<Composite>>,
     /// Index of the used workflow that it is written in; `None` for the definition's own.
-    pub graft: Option<u32>,
+    pub inlined: Option<u32>,
     /// Whether running this activity (its inputs included) can run SQL or a function of the user.
     pub uses_sql: bool,
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::calendar::Schedule;
-use crate::execution::core::{Core, Work};
+use crate::execution::core::{Core, Scratch};
 use crate::execution::{Execution, Limits};
 use crate::fault::Fault;
 use crate::host::Host;
@@ -74,8 +74,8 @@ pub fn check(program: &Program, ix: NodeIx, host: &mut dyn Host, limits: &Limits
 
 fn indexed(program: &Program, ix: NodeIx, node: &Node, host: &mut dyn Host, limits: &Limits) -> Result<Indexed, Fault> {
     let mut instance = Instance::without_input(Uuid::nil(), program, 0);
-    let mut work = Work { now: host.now(), ..Work::default() };
-    let mut core = Core { program, limits, instance: &mut instance, host, work: &mut work };
+    let mut scratch = Scratch { now: host.now(), ..Scratch::default() };
+    let mut core = Core { program, limits, instance: &mut instance, host, scratch: &mut scratch };
     let sequence = open_with_ancestors(&mut core, ix);
     if node.uses_sql {
         core.host.begin_step();

@@ -19,9 +19,9 @@ use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
 use super::{Privilege, is_member};
+use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::membership::{belongs_to, database_owner, is_superuser, was_put_into};
-use crate::program::{self, Compiled};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::event_grants;
 use crate::store::instances::InstanceRow;
@@ -67,7 +67,7 @@ impl<'a> Hearing<'a> {
         if let Some(verdict) = self.known.get(&(version, owner.id)) {
             return Ok(*verdict);
         }
-        let verdict = self.judge(Privilege::Resume, &program::of_version(version)?.row, owner);
+        let verdict = self.judge(Privilege::Resume, &compiled::of_version(version)?.row, owner);
         self.known.insert((version, owner.id), verdict);
         Ok(verdict)
     }

@@ -6,9 +6,9 @@ use workflow_engine::activities::catalogue::{self, ACTIVITIES};
 
 use crate::access;
 use crate::clock;
+use crate::compiled;
 use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, role};
-use crate::program;
 use crate::store::activity_types::{self, FunctionRow, NewActivityType};
 use crate::store::owners;
 
@@ -85,7 +85,7 @@ fn register(call: &Call) -> Result<Returned, PgError> {
         replaces,
         clock::now().into(),
     );
-    program::forget();
+    compiled::forget();
     if is_stored { Ok(Returned::Null) } else { Err(denied()) }
 }
 

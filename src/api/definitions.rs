@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use workflow_engine::definition::{self, ProblemKind};
 
 use crate::access::{self, Privilege};
+use crate::compiled::Pinned;
 use crate::pg::args::sql_functions;
 use crate::pg::membership::is_superuser;
 use crate::pg::{Call, PgError, Returned, guc, role};
-use crate::program::Pinned;
 use crate::run::{Session, publish};
 use crate::store::definitions::{self, WholeDefinition};
 use crate::store::{event_grants, owners};

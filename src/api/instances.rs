@@ -7,9 +7,9 @@ use workflow_engine::journal::{self, EventKind};
 
 use crate::access;
 use crate::api::{not_null, object, on_fault, result};
+use crate::compiled;
 use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, interrupt, memory};
-use crate::program;
 use crate::run::burst::OnFault;
 use crate::run::gone::Named;
 use crate::run::start::Request;
@@ -65,7 +65,7 @@ fn resume_bookmark(call: &Call) -> Result<Returned, PgError> {
 fn started(call: &Call) -> Result<(InstanceRow, bool), PgError> {
     let request = request(call)?;
     let mut session = Session::begin();
-    let (row, is_new) = work::call(&mut session, |session| start::named(session, request))?;
+    let (row, is_new) = work::call(&mut session, |session| start::start_by_name(session, request))?;
     Ok((work::latest(&session, row), is_new))
 }
 
@@ -76,7 +76,7 @@ fn resumed(
     on_fault: OnFault,
 ) -> Result<Option<InstanceRow>, PgError> {
     let mut session = Session::begin();
-    let found = work::call(&mut session, |session| resume::named(session, named, input, missing_ok, on_fault))?;
+    let found = work::call(&mut session, |session| resume::resume_by_id(session, named, input, missing_ok, on_fault))?;
     Ok(found.map(|row| work::latest(&session, row)))
 }
 
@@ -122,7 +122,7 @@ fn run_due(call: &Call) -> Result<Returned, PgError> {
 fn state(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required(0, "instance_id")?;
     let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
-    let compiled = program::of_instance(&row)?;
+    let compiled = compiled::of_instance(&row)?;
     access::require_read(&row, &compiled)?;
     Ok(Returned::Json(shown(&row.instance, &compiled.program)))
 }

@@ -5,17 +5,17 @@ use std::rc::Rc;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::definition::Appearance;
+use workflow_engine::explain::Explanation;
 use workflow_engine::picture::{Caption, Picture, Progress};
-use workflow_engine::story::Story;
 
 use crate::access::{self, Privilege};
+use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, zone};
-use crate::program::{self, Compiled};
 use crate::run::{publish, resume};
 use crate::store::instances::{self, InstanceRow};
-use crate::store::{definitions, telling};
+use crate::store::{definitions, history};
 
 sql_functions! {
     wf_diagram => diagram;
@@ -39,7 +39,7 @@ fn of_definition(call: &Call) -> Result<Picture, PgError> {
         Err(_) => error,
     })?;
     access::require(Privilege::Read, &row)?;
-    let compiled = program::of_version(row.id)?;
+    let compiled = compiled::of_version(row.id)?;
     let caption = Caption { title: title(&compiled), subtitle: format!("{definition_id}, version {}", row.version) };
     Ok(Picture::new(&compiled.program, &looks(&compiled)?, caption, None))
 }
@@ -48,7 +48,7 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
     let (row, compiled) = readable(call)?;
     let instance = &row.instance;
     let mut progress = Progress::new(&compiled.program);
-    let read = telling::journal(instance.id, |_, events| events.iter().for_each(|event| progress.event(event)));
+    let read = history::journal(instance.id, |_, events| events.iter().for_each(|event| progress.event(event)));
     read.map_err(|error| error::burst(error, instance.id))?;
     progress.open(&instance.state);
     let about =
@@ -70,10 +70,10 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
 fn explain(call: &Call) -> Result<Returned, PgError> {
     let (row, compiled) = readable(call)?;
     let (looks, zone) = (looks(&compiled)?, zone::session());
-    let mut story = Story::new(&compiled.program, &looks, &row.instance, &*zone);
+    let mut story = Explanation::new(&compiled.program, &looks, &row.instance, &*zone);
     let id = row.instance.id;
-    telling::journal(id, |at, events| story.burst(at, events)).map_err(|error| error::burst(error, id))?;
-    let lines = story.end(&telling::waits(id), &telling::troubles(id));
+    history::journal(id, |at, events| story.burst(at, events)).map_err(|error| error::burst(error, id))?;
+    let lines = story.end(&history::open_bookmarks(id), &history::open_incidents(id));
     Ok(Returned::Json(Value::from(lines)))
 }
 
@@ -81,7 +81,7 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
 fn readable(call: &Call) -> Result<(InstanceRow, Rc<Compiled>), PgError> {
     let instance_id: Uuid = call.required(0, "instance")?;
     let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
-    let compiled = program::of_instance(&row)?;
+    let compiled = compiled::of_instance(&row)?;
     access::require_read(&row, &compiled)?;
     Ok((row, compiled))
 }
@@ -92,5 +92,5 @@ fn title(compiled: &Compiled) -> String {
 }
 
 fn looks(compiled: &Compiled) -> Result<Vec<Appearance>, PgError> {
-    Ok(program::appearances(&definitions::whole(compiled.row.id)?.document))
+    Ok(compiled::appearances(&definitions::whole(compiled.row.id)?.document))
 }

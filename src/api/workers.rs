@@ -34,53 +34,53 @@ fn worker_start(_call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::Boolean(worker::start_launcher()?))
 }
 
-/// What the board says, as a JSON array; instants are seconds since 1970. The view makes columns of it.
+/// The shared state as a JSON array; instants are seconds since 1970. The view makes columns of it.
 fn worker_status(_call: &Call) -> Result<Returned, PgError> {
     if !shared::ensure() {
         return Ok(Returned::Json(Value::Array(Vec::new())));
     }
-    let rows = shared::with(|board| {
+    let rows = shared::with(|state| {
         let mut rows = Vec::new();
-        if process::is_alive(board.launcher.pid) {
-            rows.push(json!({ "worker": "launcher", "pid": board.launcher.pid, "state": "running" }));
+        if process::is_alive(state.launcher.pid) {
+            rows.push(json!({ "worker": "launcher", "pid": state.launcher.pid, "state": "running" }));
         }
-        rows.extend(board.databases.iter().filter(|place| place.is_served()).map(scheduler));
-        rows.extend(board.executors.iter().filter(|place| place.process.is_some()).map(executor));
+        rows.extend(state.databases.iter().filter(|slot| slot.is_served()).map(scheduler));
+        rows.extend(state.executors.iter().filter(|slot| slot.process.is_some()).map(executor));
         rows
     });
     Ok(Returned::Json(Value::Array(rows)))
 }
 
-fn scheduler(place: &Database) -> Value {
-    let state = match (place.is_foreign, place.scheduler.is_some()) {
+fn scheduler(slot: &Database) -> Value {
+    let state = match (slot.is_foreign, slot.scheduler.is_some()) {
         (true, _) => "foreign",
         (false, true) => "running",
         (false, false) => "asleep",
     };
     json!({
         "worker": "scheduler",
-        "database": place.oid.to_u32(),
-        "pid": place.scheduler.is_some().then_some(place.scheduler.pid),
+        "database": slot.oid.to_u32(),
+        "pid": slot.scheduler.is_some().then_some(slot.scheduler.pid),
         "state": state,
-        "fired": place.fired,
-        "failed": place.failed,
-        "oldest_due": instant(place.oldest_due),
-        "next_due": instant(place.next_due),
-        "p50": place.lateness.of(0.5).map(seconds),
-        "p99": place.lateness.of(0.99).map(seconds),
-        "since": instant(place.since),
+        "fired": slot.fired,
+        "failed": slot.failed,
+        "oldest_due": instant(slot.oldest_due),
+        "next_due": instant(slot.next_due),
+        "p50": slot.lateness.of(0.5).map(seconds),
+        "p99": slot.lateness.of(0.99).map(seconds),
+        "since": instant(slot.since),
     })
 }
 
-fn executor(place: &Executor) -> Value {
+fn executor(slot: &Executor) -> Value {
     json!({
         "worker": "executor",
-        "database": place.database.to_u32(),
-        "pid": place.process.pid,
-        "role": (place.role != Oid::INVALID).then_some(place.role.to_u32()),
-        "state": if place.state == ExecutorState::Busy { "firing" } else { "idle" },
-        "fired": place.fired,
-        "failed": place.failed,
+        "database": slot.database.to_u32(),
+        "pid": slot.process.pid,
+        "role": (slot.role != Oid::INVALID).then_some(slot.role.to_u32()),
+        "state": if slot.state == ExecutorState::Busy { "firing" } else { "idle" },
+        "fired": slot.fired,
+        "failed": slot.failed,
     })
 }
 

@@ -54,13 +54,13 @@ impl PgError {
     }
 
     /// Whether nothing else may go on after it: cancel, shutdown, lack of resources, serialization failures.
-    pub fn ends_everything(&self) -> bool {
+    pub fn aborts_transaction(&self) -> bool {
         ["40", "53", "57"].iter().any(|class| self.sqlstate.starts_with(class))
     }
 
     /// Whether the error must end the call instead of becoming an incident: cancel, shutdown, lack of
     /// resources, serialization failures and deadlocks, internal errors, and a lock not available.
-    pub fn ends_the_call(&self) -> bool {
+    pub fn is_never_an_incident(&self) -> bool {
         let state = self.sqlstate.as_str();
         ["40", "53", "57", "58", "XX"].iter().any(|class| state.starts_with(class)) || state == "55P03"
     }

@@ -13,7 +13,7 @@ use crate::pg::shared::{self, HasExtension};
 use crate::pg::{raw, schema_number, version};
 
 /// A worker to be registered.
-pub struct Worker<'a> {
+pub struct Background<'a> {
     /// What `pg_stat_activity` shows as its type.
     pub kind: &'a CStr,
     /// What the log calls it.
@@ -33,7 +33,7 @@ fn copy_text(text: &[u8], into: &mut [c_char]) {
     }
 }
 
-fn describe(worker: &Worker<'_>) -> pg_sys::BackgroundWorker {
+fn describe(worker: &Background<'_>) -> pg_sys::BackgroundWorker {
     let mut described = pg_sys::BackgroundWorker::default();
     copy_text(worker.name.as_bytes(), &mut described.bgw_name);
     copy_text(worker.kind.to_bytes(), &mut described.bgw_type);
@@ -49,14 +49,14 @@ fn describe(worker: &Worker<'_>) -> pg_sys::BackgroundWorker {
 }
 
 /// Registers a worker that starts with the server.
-pub fn register_at_start(worker: &Worker<'_>) {
+pub fn register_at_start(worker: &Background<'_>) {
     let mut described = describe(worker);
     // SAFETY: PostgreSQL copies it.
     unsafe { pg_sys::RegisterBackgroundWorker(&mut described) };
 }
 
 /// Registers a worker that starts now. `false`: max_worker_processes are taken.
-pub fn start(worker: &Worker<'_>) -> bool {
+pub fn start(worker: &Background<'_>) -> bool {
     let mut described = describe(worker);
     // SAFETY: PostgreSQL copies it; no handle is asked for.
     unsafe { pg_sys::RegisterDynamicBackgroundWorker(&mut described, std::ptr::null_mut()) }
@@ -106,10 +106,10 @@ const LONGEST_SLEEP: i64 = 30_000_000;
 /// Sleeps until woken, or until the time is over, or a while shorter. `None`: until woken.
 ///
 /// Whatever waits inside a transaction (for a lock, for a page that another process reads) may take the wake-up for its
-/// own and swallow it. So what others say stands on the board, and a process that comes from a transaction reads the
-/// board once more before sleeping; what came by signal is looked for here.
+/// own and swallow it. So what others say stands in the shared state, and a process that comes from a transaction reads it
+/// once more before sleeping; what came by signal is looked for here.
 pub fn wait(microseconds: Option<i64>) {
-    if tend() {
+    if process_interrupts() {
         return;
     }
     let mut events = pg_sys::WL_LATCH_SET | pg_sys::WL_EXIT_ON_PM_DEATH;
@@ -127,7 +127,7 @@ pub fn wait(microseconds: Option<i64>) {
         pg_sys::WaitLatch(pg_sys::MyLatch, events as c_int, milliseconds, pg_sys::PG_WAIT_EXTENSION);
         pg_sys::ResetLatch(pg_sys::MyLatch);
     }
-    tend();
+    process_interrupts();
 }
 
 thread_local! {
@@ -140,7 +140,7 @@ pub fn reloads() -> u32 {
 }
 
 /// Answers to signals between two pieces of work: termination, barriers, a reload. `true`: settings may be others now.
-pub fn tend() -> bool {
+pub fn process_interrupts() -> bool {
     pgrx::check_for_interrupts!();
     // SAFETY: flags that signal handlers set; read by the process's only thread.
     unsafe {
@@ -340,12 +340,12 @@ pub fn at_exit(callback: fn()) {
 
 /// What a scheduler found out about its database.
 pub fn tell_extension(database: Oid, has_extension: HasExtension) {
-    shared::with(|board| {
-        let has_news = board.has_news(database);
-        if let Some(place) = board.database(database) {
+    shared::with(|state| {
+        let has_news = state.has_news(database);
+        if let Some(slot) = state.database(database) {
             // It may have been created since it was looked for.
-            let is_outdated = has_extension == HasExtension::No && (has_news || place.next_due < i64::MAX);
-            place.has_extension = if is_outdated { HasExtension::Unknown } else { has_extension };
+            let is_outdated = has_extension == HasExtension::No && (has_news || slot.next_due < i64::MAX);
+            slot.has_extension = if is_outdated { HasExtension::Unknown } else { has_extension };
         }
     });
 }

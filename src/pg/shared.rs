@@ -12,10 +12,12 @@ use crate::pg::error::{PgError, catch, log, unwind};
 use crate::pg::{interrupt, process};
 use crate::rounds::PAUSE;
 
-mod board;
 mod lateness;
+mod state;
 
-pub use board::{Board, Database, Executor, ExecutorState, Fire, FireKind, HasExtension, MAX_BATCH, Process, Said};
+pub use state::{
+    Database, Executor, ExecutorState, Fire, FireKind, HasExtension, MAX_BATCH, Process, Said, SharedState,
+};
 
 #[repr(C)]
 struct Shared {
@@ -23,10 +25,10 @@ struct Shared {
     /// Whether the process that made it has initialised it.
     is_ready: AtomicBool,
     /// Read without the lock on the way of every commit: what those who write bookmarks must say.
-    wanted: [AtomicU8; board::MAX_DATABASES],
+    wanted: [AtomicU8; state::MAX_DATABASES],
     /// Up to which time in their ids retention has passed instances, in milliseconds since 1970.
-    passed: [AtomicU64; board::MAX_DATABASES],
-    board: Board,
+    passed: [AtomicU64; state::MAX_DATABASES],
+    state: SharedState,
 }
 
 /// Which instances have new bookmarks: some transaction may have missed a stimulus.
@@ -89,7 +91,7 @@ fn find() -> *mut Shared {
         let shared = pg_sys::ShmemInitStruct(c"workflow".as_ptr(), size_of::<Shared>(), &mut found).cast::<Shared>();
         if !found {
             pg_sys::LWLockInitialize(&mut (*shared).lock, pg_sys::LWLockNewTrancheId());
-            (*shared).board.initialise();
+            (*shared).state.initialise();
             (*shared).is_ready.store(true, Ordering::Release);
         }
         shared
@@ -109,8 +111,8 @@ fn attach(shared: *mut Shared) {
     SHARED.set(shared);
 }
 
-/// Looks at or changes the board, alone.
-pub fn with<R>(body: impl FnOnce(&mut Board) -> R) -> R {
+/// Looks at or changes the shared state, alone.
+pub fn with<R>(body: impl FnOnce(&mut SharedState) -> R) -> R {
     let shared = shared();
     if shared.is_null() {
         unwind(
@@ -122,7 +124,7 @@ pub fn with<R>(body: impl FnOnce(&mut Board) -> R) -> R {
     // raise: locks that are held then are released by the (sub)transaction's abort or at the process's end.
     unsafe {
         pg_sys::LWLockAcquire(&mut (*shared).lock, pg_sys::LWLockMode::LW_EXCLUSIVE);
-        let outcome = body(&mut (*shared).board);
+        let outcome = body(&mut (*shared).state);
         pg_sys::LWLockRelease(&mut (*shared).lock);
         outcome
     }
@@ -134,24 +136,24 @@ pub fn ensure() -> bool {
 }
 
 /// As [`with`], if this process has attached the memory already.
-pub fn with_attached(body: impl FnOnce(&mut Board)) {
+pub fn with_attached(body: impl FnOnce(&mut SharedState)) {
     if !SHARED.get().is_null() {
         with(body);
     }
 }
 
-/// Says whether a session holds what stimuli of the database in this place need.
-pub fn set_held(place: usize, is_held: bool) {
-    set_wanted(place, ENDS, is_held);
+/// Says whether a session holds what stimuli of the database in this slot need.
+pub fn set_held(slot: usize, is_held: bool) {
+    set_wanted(slot, ENDS, is_held);
 }
 
-fn set_wanted(place: usize, bit: u8, is_wanted: bool) {
+fn set_wanted(slot: usize, bit: u8, is_wanted: bool) {
     let shared = SHARED.get();
     if shared.is_null() {
         return;
     }
     // SAFETY: attached for the life of the process; the byte is atomic.
-    let wanted = unsafe { &(&(*shared).wanted)[place] };
+    let wanted = unsafe { &(&(*shared).wanted)[slot] };
     if is_wanted {
         wanted.fetch_or(bit, Ordering::SeqCst)
     } else {
@@ -159,50 +161,50 @@ fn set_wanted(place: usize, bit: u8, is_wanted: bool) {
     };
 }
 
-/// What those who write bookmarks in the database in this place must say when they end; where the place is not known,
+/// What those who write bookmarks in the database in this slot must say when they end; where the slot is not known,
 /// what those of any database must.
-pub fn wanted_here(place: usize) -> u8 {
+pub fn wanted_here(slot: usize) -> u8 {
     let shared = SHARED.get();
     if shared.is_null() {
         return 0;
     }
     // SAFETY: as above.
     let wanted = unsafe { &(*shared).wanted };
-    match wanted.get(place) {
+    match wanted.get(slot) {
         Some(wanted) => wanted.load(Ordering::SeqCst),
         None => wanted.iter().fold(0, |all, wanted| all | wanted.load(Ordering::SeqCst)),
     }
 }
 
-/// A transaction that is older than this may have missed a stimulus in the database in this place; on the locked board.
-pub fn raise_at(board: &mut Board, place: usize, horizon: u64) {
-    let known = &mut board.databases[place].horizon;
+/// A transaction that is older than this may have missed a stimulus in the database in this slot; with the state locked.
+pub fn raise_at(state: &mut SharedState, slot: usize, horizon: u64) {
+    let known = &mut state.databases[slot].horizon;
     *known = horizon.max(*known);
-    set_wanted(place, NEW, true);
+    set_wanted(slot, NEW, true);
 }
 
 /// A transaction that is older than this may have missed a stimulus.
 pub fn raise(database: Oid, horizon: u64) {
-    with(|board| {
-        if let Some(place) = board.place_of(database) {
-            raise_at(board, place, horizon);
+    with(|state| {
+        if let Some(slot) = state.slot_of(database) {
+            raise_at(state, slot, horizon);
         }
     });
 }
 
 /// Who is older than this may have missed a stimulus. `None`: none has.
 pub fn horizon(database: Oid) -> Option<u64> {
-    with(|board| {
-        let place = board.place_of(database)?;
-        (wanted_here(place) & NEW != 0).then_some(board.databases[place].horizon)
+    with(|state| {
+        let slot = state.slot_of(database)?;
+        (wanted_here(slot) & NEW != 0).then_some(state.databases[slot].horizon)
     })
 }
 
 /// No transaction older than this is left, so none has missed a stimulus, unless another one was kept meanwhile.
 pub fn lower(database: Oid, horizon: u64) {
-    with(|board| {
-        if let Some(place) = board.place_of(database).filter(|place| board.databases[*place].horizon == horizon) {
-            set_wanted(place, NEW, false);
+    with(|state| {
+        if let Some(slot) = state.slot_of(database).filter(|slot| state.databases[*slot].horizon == horizon) {
+            set_wanted(slot, NEW, false);
         }
     });
 }
@@ -216,11 +218,11 @@ pub struct Ended {
     pub last: u64,
 }
 
-/// Up to which time retention has passed the instances of the database in this place, but those that it is to read again
+/// Up to which time retention has passed the instances of the database in this slot, but those that it is to read again
 /// because one of them has ended; the memory is attached.
-fn passed(place: usize) -> &'static AtomicU64 {
+fn passed(slot: usize) -> &'static AtomicU64 {
     // SAFETY: attached for the life of the process; the number is atomic.
-    unsafe { &(&(*SHARED.get()).passed)[place] }
+    unsafe { &(&(*SHARED.get()).passed)[slot] }
 }
 
 /// Milliseconds from 1970 to 2000.
@@ -231,30 +233,30 @@ fn ahead(now: i64) -> u64 {
     (now.saturating_add(PAUSE) / 1000).saturating_add(POSTGRES_EPOCH).max(0).unsigned_abs()
 }
 
-/// Whether the end of instances must be told, in the database in this place.
-pub fn is_end_wanted(place: usize, ended: Ended) -> bool {
-    let wanted = wanted_here(place);
-    let is_old = || place >= board::MAX_DATABASES || ended.first < passed(place).load(Ordering::SeqCst);
+/// Whether the end of instances must be told, in the database in this slot.
+pub fn is_end_wanted(slot: usize, ended: Ended) -> bool {
+    let wanted = wanted_here(slot);
+    let is_old = || slot >= state::MAX_DATABASES || ended.first < passed(slot).load(Ordering::SeqCst);
     wanted & INSTANCE_ENDS != 0
         || wanted & OLD_INSTANCE_ENDS != 0 && is_old()
         || wanted & INSTANCE_ENDS_AHEAD != 0 && ended.last >= ahead(process::now())
 }
 
-/// Instances have ended; on the locked board. Whether the scheduler must hear of it.
-pub fn instance_ended(board: &mut Board, place: usize, ended: Ended, now: i64) -> bool {
-    let is_wanted = wanted_here(place) & INSTANCE_ENDS != 0;
-    let database = &mut board.databases[place];
+/// Instances have ended; with the state locked. Whether the scheduler must hear of it.
+pub fn instance_ended(state: &mut SharedState, slot: usize, ended: Ended, now: i64) -> bool {
+    let is_wanted = wanted_here(slot) & INSTANCE_ENDS != 0;
+    let database = &mut state.databases[slot];
     // Those after it are read with it.
-    let is_old = ended.first < passed(place).fetch_min(ended.first, Ordering::SeqCst);
+    let is_old = ended.first < passed(slot).fetch_min(ended.first, Ordering::SeqCst);
     let is_ahead = !is_old && ended.last >= ahead(now);
     if is_old || is_ahead {
         let from = if is_old { ended.first } else { ended.first.max(ahead(now)) };
         database.old_ended = Some(database.old_ended.map_or(from, |known| known.min(from)));
     }
     if is_ahead {
-        set_wanted(place, INSTANCE_ENDS_AHEAD, false);
+        set_wanted(slot, INSTANCE_ENDS_AHEAD, false);
     }
-    set_wanted(place, INSTANCE_ENDS, false);
+    set_wanted(slot, INSTANCE_ENDS, false);
     let at = now.saturating_add(database.tidy_after);
     let is_earlier = (is_wanted || is_old || is_ahead) && at < database.tidy_at;
     if is_earlier {
@@ -266,19 +268,19 @@ pub fn instance_ended(board: &mut Board, place: usize, ended: Ended, now: i64) -
 /// Retention is about to read what has ended before a time in ids, and wants to hear of ends from now on, and to look so
 /// long after them. `None`: it removes nothing. Returns from which time in ids on it is to read again what it had left.
 pub fn expect_ends(database: Oid, expected: Option<(u64, i64)>, now: i64) -> Option<u64> {
-    with(|board| {
-        let index = board.place_of(database)?;
-        let place = &mut board.databases[index];
-        if place.tidy_at <= now {
-            place.tidy_at = board::NEVER;
+    with(|state| {
+        let index = state.slot_of(database)?;
+        let slot = &mut state.databases[index];
+        if slot.tidy_at <= now {
+            slot.tidy_at = state::NEVER;
         }
         if let Some((millis, after)) = expected {
-            place.tidy_after = after;
+            slot.tidy_after = after;
             passed(index).fetch_max(millis, Ordering::SeqCst);
         }
         for bit in [INSTANCE_ENDS, OLD_INSTANCE_ENDS, INSTANCE_ENDS_AHEAD] {
             set_wanted(index, bit, expected.is_some());
         }
-        place.old_ended.take()
+        slot.old_ended.take()
     })
 }

@@ -35,7 +35,7 @@ thread_local! {
 
 /// What a statement of the user gave.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct SqlResult {
     /// Rows as objects, if it returned any.
     pub rows: Vec<Value>,
     /// Rows returned or affected.

@@ -2,7 +2,7 @@
 
 use workflow_engine::program::Activation;
 
-use crate::program::Compiled;
+use crate::compiled::Compiled;
 use crate::store::instances::InstanceRow;
 
 /// What an instance with this correlation id excludes others by.

@@ -13,7 +13,7 @@ use crate::run::Session;
 use crate::run::timing::{self, Next};
 use crate::store::adoption::{self, Stored};
 use crate::store::identity;
-use crate::store::schedules::{self, Outcome, Timed};
+use crate::store::schedules::{self, FireOutcome, Timed};
 use crate::wake;
 
 /// What a call of `wf_adopt_database` asks for.
@@ -41,7 +41,7 @@ pub struct Row {
 }
 
 /// An owner, and the role that it is to stand for.
-struct Settled {
+struct Assigned {
     stored: Stored,
     label: String,
     role: Option<Oid>,
@@ -52,44 +52,44 @@ const NOWHERE: &str = "1:0:";
 
 /// Adopts the database, or says what that would do.
 pub fn adopt(session: &Session, adoption: &Adoption) -> Result<Vec<Row>, PgError> {
-    let settled = settle(&adoption.roles)?;
-    let found = rows(session, &settled);
+    let assigned = assign_roles(&adoption.roles)?;
+    let found = rows(session, &assigned);
     if adoption.dry_run {
         return Ok(found);
     }
-    apply(&settled)?;
+    apply(&assigned)?;
     if adoption.skips {
         skip(session)?;
     }
     identity::adopt();
-    wake::everything();
+    wake::note_all();
     Ok(found)
 }
 
 /// Which role each owner is to stand for: the one that is given, else the one that it stands for anyway.
-fn settle(roles: &Map<String, Value>) -> Result<Vec<Settled>, PgError> {
+fn assign_roles(roles: &Map<String, Value>) -> Result<Vec<Assigned>, PgError> {
     let mut all: Vec<Stored> = adoption::all();
     all.retain(|stored| stored.same_as.is_none());
     let names: Vec<Option<String>> = all.iter().map(present_name).collect();
-    let mut settled: Vec<Settled> = Vec::with_capacity(all.len());
+    let mut assigned: Vec<Assigned> = Vec::with_capacity(all.len());
     for (i, stored) in all.into_iter().enumerate() {
         let is_alone = |name: &&String| names.iter().filter(|other| other.as_ref() == Some(*name)).count() == 1;
         let label = names[i].as_ref().filter(is_alone).unwrap_or(&stored.text).clone();
         let role = stored.owner.role();
-        settled.push(Settled { stored, label, role });
+        assigned.push(Assigned { stored, label, role });
     }
     for (key, value) in roles {
         let Value::String(name) = value else {
             return Err(PgError::new("22023", format!("role of owner \"{key}\" must be a name")));
         };
         let role = role::required(name)?;
-        let meant = settled.iter_mut().find(|owner| owner.label == *key || owner.stored.text == *key);
+        let meant = assigned.iter_mut().find(|owner| owner.label == *key || owner.stored.text == *key);
         match meant {
             Some(owner) => owner.role = Some(role),
-            None => return Err(unknown(key, &names, &settled)),
+            None => return Err(unknown(key, &names, &assigned)),
         }
     }
-    Ok(settled)
+    Ok(assigned)
 }
 
 /// The name that an owner of this cluster has now, of another one had when the dump was made.
@@ -101,8 +101,8 @@ fn present_name(stored: &Stored) -> Option<String> {
     name.or_else(|| Some(stored.owner.name.clone())).filter(|name| !name.is_empty())
 }
 
-fn unknown(key: &str, names: &[Option<String>], settled: &[Settled]) -> PgError {
-    let several = names.iter().zip(settled).filter(|(name, _)| name.as_deref() == Some(key));
+fn unknown(key: &str, names: &[Option<String>], assigned: &[Assigned]) -> PgError {
+    let several = names.iter().zip(assigned).filter(|(name, _)| name.as_deref() == Some(key));
     let several: Vec<String> = several.map(|(_, owner)| format!("\"{}\"", owner.stored.text)).collect();
     if several.is_empty() {
         return PgError::new("42704", format!("owner \"{key}\" does not exist"))
@@ -113,26 +113,26 @@ fn unknown(key: &str, names: &[Option<String>], settled: &[Settled]) -> PgError 
         .hint("Name the one that is meant in full.")
 }
 
-fn rows(session: &Session, settled: &[Settled]) -> Vec<Row> {
+fn rows(session: &Session, assigned: &[Assigned]) -> Vec<Row> {
     let (instances, overdue) = (adoption::instances(), adoption::overdue(session.timestamp()));
     let ids: BTreeMap<i32, i32> =
         adoption::all().iter().map(|one| (one.owner.id, one.same_as.unwrap_or(one.owner.id))).collect();
     let sum = |counts: &std::collections::HashMap<i32, i64>, id: i32| {
         counts.iter().filter(|(one, _)| ids.get(one) == Some(&id)).map(|(_, count)| count).sum()
     };
-    let row = |owner: &Settled| Row {
+    let row = |owner: &Assigned| Row {
         owner: owner.label.clone(),
         role: owner.role.and_then(role::name),
         instances: sum(&instances, owner.stored.owner.id),
         overdue: sum(&overdue, owner.stored.owner.id),
     };
-    settled.iter().map(row).collect()
+    assigned.iter().map(row).collect()
 }
 
 /// Writes which role each owner stands for. Those that come to stand for one role become one owner.
-fn apply(settled: &[Settled]) -> Result<(), PgError> {
+fn apply(assigned: &[Assigned]) -> Result<(), PgError> {
     let mut by_role: BTreeMap<u32, Vec<&Stored>> = BTreeMap::new();
-    for owner in settled {
+    for owner in assigned {
         if let Some(role) = owner.role {
             by_role.entry(role.to_u32()).or_default().push(&owner.stored);
         }
@@ -155,7 +155,7 @@ fn apply(settled: &[Settled]) -> Result<(), PgError> {
             adoption::set(kept, &stored_role::text_of(role));
         }
     }
-    adoption::settle();
+    adoption::finish();
     Ok(())
 }
 
@@ -172,12 +172,12 @@ fn refuse_shared_schedule(owner: &Stored, kept: i32, role: Oid) -> Result<(), Pg
 fn skip(session: &Session) -> Result<(), PgError> {
     for timed in adoption::overdue_triggers(session.timestamp()) {
         let (next, missed) = next_of(session, &timed)?;
-        let outcome = Outcome {
+        let outcome = FireOutcome {
             next_fire_at: next.next_fire_at,
             scheduled_at: next.scheduled_at,
             queued: timed.queued,
             missed,
-            ..Outcome::default()
+            ..FireOutcome::default()
         };
         schedules::fired(timed.trigger.id, &outcome);
     }

@@ -9,10 +9,10 @@ use workflow_engine::{Bookmark, Error, Host, Limits, Program};
 
 use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
+use crate::compiled::Compiled;
 use crate::pg::PgError;
 use crate::pg::error::{catch, unwind, warning};
 use crate::pg::spi::Timestamp;
-use crate::program::Compiled;
 use crate::run::host::SpiHost;
 use crate::run::notices::{tell_how_to_fire, warn_faulted};
 use crate::run::save::{Consumed, RowState, Stored, stored_bookmarks};
@@ -43,7 +43,7 @@ pub enum Ended {
 }
 
 /// A burst to be run.
-pub struct Burst<'a> {
+pub struct StoredBurst<'a> {
     /// The instance, locked or new.
     pub row: &'a mut InstanceRow,
     /// Its definition.
@@ -59,11 +59,11 @@ pub struct Burst<'a> {
 /// Runs a burst and saves what it changed.
 pub fn run(
     session: &mut Session,
-    burst: Burst<'_>,
+    burst: StoredBurst<'_>,
     body: impl FnOnce(&Program, &mut Instance, &mut dyn Host, &Limits) -> Result<Delta, Error>,
 ) -> Result<Ended, PgError> {
     session.count_burst()?;
-    let Burst { row, compiled, state, on_fault, resumed } = burst;
+    let StoredBurst { row, compiled, state, on_fault, resumed } = burst;
     let id = row.instance.id;
     let before = Stored {
         activation_key: row.activation_key.clone(),
@@ -173,7 +173,7 @@ fn collect_work(
     let instance = &row.instance;
     if before.was_held && instance.sub_status != SubStatus::Faulted {
         // What came due meanwhile was passed over.
-        wake::due(Timestamp(i64::MIN));
+        wake::note_due(Timestamp(i64::MIN));
     }
     let is_held = instance.sub_status == SubStatus::Faulted || !has_queue;
     // A new correlation id matches other stimuli, and while the instance was faulted they were held.
@@ -233,7 +233,7 @@ fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled:
             return;
         }
         // Theirs may be rolled back.
-        wake::queued(item.id);
+        wake::note_queued(item.id);
         skip.push(item.id);
     }
 }

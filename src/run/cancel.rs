@@ -7,9 +7,9 @@ use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 
 use crate::access;
+use crate::compiled;
 use crate::pg::PgError;
-use crate::program;
-use crate::run::burst::{self, Burst, OnFault};
+use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::save::RowState;
 use crate::run::{Session, resume, running};
 use crate::store::instances;
@@ -36,14 +36,19 @@ fn cancel_if_there(session: &mut Session, instance_id: Uuid, reason: Option<&str
     running::refuse(instance_id)?;
     session.has_waited = true;
     let Some(mut row) = instances::lock(instance_id) else { return Ok(None) };
-    let compiled = program::of_instance(&row)?;
+    let compiled = compiled::of_instance(&row)?;
     access::require_resume(&row, &compiled)?;
     if matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
         return Ok(Some(false));
     }
     let was_pending = row.instance.sub_status == SubStatus::Pending;
-    let burst =
-        Burst { row: &mut row, compiled: &compiled, state: RowState::Stored, on_fault: OnFault::Store, resumed: None };
+    let burst = StoredBurst {
+        row: &mut row,
+        compiled: &compiled,
+        state: RowState::Stored,
+        on_fault: OnFault::Store,
+        resumed: None,
+    };
     burst::run(session, burst, |program, instance, host, _| execution::cancel(program, instance, reason, host))?;
     if was_pending {
         crate::store::bookmarks::delete_all(instance_id);
@@ -58,7 +63,7 @@ pub fn delete(session: &mut Session, instance_id: Uuid) -> Result<bool, PgError>
     let Some(row) = instances::get(instance_id) else {
         return Ok(false);
     };
-    access::require_instance_owner(&row, &*program::of_version(row.definition_version_id)?)?;
+    access::require_instance_owner(&row, &*compiled::of_version(row.definition_version_id)?)?;
     // Somebody else may delete it while this waits.
     if instances::lock(instance_id).is_none() {
         return Ok(false);

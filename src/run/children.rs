@@ -10,9 +10,9 @@ use uuid::Uuid;
 use workflow_engine::child::{self, Begin, NewChild};
 
 use crate::access;
+use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::{PgError, memory};
-use crate::program::{self, Compiled};
 use crate::run::activation::key_of;
 use crate::run::burst::{Ended, OnFault};
 use crate::run::claim::Claim;
@@ -24,19 +24,19 @@ use crate::store::instances::{InstanceRow, Parent};
 
 /// Starts a child of an instance whose burst is over.
 pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Result<(), PgError> {
-    let compiled = program::of_version(child.version_id)?;
+    let compiled = compiled::of_version(child.version_id)?;
     let (id, bookmark_id, begin) = (child.id, child.bookmark_id, child.begin);
     let runs_now = begin != Begin::Later && access::runs_here(&parent.owner, &compiled);
     let is_own = parent.owner.is_current();
     let (row, ended) = match (runs_now, is_own || isolated::is_worker()) {
-        (false, _) => leave_new(session, &compiled, child, &parent)?,
+        (false, _) => create_new(session, &compiled, child, &parent)?,
         (true, true) => run_new(session, &compiled, child, &parent)?,
         (true, false) => {
             let copy = child.copy().map_err(|fault| error::fault(&fault))?;
             match isolated::unless_own(session, &parent.owner, |session| run_new(session, &compiled, copy, &parent))? {
                 Isolated::Done(ran) => ran,
                 // A session of its owner runs it, and hears of what is wrong with it.
-                Isolated::Short | Isolated::Failed(_) => leave_new(session, &compiled, child, &parent)?,
+                Isolated::Short | Isolated::Failed(_) => create_new(session, &compiled, child, &parent)?,
             }
         }
     };
@@ -76,7 +76,7 @@ fn run_new(
 }
 
 /// Leaves a child to a session of its owner.
-fn leave_new(
+fn create_new(
     session: &mut Session,
     compiled: &Compiled,
     child: NewChild,
@@ -84,7 +84,7 @@ fn leave_new(
 ) -> Result<(InstanceRow, Ended), PgError> {
     let mut row = new_row(compiled, child, parent)?;
     session.inline.remove(&row.instance.id);
-    let ended = start::leave(session, &mut row, compiled, &start::Entry::ROOT, None, session.now);
+    let ended = start::create_pending(session, &mut row, compiled, &start::Entry::ROOT, None, session.now);
     tell_how_to_fire();
     Ok((row, ended))
 }
@@ -155,6 +155,6 @@ fn resume_with(session: &mut Session, bookmark: Uuid, reports: &[Value]) -> Resu
         Claim::Gone => return Ok(Told::Gone),
     };
     let inputs: Vec<Option<&Value>> = reports.iter().map(Some).collect();
-    resume::each(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
+    resume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
     Ok(Told::Resumed)
 }

@@ -6,8 +6,8 @@ use uuid::Uuid;
 use workflow_engine::instance::SubStatus;
 
 use crate::access;
+use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
-use crate::program::{self, Compiled};
 use crate::run::notices::tell_how_to_fire;
 use crate::store::bookmarks::{self, Waiting};
 
@@ -58,7 +58,7 @@ fn claimed(bookmark: Uuid, locked: Option<Waiting>) -> Result<Claim, PgError> {
     if waiting.row.instance.sub_status == SubStatus::Faulted {
         return Ok(Claim::Busy(Reason::Faulted));
     }
-    let compiled = program::of_instance(&waiting.row)?;
+    let compiled = compiled::of_instance(&waiting.row)?;
     Ok(match access::runs_here(&waiting.row.owner, &compiled) {
         true => Claim::Ready(Box::new(waiting), compiled),
         false => Claim::Busy(Reason::OwnersSession),

@@ -8,8 +8,8 @@
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::compiled;
 use crate::pg::PgError;
-use crate::program;
 use crate::run::burst::OnFault;
 use crate::run::{Session, resume, work};
 use crate::store::bookmarks;
@@ -46,9 +46,9 @@ pub fn claim(session: &Session, bookmark: Uuid) -> Claim {
 ///
 /// # Errors
 /// Whatever the rest of the workflow raises.
-pub fn settle(session: &mut Session, bookmark: Uuid, outcome: &Result<u64, PgError>) -> Result<bool, PgError> {
+pub fn finish(session: &mut Session, bookmark: Uuid, outcome: &Result<u64, PgError>) -> Result<bool, PgError> {
     let Some(mut waiting) = bookmarks::lock(bookmark) else { return Ok(false) };
-    let compiled = program::of_instance(&waiting.row)?;
+    let compiled = compiled::of_instance(&waiting.row)?;
     let input = match outcome {
         Ok(rows) => json!({ "rows": rows }),
         Err(error) => json!({ "error": {
@@ -59,7 +59,7 @@ pub fn settle(session: &mut Session, bookmark: Uuid, outcome: &Result<u64, PgErr
             "context": error.context,
         } }),
     };
-    work::call(session, |session| resume::at(session, &mut waiting, &compiled, Some(&input), OnFault::Store))?;
+    work::call(session, |session| resume::resume_at(session, &mut waiting, &compiled, Some(&input), OnFault::Store))?;
     Ok(true)
 }
 

@@ -114,7 +114,7 @@ fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUn
     // Delivered to all that match at this moment: those that were busy get it a moment later. What reached no instance
     // is kept whole, so that it is not bound to a bookmark that another session is using up.
     if keep.is_none() || delivery.has_reached() || delivery.queued.is_some() {
-        leave_for_busy(session, &stimulus, delivery);
+        enqueue_for_busy(session, &stimulus, delivery);
         return;
     }
     let Some(until) = keep else { return };
@@ -213,7 +213,7 @@ fn resume_match(
             Ok(Attempt::Busy)
         }
         Isolated::Failed(error) => {
-            let id = leave(session, stimulus, stored);
+            let id = enqueue_for(session, stimulus, stored);
             note_first_failure(session, id, &error);
             Ok(Attempt::Failed(id))
         }
@@ -254,7 +254,7 @@ fn resume_bookmark(session: &mut Session, stimulus: &Stimulus, stored: &Stored) 
     let has_waited = std::mem::replace(&mut session.has_waited, true);
     match if has_waited { claim::try_claim(id)? } else { claim::claim(id)? } {
         Claim::Ready(mut waiting, compiled) => {
-            resume::at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
+            resume::resume_at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
             Ok(Attempt::Resumed)
         }
         Claim::Busy(reason) => {
@@ -266,14 +266,14 @@ fn resume_bookmark(session: &mut Session, stimulus: &Stimulus, stored: &Stored) 
 }
 
 /// Leaves a stimulus for the bookmarks that could not be resumed here and now.
-pub fn leave_for_busy(session: &mut Session, stimulus: &Stimulus, delivery: &mut Delivery) {
+pub fn enqueue_for_busy(session: &mut Session, stimulus: &Stimulus, delivery: &mut Delivery) {
     for stored in std::mem::take(&mut delivery.busy) {
-        delivery.queued = Some(leave(session, stimulus, &stored));
+        delivery.queued = Some(enqueue_for(session, stimulus, &stored));
     }
 }
 
 /// Leaves a stimulus for one bookmark in the queue, until a session may and can deliver it.
-fn leave(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Uuid {
+fn enqueue_for(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Uuid {
     let filter =
         Filter { bookmark_id: Some(stored.bookmark.id), instance_id: Some(stored.instance_id), ..Filter::default() };
     let item = item(session, filter, stimulus);
@@ -302,7 +302,7 @@ pub fn published(session: &mut Session, published: Published, publisher: Publish
         triggers::start_all(session, &name, &stimulus, &mut delivery)?;
     }
     resume_matches(session, &stimulus, found, true, &mut delivery)?;
-    leave_for_busy(session, &stimulus, &mut delivery);
+    enqueue_for_busy(session, &stimulus, &mut delivery);
     Ok(())
 }
 

@@ -15,7 +15,7 @@ use crate::pg::{PgError, guc, process, role};
 use crate::run::Session;
 use crate::run::scheduled::{self, Target};
 use crate::run::timing::{self, Next};
-use crate::store::schedules::{self, Outcome, Timed};
+use crate::store::schedules::{self, FireOutcome, Timed};
 
 /// How far a trigger is moved whose schedule cannot even be computed, in microseconds.
 const RETRY_AFTER: i64 = 3_600_000_000;
@@ -59,7 +59,7 @@ pub fn fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     let failed = match attempt {
         Ok(fired) => return Ok(fired),
         Err(error) if error.sqlstate == "55P03" => return Ok(false),
-        Err(error) if error.ends_everything() => return Err(error),
+        Err(error) if error.aborts_transaction() => return Err(error),
         Err(error) => error,
     };
     let noted = subtransaction(|| give_up(session, id, &failed));
@@ -114,13 +114,13 @@ struct Fire<'a> {
 }
 
 impl Fire<'_> {
-    fn run(mut self, plan: &Plan, next: Next) -> Result<Outcome, PgError> {
-        let mut outcome = Outcome {
+    fn run(mut self, plan: &Plan, next: Next) -> Result<FireOutcome, PgError> {
+        let mut outcome = FireOutcome {
             next_fire_at: next.next_fire_at,
             scheduled_at: next.scheduled_at,
             queued: self.timed.queued,
             missed: i64::try_from(plan.missed).unwrap_or(i64::MAX),
-            ..Outcome::default()
+            ..FireOutcome::default()
         };
         let began = process::now();
         for (i, at) in plan.fire.iter().map(|at| Timestamp::from(*at)).enumerate() {
@@ -137,7 +137,7 @@ impl Fire<'_> {
         Ok(outcome)
     }
 
-    fn occurrence(&mut self, at: Timestamp, outcome: &mut Outcome) -> Result<(), PgError> {
+    fn occurrence(&mut self, at: Timestamp, outcome: &mut FireOutcome) -> Result<(), PgError> {
         outcome.last_fire_at = Some(at);
         let running = match self.schedule.overlap {
             Overlap::Allow => None,
@@ -155,12 +155,12 @@ impl Fire<'_> {
     }
 
     /// A queue that grows faster than it is worked off must end somewhere.
-    fn has_room(&self, outcome: &Outcome) -> bool {
+    fn has_room(&self, outcome: &FireOutcome) -> bool {
         i64::from(outcome.queued) < i64::from(self.schedule.misfire_cap)
     }
 
     /// Starts the fire that has waited longest, if nothing runs; one that is refused waits no longer.
-    fn release(&mut self, outcome: &mut Outcome) -> Result<(), PgError> {
+    fn release(&mut self, outcome: &mut FireOutcome) -> Result<(), PgError> {
         while outcome.queued > 0 && schedules::running(self.timed.trigger.id).is_none() {
             outcome.queued -= 1;
             // Which instant it was is not kept, only how many there were: its time is now.
@@ -169,12 +169,12 @@ impl Fire<'_> {
         Ok(())
     }
 
-    fn start(&mut self, at: Timestamp, outcome: &mut Outcome) -> Result<(), PgError> {
+    fn start(&mut self, at: Timestamp, outcome: &mut FireOutcome) -> Result<(), PgError> {
         let target = match self.target.take() {
             Some(target) => target,
             None => Target::of(self.timed)?,
         };
-        match scheduled::leave(self.session, self.timed, &target, at)? {
+        match scheduled::create(self.session, self.timed, &target, at)? {
             Some(instance) => outcome.last_instance_id = Some(instance),
             None => outcome.skipped += 1,
         }
@@ -182,7 +182,7 @@ impl Fire<'_> {
         Ok(())
     }
 
-    fn skip(&mut self, at: Timestamp, running: Uuid, outcome: &mut Outcome) -> Result<(), PgError> {
+    fn skip(&mut self, at: Timestamp, running: Uuid, outcome: &mut FireOutcome) -> Result<(), PgError> {
         outcome.skipped += 1;
         scheduled::note_overlap(self.session, self.timed, at, running);
         Ok(())

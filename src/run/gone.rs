@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 use crate::access;
+use crate::compiled;
 use crate::pg::{PgError, role};
-use crate::program;
 use crate::store::instances;
 use crate::store::journal::{self, End, How};
 
@@ -48,7 +48,7 @@ pub fn error(named: Named) -> Result<PgError, PgError> {
     let error = PgError::new("55000", format!("{noun} {id} was already {what}"));
     // When it ended is for those who may resume the instance, too; what ended it only for those who may read it.
     let Some(row) = instances::get(end.instance) else { return Ok(error) };
-    let compiled = program::of_version(row.definition_version_id)?;
+    let compiled = compiled::of_version(row.definition_version_id)?;
     if access::may_watch(&row.owner, &compiled.row) {
         return Ok(error.detail(detail(named, &end)));
     }

@@ -14,11 +14,11 @@ use workflow_engine::http::Request;
 use workflow_engine::instance::Instance;
 use workflow_engine::program::Activation;
 
+use crate::compiled::{self, Compiled};
 use crate::pg::error::{catch, notice, unwind};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
 use crate::pg::{PgError, guc, interrupt, memory, process, session, user_sql};
-use crate::program::{self, Compiled};
 use crate::run::paths::{self, Hold};
 use crate::run::{timing, version};
 use crate::store::owners::Owner;
@@ -155,7 +155,7 @@ impl<'a> SpiHost<'a> {
     }
 
     fn fault(&mut self, caught: PgError) -> Fault {
-        if caught.ends_the_call() {
+        if caught.is_never_an_incident() {
             unwind(caught);
         }
         let fault = error::as_fault(&caught, self.errors.len() as u64);
@@ -271,7 +271,7 @@ impl Host for SpiHost<'_> {
                 version
             }
         };
-        let compiled = program::of_version(version).map_err(|error| self.fault(error))?;
+        let compiled = compiled::of_version(version).map_err(|error| self.fault(error))?;
         access::require_child(&self.owner, &self.compiled.row, &compiled).map_err(|error| self.fault(error))?;
         Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, memory::copy_members(input))?;
         Ok(version)

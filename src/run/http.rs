@@ -13,12 +13,12 @@ use workflow_engine::http::{Endpoint, HTTP_ENDPOINT, Request, Response};
 use workflow_engine::instance::{SubStatus, refuse_everyone};
 
 use crate::access::{self, Privilege};
+use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::deadline::{self, Deadline};
 use crate::pg::error::catch;
 use crate::pg::subtransaction::Subtransaction;
 use crate::pg::{PgError, interrupt, role};
-use crate::program::{self, Compiled};
 use crate::run::burst::OnFault;
 use crate::run::{Session, paths, resume, running, start, work};
 use crate::store::owners::Owner;
@@ -157,7 +157,7 @@ fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors, owner: i32) -> Result<F
 fn starting(group: &[[u8; 32]], owner: i32) -> Result<Vec<TriggerRow>, PgError> {
     let mut found = Vec::new();
     for trigger in group.iter().flat_map(|hash| triggers::matching(HTTP_ENDPOINT, Some(hash))) {
-        if program::of_version(trigger.definition_version_id)?.row.owner.id == owner {
+        if compiled::of_version(trigger.definition_version_id)?.row.owner.id == owner {
             found.push(trigger);
         }
     }
@@ -175,7 +175,7 @@ fn one(mut waiting: Vec<Listener>) -> Found {
 fn definitions_of(triggers: &[TriggerRow]) -> Result<Vec<String>, PgError> {
     triggers
         .iter()
-        .map(|trigger| Ok(program::of_version(trigger.definition_version_id)?.row.definition_id.clone()))
+        .map(|trigger| Ok(compiled::of_version(trigger.definition_version_id)?.row.definition_id.clone()))
         .collect()
 }
 
@@ -233,12 +233,12 @@ fn has_right(target: &Target) -> Result<bool, PgError> {
     let who = role::current();
     match target {
         Target::Trigger(trigger) => {
-            Ok(access::may(who, Privilege::Start, &program::of_version(trigger.definition_version_id)?.row))
+            Ok(access::may(who, Privilege::Start, &compiled::of_version(trigger.definition_version_id)?.row))
         }
         Target::Bookmark(listener) => match instances::owner(listener.instance_id) {
             None => Ok(false),
             Some((version, owner)) => Ok(access::is_member(who, &owner)
-                || access::may(who, Privilege::Resume, &program::of_version(version)?.row)),
+                || access::may(who, Privilege::Resume, &compiled::of_version(version)?.row)),
         },
     }
 }
@@ -291,8 +291,8 @@ fn begin(
     correlation_id: Option<&str>,
     instance_id: Option<Uuid>,
 ) -> Result<Began, PgError> {
-    let compiled = program::of_version(trigger.definition_version_id)?;
-    match start::requested(session, trigger, &compiled, correlation_id, instance_id)? {
+    let compiled = compiled::of_version(trigger.definition_version_id)?;
+    match start::start_for_request(session, trigger, &compiled, correlation_id, instance_id)? {
         Some(_) => {
             let owner = compiled.row.owner.clone();
             Ok(Began::Served(compiled, owner))
@@ -313,8 +313,8 @@ fn go_on(session: &mut Session, listener: &Listener) -> Result<Began, PgError> {
     if waiting.row.instance.sub_status == SubStatus::Faulted {
         return Ok(not_run(Response::message(409, "The workflow is faulted.")));
     }
-    let compiled = program::of_instance(&waiting.row)?;
-    resume::at(session, &mut waiting, &compiled, None, OnFault::Store)?;
+    let compiled = compiled::of_instance(&waiting.row)?;
+    resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store)?;
     Ok(Began::Served(compiled, waiting.row.owner))
 }
 

@@ -36,7 +36,7 @@ pub fn unless_own<R>(
     };
     let error = match attempt {
         Ok(done) => return Ok(Isolated::Done(done)),
-        Err(error) if error.ends_everything() => return Err(error),
+        Err(error) if error.aborts_transaction() => return Err(error),
         Err(error) => error,
     };
     let is_short = time.is_some_and(|time| time.was_short());

@@ -12,8 +12,8 @@ use workflow_engine::activities::workflow_definition_activity::TYPE_NAME as USE;
 use workflow_engine::definition::{ActivityTypes, CustomType, ProblemKind, Refusal, WorkflowReference};
 
 use crate::access::{self, Privilege};
+use crate::compiled::{self, Registered};
 use crate::pg::{PgError, role};
-use crate::program::{self, Registered};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::links::Link;
 use crate::store::owners::Owner;
@@ -67,7 +67,7 @@ impl ActivityTypes for Linker {
         let Some(row) = version(reference, self.owner.as_ref())? else { return Ok(None) };
         may_use(&row)?;
         agree(&row, self.owner.as_ref())?;
-        match program::of_version(row.id) {
+        match compiled::of_version(row.id) {
             Ok(compiled) => {
                 let program = Arc::clone(&compiled.program);
                 self.found.borrow_mut().insert(reference.clone(), (row.id, Arc::clone(&program)));

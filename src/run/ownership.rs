@@ -60,7 +60,7 @@ pub fn set_owner(session: &mut Session, kind: Kind, id: &str, new: Oid) -> Resul
     }?;
     if is_changed {
         // What is due may be another session's to run now.
-        wake::everything();
+        wake::note_all();
     }
     Ok(is_changed)
 }

@@ -8,9 +8,9 @@ use workflow_engine::http::endpoint::route_of;
 use workflow_engine::http::route::OPEN;
 use workflow_engine::http::{HTTP_ENDPOINT, Request};
 
+use crate::compiled;
 use crate::pg::PgError;
 use crate::pg::membership::is_superuser;
-use crate::program;
 use crate::store::definitions::DefinitionRow;
 use crate::store::owners::Owner;
 use crate::store::{paths, triggers};
@@ -124,7 +124,7 @@ fn published_at(segment: &str) -> Result<Vec<(Uuid, DefinitionRow)>, PgError> {
     let mut found = Vec::new();
     for trigger in triggers::matching(HTTP_ENDPOINT, None) {
         if trigger.payload.as_ref().and_then(route_of).is_some_and(|route| route.first_segment() == segment) {
-            found.push((trigger.id, program::of_version(trigger.definition_version_id)?.row.clone()));
+            found.push((trigger.id, compiled::of_version(trigger.definition_version_id)?.row.clone()));
         }
     }
     Ok(found)

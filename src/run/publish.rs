@@ -7,10 +7,10 @@ use workflow_engine::program::Security;
 use workflow_engine::trigger::{self, Trigger};
 
 use crate::access;
+use crate::compiled::{self, Compiled, Registered};
 use crate::error;
 use crate::pg::error::notice;
 use crate::pg::{PgError, guc, memory, role};
-use crate::program::{self, Compiled, Registered};
 use crate::run::host::SpiHost;
 use crate::run::link::Linker;
 use crate::run::{Session, timing};
@@ -56,10 +56,10 @@ pub fn define(
         access::require_owner(latest)?;
         let WholeDefinition { links, unknown_types, document: stored, .. } = definitions::whole(latest.id)?;
         let means_more =
-            || finds_more(document, latest, &links) || program::is_known_to_others(&unknown_types, &latest.owner);
+            || finds_more(document, latest, &links) || compiled::is_known_to_others(&unknown_types, &latest.owner);
         if definition::same_content(&stored, document) && !means_more() {
             // A version that does not compile any more is told of where it runs.
-            if let Ok(compiled) = program::of_version(latest.id) {
+            if let Ok(compiled) = compiled::of_version(latest.id) {
                 names::renew(latest, &compiled.program);
             }
             if publish && !latest.is_published {
@@ -76,7 +76,7 @@ pub fn define(
     };
     refuse_large(document)?;
     let linker = Linker::new(owner.clone());
-    let judged = program::judge(document, &linker, allow_unknown);
+    let judged = compiled::judge(document, &linker, allow_unknown);
     let links = linker.into_links()?;
     let program = judged.program.as_ref().map_err(|problems| error::definition(problems))?;
     let whose = owner.as_ref().map_or_else(|| Some(role::current()), owners::Owner::role);
@@ -227,7 +227,7 @@ pub fn find(definition_id: &str, version: Option<i32>) -> Result<DefinitionRow, 
 /// Publishes a version and, where it says so, new versions of what uses it. The caller holds the locks.
 fn publish_version(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
     publish_alone(session, row)?;
-    match program::of_version(row.id)?.program.options.updates_consumers {
+    match compiled::of_version(row.id)?.program.options.updates_consumers {
         true => consumers::update(session, row),
         false => Ok(()),
     }
@@ -287,7 +287,7 @@ pub fn delete(session: &Session, definition_id: &str, version: Option<i32>) -> R
         }
         definitions::delete(row, session.timestamp());
     }
-    definitions::settle_deletion(definition_id);
+    definitions::renew_latest(definition_id);
     Ok(i32::try_from(doomed.len()).unwrap_or(i32::MAX))
 }
 
@@ -316,7 +316,7 @@ pub fn refresh(session: &mut Session, definition_id: &str) -> Result<Indexed, Pg
 
 /// Brings the trigger index up to date. A trigger that did not change keeps its row.
 fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgError> {
-    let compiled = program::of_version(row.id)?;
+    let compiled = compiled::of_version(row.id)?;
     let wanted = evaluate(session, &compiled)?;
     let mut stored = triggers::of_definition(&row.definition_id);
     let timers = schedules::of_definition(&row.definition_id);

@@ -4,9 +4,9 @@ use uuid::Uuid;
 
 use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
+use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, memory, role};
-use crate::program;
 use crate::run::burst::OnFault;
 use crate::run::claim::{Claim, Reason};
 use crate::run::deliver::{self, Delivery, RETRY_AFTER, Stimulus};
@@ -37,13 +37,13 @@ pub fn deliver_taken(session: &mut Session, item: Item) -> Result<bool, PgError>
         Ok(mut delivery) => {
             let is_delivered = delivery.has_reached();
             if is_delivered || delivery.queued.is_some() || item.deferred_for.is_some() {
-                deliver::leave_for_busy(session, &stimulus, &mut delivery);
+                deliver::enqueue_for_busy(session, &stimulus, &mut delivery);
             } else {
                 queue::insert(&item, session.timestamp());
             }
             Ok(is_delivered)
         }
-        Err(error) if error.ends_everything() || item.deferred_for.is_some() => Err(error),
+        Err(error) if error.aborts_transaction() || item.deferred_for.is_some() => Err(error),
         Err(error) => {
             queue::insert(&item, session.timestamp());
             note_failure(session, &item, &error);
@@ -123,7 +123,7 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
     let mut delivery = Delivery::default();
     deliver::resume_matches(session, &stimulus, found, false, &mut delivery)?;
     if delivery.has_reached() || delivery.queued.is_some() {
-        deliver::leave_for_busy(session, &stimulus, &mut delivery);
+        deliver::enqueue_for_busy(session, &stimulus, &mut delivery);
     } else {
         queue::insert(item, session.timestamp());
     }
@@ -156,7 +156,7 @@ fn deliver_all(session: &mut Session, item: &Item, stored: &Stored) -> Result<Sw
     if inputs.is_empty() {
         return Ok(Swept::Stays);
     }
-    resume::each(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
+    resume::resume_many(session, &mut waiting, &compiled, &inputs, OnFault::Store)?;
     Ok(Swept::Resumed(inputs.len() as u64))
 }
 
@@ -189,7 +189,7 @@ fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
     if verdict != Verdict::Heard || !is_wanted_here(&item.sender, version, &owner)? {
         return Ok(Can::Not);
     }
-    let runs_here = access::runs_here(&owner, &*program::of_version(version)?);
+    let runs_here = access::runs_here(&owner, &*compiled::of_version(version)?);
     if running::contains(stored.instance_id) {
         return Ok(Can::Not);
     }

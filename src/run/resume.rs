@@ -6,12 +6,12 @@ use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 
 use crate::access;
+use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::rows;
 use crate::pg::subtransaction::subtransaction;
-use crate::program::{self, Compiled};
 use crate::run::activation::activation_key;
-use crate::run::burst::{self, Burst, OnFault};
+use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::gone::{self, Named};
 use crate::run::save::{Consumed, RowState};
 use crate::run::start::{self, START_BOOKMARK};
@@ -20,7 +20,7 @@ use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 
 /// Resumes a bookmark or a task that the caller named. `None`: it is not there, and that is all right.
-pub fn named(
+pub fn resume_by_id(
     session: &mut Session,
     named: Named,
     input: Option<&Value>,
@@ -32,26 +32,26 @@ pub fn named(
         return if missing_ok { Ok(None) } else { Err(gone::error(named)?) };
     };
     running::refuse(waiting.row.instance.id)?;
-    let compiled = program::of_instance(&waiting.row)?;
+    let compiled = compiled::of_instance(&waiting.row)?;
     access::require_resume(&waiting.row, &compiled)?;
     access::require_own_command(&waiting.row, &compiled)?;
-    at(session, &mut waiting, &compiled, input, on_fault)?;
+    resume_at(session, &mut waiting, &compiled, input, on_fault)?;
     Ok(Some(waiting.row))
 }
 
 /// With the instance and the bookmark locked: uses the bookmark up and runs on.
-pub fn at(
+pub fn resume_at(
     session: &mut Session,
     waiting: &mut Waiting,
     compiled: &Compiled,
     input: Option<&Value>,
     on_fault: OnFault,
 ) -> Result<(), PgError> {
-    each(session, waiting, compiled, &[input], on_fault)
+    resume_many(session, waiting, compiled, &[input], on_fault)
 }
 
 /// The same with several inputs, one resume after the other in one burst.
-pub fn each(
+pub fn resume_many(
     session: &mut Session,
     waiting: &mut Waiting,
     compiled: &Compiled,
@@ -67,13 +67,13 @@ pub fn each(
         rows::write(|writer| bookmarks::take(writer, &waiting.resumed.id));
     }
     if is_start {
-        return start::pending(session, waiting, compiled, on_fault);
+        return start::start_pending(session, waiting, compiled, on_fault);
     }
-    take_up(&mut waiting.row, compiled)?;
+    reclaim_key(&mut waiting.row, compiled)?;
     let Waiting { resumed, row, bookmark, by_time } = waiting;
     let input = inputs.first().copied().flatten();
     let taking = Consumed { bookmark, input, by_time: *by_time, is_taken };
-    let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::resume_each(program, instance, resumed, inputs.iter().copied(), host, limits)
     })?;
@@ -81,7 +81,7 @@ pub fn each(
 }
 
 /// Makes a faulted instance count again for activation strategies; it can lose against another one (23505).
-fn take_up(row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+fn reclaim_key(row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     if row.instance.sub_status != SubStatus::Faulted {
         return Ok(());
     }
@@ -112,7 +112,7 @@ pub fn retry(
     running::refuse(instance_id)?;
     session.has_waited = true;
     let mut row = instances::lock(instance_id).ok_or_else(|| unknown(instance_id))?;
-    let compiled = program::of_instance(&row)?;
+    let compiled = compiled::of_instance(&row)?;
     access::require_resume(&row, &compiled)?;
     access::require_own_command(&row, &compiled)?;
     let has_faults = row.instance.sub_status == SubStatus::Faulted || row.instance.incident_count > 0;
@@ -120,8 +120,8 @@ pub fn retry(
         return Err(PgError::new("55000", format!("workflow instance {instance_id} is not faulted"))
             .detail(format!("It is {}.", row.instance.sub_status.name())));
     }
-    take_up(&mut row, &compiled)?;
-    let burst = Burst { row: &mut row, compiled: &compiled, state: RowState::Stored, on_fault, resumed: None };
+    reclaim_key(&mut row, &compiled)?;
+    let burst = StoredBurst { row: &mut row, compiled: &compiled, state: RowState::Stored, on_fault, resumed: None };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::retry(program, instance, activity_ids, host, limits)
     })?;

@@ -7,10 +7,10 @@ use workflow_engine::execution::{Delta, activity_instance_id};
 use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus};
 
 use crate::clock;
+use crate::compiled::Compiled;
 use crate::pg::rows::{self, Writer};
 use crate::pg::spi::Timestamp;
 use crate::pg::{guc, memory};
-use crate::program::Compiled;
 use crate::run::Session;
 use crate::run::activation::activation_key;
 use crate::store::instances::InstanceRow;

@@ -111,7 +111,7 @@ pub fn remove(session: &Session, name: &str) -> Result<bool, PgError> {
 pub fn run_now(session: &mut Session, name: &str) -> Result<Uuid, PgError> {
     let known = find(session, name)?;
     let target = Target::of(&known)?;
-    let Some(instance) = scheduled::leave(session, &known, &target, session.timestamp())? else {
+    let Some(instance) = scheduled::create(session, &known, &target, session.timestamp())? else {
         return Err(PgError::new(
             "23505",
             format!(

@@ -8,9 +8,9 @@ use uuid::Uuid;
 use workflow_engine::calendar::When;
 
 use crate::access::{self, Privilege};
+use crate::compiled::{self, Compiled};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, memory};
-use crate::program::{self, Compiled};
 use crate::run::start::{self, Scheduled};
 use crate::run::{Session, timing};
 use crate::store::definitions;
@@ -38,7 +38,7 @@ impl Target {
             Some((_, owner)) => (published(timed, owner)?, Some(owner.clone())),
             None => (timed.trigger.definition_version_id, None),
         };
-        let compiled = program::of_version(version)?;
+        let compiled = compiled::of_version(version)?;
         let owner = owner.unwrap_or_else(|| compiled.row.owner.clone());
         match owner.role() {
             Some(_) => Ok(Self { compiled, owner }),
@@ -69,7 +69,7 @@ fn published(timed: &Timed, owner: &Owner) -> Result<Uuid, PgError> {
 }
 
 /// Leaves an instance whose start is due. `None`: an activation strategy refused it.
-pub fn leave(session: &mut Session, timed: &Timed, target: &Target, at: Timestamp) -> Result<Option<Uuid>, PgError> {
+pub fn create(session: &mut Session, timed: &Timed, target: &Target, at: Timestamp) -> Result<Option<Uuid>, PgError> {
     let at = DateTime::<Utc>::from(at);
     let new = Scheduled {
         trigger: &timed.trigger,
@@ -79,7 +79,7 @@ pub fn leave(session: &mut Session, timed: &Timed, target: &Target, at: Timestam
         input: input(timed, at),
         at,
     };
-    start::scheduled(session, &target.compiled, new)
+    start::start_scheduled(session, &target.compiled, new)
 }
 
 /// What Elsa gives (the payload of the trigger) or the schedule's own input, and the instant.

@@ -12,12 +12,12 @@ use workflow_engine::stimulus;
 use workflow_engine::{Bookmark, NodeIx};
 
 use crate::access::{self, Privilege};
+use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::error::notice;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, memory, role, rows};
-use crate::program::{self, Compiled};
-use crate::run::burst::{self, Burst, Ended, OnFault};
+use crate::run::burst::{self, Ended, OnFault, StoredBurst};
 use crate::run::{Session, running, version};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::definitions::DefinitionRow;
@@ -59,13 +59,13 @@ pub struct Request {
 
 /// Starts an instance that the caller named, and runs it until every branch waits or ends. Says as well whether it is
 /// new: a second start with a known id runs nothing.
-pub fn named(session: &mut Session, request: Request) -> Result<(InstanceRow, bool), PgError> {
+pub fn start_by_name(session: &mut Session, request: Request) -> Result<(InstanceRow, bool), PgError> {
     let (definition, my_id) = version::find(session, &request.definition_id, request.version)?;
     access::require(Privilege::Start, &definition)?;
     if let Some(existing) = request.instance_id.and_then(instances::get) {
         return Ok((same_definition(existing, &definition)?, false));
     }
-    let compiled = program::of_version(definition.id)?;
+    let compiled = compiled::of_version(definition.id)?;
     let id = request.instance_id.unwrap_or_else(|| session.new_id());
     let owner = session.caller_as_owner(my_id);
     let mut row = new_row(id, &compiled, owner, request.correlation_id, request.name, request.input)?;
@@ -88,7 +88,7 @@ pub fn named(session: &mut Session, request: Request) -> Result<(InstanceRow, bo
 fn same_definition(existing: InstanceRow, definition: &DefinitionRow) -> Result<InstanceRow, PgError> {
     let taken = PgError::new("23505", format!("workflow instance {} already exists", existing.instance.id));
     let who = role::current();
-    let runs = program::of_version(existing.definition_version_id)?;
+    let runs = compiled::of_version(existing.definition_version_id)?;
     if !access::is_member(who, &existing.owner) && !access::may(who, Privilege::Read, &runs.row) {
         return Err(taken);
     }
@@ -148,7 +148,7 @@ pub(super) fn run(
     } else {
         RowState::New { may_be_taken }
     };
-    let burst = Burst { row, compiled, state, on_fault, resumed: None };
+    let burst = StoredBurst { row, compiled, state, on_fault, resumed: None };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::start(program, instance, trigger, stimulus, host, limits)
     })
@@ -181,14 +181,14 @@ pub enum Place {
 
 /// Starts an instance by a trigger that a stimulus met. `None`: an activation strategy refused it, or the input
 /// does not fit.
-pub fn triggered(
+pub fn start_by_trigger(
     session: &mut Session,
     trigger: &TriggerRow,
     stimulus: Option<&Value>,
     correlation_id: Option<&str>,
     place: Place,
 ) -> Result<Option<Uuid>, PgError> {
-    let compiled = program::of_version(trigger.definition_version_id)?;
+    let compiled = compiled::of_version(trigger.definition_version_id)?;
     let id = session.new_id();
     let owner = compiled.row.owner.clone();
     let input = match stimulus {
@@ -207,7 +207,7 @@ pub fn triggered(
     let ended = if place == Place::Here && access::runs_here(&compiled.row.owner, &compiled) {
         run(session, &mut row, &compiled, activity, stimulus, OnFault::Store, false)?
     } else {
-        leave_for_owner(session, &mut row, &compiled, trigger, stimulus)
+        create_for_owner(session, &mut row, &compiled, trigger, stimulus)
     };
     if ended == Ended::Taken {
         note_refusal(session, &row, &compiled, trigger);
@@ -218,7 +218,7 @@ pub fn triggered(
 
 /// Starts an instance by an endpoint that a request met, and runs it here: a client waits for the answer. `None`: it is
 /// refused, by the endpoint itself, by an activation strategy, or because its id is taken.
-pub fn requested(
+pub fn start_for_request(
     session: &mut Session,
     trigger: &TriggerRow,
     compiled: &Compiled,
@@ -257,14 +257,18 @@ pub struct Scheduled<'a> {
 }
 
 /// Creates an instance that time starts. `None`: an activation strategy refused it.
-pub fn scheduled(session: &mut Session, compiled: &Rc<Compiled>, new: Scheduled<'_>) -> Result<Option<Uuid>, PgError> {
+pub fn start_scheduled(
+    session: &mut Session,
+    compiled: &Rc<Compiled>,
+    new: Scheduled<'_>,
+) -> Result<Option<Uuid>, PgError> {
     let id = session.new_id();
     let input = Value::Object(new.input);
     let stimulus = (!new.trigger.activity_id.is_empty()).then(|| memory::copy(&input));
     let input = if let Value::Object(members) = input { members } else { Map::new() };
     let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, input)?;
     row.schedule_id = Some(new.trigger.id);
-    match leave(session, &mut row, compiled, &Entry::at(new.trigger), stimulus.as_ref(), new.at) {
+    match create_pending(session, &mut row, compiled, &Entry::at(new.trigger), stimulus.as_ref(), new.at) {
         Ended::Saved => Ok(Some(id)),
         Ended::Taken => {
             note_refusal(session, &row, compiled, new.trigger);
@@ -274,14 +278,14 @@ pub fn scheduled(session: &mut Session, compiled: &Rc<Compiled>, new: Scheduled<
 }
 
 /// Creates the instance, due now: the owner's session runs it.
-fn leave_for_owner(
+fn create_for_owner(
     session: &mut Session,
     row: &mut InstanceRow,
     compiled: &Rc<Compiled>,
     trigger: &TriggerRow,
     stimulus: Option<&Value>,
 ) -> Ended {
-    let ended = leave(session, row, compiled, &Entry::at(trigger), stimulus, session.now);
+    let ended = create_pending(session, row, compiled, &Entry::at(trigger), stimulus, session.now);
     if ended == Ended::Saved {
         tell_how_to_fire();
     }
@@ -307,7 +311,7 @@ impl<'a> Entry<'a> {
 }
 
 /// Creates an instance whose start is due at an instant.
-pub(super) fn leave(
+pub(super) fn create_pending(
     session: &mut Session,
     row: &mut InstanceRow,
     compiled: &Compiled,
@@ -356,7 +360,7 @@ fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
 }
 
 /// Starts an instance that was left for its owner.
-pub fn pending(
+pub fn start_pending(
     session: &mut Session,
     waiting: &mut Waiting,
     compiled: &Compiled,
@@ -367,7 +371,7 @@ pub fn pending(
     let stimulus = waiting.resumed.payload.as_ref().map(memory::copy);
     let row = &mut waiting.row;
     let taking = Consumed { bookmark: &waiting.bookmark, input: None, by_time: false, is_taken: true };
-    let burst = Burst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::start(program, instance, trigger.as_deref(), stimulus.as_ref(), host, limits)
     })?;

@@ -4,15 +4,15 @@
 use uuid::Uuid;
 
 use crate::access;
+use crate::compiled;
 use crate::pg::error::warning;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role};
-use crate::program;
 use crate::run::burst::OnFault;
 use crate::run::claim::{Claim, Reason};
 use crate::run::queued::Swept;
 use crate::run::{Session, claim, fire, queued, resume, retention, running, work};
-use crate::store::bookmarks::Due;
+use crate::store::bookmarks::DueBookmark;
 use crate::store::identity::{self, Identity};
 use crate::store::{bookmarks, due, queue};
 
@@ -73,18 +73,18 @@ fn fire_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
     Ok(fired)
 }
 
-fn is_mine(due: &Due) -> Result<bool, PgError> {
+fn is_mine(due: &DueBookmark) -> Result<bool, PgError> {
     if running::contains(due.instance) || !access::is_member(role::current(), &due.owner) {
         return Ok(false);
     }
-    Ok(access::runs_here(&due.owner, &*program::of_version(due.definition_version)?))
+    Ok(access::runs_here(&due.owner, &*compiled::of_version(due.definition_version)?))
 }
 
 /// Fires one bookmark, if it is free.
 fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     match fire_isolated(session, bookmark) {
         Ok(fired) => Ok(fired),
-        Err(error) if error.ends_everything() => Err(error),
+        Err(error) if error.aborts_transaction() => Err(error),
         Err(error) => {
             note_failure(session, bookmark, &error, true);
             Ok(false)
@@ -111,7 +111,7 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
         return Ok(false);
     }
     waiting.by_time = true;
-    work::call(session, |session| resume::at(session, &mut waiting, &compiled, None, OnFault::Store))?;
+    work::call(session, |session| resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store))?;
     Ok(true)
 }
 
@@ -172,7 +172,7 @@ pub fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<Swept, Pg
     let attempt = session.isolated(|session| work::call(session, |session| queued::deliver_queued(session, item)));
     match attempt {
         Ok(swept) => Ok(swept),
-        Err(error) if error.ends_everything() => Err(error),
+        Err(error) if error.aborts_transaction() => Err(error),
         Err(error) => {
             if !queue::lock(item.id) {
                 return Ok(Swept::Held);

@@ -136,7 +136,7 @@ static ADVANCE: Statement = Statement::new(
 
 /// Makes the rows that are the same as others stand for the same roles, and the next new one get a new id. All sessions
 /// forget whose things were.
-pub fn settle() {
+pub fn finish() {
     ALIGN.run(&[]);
     ADVANCE.run(&[]);
     catalog::definitions_changed();

@@ -91,13 +91,13 @@ pub fn insert(writer: &mut Writer, bookmark: &Bookmark, instance: &Uuid, correla
 
 /// Tells the workers, when this transaction commits.
 fn note(bookmark: &Bookmark, instance: &Uuid) {
-    wake::bookmarks_of(instance);
+    wake::note_bookmarks_of(instance);
     identity::note_due(bookmark.due_at.map(Timestamp::from));
 }
 
 /// Uses a locked bookmark up.
 pub fn take(writer: &mut Writer, id: &Uuid) {
-    wake::bookmarks();
+    wake::note_bookmarks();
     writer.delete(&ROW, Arg::Uuid(id));
 }
 
@@ -234,13 +234,13 @@ pub fn delete_all(instance: Uuid) {
 
 /// Gives the bookmarks of an instance its new correlation id.
 pub fn correlate(instance: Uuid, correlation_id: Option<&str>) {
-    wake::bookmarks_of(&instance);
+    wake::note_bookmarks_of(&instance);
     CORRELATE.run(&[Arg::Uuid(&instance), Arg::text(correlation_id)]);
 }
 
 /// A due bookmark, read without a lock.
 #[derive(Debug)]
-pub struct Due {
+pub struct DueBookmark {
     /// The bookmark.
     pub bookmark: Uuid,
     /// When it was due.
@@ -263,9 +263,9 @@ static DUE: Statement = Statement::new(
 
 /// Bookmarks that are due at `now`, earliest first, after a certain one; at most 100. Those of faulted instances are
 /// held. A command that runs outside a transaction block is left to a worker: a caller here is inside one.
-pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<Due> {
+pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<DueBookmark> {
     let (due_at, id) = after;
-    DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id)], |row| Due {
+    DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id)], |row| DueBookmark {
         bookmark: row.get(),
         due_at: row.get(),
         instance: row.get(),

@@ -57,6 +57,6 @@ pub fn replayed(id: Uuid, now: Timestamp) {
 
 /// Makes a bookmark due as if it had never been tried. `false`: it is gone.
 pub fn wake(bookmark: Uuid, now: Timestamp) -> bool {
-    wake::due(now);
+    wake::note_due(now);
     WAKE.run(&[Arg::Uuid(&bookmark), Arg::Timestamp(now)]) > 0
 }

@@ -373,7 +373,7 @@ pub fn delete(row: &DefinitionRow, now: Timestamp) {
 }
 
 /// After deletions: the highest version left is the latest; without any, the grants go.
-pub fn settle_deletion(definition_id: &str) {
+pub fn renew_latest(definition_id: &str) {
     if RENEW_LATEST.run(&[Arg::Text(definition_id)]) == 0 && highest(definition_id) == 0 {
         DELETE_GRANTS.run(&[Arg::Text(definition_id)]);
     }

@@ -203,7 +203,7 @@ static POSTPONE: Statement =
 
 /// Moves the due time of a locked bookmark. The instance need not be readable for it.
 pub fn postpone(bookmark: Uuid, until: Timestamp) {
-    crate::wake::due(until);
+    crate::wake::note_due(until);
     POSTPONE.run(&[Arg::Uuid(&bookmark), Arg::Timestamp(until)]);
 }
 

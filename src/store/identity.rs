@@ -54,7 +54,7 @@ pub fn claim() {
         }
         return;
     }
-    wake::claimed();
+    wake::note_claimed();
     CLAIM.run(&[Arg::BigInt(cluster::system_identifier()), Arg::Oid(process::database())]);
 }
 
@@ -69,6 +69,6 @@ pub fn adopt() {
 pub fn note_due(at: Option<Timestamp>) {
     if let Some(at) = at {
         claim();
-        wake::due(at);
+        wake::note_due(at);
     }
 }

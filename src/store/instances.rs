@@ -238,7 +238,7 @@ fn output(instance: &Instance) -> Arg<'_> {
 fn finished_at(instance: &Instance, now: Timestamp) -> Option<Timestamp> {
     let has_ended = matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled);
     has_ended.then(|| {
-        wake::ended(&instance.id);
+        wake::note_ended(&instance.id);
         now
     })
 }

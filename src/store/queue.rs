@@ -229,7 +229,7 @@ static INSERT: Statement = Statement::new(
 
 /// Keeps a stimulus until it expires.
 pub fn insert(item: &Item, now: Timestamp) {
-    wake::queued(item.id);
+    wake::note_queued(item.id);
     put(item, now, None);
 }
 

@@ -17,7 +17,7 @@ pub const COMMANDS: &str = "Workflow.ScheduledCommand";
 
 /// A due trigger, read without a lock.
 #[derive(Debug)]
-pub struct Due {
+pub struct DueTrigger {
     /// The trigger.
     pub id: Uuid,
     /// When it was due.
@@ -35,9 +35,9 @@ static DUE: Statement = Statement::new(
 );
 
 /// Triggers that are due at `now`, earliest first, after a certain one.
-pub fn due(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Due> {
+pub fn due(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<DueTrigger> {
     let (due_at, id) = after;
-    DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id), Arg::BigInt(limit)], |row| Due {
+    DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id), Arg::BigInt(limit)], |row| DueTrigger {
         id: row.get(),
         due_at: row.get(),
         owner: owners::by_id(row.get()),
@@ -153,7 +153,7 @@ pub fn running(id: Uuid) -> Option<Uuid> {
 
 /// What a fire leaves in the trigger.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct FireOutcome {
     /// When it is looked at next.
     pub next_fire_at: Option<Timestamp>,
     /// The next instant of its schedule.
@@ -197,7 +197,7 @@ static RESOLVED: Statement = Statement::new(
 );
 
 /// Writes what a fire did.
-pub fn fired(id: Uuid, outcome: &Outcome) {
+pub fn fired(id: Uuid, outcome: &FireOutcome) {
     identity::note_due(outcome.next_fire_at);
     FIRED.run(&[
         Arg::Uuid(&id),

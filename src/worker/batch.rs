@@ -9,50 +9,50 @@ use uuid::Uuid;
 use crate::pg::PgError;
 use crate::pg::error::log;
 use crate::pg::process;
-use crate::pg::shared::{self, Board, Executor, ExecutorState, Fire, FireKind};
+use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind, SharedState};
 use crate::run::{Session, sweep};
 use crate::store::due::Due;
 
 /// Takes back what an executor has not begun with.
-pub fn cut(place: &mut Executor, back: &mut Vec<(u32, Fire)>) {
-    let (kept, count) = (place.current as usize + 1, place.count as usize);
+pub fn cut(slot: &mut Executor, back: &mut Vec<(u32, Fire)>) {
+    let (kept, count) = (slot.current as usize + 1, slot.count as usize);
     if count > kept {
-        back.extend(place.batch[kept..count].iter().map(|fire| (place.role.to_u32(), *fire)));
-        place.count = kept as u32;
+        back.extend(slot.batch[kept..count].iter().map(|fire| (slot.role.to_u32(), *fire)));
+        slot.count = kept as u32;
     }
 }
 
 /// Whether an executor was given stimuli.
-pub fn has_items(place: &Executor) -> bool {
-    place.count > 0 && place.batch[0].kind == FireKind::Item
+pub fn has_items(slot: &Executor) -> bool {
+    slot.count > 0 && slot.batch[0].kind == FireKind::Item
 }
 
 /// An executor of another role that waits for nothing makes room.
-pub fn dismiss(board: &mut Board, database: Oid, role: Oid) {
-    let idle = board.executors.iter_mut().find(|place| {
-        place.database == database && place.role != role && place.state == ExecutorState::Idle && place.count == 0
+pub fn retire_idle(state: &mut SharedState, database: Oid, role: Oid) {
+    let idle = state.executors.iter_mut().find(|slot| {
+        slot.database == database && slot.role != role && slot.state == ExecutorState::Idle && slot.count == 0
     });
-    if let Some(place) = idle {
+    if let Some(slot) = idle {
         // Not idle any more, so that it is given nothing.
-        (place.state, place.since) = (ExecutorState::Starting, i64::MIN / 2);
-        place.process.wake();
+        (slot.state, slot.since) = (ExecutorState::Starting, i64::MIN / 2);
+        slot.process.wake();
     }
 }
 
 /// Takes back what an executor that died was given: the one that it was on is to blame. What came before that may have
 /// been rolled back with it. Where it was careful the attempt is counted already.
-pub fn bereave(place: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, bool)>, again: &mut Vec<(u32, Fire)>) {
-    let current = place.current as usize;
-    for (i, fire) in place.batch[..place.count as usize].iter().enumerate() {
+pub fn reclaim(slot: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, bool)>, again: &mut Vec<(u32, Fire)>) {
+    let current = slot.current as usize;
+    for (i, fire) in slot.batch[..slot.count as usize].iter().enumerate() {
         match i.cmp(&current) {
             // Whether its role can connect is asked anew when it is found again.
-            _ if !place.has_begun => done.push(Fire { is_held: true, ..*fire }),
+            _ if !slot.has_begun => done.push(Fire { is_held: true, ..*fire }),
             Ordering::Less => done.push(Fire { is_held: true, ..*fire }),
-            Ordering::Equal => died.push((*fire, !place.careful)),
-            Ordering::Greater => again.push((place.role.to_u32(), *fire)),
+            Ordering::Equal => died.push((*fire, !slot.careful)),
+            Ordering::Greater => again.push((slot.role.to_u32(), *fire)),
         }
     }
-    (place.count, place.state) = (0, ExecutorState::Free);
+    (slot.count, slot.state) = (0, ExecutorState::Free);
 }
 
 /// Notes that the executor of a fire died over it. `false`: it is as it was, so it must be found again.
@@ -62,7 +62,7 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
         return false;
     }
     // An executor that is ended to make room for a statement is not to blame for it, and neither is what they fired.
-    if shared::with(|board| board.database(process::database()).is_some_and(|place| place.blocked_by != 0)) {
+    if shared::with(|state| state.database(process::database()).is_some_and(|slot| slot.blocked_by != 0)) {
         return false;
     }
     let id = Uuid::from_bytes(fire.id);
@@ -85,7 +85,7 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
 }
 
 /// The role whose rights it needs is gone. `false`: another session has it, so it must be found again.
-pub fn give_up(kind: FireKind, due: &Due) -> bool {
+pub fn bury(kind: FireKind, due: &Due) -> bool {
     if kind == FireKind::Item {
         return true;
     }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::access;
 use crate::pg::error::log;
 use crate::pg::process;
-use crate::pg::shared::{self, Board, Database, Executor, ExecutorState, Fire, FireKind, Process};
+use crate::pg::shared::{self, Database, Executor, ExecutorState, Fire, FireKind, Process, SharedState};
 use crate::pg::{PgError, guc, session, top_level};
 use crate::run::command::{self, Claim};
 use crate::run::queued::Swept;
@@ -20,75 +20,75 @@ use crate::store::{due, queue};
 use crate::worker::SECOND;
 
 /// How long a worker that another process needs the slot of remembers that.
-const CROWDED: i64 = 2 * SECOND;
+const SLOTS_WANTED_FOR: i64 = 2 * SECOND;
 /// One that has just fired is about to be given more.
 const PAUSE: i64 = SECOND / 5;
 
-/// What an executor is told: its place on the board, and for the how many-th time that is given away.
-pub fn argument(place: usize, generation: u16) -> i32 {
-    i32::try_from(place).unwrap_or(i32::MAX) << 16 | i32::from(generation)
+/// What an executor is told: its slot, and for the how many-th time that is given away.
+pub fn argument(slot: usize, generation: u16) -> i32 {
+    i32::try_from(slot).unwrap_or(i32::MAX) << 16 | i32::from(generation)
 }
 
 /// The body of an executor.
 pub fn run(argument: i32) {
-    let Some((place, database, role)) = shared::with(|board| take_place(board, argument)) else { return };
+    let Some((slot, database, role)) = shared::with(|state| take_place(state, argument)) else { return };
     // Before it reads them.
-    let settings = shared::with(|board| board.database(database).map_or(0, |place| place.settings));
-    PLACE.set(place);
-    process::at_exit(leave);
+    let settings = shared::with(|state| state.database(database).map_or(0, |slot| slot.settings));
+    SLOT.set(slot);
+    process::at_exit(at_exit);
     process::connect(database, role);
     process::set_application_name(c"workflow executor");
     session::attach();
-    let mut executor = Worker { place, database, role, settings };
+    let mut executor = Worker { slot, database, role, settings };
     executor.attach();
     loop {
-        let state = shared::with(|board| board.executors[place].state);
+        let state = shared::with(|state| state.executors[slot].state);
         if state == ExecutorState::Busy {
             executor.fire_batch();
         } else if !executor.rest() {
             return;
         }
-        process::tend();
+        process::process_interrupts();
     }
 }
 
-/// Takes the place that is meant for this process, before it connects, which may take long: it is not given to another
+/// Takes the slot that is meant for this process, before it connects, which may take long: it is not given to another
 /// one meanwhile. `None`: it came too late, and it was.
-fn take_place(board: &mut Board, argument: i32) -> Option<(usize, Oid, Oid)> {
-    let place = usize::try_from(argument >> 16).ok()?;
-    let mine = board.executors.get_mut(place)?;
+fn take_place(state: &mut SharedState, argument: i32) -> Option<(usize, Oid, Oid)> {
+    let slot = usize::try_from(argument >> 16).ok()?;
+    let mine = state.executors.get_mut(slot)?;
     let is_mine = mine.state == ExecutorState::Starting
         && !mine.process.is_some()
         && i32::from(mine.generation) == argument & 0xFFFF;
     is_mine.then(|| {
         mine.process = Process::me();
-        (place, mine.database, mine.role)
+        (slot, mine.database, mine.role)
     })
 }
 
 thread_local! {
-    static PLACE: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
+    static SLOT: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
 }
 
-/// Leaves the board, and says whether that was in the middle of something.
-fn leave() {
-    shared::with(|board| {
-        let Some(mine) = board.executors.get_mut(PLACE.get()) else { return };
+/// Gives its slot back, and says whether that was in the middle of something.
+fn at_exit() {
+    shared::with(|state| {
+        let Some(mine) = state.executors.get_mut(SLOT.get()) else { return };
         mine.process = Process::NONE;
         let (database, has_fires) = (mine.database, mine.count > 0);
-        let is_dead = has_fires && board.place_of(database).is_some();
-        let mine = &mut board.executors[PLACE.get()];
+        let is_dead = has_fires && state.slot_of(database).is_some();
+        let mine = &mut state.executors[SLOT.get()];
         if is_dead {
             mine.state = ExecutorState::Dead;
         } else {
             (mine.state, mine.count) = (ExecutorState::Free, 0);
         }
-        board.wake(database);
+        state.wake(database);
     });
 }
 
 struct Worker {
-    place: usize,
+    slot: usize,
     database: Oid,
     role: Oid,
     /// How often settings of the database had changed when this began.
@@ -114,13 +114,13 @@ impl Worker {
             mine.careful = true;
         });
         // More of this role may wait for an executor that is not starting.
-        shared::with(|board| board.wake(self.database));
+        shared::with(|state| state.wake(self.database));
     }
 
     fn update<R>(&self, body: impl FnOnce(&mut Executor, Option<&mut Database>) -> R) -> R {
-        shared::with(|board: &mut Board| {
-            let index = board.place_of(self.database);
-            body(&mut board.executors[self.place], index.map(|index| &mut board.databases[index]))
+        shared::with(|state: &mut SharedState| {
+            let index = state.slot_of(self.database);
+            body(&mut state.executors[self.slot], index.map(|index| &mut state.databases[index]))
         })
     }
 
@@ -129,23 +129,23 @@ impl Worker {
         process::report(None);
         let now = process::now();
         let timeout = guc::worker_idle_timeout();
-        let (state, since, crowded_at, must_go) = shared::with(|board| {
-            let mine = &board.executors[self.place];
-            let (state, since) = (mine.state, mine.since);
-            let must_go = |place: &mut Database| place.blocked_by != 0 || place.settings != self.settings;
-            let must_go = board.database(self.database).is_none_or(must_go);
-            (state, since, board.crowded_at, must_go)
+        let (state, since, slots_wanted_at, must_go) = shared::with(|state| {
+            let mine = &state.executors[self.slot];
+            let (mine, since) = (mine.state, mine.since);
+            let must_go = |slot: &mut Database| slot.blocked_by != 0 || slot.settings != self.settings;
+            let must_go = state.database(self.database).is_none_or(must_go);
+            (mine, since, state.slots_wanted_at, must_go)
         });
         if state == ExecutorState::Busy {
             return true;
         }
         let must_go = must_go || !guc::launch_workers();
-        let is_crowded = now - crowded_at < CROWDED;
-        let timeout = if is_crowded { PAUSE } else { timeout };
+        let are_slots_wanted = now - slots_wanted_at < SLOTS_WANTED_FOR;
+        let timeout = if are_slots_wanted { PAUSE } else { timeout };
         if must_go || now - since >= timeout {
             // A batch may have come in the meantime.
-            return shared::with(|board| {
-                let mine = &mut board.executors[self.place];
+            return shared::with(|state| {
+                let mine = &mut state.executors[self.slot];
                 if mine.state == ExecutorState::Busy {
                     return true;
                 }
@@ -165,13 +165,13 @@ impl Worker {
             self.fire_together(&fires);
         }
         let now = process::now();
-        shared::with(|board| {
-            let mine = &mut board.executors[self.place];
+        shared::with(|state| {
+            let mine = &mut state.executors[self.slot];
             mine.current = mine.count;
             mine.state = ExecutorState::Idle;
             mine.careful = false;
             mine.since = now;
-            board.wake(self.database);
+            state.wake(self.database);
         });
         process::report(None);
     }
@@ -209,7 +209,7 @@ impl Worker {
                 let began = process::now();
                 let outcome = match fire_one(&mut session, fire, true) {
                     Ok(outcome) => outcome,
-                    Err(error) if error.ends_everything() => return Err(error),
+                    Err(error) if error.aborts_transaction() => return Err(error),
                     Err(error) => Outcome::Failed(Box::new(error)),
                 };
                 outcomes.push((began, outcome));
@@ -222,7 +222,7 @@ impl Worker {
             return;
         }
         for (fire, (began, outcome)) in fires.iter().zip(outcomes) {
-            self.settle(fire, began, outcome, true);
+            self.finish_fire(fire, began, outcome, true);
         }
     }
 
@@ -235,7 +235,7 @@ impl Worker {
             FireKind::Item => format!("delivering stimulus {id}"),
         }));
         if careful && !count_ahead(fire) {
-            self.settle(fire, process::now(), Outcome::Held, false);
+            self.finish_fire(fire, process::now(), Outcome::Held, false);
             return;
         }
         let began = process::now();
@@ -257,7 +257,7 @@ impl Worker {
         if careful && matches!(outcome, Outcome::Skipped | Outcome::Held | Outcome::Elsewhere(_)) {
             forget_attempt(fire);
         }
-        self.settle(fire, began, outcome, !careful);
+        self.finish_fire(fire, began, outcome, !careful);
     }
 
     /// A command at the top level: claimed, run, settled.
@@ -267,8 +267,8 @@ impl Worker {
         let began = process::now();
         let claim = process::work(|| Ok(command::claim(&Session::begin(), id)));
         let result = match claim {
-            Ok(Claim::Gone) => return self.settle(fire, began, Outcome::Held, false),
-            Err(error) => return self.settle(fire, began, Outcome::Failed(Box::new(error)), true),
+            Ok(Claim::Gone) => return self.finish_fire(fire, began, Outcome::Held, false),
+            Err(error) => return self.finish_fire(fire, began, Outcome::Failed(Box::new(error)), true),
             Ok(Claim::Interrupted) => Err(command::interrupted()),
             Ok(Claim::Run(_)) if self.role == Oid::INVALID => {
                 Err(PgError::new("0A000", "a command at top level needs a session of its owner")
@@ -283,7 +283,7 @@ impl Worker {
         let settled = process::work(|| {
             let _timeout = session::StatementTimeout::arm();
             let mut session = Session::pass();
-            access::serving_restricted(self.role == Oid::INVALID, || command::settle(&mut session, id, &result))
+            access::serving_restricted(self.role == Oid::INVALID, || command::finish(&mut session, id, &result))
         });
         // What the workflow ran after the command was SQL of users, too.
         session::reset();
@@ -291,11 +291,11 @@ impl Worker {
             Ok(_) => Outcome::Fired,
             Err(error) => Outcome::Failed(Box::new(error)),
         };
-        self.settle(fire, began, outcome, true);
+        self.finish_fire(fire, began, outcome, true);
     }
 
     /// Counts a fire, and notes what is to become of one that failed.
-    fn settle(&mut self, fire: &Fire, began: i64, outcome: Outcome, counts: bool) {
+    fn finish_fire(&mut self, fire: &Fire, began: i64, outcome: Outcome, counts: bool) {
         let is_noted = match &outcome {
             // When a stimulus is delivered again stands in its row.
             Outcome::Failed(error) => note(fire, error, counts) && fire.kind != FireKind::Item,
@@ -303,11 +303,11 @@ impl Worker {
             Outcome::Held | Outcome::Elsewhere(_) => false,
         };
         self.update(|mine, database| {
-            let place = mine.batch.iter_mut().take(mine.count as usize).find(|place| place.id == fire.id);
-            if let Some(place) = place {
-                place.is_held = !is_noted;
+            let slot = mine.batch.iter_mut().take(mine.count as usize).find(|slot| slot.id == fire.id);
+            if let Some(slot) = slot {
+                slot.is_held = !is_noted;
                 if let Outcome::Elsewhere(owner) = outcome {
-                    place.wants = owner;
+                    slot.wants = owner;
                 }
             }
             match outcome {

@@ -22,7 +22,7 @@ use crate::store::due::{self, Due};
 use crate::store::identity::{self, Identity};
 use crate::store::{owners, queue};
 use crate::worker::SECOND;
-use crate::worker::desk::Desk;
+use crate::worker::dispatcher::Dispatcher;
 use crate::worker::retry::Retry;
 
 /// Stimuli that one step looks at, and instances with new bookmarks.
@@ -79,7 +79,7 @@ impl Items {
         }
     }
 
-    /// Takes in what the board said.
+    /// Takes in what the shared state said.
     pub fn note(&mut self, said: &[Said]) {
         for said in said {
             match *said {
@@ -103,12 +103,12 @@ impl Items {
     }
 
     /// Takes in what became of those that were handed out.
-    pub fn take_in(&mut self, desk: &mut Desk, now: i64) {
-        for (id, owner) in desk.take_handed() {
+    pub fn take_in(&mut self, dispatcher: &mut Dispatcher, now: i64) {
+        for (id, owner) in dispatcher.take_handed() {
             self.fresh.insert(id, Some(owner));
         }
-        self.note_over(desk.take_done(), now);
-        let held = desk.take_held();
+        self.note_over(dispatcher.take_done(), now);
+        let held = dispatcher.take_held();
         if !held.is_empty() {
             held.iter().for_each(|(id, _)| _ = self.tried.remove(id));
             self.held.extend(held);
@@ -130,7 +130,7 @@ impl Items {
     }
 
     /// A transaction has ended that may have held something.
-    pub fn settle_soon(&mut self, now: i64) {
+    pub fn rescan_soon(&mut self, now: i64) {
         let cost = self.cost();
         self.retry.soon(now, cost);
     }
@@ -145,7 +145,7 @@ impl Items {
     }
 
     /// When the next step is wanted.
-    pub fn wanted_at(&self, desk: &Desk) -> i64 {
+    pub fn wanted_at(&self, dispatcher: &Dispatcher) -> i64 {
         let later = self.later.values().copied().min().unwrap_or(i64::MAX);
         let at = if self.has_fresh() || self.expires && self.retry.at == i64::MAX {
             i64::MIN
@@ -153,11 +153,11 @@ impl Items {
             later.min(self.retry.at)
         };
         // An executor that is done with some wakes us.
-        if at == i64::MAX || desk.waiting_items() >= ENOUGH { i64::MAX } else { at.max(self.not_before) }
+        if at == i64::MAX || dispatcher.waiting_items() >= ENOUGH { i64::MAX } else { at.max(self.not_before) }
     }
 
     /// One step, in a transaction. `false`: it is not for this database to deliver anything; a look says why.
-    pub fn step(&mut self, desk: &mut Desk) -> Result<bool, PgError> {
+    pub fn step(&mut self, dispatcher: &mut Dispatcher) -> Result<bool, PgError> {
         if process::extension().is_none() || identity::read() == Identity::Foreign {
             return Ok(false);
         }
@@ -174,7 +174,7 @@ impl Items {
             let wait = item.due.due_at.0.saturating_sub(now.0);
             if wait > 0 {
                 self.later.insert(item.due.id, at.saturating_add(wait));
-            } else if desk.knows(item.due.id) {
+            } else if dispatcher.knows(item.due.id) {
                 // The executor that is on it may have begun too early to see what has ended since.
                 self.held.insert(item.due.id, None);
                 self.retry.again(at, self.cost());
@@ -185,7 +185,7 @@ impl Items {
                     Some(owner) => Due { runs_as: Some(owner), uses_sql: true, ..item.due },
                     None => item.due,
                 };
-                desk.add(FireKind::Item, due);
+                dispatcher.add(FireKind::Item, due);
             }
         }
         self.note_over(over, at);
@@ -269,8 +269,8 @@ impl Items {
 
     /// While something is held, every transaction that wrote or used bookmarks wakes us when it ends.
     fn tell(&self) {
-        if let Some(place) = shared::with(|board| board.place_of(self.database)) {
-            shared::set_held(place, !self.held.is_empty());
+        if let Some(slot) = shared::with(|state| state.slot_of(self.database)) {
+            shared::set_held(slot, !self.held.is_empty());
         }
     }
 }

@@ -49,18 +49,18 @@ impl Lane {
     }
 
     /// Gives a batch of one kind to an executor. Fires that run SQL of users go one by one; the rest share a transaction.
-    pub fn fill(&mut self, kind: Kind, place: &mut Executor, now: i64) {
+    pub fn fill_batch(&mut self, kind: Kind, slot: &mut Executor, now: i64) {
         let queue = self.of(kind);
         let mut count = 0;
         while count < MAX_BATCH {
             let Some(fire) = queue.pop_front_if(|fire| count == 0 || !fire.uses_sql) else { break };
-            place.batch[count] = fire;
+            slot.batch[count] = fire;
             count += 1;
             if fire.uses_sql {
                 break;
             }
         }
-        (place.count, place.current, place.has_begun, place.since) = (count as u32, 0, false, now);
+        (slot.count, slot.current, slot.has_begun, slot.since) = (count as u32, 0, false, now);
     }
 }
 

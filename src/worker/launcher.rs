@@ -4,9 +4,9 @@ use pgrx::pg_sys::Oid;
 
 use crate::pg::error::log;
 use crate::pg::guc;
-use crate::pg::process::{self, Worker};
-use crate::pg::shared::{self, Board, Database, HasExtension, Process};
-use crate::worker::{COMPLAIN, SECOND, complain_of_slots};
+use crate::pg::process::{self, Background};
+use crate::pg::shared::{self, Database, HasExtension, Process, SharedState};
+use crate::worker::{LOG_INTERVAL, SECOND, log_out_of_slots};
 
 /// How long before a due time a scheduler is started that has to connect first.
 const LEAD: i64 = SECOND / 2;
@@ -19,26 +19,26 @@ const RETRY: i64 = SECOND;
 pub fn run(_argument: i32) {
     process::connect_to_none();
     process::set_application_name(c"workflow launcher");
-    let is_first = shared::with(|board| {
-        let is_first = !process::is_alive(board.launcher.pid);
+    let is_first = shared::with(|state| {
+        let is_first = !process::is_alive(state.launcher.pid);
         if is_first {
-            board.launcher = Process::me();
-            board.rescan = true;
+            state.launcher = Process::me();
+            state.rescan = true;
         }
         is_first
     });
     if !is_first {
         return;
     }
-    process::at_exit(|| shared::with(|board| board.launcher = Process::NONE));
+    process::at_exit(|| shared::with(|state| state.launcher = Process::NONE));
     process::report(None);
     let mut launcher = Launcher { asked: Vec::new(), complained: 0, last: i64::MIN };
     let mut reloads = process::reloads();
     loop {
         if process::reloads() != std::mem::replace(&mut reloads, process::reloads()) {
             // What sleeps has not heard of it.
-            let is_asleep = |place: &&mut Database| place.is_served() && !place.scheduler.is_some();
-            shared::with(|board| board.databases.iter_mut().filter(is_asleep).for_each(Database::ask));
+            let is_asleep = |slot: &&mut Database| slot.is_served() && !slot.scheduler.is_some();
+            shared::with(|state| state.databases.iter_mut().filter(is_asleep).for_each(Database::ask));
         }
         let sleep = launcher.pass();
         process::wait(sleep);
@@ -56,18 +56,18 @@ struct Launcher {
 impl Launcher {
     /// Does what is to be done now, and says how long nothing is.
     fn pass(&mut self) -> Option<i64> {
-        let (rescan, probes) = shared::with(|board| (std::mem::take(&mut board.rescan), board.take_probes()));
+        let (rescan, probes) = shared::with(|state| (std::mem::take(&mut state.rescan), state.take_probes()));
         if rescan || !probes.is_empty() {
             self.look_around(rescan, &probes);
         }
         let (now, is_set_back) = process::now_after(self.last);
         self.last = now;
         if is_set_back {
-            shared::with(|board| board.set_back(now));
+            shared::with(|state| state.set_back(now));
             self.complained = now.min(self.complained);
         }
         self.give_places(now);
-        let (plan, is_asked) = shared::with(|board| (plan(board, now, capacity()), board.has_probes()));
+        let (plan, is_asked) = shared::with(|state| (plan(state, now, capacity()), state.has_probes()));
         let mut sleep = if is_asked { Some(0) } else { plan.sleep };
         for database in plan.start {
             let has_started = self.start(database, now);
@@ -81,7 +81,7 @@ impl Launcher {
         sleep
     }
 
-    /// Brings the board into line with the databases that are there. What finds no place waits for one that turns out
+    /// Brings the shared state into line with the databases that are there. What finds no slot waits for one that turns out
     /// not to have the extension.
     fn look_around(&mut self, all: bool, probes: &[Oid]) {
         let there = process::databases();
@@ -92,31 +92,30 @@ impl Launcher {
         self.asked.sort_unstable_by_key(|oid| oid.to_u32());
         self.asked.dedup();
         self.asked.retain(|oid| there.contains(oid));
-        shared::with(|board| {
-            let gone = board.databases.iter().map(|place| place.oid).filter(|oid| !there.contains(oid));
-            gone.collect::<Vec<_>>().into_iter().for_each(|oid| board.forget(oid));
+        shared::with(|state| {
+            let gone = state.databases.iter().map(|slot| slot.oid).filter(|oid| !there.contains(oid));
+            gone.collect::<Vec<_>>().into_iter().for_each(|oid| state.forget(oid));
         });
     }
 
-    /// Gives places to databases that were asked for.
+    /// Gives slots to databases that were asked for.
     fn give_places(&mut self, now: i64) {
         if self.asked.is_empty() {
             return;
         }
         let asked = std::mem::take(&mut self.asked);
-        self.asked = shared::with(|board| {
+        self.asked = shared::with(|state| {
             // What is known not to have the extension is worth knowing while there is room.
-            if board.databases.iter().filter(|place| place.oid == Oid::INVALID).count() < asked.len() {
-                let is_needless =
-                    |place: &Database| place.has_extension == HasExtension::No && !place.scheduler.is_some();
-                let needless = board.databases.iter().filter(|place| is_needless(place)).map(|place| place.oid);
-                needless.collect::<Vec<_>>().into_iter().for_each(|oid| board.forget(oid));
+            if state.databases.iter().filter(|slot| slot.oid == Oid::INVALID).count() < asked.len() {
+                let is_needless = |slot: &Database| slot.has_extension == HasExtension::No && !slot.scheduler.is_some();
+                let needless = state.databases.iter().filter(|slot| is_needless(slot)).map(|slot| slot.oid);
+                needless.collect::<Vec<_>>().into_iter().for_each(|oid| state.forget(oid));
             }
             let mut left = Vec::new();
             for oid in asked {
-                match board.database_or_new(oid, now) {
-                    Some(place) if place.has_extension != HasExtension::Yes || !place.scheduler.is_some() => {
-                        place.has_extension = HasExtension::Unknown;
+                match state.database_or_new(oid, now) {
+                    Some(slot) if slot.has_extension != HasExtension::Yes || !slot.scheduler.is_some() => {
+                        slot.has_extension = HasExtension::Unknown;
                     }
                     Some(_) => {}
                     None => left.push(oid),
@@ -124,15 +123,15 @@ impl Launcher {
             }
             left
         });
-        if !self.asked.is_empty() && now - self.complained > COMPLAIN {
+        if !self.asked.is_empty() && now - self.complained > LOG_INTERVAL {
             self.complained = now;
-            log("workflow has more databases to serve than it has places for");
+            log("workflow has more databases to serve than it has slots for");
         }
     }
 
     fn start(&mut self, database: Oid, now: i64) -> bool {
         let name = format!("workflow scheduler for database {}", database.to_u32());
-        let worker = Worker {
+        let worker = Background {
             kind: c"workflow scheduler",
             name: &name,
             function: c"workflow_scheduler",
@@ -140,21 +139,21 @@ impl Launcher {
             restart: None,
         };
         // Before it can attach, which says that it has started.
-        shared::with(|board| {
-            if let Some(place) = board.database(database) {
-                (place.starting_since, place.served_at) = (now, now);
+        shared::with(|state| {
+            if let Some(slot) = state.database(database) {
+                (slot.starting_since, slot.served_at) = (now, now);
             }
         });
         if process::start(&worker) {
             return true;
         }
-        shared::with(|board| {
-            if let Some(place) = board.database(database) {
-                place.starting_since = 0;
+        shared::with(|state| {
+            if let Some(slot) = state.database(database) {
+                slot.starting_since = 0;
             }
-            board.crowd(now);
+            state.request_slots(now);
         });
-        complain_of_slots("scheduler", now);
+        log_out_of_slots("scheduler", now);
         false
     }
 }
@@ -169,7 +168,7 @@ struct Plan {
     sleep: Option<i64>,
 }
 
-fn plan(board: &mut Board, now: i64, capacity: usize) -> Plan {
+fn plan(state: &mut SharedState, now: i64, capacity: usize) -> Plan {
     let mut running = 0;
     let mut wanted = Vec::new();
     let mut sleep: Option<i64> = None;
@@ -178,33 +177,32 @@ fn plan(board: &mut Board, now: i64, capacity: usize) -> Plan {
         sleep = Some(sleep.map_or(left, |known| known.min(left)));
     };
     // A process that said something may have found no scheduler, or one that was already leaving.
-    let with_news: Vec<Oid> =
-        board.databases.iter().map(|place| place.oid).filter(|oid| board.has_news(*oid)).collect();
-    for place in board.databases.iter_mut().filter(|place| place.oid != Oid::INVALID) {
-        let is_starting = place.starting_since != 0 && now - place.starting_since < START_TIMEOUT;
-        if place.scheduler.is_some() || is_starting {
+    let with_news: Vec<Oid> = state.databases.iter().map(|slot| slot.oid).filter(|oid| state.has_news(*oid)).collect();
+    for slot in state.databases.iter_mut().filter(|slot| slot.oid != Oid::INVALID) {
+        let is_starting = slot.starting_since != 0 && now - slot.starting_since < START_TIMEOUT;
+        if slot.scheduler.is_some() || is_starting {
             running += 1;
             if is_starting {
-                until(place.starting_since + START_TIMEOUT);
+                until(slot.starting_since + START_TIMEOUT);
             }
             continue;
         }
-        if place.blocked_by != 0 {
-            if process::is_alive(place.blocked_by) {
+        if slot.blocked_by != 0 {
+            if process::is_alive(slot.blocked_by) {
                 continue;
             }
-            place.blocked_by = 0;
+            slot.blocked_by = 0;
         }
-        let due = match place.has_extension {
+        let due = match slot.has_extension {
             HasExtension::No => continue,
             _ if !guc::launch_workers() || !guc::enabled() => continue,
             HasExtension::Unknown => i64::MIN,
-            HasExtension::Yes if with_news.contains(&place.oid) => i64::MIN,
-            HasExtension::Yes => place.next_due.min(place.tidy_at),
+            HasExtension::Yes if with_news.contains(&slot.oid) => i64::MIN,
+            HasExtension::Yes => slot.next_due.min(slot.tidy_at),
         };
-        let due = due.max(place.not_before);
+        let due = due.max(slot.not_before);
         if due.saturating_sub(LEAD) <= now {
-            wanted.push((due.max(now), place.served_at, place.oid));
+            wanted.push((due.max(now), slot.served_at, slot.oid));
         } else if due < i64::MAX {
             until(due - LEAD);
         }
@@ -213,8 +211,8 @@ fn plan(board: &mut Board, now: i64, capacity: usize) -> Plan {
     wanted.sort_unstable_by_key(|(due, served_at, oid)| (*due, *served_at, oid.to_u32()));
     let free = capacity.saturating_sub(running);
     if wanted.len() > free {
-        // A worker that waits for nothing gives its place up; the next one who ends wakes us.
-        board.crowd(now);
+        // A worker that waits for nothing gives its slot up; the next one who ends wakes us.
+        state.request_slots(now);
         until(now + RETRY);
     }
     Plan { start: wanted.into_iter().take(free).map(|(_, _, oid)| oid).collect(), sleep }

@@ -1,4 +1,4 @@
-//! What the board says to a scheduler.
+//! What the shared state says to a scheduler.
 
 use pgrx::pg_sys::Oid;
 
@@ -7,7 +7,7 @@ use crate::pg::shared::{self, Database, Said};
 use crate::worker::SECOND;
 
 /// How long a request for slots counts.
-const CROWDED: i64 = 2 * SECOND;
+const SLOTS_WANTED_FOR: i64 = 2 * SECOND;
 
 /// What it says before a look.
 pub struct News {
@@ -16,13 +16,13 @@ pub struct News {
     /// All of the queue is to be looked at.
     pub sweep: bool,
     /// A transaction has ended that held what stimuli need.
-    pub settle: bool,
+    pub recheck: bool,
     /// Tables were filled from outside.
     pub loaded: bool,
     /// The scheduler must leave.
     pub must_go: bool,
     /// Another worker found no slot a moment ago.
-    pub is_crowded: bool,
+    pub are_slots_wanted: bool,
     /// What transactions said by name.
     pub said: Vec<Said>,
     /// What is due next.
@@ -30,29 +30,29 @@ pub struct News {
 }
 
 impl News {
-    /// Takes what the board says to the scheduler of a database that began with these settings.
+    /// Takes what the shared state says to the scheduler of a database that began with these settings.
     pub fn take(database: Oid, settings: u32, now: i64) -> Self {
-        shared::with(|board| {
-            let said = board.take_said(database);
-            let is_crowded = now - board.crowded_at < CROWDED;
-            match board.database(database) {
-                Some(place) => Self {
-                    look: std::mem::take(&mut place.look),
-                    sweep: std::mem::take(&mut place.sweep),
-                    settle: std::mem::take(&mut place.settle),
-                    loaded: place.loaded,
-                    must_go: must_go(place, settings),
-                    is_crowded,
+        shared::with(|state| {
+            let said = state.take_said(database);
+            let are_slots_wanted = now - state.slots_wanted_at < SLOTS_WANTED_FOR;
+            match state.database(database) {
+                Some(slot) => Self {
+                    look: std::mem::take(&mut slot.look),
+                    sweep: std::mem::take(&mut slot.sweep),
+                    recheck: std::mem::take(&mut slot.recheck),
+                    loaded: slot.loaded,
+                    must_go: must_go(slot, settings),
+                    are_slots_wanted,
                     said,
-                    next_due: place.next_due,
+                    next_due: slot.next_due,
                 },
                 None => Self {
                     look: false,
                     sweep: false,
-                    settle: false,
+                    recheck: false,
                     loaded: false,
                     must_go: true,
-                    is_crowded,
+                    are_slots_wanted,
                     said,
                     next_due: i64::MAX,
                 },
@@ -63,6 +63,6 @@ impl News {
 
 /// Whether a scheduler that began with these settings must leave: the next one has those of now, or a session wants all
 /// workers of this database out.
-pub fn must_go(place: &Database, settings: u32) -> bool {
-    place.settings != settings || place.blocked_by != 0 && process::is_alive(place.blocked_by)
+pub fn must_go(slot: &Database, settings: u32) -> bool {
+    slot.settings != settings || slot.blocked_by != 0 && process::is_alive(slot.blocked_by)
 }

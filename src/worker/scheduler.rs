@@ -11,10 +11,10 @@ use crate::pg::shared::{self, Database, HasExtension, Process};
 use crate::pg::{PgError, guc};
 use crate::run::sweep;
 use crate::worker::SECOND;
-use crate::worker::desk::Desk;
+use crate::worker::dispatcher::Dispatcher;
 use crate::worker::items::Items;
-use crate::worker::look::{Found, Look};
 use crate::worker::news::{self, News};
+use crate::worker::scan::{Scan, Scanner};
 use crate::worker::tidy;
 
 /// After an unexpected error the next look is not before this, after another one twice that, up to the second.
@@ -27,24 +27,24 @@ const OFF: i64 = 10 * SECOND;
 /// How often retention is asked where something else is done.
 const TIDY: i64 = 60 * SECOND;
 /// How often the log says that a database does not fire: a copy, or one that the library does not fit.
-const COMPLAIN: i64 = 3600 * SECOND;
+const LOG_INTERVAL: i64 = 3600 * SECOND;
 
 /// The body of a scheduler; its argument is the database.
 pub fn run(database: i32) {
     let database = Oid::from(database.cast_unsigned());
     DATABASE.set(database);
-    process::at_exit(leave);
+    process::at_exit(at_exit);
     // Before it reads them.
-    let settings = shared::with(|board| board.database(database).map_or(0, |place| place.settings));
+    let settings = shared::with(|state| state.database(database).map_or(0, |slot| slot.settings));
     process::connect(database, Oid::INVALID);
     process::set_application_name(c"workflow scheduler");
-    let is_first = shared::with(|board| {
-        let Some(place) = board.database(database) else { return false };
-        let is_first = !process::is_alive(place.scheduler.pid);
+    let is_first = shared::with(|state| {
+        let Some(slot) = state.database(database) else { return false };
+        let is_first = !process::is_alive(slot.scheduler.pid);
         if is_first {
-            place.scheduler = Process::me();
-            place.starting_since = 0;
-            place.look = true;
+            slot.scheduler = Process::me();
+            slot.starting_since = 0;
+            slot.look = true;
         }
         is_first
     });
@@ -58,25 +58,25 @@ thread_local! {
     static HAS_HANDED_OVER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Leaves the board. What is due next stays there: the launcher starts another scheduler for it. A process that was
+/// Gives its slot back. What is due next stays there: the launcher starts another scheduler for it. A process that was
 /// ended in the middle of something leaves a look to the next one.
-fn leave() {
-    shared::with(|board| {
-        if let Some(place) = board.database(DATABASE.get())
-            && place.scheduler.pid == process::my_pid()
+fn at_exit() {
+    shared::with(|state| {
+        if let Some(slot) = state.database(DATABASE.get())
+            && slot.scheduler.pid == process::my_pid()
         {
-            place.scheduler = Process::NONE;
-            place.look |= !HAS_HANDED_OVER.get();
-            place.sweep |= !HAS_HANDED_OVER.get();
+            slot.scheduler = Process::NONE;
+            slot.look |= !HAS_HANDED_OVER.get();
+            slot.sweep |= !HAS_HANDED_OVER.get();
         }
-        board.launcher.wake();
+        state.launcher.wake();
     });
 }
 
 struct Scheduler {
     database: Oid,
-    desk: Desk,
-    look: Look,
+    dispatcher: Dispatcher,
+    look: Scanner,
     items: Items,
     /// Whether the last look found that what is due here is fired here.
     is_ours: bool,
@@ -85,7 +85,7 @@ struct Scheduler {
     began: i64,
     /// When there was something to do last.
     busy_at: i64,
-    complained_at: i64,
+    logged_out_of_slots_at: i64,
     after_error: i64,
     was_off: bool,
     /// When retention was asked last.
@@ -100,14 +100,14 @@ impl Scheduler {
         let now = process::now();
         Self {
             database,
-            desk: Desk::new(database),
-            look: Look::new(database),
+            dispatcher: Dispatcher::new(database),
+            look: Scanner::new(database),
             items: Items::new(database),
             is_ours: false,
             look_at: None,
             began: now,
             busy_at: now,
-            complained_at: i64::MIN,
+            logged_out_of_slots_at: i64::MIN,
             after_error: AFTER_ERROR,
             was_off: false,
             tidied_at: now,
@@ -117,31 +117,31 @@ impl Scheduler {
     }
 
     fn work(&mut self) {
-        self.desk.take_over();
+        self.dispatcher.take_over();
         let mut last = i64::MIN;
         loop {
             let (now, is_set_back) = process::now_after(last);
             if is_set_back {
                 // Whatever this one remembers is too late: the next one looks.
-                shared::with(|board| board.set_back(now));
+                shared::with(|state| state.set_back(now));
                 return;
             }
             last = now;
             if process::reloads() != std::mem::replace(&mut self.reloads, process::reloads()) {
-                shared::with(|board| _ = board.database(self.database).map(Database::ask));
+                shared::with(|state| _ = state.database(self.database).map(Database::ask));
             }
             let news = News::take(self.database, self.settings, now);
             if news.must_go || !guc::launch_workers() {
                 return;
             }
-            self.desk.collect(now);
+            self.dispatcher.collect(now);
             self.take_in(now);
             self.items.note(&news.said);
             if news.sweep {
                 self.items.sweep();
             }
-            if news.settle {
-                self.items.settle_soon(now);
+            if news.recheck {
+                self.items.rescan_soon(now);
             }
             let may_fire = guc::enabled() && !guc::restoring();
             if !may_fire {
@@ -157,19 +157,19 @@ impl Scheduler {
             let wanted = news.look
                 || news.next_due <= now
                 || self.look_at.is_some_and(|at| at <= now)
-                || self.look.is_wanted(&self.desk, now);
+                || self.look.is_wanted(&self.dispatcher, now);
             if may_fire && wanted && !self.is_in_trouble(now) && !self.look_around(&news, now) {
                 return;
             }
             if may_fire {
                 self.take_in(now);
-                self.desk.hand_out(now);
+                self.dispatcher.dispatch(now);
                 self.deliver();
                 self.tidy();
                 self.tell_oldest();
             }
             let now = process::now();
-            if !self.desk.is_empty() {
+            if !self.dispatcher.is_empty() {
                 self.busy_at = now;
             }
             let work_at = self.work_at(now, may_fire);
@@ -186,14 +186,14 @@ impl Scheduler {
     /// Looks for stimuli that an instance waits for, when what is due has been handed out.
     fn deliver(&mut self) {
         let now = process::now();
-        if !self.is_ours || self.items.wanted_at(&self.desk) > now || self.is_in_trouble(now) {
+        if !self.is_ours || self.items.wanted_at(&self.dispatcher) > now || self.is_in_trouble(now) {
             return;
         }
         process::report(Some("looking for who waits for stimuli"));
-        let done = process::work(|| self.items.step(&mut self.desk));
+        let done = process::work(|| self.items.step(&mut self.dispatcher));
         process::report(None);
         match done {
-            Ok(true) => self.desk.hand_out(now),
+            Ok(true) => self.dispatcher.dispatch(now),
             // What was taken in is found again when it is.
             Ok(false) => {
                 self.is_ours = false;
@@ -223,24 +223,24 @@ impl Scheduler {
 
     /// Passes on what was fired and must be found again.
     fn take_in(&mut self, now: i64) {
-        self.items.take_in(&mut self.desk, now);
-        self.look.retry(self.desk.take_skipped(), now);
+        self.items.take_in(&mut self.dispatcher, now);
+        self.look.retry(self.dispatcher.take_skipped(), now);
     }
 
     /// Looks for what is due. `false`: there is nothing here for a scheduler.
     fn look_around(&mut self, news: &News, now: i64) -> bool {
         self.look_at = None;
         process::report(Some("looking for what is due"));
-        shared::with(|board| {
-            if let Some(place) = board.database(self.database) {
-                place.next_due = i64::MAX;
+        shared::with(|state| {
+            if let Some(slot) = state.database(self.database) {
+                slot.next_due = i64::MAX;
             }
         });
         self.look.note(news.look, news.next_due);
-        let found = process::transaction(|| self.look.around(&mut self.desk));
+        let found = process::transaction(|| self.look.scan(&mut self.dispatcher));
         process::report(None);
         match found {
-            Ok(Found::Extension { next_due, more, is_claimed, has_expired }) => {
+            Ok(Scan::Extension { next_due, more, is_claimed, has_expired }) => {
                 self.look.committed();
                 self.is_ours = true;
                 if has_expired {
@@ -252,28 +252,28 @@ impl Scheduler {
                 }
                 self.look_at = more.then_some(now);
                 self.after_error = AFTER_ERROR;
-                shared::with(|board| {
-                    if let Some(place) = board.database(self.database) {
-                        place.has_extension = HasExtension::Yes;
-                        place.is_foreign = false;
-                        place.loaded &= !is_loaded;
-                        place.next_due = place.next_due.min(next_due);
+                shared::with(|state| {
+                    if let Some(slot) = state.database(self.database) {
+                        slot.has_extension = HasExtension::Yes;
+                        slot.is_foreign = false;
+                        slot.loaded &= !is_loaded;
+                        slot.next_due = slot.next_due.min(next_due);
                         // Runs of commands and dead letters do not tell that they are old: a scheduler that is awake
                         // anyway asks.
                         if now - self.tidied_at >= TIDY {
-                            place.tidy_at = 0;
+                            slot.tidy_at = 0;
                         }
                     }
                 });
             }
-            Ok(Found::Foreign) => self.refuse(now, true, sweep::warn_foreign),
-            Ok(Found::Unfit(error)) => self.refuse(now, false, || {
+            Ok(Scan::Foreign) => self.refuse(now, true, sweep::warn_foreign),
+            Ok(Scan::Unfit(error)) => self.refuse(now, false, || {
                 log(&format!(
                     "workflow fires nothing in this database: {} (SQLSTATE {})",
                     error.message, error.sqlstate
                 ));
             }),
-            Ok(Found::Nothing) => {
+            Ok(Scan::NoExtension) => {
                 process::tell_extension(self.database, HasExtension::No);
                 return false;
             }
@@ -287,17 +287,17 @@ impl Scheduler {
         self.is_ours = false;
         tidy::stop(self.database);
         self.after_error = AFTER_ERROR;
-        shared::with(|board| {
-            if let Some(place) = board.database(self.database) {
-                place.has_extension = HasExtension::Yes;
-                place.is_foreign = is_foreign;
+        shared::with(|state| {
+            if let Some(slot) = state.database(self.database) {
+                slot.has_extension = HasExtension::Yes;
+                slot.is_foreign = is_foreign;
             }
         });
-        if self.complained_at == i64::MIN || now - self.complained_at > COMPLAIN {
-            self.complained_at = now;
+        if self.logged_out_of_slots_at == i64::MIN || now - self.logged_out_of_slots_at > LOG_INTERVAL {
+            self.logged_out_of_slots_at = now;
             say();
         }
-        self.look_at = Some(self.complained_at + COMPLAIN);
+        self.look_at = Some(self.logged_out_of_slots_at + LOG_INTERVAL);
     }
 
     /// The extension may be going (its tables are missing): that is no error. Other errors are logged.
@@ -328,8 +328,8 @@ impl Scheduler {
     /// When there is something to do, if no process wakes us; asked when all transactions are over, since what came
     /// during one may have woken it and not us.
     fn work_at(&self, now: i64, may_fire: bool) -> i64 {
-        let must_go = |place: &mut Database| news::must_go(place, self.settings);
-        if shared::with(|board| board.database(self.database).is_none_or(must_go)) {
+        let must_go = |slot: &mut Database| news::must_go(slot, self.settings);
+        if shared::with(|state| state.database(self.database).is_none_or(must_go)) {
             return i64::MIN;
         }
         if !may_fire {
@@ -337,27 +337,27 @@ impl Scheduler {
         }
         let look_at = self.look_at.unwrap_or(i64::MAX);
         if self.is_in_trouble(now) {
-            return look_at.min(self.desk.wants_attention_at());
+            return look_at.min(self.dispatcher.wants_attention_at());
         }
         let behind = match self.is_ours {
-            true => self.items.wanted_at(&self.desk).min(tidy::wanted_at(self.database)),
+            true => self.items.wanted_at(&self.dispatcher).min(tidy::wanted_at(self.database)),
             false => i64::MAX,
         };
         let look_at = look_at.min(self.look.retry_at()).min(behind);
-        let next_due = shared::with(|board| match board.has_news(self.database) {
+        let next_due = shared::with(|state| match state.has_news(self.database) {
             true => i64::MIN,
-            false => board.database(self.database).map_or(i64::MAX, |place| place.next_due),
+            false => state.database(self.database).map_or(i64::MAX, |slot| slot.next_due),
         });
-        next_due.min(look_at).min(self.desk.wants_attention_at())
+        next_due.min(look_at).min(self.dispatcher.wants_attention_at())
     }
 
     /// When to leave, if nothing comes in between: where this scheduler is not needed for a while, or at once where
     /// another database needs its slot more.
     fn leave_at(&self, now: i64, news: &News, work_at: i64) -> i64 {
         let has_time = work_at.saturating_sub(now) > 2 * SECOND
-            && self.desk.is_empty()
+            && self.dispatcher.is_empty()
             && (!self.is_ours || self.items.is_quiet());
-        match (has_time, news.is_crowded) {
+        match (has_time, news.are_slots_wanted) {
             (true, true) => i64::MIN,
             (true, false) => self.busy_at + guc::worker_idle_timeout(),
             (false, true) => self.began + TURN,
@@ -368,24 +368,24 @@ impl Scheduler {
     /// Says when the next scheduler is needed.
     fn hand_over(&self, work_at: i64) {
         HAS_HANDED_OVER.set(true);
-        shared::with(|board| {
-            if let Some(place) = board.database(self.database) {
-                place.next_due = place.next_due.min(work_at);
+        shared::with(|state| {
+            if let Some(slot) = state.database(self.database) {
+                slot.next_due = slot.next_due.min(work_at);
                 // What was said while nothing was to be fired was not listened to.
-                place.look |= self.was_off || !self.desk.is_empty();
-                place.sweep |= self.was_off;
+                slot.look |= self.was_off || !self.dispatcher.is_empty();
+                slot.sweep |= self.was_off;
                 if self.was_off {
-                    place.not_before = process::now() + OFF;
+                    slot.not_before = process::now() + OFF;
                 }
             }
         });
     }
 
     fn tell_oldest(&self) {
-        let oldest = self.desk.oldest_due();
-        shared::with(|board| {
-            if let Some(place) = board.database(self.database) {
-                place.oldest_due = oldest;
+        let oldest = self.dispatcher.oldest_due();
+        shared::with(|state| {
+            if let Some(slot) = state.database(self.database) {
+                slot.oldest_due = oldest;
             }
         });
     }

@@ -13,12 +13,12 @@ const REMOVED: u64 = 100;
 
 /// When the next step is wanted.
 pub fn wanted_at(database: Oid) -> i64 {
-    shared::with(|board| board.database(database).map_or(i64::MAX, |place| place.tidy_at))
+    shared::with(|state| state.database(database).map_or(i64::MAX, |slot| slot.tidy_at))
 }
 
 /// One step, in a transaction of its own. `false`: it is not for this database to remove anything; a look says why.
 pub fn step(database: Oid) -> Result<bool, PgError> {
-    let Some(mut rounds) = of(database, |place| place.rounds) else { return Ok(false) };
+    let Some(mut rounds) = of(database, |slot| slot.rounds) else { return Ok(false) };
     process::report(Some("removing what is past its retention"));
     let next = process::work(|| {
         if process::extension().is_none() || identity::read() == Identity::Foreign {
@@ -33,19 +33,19 @@ pub fn step(database: Oid) -> Result<bool, PgError> {
         Ok(None) => return Ok(false),
         Err(error) => {
             // What has ended where it would not read was asked in vain.
-            of(database, |place| (place.old_ended, place.tidy_at) = (Some(0), 0));
+            of(database, |slot| (slot.old_ended, slot.tidy_at) = (Some(0), 0));
             return Err(error);
         }
     };
-    of(database, |place| (place.rounds, place.tidy_at) = (rounds, place.tidy_at.min(at)));
+    of(database, |slot| (slot.rounds, slot.tidy_at) = (rounds, slot.tidy_at.min(at)));
     Ok(true)
 }
 
 /// Nothing is removed here until the administrator says so.
 pub fn stop(database: Oid) {
-    of(database, |place| place.tidy_at = i64::MAX);
+    of(database, |slot| slot.tidy_at = i64::MAX);
 }
 
 fn of<R>(database: Oid, body: impl FnOnce(&mut Database) -> R) -> Option<R> {
-    shared::with(|board| board.database(database).map(body))
+    shared::with(|state| state.database(database).map(body))
 }

@@ -127,7 +127,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         activity,
         is_known: !matches!(sketch.kind, Kind::Unknown),
         can_start_workflow: false,
-        put_off: false,
+        runs_in_background: false,
         terminal,
         variables: Vec::new(),
         inputs: Vec::new(),
@@ -141,7 +141,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         flow: None,
         variable: None,
         composite: None,
-        graft: None,
+        inlined: None,
         uses_sql,
     }
 }
@@ -220,7 +220,7 @@ impl<'a> Reading<'a> {
             }
         }
         // Elsa's triggers ignore it: what they wait for must not be missed until a worker gets around to them.
-        node.put_off = self.flag(members, "runAsynchronously") && !trigger;
+        node.runs_in_background = self.flag(members, "runAsynchronously") && !trigger;
         let starts = self.flag(members, "canStartWorkflow");
         node.can_start_workflow = starts && trigger;
         if starts && !trigger && !sketch.is_elsa() && !matches!(sketch.kind, Kind::Unknown) {

@@ -115,13 +115,13 @@ pub(super) fn insert(program: &mut Program, outline: &Outline<'_>, limits: &Read
             let message = "with all the workflows that it uses, the definition is too large";
             return problems.add(ProblemKind::TooLarge, &place, message);
         }
-        program.graft(node_ix(ix), Arc::clone(child));
+        program.inline(node_ix(ix), Arc::clone(child));
     }
 }
 
 fn too_deep(child: &Program, depth: usize, limits: &ReadLimits) -> Option<String> {
     // Each of them is compiled and kept with all that is inside: many levels would be many copies.
-    let levels = child.grafts.iter().map(|graft| child.around(graft.node).count() + 1).max().unwrap_or(1);
+    let levels = child.inlined.iter().map(|inlined| child.around(inlined.node).count() + 1).max().unwrap_or(1);
     if levels > MAX_LEVELS {
         return Some(format!("workflows are used inside each other more than {MAX_LEVELS} levels deep"));
     }
@@ -135,8 +135,8 @@ fn circle(definition_id: &str, child: &Program) -> Option<String> {
     let mut inner_to_outer = match child.definition_id == definition_id {
         true => vec![definition_id],
         false => {
-            let graft = child.grafts.iter().find(|graft| graft.program.definition_id == definition_id)?;
-            let around = child.around(graft.node).map(|(program, _)| program.definition_id.as_str());
+            let inlined = child.inlined.iter().find(|inlined| inlined.program.definition_id == definition_id)?;
+            let around = child.around(inlined.node).map(|(program, _)| program.definition_id.as_str());
             std::iter::once(definition_id).chain(around).collect()
         }
     };

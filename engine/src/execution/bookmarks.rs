@@ -36,8 +36,8 @@ impl Execution<'_> {
             Some(id) => self.unused(id)?,
             None => self.core.host.new_id(),
         };
-        let order = self.core.work.next_bookmark;
-        self.core.work.next_bookmark = order.wrapping_add(1);
+        let order = self.core.scratch.next_bookmark;
+        self.core.scratch.next_bookmark = order.wrapping_add(1);
         let bookmark = Bookmark {
             id,
             node: self.node_index(),
@@ -55,15 +55,15 @@ impl Execution<'_> {
             due_at: new.due_at,
         };
         let key = (self.sequence, order);
-        self.core.work.bookmarks.insert(key, bookmark);
-        self.core.work.undo.push(Undo::BookmarkMade(key));
+        self.core.scratch.bookmarks.insert(key, bookmark);
+        self.core.scratch.undo.push(Undo::BookmarkMade(key));
         self.core.bookmark_event(EventKind::BookmarkCreated, self.sequence, node, Some(id), None);
         Ok(id)
     }
 
     /// An id that a handler chose, if no bookmark has it.
     fn unused(&mut self, id: Uuid) -> Result<Uuid, Fault> {
-        let is_made = self.core.work.bookmarks.values().any(|made| made.id == id);
+        let is_made = self.core.scratch.bookmarks.values().any(|made| made.id == id);
         if is_made || self.core.host.has_bookmark(id) {
             return Err(Fault::new("23505", format!("bookmark {id} already exists")));
         }
@@ -83,9 +83,9 @@ impl Execution<'_> {
             return;
         }
         if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
-            self.core.work.undo.push(Undo::Stored(sequence, context.bookmarks));
+            self.core.scratch.undo.push(Undo::Stored(sequence, context.bookmarks));
             context.bookmarks = context.bookmarks.saturating_sub(1);
         }
-        self.core.work.delta.burned.push(bookmark.id);
+        self.core.scratch.delta.burned.push(bookmark.id);
     }
 }

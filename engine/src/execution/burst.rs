@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::bookmark::Resumed;
 use crate::execution::callback::call_back;
 use crate::execution::context::Execution;
-use crate::execution::core::{Core, Task, Work};
+use crate::execution::core::{Core, Scratch, Task};
 use crate::execution::{Child, Delta, Incident, Limits, NewTask, Outcomes};
 use crate::fault::{Error, Fault};
 use crate::host::Host;
@@ -21,7 +21,7 @@ use crate::program::{FlowGraph, IncidentStrategy, Node, Program};
 use crate::value::{Bounds, copy_or_null};
 
 /// A running burst.
-pub(crate) struct Burst<'a> {
+pub(crate) struct BurstState<'a> {
     pub core: Core<'a>,
 }
 
@@ -32,27 +32,27 @@ pub(super) enum Unit {
     Undone,
 }
 
-impl<'a> Burst<'a> {
+impl<'a> BurstState<'a> {
     /// Takes up an instance.
     pub fn begin(
         program: &'a Program,
         instance: &'a mut Instance,
         host: &'a mut dyn Host,
         limits: &'a Limits,
-        work: &'a mut Work,
+        scratch: &'a mut Scratch,
     ) -> Self {
-        work.now = host.now();
+        scratch.now = host.now();
         let contexts = &instance.state.contexts;
-        work.family = contexts.iter().filter_map(|(s, c)| Some((c.parent?, *s))).collect();
-        work.keep_trees();
-        Self { core: Core { program, limits, instance, host, work } }
+        scratch.children = contexts.iter().filter_map(|(s, c)| Some((c.parent?, *s))).collect();
+        scratch.keep_trees();
+        Self { core: Core { program, limits, instance, host, scratch } }
     }
 
     /// Works the queue off.
     pub fn drain(&mut self) -> Result<(), Error> {
-        self.settle()?;
-        while let Some(task) = self.core.work.queue.pop_front() {
-            if self.core.work.delta.refusal.is_some() {
+        self.close_completed()?;
+        while let Some(task) = self.core.scratch.queue.pop_front() {
+            if self.core.scratch.delta.refusal.is_some() {
                 break;
             }
             match task {
@@ -64,7 +64,7 @@ impl<'a> Burst<'a> {
                     }
                     self.count_step(node)?;
                     let sequence = self.core.open(parent, node, tag, variables);
-                    if !self.put_off(sequence, node) {
+                    if !self.defer(sequence, node) {
                         self.execute(sequence, node);
                     }
                 }
@@ -76,18 +76,18 @@ impl<'a> Burst<'a> {
                     self.execute(sequence, node);
                 }
             }
-            self.settle()?;
+            self.close_completed()?;
         }
         Ok(())
     }
 
     fn count_step(&mut self, next: NodeIx) -> Result<(), Error> {
         let limit = self.core.limits.max_steps;
-        if self.core.work.steps >= limit {
+        if self.core.scratch.steps >= limit {
             let activity_id = self.core.program.node(next).id.clone();
             return Err(Error::TooManySteps { limit, activity_id });
         }
-        self.core.work.steps += 1;
+        self.core.scratch.steps += 1;
         self.core.host.check_interrupts();
         Ok(())
     }
@@ -95,7 +95,7 @@ impl<'a> Burst<'a> {
     pub(super) fn execute(&mut self, sequence: u32, node: NodeIx) {
         let node = self.core.program.node(node);
         let was_trigger = self.core.is_trigger(sequence);
-        let bookmarks = self.core.work.next_bookmark;
+        let bookmarks = self.core.scratch.next_bookmark;
         let unit = self.unit(sequence, node, |cx| {
             cx.evaluate_inputs()?;
             node.activity.execute(cx)
@@ -107,9 +107,9 @@ impl<'a> Burst<'a> {
             self.core.instance.state.trigger_used = true;
         }
         // An activity that ended at once has its Completed event, one that waits its bookmark's.
-        let work = &self.core.work;
-        let ended = work.ending.is_some() || work.finishing.iter().any(|(s, _)| *s == sequence);
-        if !ended && work.next_bookmark == bookmarks {
+        let scratch = &self.core.scratch;
+        let ended = scratch.ending.is_some() || scratch.finishing.iter().any(|(s, _)| *s == sequence);
+        if !ended && scratch.next_bookmark == bookmarks {
             self.core.event(EventKind::Started, sequence, node, None);
         }
     }
@@ -124,11 +124,11 @@ impl<'a> Burst<'a> {
         if status == ActivityStatus::Faulted {
             self.clear_fault(sequence);
         }
-        if self.take_up(sequence, ix, bookmark) {
+        if self.run_deferred(sequence, ix, bookmark) {
             return Ok(());
         }
         let node = self.core.program.node(ix);
-        let input = self.core.work.resume_input.as_ref().map(copy_or_null);
+        let input = self.core.scratch.resume_input.as_ref().map(copy_or_null);
         let unit = self.unit(sequence, node, |cx| {
             cx.burn(bookmark);
             match bookmark.callback.as_deref() {
@@ -136,7 +136,7 @@ impl<'a> Burst<'a> {
                 None => node.activity.resumed(cx, bookmark, input.as_ref()),
             }
         });
-        self.core.work.delta.keep_resumed = unit == Unit::Undone;
+        self.core.scratch.delta.keep_resumed = unit == Unit::Undone;
         Ok(())
     }
 
@@ -160,7 +160,7 @@ impl<'a> Burst<'a> {
                     slot.1.0 = copy_or_null(&declared.initial);
                 }
             }
-            self.core.work.queue.push_back(Task::Again(*sequence));
+            self.core.scratch.queue.push_back(Task::Again(*sequence));
         }
     }
 
@@ -192,7 +192,7 @@ impl<'a> Burst<'a> {
         if uses_sql {
             self.core.host.end_step(result.is_ok());
         }
-        self.core.work.in_unit = false;
+        self.core.scratch.in_unit = false;
         match result {
             Ok(()) => Unit::Kept,
             Err(fault) => {
@@ -214,7 +214,7 @@ impl<'a> Burst<'a> {
         let data = json!({ "sqlstate": fault.sqlstate, "message": fault.message });
         self.core.event(EventKind::Faulted, sequence, node, Some(data));
         let activity_instance_id = self.core.id_of(sequence);
-        self.core.work.delta.incidents.push(Incident {
+        self.core.scratch.delta.incidents.push(Incident {
             activity_id: node.id.clone(),
             activity_type: node.type_name.clone(),
             node_id: node.node_id.clone(),
@@ -224,13 +224,13 @@ impl<'a> Burst<'a> {
     }
 
     /// Closes what completed, and what completes because of it.
-    fn settle(&mut self) -> Result<(), Error> {
+    fn close_completed(&mut self) -> Result<(), Error> {
         loop {
-            if let Some(sequence) = self.core.work.ending {
+            if let Some(sequence) = self.core.scratch.ending {
                 self.end_workflow(sequence);
                 return Ok(());
             }
-            let Some((sequence, outcomes)) = self.core.work.finishing.pop_front() else {
+            let Some((sequence, outcomes)) = self.core.scratch.finishing.pop_front() else {
                 return Ok(());
             };
             self.finish(sequence, &outcomes)?;
@@ -266,17 +266,17 @@ impl<'a> Burst<'a> {
     /// Closes what completed together with a composite around it: what is in between is not told, it all ends with it.
     fn finish_below(&mut self, composite: u32) {
         // Nearly always nothing else has completed.
-        if self.core.work.finishing.is_empty() {
+        if self.core.scratch.finishing.is_empty() {
             return;
         }
-        for (sequence, outcomes) in std::mem::take(&mut self.core.work.finishing) {
+        for (sequence, outcomes) in std::mem::take(&mut self.core.scratch.finishing) {
             match self.core.context(sequence).map(|context| context.node) {
                 Some(node) if self.core.is_below(sequence, composite) => {
                     self.core.cancel_children(sequence);
                     self.completed_event(sequence, self.core.program.node(node), &outcomes);
                     self.core.close(sequence);
                 }
-                _ => self.core.work.finishing.push_back((sequence, outcomes)),
+                _ => self.core.scratch.finishing.push_back((sequence, outcomes)),
             }
         }
     }
@@ -292,10 +292,10 @@ impl<'a> Burst<'a> {
 
     /// `Finish`, and `Complete` without a composite around it: nothing else goes on.
     fn end_workflow(&mut self, by: u32) {
-        self.core.work.ending = None;
+        self.core.scratch.ending = None;
         if let Some(context) = self.core.context(by) {
             let (node, own) = (self.core.program.node(context.node), by);
-            let finishing = std::mem::take(&mut self.core.work.finishing);
+            let finishing = std::mem::take(&mut self.core.scratch.finishing);
             let outcomes = finishing.into_iter().find(|(sequence, _)| *sequence == own);
             let outcomes = outcomes.map(|(_, outcomes)| outcomes).unwrap_or_default();
             self.completed_event(by, node, &outcomes);
@@ -313,7 +313,7 @@ impl<'a> Burst<'a> {
     /// Cancels the instance.
     pub fn cancel(&mut self, reason: Option<&str>) {
         self.core.clear_all(&BTreeSet::new());
-        self.core.work.delta.clear_all = true;
+        self.core.scratch.delta.clear_all = true;
         self.core.instance.sub_status = SubStatus::Cancelled;
         let data = reason.map(|reason| Value::String(reason.to_owned()));
         self.core.workflow_event(EventKind::WorkflowCancelled, data);
@@ -321,7 +321,7 @@ impl<'a> Burst<'a> {
 
     /// Decides how the instance stands and gives out what has to be stored.
     pub fn conclude(mut self) -> Delta {
-        let bookmarks = std::mem::take(&mut self.core.work.bookmarks);
+        let bookmarks = std::mem::take(&mut self.core.scratch.bookmarks);
         let mut created: Vec<_> = bookmarks.into_iter().collect();
         created.sort_by_key(|((_, order), _)| *order);
         for ((sequence, _), _) in &created {
@@ -329,7 +329,7 @@ impl<'a> Burst<'a> {
                 context.bookmarks = context.bookmarks.saturating_add(1);
             }
         }
-        let delta = &mut self.core.work.delta;
+        let delta = &mut self.core.scratch.delta;
         delta.created = created.into_iter().map(|(_, bookmark)| bookmark).collect();
         if !delta.tasks.is_empty() {
             let open: BTreeSet<_> = delta.created.iter().map(|bookmark| bookmark.id).collect();
@@ -357,7 +357,7 @@ impl<'a> Burst<'a> {
 
     /// Gives out what has to be stored.
     pub fn into_delta(self) -> Delta {
-        std::mem::take(&mut self.core.work.delta)
+        std::mem::take(&mut self.core.scratch.delta)
     }
 }
 

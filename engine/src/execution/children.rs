@@ -41,7 +41,7 @@ impl Execution<'_> {
             EventKind::ChildStarted,
             Some(json!({ "instance_id": id.to_string(), "definition_id": definition_id })),
         );
-        self.core.work.delta.children.push(NewChild { id, version_id, input, correlation_id, bookmark_id, begin });
+        self.core.scratch.delta.children.push(NewChild { id, version_id, input, correlation_id, bookmark_id, begin });
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::calendar::Zone;
 use crate::execution::core::Core;
 use crate::execution::undo::Undo;
-use crate::execution::variables::View;
+use crate::execution::variables::ScopeStart;
 use crate::execution::{Child, NewTask, Outcomes, Published, Signal};
 use crate::expression::Rows;
 use crate::fault::Fault;
@@ -39,9 +39,9 @@ impl<'a> Execution<'a> {
     }
 
     /// From where this execution sees variables.
-    pub(crate) fn view(&self) -> View {
+    pub(crate) fn view(&self) -> ScopeStart {
         let hidden = if self.node.composite.is_some() { self.node.variables.len() } else { 0 };
-        View { sequence: self.sequence, hidden }
+        ScopeStart { sequence: self.sequence, hidden }
     }
 
     /// The program that runs.
@@ -81,7 +81,7 @@ impl<'a> Execution<'a> {
 
     /// The instant of this burst.
     pub fn instant(&self) -> DateTime<Utc> {
-        self.core.work.now
+        self.core.scratch.now
     }
 
     /// The rules of a time zone; without a name, of the session's.
@@ -116,7 +116,7 @@ impl<'a> Execution<'a> {
 
     /// Whether a child for this node is scheduled and has not begun.
     pub fn has_scheduled(&self, node: NodeIx) -> bool {
-        self.core.work.queued.contains_key(&(self.sequence, node))
+        self.core.scratch.queued.contains_key(&(self.sequence, node))
     }
 
     /// Whether children are open or scheduled; faulted ones count as open.
@@ -127,10 +127,10 @@ impl<'a> Execution<'a> {
     /// Takes back the children for this node that are scheduled and have not begun; gives their number.
     pub fn unschedule(&mut self, node: NodeIx) -> u32 {
         let key = (self.sequence, node);
-        let Some(count) = self.core.work.queued.remove(&key) else {
+        let Some(count) = self.core.scratch.queued.remove(&key) else {
             return 0;
         };
-        self.core.work.undo.push(Undo::Unqueued(key, count));
+        self.core.scratch.undo.push(Undo::Unqueued(key, count));
         count
     }
 
@@ -151,13 +151,13 @@ impl<'a> Execution<'a> {
 
     /// Completes this execution with outcomes once the call has returned.
     pub fn complete_with(&mut self, outcomes: Outcomes) -> Result<(), Fault> {
-        self.core.work.finishing.push_back((self.sequence, outcomes));
+        self.core.scratch.finishing.push_back((self.sequence, outcomes));
         Ok(())
     }
 
     /// Finishes the whole workflow once the call has returned.
     pub fn finish_workflow(&mut self) {
-        self.core.work.ending = Some(self.sequence);
+        self.core.scratch.ending = Some(self.sequence);
     }
 
     /// Sends a signal upward until an activity stops it. One that asks for the end of a composite and
@@ -209,7 +209,7 @@ impl<'a> Execution<'a> {
             _ => Undo::Position(self.sequence, context.memory.position()),
         };
         context.memory.set_position(to);
-        self.core.work.undo.push(entry);
+        self.core.scratch.undo.push(entry);
     }
 
     /// Whether a `Break` passed.
@@ -222,7 +222,7 @@ impl<'a> Execution<'a> {
         if let Some(context) = self.core.instance.state.contexts.get_mut(&self.sequence)
             && !std::mem::replace(&mut context.breaking, true)
         {
-            self.core.work.undo.push(Undo::Breaking(self.sequence));
+            self.core.scratch.undo.push(Undo::Breaking(self.sequence));
         }
     }
 
@@ -252,7 +252,7 @@ impl<'a> Execution<'a> {
     /// What the stimulus brought that started this run. If the trigger runs in a later burst, this is the
     /// input of the instance.
     pub fn trigger_input(&self) -> Value {
-        match &self.core.work.trigger_input {
+        match &self.core.scratch.trigger_input {
             Some(input) => copy_or_null(input),
             None if self.core.instance.input.is_empty() => Value::Null,
             None => copy_members(&self.core.instance.input).map_or(Value::Null, Value::Object),
@@ -265,7 +265,7 @@ impl<'a> Execution<'a> {
     pub fn create_task(&mut self, bookmark_id: Uuid, name: String, payload: Option<Value>) -> Result<(), Fault> {
         payload.iter().try_for_each(check_extent)?;
         let activity_id = self.node.id.clone();
-        self.core.work.delta.tasks.push(NewTask { bookmark_id, activity_id, name, payload });
+        self.core.scratch.delta.tasks.push(NewTask { bookmark_id, activity_id, name, payload });
         Ok(())
     }
 
@@ -275,7 +275,7 @@ impl<'a> Execution<'a> {
         let payload = stimulus.payload.as_ref().map(copy_or_null).unwrap_or_default();
         let data = Value::from_iter([("name", stimulus.name.as_str().into()), ("payload", payload)]);
         self.journal(EventKind::Published, Some(data));
-        self.core.work.delta.stimuli.push(stimulus);
+        self.core.scratch.delta.stimuli.push(stimulus);
         Ok(())
     }
 
@@ -314,8 +314,8 @@ impl<'a> Execution<'a> {
         refuse_everyone(id.as_deref())?;
         self.core.host.correlate(id.as_deref())?;
         let before = std::mem::replace(&mut self.core.instance.correlation_id, id);
-        let changed = std::mem::replace(&mut self.core.work.delta.changed.correlation_id, true);
-        self.core.work.undo.push(Undo::Correlation(before, changed));
+        let changed = std::mem::replace(&mut self.core.scratch.delta.changed.correlation_id, true);
+        self.core.scratch.undo.push(Undo::Correlation(before, changed));
         Ok(())
     }
 
@@ -323,8 +323,8 @@ impl<'a> Execution<'a> {
     pub fn set_name(&mut self, name: Option<String>) {
         if self.core.instance.name != name {
             let before = std::mem::replace(&mut self.core.instance.name, name);
-            let changed = std::mem::replace(&mut self.core.work.delta.changed.name, true);
-            self.core.work.undo.push(Undo::Name(before, changed));
+            let changed = std::mem::replace(&mut self.core.scratch.delta.changed.name, true);
+            self.core.scratch.undo.push(Undo::Name(before, changed));
         }
     }
 }

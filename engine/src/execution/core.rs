@@ -26,19 +26,19 @@ pub(crate) struct Core<'a> {
     pub limits: &'a Limits,
     pub instance: &'a mut Instance,
     pub host: &'a mut dyn Host,
-    pub work: &'a mut Work,
+    pub scratch: &'a mut Scratch,
 }
 
 /// What exists only while a burst runs.
 #[derive(Default)]
-pub(crate) struct Work {
+pub(crate) struct Scratch {
     pub now: DateTime<Utc>,
     pub steps: u64,
     pub queue: VecDeque<Task>,
     /// Number of queued children by parent and node.
     pub queued: BTreeMap<(u32, NodeIx), u32>,
     /// Open children: parent and child.
-    pub family: BTreeSet<(u32, u32)>,
+    pub children: BTreeSet<(u32, u32)>,
     /// Bookmarks made in this burst, by execution and order.
     pub bookmarks: BTreeMap<(u32, u32), Bookmark>,
     pub next_bookmark: u32,
@@ -68,18 +68,24 @@ pub(crate) enum Task {
 /// Number that no execution has.
 const NOBODY: u32 = u32::MAX;
 
-impl Work {
+impl Scratch {
     /// Puts an entry that belongs to no activity into the trees that would otherwise be emptied and made again, memory
     /// and all, with every step of a loop.
     pub fn keep_trees(&mut self) {
-        self.family.insert((NOBODY, NOBODY));
+        self.children.insert((NOBODY, NOBODY));
         self.queued.insert((NOBODY, NodeIx(NOBODY)), 0);
     }
 }
 
 impl Core<'_> {
     pub fn reborrow(&mut self) -> Core<'_> {
-        Core { program: self.program, limits: self.limits, instance: self.instance, host: self.host, work: self.work }
+        Core {
+            program: self.program,
+            limits: self.limits,
+            instance: self.instance,
+            host: self.host,
+            scratch: self.scratch,
+        }
     }
 
     pub fn context(&self, sequence: u32) -> Option<&Context> {
@@ -93,7 +99,7 @@ impl Core<'_> {
     // Journal.
 
     pub fn workflow_event(&mut self, kind: EventKind, data: Option<Value>) {
-        self.work.delta.events.push(Event {
+        self.scratch.delta.events.push(Event {
             kind,
             activity_id: String::new(),
             activity_type: String::new(),
@@ -116,7 +122,7 @@ impl Core<'_> {
         data: Option<Value>,
     ) {
         let activity_instance_id = Some(self.id_of(sequence));
-        self.work.delta.events.push(Event {
+        self.scratch.delta.events.push(Event {
             kind,
             activity_id: node.id.clone(),
             activity_type: short_name(&node.type_name).to_owned(),
@@ -130,34 +136,34 @@ impl Core<'_> {
 
     pub fn enqueue_root(&mut self) {
         let task = Task::Begin { parent: None, node: NodeIx(0), tag: 0, variables: Vec::new() };
-        self.work.queue.push_back(task);
+        self.scratch.queue.push_back(task);
     }
 
     pub fn enqueue(&mut self, parent: u32, node: NodeIx, tag: u32, variables: Vec<(String, Json)>) {
-        *self.work.queued.entry((parent, node)).or_insert(0) += 1;
-        self.work.undo.push(Undo::Queued((parent, node)));
-        self.work.queue.push_back(Task::Begin { parent: Some(parent), node, tag, variables });
+        *self.scratch.queued.entry((parent, node)).or_insert(0) += 1;
+        self.scratch.undo.push(Undo::Queued((parent, node)));
+        self.scratch.queue.push_back(Task::Begin { parent: Some(parent), node, tag, variables });
     }
 
     /// Takes one queued child off the count. `false`: its parent has ended meanwhile.
     pub fn dequeue(&mut self, parent: u32, node: NodeIx) -> bool {
-        let Some(count) = self.work.queued.get_mut(&(parent, node)) else {
+        let Some(count) = self.scratch.queued.get_mut(&(parent, node)) else {
             return false;
         };
         *count -= 1;
         if *count == 0 {
-            self.work.queued.remove(&(parent, node));
+            self.scratch.queued.remove(&(parent, node));
         }
         true
     }
 
     pub fn has_queued(&self, parent: u32) -> bool {
         let range = (parent, NodeIx(0))..=(parent, NodeIx(u32::MAX));
-        self.work.queued.range(range).next().is_some()
+        self.scratch.queued.range(range).next().is_some()
     }
 
     pub fn has_children(&self, parent: u32) -> bool {
-        self.work.family.range((parent, 0)..=(parent, u32::MAX)).next().is_some()
+        self.scratch.children.range((parent, 0)..=(parent, u32::MAX)).next().is_some()
     }
 
     // Executions.
@@ -188,7 +194,7 @@ impl Core<'_> {
         };
         state.contexts.insert(sequence, context);
         if let Some(parent) = parent {
-            self.work.family.insert((parent, sequence));
+            self.scratch.children.insert((parent, sequence));
         }
         sequence
     }
@@ -197,21 +203,21 @@ impl Core<'_> {
     pub fn close(&mut self, sequence: u32) {
         self.drop_bookmarks(sequence);
         let range = (sequence, NodeIx(0))..=(sequence, NodeIx(u32::MAX));
-        while let Some((key, count)) = self.work.queued.range(range.clone()).next() {
+        while let Some((key, count)) = self.scratch.queued.range(range.clone()).next() {
             let (key, count) = (*key, *count);
-            self.work.queued.remove(&key);
-            self.work.undo.push(Undo::Unqueued(key, count));
+            self.scratch.queued.remove(&key);
+            self.scratch.undo.push(Undo::Unqueued(key, count));
         }
         if self.context(sequence).is_some_and(|c| c.status == ActivityStatus::Faulted) {
             self.add_faults(sequence, -1);
         }
         if let Some(context) = self.instance.state.contexts.remove(&sequence) {
             if let Some(parent) = context.parent {
-                self.work.family.remove(&(parent, sequence));
+                self.scratch.children.remove(&(parent, sequence));
             }
-            if self.work.in_unit {
+            if self.scratch.in_unit {
                 let entry = Undo::Closed(sequence, Box::new(context));
-                self.work.undo.push(entry);
+                self.scratch.undo.push(entry);
             }
         }
     }
@@ -219,9 +225,9 @@ impl Core<'_> {
     /// Takes away the bookmarks of an execution, new and stored.
     pub fn drop_bookmarks(&mut self, sequence: u32) {
         let range = (sequence, 0)..=(sequence, u32::MAX);
-        while let Some(key) = self.work.bookmarks.range(range.clone()).next().map(|(key, _)| *key) {
-            if let Some(bookmark) = self.work.bookmarks.remove(&key) {
-                self.work.undo.push(Undo::BookmarkDropped(key, Box::new(bookmark)));
+        while let Some(key) = self.scratch.bookmarks.range(range.clone()).next().map(|(key, _)| *key) {
+            if let Some(bookmark) = self.scratch.bookmarks.remove(&key) {
+                self.scratch.undo.push(Undo::BookmarkDropped(key, Box::new(bookmark)));
             }
         }
         let id = self.id_of(sequence);
@@ -229,8 +235,8 @@ impl Core<'_> {
             && context.bookmarks > 0
         {
             let stored = std::mem::take(&mut context.bookmarks);
-            self.work.undo.push(Undo::Stored(sequence, stored));
-            self.work.delta.cleared.push(id);
+            self.scratch.undo.push(Undo::Stored(sequence, stored));
+            self.scratch.delta.cleared.push(id);
         }
     }
 
@@ -241,13 +247,13 @@ impl Core<'_> {
             context.faults = context.faults.saturating_add_signed(by);
             current = context.parent;
         }
-        self.work.undo.push(Undo::Faults(sequence, by));
+        self.scratch.undo.push(Undo::Faults(sequence, by));
     }
 
     pub fn set_memory(&mut self, sequence: u32, memory: Memory) {
         if let Some(context) = self.instance.state.contexts.get_mut(&sequence) {
             let before = std::mem::replace(&mut context.memory, memory);
-            self.work.undo.push(Undo::Memory(sequence, before));
+            self.scratch.undo.push(Undo::Memory(sequence, before));
         }
     }
 }

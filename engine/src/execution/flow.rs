@@ -17,14 +17,14 @@ impl Execution<'_> {
     /// Counts a visit of an activity of this flowchart.
     pub fn visit_activity(&mut self, position: u32) -> Result<(), Fault> {
         let before = self.flow_scope_mut()?.visit_activity(position);
-        self.core.work.undo.push(Undo::ActivityVisit(self.sequence, position, before));
+        self.core.scratch.undo.push(Undo::ActivityVisit(self.sequence, position, before));
         Ok(())
     }
 
     /// Counts a visit of a connection of this flowchart.
     pub fn visit_connection(&mut self, edge: u32, followed: bool) -> Result<(), Fault> {
         let before = self.flow_scope_mut()?.visit_connection(edge, followed);
-        self.core.work.undo.push(Undo::ConnectionVisit(self.sequence, edge, before));
+        self.core.scratch.undo.push(Undo::ConnectionVisit(self.sequence, edge, before));
         Ok(())
     }
 
@@ -52,7 +52,7 @@ impl Execution<'_> {
         };
         let before = scope.apply(change);
         if before != change {
-            self.core.work.undo.push(Undo::Token(self.sequence, before));
+            self.core.scratch.undo.push(Undo::Token(self.sequence, before));
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ impl Execution<'_> {
     pub(crate) fn evaluate_inputs(&mut self) -> Result<(), Fault> {
         let node = self.node;
         let descriptors = node.activity.descriptor().inputs;
-        self.inputs = std::mem::take(&mut self.core.work.inputs);
+        self.inputs = std::mem::take(&mut self.core.scratch.inputs);
         self.inputs.clear();
         for (index, descriptor) in descriptors.iter().enumerate() {
             let value = match descriptor.auto_evaluate {
@@ -33,7 +33,7 @@ impl Execution<'_> {
     /// Gives the room for inputs back for the next execution.
     pub(crate) fn give_back(&mut self) {
         if self.inputs.capacity() > 0 {
-            self.core.work.inputs = std::mem::take(&mut self.inputs);
+            self.core.scratch.inputs = std::mem::take(&mut self.inputs);
         }
     }
 

@@ -87,7 +87,7 @@ impl Execution<'_> {
         if name.eq_ignore_ascii_case("result") {
             let last = &mut self.core.instance.state.last_result;
             let before = last.replace(Json(copy(&value)?));
-            self.core.work.undo.push(Undo::LastResult(before));
+            self.core.scratch.undo.push(Undo::LastResult(before));
         }
         let node = self.node_index();
         let outputs = self.core.instance.state.outputs.entry(node).or_default();
@@ -98,7 +98,7 @@ impl Execution<'_> {
                 None
             }
         };
-        self.core.work.undo.push(Undo::ActivityOutput(node, name, before));
+        self.core.scratch.undo.push(Undo::ActivityOutput(node, name, before));
         Ok(())
     }
 }
@@ -141,8 +141,8 @@ impl<'a> Core<'a> {
             return Ok(());
         }
         let before = self.instance.output.insert(name.to_owned(), value);
-        let changed = std::mem::replace(&mut self.work.delta.changed.output, true);
-        self.work.undo.push(Undo::WorkflowOutput(name.to_owned(), before, changed));
+        let changed = std::mem::replace(&mut self.scratch.delta.changed.output, true);
+        self.scratch.undo.push(Undo::WorkflowOutput(name.to_owned(), before, changed));
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The scope of expressions: the instance as one execution sees it.
 //!
 //! [`Execution`] itself is the scope and may change things. While the host evaluates SQL it is given
-//! [`Reading`], which cannot: the host is busy then.
+//! [`ReadScope`], which cannot: the host is busy then.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::execution::Execution;
-use crate::execution::variables::{View, find_variable, read_variable};
+use crate::execution::variables::{ScopeStart, find_variable, read_variable};
 use crate::expression::javascript::ScriptLimits;
 use crate::expression::{Rows, Scope, Take};
 use crate::fault::Fault;
@@ -21,23 +21,23 @@ use crate::value::{Bounds, Json, copy_or_null};
 
 /// The readable half of a scope.
 #[derive(Clone, Copy)]
-pub(crate) struct Reading<'a> {
+pub(crate) struct ReadScope<'a> {
     program: &'a Program,
     instance: &'a Instance,
     resume_input: Option<&'a Value>,
-    view: View,
+    view: ScopeStart,
     now: DateTime<Utc>,
     script: ScriptLimits,
 }
 
 impl Execution<'_> {
-    fn reading(&self) -> Reading<'_> {
-        Reading {
+    fn reading(&self) -> ReadScope<'_> {
+        ReadScope {
             program: self.core.program,
             instance: self.core.instance,
-            resume_input: self.core.work.resume_input.as_ref(),
+            resume_input: self.core.scratch.resume_input.as_ref(),
             view: self.view(),
-            now: self.core.work.now,
+            now: self.core.scratch.now,
             script: self.core.limits.script,
         }
     }
@@ -48,7 +48,7 @@ impl Execution<'_> {
     }
 }
 
-impl<'a> Reading<'a> {
+impl<'a> ReadScope<'a> {
     /// An input: of the workflows that this one is inside of, else of the instance.
     fn given_input(&self, name: &str) -> Option<&'a Value> {
         let inside = self.workflows_around().find_map(|(context, composite)| {
@@ -69,7 +69,7 @@ impl<'a> Reading<'a> {
     fn workflows_around(&self) -> impl Iterator<Item = (&'a Context, &'a Composite)> + use<'a> {
         let (program, contexts) = (self.program, &self.instance.state.contexts);
         // Where no workflow uses another there is nothing to look for.
-        let first = contexts.get(&self.view.sequence).filter(|_| !program.grafts.is_empty());
+        let first = contexts.get(&self.view.sequence).filter(|_| !program.inlined.is_empty());
         let above = move |context: &'a Context| contexts.get(&context.parent?);
         let around = std::iter::successors(first.and_then(above), move |context| above(context));
         around.filter_map(move |context| {
@@ -89,7 +89,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-impl Scope for Reading<'_> {
+impl Scope for ReadScope<'_> {
     fn variable(&self, name: &str) -> Option<Value> {
         let place = find_variable(self.instance, self.view, name)?;
         read_variable(self.instance, place, name).map(copy_or_null)
@@ -349,16 +349,16 @@ impl Scope for Execution<'_> {
     }
 
     fn now(&self) -> DateTime<Utc> {
-        self.core.work.now
+        self.core.scratch.now
     }
 
     fn sql_value(&mut self, expression: &str) -> Result<Value, Fault> {
-        let reading = Reading {
+        let reading = ReadScope {
             program: self.core.program,
             instance: self.core.instance,
-            resume_input: self.core.work.resume_input.as_ref(),
+            resume_input: self.core.scratch.resume_input.as_ref(),
             view: self.view(),
-            now: self.core.work.now,
+            now: self.core.scratch.now,
             script: self.core.limits.script,
         };
         self.core.host.sql_value(expression, &reading)

@@ -55,88 +55,88 @@ pub(crate) struct Mark {
 impl Core<'_> {
     /// Begins a unit.
     pub fn mark(&mut self) -> Mark {
-        let work = &mut *self.work;
-        work.undo.clear();
-        work.in_unit = true;
+        let scratch = &mut *self.scratch;
+        scratch.undo.clear();
+        scratch.in_unit = true;
         Mark {
-            queue: work.queue.len(),
-            finishing: work.finishing.len(),
-            burned: work.delta.burned.len(),
-            cleared: work.delta.cleared.len(),
-            tasks: work.delta.tasks.len(),
-            events: work.delta.events.len(),
-            children: work.delta.children.len(),
-            stimuli: work.delta.stimuli.len(),
+            queue: scratch.queue.len(),
+            finishing: scratch.finishing.len(),
+            burned: scratch.delta.burned.len(),
+            cleared: scratch.delta.cleared.len(),
+            tasks: scratch.delta.tasks.len(),
+            events: scratch.delta.events.len(),
+            children: scratch.delta.children.len(),
+            stimuli: scratch.delta.stimuli.len(),
         }
     }
 
     /// Takes back everything since the mark.
     pub fn rollback(&mut self, mark: &Mark) {
-        self.work.ending = None;
-        self.work.queue.truncate(mark.queue);
-        self.work.finishing.truncate(mark.finishing);
-        let delta = &mut self.work.delta;
+        self.scratch.ending = None;
+        self.scratch.queue.truncate(mark.queue);
+        self.scratch.finishing.truncate(mark.finishing);
+        let delta = &mut self.scratch.delta;
         delta.burned.truncate(mark.burned);
         delta.cleared.truncate(mark.cleared);
         delta.tasks.truncate(mark.tasks);
         delta.events.truncate(mark.events);
         delta.children.truncate(mark.children);
         delta.stimuli.truncate(mark.stimuli);
-        while let Some(entry) = self.work.undo.pop() {
+        while let Some(entry) = self.scratch.undo.pop() {
             self.undo(entry);
         }
     }
 
     fn undo(&mut self, entry: Undo) {
-        let work = &mut *self.work;
+        let scratch = &mut *self.scratch;
         match entry {
             Undo::Queued((parent, node)) => {
                 self.dequeue(parent, node);
             }
             Undo::Unqueued(key, count) => {
-                work.queued.insert(key, count);
+                scratch.queued.insert(key, count);
             }
             Undo::Closed(sequence, context) => {
                 if let Some(parent) = context.parent {
-                    work.family.insert((parent, sequence));
+                    scratch.children.insert((parent, sequence));
                 }
                 self.instance.state.contexts.insert(sequence, *context);
             }
             Undo::BookmarkMade(key) => {
-                work.bookmarks.remove(&key);
+                scratch.bookmarks.remove(&key);
             }
             Undo::BookmarkDropped(key, bookmark) => {
-                work.bookmarks.insert(key, *bookmark);
+                scratch.bookmarks.insert(key, *bookmark);
             }
             Undo::Faults(sequence, by) => {
                 self.add_faults(sequence, -by);
-                self.work.undo.pop();
+                self.scratch.undo.pop();
             }
             Undo::WorkflowVariable(name, before, changed) => {
                 self.instance.variables.insert(name, before);
-                work.delta.changed.variables = changed;
+                scratch.delta.changed.variables = changed;
             }
             Undo::WorkflowOutput(name, before, changed) => {
                 match before {
                     Some(before) => self.instance.output.insert(name, before),
                     None => self.instance.output.remove(&name),
                 };
-                work.delta.changed.output = changed;
+                scratch.delta.changed.output = changed;
             }
             Undo::ActivityOutput(node, name, before) => self.restore_output(node, &name, before),
             Undo::LastResult(before) => self.instance.state.last_result = before,
             Undo::Name(before, changed) => {
                 self.instance.name = before;
-                work.delta.changed.name = changed;
+                scratch.delta.changed.name = changed;
             }
             Undo::Correlation(before, changed) => {
                 // The host may have undone it with the step already. It was valid before, so it
                 // cannot be refused now.
                 let _ = self.host.correlate(before.as_deref());
                 self.instance.correlation_id = before;
-                work.delta.changed.correlation_id = changed;
+                scratch.delta.changed.correlation_id = changed;
             }
-            Undo::Responded => work.delta.response = None,
+            Undo::Responded => scratch.delta.response = None,
             Undo::Stored(sequence, _)
             | Undo::Memory(sequence, _)
             | Undo::Position(sequence, _)

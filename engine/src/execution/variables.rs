@@ -23,7 +23,7 @@ pub(crate) enum Place {
 
 /// From where variables are seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct View {
+pub(crate) struct ScopeStart {
     /// The execution that looks.
     pub sequence: u32,
     /// How many of its first variables it does not see: a composite declares them for what is inside.
@@ -32,7 +32,7 @@ pub(crate) struct View {
 
 impl Core<'_> {
     /// Finds the nearest variable of a name.
-    pub fn find_variable(&self, from: View, name: &str) -> Option<Place> {
+    pub fn find_variable(&self, from: ScopeStart, name: &str) -> Option<Place> {
         find_variable(self.instance, from, name)
     }
 
@@ -59,7 +59,7 @@ impl Core<'_> {
                 let slot = variables.and_then(|context| context.variables.get_mut(index));
                 if let Some((_, slot)) = slot {
                     let before = std::mem::replace(slot, Json(value));
-                    self.work.undo.push(Undo::ContextVariable(sequence, index, before));
+                    self.scratch.undo.push(Undo::ContextVariable(sequence, index, before));
                 }
             }
             Place::Workflow => self.assign_workflow(name, value),
@@ -84,7 +84,7 @@ impl Core<'_> {
                 return Err(Fault::new("54000", message).detail(format!("A container may hold {MAX_VARIABLES}.")));
             }
             context.variables.push((name.to_owned(), Json(value)));
-            self.work.undo.push(Undo::NewVariable(sequence));
+            self.scratch.undo.push(Undo::NewVariable(sequence));
             return Ok(true);
         }
         Ok(false)
@@ -98,8 +98,8 @@ impl Core<'_> {
             return;
         }
         let before = std::mem::replace(slot, value);
-        let changed = std::mem::replace(&mut self.work.delta.changed.variables, true);
-        self.work.undo.push(Undo::WorkflowVariable(name.to_owned(), before, changed));
+        let changed = std::mem::replace(&mut self.scratch.delta.changed.variables, true);
+        self.scratch.undo.push(Undo::WorkflowVariable(name.to_owned(), before, changed));
     }
 }
 
@@ -120,14 +120,14 @@ impl Execution<'_> {
 
     /// The nearest variable of a name as it is seen inside this composite.
     pub(crate) fn variable_inside(&self, name: &str) -> Option<Value> {
-        let inside = View { sequence: self.sequence, hidden: 0 };
+        let inside = ScopeStart { sequence: self.sequence, hidden: 0 };
         let place = self.core.find_variable(inside, name)?;
         read_variable(self.core.instance, place, name).map(copy_or_null)
     }
 }
 
 /// Finds the nearest variable of a name.
-pub(crate) fn find_variable(instance: &Instance, from: View, name: &str) -> Option<Place> {
+pub(crate) fn find_variable(instance: &Instance, from: ScopeStart, name: &str) -> Option<Place> {
     let (mut current, mut hidden) = (Some(from.sequence), from.hidden);
     while let Some((sequence, context)) = current.and_then(|current| instance.state.contexts.get_key_value(&current)) {
         let mut seen = context.variables.iter().skip(hidden);

@@ -24,7 +24,7 @@ use crate::fault::Fault;
 mod compile;
 mod engine;
 mod failure;
-mod host;
+mod globals;
 #[expect(unsafe_code, reason = "an allocator is handed raw memory; nothing else here is")]
 mod memory;
 mod mentions;
@@ -91,7 +91,7 @@ pub fn evaluate(source: &str, scope: &mut dyn Scope) -> Result<Value, Fault> {
     let turn = Turn::begin(&mut limits, scope)?;
     let outcome = with_engine(limits, |engine| engine.evaluate(source, &limits, scope));
     outcome.map_err(|failure| match failure {
-        Failure::Fault(fault) => turn.settle(*fault, scope),
+        Failure::Fault(fault) => turn.fault_of(*fault, scope),
         Failure::Interrupted => {
             scope.check_interrupts();
             Fault::new("57014", "canceling JavaScript due to user request")
@@ -130,7 +130,7 @@ fn with_engine<R>(limits: ScriptLimits, work: impl FnOnce(&mut Engine) -> Result
     let saved = state::enter(&limits);
     // A panic of a scope's method arrives as a value; one from anywhere else must not leave the state behind.
     let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut engine)));
-    let stopped = state::leave(saved);
+    let stopped = state::restore(saved);
     match outcome {
         Ok(outcome) => {
             let spoiled = stopped || matches!(&outcome, Err(failure) if failure.spoils_runtime());

@@ -89,7 +89,7 @@ pub fn evaluate(template: &LiquidTemplate, scope: &mut dyn Scope) -> Result<Valu
             scope.check_interrupts();
             return Err(Fault::new("57014", "canceling Liquid due to user request"));
         }
-        Some(stop) => return Err(turn.settle(stop.fault(&limits).detail(described(template)), scope)),
+        Some(stop) => return Err(turn.fault_of(stop.fault(&limits).detail(described(template)), scope)),
     }
     match rendered {
         Ok(Ok(())) => text(output.into_bytes()),

@@ -102,7 +102,7 @@ impl Turn {
     }
 
     /// Whether the script was stopped because the shared time was over, and its own was not.
-    pub(super) fn settle(&self, fault: Fault, scope: &mut dyn Scope) -> Fault {
+    pub(super) fn fault_of(&self, fault: Fault, scope: &mut dyn Scope) -> Fault {
         match &self.time {
             Some(time) if self.is_shortened && fault.sqlstate == "54000" && time.left().is_zero() => ended(time, scope),
             _ => fault,

@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn what_came_later_is_kept_as_well() {
         let mut state = sample();
-        state.contexts.values_mut().for_each(|context| context.memory = Memory::PutOff);
+        state.contexts.values_mut().for_each(|context| context.memory = Memory::Deferred);
         assert_eq!(decode_state(&encode_state(&state)).unwrap(), state);
     }
 

@@ -6,9 +6,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use workflow_engine::calendar::{Utc0, Zone};
 use workflow_engine::definition::{ReadLimits, appearances, compile};
+use workflow_engine::explain::{Explanation, OpenBookmark, OpenIncident};
 use workflow_engine::instance::Instance;
 use workflow_engine::picture::{Caption, Picture, Progress, Standing};
-use workflow_engine::story::{Story, Trouble, Wait};
 
 use crate::support::{Named, World, broken, event, line};
 use workflow_engine::NodeIx;
@@ -30,10 +30,10 @@ fn at() -> DateTime<Utc> {
     DateTime::from_timestamp(1_800_000_000, 0).expect("a valid instant")
 }
 
-fn story(world: &World, zone: &dyn Zone, waits: &[Wait], troubles: &[Trouble]) -> Vec<String> {
-    let mut story = Story::new(&world.program, &[], &world.instance, zone);
+fn story(world: &World, zone: &dyn Zone, waits: &[OpenBookmark], open_incidents: &[OpenIncident]) -> Vec<String> {
+    let mut story = Explanation::new(&world.program, &[], &world.instance, zone);
     story.burst(at(), &world.trail);
-    story.end(waits, troubles)
+    story.end(waits, open_incidents)
 }
 
 #[test]
@@ -131,14 +131,14 @@ fn states_stand_as_the_run_was_in_them() {
 fn a_story_tells_what_happened_and_how_to_go_on() {
     let mut world = World::with_input(json!([line("hello"), event("go"), broken("bad")]), json!({ "days": 3 }));
     world.start();
-    let wait = Wait {
+    let wait = OpenBookmark {
         bookmark_id: world.bookmarks[0].id,
         node_id: world.bookmarks[0].node_id.clone(),
         name: "Elsa.Event".into(),
         payload: world.bookmarks[0].payload.clone(),
         since: at(),
         due: Some(at() + TimeDelta::days(1)),
-        ..Wait::default()
+        ..OpenBookmark::default()
     };
     assert_eq!(
         story(&world, &Utc0, &[wait], &[]),
@@ -152,16 +152,16 @@ fn a_story_tells_what_happened_and_how_to_go_on() {
         ]
     );
     world.resume("go", Value::Null);
-    let trouble = Trouble {
+    let open_incident = OpenIncident {
         activity_id: "bad".into(),
         sqlstate: "P0001".into(),
         message: "broken\nin two".into(),
         hint: Some("Mend it.".into()),
-        ..Trouble::default()
+        ..OpenIncident::default()
     };
     let zone = Named("Europe/Berlin".parse().expect("a zone"));
     assert_eq!(
-        story(&world, &zone, &[], &[trouble])[4..],
+        story(&world, &zone, &[], &[open_incident])[4..],
         [
             "2027-01-15 09:00:00  go (Event · go) was resumed",
             "2027-01-15 09:00:00  bad (Fault · broken) faulted: broken (P0001)",

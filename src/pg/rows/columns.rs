@@ -24,7 +24,7 @@ struct Place {
     found: u64,
     table: Oid,
     /// When its columns were.
-    settled: u64,
+    resolved: u64,
     numbers: Vec<i16>,
     /// The index by whose columns rows are found; none, where there is none that may be trusted.
     key: Oid,
@@ -56,7 +56,7 @@ impl Columns {
         let place = Place {
             found: 0,
             table: pg_sys::InvalidOid,
-            settled: 0,
+            resolved: 0,
             numbers: Vec::new(),
             key: pg_sys::InvalidOid,
             indexed: 0,
@@ -78,7 +78,7 @@ impl Columns {
                 }
                 pg_sys::UnlockRelationOid(id, lock as i32);
             };
-            self.settle(table);
+            self.resolve(table);
             table
         }
     }
@@ -95,17 +95,17 @@ impl Columns {
                 unwind(PgError::new("42P01", format!("relation \"workflow.{name}\" does not exist")));
             }
             place.table = table;
-            (place.found, place.settled) = (generation, 0);
+            (place.found, place.resolved) = (generation, 0);
         }
         place.table
     }
 
     /// Finds the columns in the open table, unless they are where they were. Their types must be those declared: what is
     /// written is not converted.
-    pub(super) fn settle(&self, table: pg_sys::Relation) {
+    pub(super) fn resolve(&self, table: pg_sys::Relation) {
         let generation = catalog::generation();
         let mut place = self.place.borrow_mut();
-        if place.settled == generation {
+        if place.resolved == generation {
             return;
         }
         // SAFETY: an open table, and the attributes of its descriptor, which are as many as it says.
@@ -139,7 +139,7 @@ impl Columns {
                 Some(name) => trusted(pg_sys::get_relname_relid(name.as_ptr(), role::schema()), id),
             }
         };
-        place.settled = generation;
+        place.resolved = generation;
     }
 
     /// The numbers of the columns in the table, in their order here.

@@ -246,7 +246,7 @@ impl Writer {
             self.open.len() - 1
         });
         let open = &mut self.open[at];
-        columns.settle(open.table.relation);
+        columns.resolve(open.table.relation);
         // SAFETY: an open table, locked for writing.
         unsafe {
             let values = match rows {

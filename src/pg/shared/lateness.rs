@@ -11,8 +11,8 @@ pub struct Lateness([u32; BUCKETS]);
 impl Lateness {
     /// Counts a fire that began so late.
     pub fn count(&mut self, lateness: i64) {
-        let place = &mut self.0[bucket(lateness)];
-        *place = place.saturating_add(1);
+        let slot = &mut self.0[bucket(lateness)];
+        *slot = slot.saturating_add(1);
     }
 
     /// The lateness that this share of the fires did not exceed, to about a fifth.

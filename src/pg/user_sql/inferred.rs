@@ -13,7 +13,7 @@ use workflow_engine::fault::Fault;
 use workflow_engine::value::Text;
 
 use super::plans::{Plan, forget_when_full, retire, search_path};
-use super::{Evaluation, Outcome, c_text, is_query, keep, refuse_failure, result, shortened};
+use super::{Evaluation, SqlResult, c_text, is_query, keep, refuse_failure, result, shortened};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::{catalog, interrupt, jsonb, memory};
 use workflow_engine::expression::Take;
@@ -35,20 +35,20 @@ thread_local! {
 }
 
 /// Runs a statement with parameters `$1…`. One whose place asks for no type, or for several, is jsonb.
-pub fn run(statement: &str, parameters: &[Value]) -> Outcome {
+pub fn run(statement: &str, parameters: &[Value]) -> SqlResult {
     let _evaluation = Evaluation::begin();
     execute(statement, parameters, Otherwise::Jsonb, Take::Rows)
 }
 
 /// Runs a statement with parameters `$1…`, text where their place asks for no type; the rows are objects, or their first
 /// columns alone.
-pub fn run_inferred(statement: &str, parameters: &[Value], take: Take) -> Outcome {
+pub fn run_inferred(statement: &str, parameters: &[Value], take: Take) -> SqlResult {
     let _evaluation = Evaluation::begin();
     let expression = (take == Take::Value && !is_query(statement)).then(|| format!("SELECT {statement}\n"));
     execute(expression.as_deref().unwrap_or(statement), parameters, Otherwise::Text, take)
 }
 
-fn execute(statement: &str, parameters: &[Value], otherwise: Otherwise, take: Take) -> Outcome {
+fn execute(statement: &str, parameters: &[Value], otherwise: Otherwise, take: Take) -> SqlResult {
     let (plan, types) = plan(statement, parameters.len(), otherwise);
     let mut nulls: Vec<c_char> = Vec::with_capacity(parameters.len());
     let mut values: Vec<pg_sys::Datum> = Vec::with_capacity(parameters.len());
@@ -62,7 +62,7 @@ fn execute(statement: &str, parameters: &[Value], otherwise: Otherwise, take: Ta
     // SAFETY: set by the execution just made.
     let count = unsafe { pg_sys::SPI_processed };
     let rows = if take == Take::Rows { result::objects() } else { result::first_column() };
-    Outcome { rows, count }
+    SqlResult { rows, count }
 }
 
 fn plan(statement: &str, parameters: usize, otherwise: Otherwise) -> (pg_sys::SPIPlanPtr, Vec<pg_sys::Oid>) {

@@ -1,9 +1,9 @@
 //! The triggers that a stimulus meets.
 
 use crate::access::hearing::{Hearing, Verdict};
+use crate::compiled;
 use crate::pg::PgError;
 use crate::pg::error::warning;
-use crate::program;
 use crate::run::Session;
 use crate::run::deliver::{Delivery, Stimulus};
 use crate::run::isolated::{self, Isolated};
@@ -21,7 +21,7 @@ pub(super) fn start_all(
     let correlation_id = stimulus.filter.correlation.id();
     let input = stimulus.input.as_ref();
     for trigger in triggers::matching(name, stimulus.filter.hashes.first()) {
-        let compiled = program::of_version(trigger.definition_version_id)?;
+        let compiled = compiled::of_version(trigger.definition_version_id)?;
         match hearing.starts(&compiled.row) {
             Verdict::Heard => {}
             Verdict::Withheld => {
@@ -32,7 +32,7 @@ pub(super) fn start_all(
         }
         let start = |session: &mut Session, place| {
             isolated::unless_own(session, &compiled.row.owner, |session| {
-                start::triggered(session, &trigger, input, correlation_id, place)
+                start::start_by_trigger(session, &trigger, input, correlation_id, place)
             })
         };
         let started = match start(session, Place::Here)? {

@@ -5,8 +5,8 @@ use std::ffi::{CStr, CString};
 
 use workflow_engine::program::SearchPath;
 
+use crate::compiled::Compiled;
 use crate::pg::{PgError, role, session};
-use crate::program::Compiled;
 use crate::store::definitions;
 use crate::store::owners::Owner;
 

@@ -10,10 +10,10 @@ use workflow_engine::definition::{self, WorkflowReference};
 
 use super::{New, add, publish_alone};
 use crate::access;
+use crate::compiled::{self, Pinned};
 use crate::error;
 use crate::pg::error::{notice, warning};
 use crate::pg::{PgError, role};
-use crate::program::{self, Pinned};
 use crate::run::{Session, link};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::links::{self, Link};
@@ -29,7 +29,7 @@ struct Consumer {
 /// Makes this transaction the only one that changes what uses definitions of these owners: of a version that is to be
 /// published, and of what gets a new version with it.
 pub fn lock(row: &DefinitionRow) -> Result<(), PgError> {
-    match program::of_version(row.id)?.program.options.updates_consumers {
+    match compiled::of_version(row.id)?.program.options.updates_consumers {
         true => links::lock(|| owners(&row.definition_id)),
         false => Ok(()),
     }
@@ -51,7 +51,7 @@ pub fn update(session: &mut Session, published: &DefinitionRow) -> Result<(), Pg
         let Some(consumer) = waiting.remove(&id) else { break };
         if let Some(row) = update_one(session, &consumer, &changed)?
             && row.is_published
-            && program::of_version(row.id)?.program.options.updates_consumers
+            && compiled::of_version(row.id)?.program.options.updates_consumers
         {
             changed.insert(id, row);
         }
@@ -68,7 +68,7 @@ fn affected(published: &str) -> Result<BTreeMap<String, Consumer>, PgError> {
             if found.contains_key(&row.definition_id) || row.definition_id == published {
                 continue;
             }
-            if row.is_published && program::of_version(row.id)?.program.options.updates_consumers {
+            if row.is_published && compiled::of_version(row.id)?.program.options.updates_consumers {
                 pending.push(row.definition_id.clone());
             }
             let links = definitions::whole(row.id)?.links.into_iter().map(|link| {
@@ -116,7 +116,7 @@ fn update_one(
             }
             definitions::by_id(new.id).map(Some)
         }
-        Err(error) if error.ends_everything() || error.sqlstate.starts_with("XX") => Err(error),
+        Err(error) if error.aborts_transaction() || error.sqlstate.starts_with("XX") => Err(error),
         Err(error) => {
             let detail = error.detail.unwrap_or(error.message);
             warning(
@@ -147,7 +147,8 @@ fn replace(
     }
     links.sort_by(|a, b| a.reference.cmp(&b.reference));
     links.dedup();
-    let program = program::compile(&document, &Pinned::to(&links)?).map_err(|problems| error::definition(&problems))?;
+    let program =
+        compiled::compile(&document, &Pinned::to(&links)?).map_err(|problems| error::definition(&problems))?;
     let identity = definition::identity(&document).map_err(|problem| error::definition(&[problem]))?;
     // It is the same text, so its names mean what they meant.
     let search_path = definitions::search_path(row.id);

@@ -13,10 +13,10 @@ use workflow_engine::{Fault, Program, trigger};
 
 use super::{finds_more, refuse_large, refuse_reserved};
 use crate::access;
+use crate::compiled;
 use crate::pg::error::warning;
 use crate::pg::membership::is_superuser;
 use crate::pg::{PgError, interrupt, parse, role, user_sql};
-use crate::program;
 use crate::run::link::Linker;
 use crate::run::session::new_id;
 use crate::run::{Session, timing};
@@ -37,7 +37,7 @@ pub fn problems(session: &Session, document: &Value) -> Result<Vec<Problem>, PgE
     }
     let latest = identity.and_then(|identity| definitions::latest(&identity.definition_id));
     let linker = Linker::new(latest.as_ref().map(|latest| latest.owner.clone()));
-    let Judged { program, warnings, sql, triggers } = program::judge(document, &linker, false);
+    let Judged { program, warnings, sql, triggers } = compiled::judge(document, &linker, false);
     linker.into_links()?;
     if !is_stored(document, latest.as_ref())? {
         found.extend(match program {

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use workflow_engine::definition;
 
+use crate::compiled::{self, Registered};
 use crate::error;
 use crate::pg::{PgError, role};
-use crate::program::{self, Registered};
 use crate::run::Session;
 use crate::store::definitions::{self, DefinitionRow, NewDefinition};
 use crate::store::owners;
@@ -39,7 +39,7 @@ pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
         return Ok(row);
     }
     let document = document();
-    let program = program::compile(&document, &Registered).map_err(|problems| error::definition(&problems))?;
+    let program = compiled::compile(&document, &Registered).map_err(|problems| error::definition(&problems))?;
     let id = session.new_id();
     let new = NewDefinition {
         id,

@@ -4,10 +4,10 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::access::{self, Privilege};
+use crate::compiled;
 use crate::error;
 use crate::pg::parse::{self, Statement};
 use crate::pg::{PgError, memory};
-use crate::program;
 use crate::run::Session;
 use crate::run::schedule::commands;
 use crate::store::definitions;
@@ -125,7 +125,7 @@ fn workflow(definition: &str, input: Map<String, Value>, correlation_id: Option<
 
 /// What could start nothing is refused now, and not when nobody is there to see it.
 fn check_input(version: Uuid, input: &Map<String, Value>) -> Result<(), PgError> {
-    let compiled = program::of_version(version)?;
+    let compiled = compiled::of_version(version)?;
     compiled.program.accept_input(memory::copy_members(input).into()).map_err(|fault| error::fault(&fault))?;
     Ok(())
 }

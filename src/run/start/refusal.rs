@@ -5,9 +5,9 @@ use uuid::Uuid;
 use workflow_engine::journal::{Event, EventKind};
 
 use crate::access::{self, Privilege};
+use crate::compiled::Compiled;
 use crate::pg::error::warning;
 use crate::pg::{PgError, role, rows};
-use crate::program::Compiled;
 use crate::run::Session;
 use crate::run::activation::key_of;
 use crate::store::instances::{self, InstanceRow};

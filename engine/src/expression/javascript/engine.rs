@@ -11,7 +11,7 @@ use super::compile::{Script, compile, evaluate};
 use super::failure::{Failure, from_error};
 use super::memory::{Account, Memory};
 use super::values::{TakeError, from_js};
-use super::{ScriptLimits, host, state};
+use super::{ScriptLimits, globals, state};
 use crate::expression::Scope;
 use crate::fault::Fault;
 use crate::value::Bounds;
@@ -59,7 +59,7 @@ impl Kit {
         let mut options = EvalOptions::default();
         options.filename = Some("types.js".to_owned());
         let types: Function<'_> = ctx.eval_with_options(include_str!("types.js"), options)?;
-        let kit: Object<'_> = prelude.call((host::object(ctx)?, types))?;
+        let kit: Object<'_> = prelude.call((globals::object(ctx)?, types))?;
         let function = |name| Ok::<_, Error>(Persistent::save(ctx, kit.get::<_, Function<'_>>(name)?));
         Ok(Self {
             link: function("link")?,
@@ -116,7 +116,7 @@ impl Engine {
             return Ok(value);
         }
         let Self { context, kit, .. } = self;
-        host::with_scope(scope, || context.with(|ctx| run(&ctx, kit, script, source, limits)))
+        globals::with_scope(scope, || context.with(|ctx| run(&ctx, kit, script, source, limits)))
     }
 
     /// Compiles a script.

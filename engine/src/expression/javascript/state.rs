@@ -60,7 +60,7 @@ pub(super) fn enter(limits: &ScriptLimits) -> Saved {
 }
 
 /// Ends an evaluation; tells whether it was stopped or spoiled the runtime.
-pub(super) fn leave(saved: Saved) -> bool {
+pub(super) fn restore(saved: Saved) -> bool {
     DEADLINE.set(saved.deadline);
     INTERRUPTED.set(saved.interrupted);
     FAULT.replace(saved.fault);

@@ -40,13 +40,13 @@ pub fn place(layers: &Layers) -> Vec<f64> {
         let count = layers.layers.len();
         for step in 0..count {
             let layer = if sweep == Sweep::Up { count - 1 - step } else { step };
-            settle(layers, layer, &mut x, |ix, x| wanted(layers, ix, sweep, x));
+            position_layer(layers, layer, &mut x, |ix, x| wanted(layers, ix, sweep, x));
         }
     }
     straighten(layers, &mut x);
     draw_in(layers, &mut x);
     for layer in (1..layers.layers.len()).step_by(2) {
-        settle(layers, layer, &mut x, |ix, x| bend(layers, ix, x));
+        position_layer(layers, layer, &mut x, |ix, x| bend(layers, ix, x));
     }
     let left = x.iter().zip(&layers.vertices).map(|(x, vertex)| x - vertex.size.0 / 2.0).fold(f64::MAX, f64::min);
     for x in &mut x {
@@ -69,7 +69,7 @@ struct Pool {
 }
 
 /// Places a layer where its vertices want to be, each as much as it wants to.
-fn settle(layers: &Layers, layer: usize, x: &mut [f64], wanted: impl Fn(usize, &[f64]) -> (f64, f64)) {
+fn position_layer(layers: &Layers, layer: usize, x: &mut [f64], wanted: impl Fn(usize, &[f64]) -> (f64, f64)) {
     let line = &layers.layers[layer];
     let mut offset = 0.0;
     let mut offsets = Vec::with_capacity(line.len());

@@ -28,7 +28,7 @@ pub fn types(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
             kinds.resize(parameters, pg_sys::JSONBOID);
             return kinds;
         };
-        if error.ends_the_call() {
+        if error.is_never_an_incident() {
             unwind(error);
         }
         // One that is asked for several types is named; otherwise those that no place had given a type yet are to blame.

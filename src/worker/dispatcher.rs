@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use crate::pg::process::{self, Worker};
+use crate::pg::process::{self, Background};
 use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind};
 use crate::pg::{guc, role};
 use crate::store::due::Due;
-use crate::worker::batch::{bereave, cut, dismiss, give_up, has_items, note_death};
+use crate::worker::batch::{bury, cut, has_items, note_death, reclaim, retire_idle};
 use crate::worker::lanes::{Key, Kind, Lanes};
-use crate::worker::{SECOND, complain_of_slots, executor, shares};
+use crate::worker::{SECOND, executor, log_out_of_slots, shares};
 
 /// How long a batch may take before the rest of it is given to another executor.
 const PATIENCE: i64 = SECOND / 10;
@@ -25,7 +25,7 @@ const RETRY: i64 = SECOND;
 const START_TIMEOUT: i64 = 30 * SECOND;
 
 /// What is due, and stimuli that an instance may wait for.
-pub struct Desk {
+pub struct Dispatcher {
     database: Oid,
     waiting: Lanes,
     /// All that is waiting or given to an executor, and when it was due.
@@ -43,10 +43,10 @@ pub struct Desk {
     /// When stimuli were handed out last, or none waited.
     items_at: i64,
     start_again_at: i64,
-    handed_out_at: i64,
+    dispatched_at: i64,
 }
 
-impl Desk {
+impl Dispatcher {
     /// Nothing is due.
     pub fn new(database: Oid) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Desk {
             handed: Vec::new(),
             items_at: i64::MIN,
             start_again_at: i64::MIN,
-            handed_out_at: i64::MIN,
+            dispatched_at: i64::MIN,
         }
     }
 
@@ -132,7 +132,7 @@ impl Desk {
         };
         let Some(session) = session else {
             self.known.remove(&due.id);
-            self.skipped |= !give_up(kind, &due);
+            self.skipped |= !bury(kind, &due);
             return;
         };
         let owner = if wants == 0 { due.owner } else { wants };
@@ -145,20 +145,20 @@ impl Desk {
         self.waiting.push(session.to_u32(), fire);
     }
 
-    /// Whether more of this is found again when less of it waits: no owner may fill the desk with what must wait.
+    /// Whether more of this is found again when less of it waits: no owner may fill the queue with what must wait.
     fn is_enough(&mut self, key: Key) -> bool {
         let lane = self.waiting.lane(key);
         let is_enough = lane.of(Kind::Due).len() >= ENOUGH
-            && shared::with(|board| shares::is_full(board, self.database, key.owner));
+            && shared::with(|state| shares::is_full(state, self.database, key.owner));
         lane.has_more |= is_enough;
         is_enough
     }
 
     /// Takes over from a scheduler that ended: what executors are on is known.
     pub fn take_over(&mut self) {
-        shared::with(|board| {
-            for place in board.executors.iter().filter(|place| place.database == self.database) {
-                let fires = &place.batch[..place.count as usize];
+        shared::with(|state| {
+            for slot in state.executors.iter().filter(|slot| slot.database == self.database) {
+                let fires = &slot.batch[..slot.count as usize];
                 self.known.extend(fires.iter().map(|fire| (Uuid::from_bytes(fire.id), fire.due)));
             }
         });
@@ -169,26 +169,26 @@ impl Desk {
         let mut died = Vec::new();
         let mut again = Vec::new();
         let mut done = Vec::new();
-        shared::with(|board| {
-            for place in board.executors.iter_mut().filter(|place| place.database == self.database) {
-                let count = place.count as usize;
-                match place.state {
+        shared::with(|state| {
+            for slot in state.executors.iter_mut().filter(|slot| slot.database == self.database) {
+                let count = slot.count as usize;
+                match slot.state {
                     ExecutorState::Free => {}
                     ExecutorState::Idle if count > 0 => {
-                        done.extend_from_slice(&place.batch[..count]);
-                        place.count = 0;
+                        done.extend_from_slice(&slot.batch[..count]);
+                        slot.count = 0;
                     }
-                    ExecutorState::Busy if count > place.current as usize + 1 && now - place.since > PATIENCE => {
-                        cut(place, &mut again);
+                    ExecutorState::Busy if count > slot.current as usize + 1 && now - slot.since > PATIENCE => {
+                        cut(slot, &mut again);
                     }
                     ExecutorState::Dead => {
-                        if !place.has_begun {
+                        if !slot.has_begun {
                             self.start_again_at = now + RETRY;
                         }
-                        bereave(place, &mut done, &mut died, &mut again);
+                        reclaim(slot, &mut done, &mut died, &mut again);
                     }
-                    ExecutorState::Starting if !place.process.is_some() && now - place.since > START_TIMEOUT => {
-                        bereave(place, &mut done, &mut died, &mut again);
+                    ExecutorState::Starting if !slot.process.is_some() && now - slot.since > START_TIMEOUT => {
+                        reclaim(slot, &mut done, &mut died, &mut again);
                     }
                     ExecutorState::Idle | ExecutorState::Busy | ExecutorState::Starting => {}
                 }
@@ -222,30 +222,30 @@ impl Desk {
 
     /// Gives what waits to executors that have nothing to do, and starts executors for the rest. What is due comes first,
     /// and one executor is left for what will be.
-    pub fn hand_out(&mut self, now: i64) {
-        self.handed_out_at = now;
+    pub fn dispatch(&mut self, now: i64) {
+        self.dispatched_at = now;
         let most = guc::max_executors();
         if self.waiting_items() == 0 {
             self.items_at = now;
         } else if now - self.items_at > TURN {
-            self.hand_out_all(Kind::Items, most, now);
+            self.dispatch_all(Kind::Items, most, now);
         }
-        self.hand_out_all(Kind::Due, most, now);
+        self.dispatch_all(Kind::Due, most, now);
         if self.waiting() > 0 {
             self.recall_items();
         } else {
-            self.hand_out_all(Kind::Items, (most - 1).max(1), now);
+            self.dispatch_all(Kind::Items, (most - 1).max(1), now);
         }
     }
 
     /// Hands out what waits of a kind, while no more executors than this work. Owners take turns, those with the fewest
     /// executors first, so that no role's backlog keeps others waiting.
-    fn hand_out_all(&mut self, kind: Kind, most: usize, now: i64) {
+    fn dispatch_all(&mut self, kind: Kind, most: usize, now: i64) {
         let mut keys = self.waiting.keys(kind);
-        keys.sort_by_cached_key(|key| shared::with(|board| shares::held(board, self.database, key.owner)));
+        keys.sort_by_cached_key(|key| shared::with(|state| shares::held(state, self.database, key.owner)));
         while !keys.is_empty() {
             keys.retain(|key| {
-                let is_given = self.give(*key, kind, most, now);
+                let is_given = self.assign(*key, kind, most, now);
                 if is_given && kind == Kind::Items {
                     self.items_at = now;
                 }
@@ -257,83 +257,83 @@ impl Desk {
     /// Takes stimuli back that executors have not begun with: something is due.
     fn recall_items(&mut self) {
         let mut back = Vec::new();
-        shared::with(|board| {
-            let mine = board.executors.iter_mut().filter(|place| place.database == self.database);
-            mine.filter(|place| place.state == ExecutorState::Busy && has_items(place))
-                .for_each(|place| cut(place, &mut back));
+        shared::with(|state| {
+            let mine = state.executors.iter_mut().filter(|slot| slot.database == self.database);
+            mine.filter(|slot| slot.state == ExecutorState::Busy && has_items(slot))
+                .for_each(|slot| cut(slot, &mut back));
         });
         self.waiting.put_back(back.into_iter());
     }
 
     /// Gives one batch of a lane to an executor. `false`: all are busy or left to other owners, and none can be
     /// started.
-    fn give(&mut self, key: Key, kind: Kind, most: usize, now: i64) -> bool {
+    fn assign(&mut self, key: Key, kind: Kind, most: usize, now: i64) -> bool {
         let (lane, role) = (self.waiting.lane(key), Oid::from(key.role));
         let database = self.database;
         let most_of_all = guc::max_executors();
         let mut may_start = now >= self.start_again_at;
         let mut is_full = false;
         let mut back = Vec::new();
-        let (given, must_start) = shared::with(|board| {
-            let works = |place: &&Executor| {
-                place.database == database && matches!(place.state, ExecutorState::Busy | ExecutorState::Starting)
+        let (given, must_start) = shared::with(|state| {
+            let works = |slot: &&Executor| {
+                slot.database == database && matches!(slot.state, ExecutorState::Busy | ExecutorState::Starting)
             };
-            let of_role = |place: &Executor| place.database == database && place.role == role;
+            let of_role = |slot: &Executor| slot.database == database && slot.role == role;
             // One that is starting with stimuli starts with what is due.
             let with_items =
-                |place: &Executor| of_role(place) && place.state == ExecutorState::Starting && has_items(place);
-            if shares::is_full(board, database, key.owner) {
+                |slot: &Executor| of_role(slot) && slot.state == ExecutorState::Starting && has_items(slot);
+            if shares::is_full(state, database, key.owner) {
                 return (false, None);
             }
             if kind == Kind::Due
-                && let Some(place) = board.executors.iter_mut().find(|place| with_items(place))
+                && let Some(slot) = state.executors.iter_mut().find(|slot| with_items(slot))
             {
-                let items = &place.batch[..place.count as usize];
+                let items = &slot.batch[..slot.count as usize];
                 back.extend(items.iter().map(|fire| (key.role, *fire)));
-                lane.fill(kind, place, now);
+                lane.fill_batch(kind, slot, now);
                 return (true, None);
             }
             // Those that are there may be more than a reload has left.
-            if board.executors.iter().filter(works).count() >= most {
+            if state.executors.iter().filter(works).count() >= most {
                 return (false, None);
             }
-            let is_idle = |place: &Executor| of_role(place) && place.state == ExecutorState::Idle && place.count == 0;
-            if let Some(place) = board.executors.iter_mut().find(|place| is_idle(place)) {
-                lane.fill(kind, place, now);
-                place.state = ExecutorState::Busy;
-                place.process.wake();
+            let is_idle = |slot: &Executor| of_role(slot) && slot.state == ExecutorState::Idle && slot.count == 0;
+            if let Some(slot) = state.executors.iter_mut().find(|slot| is_idle(slot)) {
+                lane.fill_batch(kind, slot, now);
+                slot.state = ExecutorState::Busy;
+                slot.process.wake();
                 return (true, None);
             }
             let mut of_database = 0;
-            for place in board.executors.iter().filter(|place| place.database == database) {
-                of_database += usize::from(place.state != ExecutorState::Free);
+            for slot in state.executors.iter().filter(|slot| slot.database == database) {
+                of_database += usize::from(slot.state != ExecutorState::Free);
                 // One that is starting takes what waits first.
-                may_start &= !(place.role == role && place.state == ExecutorState::Starting);
+                may_start &= !(slot.role == role && slot.state == ExecutorState::Starting);
             }
             if !may_start {
                 return (false, None);
             }
             if of_database >= most_of_all {
-                dismiss(board, database, role);
+                retire_idle(state, database, role);
                 return (false, None);
             }
-            let Some(index) = board.executors.iter().position(|place| place.state == ExecutorState::Free) else {
+            let Some(index) = state.executors.iter().position(|slot| slot.state == ExecutorState::Free) else {
                 is_full = true;
                 return (false, None);
             };
-            let place = &mut board.executors[index];
-            (place.database, place.role, place.state) = (database, role, ExecutorState::Starting);
-            (place.fired, place.failed, place.careful) = (0, 0, false);
-            place.generation = place.generation.wrapping_add(1);
-            lane.fill(kind, place, now);
-            (true, Some((index, place.generation)))
+            let slot = &mut state.executors[index];
+            (slot.database, slot.role, slot.state) = (database, role, ExecutorState::Starting);
+            (slot.fired, slot.failed, slot.careful) = (0, 0, false);
+            slot.generation = slot.generation.wrapping_add(1);
+            lane.fill_batch(kind, slot, now);
+            (true, Some((index, slot.generation)))
         });
         if lane.has_more && lane.of(Kind::Due).len() < ENOUGH {
             (lane.has_more, self.skipped) = (false, true);
         }
         self.waiting.put_back(back.into_iter());
         if is_full {
-            self.wait_for_room(role, now);
+            self.wait_for_slot(role, now);
         }
         match must_start {
             Some((index, generation)) => self.start(index, generation, role, now),
@@ -343,7 +343,7 @@ impl Desk {
 
     fn start(&mut self, index: usize, generation: u16, role: Oid, now: i64) -> bool {
         let name = format!("workflow executor for database {}", self.database.to_u32());
-        let worker = Worker {
+        let worker = Background {
             kind: c"workflow executor",
             name: &name,
             function: c"workflow_executor",
@@ -354,22 +354,22 @@ impl Desk {
             return true;
         }
         let mut back = Vec::new();
-        shared::with(|board| {
-            let place = &mut board.executors[index];
-            back.extend_from_slice(&place.batch[..place.count as usize]);
-            (place.count, place.state) = (0, ExecutorState::Free);
+        shared::with(|state| {
+            let slot = &mut state.executors[index];
+            back.extend_from_slice(&slot.batch[..slot.count as usize]);
+            (slot.count, slot.state) = (0, ExecutorState::Free);
         });
         self.waiting.put_back(back.into_iter().map(|fire| (role.to_u32(), fire)));
-        self.wait_for_room(role, now);
-        complain_of_slots("executor", now);
+        self.wait_for_slot(role, now);
+        log_out_of_slots("executor", now);
         false
     }
 
     /// No executor can be started now. Where one of this role is at work it takes longer, no more: no other need leave
     /// for that.
-    fn wait_for_room(&mut self, role: Oid, now: i64) {
+    fn wait_for_slot(&mut self, role: Oid, now: i64) {
         if shares::sessions(self.database, role) == 0 {
-            shared::with(|board| board.crowd(now));
+            shared::with(|state| state.request_slots(now));
         }
         self.start_again_at = now + RETRY;
     }
@@ -378,15 +378,15 @@ impl Desk {
     pub fn wants_attention_at(&self) -> i64 {
         let mut at = i64::MAX;
         // Asked with a later reading of the clock.
-        if self.waiting() + self.waiting_items() > 0 && self.start_again_at > self.handed_out_at {
+        if self.waiting() + self.waiting_items() > 0 && self.start_again_at > self.dispatched_at {
             at = self.start_again_at;
         }
-        shared::with(|board| {
-            for place in board.executors.iter().filter(|place| place.database == self.database) {
-                match place.state {
-                    ExecutorState::Busy if place.count > place.current + 1 => at = at.min(place.since + PATIENCE),
-                    ExecutorState::Starting if !place.process.is_some() => at = at.min(place.since + START_TIMEOUT),
-                    ExecutorState::Idle if place.count > 0 => at = i64::MIN,
+        shared::with(|state| {
+            for slot in state.executors.iter().filter(|slot| slot.database == self.database) {
+                match slot.state {
+                    ExecutorState::Busy if slot.count > slot.current + 1 => at = at.min(slot.since + PATIENCE),
+                    ExecutorState::Starting if !slot.process.is_some() => at = at.min(slot.since + START_TIMEOUT),
+                    ExecutorState::Idle if slot.count > 0 => at = i64::MIN,
                     ExecutorState::Dead => at = i64::MIN,
                     _ => {}
                 }

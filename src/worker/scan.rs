@@ -12,7 +12,7 @@ use crate::run::fire;
 use crate::store::due::{self, Due};
 use crate::store::identity::{self, Identity};
 use crate::store::schedules;
-use crate::worker::desk::Desk;
+use crate::worker::dispatcher::Dispatcher;
 use crate::worker::retry::Retry;
 use crate::worker::turns::Turns;
 
@@ -21,9 +21,9 @@ const PAGE: i64 = 1000;
 /// Below so many waiting fires the next page is read.
 const LOW: usize = 200;
 /// What there was.
-pub enum Found {
+pub enum Scan {
     /// The extension is not here.
-    Nothing,
+    NoExtension,
     /// The due times here are another database's.
     Foreign,
     /// The library does not fit it.
@@ -42,9 +42,9 @@ pub enum Found {
 }
 
 /// The memory of a scheduler.
-pub struct Look {
+pub struct Scanner {
     database: Oid,
-    /// The last due bookmark that was read: earlier ones are fired, or on the desk.
+    /// The last due bookmark that was read: earlier ones are fired, or with the dispatcher.
     cursor: (Timestamp, Uuid),
     /// Whether the last page was full.
     has_more: bool,
@@ -57,7 +57,7 @@ pub struct Look {
 
 const BEGINNING: (Timestamp, Uuid) = (Timestamp(i64::MIN), Uuid::nil());
 
-impl Look {
+impl Scanner {
     /// Nothing is known yet.
     pub fn new(database: Oid) -> Self {
         let (retry, turns) = (Retry::new(), Turns::default());
@@ -69,7 +69,7 @@ impl Look {
         self.cursor = BEGINNING;
     }
 
-    /// Takes in what the board said.
+    /// Takes in what the shared state said.
     pub fn note(&mut self, look: bool, next_due: i64) {
         // Something may be due earlier than what was read last.
         if look || next_due <= self.cursor.0.0 {
@@ -90,21 +90,21 @@ impl Look {
     }
 
     /// Whether there is reason for a look: it is time to try again, or there is room for more.
-    pub fn is_wanted(&self, desk: &Desk, now: i64) -> bool {
-        self.retry.at <= now || (self.has_more && desk.waiting() < LOW)
+    pub fn is_wanted(&self, dispatcher: &Dispatcher, now: i64) -> bool {
+        self.retry.at <= now || (self.has_more && dispatcher.waiting() < LOW)
     }
 
     /// One look, in a transaction.
-    pub fn around(&mut self, desk: &mut Desk) -> Result<Found, PgError> {
+    pub fn scan(&mut self, dispatcher: &mut Dispatcher) -> Result<Scan, PgError> {
         if process::extension().is_none() {
-            return Ok(Found::Nothing);
+            return Ok(Scan::NoExtension);
         }
         if let Err(error) = schema_number::require() {
-            return Ok(Found::Unfit(error.into()));
+            return Ok(Scan::Unfit(error.into()));
         }
         let identity = identity::read();
         if identity == Identity::Foreign {
-            return Ok(Found::Foreign);
+            return Ok(Scan::Foreign);
         }
         let mut session = Session::pass();
         let now = Timestamp::from(clock::now());
@@ -119,31 +119,31 @@ impl Look {
         if is_claimed {
             more = self.turns.fire(&mut session)?;
             self.retry(!more && schedules::is_behind(now), process::now());
-            self.read_due(desk, now);
+            self.read_due(dispatcher, now);
         }
         let next_due = due::next(now).map_or(i64::MAX, |at| at.0);
         let has_expired = due::has_expired(now);
-        Ok(Found::Extension { next_due, more, is_claimed, has_expired })
+        Ok(Scan::Extension { next_due, more, is_claimed, has_expired })
     }
 
     /// Whether this is the first look since the server started.
     fn boots(&self) -> bool {
-        shared::with(|board| board.database(self.database).is_some_and(|place| !place.has_booted))
+        shared::with(|state| state.database(self.database).is_some_and(|slot| !slot.has_booted))
     }
 
     /// The look has committed: what it made due at start is not made due again.
     pub fn committed(&mut self) {
         if std::mem::take(&mut self.has_booted) {
-            shared::with(|board| {
-                if let Some(place) = board.database(self.database) {
-                    place.has_booted = true;
+            shared::with(|state| {
+                if let Some(slot) = state.database(self.database) {
+                    slot.has_booted = true;
                 }
             });
         }
     }
 
-    fn read_due(&mut self, desk: &mut Desk, now: Timestamp) {
-        if desk.waiting() >= LOW {
+    fn read_due(&mut self, dispatcher: &mut Dispatcher, now: Timestamp) {
+        if dispatcher.waiting() >= LOW {
             self.has_more = true;
             return;
         }
@@ -152,7 +152,7 @@ impl Look {
         if let Some(last) = page.last() {
             self.cursor = (last.due_at, last.id);
         }
-        page.into_iter().for_each(|due| desk.add(kind_of(&due), due));
+        page.into_iter().for_each(|due| dispatcher.add(kind_of(&due), due));
     }
 }
 

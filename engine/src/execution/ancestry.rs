@@ -11,7 +11,7 @@ use crate::journal::EventKind;
 impl Core<'_> {
     /// Open children of an execution, oldest first.
     pub fn children(&self, parent: u32) -> Vec<Child> {
-        let range = self.work.family.range((parent, 0)..=(parent, u32::MAX));
+        let range = self.scratch.children.range((parent, 0)..=(parent, u32::MAX));
         range.filter_map(|(_, sequence)| self.child(*sequence)).collect()
     }
 
@@ -44,7 +44,7 @@ impl Core<'_> {
         let mut below = vec![sequence];
         let mut next = 0;
         while let Some(parent) = below.get(next).copied() {
-            let range = self.work.family.range((parent, 0)..=(parent, u32::MAX));
+            let range = self.scratch.children.range((parent, 0)..=(parent, u32::MAX));
             below.extend(range.map(|(_, child)| *child));
             next += 1;
         }
@@ -68,18 +68,18 @@ impl Core<'_> {
             self.canceled_event(*sequence);
         }
         let contexts = std::mem::take(&mut self.instance.state.contexts);
-        let work = &mut *self.work;
+        let scratch = &mut *self.scratch;
         if contexts.values().any(|context| context.bookmarks > 0) {
-            work.delta.clear_all = true;
+            scratch.delta.clear_all = true;
         }
-        work.family.clear();
-        work.queue.clear();
-        work.queued.clear();
-        work.bookmarks.clear();
-        work.finishing.clear();
-        work.ending = None;
+        scratch.children.clear();
+        scratch.queue.clear();
+        scratch.queued.clear();
+        scratch.bookmarks.clear();
+        scratch.finishing.clear();
+        scratch.ending = None;
         // What was ended is not undone: this happens between units only.
-        work.undo.clear();
+        scratch.undo.clear();
     }
 
     /// Whether an execution is the trigger of its own run and has not run as such.

@@ -6,26 +6,26 @@
 use std::sync::Arc;
 
 use crate::node_ix::NodeIx;
-use crate::program::{Graft, Node, Part, Program};
+use crate::program::{Inlined, Node, Part, Program};
 
 impl Program {
     /// Puts a workflow below the activity that it is.
-    pub(crate) fn graft(&mut self, at: NodeIx, child: Arc<Program>) {
+    pub(crate) fn inline(&mut self, at: NodeIx, child: Arc<Program>) {
         let first = NodeIx(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
-        let graft = u32::try_from(self.grafts.len()).unwrap_or(u32::MAX);
+        let inlined = u32::try_from(self.inlined.len()).unwrap_or(u32::MAX);
         let Some(owner) = self.nodes.get_mut(at.0 as usize) else { return };
-        let copy = Copy { at, first, graft, depth: owner.depth + 1, path: owner.node_id.clone() };
+        let copy = Copy { at, first, inlined, depth: owner.depth + 1, path: owner.node_id.clone() };
         if !child.nodes.is_empty() {
             owner.ports = vec![Some(first)];
         }
-        let inner = child.grafts.iter().map(|inner| Graft {
+        let inner = child.inlined.iter().map(|inner| Inlined {
             node: copy.moved(inner.node),
             first: copy.moved(inner.first),
             program: Arc::clone(&inner.program),
         });
         let nodes: Vec<Node> = child.nodes.iter().map(|node| copy.node(node)).collect();
-        self.grafts.push(Graft { node: at, first, program: Arc::clone(&child) });
-        self.grafts.extend(inner);
+        self.inlined.push(Inlined { node: at, first, program: Arc::clone(&child) });
+        self.inlined.extend(inner);
         self.nodes.extend(nodes);
         self.uses_sql |= child.uses_sql;
         self.size = self.size.saturating_add(child.size);
@@ -36,7 +36,7 @@ impl Program {
 struct Copy {
     at: NodeIx,
     first: NodeIx,
-    graft: u32,
+    inlined: u32,
     depth: u32,
     path: String,
 }
@@ -66,13 +66,13 @@ impl Copy {
             custom_outputs,
             ports,
             children,
-            put_off,
+            runs_in_background,
             parts,
             machine,
             flow,
             variable,
             composite,
-            graft,
+            inlined,
             uses_sql,
         } = node;
         Node {
@@ -93,14 +93,16 @@ impl Copy {
             custom_outputs: custom_outputs.clone(),
             ports: ports.iter().map(|port| port.map(|ix| self.moved(ix))).collect(),
             children: children.iter().map(|ix| self.moved(*ix)).collect(),
-            put_off: *put_off,
+            runs_in_background: *runs_in_background,
             parts: parts.iter().map(|list| list.iter().map(|part| self.part(part)).collect()).collect(),
             machine: machine.clone(),
             flow: flow.as_ref().map(|flow| Box::new(flow.moved(self.first.0))),
             variable: variable.clone(),
             composite: composite.clone(),
-            // The workflow itself comes first among its grafts.
-            graft: Some(graft.map_or(self.graft, |graft| graft.saturating_add(self.graft).saturating_add(1))),
+            // The workflow itself comes first among what it inlines.
+            inlined: Some(
+                inlined.map_or(self.inlined, |inlined| inlined.saturating_add(self.inlined).saturating_add(1)),
+            ),
             uses_sql: *uses_sql,
         }
     }

@@ -2,18 +2,18 @@
 
 use serde_json::Value;
 
-use super::{GivenUp, MAX_VALUE, Story, Trouble, Wait, members};
+use super::{Explanation, GivenUp, MAX_VALUE, OpenBookmark, OpenIncident, members};
 use crate::picture::text::one_line;
 
 /// Stimuli of activities that wait for other workflows.
 const CHILDREN: [&str; 3] = ["Elsa.ExecuteWorkflow", "Elsa.DispatchWorkflow", "Elsa.BulkDispatchWorkflows"];
 
-impl Story<'_> {
-    pub(super) fn ending(&mut self, waits: &[Wait], troubles: &[Trouble]) {
-        for trouble in troubles {
-            self.trouble(trouble);
+impl Explanation<'_> {
+    pub(super) fn ending(&mut self, waits: &[OpenBookmark], open_incidents: &[OpenIncident]) {
+        for open_incident in open_incidents {
+            self.open_incident(open_incident);
         }
-        if !troubles.is_empty() {
+        if !open_incidents.is_empty() {
             self.tell(format!("    SELECT * FROM wf_retry('{}');", self.instance.id));
         }
         for wait in waits {
@@ -24,11 +24,11 @@ impl Story<'_> {
         }
     }
 
-    fn trouble(&mut self, trouble: &Trouble) {
-        let who = self.at(&trouble.node_id, &trouble.activity_id);
-        let message = one_line(&trouble.message, MAX_VALUE);
-        self.tell(format!("{who} has faulted: {message} ({})", trouble.sqlstate));
-        for (name, text) in [("detail", &trouble.detail), ("hint", &trouble.hint)] {
+    fn open_incident(&mut self, open_incident: &OpenIncident) {
+        let who = self.at(&open_incident.node_id, &open_incident.activity_id);
+        let message = one_line(&open_incident.message, MAX_VALUE);
+        self.tell(format!("{who} has faulted: {message} ({})", open_incident.sqlstate));
+        for (name, text) in [("detail", &open_incident.detail), ("hint", &open_incident.hint)] {
             if let Some(text) = text {
                 self.tell(format!("    {name}: {}", one_line(text, MAX_VALUE)));
             }
@@ -44,7 +44,7 @@ impl Story<'_> {
         self.tell(format!("    SELECT wf_replay('{}');", given_up.dead_letter_id));
     }
 
-    fn wait(&mut self, wait: &Wait) {
+    fn wait(&mut self, wait: &OpenBookmark) {
         let who = self.at(&wait.node_id, &wait.activity_id);
         let since = self.time(wait.since);
         let member = |name| wait.payload.as_ref().and_then(|payload| payload.get(name)).and_then(Value::as_str);

@@ -33,17 +33,17 @@ impl Execution<'_> {
                 .detail("A response can be written until the workflow waits for something else.")
                 .hint("Write the response before, or wait at an HttpEndpoint for another request."));
         }
-        let slot = &mut self.core.work.delta.response;
+        let slot = &mut self.core.scratch.delta.response;
         if slot.is_some() {
             return Err(Fault::new("55000", "the response to the HTTP request was already written"));
         }
         *slot = Some(response);
-        self.core.work.undo.push(Undo::Responded);
+        self.core.scratch.undo.push(Undo::Responded);
         Ok(())
     }
 
     /// Turns the request away: the response is this one, and nothing of the burst is kept.
     pub fn refuse(&mut self, response: Response) {
-        self.core.work.delta.refusal = Some(response);
+        self.core.scratch.delta.refusal = Some(response);
     }
 }

@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
+use workflow_engine::explain::{GivenUp, OpenBookmark, OpenIncident};
 use workflow_engine::fault::Error;
 use workflow_engine::journal::{self, Event};
-use workflow_engine::story::{GivenUp, Trouble, Wait};
 
 use crate::pg::interrupt;
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
@@ -13,7 +13,7 @@ static JOURNAL: Statement = Statement::new(
     "SELECT created_at, events FROM workflow.execution_log WHERE instance_id = $1 ORDER BY seq",
     &[Type::Uuid],
 );
-static WAITS: Statement = Statement::new(
+static OPEN_BOOKMARKS: Statement = Statement::new(
     "SELECT b.id, b.node_id, b.activity_id, b.name, b.payload, t.name, b.created_at, b.due_at, coalesce(b.attempts, 0), \
          q.id, q.dead_at, q.last_error \
      FROM workflow.bookmarks b LEFT JOIN workflow.tasks t ON t.id = b.id \
@@ -23,7 +23,7 @@ static WAITS: Statement = Statement::new(
      WHERE b.instance_id = $1 ORDER BY b.id",
     &[Type::Uuid],
 );
-static TROUBLES: Statement = Statement::new(
+static OPEN_INCIDENTS: Statement = Statement::new(
     "SELECT node_id, activity_id, sqlstate, message, detail, hint FROM workflow.incidents \
      WHERE instance_id = $1 AND resolved_at IS NULL ORDER BY id",
     &[Type::Uuid],
@@ -47,8 +47,8 @@ pub fn journal(instance: Uuid, mut told: impl FnMut(DateTime<Utc>, &[Event])) ->
 }
 
 /// What an instance waits for, oldest first.
-pub fn waits(instance: Uuid) -> Vec<Wait> {
-    WAITS.rows(&[Arg::Uuid(&instance)], |row| Wait {
+pub fn open_bookmarks(instance: Uuid) -> Vec<OpenBookmark> {
+    OPEN_BOOKMARKS.rows(&[Arg::Uuid(&instance)], |row| OpenBookmark {
         bookmark_id: row.get(),
         node_id: row.get(),
         activity_id: row.get(),
@@ -68,8 +68,8 @@ fn given_up(row: &mut Row<'_>) -> Option<GivenUp> {
 }
 
 /// The open incidents of an instance, oldest first.
-pub fn troubles(instance: Uuid) -> Vec<Trouble> {
-    TROUBLES.rows(&[Arg::Uuid(&instance)], |row| Trouble {
+pub fn open_incidents(instance: Uuid) -> Vec<OpenIncident> {
+    OPEN_INCIDENTS.rows(&[Arg::Uuid(&instance)], |row| OpenIncident {
         node_id: row.get(),
         activity_id: row.get(),
         sqlstate: row.get(),

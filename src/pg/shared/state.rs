@@ -80,7 +80,7 @@ pub enum Said {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Database {
-    /// Its oid; 0: this place is free.
+    /// Its oid; 0: this slot is free.
     pub oid: Oid,
     /// Whether it has the extension.
     pub has_extension: HasExtension,
@@ -95,7 +95,7 @@ pub struct Database {
     /// Whether tables were filled with what another server wrote.
     pub loaded: bool,
     /// Whether a transaction has ended that held what stimuli in the queue need.
-    pub settle: bool,
+    pub recheck: bool,
     /// The id of the next transaction when a stimulus was kept last: a transaction that is older may have missed it.
     pub horizon: u64,
     /// The session whose DDL wants all workers out; 0: none.
@@ -188,7 +188,7 @@ pub struct Fire {
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExecutorState {
-    /// This place is free.
+    /// This slot is free.
     Free = 0,
     /// Registered, not attached yet.
     Starting,
@@ -206,7 +206,7 @@ pub enum ExecutorState {
 pub struct Executor {
     /// What it does.
     pub state: ExecutorState,
-    /// Counts those for whom this place was meant: who comes too late finds it given to another one.
+    /// Counts those for whom this slot was meant: who comes too late finds it given to another one.
     pub generation: u16,
     /// Whether the attempt must be stored before each fire: the last one may have crashed the server.
     pub careful: bool,
@@ -235,24 +235,24 @@ pub struct Executor {
 /// All of it.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Board {
+pub struct SharedState {
     /// The launcher.
     pub launcher: Process,
     /// Whether the launcher should look at all databases again.
     pub rescan: bool,
     /// When a worker could not be started for lack of worker slots, microseconds since 2000.
-    pub crowded_at: i64,
+    pub slots_wanted_at: i64,
     /// When the log said so last; 0: never.
-    pub complained_at: i64,
-    /// Places of databases.
+    pub logged_out_of_slots_at: i64,
+    /// Slots of databases.
     pub databases: [Database; MAX_DATABASES],
-    /// Places of executors.
+    /// Slots of executors.
     pub executors: [Executor; MAX_EXECUTORS],
     probes: [Oid; MAX_PROBES],
     said: [(Oid, Said); MAX_SAID],
 }
 
-impl Board {
+impl SharedState {
     pub(super) fn initialise(&mut self) {
         for database in &mut self.databases {
             database.next_due = NEVER;
@@ -260,44 +260,44 @@ impl Board {
         }
     }
 
-    /// The place of a database.
-    pub fn place_of(&self, database: Oid) -> Option<usize> {
-        self.databases.iter().position(|place| place.oid == database)
+    /// The slot of a database.
+    pub fn slot_of(&self, database: Oid) -> Option<usize> {
+        self.databases.iter().position(|slot| slot.oid == database)
     }
 
-    /// A database, if it has a place.
+    /// A database, if it has a slot.
     pub fn database(&mut self, oid: Oid) -> Option<&mut Database> {
-        self.databases.iter_mut().find(|place| place.oid == oid)
+        self.databases.iter_mut().find(|slot| slot.oid == oid)
     }
 
-    /// A database, given a place if one is free.
+    /// A database, given a slot if one is free.
     pub fn database_or_new(&mut self, oid: Oid, now: i64) -> Option<&mut Database> {
-        let place = self.place_of(oid).or_else(|| {
-            let free = self.place_of(InvalidOid)?;
-            let place = &mut self.databases[free];
-            place.oid = oid;
-            place.since = now;
+        let slot = self.slot_of(oid).or_else(|| {
+            let free = self.slot_of(InvalidOid)?;
+            let slot = &mut self.databases[free];
+            slot.oid = oid;
+            slot.since = now;
             // What was left by an earlier server.
-            place.sweep = true;
+            slot.sweep = true;
             Some(free)
         })?;
-        Some(&mut self.databases[place])
+        Some(&mut self.databases[slot])
     }
 
-    /// Takes a database's place back.
+    /// Takes a database's slot back.
     pub fn forget(&mut self, oid: Oid) {
         if oid == InvalidOid {
             return;
         }
-        if let Some(place) = self.database(oid) {
+        if let Some(slot) = self.database(oid) {
             // SAFETY: a zeroed Database is a valid empty one.
-            *place = unsafe { std::mem::zeroed() };
-            place.next_due = NEVER;
-            place.oldest_due = NEVER;
+            *slot = unsafe { std::mem::zeroed() };
+            slot.next_due = NEVER;
+            slot.oldest_due = NEVER;
         }
-        for place in self.executors.iter_mut().filter(|place| place.database == oid) {
-            if !place.process.is_some() {
-                (place.state, place.count) = (ExecutorState::Free, 0);
+        for slot in self.executors.iter_mut().filter(|slot| slot.database == oid) {
+            if !slot.process.is_some() {
+                (slot.state, slot.count) = (ExecutorState::Free, 0);
             }
         }
     }
@@ -328,16 +328,16 @@ impl Board {
     /// Says something to the scheduler of a database. Where there is no room for it, a sweep finds it.
     pub fn say(&mut self, database: Oid, said: impl IntoIterator<Item = Said>) {
         let mut free = self.said.iter_mut().filter(|(owner, _)| *owner == InvalidOid);
-        let is_lost = said.into_iter().any(|said| free.next().map(|place| *place = (database, said)).is_none());
-        if let Some(place) = self.database(database).filter(|_| is_lost) {
-            place.sweep = true;
+        let is_lost = said.into_iter().any(|said| free.next().map(|slot| *slot = (database, said)).is_none());
+        if let Some(slot) = self.database(database).filter(|_| is_lost) {
+            slot.sweep = true;
         }
     }
 
     /// Whether a process has said something to the scheduler of a database that it has not taken in yet.
     pub fn has_news(&self, database: Oid) -> bool {
-        let place = self.place_of(database).map(|index| &self.databases[index]);
-        place.is_some_and(|place| place.look || place.sweep || place.settle)
+        let slot = self.slot_of(database).map(|index| &self.databases[index]);
+        slot.is_some_and(|slot| slot.look || slot.sweep || slot.recheck)
             || self.said.iter().any(|(owner, _)| *owner == database)
     }
 
@@ -355,40 +355,40 @@ impl Board {
 
     /// The settings of a database's sessions are others now, or without one, those of all databases: workers begin anew.
     pub fn renew(&mut self, oid: Oid) {
-        let is_meant = |place: &&mut Database| place.oid != InvalidOid && (oid == InvalidOid || place.oid == oid);
+        let is_meant = |slot: &&mut Database| slot.oid != InvalidOid && (oid == InvalidOid || slot.oid == oid);
         let renewed: Vec<Oid> = self.databases.iter_mut().filter(is_meant).map(Database::renew).collect();
         renewed.into_iter().for_each(|oid| self.wake_all_of(oid));
     }
 
     /// Wakes the process that watches the time of a database: its scheduler, or the launcher, which starts one.
     pub fn wake(&mut self, oid: Oid) {
-        let scheduler = self.database(oid).map_or(Process::NONE, |place| place.scheduler);
+        let scheduler = self.database(oid).map_or(Process::NONE, |slot| slot.scheduler);
         if scheduler.is_some() { scheduler.wake() } else { self.launcher.wake() }
     }
 
     /// Wakes everybody who works in a database.
     pub fn wake_all_of(&mut self, oid: Oid) {
         self.wake(oid);
-        self.executors.iter().filter(|place| place.database == oid).for_each(|place| place.process.wake());
+        self.executors.iter().filter(|slot| slot.database == oid).for_each(|slot| slot.process.wake());
     }
 
     /// The clock was set back: what was noted with a later time counts from now.
     pub fn set_back(&mut self, now: i64) {
-        for at in [&mut self.crowded_at, &mut self.complained_at] {
+        for at in [&mut self.slots_wanted_at, &mut self.logged_out_of_slots_at] {
             *at = now.min(*at);
         }
-        for place in &mut self.databases {
-            for at in [&mut place.starting_since, &mut place.not_before, &mut place.served_at, &mut place.tidy_at] {
+        for slot in &mut self.databases {
+            for at in [&mut slot.starting_since, &mut slot.not_before, &mut slot.served_at, &mut slot.tidy_at] {
                 *at = now.min(*at);
             }
         }
-        self.executors.iter_mut().for_each(|place| place.since = now.min(place.since));
+        self.executors.iter_mut().for_each(|slot| slot.since = now.min(slot.since));
     }
 
     /// A worker could not be started: workers that wait for nothing end.
-    pub fn crowd(&mut self, now: i64) {
-        self.crowded_at = now;
-        self.databases.iter().for_each(|place| place.scheduler.wake());
-        self.executors.iter().filter(|place| place.state == ExecutorState::Idle).for_each(|place| place.process.wake());
+    pub fn request_slots(&mut self, now: i64) {
+        self.slots_wanted_at = now;
+        self.databases.iter().for_each(|slot| slot.scheduler.wake());
+        self.executors.iter().filter(|slot| slot.state == ExecutorState::Idle).for_each(|slot| slot.process.wake());
     }
 }

@@ -27,7 +27,7 @@ const MAX_KIND: usize = 60;
 
 /// An open bookmark.
 #[derive(Debug, Default)]
-pub struct Wait {
+pub struct OpenBookmark {
     /// Id.
     pub bookmark_id: Uuid,
     /// Path of the activity that waits.
@@ -63,7 +63,7 @@ pub struct GivenUp {
 
 /// An open incident.
 #[derive(Clone, Debug, Default)]
-pub struct Trouble {
+pub struct OpenIncident {
     /// Path of the activity that faulted.
     pub node_id: String,
     /// Id of that activity.
@@ -79,7 +79,7 @@ pub struct Trouble {
 }
 
 /// A story that is being told.
-pub struct Story<'a> {
+pub struct Explanation<'a> {
     program: &'a Program,
     looks: &'a [Appearance],
     instance: &'a Instance,
@@ -94,7 +94,7 @@ pub struct Story<'a> {
     until: Option<(Uuid, String)>,
 }
 
-impl<'a> Story<'a> {
+impl<'a> Explanation<'a> {
     /// Begins the story of an instance; times are told in `zone`.
     pub fn new(program: &'a Program, looks: &'a [Appearance], instance: &'a Instance, zone: &'a dyn Zone) -> Self {
         let by_path = (0u32..).zip(&program.nodes).map(|(ix, node)| (node.node_id.as_str(), NodeIx(ix))).collect();
@@ -137,8 +137,8 @@ impl<'a> Story<'a> {
     }
 
     /// Tells how it stands, and ends.
-    pub fn end(mut self, waits: &[Wait], troubles: &[Trouble]) -> Vec<String> {
-        self.ending(waits, troubles);
+    pub fn end(mut self, waits: &[OpenBookmark], open_incidents: &[OpenIncident]) -> Vec<String> {
+        self.ending(waits, open_incidents);
         let mut lines = self.begin;
         if self.left_out > 0 {
             lines.push(format!("… {} more lines; workflow.journal has them all", self.left_out));

@@ -113,17 +113,30 @@ fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) 
     // What was unknown when it was defined may be known, and run SQL, by now.
     row.uses_sql |= program.uses_sql;
     let compiled = Rc::new(Compiled { program, row });
+    keep(&compiled);
+    Ok(compiled)
+}
+
+/// Keeps the program of a version that this transaction has just stored. If that is rolled back nobody asks for it: ids of
+/// versions are not used again.
+pub fn keep_new(mut program: Program, row: &DefinitionRow) {
+    program.version_id = Some(row.id.to_string());
+    keep(&Rc::new(Compiled { program: Arc::new(program), row: row.clone() }));
+}
+
+fn keep(compiled: &Rc<Compiled>) {
     // What is unknown now may be registered by another session at any time.
     if !compiled.program.knows_all_types() {
-        return Ok(compiled);
+        return;
     }
-    KEPT.with_borrow_mut(|(_, kept)| {
-        if kept.len() >= MAX_KEPT || memory::held() > guc::memory_limit() / 4 {
+    let generation = catalog::definitions_generation();
+    KEPT.with_borrow_mut(|(of, kept)| {
+        if *of != generation || kept.len() >= MAX_KEPT || memory::held() > guc::memory_limit() / 4 {
             kept.clear();
+            *of = generation;
         }
-        kept.insert(id, Rc::clone(&compiled));
+        kept.insert(compiled.row.id, Rc::clone(compiled));
     });
-    Ok(compiled)
 }
 
 /// Limits of what is read; new content is judged as well.

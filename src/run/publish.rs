@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use workflow_engine::Program;
-use workflow_engine::definition::{self, ActivityTypes, Identity, WorkflowReference};
+use workflow_engine::definition::{self, ActivityTypes, Identity, Judged, WorkflowReference};
 use workflow_engine::program::Security;
 use workflow_engine::trigger::{self, Trigger};
 
@@ -78,16 +78,18 @@ pub fn define(
     let linker = Linker::new(owner.clone());
     let judged = compiled::judge(document, &linker, allow_unknown);
     let links = linker.into_links()?;
-    let program = judged.program.as_ref().map_err(|problems| error::definition(problems))?;
+    let Judged { program, warnings, sql, .. } = judged;
+    let program = program.map_err(|problems| error::definition(&problems))?;
     let whose = owner.as_ref().map_or_else(|| Some(role::current()), owners::Owner::role);
-    let search_path = names::found(&identity.definition_id, program, whose);
-    let new = New { program, links: &links, document, identity: &identity, search_path };
+    let search_path = names::found(&identity.definition_id, &program, whose);
+    let new = New { program: &program, links: &links, document, identity: &identity, search_path };
     let owner = owner.map_or_else(owners::current_id, |owner| owner.id);
     let row = add(session, &new, owner)?;
+    compiled::keep_new(program, &row);
     if publish {
         publish_version(session, &row)?;
     }
-    judge::warn(&judged);
+    judge::warn(warnings, &sql);
     judge::warn_of_others(&row, &was_unknown, &links)?;
     warn_without_login(&row);
     Ok((identity.definition_id, row.version))

@@ -76,8 +76,8 @@ fn unindexable(session: &Session, program: &Program, triggers: Vec<(workflow_eng
 }
 
 /// Warns of what is stored all the same.
-pub fn warn(judged: &Judged) {
-    let found: Vec<Problem> = judged.warnings.iter().cloned().chain(unparsable(&judged.sql)).collect();
+pub fn warn(warnings: Vec<Problem>, sql: &[SqlText]) {
+    let found: Vec<Problem> = warnings.into_iter().chain(unparsable(sql)).collect();
     if !found.is_empty() {
         warning(crate::error::doubtful(&found));
     }

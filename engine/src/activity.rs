@@ -12,6 +12,10 @@ use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 use serde_json::Value;
 
+pub(crate) mod handle;
+
+pub use handle::{FromInput, Input, NonEmpty, Output, Port};
+
 /// What the catalogue says about an activity type.
 #[derive(Debug)]
 pub struct Descriptor {
@@ -255,7 +259,7 @@ pub trait Activity: Sync {
     /// Its entry in the catalogue.
     fn descriptor(&self) -> &'static Descriptor;
 
-    /// Runs the activity; inputs that are auto-evaluated can be read with `cx.input(…)`.
+    /// Runs the activity; inputs that are auto-evaluated can be read with `cx.get(…)`.
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault>;
 
     /// A child that this execution scheduled has completed.
@@ -313,4 +317,12 @@ pub(crate) const PREFIXES: [&str; 2] = ["Elsa.", "Workflow."];
 /// The type name without our prefix or Elsa's.
 pub fn short_name(type_name: &str) -> &str {
     PREFIXES.iter().find_map(|prefix| type_name.strip_prefix(prefix)).unwrap_or(type_name)
+}
+
+/// Says which input could not be evaluated, unless the fault says where it comes from already.
+pub(crate) fn locate(mut fault: Fault, input: &str) -> Fault {
+    if fault.context.is_none() && !input.is_empty() {
+        fault.context = Some(format!("input \"{input}\""));
+    }
+    fault
 }

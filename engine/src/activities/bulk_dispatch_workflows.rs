@@ -5,8 +5,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::activities::child::{self, CHANNEL, DEFINITION, INPUT, NEW_TRACE};
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activities::child;
+use crate::activity::handle::{inputs, ports};
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::child::Begin;
 use crate::execution::{Child, Execution, Outcomes, StartChild};
@@ -19,37 +20,38 @@ use crate::value::{copy, copy_members, to_text};
 #[derive(Debug)]
 pub struct BulkDispatchWorkflows;
 
-const ITEMS: usize = 1;
-const ITEM_KEY: usize = 2;
-const CORRELATION: usize = 3;
-const BASE: usize = 4;
-const WAIT: usize = 5;
-
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.BulkDispatchWorkflows",
-    description: "Leaves one child workflow for each item to the workers. The ports childCompleted and childFaulted run for each child that ends so, with its id as the variable ChildInstanceId.",
-    inputs: &[
-        DEFINITION,
-        InputDescriptor::new(
+inputs! {
+    DEFINITION: NonEmpty = child::DEFINITION,
+    ITEMS: Value = InputDescriptor::new(
             "items",
             "Object",
             "The items: a list, or one item. Members of an object become members of the child's input.",
         )
         .needed(),
-        InputDescriptor::new("defaultItemInputKey", "String", "Input that an item becomes which is no object.")
+    DEFAULT_ITEM_INPUT_KEY: String = InputDescriptor::new("defaultItemInputKey", "String", "Input that an item becomes which is no object.")
             .default("\"Item\""),
-        InputDescriptor::new(
+    CORRELATION_ID_FUNCTION: Value = InputDescriptor::new(
             "correlationIdFunction",
             "String",
             "Correlation id of a child, evaluated for each; sees the item as the variable Item.",
         )
         .on_demand(),
-        INPUT,
-        child::wait("true"),
-        NEW_TRACE,
-        CHANNEL,
-    ],
-    ports: &["childCompleted", "childFaulted"],
+    INPUT: Value = child::INPUT,
+    WAIT: bool = child::wait("true"),
+    NEW_TRACE: Value = child::NEW_TRACE,
+    CHANNEL: Value = child::CHANNEL,
+}
+
+ports! {
+    CHILD_COMPLETED = "childCompleted",
+    CHILD_FAULTED = "childFaulted",
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.BulkDispatchWorkflows",
+    description: "Leaves one child workflow for each item to the workers. The ports childCompleted and childFaulted run for each child that ends so, with its id as the variable ChildInstanceId.",
+    inputs: INPUTS,
+    ports: PORTS,
     outcomes: &["Completed", "Done"],
     example: r#"{"type": "BulkDispatchWorkflows", "workflowDefinitionId": "pay-one", "items": {"sql": "SELECT jsonb_agg(to_jsonb(i)) FROM (VALUES (1, 9.90), (2, 5.00)) AS i(invoice, amount)"}, "childFaulted": {"type": "WriteLine", "text": {"js": "`${getChildInstanceId()} failed`"}}}"#,
     acts_for_owner: true,
@@ -62,19 +64,19 @@ impl Activity for BulkDispatchWorkflows {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let definition_id = cx.required_text(0)?;
-        let items = match cx.take_input(ITEMS) {
+        let definition_id = cx.get(DEFINITION)?;
+        let items = match cx.take(ITEMS) {
             Value::Null => Vec::new(),
             Value::Array(items) => items,
             item => vec![item],
         };
-        let base = child::object(cx.take_input(BASE))?;
-        let waits = cx.boolean(WAIT)? && !items.is_empty();
+        let base = child::object(cx.take(INPUT))?;
+        let waits = cx.get(WAIT)? && !items.is_empty();
         let bookmark_id = if waits { Some(bookmark(cx)?) } else { None };
         let count = items.len() as i64;
         for item in items {
             let correlation_id = correlation_id(cx, &item)?;
-            let input = input_of(item, copy_members(&base)?, &cx.text(ITEM_KEY));
+            let input = input_of(item, copy_members(&base)?, &cx.get(DEFAULT_ITEM_INPUT_KEY)?);
             let id = cx.new_id();
             let child = StartChild { id, input, correlation_id, bookmark_id, begin: Begin::Later };
             cx.start_child(&definition_id, child)?;
@@ -95,9 +97,9 @@ impl Activity for BulkDispatchWorkflows {
         };
         cx.set_position(cx.position() - 1);
         let port = if report.is(SubStatus::Faulted) || report.refused().is_some() {
-            cx.port(1)
+            cx.port(CHILD_FAULTED)
         } else if report.is(SubStatus::Finished) {
-            cx.port(0)
+            cx.port(CHILD_COMPLETED)
         } else {
             None
         };
@@ -124,10 +126,10 @@ fn bookmark(cx: &mut Execution<'_>) -> Result<uuid::Uuid, Fault> {
 }
 
 fn correlation_id(cx: &mut Execution<'_>, item: &Value) -> Result<Option<String>, Fault> {
-    if !cx.has_input(CORRELATION) {
+    if !cx.has_input(CORRELATION_ID_FUNCTION) {
         return Ok(None);
     }
-    let id = cx.evaluate_input_with(CORRELATION, "Item", copy(item)?)?;
+    let id = cx.evaluate_input_with(CORRELATION_ID_FUNCTION, "Item", copy(item)?)?;
     Ok(Some(to_text(&id)).filter(|id| !id.is_empty()))
 }
 

@@ -3,16 +3,16 @@
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::activity::InputDescriptor;
+use crate::activity::{Input, InputDescriptor, NonEmpty};
 use crate::bookmark::NewBookmark;
 use crate::child::{Begin, Report};
 use crate::execution::{Execution, StartChild};
 use crate::fault::Fault;
 
-/// Input 0 of all of them.
+/// An input of all of them.
 pub(super) const DEFINITION: InputDescriptor =
     InputDescriptor::new("workflowDefinitionId", "String", "Definition to start, in its published version.").needed();
-/// Input 1 of those that start one child.
+/// An input of those that start one child.
 pub(super) const CORRELATION: InputDescriptor =
     InputDescriptor::new("correlationId", "String", "Correlation id of the child.");
 /// An input of all of them.
@@ -30,11 +30,21 @@ pub(super) const fn wait(default: &'static str) -> InputDescriptor {
     InputDescriptor::new("waitForCompletion", "Boolean", "Whether to wait until the child has ended.").default(default)
 }
 
-/// Starts the one child that inputs 0 to 2 describe. With `begin`, a bookmark waits for its report.
-pub(super) fn start_one(cx: &mut Execution<'_>, begin: Begin, hears: bool) -> Result<(), Fault> {
-    let definition_id = cx.required_text(0)?;
-    let correlation_id = Some(cx.text(1)).filter(|id| !id.is_empty());
-    let input = object(cx.take_input(2))?;
+/// The inputs that describe one child.
+pub(super) struct ChildInputs {
+    /// [`DEFINITION`].
+    pub definition: Input<NonEmpty>,
+    /// [`CORRELATION`].
+    pub correlation: Input<String>,
+    /// [`INPUT`].
+    pub input: Input<Value>,
+}
+
+/// Starts the one child that these inputs describe. With `hears`, a bookmark waits for its report.
+pub(super) fn start_one(cx: &mut Execution<'_>, inputs: &ChildInputs, begin: Begin, hears: bool) -> Result<(), Fault> {
+    let definition_id = cx.get(inputs.definition)?;
+    let correlation_id = Some(cx.get(inputs.correlation)?).filter(|id| !id.is_empty());
+    let input = object(cx.take(inputs.input))?;
     let id = cx.new_id();
     let bookmark_id = if hears { Some(bookmark(cx, id)?) } else { None };
     cx.start_child(&definition_id, StartChild { id, input, correlation_id, bookmark_id, begin })

@@ -4,6 +4,7 @@
 
 use serde_json::Value;
 
+use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::{Execution, Outcomes, Signal};
 use crate::fault::Fault;
@@ -12,10 +13,14 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct Complete;
 
+inputs! {
+    OUTCOMES: Vec<String> = InputDescriptor::new("outcomes", "Object", "One outcome, or a list of outcomes.").default(r#""Done""#),
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Complete",
     description: "Completes the workflow at once. Inside a composite or a workflow used as an activity it completes that one, with outcomes that a flowchart around it follows.",
-    inputs: &[InputDescriptor::new("outcomes", "Object", "One outcome, or a list of outcomes.").default(r#""Done""#)],
+    inputs: INPUTS,
     terminal: true,
     example: r#"{"type": "Complete", "outcomes": ["Approved"]}"#,
     ..Descriptor::BASE
@@ -27,10 +32,10 @@ impl Activity for Complete {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let outcomes = match cx.input(0) {
+        let outcomes = match cx.peek(OUTCOMES) {
             Value::Null => Outcomes::Done,
             Value::String(name) => Outcomes::Named(vec![name.clone()]),
-            Value::Array(_) => Outcomes::Named(cx.texts(0)?),
+            Value::Array(_) => Outcomes::Named(cx.get(OUTCOMES)?),
             _ => {
                 return Err(Fault::new("22023", "outcomes must be a string or a list of strings"));
             }

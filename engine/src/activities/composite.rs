@@ -2,6 +2,7 @@
 //!
 //! It ends with its root, or when a `Complete` inside it asks for its end.
 
+use crate::activity::handle::{outputs, ports};
 use crate::activity::{Activity, Descriptor, OutputDescriptor};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
@@ -13,12 +14,20 @@ pub struct Composite;
 /// Its type name.
 pub const TYPE_NAME: &str = "Elsa.Composite";
 
+outputs! {
+    RESULT = OutputDescriptor::new("result", "Object", "The value of resultVariable at the end."),
+}
+
+ports! {
+    ROOT = "root",
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: TYPE_NAME,
     description: "Runs an activity as a unit with variables of its own: a Complete inside ends it, not the workflow, \
                   and its resultVariable is its result.",
-    outputs: &[OutputDescriptor::new("result", "Object", "The value of resultVariable at the end.")],
-    ports: &["root"],
+    outputs: OUTPUTS,
+    ports: PORTS,
     container: true,
     example: r#"{"type": "Composite", "variables": {"Sum": 0}, "resultVariable": "Sum", "root": {"type": "SetVariable", "variable": "Sum", "value": 5}, "result": {"output": "Total"}}"#,
     ..Descriptor::BASE
@@ -30,7 +39,7 @@ impl Activity for Composite {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        match cx.port(0) {
+        match cx.port(ROOT) {
             Some(root) => cx.schedule(root, 0, Vec::new()),
             None => end(cx, Outcomes::Done),
         }
@@ -51,7 +60,7 @@ impl Activity for Composite {
 fn end(cx: &mut Execution<'_>, outcomes: Outcomes) -> Result<(), Fault> {
     if let Some(name) = &cx.node().variable {
         let value = cx.variable_inside(name).unwrap_or_default();
-        cx.set_output(0, value)?;
+        cx.set_output(RESULT, value)?;
     }
     cx.complete_with(outcomes)
 }

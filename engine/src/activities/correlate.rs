@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -10,10 +11,14 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct Correlate;
 
+inputs! {
+    CORRELATION_ID: String = InputDescriptor::new("correlationId", "String", "The correlation id; null removes it."),
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Correlate",
     description: "Sets the correlation id of the workflow instance; its open bookmarks follow. Under a correlated activation strategy a taken id is a fault.",
-    inputs: &[InputDescriptor::new("correlationId", "String", "The correlation id; null removes it.")],
+    inputs: INPUTS,
     example: r#"{"type": "Correlate", "correlationId": {"input": "orderNumber"}}"#,
     ..Descriptor::BASE
 };
@@ -24,7 +29,7 @@ impl Activity for Correlate {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let id = if *cx.input(0) == Value::Null { None } else { Some(cx.text(0)) };
+        let id = if *cx.peek(CORRELATION_ID) == Value::Null { None } else { Some(cx.get(CORRELATION_ID)?) };
         cx.correlate(id)?;
         cx.complete()
     }

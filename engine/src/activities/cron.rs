@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::activities::timing;
 use crate::activities::timing::{check_cron, cron, first_after_now, instant_text, out_of_range, schedule, wait};
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty};
 use crate::calendar::{Schedule, When};
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -12,6 +12,9 @@ use crate::fault::Fault;
 /// Fires when a cron expression says so.
 #[derive(Debug)]
 pub struct Cron;
+
+/// Its own input, before those that [`timing::inputs`] adds.
+const CRON_EXPRESSION: Input<NonEmpty> = Input::at(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Cron",
@@ -52,7 +55,7 @@ impl Activity for Cron {
 }
 
 fn expression(cx: &Execution<'_>) -> Result<String, Fault> {
-    let text = cx.required_text(0)?;
+    let text = cx.get(CRON_EXPRESSION)?;
     cron(&text)?;
     Ok(text)
 }

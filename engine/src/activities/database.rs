@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::activity::InputDescriptor;
+use crate::activity::{Input, InputDescriptor, NonEmpty};
 use crate::execution::Execution;
 use crate::expression::sql_template::SqlTemplate;
 use crate::expression::{Rows, Scope, Take};
@@ -41,10 +41,15 @@ pub(super) fn is_statement(statement: &Value) -> Result<(), Fault> {
     SqlTemplate::parse(&to_text(statement)).map(|_| ()).map_err(|message| Fault::new("22023", message))
 }
 
-/// Runs the statement of an activity: input 0 is the client, input 2 the statement.
-pub(super) fn run(cx: &mut Execution<'_>, take: Take) -> Result<Rows, Fault> {
-    is_postgresql(cx.input(0))?;
-    let statement = cx.required_text(2)?;
+/// Runs the statement of an activity.
+pub(super) fn run(
+    cx: &mut Execution<'_>,
+    client: Input<Value>,
+    statement: Input<NonEmpty>,
+    take: Take,
+) -> Result<Rows, Fault> {
+    is_postgresql(cx.peek(client))?;
+    let statement = cx.get(statement)?;
     let template = SqlTemplate::parse(&statement).map_err(|message| Fault::new("22023", message))?;
     let values = template.values(cx)?;
     cx.sql_inferred(template.statement(), &values, take)

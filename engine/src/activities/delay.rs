@@ -1,9 +1,11 @@
 //! `Delay`: waits for a span of time.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::activities::timing::{TIME_ZONE, check_interval, instant_text, interval, out_of_range, wait, zone};
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activities::timing;
+use crate::activities::timing::{check_interval, instant_text, interval, out_of_range, wait, zone};
+use crate::activity::handle::inputs;
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
@@ -11,16 +13,21 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct Delay;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.Delay",
-    description: "Waits for a span of time: 00:05:00, 1 day 2 hours or P1DT2H. One that is not positive does not wait.",
-    inputs: &[
-        InputDescriptor::new("timeSpan", "TimeSpan", "How long.")
+inputs! {
+    TIME_SPAN: NonEmpty = InputDescriptor::new("timeSpan", "TimeSpan", "How long.")
             .default("\"00:01:00\"")
             .checked(check_interval)
             .needed(),
-        TIME_ZONE,
-    ],
+    TIME_ZONE: Value = timing::TIME_ZONE,
+}
+
+// What computes the zone reads it there.
+const _: () = assert!(TIME_ZONE.index == timing::TIME_ZONE_INPUT.index);
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Delay",
+    description: "Waits for a span of time: 00:05:00, 1 day 2 hours or P1DT2H. One that is not positive does not wait.",
+    inputs: INPUTS,
     example: r#"{"type": "Delay", "timeSpan": "3 days"}"#,
     ..Descriptor::BASE
 };
@@ -31,8 +38,8 @@ impl Activity for Delay {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        cx.required_text(0)?;
-        let span = interval(cx.input(0))?;
+        cx.get(TIME_SPAN)?;
+        let span = interval(cx.peek(TIME_SPAN))?;
         let zone = zone(cx)?;
         let at = span.after(cx.instant(), zone.as_ref()).ok_or_else(out_of_range)?;
         if at <= cx.instant() {

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use crate::activities::child::{self, CHANNEL, CORRELATION, DEFINITION, INPUT, NEW_TRACE};
-use crate::activity::{Activity, Descriptor, OutputDescriptor};
+use crate::activities::child::{self, ChildInputs};
+use crate::activity::handle::{inputs, outputs};
+use crate::activity::{Activity, Descriptor, NonEmpty, OutputDescriptor};
 use crate::bookmark::Resumed;
 use crate::child::Begin;
 use crate::execution::Execution;
@@ -14,11 +15,26 @@ use crate::value::copy_or_null;
 #[derive(Debug)]
 pub struct DispatchWorkflow;
 
+inputs! {
+    DEFINITION: NonEmpty = child::DEFINITION,
+    CORRELATION: String = child::CORRELATION,
+    INPUT: Value = child::INPUT,
+    WAIT: bool = child::wait("false"),
+    NEW_TRACE: Value = child::NEW_TRACE,
+    CHANNEL: Value = child::CHANNEL,
+}
+
+outputs! {
+    RESULT = OutputDescriptor::new("result", "Object", "Output of the child, where it was waited for."),
+}
+
+const CHILD: ChildInputs = ChildInputs { definition: DEFINITION, correlation: CORRELATION, input: INPUT };
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.DispatchWorkflow",
     description: "Leaves another workflow to a worker, which runs it in a transaction of its own as soon as this one has committed; waits until it has ended if waitForCompletion says so.",
-    inputs: &[DEFINITION, CORRELATION, INPUT, child::wait("false"), NEW_TRACE, CHANNEL],
-    outputs: &[OutputDescriptor::new("result", "Object", "Output of the child, where it was waited for.")],
+    inputs: INPUTS,
+    outputs: OUTPUTS,
     example: r#"{"type": "DispatchWorkflow", "workflowDefinitionId": "send-invoice", "correlationId": {"input": "order"}, "waitForCompletion": true, "result": {"var": "Invoice"}}"#,
     acts_for_owner: true,
     ..Descriptor::BASE
@@ -30,8 +46,8 @@ impl Activity for DispatchWorkflow {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let waits = cx.boolean(3)?;
-        child::start_one(cx, Begin::Later, waits)?;
+        let waits = cx.get(WAIT)?;
+        child::start_one(cx, &CHILD, Begin::Later, waits)?;
         if waits { Ok(()) } else { cx.complete() }
     }
 
@@ -40,7 +56,7 @@ impl Activity for DispatchWorkflow {
             Some(report) => report.output(),
             None => input.map(copy_or_null).unwrap_or_default(),
         };
-        cx.set_output(0, result)?;
+        cx.set_output(RESULT, result)?;
         cx.complete()
     }
 }

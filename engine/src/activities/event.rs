@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::handle::{inputs, outputs};
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -12,11 +13,19 @@ use crate::value::copy_or_null;
 #[derive(Debug)]
 pub struct Event;
 
+inputs! {
+    EVENT_NAME: NonEmpty = InputDescriptor::new("eventName", "String", "Name of the event.").needed(),
+}
+
+outputs! {
+    RESULT = OutputDescriptor::new("result", "Object", "What came with the event."),
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Event",
     description: "Waits until the event of this name is published, or starts the workflow when it is (canStartWorkflow).",
-    inputs: &[InputDescriptor::new("eventName", "String", "Name of the event.").needed()],
-    outputs: &[OutputDescriptor::new("result", "Object", "What came with the event.")],
+    inputs: INPUTS,
+    outputs: OUTPUTS,
     trigger: true,
     example: r#"{"type": "Event", "eventName": "OrderPaid", "result": {"var": "Payment"}}"#,
     ..Descriptor::BASE
@@ -30,7 +39,7 @@ impl Activity for Event {
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         if cx.is_trigger() {
             let input = cx.trigger_input();
-            cx.set_output(0, input)?;
+            cx.set_output(RESULT, input)?;
             return cx.complete();
         }
         let payload = stimulus(cx)?;
@@ -39,7 +48,7 @@ impl Activity for Event {
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
-        cx.set_output(0, input.map(copy_or_null).unwrap_or_default())?;
+        cx.set_output(RESULT, input.map(copy_or_null).unwrap_or_default())?;
         cx.complete()
     }
 
@@ -49,5 +58,5 @@ impl Activity for Event {
 }
 
 fn stimulus(cx: &Execution<'_>) -> Result<Value, Fault> {
-    Ok(json!({ "EventName": cx.required_text(0)? }))
+    Ok(json!({ "EventName": cx.get(EVENT_NAME)? }))
 }

@@ -5,8 +5,9 @@
 
 use serde_json::Value;
 
-use crate::activities::child::{self, CORRELATION, DEFINITION, INPUT};
-use crate::activity::{Activity, Descriptor, OutputDescriptor};
+use crate::activities::child::{self, ChildInputs};
+use crate::activity::handle::{inputs, outputs};
+use crate::activity::{Activity, Descriptor, NonEmpty, OutputDescriptor};
 use crate::bookmark::Resumed;
 use crate::child::Begin;
 use crate::execution::Execution;
@@ -17,15 +18,28 @@ use crate::value::copy_or_null;
 #[derive(Debug)]
 pub struct ExecuteWorkflow;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.ExecuteWorkflow",
-    description: "Starts another workflow in the same transaction and goes on when it first waits or ends, or (waitForCompletion) when it has ended.",
-    inputs: &[DEFINITION, CORRELATION, INPUT, child::wait("false")],
-    outputs: &[OutputDescriptor::new(
+inputs! {
+    DEFINITION: NonEmpty = child::DEFINITION,
+    CORRELATION: String = child::CORRELATION,
+    INPUT: Value = child::INPUT,
+    WAIT: bool = child::wait("false"),
+}
+
+outputs! {
+    RESULT = OutputDescriptor::new(
         "result",
         "Object",
         "How the child stands: WorkflowInstanceId, Status, SubStatus, Output.",
-    )],
+    ),
+}
+
+const CHILD: ChildInputs = ChildInputs { definition: DEFINITION, correlation: CORRELATION, input: INPUT };
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.ExecuteWorkflow",
+    description: "Starts another workflow in the same transaction and goes on when it first waits or ends, or (waitForCompletion) when it has ended.",
+    inputs: INPUTS,
+    outputs: OUTPUTS,
     example: r#"{"type": "ExecuteWorkflow", "workflowDefinitionId": "check-stock", "input": {"object": {"item": {"input": "item"}}}, "waitForCompletion": true, "result": {"var": "Stock"}}"#,
     acts_for_owner: true,
     ..Descriptor::BASE
@@ -37,8 +51,8 @@ impl Activity for ExecuteWorkflow {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let begin = if cx.boolean(3)? { Begin::NowToTheEnd } else { Begin::Now };
-        child::start_one(cx, begin, true)
+        let begin = if cx.get(WAIT)? { Begin::NowToTheEnd } else { Begin::Now };
+        child::start_one(cx, &CHILD, begin, true)
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
@@ -51,7 +65,7 @@ impl Activity for ExecuteWorkflow {
             ]),
             None => input.map(copy_or_null).unwrap_or_default(),
         };
-        cx.set_output(0, result)?;
+        cx.set_output(RESULT, result)?;
         cx.complete()
     }
 }

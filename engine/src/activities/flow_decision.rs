@@ -1,5 +1,6 @@
 //! `FlowDecision`: a condition inside a flowchart.
 
+use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::{Execution, Outcomes};
 use crate::fault::Fault;
@@ -8,10 +9,14 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct FlowDecision;
 
+inputs! {
+    CONDITION: bool = InputDescriptor::new("condition", "Boolean", "The condition.").default("false").needed(),
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowDecision",
     description: "Evaluates a condition and leaves a flowchart's node with the outcome True or False.",
-    inputs: &[InputDescriptor::new("condition", "Boolean", "The condition.").default("false").needed()],
+    inputs: INPUTS,
     outcomes: &["True", "False"],
     example: r#"{"type": "FlowDecision", "condition": {"js": "getInput('days') > 5"}}"#,
     ..Descriptor::BASE
@@ -23,7 +28,7 @@ impl Activity for FlowDecision {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let outcome = if cx.boolean(0)? { "True" } else { "False" };
+        let outcome = if cx.get(CONDITION)? { "True" } else { "False" };
         cx.complete_with(Outcomes::Named(vec![outcome.to_owned()]))
     }
 }

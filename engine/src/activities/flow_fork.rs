@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::{Execution, Outcomes};
 use crate::fault::Fault;
@@ -10,14 +11,18 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct FlowFork;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.FlowFork",
-    description: "Leaves a flowchart's node with several outcomes at once, one per branch.",
-    inputs: &[InputDescriptor::new(
+inputs! {
+    BRANCHES: Vec<String> = InputDescriptor::new(
         "branches",
         "ICollection<String>",
         "Names of the branches, which are the outcomes; without any the outcome is Done.",
-    )],
+    ),
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.FlowFork",
+    description: "Leaves a flowchart's node with several outcomes at once, one per branch.",
+    inputs: INPUTS,
     outcomes: &["Done"],
     example: r#"{"type": "FlowFork", "branches": ["Stock", "Credit"]}"#,
     ..Descriptor::BASE
@@ -29,7 +34,7 @@ impl Activity for FlowFork {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let branches = if *cx.input(0) == Value::Null { Vec::new() } else { cx.texts(0)? };
+        let branches = if *cx.peek(BRANCHES) == Value::Null { Vec::new() } else { cx.get(BRANCHES)? };
         if branches.is_empty() {
             return cx.complete();
         }

@@ -4,20 +4,26 @@
 //! winner of WaitAny left open. Elsa's join cancels its ancestors in every mode (#7724); here only
 //! WaitAny does.
 
+use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::{Execution, Signal, one_of};
 use crate::fault::Fault;
+use serde_json::Value;
 
 /// Joins connections.
 #[derive(Debug)]
 pub struct FlowJoin;
 
+inputs! {
+    pub(super) MODE: Value = InputDescriptor::new("mode", "FlowJoinMode", "WaitAny, WaitAll or WaitAllActive.")
+        .default(r#""WaitAny""#)
+        .checked(|mode| one_of(mode, &JoinMode::NAMES)),
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowJoin",
     description: "Joins branches of a flowchart. WaitAny goes on with the first branch and cancels the others; WaitAll needs every inbound connection to be followed; WaitAllActive waits for those that are.",
-    inputs: &[InputDescriptor::new("mode", "FlowJoinMode", "WaitAny, WaitAll or WaitAllActive.")
-        .default(r#""WaitAny""#)
-        .checked(|mode| one_of(mode, &JoinMode::NAMES))],
+    inputs: INPUTS,
     example: r#"{"type": "FlowJoin", "mode": "WaitAll"}"#,
     ..Descriptor::BASE
 };
@@ -28,7 +34,7 @@ impl Activity for FlowJoin {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        if JoinMode::read(cx.choice(0, &JoinMode::NAMES)?) == JoinMode::WaitAny {
+        if JoinMode::read(cx.choice(MODE, &JoinMode::NAMES)?) == JoinMode::WaitAny {
             cx.signal(&Signal::CancelInbound(cx.node_index()))?;
         }
         cx.complete()

@@ -1,5 +1,6 @@
 //! `FlowNode`: any activity as a node of a flowchart.
 
+use crate::activity::handle::ports;
 use crate::activity::{Activity, Descriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -8,10 +9,14 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct FlowNode;
 
+ports! {
+    BODY = "body",
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowNode",
     description: "Wraps an activity so that it can stand in a flowchart.",
-    ports: &["body"],
+    ports: PORTS,
     example: r#"{"type": "FlowNode", "body": {"type": "WriteLine", "text": "inside"}}"#,
     ..Descriptor::BASE
 };
@@ -22,7 +27,7 @@ impl Activity for FlowNode {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        match cx.port(0) {
+        match cx.port(BODY) {
             Some(body) => cx.schedule(body, 0, Vec::new()),
             None => cx.complete(),
         }

@@ -1,24 +1,30 @@
 //! `FlowSwitch`: several conditions inside a flowchart.
 
 use super::switch::{MODES, check_mode};
+use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor, PartCondition, PartList};
 use crate::execution::{Execution, Outcomes};
 use crate::fault::Fault;
+use serde_json::Value;
 
 /// Decides among connections.
 #[derive(Debug)]
 pub struct FlowSwitch;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.FlowSwitch",
-    description: "Evaluates the conditions of its cases and leaves with the labels that match: the first one (MatchFirst) or all (MatchAny), else Default.",
-    inputs: &[InputDescriptor::new(
+inputs! {
+    MODE: Value = InputDescriptor::new(
         "mode",
         "SwitchMode",
         "MatchFirst: only the first matching case. MatchAny: every matching case.",
     )
     .default(r#""MatchFirst""#)
-    .checked(check_mode)],
+    .checked(check_mode),
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.FlowSwitch",
+    description: "Evaluates the conditions of its cases and leaves with the labels that match: the first one (MatchFirst) or all (MatchAny), else Default.",
+    inputs: INPUTS,
     parts: &[PartList {
         name: "cases",
         one: "case",
@@ -38,7 +44,7 @@ impl Activity for FlowSwitch {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let any = cx.choice(0, &MODES)? == 1;
+        let any = cx.choice(MODE, &MODES)? == 1;
         let matching = cx.matching_cases(any)?;
         let cases = cx.node().part_list(0);
         let mut labels: Vec<_> = matching.iter().map(|index| cases[*index].text(0).to_owned()).collect();

@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use crate::activity::handle::{inputs, outputs, ports};
 use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
@@ -14,18 +15,28 @@ use crate::instance::Memory;
 #[derive(Debug)]
 pub struct For;
 
+inputs! {
+    START: i64 = InputDescriptor::new("start", "Int64", "The first number.").default("0"),
+    END: i64 = InputDescriptor::new("end", "Int64", "The last number.").default("0"),
+    STEP: i64 = InputDescriptor::new("step", "Int64", "The difference between two numbers; not 0.").default("1"),
+    OUTER_BOUND_INCLUSIVE: bool = InputDescriptor::new("outerBoundInclusive", "Boolean", "Whether the end itself belongs to the range.")
+            .default("true"),
+}
+
+outputs! {
+    CURRENT_VALUE = OutputDescriptor::new("currentValue", "Int64", "The number of this round."),
+}
+
+ports! {
+    BODY = "body",
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.For",
     description: "Runs the body for each number from start to end, which is included unless outerBoundInclusive is false. A negative step counts down. The body sees the number as the variable CurrentValue. Break leaves it.",
-    inputs: &[
-        InputDescriptor::new("start", "Int64", "The first number.").default("0"),
-        InputDescriptor::new("end", "Int64", "The last number.").default("0"),
-        InputDescriptor::new("step", "Int64", "The difference between two numbers; not 0.").default("1"),
-        InputDescriptor::new("outerBoundInclusive", "Boolean", "Whether the end itself belongs to the range.")
-            .default("true"),
-    ],
-    outputs: &[OutputDescriptor::new("currentValue", "Int64", "The number of this round.")],
-    ports: &["body"],
+    inputs: INPUTS,
+    outputs: OUTPUTS,
+    ports: PORTS,
     example: r#"{"type": "For", "start": 1, "end": 3, "body": {"type": "WriteLine", "text": {"var": "CurrentValue"}}}"#,
     ..Descriptor::BASE
 };
@@ -36,8 +47,8 @@ impl Activity for For {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let (start, end, step) = (cx.integer(0)?, cx.integer(1)?, cx.integer(2)?);
-        let inclusive = cx.boolean(3)?;
+        let (start, end, step) = (cx.get(START)?, cx.get(END)?, cx.get(STEP)?);
+        let inclusive = cx.get(OUTER_BOUND_INCLUSIVE)?;
         if step == 0 {
             return Err(Fault::new("22023", "step of a For activity must not be 0"));
         }
@@ -72,9 +83,9 @@ fn run_round(cx: &mut Execution<'_>) -> Result<(), Fault> {
         return cx.complete();
     };
     let before_end = if step > 0 { current < end } else { current > end };
-    match cx.port(0) {
+    match cx.port(BODY) {
         Some(body) if before_end || (inclusive && current == end) => {
-            cx.set_output(0, Value::from(current))?;
+            cx.set_output(CURRENT_VALUE, Value::from(current))?;
             cx.schedule(body, 0, vec![("CurrentValue".to_owned(), Value::from(current))])
         }
         _ => cx.complete(),

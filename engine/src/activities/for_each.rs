@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use crate::activity::handle::{inputs, outputs, ports};
 use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
@@ -14,12 +15,24 @@ use crate::value::copy_or_null;
 #[derive(Debug)]
 pub struct ForEach;
 
+inputs! {
+    ITEMS: Value = InputDescriptor::new("items", "ICollection<Object>", "The items.").default("[]").on_demand().needed(),
+}
+
+outputs! {
+    CURRENT_VALUE = OutputDescriptor::new("currentValue", "Object", "The item of this round."),
+}
+
+ports! {
+    BODY = "body",
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.ForEach",
     description: "Runs the body for each item. The body sees the item as the variable CurrentValue and its number, from 0, as CurrentIndex. Break leaves it.",
-    inputs: &[InputDescriptor::new("items", "ICollection<Object>", "The items.").default("[]").on_demand().needed()],
-    outputs: &[OutputDescriptor::new("currentValue", "Object", "The item of this round.")],
-    ports: &["body"],
+    inputs: INPUTS,
+    outputs: OUTPUTS,
+    ports: PORTS,
     example: r#"{"type": "ForEach", "items": ["a", "b"], "body": {"type": "WriteLine", "text": {"var": "CurrentValue"}}}"#,
     ..Descriptor::BASE
 };
@@ -30,7 +43,7 @@ impl Activity for ForEach {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        cx.keep_items(0)?;
+        cx.keep_items(ITEMS)?;
         run_round(cx)
     }
 
@@ -49,9 +62,9 @@ impl Activity for ForEach {
 
 fn run_round(cx: &mut Execution<'_>) -> Result<(), Fault> {
     let index = cx.position();
-    match (cx.item(0, index)?, cx.port(0)) {
+    match (cx.item(ITEMS, index)?, cx.port(BODY)) {
         (Some(item), Some(body)) => {
-            cx.set_output(0, copy_or_null(&item))?;
+            cx.set_output(CURRENT_VALUE, copy_or_null(&item))?;
             let variables = vec![("CurrentValue".to_owned(), item), ("CurrentIndex".to_owned(), Value::from(index))];
             cx.schedule(body, 0, variables)
         }

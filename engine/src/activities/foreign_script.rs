@@ -1,8 +1,9 @@
 //! What `RunCSharp` and `RunPython` share: a script that was translated when the definition was read.
 
-use crate::activity::{ForeignLanguage, InputDescriptor, OutputDescriptor};
+use crate::activity::{ForeignLanguage, Input, InputDescriptor, Output, OutputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
+use serde_json::Value;
 
 /// The inputs of both.
 pub(super) const fn inputs(language: ForeignLanguage) -> [InputDescriptor; 2] {
@@ -17,9 +18,15 @@ pub(super) const fn inputs(language: ForeignLanguage) -> [InputDescriptor; 2] {
 pub(super) const OUTPUTS: &[OutputDescriptor] =
     &[OutputDescriptor::new("result", "Object", "What the script returns.")];
 
+/// The first of [`inputs`].
+const SCRIPT: Input<Value> = Input::at(0);
+
+/// The one of [`OUTPUTS`].
+const RESULT: Output = Output(0);
+
 /// Gives the value of the script, which was evaluated as an input.
 pub(super) fn run(cx: &mut Execution<'_>) -> Result<(), Fault> {
-    let value = cx.take_input(0);
-    cx.set_output(0, value)?;
+    let value = cx.take(SCRIPT);
+    cx.set_output(RESULT, value)?;
     cx.complete()
 }

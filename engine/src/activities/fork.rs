@@ -1,8 +1,10 @@
 //! `Fork`: branches side by side, joined by the first or by all.
 
+use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::{Child, Execution, Outcomes, Signal, one_of};
 use crate::fault::Fault;
+use serde_json::Value;
 
 /// Runs its branches and joins them.
 #[derive(Debug)]
@@ -10,16 +12,20 @@ pub struct Fork;
 
 const MODES: [&str; 2] = ["WaitAll", "WaitAny"];
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.Fork",
-    description: "Runs branches side by side. WaitAll completes with the last branch, WaitAny with the first one, which cancels the others.",
-    inputs: &[InputDescriptor::new(
+inputs! {
+    JOIN_MODE: Value = InputDescriptor::new(
         "joinMode",
         "ForkJoinMode",
         "WaitAll: every branch must complete. WaitAny: the first one decides.",
     )
     .default(r#""WaitAll""#)
-    .checked(|mode| one_of(mode, &MODES))],
+    .checked(|mode| one_of(mode, &MODES)),
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Fork",
+    description: "Runs branches side by side. WaitAll completes with the last branch, WaitAny with the first one, which cancels the others.",
+    inputs: INPUTS,
     children: Some("branches"),
     example: r#"{"type": "Fork", "joinMode": "WaitAny", "branches": [{"type": "Event", "eventName": "Paid"}, {"type": "Event", "eventName": "Withdrawn"}]}"#,
     ..Descriptor::BASE
@@ -31,7 +37,7 @@ impl Activity for Fork {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let wait_any = cx.choice(0, &MODES)? == 1;
+        let wait_any = cx.choice(JOIN_MODE, &MODES)? == 1;
         let branches = &cx.node().children;
         if branches.is_empty() {
             return cx.complete();

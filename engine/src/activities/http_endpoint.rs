@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::activities::timing::{check_positive, positive_interval};
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::handle::{inputs, outputs};
+use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty, OutputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::{Execution, Outcomes};
 use crate::fault::Fault;
@@ -16,99 +17,78 @@ use crate::value::{copy_members, copy_or_null, to_text};
 #[derive(Debug)]
 pub struct HttpEndpoint;
 
-// Positions of inputs.
-const PATH: usize = 0;
-const METHODS: usize = 1;
-const AUTHORIZE: usize = 2;
-const POLICY: usize = 3;
-const TIMEOUT: usize = 4;
-const SIZE_LIMIT: usize = 5;
-const FILE_SIZE_LIMIT: usize = 6;
-const ALLOWED_EXTENSIONS: usize = 7;
-const BLOCKED_EXTENSIONS: usize = 8;
-const ALLOWED_TYPES: usize = 9;
-const EXPOSE_REQUEST_TOO_LARGE: usize = 10;
-const EXPOSE_FILE_TOO_LARGE: usize = 11;
-const EXPOSE_INVALID_EXTENSION: usize = 12;
-const EXPOSE_INVALID_TYPE: usize = 13;
-
-// Positions of outputs.
-const PARSED_CONTENT: usize = 0;
-const FILES: usize = 1;
-const FILE: usize = 2;
-const ROUTE_DATA: usize = 3;
-const QUERY: usize = 4;
-const HEADERS: usize = 5;
-const RESULT: usize = 6;
-
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.HttpEndpoint",
-    description: "Waits for an HTTP request with this path and method, or starts the workflow when one comes (canStartWorkflow). Requests come through wf_http_request.",
-    inputs: &[
-        InputDescriptor::new("path", "String", "Route template, such as orders/{id:int} or files/{*path}.")
+inputs! {
+    PATH: NonEmpty = InputDescriptor::new("path", "String", "Route template, such as orders/{id:int} or files/{*path}.")
             .checked(check_path)
             .needed(),
-        InputDescriptor::new("supportedMethods", "String[]", "Methods.").default("[\"GET\"]").checked(check_methods),
-        InputDescriptor::new(
+    METHODS: Value = InputDescriptor::new("supportedMethods", "String[]", "Methods.").default("[\"GET\"]").checked(check_methods),
+    AUTHORIZE: bool = InputDescriptor::new(
             "authorize",
             "Boolean",
             "Whether callers need a right: membership in the role of \"policy\", or else to start the definition.",
         )
         .default("false"),
-        InputDescriptor::new("policy", "String", "Name of the role whose members may call."),
-        InputDescriptor::new(
+    POLICY: String = InputDescriptor::new("policy", "String", "Name of the role whose members may call."),
+    TIMEOUT: Value = InputDescriptor::new(
             "requestTimeout",
             "TimeSpan",
             "How long the workflow may take to answer; then nothing of it is kept, and the answer is 408.",
         )
         .checked(check_positive),
-        InputDescriptor::new("requestSizeLimit", "Int64", "Largest body, in bytes."),
-        InputDescriptor::new("fileSizeLimit", "Int64", "Largest file of a form, in bytes."),
-        InputDescriptor::new("allowedFileExtensions", "String[]", "Only files with these extensions, such as .pdf."),
-        InputDescriptor::new("blockedFileExtensions", "String[]", "No files with these extensions."),
-        InputDescriptor::new("allowedMimeTypes", "String[]", "Only files of these types, such as application/pdf."),
-        InputDescriptor::new(
+    SIZE_LIMIT: i64 = InputDescriptor::new("requestSizeLimit", "Int64", "Largest body, in bytes."),
+    FILE_SIZE_LIMIT: i64 = InputDescriptor::new("fileSizeLimit", "Int64", "Largest file of a form, in bytes."),
+    ALLOWED_EXTENSIONS: Value = InputDescriptor::new("allowedFileExtensions", "String[]", "Only files with these extensions, such as .pdf."),
+    BLOCKED_EXTENSIONS: Value = InputDescriptor::new("blockedFileExtensions", "String[]", "No files with these extensions."),
+    ALLOWED_TYPES: Value = InputDescriptor::new("allowedMimeTypes", "String[]", "Only files of these types, such as application/pdf."),
+    EXPOSE_REQUEST_TOO_LARGE: bool = InputDescriptor::new(
             "exposeRequestTooLargeOutcome",
             "Boolean",
             "Ends with the outcome \"Request too large\" instead of answering 413.",
         )
         .default("false")
         .bare(),
-        InputDescriptor::new(
+    EXPOSE_FILE_TOO_LARGE: bool = InputDescriptor::new(
             "exposeFileTooLargeOutcome",
             "Boolean",
             "Ends with the outcome \"File too large\" instead of answering 413.",
         )
         .default("false")
         .bare(),
-        InputDescriptor::new(
+    EXPOSE_INVALID_EXTENSION: bool = InputDescriptor::new(
             "exposeInvalidFileExtensionOutcome",
             "Boolean",
             "Ends with the outcome \"Invalid file extension\" instead of answering 415.",
         )
         .default("false")
         .bare(),
-        InputDescriptor::new(
+    EXPOSE_INVALID_TYPE: bool = InputDescriptor::new(
             "exposeInvalidFileMimeTypeOutcome",
             "Boolean",
             "Ends with the outcome \"Invalid file MIME type\" instead of answering 415.",
         )
         .default("false")
         .bare(),
-    ],
-    outputs: &[
-        OutputDescriptor::new("parsedContent", "Object", "The body: JSON, the fields of a form, a text, or a file."),
-        OutputDescriptor::new(
+}
+
+outputs! {
+    PARSED_CONTENT = OutputDescriptor::new("parsedContent", "Object", "The body: JSON, the fields of a form, a text, or a file."),
+    FILES = OutputDescriptor::new(
             "files",
             "Object[]",
             "Files of a form: name, fileName, contentType, length, and content in Base64.",
         ),
-        OutputDescriptor::new("file", "Object", "The first of them."),
-        OutputDescriptor::new("routeData", "Object", "Values of the template's parameters."),
-        OutputDescriptor::new("queryStringData", "Object", "The query: a text for each name, or a list."),
-        OutputDescriptor::new("headers", "Object", "The headers: a text for each name, or a list."),
-        OutputDescriptor::new("result", "Object", "The request: method, path, contentType, contentLength."),
-    ],
+    FILE = OutputDescriptor::new("file", "Object", "The first of them."),
+    ROUTE_DATA = OutputDescriptor::new("routeData", "Object", "Values of the template's parameters."),
+    QUERY = OutputDescriptor::new("queryStringData", "Object", "The query: a text for each name, or a list."),
+    HEADERS = OutputDescriptor::new("headers", "Object", "The headers: a text for each name, or a list."),
+    RESULT = OutputDescriptor::new("result", "Object", "The request: method, path, contentType, contentLength."),
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.HttpEndpoint",
+    description: "Waits for an HTTP request with this path and method, or starts the workflow when one comes (canStartWorkflow). Requests come through wf_http_request.",
+    inputs: INPUTS,
+    outputs: OUTPUTS,
     outcomes: &["Done", "Request too large", "File too large", "Invalid file extension", "Invalid file MIME type"],
     trigger: true,
     example: r#"{"type": "HttpEndpoint", "path": "orders/{id:int}", "supportedMethods": ["POST"], "canStartWorkflow": true, "routeData": {"output": "Route"}, "parsedContent": {"output": "Order"}}"#,
@@ -157,25 +137,25 @@ fn wait(cx: &mut Execution<'_>, payload: Value, is_missed: bool) -> Result<(), F
 }
 
 fn payloads(cx: &Execution<'_>) -> Result<Vec<Value>, Fault> {
-    let path = cx.required_text(PATH)?;
+    let path = cx.get(PATH)?;
     let mut settings = Map::new();
-    if cx.boolean(AUTHORIZE)? {
+    if cx.get(AUTHORIZE)? {
         settings.insert("Authorize".into(), Value::Bool(true));
     }
-    for (name, position) in [("Policy", POLICY), ("RequestTimeout", TIMEOUT)] {
-        if !cx.text(position).is_empty() {
-            settings.insert(name.into(), Value::from(cx.text(position)));
+    for (name, text) in [("Policy", cx.get(POLICY)?), ("RequestTimeout", to_text(cx.peek(TIMEOUT)))] {
+        if !text.is_empty() {
+            settings.insert(name.into(), Value::from(text));
         }
     }
     if settings.contains_key("RequestTimeout") {
-        positive_interval(cx.input(TIMEOUT))?;
+        positive_interval(cx.peek(TIMEOUT))?;
     }
     if let Some(limit) = limit(cx, SIZE_LIMIT)?
-        && !cx.boolean(EXPOSE_REQUEST_TOO_LARGE)?
+        && !cx.get(EXPOSE_REQUEST_TOO_LARGE)?
     {
         settings.insert("RequestSizeLimit".into(), Value::from(limit));
     }
-    methods(cx.input(METHODS))?.iter().map(|method| endpoint::payload(&path, method, &settings)).collect()
+    methods(cx.peek(METHODS))?.iter().map(|method| endpoint::payload(&path, method, &settings)).collect()
 }
 
 /// Each method once; GET if none is named.
@@ -204,11 +184,11 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-fn limit(cx: &Execution<'_>, position: usize) -> Result<Option<u64>, Fault> {
-    if cx.input(position).is_null() {
+fn limit(cx: &Execution<'_>, input: Input<i64>) -> Result<Option<u64>, Fault> {
+    if cx.peek(input).is_null() {
         return Ok(None);
     }
-    u64::try_from(cx.integer(position)?).map(Some).map_err(|_| Fault::new("22023", "a size limit must not be negative"))
+    u64::try_from(cx.get(input)?).map(Some).map_err(|_| Fault::new("22023", "a size limit must not be negative"))
 }
 
 fn check_path(value: &Value) -> Result<(), Fault> {
@@ -255,8 +235,14 @@ fn receive(cx: &mut Execution<'_>) -> Result<(), Fault> {
 }
 
 /// Ends with an outcome, if the definition wants it; otherwise the request has changed nothing.
-fn turn_away(cx: &mut Execution<'_>, expose: usize, outcome: &str, status: u16, message: &str) -> Result<(), Fault> {
-    if cx.boolean(expose)? {
+fn turn_away(
+    cx: &mut Execution<'_>,
+    expose: Input<bool>,
+    outcome: &str,
+    status: u16,
+    message: &str,
+) -> Result<(), Fault> {
+    if cx.get(expose)? {
         return cx.complete_with(Outcomes::Named(vec![outcome.to_owned()]));
     }
     cx.refuse(Response::message(status, message));
@@ -265,7 +251,7 @@ fn turn_away(cx: &mut Execution<'_>, expose: usize, outcome: &str, status: u16, 
 
 /// What is wrong with the files of a form.
 struct Wrong {
-    expose: usize,
+    expose: Input<bool>,
     outcome: &'static str,
     status: u16,
     message: String,
@@ -279,7 +265,7 @@ fn wrong_files(cx: &Execution<'_>, files: &[File]) -> Result<Option<Wrong>, Faul
     }
     let has = |list: &[String], text: &str| list.iter().any(|item| item.trim().eq_ignore_ascii_case(text));
     let [allowed, blocked, types] =
-        [ALLOWED_EXTENSIONS, BLOCKED_EXTENSIONS, ALLOWED_TYPES].map(|position| texts(cx.input(position)));
+        [ALLOWED_EXTENSIONS, BLOCKED_EXTENSIONS, ALLOWED_TYPES].map(|input| texts(cx.peek(input)));
     let extension =
         |message| Wrong { expose: EXPOSE_INVALID_EXTENSION, outcome: "Invalid file extension", status: 415, message };
     if !allowed.is_empty() && !files.iter().all(|file| has(&allowed, file.extension())) {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::activity::handle::{inputs, outputs, ports};
 use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -10,12 +11,25 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct If;
 
+inputs! {
+    CONDITION: bool = InputDescriptor::new("condition", "Boolean", "The condition.").default("false").needed(),
+}
+
+outputs! {
+    RESULT = OutputDescriptor::new("result", "Boolean", "What the condition was."),
+}
+
+ports! {
+    THEN = "then",
+    ELSE = "else",
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.If",
     description: "Evaluates a condition and runs the branch \"then\" or \"else\"; a branch that is missing is skipped.",
-    inputs: &[InputDescriptor::new("condition", "Boolean", "The condition.").default("false").needed()],
-    outputs: &[OutputDescriptor::new("result", "Boolean", "What the condition was.")],
-    ports: &["then", "else"],
+    inputs: INPUTS,
+    outputs: OUTPUTS,
+    ports: PORTS,
     example: r#"{"type": "If", "condition": {"js": "getInput('days') > 5"}, "then": {"type": "RunTask", "taskName": "approve"}, "else": {"type": "WriteLine", "text": "approved"}}"#,
     ..Descriptor::BASE
 };
@@ -26,9 +40,9 @@ impl Activity for If {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let condition = cx.boolean(0)?;
-        cx.set_output(0, Value::Bool(condition))?;
-        let branch = cx.port(usize::from(!condition));
+        let condition = cx.get(CONDITION)?;
+        cx.set_output(RESULT, Value::Bool(condition))?;
+        let branch = cx.port(if condition { THEN } else { ELSE });
         match branch {
             Some(branch) => cx.schedule(branch, 0, Vec::new()),
             None => cx.complete(),

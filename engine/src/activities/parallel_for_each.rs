@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use crate::activity::handle::{inputs, ports};
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::{Child, Execution, Outcomes};
 use crate::fault::Fault;
@@ -16,19 +17,25 @@ use crate::value::{Json, copy_or_null};
 #[derive(Debug)]
 pub struct ParallelForEach;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.ParallelForEach",
-    description: "Runs the body for each item, side by side. Each body sees its item as the variable CurrentValue and its number, from 0, as CurrentIndex. What is no list is a single item.",
-    inputs: &[
-        InputDescriptor::new("items", "Object", "The items, or a single one.").default("[]").on_demand().needed(),
-        InputDescriptor::new(
+inputs! {
+    ITEMS: Value = InputDescriptor::new("items", "Object", "The items, or a single one.").default("[]").on_demand().needed(),
+    DEGREE_OF_PARALLELISM: i64 = InputDescriptor::new(
             "degreeOfParallelism",
             "Int32",
             "How many bodies are open at a time; without it all of them. One that has faulted keeps its place.",
         )
         .checked(check_degree),
-    ],
-    ports: &["body"],
+}
+
+ports! {
+    BODY = "body",
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.ParallelForEach",
+    description: "Runs the body for each item, side by side. Each body sees its item as the variable CurrentValue and its number, from 0, as CurrentIndex. What is no list is a single item.",
+    inputs: INPUTS,
+    ports: PORTS,
     example: r#"{"type": "ParallelForEach", "items": ["Ada", "Grace"], "body": {"type": "RunTask", "taskName": "Approve", "payload": {"object": {"by": {"var": "CurrentValue"}}}}}"#,
     ..Descriptor::BASE
 };
@@ -39,13 +46,13 @@ impl Activity for ParallelForEach {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        check_degree(cx.input(1))?;
-        let degree = match cx.input(1) {
+        check_degree(cx.peek(DEGREE_OF_PARALLELISM))?;
+        let degree = match cx.peek(DEGREE_OF_PARALLELISM) {
             Value::Null => None,
-            _ => usize::try_from(cx.integer(1)?).ok(),
+            _ => usize::try_from(cx.get(DEGREE_OF_PARALLELISM)?).ok(),
         };
-        let items = cx.all_items(0)?;
-        let Some(body) = cx.port(0).filter(|_| !items.is_empty()) else {
+        let items = cx.all_items(ITEMS)?;
+        let Some(body) = cx.port(BODY).filter(|_| !items.is_empty()) else {
             return cx.complete();
         };
         let at_once = degree.unwrap_or(items.len()).min(items.len());
@@ -60,7 +67,7 @@ impl Activity for ParallelForEach {
 
     fn child_completed(&self, cx: &mut Execution<'_>, _child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {
         let index = cx.position();
-        match (cx.kept_item(index), cx.port(0)) {
+        match (cx.kept_item(index), cx.port(BODY)) {
             (Some(item), Some(body)) => {
                 cx.set_position(index + 1);
                 begin(cx, body, index, item)

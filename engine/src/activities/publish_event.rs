@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::handle::inputs;
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty};
 use crate::execution::{Execution, Published};
 use crate::fault::Fault;
 use crate::instance::refuse_everyone;
@@ -11,19 +12,21 @@ use crate::instance::refuse_everyone;
 #[derive(Debug)]
 pub struct PublishEvent;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.PublishEvent",
-    description: "Publishes an event after this burst: workflows that wait for it go on, and workflows that it triggers start.",
-    inputs: &[
-        InputDescriptor::new("eventName", "String", "Name of the event.").needed(),
-        InputDescriptor::new(
+inputs! {
+    EVENT_NAME: NonEmpty = InputDescriptor::new("eventName", "String", "Name of the event.").needed(),
+    CORRELATION_ID: String = InputDescriptor::new(
             "correlationId",
             "String",
             "Only instances with this correlation id hear it; null means all.",
         ),
-        InputDescriptor::new("isLocalEvent", "Boolean", "Whether only this instance hears it.").default("false"),
-        InputDescriptor::new("payload", "Object", "What comes with the event."),
-    ],
+    IS_LOCAL_EVENT: bool = InputDescriptor::new("isLocalEvent", "Boolean", "Whether only this instance hears it.").default("false"),
+    PAYLOAD: Value = InputDescriptor::new("payload", "Object", "What comes with the event."),
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.PublishEvent",
+    description: "Publishes an event after this burst: workflows that wait for it go on, and workflows that it triggers start.",
+    inputs: INPUTS,
     example: r#"{"type": "PublishEvent", "eventName": "OrderShipped", "payload": {"js": "({ order: getInput('number') })"}}"#,
     acts_for_owner: true,
     ..Descriptor::BASE
@@ -35,11 +38,11 @@ impl Activity for PublishEvent {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let event_name = cx.required_text(0)?;
-        let correlation_id = Some(cx.text(1)).filter(|text| !text.is_empty());
+        let event_name = cx.get(EVENT_NAME)?;
+        let correlation_id = Some(cx.get(CORRELATION_ID)?).filter(|text| !text.is_empty());
         refuse_everyone(correlation_id.as_deref())?;
-        let local = cx.boolean(2)?;
-        let input = Some(cx.take_input(3)).filter(|value| *value != Value::Null);
+        let local = cx.get(IS_LOCAL_EVENT)?;
+        let input = Some(cx.take(PAYLOAD)).filter(|value| *value != Value::Null);
         cx.publish(Published {
             name: "Elsa.Event".to_owned(),
             payload: Some(json!({ "EventName": event_name })),

@@ -2,24 +2,32 @@
 //!
 //! The script is part of the definition: text that is computed while the workflow runs is never run as code.
 
+use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
 use crate::execution::Execution;
 use crate::expression::ExpressionKind;
 use crate::fault::Fault;
+use serde_json::Value;
 
 /// Runs a script.
 #[derive(Debug)]
 pub struct RunJavaScript;
 
+inputs! {
+    SCRIPT: Value = InputDescriptor::new("script", "String", "The script.").script().needed(),
+    POSSIBLE_OUTCOMES: Value = InputDescriptor::new("possibleOutcomes", "ICollection<String>", "The outcomes that a designer offers.")
+            .on_demand(),
+}
+
+outputs! {
+    RESULT = OutputDescriptor::new("result", "Object", "The value of the script, unless it is null."),
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.RunJavaScript",
     description: "Runs a script. setOutcome('x') or setOutcomes(['x', 'y']) in it say with which outcomes the activity completes; otherwise it is Done.",
-    inputs: &[
-        InputDescriptor::new("script", "String", "The script.").script().needed(),
-        InputDescriptor::new("possibleOutcomes", "ICollection<String>", "The outcomes that a designer offers.")
-            .on_demand(),
-    ],
-    outputs: &[OutputDescriptor::new("result", "Object", "The value of the script, unless it is null.")],
+    inputs: INPUTS,
+    outputs: OUTPUTS,
     outcomes: &["Done"],
     example: r#"{"type": "RunJavaScript", "script": "setOutcome(getInput('days') > 5 ? 'Long' : 'Short')", "possibleOutcomes": ["Long", "Short"]}"#,
     ..Descriptor::BASE
@@ -37,7 +45,7 @@ impl Activity for RunJavaScript {
         };
         let (result, outcomes) = cx.run_script(source)?;
         if !result.is_null() {
-            cx.set_output(0, result)?;
+            cx.set_output(RESULT, result)?;
         }
         cx.complete_with(outcomes)
     }

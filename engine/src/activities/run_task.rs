@@ -4,7 +4,8 @@
 
 use serde_json::{Value, json};
 
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::handle::{inputs, outputs};
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -14,17 +15,21 @@ use crate::value::copy_or_null;
 #[derive(Debug)]
 pub struct RunTask;
 
+inputs! {
+    TASK_NAME: NonEmpty = InputDescriptor::new("taskName", "String", "Name of the task.").needed(),
+    PAYLOAD: Value = InputDescriptor::new("payload", "Object", "What the task's performer needs to know."),
+}
+
+outputs! {
+    TASK_ID = OutputDescriptor::new("taskId", "String", "Id of the task and of its bookmark."),
+    RESULT = OutputDescriptor::new("result", "Object", "What the task was completed with."),
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.RunTask",
     description: "Opens a task for an application or a person and waits until it is completed.",
-    inputs: &[
-        InputDescriptor::new("taskName", "String", "Name of the task.").needed(),
-        InputDescriptor::new("payload", "Object", "What the task's performer needs to know."),
-    ],
-    outputs: &[
-        OutputDescriptor::new("taskId", "String", "Id of the task and of its bookmark."),
-        OutputDescriptor::new("result", "Object", "What the task was completed with."),
-    ],
+    inputs: INPUTS,
+    outputs: OUTPUTS,
     example: r#"{"type": "RunTask", "taskName": "approve-leave", "payload": {"object": {"days": {"input": "days"}}}, "result": {"var": "Decision"}}"#,
     ..Descriptor::BASE
 };
@@ -35,8 +40,8 @@ impl Activity for RunTask {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let name = cx.required_text(0)?;
-        let payload = Some(cx.take_input(1)).filter(|value| *value != Value::Null);
+        let name = cx.get(TASK_NAME)?;
+        let payload = Some(cx.take(PAYLOAD)).filter(|value| *value != Value::Null);
         let id = cx.new_id();
         cx.create_bookmark(NewBookmark {
             id: Some(id),
@@ -44,11 +49,11 @@ impl Activity for RunTask {
             ..NewBookmark::default()
         })?;
         cx.create_task(id, name, payload)?;
-        cx.set_output(0, Value::String(id.to_string()))
+        cx.set_output(TASK_ID, Value::String(id.to_string()))
     }
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
-        cx.set_output(1, input.map(copy_or_null).unwrap_or_default())?;
+        cx.set_output(RESULT, input.map(copy_or_null).unwrap_or_default())?;
         cx.complete()
     }
 }

@@ -5,7 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::handle::{inputs, outputs};
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -18,26 +19,32 @@ pub const SCHEDULED_COMMAND: &str = "Workflow.ScheduledCommand";
 #[derive(Debug)]
 pub struct ScheduledCommand;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: SCHEDULED_COMMAND,
-    description: "Runs the command of a schedule. Schedules made by wf_schedule use it; in a definition of yours, Sql is what you want.",
-    inputs: &[
-        InputDescriptor::new("statement", "Object", "The command, or the list of statements that it consists of.")
+inputs! {
+    STATEMENT: NonEmpty = InputDescriptor::new("statement", "Object", "The command, or the list of statements that it consists of.")
             .required(),
-        InputDescriptor::new("topLevel", "Boolean", "Whether it runs outside a transaction block, in a worker.")
+    TOP_LEVEL: bool = InputDescriptor::new("topLevel", "Boolean", "Whether it runs outside a transaction block, in a worker.")
             .default("false"),
-        InputDescriptor::new(
+    RETRY: bool = InputDescriptor::new(
             "retry",
             "Boolean",
             "Whether a command at top level that a crash interrupted is run again.",
         )
         .default("false"),
-    ],
-    outputs: &[OutputDescriptor::new(
+}
+
+outputs! {
+    ROW_COUNT = OutputDescriptor::new(
         "rowCount",
         "Int64",
         "Number of rows that the last statement returned or affected.",
-    )],
+    ),
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: SCHEDULED_COMMAND,
+    description: "Runs the command of a schedule. Schedules made by wf_schedule use it; in a definition of yours, Sql is what you want.",
+    inputs: INPUTS,
+    outputs: OUTPUTS,
     uses_sql: true,
     example: r#"{"type": "ScheduledCommand", "statement": "REFRESH MATERIALIZED VIEW sales", "rowCount": {"output": "rows"}}"#,
     ..Descriptor::BASE
@@ -49,14 +56,14 @@ impl Activity for ScheduledCommand {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        if cx.boolean(1)? {
+        if cx.get(TOP_LEVEL)? {
             return wait_for_worker(cx);
         }
         let mut count = 0;
         for statement in statements(cx)? {
             count = cx.sql(&statement, &[])?.count;
         }
-        cx.set_output(0, Value::from(count))?;
+        cx.set_output(ROW_COUNT, Value::from(count))?;
         cx.complete()
     }
 
@@ -65,13 +72,13 @@ impl Activity for ScheduledCommand {
             return Err(reported(error));
         }
         let rows = input.and_then(|input| input.get("rows")).map(copy_or_null);
-        cx.set_output(0, rows.unwrap_or_default())?;
+        cx.set_output(ROW_COUNT, rows.unwrap_or_default())?;
         cx.complete()
     }
 }
 
 fn wait_for_worker(cx: &mut Execution<'_>) -> Result<(), Fault> {
-    let payload = json!({ "statement": statements(cx)?.join(";\n"), "retry": cx.boolean(2)? });
+    let payload = json!({ "statement": statements(cx)?.join(";\n"), "retry": cx.get(RETRY)? });
     cx.create_bookmark(NewBookmark {
         payload: Some(payload),
         due_at: Some(cx.instant()),
@@ -83,10 +90,10 @@ fn wait_for_worker(cx: &mut Execution<'_>) -> Result<(), Fault> {
 }
 
 fn statements(cx: &Execution<'_>) -> Result<Vec<String>, Fault> {
-    match cx.input(0) {
+    match cx.peek(STATEMENT) {
         Value::Array(statements) if !statements.is_empty() => Ok(statements.iter().map(to_text).collect()),
         Value::Array(_) => Err(Fault::new("22004", "input \"statement\" must not be empty")),
-        _ => Ok(vec![cx.required_text(0)?]),
+        _ => Ok(vec![cx.get(STATEMENT)?]),
     }
 }
 

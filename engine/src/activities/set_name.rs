@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -10,10 +11,14 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct SetName;
 
+inputs! {
+    VALUE: String = InputDescriptor::new("value", "String", "The name; null removes it."),
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SetName",
     description: "Sets the name of the workflow instance.",
-    inputs: &[InputDescriptor::new("value", "String", "The name; null removes it.")],
+    inputs: INPUTS,
     example: r#"{"type": "SetName", "value": {"js": "'Order ' + getInput('number')"}}"#,
     ..Descriptor::BASE
 };
@@ -24,7 +29,7 @@ impl Activity for SetName {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let name = if *cx.input(0) == Value::Null { None } else { Some(cx.text(0)) };
+        let name = if *cx.peek(VALUE) == Value::Null { None } else { Some(cx.get(VALUE)?) };
         cx.set_name(name);
         cx.complete()
     }

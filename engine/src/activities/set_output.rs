@@ -1,20 +1,24 @@
 //! `SetOutput`: sets an output of the workflow, or of the workflow inside it that declares it.
 
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::handle::inputs;
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty};
 use crate::execution::Execution;
 use crate::fault::Fault;
+use serde_json::Value;
 
 /// Sets an output.
 #[derive(Debug)]
 pub struct SetOutput;
 
+inputs! {
+    OUTPUT_NAME: NonEmpty = InputDescriptor::new("outputName", "String", "Name of the output.").needed(),
+    OUTPUT_VALUE: Value = InputDescriptor::new("outputValue", "Object", "The value."),
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SetOutput",
     description: "Sets an output of the workflow, converted to the type that the workflow declares for it. Inside a composite that declares the output, it is that one's.",
-    inputs: &[
-        InputDescriptor::new("outputName", "String", "Name of the output.").needed(),
-        InputDescriptor::new("outputValue", "Object", "The value."),
-    ],
+    inputs: INPUTS,
     example: r#"{"type": "SetOutput", "outputName": "Decision", "outputValue": "approved"}"#,
     ..Descriptor::BASE
 };
@@ -25,8 +29,8 @@ impl Activity for SetOutput {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let name = cx.required_text(0)?;
-        let value = cx.take_input(1);
+        let name = cx.get(OUTPUT_NAME)?;
+        let value = cx.take(OUTPUT_VALUE);
         cx.set_declared_output(&name, value)?;
         cx.complete()
     }

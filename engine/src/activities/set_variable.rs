@@ -1,17 +1,23 @@
 //! `SetVariable`: assigns a value to the nearest variable of a name.
 
+use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
+use serde_json::Value;
 
 /// Assigns a variable.
 #[derive(Debug)]
 pub struct SetVariable;
 
+inputs! {
+    VALUE: Value = InputDescriptor::new("value", "Object", "The value to assign."),
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SetVariable",
     description: "Assigns a value to the variable that the property \"variable\" names; the nearest scope wins. The value is converted to the type of the variable.",
-    inputs: &[InputDescriptor::new("value", "Object", "The value to assign.")],
+    inputs: INPUTS,
     example: r#"{"type": "SetVariable", "variable": "Total", "value": {"js": "getVariable('Total') + 1"}}"#,
     ..Descriptor::BASE
 };
@@ -28,7 +34,7 @@ impl Activity for SetVariable {
                 Fault::new("22004", "no variable is given").hint("Set the property \"variable\" of the activity.")
             );
         };
-        let value = cx.take_input(0);
+        let value = cx.take(VALUE);
         cx.assign(name, value)?;
         cx.complete()
     }

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::handle::{inputs, outputs};
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
@@ -10,18 +11,22 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct Sql;
 
+inputs! {
+    STATEMENT: NonEmpty = InputDescriptor::new("statement", "String", "One SQL statement.").required(),
+    PARAMETERS: Value = InputDescriptor::new("parameters", "ICollection<Object>", "Values of $1, $2, …; each may be an expression.")
+            .default("[]"),
+}
+
+outputs! {
+    RESULT = OutputDescriptor::new("result", "ICollection<Object>", "The rows, each an object."),
+    ROW_COUNT = OutputDescriptor::new("rowCount", "Int64", "Number of rows returned or affected."),
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Workflow.Sql",
     description: "Runs a SQL statement in the transaction of the call. Parameters are bound as $1, $2, …, with the types that their places ask for (jsonb where they ask for none), and never spliced into the text.",
-    inputs: &[
-        InputDescriptor::new("statement", "String", "One SQL statement.").required(),
-        InputDescriptor::new("parameters", "ICollection<Object>", "Values of $1, $2, …; each may be an expression.")
-            .default("[]"),
-    ],
-    outputs: &[
-        OutputDescriptor::new("result", "ICollection<Object>", "The rows, each an object."),
-        OutputDescriptor::new("rowCount", "Int64", "Number of rows returned or affected."),
-    ],
+    inputs: INPUTS,
+    outputs: OUTPUTS,
     uses_sql: true,
     example: r#"{"type": "Sql", "statement": "SELECT name FROM employees WHERE id = $1", "parameters": [{"input": "employee"}], "result": {"var": "Rows"}}"#,
     ..Descriptor::BASE
@@ -33,8 +38,8 @@ impl Activity for Sql {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let statement = cx.required_text(0)?;
-        let parameters = match cx.take_input(1) {
+        let statement = cx.get(STATEMENT)?;
+        let parameters = match cx.take(PARAMETERS) {
             Value::Array(parameters) => parameters,
             Value::Null => Vec::new(),
             _ => {
@@ -42,8 +47,8 @@ impl Activity for Sql {
             }
         };
         let rows = cx.sql(&statement, &parameters)?;
-        cx.set_output(0, Value::Array(rows.rows))?;
-        cx.set_output(1, Value::from(rows.count))?;
+        cx.set_output(RESULT, Value::Array(rows.rows))?;
+        cx.set_output(ROW_COUNT, Value::from(rows.count))?;
         cx.complete()
     }
 }

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::activities::database;
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::handle::{inputs, outputs};
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
 use crate::execution::Execution;
 use crate::expression::Take;
 use crate::fault::Fault;
@@ -12,18 +13,24 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct SqlCommand;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.SqlCommand",
-    description: "Runs a statement and gives the number of rows that it affected. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
-    inputs: &[
-        database::CLIENT,
-        database::CONNECTION,
-        InputDescriptor::new("command", "String", "One SQL statement.")
+inputs! {
+    CLIENT: Value = database::CLIENT,
+    CONNECTION: Value = database::CONNECTION,
+    COMMAND: NonEmpty = InputDescriptor::new("command", "String", "One SQL statement.")
             .statement()
             .checked(database::is_statement)
             .needed(),
-    ],
-    outputs: &[OutputDescriptor::new("result", "Int64", "Number of rows affected.")],
+}
+
+outputs! {
+    RESULT = OutputDescriptor::new("result", "Int64", "Number of rows affected."),
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.SqlCommand",
+    description: "Runs a statement and gives the number of rows that it affected. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
+    inputs: INPUTS,
+    outputs: OUTPUTS,
     uses_sql: true,
     example: r#"{"type": "SqlCommand", "command": "UPDATE employees SET name = {{Input.name}} WHERE id = {{Input.employee}}", "result": {"var": "Total"}}"#,
     ..Descriptor::BASE
@@ -35,8 +42,8 @@ impl Activity for SqlCommand {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let rows = database::run(cx, Take::Rows)?;
-        cx.set_output(0, Value::from(rows.count))?;
+        let rows = database::run(cx, CLIENT, COMMAND, Take::Rows)?;
+        cx.set_output(RESULT, Value::from(rows.count))?;
         cx.complete()
     }
 }

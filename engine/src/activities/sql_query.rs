@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::activities::database;
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::handle::{inputs, outputs};
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
 use crate::execution::Execution;
 use crate::expression::Take;
 use crate::fault::Fault;
@@ -12,18 +13,24 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct SqlQuery;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.SqlQuery",
-    description: "Runs a query and gives its rows. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
-    inputs: &[
-        database::CLIENT,
-        database::CONNECTION,
-        InputDescriptor::new("query", "String", "One SQL statement.")
+inputs! {
+    CLIENT: Value = database::CLIENT,
+    CONNECTION: Value = database::CONNECTION,
+    QUERY: NonEmpty = InputDescriptor::new("query", "String", "One SQL statement.")
             .statement()
             .checked(database::is_statement)
             .needed(),
-    ],
-    outputs: &[OutputDescriptor::new("results", "ICollection<Object>", "The rows, each an object.")],
+}
+
+outputs! {
+    RESULTS = OutputDescriptor::new("results", "ICollection<Object>", "The rows, each an object."),
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.SqlQuery",
+    description: "Runs a query and gives its rows. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
+    inputs: INPUTS,
+    outputs: OUTPUTS,
     uses_sql: true,
     example: r#"{"type": "SqlQuery", "query": "SELECT name FROM employees WHERE id = {{Input.employee}}", "results": {"var": "Rows"}}"#,
     ..Descriptor::BASE
@@ -35,8 +42,8 @@ impl Activity for SqlQuery {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let rows = database::run(cx, Take::Rows)?;
-        cx.set_output(0, Value::Array(rows.rows))?;
+        let rows = database::run(cx, CLIENT, QUERY, Take::Rows)?;
+        cx.set_output(RESULTS, Value::Array(rows.rows))?;
         cx.complete()
     }
 }

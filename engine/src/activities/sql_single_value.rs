@@ -1,27 +1,35 @@
 //! `SqlSingleValue`: one value of the database.
 
 use crate::activities::database;
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::handle::{inputs, outputs};
+use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
 use crate::execution::Execution;
 use crate::expression::Take;
 use crate::fault::Fault;
+use serde_json::Value;
 
 /// Runs a query and gives the first column of its first row; null without a row.
 #[derive(Debug)]
 pub struct SqlSingleValue;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.SqlSingleValue",
-    description: "Runs a query and gives the first column of its first row; null without a row. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
-    inputs: &[
-        database::CLIENT,
-        database::CONNECTION,
-        InputDescriptor::new("command", "String", "One SQL statement.")
+inputs! {
+    CLIENT: Value = database::CLIENT,
+    CONNECTION: Value = database::CONNECTION,
+    COMMAND: NonEmpty = InputDescriptor::new("command", "String", "One SQL statement.")
             .statement()
             .checked(database::is_statement)
             .needed(),
-    ],
-    outputs: &[OutputDescriptor::new("result", "Object", "The value.")],
+}
+
+outputs! {
+    RESULT = OutputDescriptor::new("result", "Object", "The value."),
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.SqlSingleValue",
+    description: "Runs a query and gives the first column of its first row; null without a row. It runs in this database, in the transaction of the call; parameters such as {{Variable.Name}} are bound as values.",
+    inputs: INPUTS,
+    outputs: OUTPUTS,
     uses_sql: true,
     example: r#"{"type": "SqlSingleValue", "command": "SELECT count(*) FROM employees WHERE name = {{Input.name}}", "result": {"var": "Total"}}"#,
     ..Descriptor::BASE
@@ -33,8 +41,8 @@ impl Activity for SqlSingleValue {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let rows = database::run(cx, Take::FirstColumn)?;
-        cx.set_output(0, rows.rows.into_iter().next().unwrap_or_default())?;
+        let rows = database::run(cx, CLIENT, COMMAND, Take::FirstColumn)?;
+        cx.set_output(RESULT, rows.rows.into_iter().next().unwrap_or_default())?;
         cx.complete()
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::activities::timing;
 use crate::activities::timing::{instant_text, out_of_range, schedule, wait, zone};
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty};
 use crate::calendar::{Schedule, When, instant_of};
 use crate::execution::Execution;
 use crate::fault::{Fault, shorten};
@@ -15,6 +15,9 @@ use crate::value::{Moment, date_time};
 /// Waits for an instant.
 #[derive(Debug)]
 pub struct StartAt;
+
+/// Its own input, before those that [`timing::inputs`] adds.
+const DATE_TIME: Input<NonEmpty> = Input::at(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.StartAt",
@@ -55,7 +58,7 @@ impl Activity for StartAt {
 }
 
 fn instant(cx: &Execution<'_>) -> Result<DateTime<Utc>, Fault> {
-    let text = cx.required_text(0)?;
+    let text = cx.get(DATE_TIME)?;
     let zone = zone(cx)?;
     match date_time(text.trim()) {
         Some(Moment::Instant(at)) => Ok(at),

@@ -12,6 +12,7 @@ use crate::fault::Fault;
 use crate::instance::Memory;
 use crate::journal::EventKind;
 
+use crate::activity::handle::outputs;
 use crate::node_ix::NodeIx;
 use crate::program::{Machine, STATES, TRANSITIONS};
 
@@ -27,10 +28,14 @@ const ACTION: usize = 1;
 #[derive(Debug)]
 pub struct StateMachine;
 
+outputs! {
+    STATE = OutputDescriptor::new("state", "String", "The name of the state that it is in."),
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.StateMachine",
     description: "Is in one state at a time. Each transition waits for its trigger; the first whose condition holds leads to the next state. A state that nothing leaves completes it.",
-    outputs: &[OutputDescriptor::new("state", "String", "The name of the state that it is in.")],
+    outputs: OUTPUTS,
     parts: &[
         PartList {
             name: "states",
@@ -167,7 +172,7 @@ fn take(cx: &mut Execution<'_>, machine: &Machine, step: Step) -> Result<Step, F
             cx.set_position(i64::from(state));
             let name = name_of(cx, state);
             cx.journal(EventKind::Note, Some(json!({ "state": name })));
-            cx.set_output(0, Value::String(name))?;
+            cx.set_output(STATE, Value::String(name))?;
             run(cx, port(cx, STATES, state, ENTRY), Role::Entry, Step::Arm)
         }
         Step::Arm => arm(cx, machine),

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::activity::handle::{inputs, outputs, ports};
 use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor, PartCondition, PartList};
 use crate::execution::{Child, Execution, Outcomes, one_of};
 use crate::fault::Fault;
@@ -17,22 +18,34 @@ pub(super) fn check_mode(mode: &Value) -> Result<(), Fault> {
     one_of(mode, &MODES)
 }
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.Switch",
-    description: "Evaluates the conditions of its cases and runs the activity of the first that matches (MatchFirst) or of all that match (MatchAny), else the default.",
-    inputs: &[InputDescriptor::new(
+inputs! {
+    MODE: Value = InputDescriptor::new(
         "mode",
         "SwitchMode",
         "MatchFirst: only the first matching case. MatchAny: every matching case.",
     )
     .default(r#""MatchFirst""#)
-    .checked(check_mode)],
-    outputs: &[OutputDescriptor::new(
+    .checked(check_mode),
+}
+
+outputs! {
+    OUTPUT = OutputDescriptor::new(
         "output",
         "Object",
         "Label of the chosen case, or the list of labels under MatchAny; null for the default.",
-    )],
-    ports: &["default"],
+    ),
+}
+
+ports! {
+    DEFAULT = "default",
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Switch",
+    description: "Evaluates the conditions of its cases and runs the activity of the first that matches (MatchFirst) or of all that match (MatchAny), else the default.",
+    inputs: INPUTS,
+    outputs: OUTPUTS,
+    ports: PORTS,
     parts: &[PartList {
         name: "cases",
         one: "case",
@@ -51,15 +64,15 @@ impl Activity for Switch {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let any = cx.choice(0, &MODES)? == 1;
+        let any = cx.choice(MODE, &MODES)? == 1;
         let matching = cx.matching_cases(any)?;
         let cases = cx.node().part_list(0);
         let mut labels = matching.iter().map(|index| Value::String(cases[*index].text(0).to_owned()));
         let output = if any { Value::Array(labels.collect()) } else { labels.next_back().into() };
-        cx.set_output(0, output)?;
+        cx.set_output(OUTPUT, output)?;
         let mut chosen: Vec<_> = matching.iter().filter_map(|index| cases[*index].port(0)).collect();
         if matching.is_empty() {
-            chosen.extend(cx.port(0));
+            chosen.extend(cx.port(DEFAULT));
         }
         if chosen.is_empty() {
             return cx.complete();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::activities::timing;
 use crate::activities::timing::{check_positive, first_after_now, instant_text, out_of_range, positive_interval};
 use crate::activities::timing::{schedule, wait};
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty};
 use crate::calendar::{Interval, Schedule, When};
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -13,6 +13,9 @@ use crate::fault::Fault;
 /// Fires at regular intervals.
 #[derive(Debug)]
 pub struct Timer;
+
+/// Its own input, before those that [`timing::inputs`] adds.
+const INTERVAL: Input<NonEmpty> = Input::at(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Timer",
@@ -55,8 +58,8 @@ impl Activity for Timer {
 }
 
 fn interval(cx: &Execution<'_>) -> Result<Interval, Fault> {
-    cx.required_text(0)?;
-    positive_interval(cx.input(0))
+    cx.get(INTERVAL)?;
+    positive_interval(cx.peek(INTERVAL))
 }
 
 fn every(cx: &Execution<'_>) -> Result<Schedule, Fault> {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use crate::activity::InputDescriptor;
+use crate::activity::{Input, InputDescriptor};
 use crate::bookmark::NewBookmark;
 use crate::calendar::{self, Cron, Interval, Misfire, Overlap, Schedule, When, Zone};
 use crate::execution::Execution;
@@ -25,8 +25,12 @@ pub(super) const fn inputs(own: InputDescriptor) -> [InputDescriptor; 6] {
     [own, TIME_ZONE, MISFIRE, MISFIRE_CAP, OVERLAP, JITTER]
 }
 
-/// Position of [`TIME_ZONE`].
-const TIME_ZONE_AT: usize = 1;
+/// What [`inputs`] gives, and for `Delay` the second of its own.
+pub(super) const TIME_ZONE_INPUT: Input<Value> = Input::at(1);
+const MISFIRE_INPUT: Input<Value> = Input::at(2);
+const MISFIRE_CAP_INPUT: Input<Value> = Input::at(3);
+const OVERLAP_INPUT: Input<Value> = Input::at(4);
+const JITTER_INPUT: Input<Value> = Input::at(5);
 
 /// Input 2 of those that can be triggers.
 const MISFIRE: InputDescriptor = InputDescriptor::new(
@@ -59,7 +63,7 @@ const JITTER: InputDescriptor =
 
 /// The zone of input [`TIME_ZONE`].
 fn zone_name(cx: &Execution<'_>) -> Option<String> {
-    Some(cx.text(TIME_ZONE_AT).trim().to_owned()).filter(|name| !name.is_empty())
+    Some(to_text(cx.peek(TIME_ZONE_INPUT)).trim().to_owned()).filter(|name| !name.is_empty())
 }
 
 /// The first occurrence of a schedule from now on, in the zone of the activity.
@@ -77,16 +81,16 @@ pub(super) fn zone(cx: &Execution<'_>) -> Result<Rc<dyn Zone>, Fault> {
 pub(super) fn schedule(cx: &Execution<'_>, when: When) -> Result<Schedule, Fault> {
     let time_zone = zone_name(cx);
     cx.zone(time_zone.as_deref())?;
-    let jitter = match cx.input(5) {
+    let jitter = match cx.peek(JITTER_INPUT) {
         Value::Null => None,
         value => Some(jitter(value)?),
     };
     Ok(Schedule {
         when,
         time_zone,
-        misfire: misfire(cx.input(2))?,
-        misfire_cap: cap(cx.input(3))?,
-        overlap: overlap(cx.input(4))?,
+        misfire: misfire(cx.peek(MISFIRE_INPUT))?,
+        misfire_cap: cap(cx.peek(MISFIRE_CAP_INPUT))?,
+        overlap: overlap(cx.peek(OVERLAP_INPUT))?,
         jitter,
     })
 }
@@ -189,4 +193,17 @@ fn check_cap(value: &Value) -> Result<(), Fault> {
 
 fn check_jitter(value: &Value) -> Result<(), Fault> {
     jitter(value).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_stand_where_they_are_read() {
+        let all = inputs(InputDescriptor::new("own", "String", ""));
+        let names = ["timeZone", "misfire", "misfireCap", "overlap", "jitter"];
+        let read = [TIME_ZONE_INPUT, MISFIRE_INPUT, MISFIRE_CAP_INPUT, OVERLAP_INPUT, JITTER_INPUT];
+        assert_eq!(read.map(|input| all[input.index].name), names);
+    }
 }

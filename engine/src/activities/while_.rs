@@ -1,5 +1,6 @@
 //! `While`: a body as long as a condition holds.
 
+use crate::activity::handle::{inputs, ports};
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
@@ -8,14 +9,22 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct While;
 
+inputs! {
+    CONDITION: bool = InputDescriptor::new("condition", "Boolean", "Evaluated before each round.")
+        .default("false")
+        .needed()
+        .on_demand(),
+}
+
+ports! {
+    BODY = "body",
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.While",
     description: "Evaluates a condition before each round and runs the body while it is true. Break leaves it.",
-    inputs: &[InputDescriptor::new("condition", "Boolean", "Evaluated before each round.")
-        .default("false")
-        .needed()
-        .on_demand()],
-    ports: &["body"],
+    inputs: INPUTS,
+    ports: PORTS,
     example: r#"{"type": "While", "condition": {"js": "getVariable('Tries') < 3"}, "body": {"type": "SetVariable", "variable": "Tries", "value": {"js": "getVariable('Tries') + 1"}}}"#,
     ..Descriptor::BASE
 };
@@ -39,8 +48,8 @@ impl Activity for While {
 }
 
 fn next_round(cx: &mut Execution<'_>) -> Result<(), Fault> {
-    let holds = cx.evaluate_boolean(0)?;
-    match cx.port(0) {
+    let holds = cx.evaluate_boolean(CONDITION)?;
+    match cx.port(BODY) {
         Some(body) if holds => cx.schedule(body, 0, Vec::new()),
         // Without a body nothing in this workflow could make the condition false.
         _ => cx.complete(),

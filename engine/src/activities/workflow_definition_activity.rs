@@ -3,7 +3,7 @@
 //! Its root executes inside the instance of the workflow that uses it. The inputs are evaluated where the activity
 //! stands; inside they are variables. It ends with its root, or when a `Complete` inside it asks for its end.
 
-use crate::activity::{Activity, Descriptor};
+use crate::activity::{Activity, Descriptor, Port};
 use crate::execution::{Execution, Signal};
 use crate::fault::Fault;
 
@@ -13,6 +13,9 @@ pub struct WorkflowDefinitionActivity;
 
 /// Its type name, where an activity does not have that of the workflow.
 pub const TYPE_NAME: &str = "Elsa.WorkflowDefinitionActivity";
+
+/// Where the workflow that is used begins.
+const ROOT: Port = Port(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: TYPE_NAME,
@@ -29,7 +32,7 @@ impl Activity for WorkflowDefinitionActivity {
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         cx.pass_inputs()?;
-        match cx.port(0) {
+        match cx.port(ROOT) {
             Some(root) => cx.schedule(root, 0, Vec::new()),
             None => cx.complete(),
         }

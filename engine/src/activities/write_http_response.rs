@@ -1,34 +1,38 @@
 //! `WriteHttpResponse`: answers the request that the burst serves.
 
+use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
 use crate::http::{check_headers, check_status, status, written};
+use serde_json::Value;
 
 /// Answers a request.
 #[derive(Debug)]
 pub struct WriteHttpResponse;
 
-static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.WriteHttpResponse",
-    description: "Answers the HTTP request that runs the workflow. Faults if there is none, or if it was answered already.",
-    inputs: &[
-        InputDescriptor::new("statusCode", "Object", "Status: a number, or a name such as NotFound.")
+inputs! {
+    STATUS_CODE: Value = InputDescriptor::new("statusCode", "Object", "Status: a number, or a name such as NotFound.")
             .default("200")
             .checked(check_status),
-        InputDescriptor::new("content", "Object", "Body: a text as it is, anything else as JSON."),
-        InputDescriptor::new(
+    CONTENT: Value = InputDescriptor::new("content", "Object", "Body: a text as it is, anything else as JSON."),
+    CONTENT_TYPE: String = InputDescriptor::new(
             "contentType",
             "String",
             "Content type; by default text/plain for a text, else application/json.",
         ),
-        InputDescriptor::new(
+    RESPONSE_HEADERS: Value = InputDescriptor::new(
             "responseHeaders",
             "ObjectDictionary",
             "Further headers: a text for each name, or a list.",
         )
         .checked(check_headers),
-    ],
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.WriteHttpResponse",
+    description: "Answers the HTTP request that runs the workflow. Faults if there is none, or if it was answered already.",
+    inputs: INPUTS,
     example: r#"{"type": "WriteHttpResponse", "statusCode": 201, "content": {"object": {"order": {"js": "getWorkflowInstanceId()"}}}, "responseHeaders": {"Cache-Control": "no-store"}}"#,
     ..Descriptor::BASE
 };
@@ -39,7 +43,12 @@ impl Activity for WriteHttpResponse {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let response = written(status(cx.input(0))?, cx.input(1), &cx.text(2), cx.input(3))?;
+        let response = written(
+            status(cx.peek(STATUS_CODE))?,
+            cx.peek(CONTENT),
+            &cx.get(CONTENT_TYPE)?,
+            cx.peek(RESPONSE_HEADERS),
+        )?;
         cx.respond(response)?;
         cx.complete()
     }

@@ -1,5 +1,6 @@
 //! `WriteLine`: a line of text for the journal and for whoever watches.
 
+use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -8,10 +9,14 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct WriteLine;
 
+inputs! {
+    TEXT: String = InputDescriptor::new("text", "String", "The text."),
+}
+
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.WriteLine",
     description: "Writes a line of text to the journal of the instance.",
-    inputs: &[InputDescriptor::new("text", "String", "The text.")],
+    inputs: INPUTS,
     example: r#"{"type": "WriteLine", "text": {"js": "`Hello ${getInput('name')}`"}}"#,
     ..Descriptor::BASE
 };
@@ -22,7 +27,7 @@ impl Activity for WriteLine {
     }
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
-        let text = cx.text(0);
+        let text = cx.get(TEXT)?;
         cx.write_line(text);
         cx.complete()
     }

@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::activity::Port;
 use crate::calendar::Zone;
 use crate::execution::core::Core;
 use crate::execution::undo::Undo;
@@ -60,8 +61,8 @@ impl<'a> Execution<'a> {
     }
 
     /// The activity at a port.
-    pub fn port(&self, port: usize) -> Option<NodeIx> {
-        self.node.ports.get(port).copied().flatten()
+    pub fn port(&self, port: Port) -> Option<NodeIx> {
+        self.node.ports.get(port.0).copied().flatten()
     }
 
     /// Id of this execution.

@@ -2,13 +2,15 @@
 
 use serde_json::Value;
 
+use crate::activity::handle::truth;
+use crate::activity::{FromInput, Input, locate};
 use crate::execution::variables::Place;
 use crate::execution::{Execution, Outcomes};
 use crate::expression::{Expression, evaluate, javascript};
 use crate::fault::Fault;
 use crate::node_ix::NodeIx;
 use crate::program::Node;
-use crate::value::{as_bool, to_text};
+use crate::value::to_text;
 
 /// The outcome of an activity that says nothing else.
 const DONE: &str = "Done";
@@ -77,96 +79,56 @@ impl Execution<'_> {
     }
 
     /// Evaluates an input now.
-    pub fn evaluate_input(&mut self, index: usize) -> Result<Value, Fault> {
-        self.evaluate_input_of(self.node, index)
+    pub fn evaluate_input<T>(&mut self, input: Input<T>) -> Result<Value, Fault> {
+        self.evaluate_input_of(self.node, input.index)
     }
 
     /// Whether an input was given.
-    pub fn has_input(&self, index: usize) -> bool {
-        self.node.inputs.get(index).is_some_and(Option::is_some)
+    pub fn has_input<T>(&self, input: Input<T>) -> bool {
+        self.node.inputs.get(input.index).is_some_and(Option::is_some)
     }
 
     /// Evaluates an input now, with a variable that only it sees.
-    pub fn evaluate_input_with(&mut self, index: usize, name: &str, value: Value) -> Result<Value, Fault> {
+    pub fn evaluate_input_with<T>(&mut self, input: Input<T>, name: &str, value: Value) -> Result<Value, Fault> {
         self.push_variable(name, value);
-        let outcome = self.evaluate_input(index);
+        let outcome = self.evaluate_input(input);
         self.pop_variable();
         outcome
     }
 
     /// Evaluates a condition now; null is false.
-    pub fn evaluate_boolean(&mut self, index: usize) -> Result<bool, Fault> {
-        let value = self.evaluate_input(index)?;
-        boolean(&value)
+    pub fn evaluate_boolean(&mut self, input: Input<bool>) -> Result<bool, Fault> {
+        truth(&self.evaluate_input(input)?)
     }
 
-    /// An input that was evaluated; null if there is none.
-    pub fn input(&self, index: usize) -> &Value {
-        self.inputs.get(index).unwrap_or(&Value::Null)
+    /// An input that was evaluated, as what it is read as.
+    ///
+    /// # Errors
+    /// 22023 or 22004, with the name of the input.
+    pub fn get<T: FromInput>(&self, input: Input<T>) -> Result<T::Value, Fault> {
+        T::read(self.peek(input), self.input_name(input.index))
+    }
+
+    /// An input that was evaluated, as it is; null if there is none.
+    pub fn peek<T>(&self, input: Input<T>) -> &Value {
+        self.inputs.get(input.index).unwrap_or(&Value::Null)
     }
 
     /// Takes an input that was evaluated.
-    pub fn take_input(&mut self, index: usize) -> Value {
-        self.inputs.get_mut(index).map(Value::take).unwrap_or_default()
-    }
-
-    /// An input as text; null is empty.
-    pub fn text(&self, index: usize) -> String {
-        to_text(self.input(index))
-    }
-
-    /// An input as text that must be there.
-    pub fn required_text(&self, index: usize) -> Result<String, Fault> {
-        match self.text(index) {
-            text if text.is_empty() => {
-                let name = self.input_name(index);
-                Err(Fault::new("22004", format!("input \"{name}\" must not be empty")))
-            }
-            text => Ok(text),
-        }
-    }
-
-    /// An input as a list of texts.
-    pub fn texts(&self, index: usize) -> Result<Vec<String>, Fault> {
-        match self.input(index) {
-            Value::Array(items) => Ok(items.iter().map(to_text).collect()),
-            _ => {
-                let name = self.input_name(index);
-                Err(Fault::new("22023", format!("input \"{name}\" must be a list")))
-            }
-        }
-    }
-
-    /// An input as a condition; null is false.
-    pub fn boolean(&self, index: usize) -> Result<bool, Fault> {
-        boolean(self.input(index)).map_err(|fault| locate(fault, self.input_name(index)))
-    }
-
-    /// An input as an integer; null is 0.
-    pub fn integer(&self, index: usize) -> Result<i64, Fault> {
-        let value = self.input(index);
-        let number = match value {
-            Value::Null => Some(0),
-            Value::Number(number) => number.as_i64(),
-            Value::String(text) => text.trim().parse().ok(),
-            Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-        };
-        number.ok_or_else(|| {
-            let name = self.input_name(index);
-            Fault::new("22023", format!("input \"{name}\" must be an integer"))
-        })
+    pub fn take(&mut self, input: Input<Value>) -> Value {
+        self.inputs.get_mut(input.index).map(Value::take).unwrap_or_default()
     }
 
     /// An input as one of several names, in any letter case; the first is the default.
-    pub fn choice(&self, index: usize, names: &[&str]) -> Result<usize, Fault> {
-        choice(self.input(index), names, self.input_name(index))
+    pub fn choice<T>(&self, input: Input<T>, names: &[&str]) -> Result<usize, Fault> {
+        choice(self.peek(input), names, self.input_name(input.index))
     }
 
     /// An input of another node, evaluated in the scope of this execution, as one of several names.
-    pub fn choice_of(&mut self, node: NodeIx, index: usize, names: &[&str]) -> Result<usize, Fault> {
+    pub fn choice_of<T>(&mut self, node: NodeIx, input: Input<T>, names: &[&str]) -> Result<usize, Fault> {
         let node = self.core.program.node(node);
-        let value = self.evaluate_input_of(node, index)?;
-        let descriptor = node.activity.descriptor().inputs.get(index);
+        let value = self.evaluate_input_of(node, input.index)?;
+        let descriptor = node.activity.descriptor().inputs.get(input.index);
         choice(&value, names, descriptor.map_or("", |descriptor| descriptor.name))
     }
 
@@ -179,7 +141,7 @@ impl Execution<'_> {
         let Some(condition) = &part.condition else {
             return Ok(true);
         };
-        let holds = self.evaluate(condition).and_then(|value| boolean(&value));
+        let holds = self.evaluate(condition).and_then(|value| truth(&value));
         holds.map_err(|fault| {
             let name = node.activity.descriptor().parts.get(list).map_or("", |list| list.name);
             let part = if part.text(0).is_empty() { index.to_string() } else { part.text(0).to_owned() };
@@ -213,10 +175,6 @@ fn default_of(node: &Node, index: usize) -> Value {
     json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
 }
 
-fn boolean(value: &Value) -> Result<bool, Fault> {
-    if value.is_null() { Ok(false) } else { as_bool(value) }
-}
-
 fn choice(value: &Value, names: &[&str], input: &str) -> Result<usize, Fault> {
     let text = match value {
         Value::Null => return Ok(0),
@@ -237,12 +195,4 @@ pub fn one_of(value: &Value, names: &[&str]) -> Result<(), Fault> {
         let text: String = to_text(value).chars().take(64).collect();
         Fault::new("22023", format!("unknown mode \"{text}\": it is one of {}", names.join(", ")))
     })
-}
-
-/// Says which input could not be evaluated, unless the fault says where it comes from already.
-fn locate(mut fault: Fault, input: &str) -> Fault {
-    if fault.context.is_none() && !input.is_empty() {
-        fault.context = Some(format!("input \"{input}\""));
-    }
-    fault
 }

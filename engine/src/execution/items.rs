@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use crate::activity::Input;
 use crate::execution::Execution;
 use crate::execution::variables::{find_variable, read_variable};
 use crate::expression::ExpressionKind;
@@ -14,8 +15,8 @@ use crate::value::{Json, check_extent, copy_or_null};
 
 impl Execution<'_> {
     /// Prepares the loop over an input: computed items are evaluated once and remembered.
-    pub fn keep_items(&mut self, input: usize) -> Result<(), Fault> {
-        let computed = match self.node.inputs.get(input).and_then(Option::as_ref) {
+    pub fn keep_items<T>(&mut self, input: Input<T>) -> Result<(), Fault> {
+        let computed = match self.node.inputs.get(input.index).and_then(Option::as_ref) {
             Some(expression) => !matches!(
                 expression.kind,
                 ExpressionKind::Literal(_) | ExpressionKind::Variable(_) | ExpressionKind::Input(_)
@@ -36,7 +37,7 @@ impl Execution<'_> {
     }
 
     /// All items of an input, evaluated now. What is no list is a single item; null is none.
-    pub fn all_items(&mut self, input: usize) -> Result<Vec<Value>, Fault> {
+    pub fn all_items<T>(&mut self, input: Input<T>) -> Result<Vec<Value>, Fault> {
         let items = self.evaluate_input(input)?;
         check_extent(&items)?;
         Ok(match items {
@@ -55,14 +56,14 @@ impl Execution<'_> {
     }
 
     /// The item at an index, if the list reaches so far.
-    pub fn item(&mut self, input: usize, index: i64) -> Result<Option<Value>, Fault> {
+    pub fn item<T>(&mut self, input: Input<T>, index: i64) -> Result<Option<Value>, Fault> {
         let Ok(index) = usize::try_from(index) else {
             return Ok(None);
         };
         if let Memory::Items { items, .. } = self.memory() {
             return Ok(at(&items.0, index));
         }
-        if let Some(list @ Value::Array(_)) = self.list_in_place(input) {
+        if let Some(list @ Value::Array(_)) = self.list_in_place(input.index) {
             return Ok(at(list, index));
         }
         // Text, null, or not there: evaluation converts it, or says what is wrong.

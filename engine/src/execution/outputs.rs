@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::activity::Output;
 use crate::execution::Execution;
 use crate::execution::core::Core;
 use crate::execution::undo::Undo;
@@ -15,15 +16,15 @@ use crate::value::{Json, check_extent, copy};
 
 impl Execution<'_> {
     /// Sets an output of this activity by its position in the descriptor.
-    pub fn set_output(&mut self, index: usize, value: Value) -> Result<(), Fault> {
+    pub fn set_output(&mut self, output: Output, value: Value) -> Result<(), Fault> {
         let node = self.node;
-        let Some(output) = node.activity.descriptor().outputs.get(index) else {
+        let Some(descriptor) = node.activity.descriptor().outputs.get(output.0) else {
             return Ok(());
         };
-        if let Some(Some(binding)) = node.outputs.get(index) {
+        if let Some(Some(binding)) = node.outputs.get(output.0) {
             self.bind(binding, copy(&value)?)?;
         }
-        self.record(Cow::Borrowed(output.name), value)
+        self.record(Cow::Borrowed(descriptor.name), value)
     }
 
     /// Sets an output of a custom activity by its name.

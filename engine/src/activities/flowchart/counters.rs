@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use crate::activities::flow_join;
 use crate::activities::flow_join::JoinMode;
 use crate::activities::flowchart::BACKWARD;
 use crate::execution::{Child, Execution, Outcomes};
@@ -153,7 +154,7 @@ impl<'a> Walk<'a> {
     fn decide(&self, cx: &mut Execution<'a>, edge: u32, target: u32) -> Result<Decision, Fault> {
         let node = self.graph.activity(target);
         let mode = match cx.program().node(node).type_name == "Elsa.FlowJoin" {
-            true => JoinMode::read(cx.choice_of(node, 0, &JoinMode::NAMES)?),
+            true => JoinMode::read(cx.choice_of(node, flow_join::MODE, &JoinMode::NAMES)?),
             false => JoinMode::WaitAllActive,
         };
         let already_scheduled = cx.has_scheduled(node) || self.running_join == Some(target);

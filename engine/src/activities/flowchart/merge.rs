@@ -1,5 +1,6 @@
 //! How an activity of a flowchart takes tokens that come together.
 
+use crate::activities::flow_join;
 use crate::activities::flow_join::JoinMode;
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -12,7 +13,7 @@ impl MergeMode {
         if cx.program().node(node).type_name != "Elsa.FlowJoin" {
             return Ok(graph.merge_mode(position));
         }
-        let mode = JoinMode::read(cx.choice_of(node, 0, &JoinMode::NAMES)?);
+        let mode = JoinMode::read(cx.choice_of(node, flow_join::MODE, &JoinMode::NAMES)?);
         Ok(if mode == JoinMode::WaitAny { Self::Race } else { Self::Merge })
     }
 }

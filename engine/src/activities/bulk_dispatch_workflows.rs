@@ -23,19 +23,20 @@ pub struct BulkDispatchWorkflows;
 inputs! {
     DEFINITION: NonEmpty = child::DEFINITION,
     ITEMS: Value = InputDescriptor::new(
-            "items",
-            "Object",
-            "The items: a list, or one item. Members of an object become members of the child's input.",
-        )
-        .needed(),
-    DEFAULT_ITEM_INPUT_KEY: String = InputDescriptor::new("defaultItemInputKey", "String", "Input that an item becomes which is no object.")
+        "items",
+        "Object",
+        "The items: a list, or one item. Members of an object become members of the child's input.",
+    )
+    .needed(),
+    DEFAULT_ITEM_INPUT_KEY: String =
+        InputDescriptor::new("defaultItemInputKey", "String", "Input that an item becomes which is no object.")
             .default("\"Item\""),
     CORRELATION_ID_FUNCTION: Value = InputDescriptor::new(
-            "correlationIdFunction",
-            "String",
-            "Correlation id of a child, evaluated for each; sees the item as the variable Item.",
-        )
-        .on_demand(),
+        "correlationIdFunction",
+        "String",
+        "Correlation id of a child, evaluated for each; sees the item as the variable Item.",
+    )
+    .on_demand(),
     INPUT: Value = child::INPUT,
     WAIT: bool = child::wait("true"),
     NEW_TRACE: Value = child::NEW_TRACE,

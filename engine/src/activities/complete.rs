@@ -14,7 +14,8 @@ use crate::fault::Fault;
 pub struct Complete;
 
 inputs! {
-    OUTCOMES: Vec<String> = InputDescriptor::new("outcomes", "Object", "One outcome, or a list of outcomes.").default(r#""Done""#),
+    OUTCOMES: Vec<String> =
+        InputDescriptor::new("outcomes", "Object", "One outcome, or a list of outcomes.").default(r#""Done""#),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

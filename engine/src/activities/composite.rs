@@ -15,7 +15,8 @@ pub struct Composite;
 pub const TYPE_NAME: &str = "Elsa.Composite";
 
 outputs! {
-    RESULT = OutputDescriptor::new("result", "Object", "The value of resultVariable at the end."),
+    RESULT =
+        OutputDescriptor::new("result", "Object", "The value of resultVariable at the end."),
 }
 
 ports! {

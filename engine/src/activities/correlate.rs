@@ -12,7 +12,8 @@ use crate::fault::Fault;
 pub struct Correlate;
 
 inputs! {
-    CORRELATION_ID: String = InputDescriptor::new("correlationId", "String", "The correlation id; null removes it."),
+    CORRELATION_ID: String =
+        InputDescriptor::new("correlationId", "String", "The correlation id; null removes it."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

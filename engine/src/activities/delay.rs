@@ -15,9 +15,9 @@ pub struct Delay;
 
 inputs! {
     TIME_SPAN: NonEmpty = InputDescriptor::new("timeSpan", "TimeSpan", "How long.")
-            .default("\"00:01:00\"")
-            .checked(check_interval)
-            .needed(),
+        .default("\"00:01:00\"")
+        .checked(check_interval)
+        .needed(),
     TIME_ZONE: Value = timing::TIME_ZONE,
 }
 

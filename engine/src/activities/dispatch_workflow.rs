@@ -25,7 +25,8 @@ inputs! {
 }
 
 outputs! {
-    RESULT = OutputDescriptor::new("result", "Object", "Output of the child, where it was waited for."),
+    RESULT =
+        OutputDescriptor::new("result", "Object", "Output of the child, where it was waited for."),
 }
 
 const CHILD: ChildInputs = ChildInputs { definition: DEFINITION, correlation: CORRELATION, input: INPUT };

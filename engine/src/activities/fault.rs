@@ -11,8 +11,10 @@ pub struct RaiseFault;
 
 inputs! {
     CODE: String = InputDescriptor::new("code", "String", "Code that says what happened.").default(r#""0""#),
-    CATEGORY: String = InputDescriptor::new("category", "String", "Category, such as HTTP or Business.").default(r#""General""#),
-    FAULT_TYPE: String = InputDescriptor::new("faultType", "String", "System, Business or Integration.").default(r#""System""#),
+    CATEGORY: String =
+        InputDescriptor::new("category", "String", "Category, such as HTTP or Business.").default(r#""General""#),
+    FAULT_TYPE: String =
+        InputDescriptor::new("faultType", "String", "System, Business or Integration.").default(r#""System""#),
     MESSAGE: String = InputDescriptor::new("message", "String", "Message of the incident."),
 }
 

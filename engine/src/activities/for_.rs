@@ -19,7 +19,8 @@ inputs! {
     START: i64 = InputDescriptor::new("start", "Int64", "The first number.").default("0"),
     END: i64 = InputDescriptor::new("end", "Int64", "The last number.").default("0"),
     STEP: i64 = InputDescriptor::new("step", "Int64", "The difference between two numbers; not 0.").default("1"),
-    OUTER_BOUND_INCLUSIVE: bool = InputDescriptor::new("outerBoundInclusive", "Boolean", "Whether the end itself belongs to the range.")
+    OUTER_BOUND_INCLUSIVE: bool =
+        InputDescriptor::new("outerBoundInclusive", "Boolean", "Whether the end itself belongs to the range.")
             .default("true"),
 }
 

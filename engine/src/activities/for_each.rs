@@ -16,7 +16,8 @@ use crate::value::copy_or_null;
 pub struct ForEach;
 
 inputs! {
-    ITEMS: Value = InputDescriptor::new("items", "ICollection<Object>", "The items.").default("[]").on_demand().needed(),
+    ITEMS: Value =
+        InputDescriptor::new("items", "ICollection<Object>", "The items.").default("[]").on_demand().needed(),
 }
 
 outputs! {

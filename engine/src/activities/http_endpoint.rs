@@ -18,70 +18,80 @@ use crate::value::{copy_members, copy_or_null, to_text};
 pub struct HttpEndpoint;
 
 inputs! {
-    PATH: NonEmpty = InputDescriptor::new("path", "String", "Route template, such as orders/{id:int} or files/{*path}.")
+    PATH: NonEmpty =
+        InputDescriptor::new("path", "String", "Route template, such as orders/{id:int} or files/{*path}.")
             .checked(check_path)
             .needed(),
-    METHODS: Value = InputDescriptor::new("supportedMethods", "String[]", "Methods.").default("[\"GET\"]").checked(check_methods),
+    METHODS: Value =
+        InputDescriptor::new("supportedMethods", "String[]", "Methods.").default("[\"GET\"]").checked(check_methods),
     AUTHORIZE: bool = InputDescriptor::new(
-            "authorize",
-            "Boolean",
-            "Whether callers need a right: membership in the role of \"policy\", or else to start the definition.",
-        )
-        .default("false"),
+        "authorize",
+        "Boolean",
+        "Whether callers need a right: membership in the role of \"policy\", or else to start the definition.",
+    )
+    .default("false"),
     POLICY: String = InputDescriptor::new("policy", "String", "Name of the role whose members may call."),
     TIMEOUT: Value = InputDescriptor::new(
-            "requestTimeout",
-            "TimeSpan",
-            "How long the workflow may take to answer; then nothing of it is kept, and the answer is 408.",
-        )
-        .checked(check_positive),
+        "requestTimeout",
+        "TimeSpan",
+        "How long the workflow may take to answer; then nothing of it is kept, and the answer is 408.",
+    )
+    .checked(check_positive),
     SIZE_LIMIT: i64 = InputDescriptor::new("requestSizeLimit", "Int64", "Largest body, in bytes."),
     FILE_SIZE_LIMIT: i64 = InputDescriptor::new("fileSizeLimit", "Int64", "Largest file of a form, in bytes."),
-    ALLOWED_EXTENSIONS: Value = InputDescriptor::new("allowedFileExtensions", "String[]", "Only files with these extensions, such as .pdf."),
-    BLOCKED_EXTENSIONS: Value = InputDescriptor::new("blockedFileExtensions", "String[]", "No files with these extensions."),
-    ALLOWED_TYPES: Value = InputDescriptor::new("allowedMimeTypes", "String[]", "Only files of these types, such as application/pdf."),
+    ALLOWED_EXTENSIONS: Value =
+        InputDescriptor::new("allowedFileExtensions", "String[]", "Only files with these extensions, such as .pdf."),
+    BLOCKED_EXTENSIONS: Value =
+        InputDescriptor::new("blockedFileExtensions", "String[]", "No files with these extensions."),
+    ALLOWED_TYPES: Value =
+        InputDescriptor::new("allowedMimeTypes", "String[]", "Only files of these types, such as application/pdf."),
     EXPOSE_REQUEST_TOO_LARGE: bool = InputDescriptor::new(
-            "exposeRequestTooLargeOutcome",
-            "Boolean",
-            "Ends with the outcome \"Request too large\" instead of answering 413.",
-        )
-        .default("false")
-        .bare(),
+        "exposeRequestTooLargeOutcome",
+        "Boolean",
+        "Ends with the outcome \"Request too large\" instead of answering 413.",
+    )
+    .default("false")
+    .bare(),
     EXPOSE_FILE_TOO_LARGE: bool = InputDescriptor::new(
-            "exposeFileTooLargeOutcome",
-            "Boolean",
-            "Ends with the outcome \"File too large\" instead of answering 413.",
-        )
-        .default("false")
-        .bare(),
+        "exposeFileTooLargeOutcome",
+        "Boolean",
+        "Ends with the outcome \"File too large\" instead of answering 413.",
+    )
+    .default("false")
+    .bare(),
     EXPOSE_INVALID_EXTENSION: bool = InputDescriptor::new(
-            "exposeInvalidFileExtensionOutcome",
-            "Boolean",
-            "Ends with the outcome \"Invalid file extension\" instead of answering 415.",
-        )
-        .default("false")
-        .bare(),
+        "exposeInvalidFileExtensionOutcome",
+        "Boolean",
+        "Ends with the outcome \"Invalid file extension\" instead of answering 415.",
+    )
+    .default("false")
+    .bare(),
     EXPOSE_INVALID_TYPE: bool = InputDescriptor::new(
-            "exposeInvalidFileMimeTypeOutcome",
-            "Boolean",
-            "Ends with the outcome \"Invalid file MIME type\" instead of answering 415.",
-        )
-        .default("false")
-        .bare(),
+        "exposeInvalidFileMimeTypeOutcome",
+        "Boolean",
+        "Ends with the outcome \"Invalid file MIME type\" instead of answering 415.",
+    )
+    .default("false")
+    .bare(),
 }
 
 outputs! {
-    PARSED_CONTENT = OutputDescriptor::new("parsedContent", "Object", "The body: JSON, the fields of a form, a text, or a file."),
+    PARSED_CONTENT =
+        OutputDescriptor::new("parsedContent", "Object", "The body: JSON, the fields of a form, a text, or a file."),
     FILES = OutputDescriptor::new(
-            "files",
-            "Object[]",
-            "Files of a form: name, fileName, contentType, length, and content in Base64.",
-        ),
+        "files",
+        "Object[]",
+        "Files of a form: name, fileName, contentType, length, and content in Base64.",
+    ),
     FILE = OutputDescriptor::new("file", "Object", "The first of them."),
-    ROUTE_DATA = OutputDescriptor::new("routeData", "Object", "Values of the template's parameters."),
-    QUERY = OutputDescriptor::new("queryStringData", "Object", "The query: a text for each name, or a list."),
-    HEADERS = OutputDescriptor::new("headers", "Object", "The headers: a text for each name, or a list."),
-    RESULT = OutputDescriptor::new("result", "Object", "The request: method, path, contentType, contentLength."),
+    ROUTE_DATA =
+        OutputDescriptor::new("routeData", "Object", "Values of the template's parameters."),
+    QUERY =
+        OutputDescriptor::new("queryStringData", "Object", "The query: a text for each name, or a list."),
+    HEADERS =
+        OutputDescriptor::new("headers", "Object", "The headers: a text for each name, or a list."),
+    RESULT =
+        OutputDescriptor::new("result", "Object", "The request: method, path, contentType, contentLength."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

@@ -18,13 +18,14 @@ use crate::value::{Json, copy_or_null};
 pub struct ParallelForEach;
 
 inputs! {
-    ITEMS: Value = InputDescriptor::new("items", "Object", "The items, or a single one.").default("[]").on_demand().needed(),
+    ITEMS: Value =
+        InputDescriptor::new("items", "Object", "The items, or a single one.").default("[]").on_demand().needed(),
     DEGREE_OF_PARALLELISM: i64 = InputDescriptor::new(
-            "degreeOfParallelism",
-            "Int32",
-            "How many bodies are open at a time; without it all of them. One that has faulted keeps its place.",
-        )
-        .checked(check_degree),
+        "degreeOfParallelism",
+        "Int32",
+        "How many bodies are open at a time; without it all of them. One that has faulted keeps its place.",
+    )
+    .checked(check_degree),
 }
 
 ports! {

@@ -15,11 +15,12 @@ pub struct PublishEvent;
 inputs! {
     EVENT_NAME: NonEmpty = InputDescriptor::new("eventName", "String", "Name of the event.").needed(),
     CORRELATION_ID: String = InputDescriptor::new(
-            "correlationId",
-            "String",
-            "Only instances with this correlation id hear it; null means all.",
-        ),
-    IS_LOCAL_EVENT: bool = InputDescriptor::new("isLocalEvent", "Boolean", "Whether only this instance hears it.").default("false"),
+        "correlationId",
+        "String",
+        "Only instances with this correlation id hear it; null means all.",
+    ),
+    IS_LOCAL_EVENT: bool =
+        InputDescriptor::new("isLocalEvent", "Boolean", "Whether only this instance hears it.").default("false"),
     PAYLOAD: Value = InputDescriptor::new("payload", "Object", "What comes with the event."),
 }
 

@@ -15,12 +15,14 @@ pub struct RunJavaScript;
 
 inputs! {
     SCRIPT: Value = InputDescriptor::new("script", "String", "The script.").script().needed(),
-    POSSIBLE_OUTCOMES: Value = InputDescriptor::new("possibleOutcomes", "ICollection<String>", "The outcomes that a designer offers.")
+    POSSIBLE_OUTCOMES: Value =
+        InputDescriptor::new("possibleOutcomes", "ICollection<String>", "The outcomes that a designer offers.")
             .on_demand(),
 }
 
 outputs! {
-    RESULT = OutputDescriptor::new("result", "Object", "The value of the script, unless it is null."),
+    RESULT =
+        OutputDescriptor::new("result", "Object", "The value of the script, unless it is null."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

@@ -20,24 +20,23 @@ pub const SCHEDULED_COMMAND: &str = "Workflow.ScheduledCommand";
 pub struct ScheduledCommand;
 
 inputs! {
-    STATEMENT: NonEmpty = InputDescriptor::new("statement", "Object", "The command, or the list of statements that it consists of.")
+    STATEMENT: NonEmpty =
+        InputDescriptor::new("statement", "Object", "The command, or the list of statements that it consists of.")
             .required(),
-    TOP_LEVEL: bool = InputDescriptor::new("topLevel", "Boolean", "Whether it runs outside a transaction block, in a worker.")
+    TOP_LEVEL: bool =
+        InputDescriptor::new("topLevel", "Boolean", "Whether it runs outside a transaction block, in a worker.")
             .default("false"),
     RETRY: bool = InputDescriptor::new(
-            "retry",
-            "Boolean",
-            "Whether a command at top level that a crash interrupted is run again.",
-        )
-        .default("false"),
+        "retry",
+        "Boolean",
+        "Whether a command at top level that a crash interrupted is run again.",
+    )
+    .default("false"),
 }
 
 outputs! {
-    ROW_COUNT = OutputDescriptor::new(
-        "rowCount",
-        "Int64",
-        "Number of rows that the last statement returned or affected.",
-    ),
+    ROW_COUNT =
+        OutputDescriptor::new("rowCount", "Int64", "Number of rows that the last statement returned or affected."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

@@ -13,13 +13,16 @@ pub struct Sql;
 
 inputs! {
     STATEMENT: NonEmpty = InputDescriptor::new("statement", "String", "One SQL statement.").required(),
-    PARAMETERS: Value = InputDescriptor::new("parameters", "ICollection<Object>", "Values of $1, $2, …; each may be an expression.")
+    PARAMETERS: Value =
+        InputDescriptor::new("parameters", "ICollection<Object>", "Values of $1, $2, …; each may be an expression.")
             .default("[]"),
 }
 
 outputs! {
-    RESULT = OutputDescriptor::new("result", "ICollection<Object>", "The rows, each an object."),
-    ROW_COUNT = OutputDescriptor::new("rowCount", "Int64", "Number of rows returned or affected."),
+    RESULT =
+        OutputDescriptor::new("result", "ICollection<Object>", "The rows, each an object."),
+    ROW_COUNT =
+        OutputDescriptor::new("rowCount", "Int64", "Number of rows returned or affected."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

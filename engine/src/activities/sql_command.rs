@@ -17,9 +17,9 @@ inputs! {
     CLIENT: Value = database::CLIENT,
     CONNECTION: Value = database::CONNECTION,
     COMMAND: NonEmpty = InputDescriptor::new("command", "String", "One SQL statement.")
-            .statement()
-            .checked(database::is_statement)
-            .needed(),
+        .statement()
+        .checked(database::is_statement)
+        .needed(),
 }
 
 outputs! {

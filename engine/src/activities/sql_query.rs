@@ -17,13 +17,14 @@ inputs! {
     CLIENT: Value = database::CLIENT,
     CONNECTION: Value = database::CONNECTION,
     QUERY: NonEmpty = InputDescriptor::new("query", "String", "One SQL statement.")
-            .statement()
-            .checked(database::is_statement)
-            .needed(),
+        .statement()
+        .checked(database::is_statement)
+        .needed(),
 }
 
 outputs! {
-    RESULTS = OutputDescriptor::new("results", "ICollection<Object>", "The rows, each an object."),
+    RESULTS =
+        OutputDescriptor::new("results", "ICollection<Object>", "The rows, each an object."),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

@@ -12,21 +12,22 @@ use serde_json::Value;
 pub struct WriteHttpResponse;
 
 inputs! {
-    STATUS_CODE: Value = InputDescriptor::new("statusCode", "Object", "Status: a number, or a name such as NotFound.")
+    STATUS_CODE: Value =
+        InputDescriptor::new("statusCode", "Object", "Status: a number, or a name such as NotFound.")
             .default("200")
             .checked(check_status),
     CONTENT: Value = InputDescriptor::new("content", "Object", "Body: a text as it is, anything else as JSON."),
     CONTENT_TYPE: String = InputDescriptor::new(
-            "contentType",
-            "String",
-            "Content type; by default text/plain for a text, else application/json.",
-        ),
+        "contentType",
+        "String",
+        "Content type; by default text/plain for a text, else application/json.",
+    ),
     RESPONSE_HEADERS: Value = InputDescriptor::new(
-            "responseHeaders",
-            "ObjectDictionary",
-            "Further headers: a text for each name, or a list.",
-        )
-        .checked(check_headers),
+        "responseHeaders",
+        "ObjectDictionary",
+        "Further headers: a text for each name, or a list.",
+    )
+    .checked(check_headers),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

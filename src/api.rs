@@ -23,8 +23,8 @@ mod stimuli;
 mod workers;
 
 /// Reads the argument `on_fault`; NULL is `workflow.on_fault`.
-fn on_fault(call: &Call, i: usize) -> Result<OnFault, PgError> {
-    let Some(given) = call.arg::<String>(i) else {
+fn on_fault(call: &Call) -> Result<OnFault, PgError> {
+    let Some(given) = call.arg::<String>("on_fault") else {
         return Ok(match guc::on_fault() {
             FaultHandling::Store => OnFault::Store,
             FaultHandling::Raise => OnFault::Raise,
@@ -38,8 +38,8 @@ fn on_fault(call: &Call, i: usize) -> Result<OnFault, PgError> {
 }
 
 /// Reads an argument that must be a JSON object.
-fn object(call: &Call, i: usize, name: &str) -> Result<Map<String, Value>, PgError> {
-    match call.required(i, name)? {
+fn object(call: &Call, name: &str) -> Result<Map<String, Value>, PgError> {
+    match call.required(name)? {
         Value::Object(members) => Ok(members),
         other => Err(PgError::new("22023", format!("argument \"{name}\" must be a JSON object"))
             .detail(format!("It is {}.", kind(&other)))),

@@ -28,6 +28,7 @@ pub mod schema_number;
 pub mod session;
 pub mod settings;
 pub mod shared;
+pub mod signature;
 pub mod spi;
 pub mod stored_role;
 pub mod subtransaction;

@@ -13,8 +13,8 @@ use crate::store::activity_types::{self, FunctionRow, NewActivityType};
 use crate::store::owners;
 
 sql_functions! {
-    wf_activities_json => activities;
-    wf_register_activity => register;
+    wf_activities_json() => activities;
+    wf_register_activity(type: Text, handler: Regprocedure, kind: Text, payloads: Regprocedure, inputs: Jsonb, outputs: Jsonb, outcomes: Texts, description: Text) => register;
 }
 
 /// The built-in activities as an array of objects.
@@ -49,12 +49,12 @@ fn activities(_call: &Call) -> Result<Returned, PgError> {
 
 /// Registers an activity type.
 fn register(call: &Call) -> Result<Returned, PgError> {
-    let name: String = call.required(0, "type")?;
-    let handler = function(call.required(1, "handler")?, false)?;
-    let kind: String = call.required(2, "kind")?;
-    let payloads = call.arg::<Oid>(3).map(|oid| function(oid, true)).transpose()?;
-    let inputs = described(call, 4, "inputs")?;
-    let outputs = described(call, 5, "outputs")?;
+    let name: String = call.required("type")?;
+    let handler = function(call.required("handler")?, false)?;
+    let kind: String = call.required("kind")?;
+    let payloads = call.arg::<Oid>("payloads").map(|oid| function(oid, true)).transpose()?;
+    let inputs = described(call, "inputs")?;
+    let outputs = described(call, "outputs")?;
     refuse_name(&name)?;
     if kind != "action" && kind != "trigger" {
         return Err(PgError::new("22023", format!("kind must be \"action\" or \"trigger\", not \"{kind}\"")));
@@ -78,8 +78,8 @@ fn register(call: &Call) -> Result<Returned, PgError> {
             payloads: payloads.as_ref().map(|found| (found.name.as_str(), owners::id_of(found.owner))),
             inputs: inputs.as_ref(),
             outputs: outputs.as_ref(),
-            outcomes: call.texts(6, "outcomes")?.as_deref(),
-            description: call.arg::<String>(7).as_deref(),
+            outcomes: call.texts("outcomes")?.as_deref(),
+            description: call.arg::<String>("description").as_deref(),
             owner,
         },
         replaces,
@@ -104,8 +104,8 @@ fn function(oid: Oid, returns_set: bool) -> Result<FunctionRow, PgError> {
 }
 
 /// Documentation of inputs or outputs: `[{"name": …}]`.
-fn described(call: &Call, i: usize, argument: &str) -> Result<Option<Value>, PgError> {
-    let Some(value) = call.arg::<Value>(i) else {
+fn described(call: &Call, argument: &str) -> Result<Option<Value>, PgError> {
+    let Some(value) = call.arg::<Value>(argument) else {
         return Ok(None);
     };
     let is_list = value.as_array().is_some_and(|entries| {

@@ -14,41 +14,41 @@ use crate::store::definitions::{self, WholeDefinition};
 use crate::store::{event_grants, owners};
 
 sql_functions! {
-    wf_define => define;
-    wf_publish => publish_version;
-    wf_retract => retract;
-    wf_export => export;
-    wf_validate_json => validate;
-    wf_delete_definition => delete;
-    wf_refresh => refresh;
-    wf_grant => grant;
-    wf_revoke => revoke;
-    wf_grant_events => grant_events;
-    wf_revoke_events => revoke_events;
-    wf_role_of => role_of;
+    wf_define(definition: Jsonb, publish: Boolean, allow_unknown: Boolean) => define;
+    wf_publish(definition_id: Text, version: Integer) => publish_version;
+    wf_retract(definition_id: Text) => retract;
+    wf_export(definition_id: Text, version: Integer) => export;
+    wf_validate_json(definition: Jsonb, severity: Text) => validate;
+    wf_delete_definition(definition_id: Text, version: Integer) => delete;
+    wf_refresh(definition_id: Text) => refresh;
+    wf_grant(definition_id: Text, role: Text, privileges: Texts) => grant;
+    wf_revoke(definition_id: Text, role: Text, privileges: Texts) => revoke;
+    wf_grant_events(listener: Text, publisher: Text) => grant_events;
+    wf_revoke_events(listener: Text, publisher: Text) => revoke_events;
+    wf_role_of(role: Oid, name: Text) => role_of;
 }
 
 fn define(call: &Call) -> Result<Returned, PgError> {
-    let document = call.document(0, "definition", guc::max_definition_size())?;
-    let publish: bool = call.required(1, "publish")?;
-    let allow_unknown: bool = call.required(2, "allow_unknown")?;
+    let document = call.document("definition", guc::max_definition_size())?;
+    let publish: bool = call.required("publish")?;
+    let allow_unknown: bool = call.required("allow_unknown")?;
     let (definition_id, version) = publish::define(&mut Session::begin(), &document, publish, allow_unknown)?;
     Ok(Returned::Row(vec![Returned::Text(definition_id), Returned::Integer(version)]))
 }
 
 fn publish_version(call: &Call) -> Result<Returned, PgError> {
-    let definition_id: String = call.required(0, "definition_id")?;
-    publish::publish(&mut Session::begin(), &definition_id, call.arg(1)).map(Returned::Integer)
+    let definition_id: String = call.required("definition_id")?;
+    publish::publish(&mut Session::begin(), &definition_id, call.arg("version")).map(Returned::Integer)
 }
 
 fn retract(call: &Call) -> Result<Returned, PgError> {
-    let definition_id: String = call.required(0, "definition_id")?;
+    let definition_id: String = call.required("definition_id")?;
     publish::retract(&definition_id).map(Returned::Boolean)
 }
 
 fn export(call: &Call) -> Result<Returned, PgError> {
-    let definition_id: String = call.required(0, "definition_id")?;
-    let row = publish::find(&definition_id, call.arg(1))?;
+    let definition_id: String = call.required("definition_id")?;
+    let row = publish::find(&definition_id, call.arg("version"))?;
     access::require(Privilege::Read, &row)?;
     let WholeDefinition { links, document, .. } = definitions::whole(row.id)?;
     let types = Pinned::to(&links)?;
@@ -59,8 +59,8 @@ fn export(call: &Call) -> Result<Returned, PgError> {
 
 /// The problems of a document that are at least so severe, as an array of `{path, severity, message}`.
 fn validate(call: &Call) -> Result<Returned, PgError> {
-    let document = call.document(0, "definition", guc::max_definition_size())?;
-    let severity: String = call.required(1, "severity")?;
+    let document = call.document("definition", guc::max_definition_size())?;
+    let severity: String = call.required("severity")?;
     let warnings = match severity.as_str() {
         "error" => false,
         "warning" => true,
@@ -79,12 +79,12 @@ fn validate(call: &Call) -> Result<Returned, PgError> {
 }
 
 fn delete(call: &Call) -> Result<Returned, PgError> {
-    let definition_id: String = call.required(0, "definition_id")?;
-    publish::delete(&Session::begin(), &definition_id, call.arg(1)).map(Returned::Integer)
+    let definition_id: String = call.required("definition_id")?;
+    publish::delete(&Session::begin(), &definition_id, call.arg("version")).map(Returned::Integer)
 }
 
 fn refresh(call: &Call) -> Result<Returned, PgError> {
-    let definition_id: String = call.required(0, "definition_id")?;
+    let definition_id: String = call.required("definition_id")?;
     let indexed = publish::refresh(&mut Session::begin(), &definition_id)?;
     Ok(Returned::Row(vec![
         Returned::Integer(indexed.added),
@@ -95,7 +95,7 @@ fn refresh(call: &Call) -> Result<Returned, PgError> {
 
 /// The role that a row of `workflow.owners` stands for, for the views.
 fn role_of(call: &Call) -> Result<Returned, PgError> {
-    let owner = owners::Owner { id: 0, oid: call.arg(0), name: call.arg(1).unwrap_or_default() };
+    let owner = owners::Owner { id: 0, oid: call.arg("role"), name: call.arg("name").unwrap_or_default() };
     Ok(owner.role().map_or(Returned::Null, Returned::Oid))
 }
 
@@ -134,8 +134,8 @@ fn revoke_events(call: &Call) -> Result<Returned, PgError> {
 
 /// The ids of publisher and listener.
 fn events_arguments(call: &Call) -> Result<(i32, i32), PgError> {
-    let listener = role::required(&call.required::<String>(0, "listener")?)?;
-    let publisher = match call.arg::<String>(1) {
+    let listener = role::required(&call.required::<String>("listener")?)?;
+    let publisher = match call.arg::<String>("publisher") {
         Some(name) => role::required(&name)?,
         None => role::current(),
     };
@@ -148,11 +148,10 @@ fn events_arguments(call: &Call) -> Result<(i32, i32), PgError> {
 }
 
 fn grant_arguments(call: &Call) -> Result<(String, Oid, Vec<Privilege>), PgError> {
-    let definition_id: String = call.required(0, "definition_id")?;
-    let name: String = call.required(1, "role")?;
-    let privileges = call
-        .texts(2, "privileges")?
-        .ok_or_else(|| PgError::new("22004", "argument \"privileges\" must not be NULL"))?;
+    let definition_id: String = call.required("definition_id")?;
+    let name: String = call.required("role")?;
+    let privileges =
+        call.texts("privileges")?.ok_or_else(|| PgError::new("22004", "argument \"privileges\" must not be NULL"))?;
     let row = publish::find(&definition_id, None)?;
     access::require_owner(&row)?;
     let grantee = role::required(&name)?;

@@ -12,18 +12,18 @@ use crate::run::{Session, http, paths};
 use crate::store::owners;
 
 sql_functions! {
-    wf_http_request => request;
-    wf_grant_path => grant_path;
+    wf_http_request(method: Text, path: Text, headers: Jsonb, query: Jsonb, body: Bytea) => request;
+    wf_grant_path(segment: Text, role: Text) => grant_path;
 }
 
 fn request(call: &Call) -> Result<Returned, PgError> {
-    let method: String = call.required(0, "method")?;
-    let path: String = call.required(1, "path")?;
-    let headers = texts_of(call, 2, "headers")?;
-    let query = texts_of(call, 3, "query")?;
+    let method: String = call.required("method")?;
+    let path: String = call.required("path")?;
+    let headers = texts_of(call, "headers")?;
+    let query = texts_of(call, "query")?;
     // Nothing of a body that is too large is read.
-    let request = too_large(call.size(4)).and_then(|()| {
-        let body: Vec<u8> = call.arg(4).unwrap_or_default();
+    let request = too_large(call.size("body")).and_then(|()| {
+        let body: Vec<u8> = call.arg("body").unwrap_or_default();
         Request::new(&method, &path, headers, query, body)
     });
     let response = match request {
@@ -35,8 +35,8 @@ fn request(call: &Call) -> Result<Returned, PgError> {
 
 fn grant_path(call: &Call) -> Result<Returned, PgError> {
     role::require_superuser("give HTTP paths")?;
-    let segment = segment_of(&call.required::<String>(0, "segment")?)?;
-    let role = call.arg::<String>(1).map(|name| {
+    let segment = segment_of(&call.required::<String>("segment")?)?;
+    let role = call.arg::<String>("role").map(|name| {
         role::by_name(&name).ok_or_else(|| PgError::new("42704", format!("role \"{name}\" does not exist")))
     });
     let owner = role.transpose()?.map(|role| owners::by_id(owners::id_of(role)));
@@ -53,8 +53,8 @@ fn segment_of(text: &str) -> Result<String, PgError> {
     Ok(segment)
 }
 
-fn texts_of(call: &Call, i: usize, name: &str) -> Result<Map<String, Value>, PgError> {
-    texts(object(call, i, name)?, name).map_err(|fault| error::fault(&fault))
+fn texts_of(call: &Call, name: &str) -> Result<Map<String, Value>, PgError> {
+    texts(object(call, name)?, name).map_err(|fault| error::fault(&fault))
 }
 
 /// A `wf_http_response`.

@@ -18,28 +18,28 @@ use crate::store::instances;
 use crate::store::instances::InstanceRow;
 
 sql_functions! {
-    wf_start => start_instance;
-    wf_run => run;
-    wf_resume => resume_bookmark;
-    wf_complete_task => complete_task;
-    wf_cancel => cancel_instance;
-    wf_retry => retry;
-    wf_delete_instance => delete;
-    wf_run_due => run_due;
-    wf_instance_state => state;
-    wf_events => events;
+    wf_start(definition: Text, input: Jsonb, correlation_id: Text, name: Text, instance_id: Uuid, version: Integer, trigger_activity_id: Text, on_fault: Text) => start_instance;
+    wf_run(definition: Text, input: Jsonb, correlation_id: Text, name: Text, instance_id: Uuid, version: Integer, trigger_activity_id: Text, on_fault: Text) => run;
+    wf_resume(bookmark_id: Uuid, input: Jsonb, missing_ok: Boolean, on_fault: Text) => resume_bookmark;
+    wf_complete_task(task_id: Uuid, result: Jsonb, on_fault: Text) => complete_task;
+    wf_cancel(instance_id: Uuid, reason: Text) => cancel_instance;
+    wf_retry(instance_id: Uuid, activity_ids: Texts, on_fault: Text) => retry;
+    wf_delete_instance(instance_id: Uuid) => delete;
+    wf_run_due(max: Integer) => run_due;
+    wf_instance_state(instance_id: Uuid) => state;
+    wf_events(events: Bytea) => events;
 }
 
 fn request(call: &Call) -> Result<Request, PgError> {
     Ok(Request {
-        definition_id: call.required(0, "definition")?,
-        input: object(call, 1, "input")?,
-        correlation_id: call.arg(2),
-        name: call.arg(3),
-        instance_id: call.arg(4),
-        version: call.arg(5),
-        trigger: call.arg(6),
-        on_fault: on_fault(call, 7)?,
+        definition_id: call.required("definition")?,
+        input: object(call, "input")?,
+        correlation_id: call.arg("correlation_id"),
+        name: call.arg("name"),
+        instance_id: call.arg("instance_id"),
+        version: call.arg("version"),
+        trigger: call.arg("trigger_activity_id"),
+        on_fault: on_fault(call)?,
     })
 }
 
@@ -54,10 +54,10 @@ fn run(call: &Call) -> Result<Returned, PgError> {
 }
 
 fn resume_bookmark(call: &Call) -> Result<Returned, PgError> {
-    let bookmark_id: Uuid = call.required(0, "bookmark_id")?;
-    let input = not_null(call.arg(1));
-    let missing_ok: bool = call.required(2, "missing_ok")?;
-    let on_fault = on_fault(call, 3)?;
+    let bookmark_id: Uuid = call.required("bookmark_id")?;
+    let input = not_null(call.arg("input"));
+    let missing_ok: bool = call.required("missing_ok")?;
+    let on_fault = on_fault(call)?;
     let found = resumed(Named::Bookmark(bookmark_id), input.as_ref(), missing_ok, on_fault)?;
     result(found, false)
 }
@@ -81,24 +81,24 @@ fn resumed(
 }
 
 fn complete_task(call: &Call) -> Result<Returned, PgError> {
-    let task_id: Uuid = call.required(0, "task_id")?;
-    let outcome = not_null(call.arg(1));
-    let on_fault = on_fault(call, 2)?;
+    let task_id: Uuid = call.required("task_id")?;
+    let outcome = not_null(call.arg("result"));
+    let on_fault = on_fault(call)?;
     let found = resumed(Named::Task(task_id), outcome.as_ref(), false, on_fault)?;
     result(found, false)
 }
 
 fn cancel_instance(call: &Call) -> Result<Returned, PgError> {
-    let instance_id: Uuid = call.required(0, "instance_id")?;
-    let reason: Option<String> = call.arg(1);
+    let instance_id: Uuid = call.required("instance_id")?;
+    let reason: Option<String> = call.arg("reason");
     let cancel = |session: &mut Session| cancel::cancel(session, instance_id, reason.as_deref());
     work::call(&mut Session::begin(), cancel).map(Returned::Boolean)
 }
 
 fn retry(call: &Call) -> Result<Returned, PgError> {
-    let instance_id: Uuid = call.required(0, "instance_id")?;
-    let activity_ids = call.texts(1, "activity_ids")?;
-    let on_fault = on_fault(call, 2)?;
+    let instance_id: Uuid = call.required("instance_id")?;
+    let activity_ids = call.texts("activity_ids")?;
+    let on_fault = on_fault(call)?;
     let mut session = Session::begin();
     let retry = |session: &mut Session| resume::retry(session, instance_id, activity_ids.as_deref(), on_fault);
     let row = work::call(&mut session, retry)?;
@@ -107,12 +107,12 @@ fn retry(call: &Call) -> Result<Returned, PgError> {
 }
 
 fn delete(call: &Call) -> Result<Returned, PgError> {
-    let instance_id: Uuid = call.required(0, "instance_id")?;
+    let instance_id: Uuid = call.required("instance_id")?;
     work::call(&mut Session::begin(), |session| cancel::delete(session, instance_id)).map(Returned::Boolean)
 }
 
 fn run_due(call: &Call) -> Result<Returned, PgError> {
-    let max: i32 = call.required(0, "max")?;
+    let max: i32 = call.required("max")?;
     let max = u64::try_from(max).map_err(|_| PgError::new("22023", "argument \"max\" must not be negative"))?;
     let fired = sweep::run_due(&mut Session::pass(), max)?;
     Ok(Returned::BigInt(fired.cast_signed()))
@@ -120,7 +120,7 @@ fn run_due(call: &Call) -> Result<Returned, PgError> {
 
 /// The engine's own state of an instance, for people.
 fn state(call: &Call) -> Result<Returned, PgError> {
-    let instance_id: Uuid = call.required(0, "instance_id")?;
+    let instance_id: Uuid = call.required("instance_id")?;
     let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
     let compiled = compiled::of_instance(&row)?;
     access::require_read(&row, &compiled)?;
@@ -154,7 +154,7 @@ fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
 
 /// Packed journal events as an array of objects, for the view.
 fn events(call: &Call) -> Result<Returned, PgError> {
-    let Some(bytes) = call.stored::<Vec<u8>>(0) else {
+    let Some(bytes) = call.stored::<Vec<u8>>("events") else {
         return Ok(Returned::Null);
     };
     let events = journal::decode(&bytes).map_err(|error| crate::error::burst(error, Uuid::nil()))?;

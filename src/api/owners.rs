@@ -10,22 +10,22 @@ use crate::run::ownership::{self, Kind};
 use crate::store::owners;
 
 crate::pg::args::sql_functions! {
-    wf_set_owner => set_owner;
-    wf_make_owner => make_owner;
-    wf_adopt_database => adopt_database;
+    wf_set_owner(kind: Text, id: Text, role: Name) => set_owner;
+    wf_make_owner(role: Name) => make_owner;
+    wf_adopt_database(dry_run: Boolean, overdue: Text, owners: Jsonb) => adopt_database;
 }
 
 fn set_owner(call: &Call) -> Result<Returned, PgError> {
-    let kind = Kind::from_name(&call.required::<String>(0, "kind")?)?;
-    let id: String = call.required(1, "id")?;
-    let new = role::required(&call.c_string(2, "role")?)?;
+    let kind = Kind::from_name(&call.required::<String>("kind")?)?;
+    let id: String = call.required("id")?;
+    let new = role::required(&call.required_name("role")?)?;
     ownership::set_owner(&mut Session::begin(), kind, &id, new).map(Returned::Boolean)
 }
 
 /// Makes the row of a role among the owners, when it is given the use of the functions. PUBLIC is no role.
 fn make_owner(call: &Call) -> Result<Returned, PgError> {
     let who = role::current();
-    let Some(role) = role::by_name(&call.c_string(0, "role")?) else { return Ok(Returned::Null) };
+    let Some(role) = role::by_name(&call.required_name("role")?) else { return Ok(Returned::Null) };
     if !role::has_rights_of(who, role::extension_owner()) && !role::has_rights_of(who, role) {
         return Ok(Returned::Null);
     }
@@ -34,7 +34,7 @@ fn make_owner(call: &Call) -> Result<Returned, PgError> {
 
 fn adopt_database(call: &Call) -> Result<Returned, PgError> {
     role::require_superuser("adopt the workflows of a database")?;
-    let overdue: String = call.required(1, "overdue")?;
+    let overdue: String = call.required("overdue")?;
     let skips = match overdue.as_str() {
         "fire" => false,
         "skip" => true,
@@ -42,11 +42,11 @@ fn adopt_database(call: &Call) -> Result<Returned, PgError> {
             return Err(PgError::new("22023", format!("overdue must be \"fire\" or \"skip\", not \"{other}\"")));
         }
     };
-    let roles = match call.arg::<Value>(2) {
-        Some(_) => object(call, 2, "owners")?,
+    let roles = match call.arg::<Value>("owners") {
+        Some(_) => object(call, "owners")?,
         None => serde_json::Map::new(),
     };
-    let adoption = Adoption { dry_run: call.required(0, "dry_run")?, skips, roles };
+    let adoption = Adoption { dry_run: call.required("dry_run")?, skips, roles };
     let found = adoption::adopt(&Session::begin(), &adoption)?;
     let rows = found
         .into_iter()

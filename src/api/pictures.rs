@@ -18,10 +18,10 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::{definitions, history};
 
 sql_functions! {
-    wf_diagram => diagram;
-    wf_svg_definition => svg_of_definition;
-    wf_svg_instance => svg_of_instance;
-    wf_explain => explain;
+    wf_diagram(definition_id: Text, version: Integer) => diagram;
+    wf_svg_definition(definition_id: Text, version: Integer) => svg_of_definition;
+    wf_svg_instance(instance: Uuid) => svg_of_instance;
+    wf_explain(instance: Uuid) => explain;
 }
 
 fn diagram(call: &Call) -> Result<Returned, PgError> {
@@ -33,11 +33,12 @@ fn svg_of_definition(call: &Call) -> Result<Returned, PgError> {
 }
 
 fn of_definition(call: &Call) -> Result<Picture, PgError> {
-    let definition_id: String = call.required(0, "definition_id")?;
-    let row = publish::find(&definition_id, call.arg(1)).map_err(|error| match Uuid::parse_str(&definition_id) {
-        Ok(_) => error.hint("For the picture of an instance, pass its id as a uuid: wf_svg(instance => …)."),
-        Err(_) => error,
-    })?;
+    let definition_id: String = call.required("definition_id")?;
+    let row =
+        publish::find(&definition_id, call.arg("version")).map_err(|error| match Uuid::parse_str(&definition_id) {
+            Ok(_) => error.hint("For the picture of an instance, pass its id as a uuid: wf_svg(instance => …)."),
+            Err(_) => error,
+        })?;
     access::require(Privilege::Read, &row)?;
     let compiled = compiled::of_version(row.id)?;
     let caption = Caption { title: title(&compiled), subtitle: format!("{definition_id}, version {}", row.version) };
@@ -79,7 +80,7 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
 
 /// The instance that a call names, if the current role may read it.
 fn readable(call: &Call) -> Result<(InstanceRow, Rc<Compiled>), PgError> {
-    let instance_id: Uuid = call.required(0, "instance")?;
+    let instance_id: Uuid = call.required("instance")?;
     let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
     let compiled = compiled::of_instance(&row)?;
     access::require_read(&row, &compiled)?;

@@ -17,12 +17,12 @@ use crate::run::schedule::{self, Settings, Work};
 use crate::run::{Session, timing};
 
 sql_functions! {
-    wf_schedule => put_command;
-    wf_schedule_workflow => put_workflow;
-    wf_alter_schedule => alter;
-    wf_unschedule => remove;
-    wf_schedule_run_now => run_now;
-    wf_cron_preview_json => preview;
+    wf_schedule(name: Text, schedule: Text, command: Text, timezone: Text, misfire: Text, misfire_cap: Integer, overlap: Text, jitter: Interval, active: Boolean, top_level: Boolean, retry: Boolean) => put_command;
+    wf_schedule_workflow(name: Text, schedule: Text, definition: Text, input: Jsonb, correlation_id: Text, timezone: Text, misfire: Text, misfire_cap: Integer, overlap: Text, jitter: Interval, active: Boolean) => put_workflow;
+    wf_alter_schedule(name: Text, schedule: Text, command: Text, active: Boolean, timezone: Text, misfire: Text, misfire_cap: Integer, overlap: Text, jitter: Interval, input: Jsonb, top_level: Boolean, retry: Boolean) => alter;
+    wf_unschedule(name: Text) => remove;
+    wf_schedule_run_now(name: Text) => run_now;
+    wf_cron_preview_json(expression: Text, n: Integer, timezone: Text, after: Timestamptz) => preview;
 }
 
 /// Years of which a preview tells: those that RFC 3339 can write.
@@ -32,64 +32,65 @@ const YEARS: RangeInclusive<i32> = 1..=9999;
 const MAX_PREVIEW: i32 = 10_000;
 
 fn put_command(call: &Call) -> Result<Returned, PgError> {
-    let name: String = call.required(0, "name")?;
-    let settings = whole(call, 3)?;
+    let name: String = call.required("name")?;
+    let settings = whole(call)?;
     let work = Work::Command {
-        command: Some(call.required(2, "command")?),
-        top_level: call.arg(9),
-        retry: Some(call.required(10, "retry")?),
+        command: Some(call.required("command")?),
+        top_level: call.arg("top_level"),
+        retry: Some(call.required("retry")?),
     };
     schedule::put(&mut Session::begin(), &name, &settings, &work).map(Returned::Uuid)
 }
 
 fn put_workflow(call: &Call) -> Result<Returned, PgError> {
-    let name: String = call.required(0, "name")?;
-    let settings = whole(call, 5)?;
-    let correlation_id: Option<String> = call.arg(4);
+    let name: String = call.required("name")?;
+    let settings = whole(call)?;
+    let correlation_id: Option<String> = call.arg("correlation_id");
     refuse_everyone(correlation_id.as_deref()).map_err(|fault| error::fault(&fault))?;
     let work = Work::Workflow {
-        definition: Some(call.required(2, "definition")?),
-        input: Some(object(call, 3, "input")?),
+        definition: Some(call.required("definition")?),
+        input: Some(object(call, "input")?),
         correlation_id,
     };
     schedule::put(&mut Session::begin(), &name, &settings, &work).map(Returned::Uuid)
 }
 
-/// The settings of a new schedule: its text, and from `i` on timezone, misfire, misfire_cap, overlap, jitter, active.
-fn whole(call: &Call, i: usize) -> Result<Settings, PgError> {
+/// The settings of a new schedule.
+fn whole(call: &Call) -> Result<Settings, PgError> {
     Ok(Settings {
-        text: Some(call.required(1, "schedule")?),
-        time_zone: call.arg(i),
-        misfire: Some(call.required(i + 1, "misfire")?),
-        misfire_cap: Some(call.required(i + 2, "misfire_cap")?),
-        overlap: Some(call.required(i + 3, "overlap")?),
-        jitter: Some(jitter(call, i + 4).unwrap_or_default()),
-        active: Some(call.required(i + 5, "active")?),
+        text: Some(call.required("schedule")?),
+        time_zone: call.arg("timezone"),
+        misfire: Some(call.required("misfire")?),
+        misfire_cap: Some(call.required("misfire_cap")?),
+        overlap: Some(call.required("overlap")?),
+        jitter: Some(jitter(call).unwrap_or_default()),
+        active: Some(call.required("active")?),
         is_whole: true,
     })
 }
 
-fn jitter(call: &Call, i: usize) -> Option<Interval> {
-    call.interval(i).map(|given| Interval { months: given.months, days: given.days, micros: given.micros })
+fn jitter(call: &Call) -> Option<Interval> {
+    call.interval("jitter").map(|given| Interval { months: given.months, days: given.days, micros: given.micros })
 }
 
 fn alter(call: &Call) -> Result<Returned, PgError> {
-    let name: String = call.required(0, "name")?;
+    let name: String = call.required("name")?;
     let settings = Settings {
-        text: call.arg(1),
-        active: call.arg(3),
-        time_zone: call.arg(4),
-        misfire: call.arg(5),
-        misfire_cap: call.arg(6),
-        overlap: call.arg(7),
-        jitter: jitter(call, 8),
+        text: call.arg("schedule"),
+        active: call.arg("active"),
+        time_zone: call.arg("timezone"),
+        misfire: call.arg("misfire"),
+        misfire_cap: call.arg("misfire_cap"),
+        overlap: call.arg("overlap"),
+        jitter: jitter(call),
         is_whole: false,
     };
-    let input = match call.arg::<Value>(9) {
-        Some(_) => Some(object(call, 9, "input")?),
+    let input = match call.arg::<Value>("input") {
+        Some(_) => Some(object(call, "input")?),
         None => None,
     };
-    let (command, top_level, retry) = (call.arg::<String>(2), call.arg::<bool>(10), call.arg::<bool>(11));
+    let (command, top_level, retry) =
+        (call.arg::<String>("command"), call.arg::<bool>("top_level"), call.arg::<bool>("retry"));
     let work = match (input, command.is_some() || top_level.is_some() || retry.is_some()) {
         (None, false) => Work::Same,
         (None, true) => Work::Command { command, top_level, retry },
@@ -102,23 +103,23 @@ fn alter(call: &Call) -> Result<Returned, PgError> {
 }
 
 fn remove(call: &Call) -> Result<Returned, PgError> {
-    let name: String = call.required(0, "name")?;
+    let name: String = call.required("name")?;
     schedule::remove(&Session::begin(), &name).map(Returned::Boolean)
 }
 
 fn run_now(call: &Call) -> Result<Returned, PgError> {
-    let name: String = call.required(0, "name")?;
+    let name: String = call.required("name")?;
     schedule::run_now(&mut Session::begin(), &name).map(Returned::Uuid)
 }
 
 /// The next instants of a schedule's text, as an array for `wf_cron_preview`.
 fn preview(call: &Call) -> Result<Returned, PgError> {
-    let text: String = call.required(0, "expression")?;
-    let count: i32 = call.required(1, "n")?;
+    let text: String = call.required("expression")?;
+    let count: i32 = call.required("n")?;
     if !(0..=MAX_PREVIEW).contains(&count) {
         return Err(PgError::new("22023", format!("argument \"n\" must be between 0 and {MAX_PREVIEW}")));
     }
-    let mut at: DateTime<Utc> = call.arg::<Timestamp>(3).map_or_else(clock::now, Into::into);
+    let mut at: DateTime<Utc> = call.arg::<Timestamp>("after").map_or_else(clock::now, Into::into);
     if !YEARS.contains(&at.year()) {
         return Err(PgError::new("22008", "argument \"after\" is out of range").detail(format!(
             "Its year must be between {} and {}.",
@@ -126,7 +127,7 @@ fn preview(call: &Call) -> Result<Returned, PgError> {
             YEARS.end()
         )));
     }
-    let schedule = Schedule { time_zone: call.arg(2), ..Schedule::new(timing::parse(&text, at)?) };
+    let schedule = Schedule { time_zone: call.arg("timezone"), ..Schedule::new(timing::parse(&text, at)?) };
     let zone = timing::zone_of(&schedule)?;
     let mut instants = Vec::new();
     for _ in 0..count {

@@ -17,10 +17,10 @@ use crate::store::matching::{Correlation, Filter};
 use crate::store::queue;
 
 sql_functions! {
-    wf_enqueue_bookmark => enqueue;
-    wf_send_stimulus => send;
-    wf_publish_event => publish_event;
-    wf_replay => replay;
+    wf_enqueue_bookmark(name: Text, stimulus: Jsonb, instance_id: Uuid, correlation_id: Text, activity_instance_id: Uuid, bookmark_id: Uuid, activity_type: Text, activity_id: Text, hash: Bytea, input: Jsonb, keep_for: Interval) => enqueue;
+    wf_send_stimulus(name: Text, stimulus: Jsonb, input: Jsonb, correlation_id: Text, instance_id: Uuid, keep_for: Interval) => send;
+    wf_publish_event(name: Text, payload: Jsonb, correlation_id: Text, instance_id: Uuid, keep_for: Interval) => publish_event;
+    wf_replay(dead_letter_id: Uuid) => replay;
 }
 
 /// A keep time of a century or more is for ever: PostgreSQL 15 has no infinite interval.
@@ -28,17 +28,17 @@ const FOR_EVER: i128 = 100 * 365 * 86_400_000_000;
 
 fn enqueue(call: &Call) -> Result<Returned, PgError> {
     let mut session = Session::begin();
-    refuse_everyone(call.arg::<String>(3).as_deref())?;
-    let name = call.arg::<String>(0).map(|name| stimulus_name(&name)).transpose()?;
-    let payload = normalised(name.as_deref(), not_null(call.arg(1)))?;
+    refuse_everyone(call.arg::<String>("correlation_id").as_deref())?;
+    let name = call.arg::<String>("name").map(|name| stimulus_name(&name)).transpose()?;
+    let payload = normalised(name.as_deref(), not_null(call.arg("stimulus")))?;
     let mut filter = Filter {
-        instance_id: call.arg(2),
-        correlation: Correlation::of_filter(call.arg(3)),
-        activity_instance_id: call.arg(4),
-        bookmark_id: call.arg(5),
-        activity_type: call.arg::<String>(6).map(|kind| deliver::resolve_name(&kind)),
-        activity_id: call.arg(7),
-        hashes: hash_argument(call, 8)?.into_iter().collect(),
+        instance_id: call.arg("instance_id"),
+        correlation: Correlation::of_filter(call.arg("correlation_id")),
+        activity_instance_id: call.arg("activity_instance_id"),
+        bookmark_id: call.arg("bookmark_id"),
+        activity_type: call.arg::<String>("activity_type").map(|kind| deliver::resolve_name(&kind)),
+        activity_id: call.arg("activity_id"),
+        hashes: hash_argument(call)?.into_iter().collect(),
         name,
     };
     if let (Some(name), Some(payload)) = (&filter.name, &payload) {
@@ -54,9 +54,9 @@ fn enqueue(call: &Call) -> Result<Returned, PgError> {
         return Err(PgError::new("22023", "wf_enqueue_bookmark needs something to match")
             .hint("Give at least one of name, instance_id, correlation_id, activity_instance_id, bookmark_id, activity_type, activity_id, hash."));
     }
-    let keep_for = call.interval(10);
+    let keep_for = call.interval("keep_for");
     let keep = keep_until(&session, keep_for)?;
-    let stimulus = Stimulus { filter, payload, input: not_null(call.arg(9)), sender: session.sender() };
+    let stimulus = Stimulus { filter, payload, input: not_null(call.arg("input")), sender: session.sender() };
     let sent = Sent::new(&stimulus, false);
     let delivered = work::call(&mut session, |session| deliver::enqueue(session, stimulus, keep))?;
     sent.tell_if_unheard(&delivered, keep, keep_for.is_none());
@@ -64,41 +64,34 @@ fn enqueue(call: &Call) -> Result<Returned, PgError> {
 }
 
 fn send(call: &Call) -> Result<Returned, PgError> {
-    let name: String = call.required(0, "name")?;
+    let name: String = call.required("name")?;
     let name = stimulus_name(&name)?;
-    let payload = normalised(Some(&name), not_null(call.arg(1)))?;
-    deliver(call, &name, payload, not_null(call.arg(2)), 3)
+    let payload = normalised(Some(&name), not_null(call.arg("stimulus")))?;
+    deliver(call, &name, payload, not_null(call.arg("input")))
 }
 
 fn publish_event(call: &Call) -> Result<Returned, PgError> {
-    let event: String = call.required(0, "name")?;
+    let event: String = call.required("name")?;
     refuse_empty(&event)?;
     let name = deliver::resolve_name("Event");
-    deliver(call, &name, Some(json!({ "EventName": event })), not_null(call.arg(1)), 2)
+    deliver(call, &name, Some(json!({ "EventName": event })), not_null(call.arg("payload")))
 }
 
 fn replay(call: &Call) -> Result<Returned, PgError> {
-    let id: Uuid = call.required(0, "dead_letter_id")?;
+    let id: Uuid = call.required("dead_letter_id")?;
     work::call(&mut Session::begin(), |session| replay::replay(session, id)).map(Returned::Boolean)
 }
 
-/// Arguments from `i` on: correlation_id, instance_id, keep_for.
-fn deliver(
-    call: &Call,
-    name: &str,
-    payload: Option<Value>,
-    input: Option<Value>,
-    i: usize,
-) -> Result<Returned, PgError> {
+fn deliver(call: &Call, name: &str, payload: Option<Value>, input: Option<Value>) -> Result<Returned, PgError> {
     let mut session = Session::begin();
-    let instance_id: Option<Uuid> = call.arg(i + 1);
-    let correlation = match call.arg::<String>(i) {
+    let instance_id: Option<Uuid> = call.arg("instance_id");
+    let correlation = match call.arg::<String>("correlation_id") {
         None => Correlation::Without,
         Some(id) if id == EVERYONE => Correlation::Any,
         Some(id) => Correlation::Is(id),
     };
     let filter = deliver::filter_of(name, payload.as_ref(), correlation, instance_id);
-    let keep_for = call.interval(i + 2);
+    let keep_for = call.interval("keep_for");
     let keep = keep_until(&session, keep_for)?;
     let stimulus = Stimulus { filter, payload, input, sender: session.sender() };
     // A stimulus to one instance starts nothing.
@@ -139,8 +132,8 @@ fn normalised(name: Option<&str>, payload: Option<Value>) -> Result<Option<Value
     }
 }
 
-fn hash_argument(call: &Call, i: usize) -> Result<Option<[u8; 32]>, PgError> {
-    let Some(bytes) = call.arg::<Vec<u8>>(i) else {
+fn hash_argument(call: &Call) -> Result<Option<[u8; 32]>, PgError> {
+    let Some(bytes) = call.arg::<Vec<u8>>("hash") else {
         return Ok(None);
     };
     let length = bytes.len();

@@ -10,8 +10,8 @@ use crate::pg::{Call, PgError, Returned, cluster, process, role, schema_number};
 use crate::worker;
 
 crate::pg::args::sql_functions! {
-    wf_worker_start => worker_start;
-    wf_worker_status => worker_status;
+    wf_worker_start() => worker_start;
+    wf_worker_status() => worker_status;
 }
 
 crate::pg::args::plain_functions! {

@@ -12,21 +12,28 @@ use workflow_engine::value::Tally;
 
 use crate::pg::error::{PgError, unwind};
 use crate::pg::jsonb;
+use crate::pg::signature::{Argument, Signature, SqlType};
 use crate::pg::spi::{Arg, Column, size_of_varlena};
 
 /// One call of a function of ours.
 #[derive(Clone, Copy)]
 pub struct Call {
     fcinfo: pg_sys::FunctionCallInfo,
+    signature: &'static Signature,
 }
 
 impl Call {
-    /// Wraps what PostgreSQL passed.
+    /// Wraps what PostgreSQL passed to the function of this signature.
     ///
     /// # Safety
     /// `fcinfo` must be the one of the running call.
-    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> Self {
-        Self { fcinfo }
+    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo, signature: &'static Signature) -> Self {
+        Self { fcinfo, signature }
+    }
+
+    /// An argument by its name; `None` for NULL. Its declared type must be one of these.
+    fn named(&self, name: &str, types: &[SqlType]) -> Option<pg_sys::Datum> {
+        self.datum(self.signature.position(name, types).unwrap_or_else(|error| unwind(error)))
     }
 
     fn datum(&self, i: usize) -> Option<pg_sys::Datum> {
@@ -38,42 +45,55 @@ impl Call {
         argument.filter(|argument| !argument.isnull).map(|argument| argument.value)
     }
 
-    /// Argument `i`, counted from 0, or `None` for NULL. Its SQL type must be the one that `T` reads.
-    pub fn arg<T: Column>(&self, i: usize) -> Option<T> {
-        self.arg_within(i, &mut Tally::new())
+    /// An argument, or `None` for NULL.
+    pub fn arg<T: Argument>(&self, name: &str) -> Option<T> {
+        self.arg_within(name, &mut Tally::new())
     }
 
-    /// Argument `i`, a value that a view took from a table of ours: it was accepted when it was stored.
-    pub fn stored<T: Column>(&self, i: usize) -> Option<T> {
-        self.arg_within(i, &mut Tally::of_stored())
+    /// An argument that a view took from a table of ours: it was accepted when it was stored.
+    pub fn stored<T: Argument>(&self, name: &str) -> Option<T> {
+        self.arg_within(name, &mut Tally::of_stored())
     }
 
-    fn arg_within<T: Column>(&self, i: usize, tally: &mut Tally) -> Option<T> {
-        // SAFETY: the declaration in sql/api.sql has the matching type.
-        let value = self.datum(i).map(|datum| unsafe { T::accept(datum, tally) })?;
+    fn arg_within<T: Argument>(&self, name: &str, tally: &mut Tally) -> Option<T> {
+        // SAFETY: the signature says that it is of a type that `T` reads, and the catalog agrees with the signature.
+        let value = self.named(name, T::TYPES).map(|datum| unsafe { T::accept(datum, tally) })?;
         Some(value.unwrap_or_else(|error| unwind(error)))
     }
 
-    /// Argument `i`, a document of at most this many bytes, which must not be NULL.
-    pub fn document(&self, i: usize, name: &str, size: usize) -> Result<Value, PgError> {
-        self.arg_within(i, &mut Tally::of_document(size)).ok_or_else(|| must_not_be_null(name))
+    /// A document of at most this many bytes, which must not be NULL.
+    pub fn document(&self, name: &str, size: usize) -> Result<Value, PgError> {
+        self.arg_within(name, &mut Tally::of_document(size)).ok_or_else(|| must_not_be_null(name))
     }
 
-    /// Size of argument `i`, a `bytea`, without reading it; 0 for NULL.
-    pub fn size(&self, i: usize) -> usize {
-        // SAFETY: the declaration in sql/api.sql has that type.
-        self.datum(i).map_or(0, |datum| unsafe { size_of_varlena(datum) })
+    /// Size of a `bytea`, without reading it; 0 for NULL.
+    pub fn size(&self, name: &str) -> usize {
+        // SAFETY: the signature says that it is one.
+        self.named(name, &[SqlType::Bytea]).map_or(0, |datum| unsafe { size_of_varlena(datum) })
     }
 
-    /// Argument `i`, which must not be NULL.
-    pub fn required<T: Column>(&self, i: usize, name: &str) -> Result<T, PgError> {
-        self.arg(i).ok_or_else(|| must_not_be_null(name))
+    /// An argument that must not be NULL.
+    pub fn required<T: Argument>(&self, name: &str) -> Result<T, PgError> {
+        self.arg(name).ok_or_else(|| must_not_be_null(name))
     }
 
-    /// An argument of type `cstring` or `name`, which must not be NULL: both end with NUL.
-    pub fn c_string(&self, i: usize, name: &str) -> Result<String, PgError> {
-        let datum =
-            self.datum(i).ok_or_else(|| PgError::new("22004", format!("argument \"{name}\" must not be NULL")))?;
+    /// A `name` that must not be NULL.
+    pub fn required_name(&self, name: &str) -> Result<String, PgError> {
+        let datum = self.named(name, &[SqlType::Name]).ok_or_else(|| must_not_be_null(name))?;
+        // SAFETY: a name ends with NUL.
+        Ok(unsafe { CStr::from_ptr(datum.cast_mut_ptr()) }.to_string_lossy().into_owned())
+    }
+
+    /// Argument `i` of a function of the type `workflow.stored_role`, whose arguments have no names.
+    pub fn at<T: Column>(&self, i: usize) -> Option<T> {
+        // SAFETY: the declaration in sql/schema.sql has the matching type.
+        let value = self.datum(i).map(|datum| unsafe { T::accept(datum, &mut Tally::new()) })?;
+        Some(value.unwrap_or_else(|error| unwind(error)))
+    }
+
+    /// Argument `i` of such a function, a `cstring`, which must not be NULL.
+    pub fn c_string(&self, i: usize) -> Result<String, PgError> {
+        let datum = self.datum(i).ok_or_else(|| must_not_be_null("text"))?;
         // SAFETY: as the declaration says.
         Ok(unsafe { CStr::from_ptr(datum.cast_mut_ptr()) }.to_string_lossy().into_owned())
     }
@@ -90,8 +110,8 @@ impl Call {
     }
 
     /// Elements of an array argument, none of which may be NULL.
-    pub fn texts(&self, i: usize, name: &str) -> Result<Option<Vec<String>>, PgError> {
-        let Some(datum) = self.datum(i) else {
+    pub fn texts(&self, name: &str) -> Result<Option<Vec<String>>, PgError> {
+        let Some(datum) = self.named(name, &[SqlType::Texts]) else {
             return Ok(None);
         };
         let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
@@ -117,9 +137,9 @@ impl Call {
     }
 
     /// An interval argument, in PostgreSQL's parts: months, days, microseconds.
-    pub fn interval(&self, i: usize) -> Option<Interval> {
+    pub fn interval(&self, name: &str) -> Option<Interval> {
         // SAFETY: an interval is passed by reference.
-        let interval = unsafe { *self.datum(i)?.cast_mut_ptr::<pg_sys::Interval>() };
+        let interval = unsafe { *self.named(name, &[SqlType::Interval])?.cast_mut_ptr::<pg_sys::Interval>() };
         Some(Interval { months: interval.month, days: interval.day, micros: interval.time })
     }
 }
@@ -267,29 +287,37 @@ fn composite(call: &Call, columns: &[Returned]) -> pg_sys::Datum {
     }
 }
 
-/// Makes the C symbols of SQL-callable functions: `name => body`, where `body` is
-/// `fn(&Call) -> Result<Returned, PgError>`.
+/// Makes the C symbols of SQL-callable functions: `name(argument: Type, …) => body`, where `body` is
+/// `fn(&Call) -> Result<Returned, PgError>` and a type is one of [`SqlType`].
 ///
 /// Each runs inside its own SPI connection, so that the result is made after SPI's memory is gone.
 macro_rules! sql_functions {
-    ($($name:ident => $body:path;)*) => { $( $crate::pg::args::sql_function!($name, $body, call_body); )* };
+    ($($name:ident($($argument:ident: $type:ident),*) => $body:path;)*) => { $(
+        $crate::pg::args::sql_function!($name, [$(stringify!($argument) => $type),*], $body, call_body);
+    )* };
 }
 
 /// Makes the C symbols of functions that run no statement: PostgreSQL may call them where there is no transaction
-/// block of a session, as in a process that sends changes to a subscriber.
+/// block of a session, as in a process that sends changes to a subscriber. Their arguments have no names.
 macro_rules! plain_functions {
-    ($($name:ident => $body:path;)*) => { $( $crate::pg::args::sql_function!($name, $body, call_plain); )* };
+    ($($name:ident => $body:path;)*) => { $( $crate::pg::args::sql_function!($name, [], $body, call_plain); )* };
 }
 
 /// Makes the C symbols of one function.
 macro_rules! sql_function {
-    ($name:ident, $body:path, $call:ident) => {
+    ($name:ident, [$($argument:expr => $type:ident),*], $body:path, $call:ident) => {
         #[allow(unsafe_code)]
         const _: () = {
+            static SIGNATURE: $crate::pg::signature::Signature = $crate::pg::signature::Signature {
+                symbol: stringify!($name),
+                arguments: &[$(($argument, $crate::pg::signature::SqlType::$type)),*],
+                checked: ::std::sync::atomic::AtomicU32::new(0),
+            };
+
             #[unsafe(export_name = stringify!($name))]
             unsafe extern "C-unwind" fn function(fcinfo: ::pgrx::pg_sys::FunctionCallInfo) -> ::pgrx::pg_sys::Datum {
                 // SAFETY: PostgreSQL calls this with the running call, and this frame owns nothing.
-                unsafe { $crate::pg::args::$call(fcinfo, $body) }
+                unsafe { $crate::pg::args::$call(fcinfo, &SIGNATURE, $body) }
             }
 
             /// Says that the function has calling convention version 1.
@@ -310,13 +338,15 @@ pub(crate) use {plain_functions, sql_function, sql_functions};
 /// Only for the frame that PostgreSQL called, with what it passed.
 pub unsafe fn call_body(
     fcinfo: pg_sys::FunctionCallInfo,
+    signature: &'static Signature,
     body: fn(&Call) -> Result<Returned, PgError>,
 ) -> pg_sys::Datum {
     // SAFETY: as the caller's; `entry` leaves no frame of ours behind.
     unsafe {
         super::error::entry(|| {
-            let call = Call::new(fcinfo);
+            let call = Call::new(fcinfo, signature);
             super::schema_number::require()?;
+            signature.check(fcinfo)?;
             pg_sys::SPI_connect();
             let outcome = body(&call);
             // An error leaves SPI to the (sub)transaction's abort, as every C function does.
@@ -333,12 +363,13 @@ pub unsafe fn call_body(
 /// As for [`call_body`].
 pub unsafe fn call_plain(
     fcinfo: pg_sys::FunctionCallInfo,
+    signature: &'static Signature,
     body: fn(&Call) -> Result<Returned, PgError>,
 ) -> pg_sys::Datum {
     // SAFETY: as the caller's; `entry` leaves no frame of ours behind.
     unsafe {
         super::error::entry(|| {
-            let call = Call::new(fcinfo);
+            let call = Call::new(fcinfo, signature);
             body(&call).map(|returned| returned.into_datum(&call))
         })
     }

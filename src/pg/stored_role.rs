@@ -94,11 +94,11 @@ fn read(text: &str) -> Result<Returned, PgError> {
 }
 
 fn stored(call: &Call) -> Result<StoredRole, PgError> {
-    StoredRole::decode(&call.required::<Vec<u8>>(0, "role")?)
+    StoredRole::decode(&call.at::<Vec<u8>>(0).unwrap_or_default())
 }
 
 fn from_text(call: &Call) -> Result<Returned, PgError> {
-    read(&call.c_string(0, "text")?)
+    read(&call.c_string(0)?)
 }
 
 fn to_text(call: &Call) -> Result<Returned, PgError> {

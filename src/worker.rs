@@ -34,6 +34,9 @@ const SECOND: i64 = 1_000_000;
 /// How often the log says that there are too few slots for workers.
 const LOG_INTERVAL: i64 = 300 * SECOND;
 
+/// How long a request for worker slots stays in force.
+const SLOTS_WANTED_FOR: i64 = 2 * SECOND;
+
 /// How long DDL waits for workers to leave a database. A worker that is inside user SQL longer counts as any session.
 const EVICT_TIMEOUT: i64 = SECOND;
 

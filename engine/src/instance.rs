@@ -174,7 +174,8 @@ pub enum ActivityStatus {
     Faulted,
 }
 
-/// What an activity remembers between its child's or bookmark's events.
+/// What an activity remembers between its child's or bookmark's events. It is stored by the number of the variant: a new one
+/// comes last.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Memory {
     /// Nothing.

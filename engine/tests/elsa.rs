@@ -106,7 +106,7 @@ fn every_language_of_expressions() {
 }
 
 #[test]
-fn host_code_that_returns_a_value_runs() {
+fn foreign_code_that_returns_a_value_runs() {
     let run = |id: &str, kind: &str, script: &str| {
         json!({"id": id, "type": kind, "version": 1, "customProperties": {}, "metadata": {},
             "script": literal("String", script), "possibleOutcomes": {"typeName": "ICollection<String>",

@@ -15,7 +15,7 @@ pub struct SearchPath {
 
 #[cfg(any(feature = "pg15", feature = "pg16"))]
 impl SearchPath {
-    /// Pushes `pg_catalog, pg_temp`.
+    /// Pushes `pg_catalog` alone.
     pub fn push() -> Self {
         // The list of schemas is empty: pg_catalog is searched implicitly, and the temporary schema is not
         // searched at all unless it is named.

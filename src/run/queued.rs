@@ -16,11 +16,11 @@ use crate::store::owners::{self, Owner};
 use crate::store::queue::{self, Item};
 use crate::store::{bookmarks, instances};
 
+/// Attempts to fire a bookmark or to deliver a kept stimulus, before it becomes a dead letter.
+pub const MAX_ATTEMPTS: i32 = 3;
+
 /// Reports of children that one burst takes in.
 const MAX_REPORTS: i64 = 1000;
-
-/// Deliveries that may fail before an item is a dead letter.
-const MAX_ATTEMPTS: i32 = 3;
 
 /// Delivers an item that is out of the queue. One that matches nothing any more goes back; one that raises
 /// goes back with an attempt more, or to the dead letters. Returns whether it reached anything.

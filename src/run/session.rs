@@ -144,7 +144,7 @@ impl Session {
         }
     }
 
-    /// Begins a pass over what is due or queued. It waits for no lock.
+    /// Begins a pass over what is due or queued. It claims what is free, and waits for no instance.
     pub fn pass() -> Self {
         Self { has_waited: true, is_pass: true, ..Self::begin() }
     }

@@ -10,14 +10,12 @@ use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role};
 use crate::run::burst::OnFault;
 use crate::run::claim::{Claim, Reason};
-use crate::run::queued::Swept;
+use crate::run::queued::{MAX_ATTEMPTS, Swept};
 use crate::run::{Session, claim, fire, queued, resume, retention, running, work};
 use crate::store::bookmarks::DueBookmark;
 use crate::store::identity::{self, Identity};
 use crate::store::{bookmarks, due, queue};
 
-/// Attempts to fire a bookmark before it is given up.
-pub const MAX_ATTEMPTS: i32 = 3;
 /// How far a bookmark's due time is moved after its first failed attempt, in microseconds; ten times as far after
 /// the second.
 const BACKOFF: i64 = 1_000_000;

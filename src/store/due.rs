@@ -4,12 +4,10 @@ use std::ffi::c_int;
 
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::activities::scheduled_command::SCHEDULED_COMMAND;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::store::owners::{self, Owner};
-
-/// Activity type of commands that run at the top level of a session.
-pub const COMMAND: &str = "Workflow.ScheduledCommand";
 
 /// Something that is due, read without a lock.
 #[derive(Debug)]
@@ -47,7 +45,7 @@ pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Du
     BOOKMARKS.rows(&args, |row| {
         let (id, due_at, uses_sql) = (row.get(), row.get(), row.get());
         let is_definer = row.get::<String>() == "definer";
-        let is_command = row.get::<String>() == COMMAND;
+        let is_command = row.get::<String>() == SCHEDULED_COMMAND;
         let owner = row.get();
         let runs_as = (uses_sql && !is_definer).then(|| owners::by_id(owner));
         Due { id, due_at, owner, runs_as, uses_sql, is_command }

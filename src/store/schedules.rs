@@ -1,7 +1,8 @@
 //! What time does to triggers: which are due, when they are due next, and what became of them.
 //!
 //! Lock order: a fire locks the trigger and inserts instances, nothing else; the end of an instance locks the
-//! instance and then the trigger. A fire never waits for a lock, so the two cannot deadlock.
+//! instance and then the trigger. A fire waits for a moment only, and then leaves
+//! the trigger due, so the two cannot deadlock.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -13,7 +14,7 @@ use crate::store::owners::{self, Owner};
 use crate::store::triggers::TriggerRow;
 
 /// Id of the definition that runs the commands of schedules.
-pub const COMMANDS: &str = "Workflow.ScheduledCommand";
+pub use workflow_engine::activities::scheduled_command::SCHEDULED_COMMAND as COMMANDS;
 
 /// A due trigger, read without a lock.
 #[derive(Debug)]

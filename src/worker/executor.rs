@@ -15,12 +15,10 @@ use crate::pg::shared::{self, Database, Executor, ExecutorState, Fire, FireKind,
 use crate::pg::{PgError, guc, session, top_level};
 use crate::run::command::{self, Claim};
 use crate::run::queued::Swept;
-use crate::run::{Session, sweep};
+use crate::run::{Session, queued, sweep};
 use crate::store::{due, queue};
-use crate::worker::SECOND;
+use crate::worker::{SECOND, SLOTS_WANTED_FOR};
 
-/// How long a worker that another process needs the slot of remembers that.
-const SLOTS_WANTED_FOR: i64 = 2 * SECOND;
 /// One that has just fired is about to be given more.
 const PAUSE: i64 = SECOND / 5;
 
@@ -358,7 +356,7 @@ fn count_ahead(fire: &Fire) -> bool {
         FireKind::Bookmark | FireKind::Command => Ok(due::count_attempt(id)),
     });
     match counted {
-        Ok(Some(attempts)) if attempts > sweep::MAX_ATTEMPTS => {
+        Ok(Some(attempts)) if attempts > queued::MAX_ATTEMPTS => {
             let error = PgError::new("57P02", "the server or a worker crashed each time it was fired");
             note(fire, &error, false);
             false

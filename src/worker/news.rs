@@ -4,10 +4,7 @@ use pgrx::pg_sys::Oid;
 
 use crate::pg::process;
 use crate::pg::shared::{self, Database, Said};
-use crate::worker::SECOND;
-
-/// How long a request for slots counts.
-const SLOTS_WANTED_FOR: i64 = 2 * SECOND;
+use crate::worker::SLOTS_WANTED_FOR;
 
 /// What it says before a look.
 pub struct News {

@@ -85,7 +85,7 @@ struct Scheduler {
     began: i64,
     /// When there was something to do last.
     busy_at: i64,
-    logged_out_of_slots_at: i64,
+    warned_at: i64,
     after_error: i64,
     was_off: bool,
     /// When retention was asked last.
@@ -107,7 +107,7 @@ impl Scheduler {
             look_at: None,
             began: now,
             busy_at: now,
-            logged_out_of_slots_at: i64::MIN,
+            warned_at: i64::MIN,
             after_error: AFTER_ERROR,
             was_off: false,
             tidied_at: now,
@@ -293,11 +293,11 @@ impl Scheduler {
                 slot.is_foreign = is_foreign;
             }
         });
-        if self.logged_out_of_slots_at == i64::MIN || now - self.logged_out_of_slots_at > LOG_INTERVAL {
-            self.logged_out_of_slots_at = now;
+        if self.warned_at == i64::MIN || now - self.warned_at > LOG_INTERVAL {
+            self.warned_at = now;
             say();
         }
-        self.look_at = Some(self.logged_out_of_slots_at + LOG_INTERVAL);
+        self.look_at = Some(self.warned_at + LOG_INTERVAL);
     }
 
     /// The extension may be going (its tables are missing): that is no error. Other errors are logged.

@@ -141,7 +141,7 @@ fn keep(compiled: &Rc<Compiled>) {
 
 /// Limits of what is read; new content is judged as well.
 fn limits(is_new: bool) -> ReadLimits {
-    let max_nesting = guc::limits().max_nesting as usize;
+    let max_nesting = guc::max_nesting() as usize;
     ReadLimits { max_nesting, max_size: guc::max_definition_size(), is_new }
 }
 

@@ -2,7 +2,7 @@
 //! statements that they must know of.
 
 use crate::pg::hooks::{self, Hooks, Meaning};
-use crate::pg::{process, role};
+use crate::pg::{catalog, process, role};
 use crate::{wake, worker};
 
 static HOOKS: Hooks = Hooks { transaction_ended: wake::transaction_ended, before };
@@ -40,7 +40,7 @@ fn before(meaning: Meaning) -> Option<fn()> {
 
 /// What a prepared transaction wrote is not known any more when it ends.
 fn prepared_ended() {
-    if process::extension().is_some() {
+    if catalog::extension().is_some() {
         wake::note_all();
     }
 }

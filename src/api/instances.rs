@@ -9,7 +9,7 @@ use crate::access;
 use crate::api::{not_null, object, on_fault, result};
 use crate::compiled;
 use crate::pg::args::sql_functions;
-use crate::pg::{Call, PgError, Returned, interrupt, memory};
+use crate::pg::{Call, PgError, Returned, interrupt, json};
 use crate::run::burst::OnFault;
 use crate::run::gone::Named;
 use crate::run::start::Request;
@@ -130,7 +130,7 @@ fn state(call: &Call) -> Result<Returned, PgError> {
 fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
     let contexts = instance.state.contexts.iter().map(|(sequence, context)| {
         let node = program.node(context.node);
-        let variables = context.variables.iter().map(|(name, value)| (name.clone(), memory::copy(&value.0)));
+        let variables = context.variables.iter().map(|(name, value)| (name.clone(), json::copy(&value.0)));
         json!({
             "activity_id": node.id,
             "activity_type": node.type_name,
@@ -142,7 +142,7 @@ fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
         })
     });
     let outputs = instance.state.outputs.iter().map(|(node, outputs)| {
-        let named = outputs.iter().map(|(name, value)| (name.clone(), memory::copy(&value.0)));
+        let named = outputs.iter().map(|(name, value)| (name.clone(), json::copy(&value.0)));
         (program.node(*node).id.clone(), Value::Object(named.collect()))
     });
     json!({

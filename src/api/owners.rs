@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::object;
-use crate::pg::{Call, PgError, Returned, role};
+use crate::pg::{Call, PgError, Returned, catalog, role};
 use crate::run::Session;
 use crate::run::adoption::{self, Adoption};
 use crate::run::ownership::{self, Kind};
@@ -26,7 +26,7 @@ fn set_owner(call: &Call) -> Result<Returned, PgError> {
 fn make_owner(call: &Call) -> Result<Returned, PgError> {
     let who = role::current();
     let Some(role) = role::by_name(&call.required_name("role")?) else { return Ok(Returned::Null) };
-    if !role::has_rights_of(who, role::extension_owner()) && !role::has_rights_of(who, role) {
+    if !role::has_rights_of(who, catalog::extension_owner()) && !role::has_rights_of(who, role) {
         return Ok(Returned::Null);
     }
     Ok(Returned::Integer(owners::id_of(role)))

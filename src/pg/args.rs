@@ -343,7 +343,7 @@ pub unsafe fn call_body(
 ) -> pg_sys::Datum {
     // SAFETY: as the caller's; `entry` leaves no frame of ours behind.
     unsafe {
-        super::error::entry(|| {
+        super::entry::entry(|| {
             let call = Call::new(fcinfo, signature);
             super::schema_number::require()?;
             signature.check(fcinfo)?;
@@ -368,7 +368,7 @@ pub unsafe fn call_plain(
 ) -> pg_sys::Datum {
     // SAFETY: as the caller's; `entry` leaves no frame of ours behind.
     unsafe {
-        super::error::entry(|| {
+        super::entry::entry(|| {
             let call = Call::new(fcinfo, signature);
             body(&call).map(|returned| returned.into_datum(&call))
         })

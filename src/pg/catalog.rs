@@ -1,11 +1,11 @@
-//! Whether what was looked up in the catalog still holds.
+//! The extension in the catalog, and whether what was looked up there still holds.
 
 use std::cell::Cell;
 use std::ffi::c_int;
 
 use pgrx::pg_sys::{self, Datum, Oid};
 
-use crate::pg::role;
+use crate::pg::error::{PgError, unwind};
 
 thread_local! {
     /// 0: not asked yet.
@@ -26,7 +26,7 @@ thread_local! {
 }
 
 fn definitions() -> Definitions {
-    let (schema, known) = (role::schema(), DEFINITIONS.get());
+    let (schema, known) = (schema(), DEFINITIONS.get());
     if known.schema == schema {
         return known;
     }
@@ -84,5 +84,68 @@ unsafe extern "C-unwind" fn relation_changed(_argument: Datum, relation: Oid) {
     // None means all of them.
     if relation == known.table || relation == Oid::INVALID {
         DEFINITIONS.set(Definitions { changes: known.changes + 1, ..known });
+    }
+}
+
+/// Whether the extension is installed in this database; in a transaction.
+pub fn extension() -> Option<Oid> {
+    // SAFETY: takes a C string, looks in the catalog.
+    let oid = unsafe { pg_sys::get_extension_oid(c"workflow".as_ptr(), true) };
+    (oid != pg_sys::InvalidOid).then_some(oid)
+}
+
+/// The schema `workflow`; without it the extension is not here.
+pub fn schema() -> Oid {
+    installed().schema
+}
+
+/// The owner of the extension: the owner of its schema.
+pub fn extension_owner() -> Oid {
+    installed().owner
+}
+
+/// The schema `workflow` and its owner, as they were in a generation of the catalog.
+#[derive(Clone, Copy)]
+struct Extension {
+    generation: u64,
+    schema: Oid,
+    owner: Oid,
+}
+
+thread_local! {
+    static EXTENSION: Cell<Extension> =
+        const { Cell::new(Extension { generation: 0, schema: Oid::INVALID, owner: Oid::INVALID }) };
+}
+
+fn installed() -> Extension {
+    let generation = generation();
+    let known = EXTENSION.get();
+    if known.generation == generation {
+        return known;
+    }
+    // SAFETY: takes a C string, looks in the catalog.
+    let schema = unsafe { pg_sys::get_namespace_oid(c"workflow".as_ptr(), true) };
+    if schema == pg_sys::InvalidOid {
+        unwind(
+            PgError::new("55000", "extension \"workflow\" is not installed in this database")
+                .hint("Run CREATE EXTENSION workflow."),
+        );
+    }
+    let found = Extension { generation, schema, owner: owner_of(schema) };
+    EXTENSION.set(found);
+    found
+}
+
+fn owner_of(schema: Oid) -> Oid {
+    let key = pg_sys::Datum::from(schema);
+    // SAFETY: a catalog look-up through the syscache, released after reading.
+    unsafe {
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::NAMESPACEOID as i32, key);
+        if tuple.is_null() {
+            unwind(PgError::new("XX000", "schema \"workflow\" vanished"));
+        }
+        let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_namespace>()).nspowner;
+        pg_sys::ReleaseSysCache(tuple);
+        owner
     }
 }

@@ -1,20 +1,20 @@
-//! Errors with everything PostgreSQL knows about them, and the border that raises them.
+//! Errors with everything PostgreSQL knows about them.
 //!
 //! pgrx keeps SQLSTATE, message, detail and hint of an error that passes through Rust, and of the SQLSTATE
 //! only those it knows. A user's own SQLSTATE, the constraint's name and the context would be lost. So
-//! every call pushes an error context callback, which sees each error while it is raised and keeps a
-//! copy; the code that catches the panic takes that copy, and the border raises it unchanged.
+//! [`entry`](crate::pg::entry) keeps a copy of each error while it is raised; the code that catches the panic takes that
+//! copy, and the border raises it unchanged.
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pgrx::pg_sys;
 use pgrx::pg_sys::elog::PgLogLevel;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReport, ErrorReportWithLevel};
 
-use crate::pg::{memory, raw};
+use crate::pg::raw;
 
 /// An error as PostgreSQL reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,12 +67,11 @@ impl PgError {
 }
 
 /// PostgreSQL's number for errors that end a statement.
-const ERROR: c_int = PgLogLevel::ERROR as c_int;
+pub(super) const ERROR: c_int = PgLogLevel::ERROR as c_int;
 
 thread_local! {
+    /// The copy of the error that is being raised.
     static LAST: RefCell<Option<PgError>> = const { RefCell::new(None) };
-    /// The callback of the innermost call. Those further out would add their context twice.
-    static INNERMOST: Cell<*mut c_void> = const { Cell::new(std::ptr::null_mut()) };
 }
 
 /// Runs `body` and gives back the error that it ended with, if any. Does not undo anything: callers
@@ -124,20 +123,14 @@ fn from_report(report: &ErrorReportWithLevel) -> PgError {
     }
 }
 
+/// Keeps the copy of an error until its panic is caught.
+pub(super) fn keep(error: PgError) {
+    LAST.with_borrow_mut(|last| *last = Some(error));
+}
+
 /// Ends the call with this error from any depth; it surfaces at the next [`catch`] or at the border.
 pub fn unwind(error: PgError) -> ! {
     std::panic::resume_unwind(Box::new(error))
-}
-
-/// Runs the body of a SQL-callable function and raises what it failed with.
-///
-/// # Safety
-/// Only for the frame that PostgreSQL called, which must own nothing.
-pub unsafe fn entry(body: impl FnOnce() -> Result<pg_sys::Datum, PgError>) -> pg_sys::Datum {
-    match keeping(body) {
-        Ok(datum) => datum,
-        Err(error) => raise(error),
-    }
 }
 
 /// Raises an error, by PostgreSQL's longjmp: only for frames that PostgreSQL called and that own nothing.
@@ -148,79 +141,8 @@ pub fn raise(error: PgError) -> ! {
     unreachable!("ThrowErrorData returned from an ERROR")
 }
 
-/// Runs `body` with an error context callback that keeps whatever is raised below: the outermost frame of ours.
-#[inline(never)]
-pub fn keeping<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgError> {
-    let mut callback = pg_sys::ErrorContextCallback {
-        // SAFETY: reading a global of the backend's only thread.
-        previous: unsafe { pg_sys::error_context_stack },
-        callback: Some(keep_error),
-        arg: std::ptr::null_mut(),
-    };
-    callback.arg = (&raw mut callback).cast();
-    make_room_for_copies();
-    let outer = INNERMOST.replace(callback.arg);
-    if outer.is_null() {
-        memory::begin_call();
-    }
-    // SAFETY: the callback lives until the line that takes it off again, which every way out passes:
-    // panics stop at `catch`.
-    unsafe { pg_sys::error_context_stack = &mut callback };
-    let outcome = catch(body);
-    INNERMOST.set(outer);
-    if outer.is_null() {
-        memory::end_call();
-    }
-    // SAFETY: as above.
-    unsafe { pg_sys::error_context_stack = callback.previous };
-    outcome.and_then(|result| result)
-}
-
-thread_local! {
-    /// Where errors are copied.
-    static COPIES: Cell<pg_sys::MemoryContext> = const { Cell::new(std::ptr::null_mut()) };
-}
-
-fn make_room_for_copies() {
-    if COPIES.get().is_null() {
-        // SAFETY: a context that lives as long as the backend.
-        COPIES.set(unsafe {
-            pg_sys::AllocSetContextCreateInternal(
-                pg_sys::TopMemoryContext,
-                c"workflow errors".as_ptr(),
-                pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
-                pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
-                pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
-            )
-        });
-    }
-}
-
-/// The error context callback: PostgreSQL calls it while it raises an error (or a notice) below us.
-unsafe extern "C-unwind" fn keep_error(argument: *mut c_void) {
-    if argument != INNERMOST.get() {
-        return;
-    }
-    // SAFETY: called by errfinish, with an error under construction. CopyErrorData must not run in ErrorContext, and
-    // FreeErrorData does not free all that it copies, so the copy has a context of its own. Running out of memory is left
-    // to pgrx's own copy: nothing may be allocated then.
-    unsafe {
-        if raw::geterrcode() == raw::OUT_OF_MEMORY || COPIES.get().is_null() {
-            return;
-        }
-        let context = pg_sys::CurrentMemoryContext;
-        pg_sys::CurrentMemoryContext = COPIES.get();
-        let data = raw::CopyErrorData();
-        if (*data).elevel >= ERROR {
-            let error = from_error_data(&*data);
-            LAST.with_borrow_mut(|last| *last = Some(error));
-        }
-        pg_sys::CurrentMemoryContext = context;
-        pg_sys::MemoryContextReset(COPIES.get());
-    }
-}
-
-fn from_error_data(data: &pg_sys::ErrorData) -> PgError {
+/// Copies what PostgreSQL knows about an error.
+pub(super) fn from_error_data(data: &pg_sys::ErrorData) -> PgError {
     PgError {
         sqlstate: unpack_sqlstate(data.sqlerrcode),
         message: owned(data.message).unwrap_or_default(),

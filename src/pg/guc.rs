@@ -255,16 +255,16 @@ fn define_workers() {
     );
 }
 
-/// Limits of a burst.
-pub fn limits() -> Limits {
+/// Limits of a burst, which ends when `interrupted` says so.
+pub fn limits(interrupted: fn() -> bool) -> Limits {
     Limits {
         max_steps: MAX_STEPS.get().unsigned_abs().into(),
-        max_nesting: MAX_NESTING.get().unsigned_abs(),
+        max_nesting: max_nesting(),
         script: ScriptLimits {
             time: Duration::from_millis(u64::from(JAVASCRIPT_TIMEOUT.get().unsigned_abs())),
             memory: JAVASCRIPT_MEMORY.get().unsigned_abs() as usize * 1024,
             stack: SCRIPT_STACK,
-            interrupted: crate::pg::interrupt::pending,
+            interrupted,
         },
     }
 }
@@ -297,6 +297,11 @@ pub fn worker_idle_timeout() -> i64 {
 /// `workflow.max_definition_size` in bytes.
 pub fn max_definition_size() -> usize {
     MAX_DEFINITION_SIZE.get().unsigned_abs() as usize * 1024
+}
+
+/// `workflow.max_nesting`
+pub fn max_nesting() -> u32 {
+    MAX_NESTING.get().unsigned_abs()
 }
 
 /// `workflow.max_nodes`

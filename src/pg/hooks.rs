@@ -5,7 +5,8 @@ use std::ffi::{CStr, c_char, c_void};
 
 use pgrx::pg_sys::{self, NodeTag, Oid};
 
-use crate::pg::error::{keeping, raise};
+use crate::pg::entry::keeping;
+use crate::pg::error::raise;
 use crate::pg::{planner, raw};
 
 /// What the extension does there.

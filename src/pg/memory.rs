@@ -9,11 +9,8 @@
 use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use serde_json::{Map, Value};
-use workflow_engine::value::{self, Bounds};
-
 use crate::pg::error::{PgError, unwind};
-use crate::pg::{guc, interrupt};
+use crate::pg::guc;
 
 mod spare;
 
@@ -97,20 +94,12 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     }
 }
 
-/// Begins a call: from here on it may add what `workflow.memory_limit` says, and decode what the other bounds say.
+/// Begins a call: from here on it may add what `workflow.memory_limit` says.
 pub fn begin_call() {
     let held = HELD.load(Relaxed);
     BASE.store(held, Relaxed);
     CEILING.store(held.saturating_add(guc::memory_limit()), Relaxed);
     LOOK_AT.store(held.saturating_add(guc::memory_limit().min(GROWTH)), Relaxed);
-    Bounds {
-        body: guc::max_request_size(),
-        nodes: guc::max_nodes(),
-        interrupted: interrupt::pending,
-        spare,
-        room: has_room,
-    }
-    .apply();
     if !spare::take() {
         stop(spare::SIZE.min(guc::memory_limit()));
     }
@@ -134,7 +123,7 @@ fn used() -> usize {
 }
 
 /// Bytes that it may still add.
-fn spare() -> usize {
+pub fn spare() -> usize {
     CEILING.load(Relaxed).saturating_sub(held())
 }
 
@@ -193,7 +182,7 @@ pub fn room(bytes: usize) {
 }
 
 /// The same for where nothing may unwind: if there is no room, the next [`check`] ends the call.
-fn has_room(bytes: usize) -> bool {
+pub fn has_room(bytes: usize) -> bool {
     let has_room = bytes <= spare() && system_has(bytes);
     if !has_room {
         stop(used().saturating_add(bytes));
@@ -230,32 +219,6 @@ pub fn look_next() {
     if used() > guc::memory_limit() / 8 {
         LOOK_AT.store(LOOK_AT.load(Relaxed).min(held().saturating_sub(1)), Relaxed);
     }
-}
-
-/// Copies a value; ends a call that has no room for it (53200).
-pub fn copy(value: &Value) -> Value {
-    let copy = value::copy_or_null(value);
-    // Null may be what it is because it is time to stop.
-    if copy.is_null() {
-        interrupt::check();
-    }
-    copy
-}
-
-/// The same for the members of an object.
-pub fn copy_members(members: &Map<String, Value>) -> Map<String, Value> {
-    value::copy_members(members).unwrap_or_else(|_| {
-        interrupt::check();
-        Map::new()
-    })
-}
-
-/// Writes a value as JSON; ends a call that has no room for the text (53200).
-pub fn json_text(value: &Value) -> String {
-    value::json_text(value).unwrap_or_else(|_| {
-        interrupt::check();
-        String::new()
-    })
 }
 
 /// Ends a call that holds more than half of what it may: what it is about to save must be loaded again, beside whatever

@@ -7,14 +7,14 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
-use crate::pg::role;
+use crate::pg::catalog;
 
 /// Holds `key` and the last 16 bits of `sub`, of the class of a table in the schema `workflow`, alone until the
 /// (sub)transaction ends.
 pub fn lock(table: &CStr, key: u32, sub: i32) {
     // SAFETY: takes a C string and looks in the catalog; takes numbers and waits, to which an interrupt is an ERROR.
     unsafe {
-        let class = pg_sys::get_relname_relid(table.as_ptr(), role::schema());
+        let class = pg_sys::get_relname_relid(table.as_ptr(), catalog::schema());
         pg_sys::LockDatabaseObject(class, key.into(), sub as u16, pg_sys::ExclusiveLock as i32);
     }
 }

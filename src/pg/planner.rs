@@ -9,7 +9,8 @@ use std::ffi::{c_char, c_int};
 
 use pgrx::pg_sys;
 
-use crate::pg::error::{keeping, raise};
+use crate::pg::entry::keeping;
+use crate::pg::error::raise;
 use crate::pg::raw;
 
 /// Option of a statement of ours, beside those of cursors. PostgreSQL passes it on to the planner and has no meaning for

@@ -8,8 +8,8 @@ use std::ffi::{CStr, CString, c_char, c_int};
 
 use pgrx::pg_sys::{self, Oid};
 
+use crate::pg::entry::keeping;
 use crate::pg::error::{self, PgError, catch};
-use crate::pg::shared::{self, HasExtension};
 use crate::pg::{raw, schema_number, version};
 
 /// A worker to be registered.
@@ -161,7 +161,7 @@ pub fn exit() -> ! {
 
 /// Runs `body` in a transaction of its own with SPI. An error undoes all of it; that of the commit as well.
 pub fn transaction<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgError> {
-    let outcome = error::keeping(|| {
+    let outcome = keeping(|| {
         // SAFETY: the sequence of a worker's transaction; what is left open by an error is the abort's to undo.
         unsafe {
             pg_sys::SetCurrentStatementStartTimestamp();
@@ -243,13 +243,6 @@ pub fn now_after(last: i64) -> (i64, bool) {
 pub fn database() -> Oid {
     // SAFETY: reads a global.
     unsafe { pg_sys::MyDatabaseId }
-}
-
-/// Whether the extension is installed in this database; in a transaction.
-pub fn extension() -> Option<Oid> {
-    // SAFETY: takes a C string, looks in the catalog.
-    let oid = unsafe { pg_sys::get_extension_oid(c"workflow".as_ptr(), true) };
-    (oid != pg_sys::InvalidOid).then_some(oid)
 }
 
 /// `max_worker_processes`
@@ -336,18 +329,6 @@ pub fn at_exit(callback: fn()) {
     CALLBACK.set(Some(callback));
     // SAFETY: called while shared memory is still there.
     unsafe { pg_sys::before_shmem_exit(Some(call), pg_sys::Datum::null()) };
-}
-
-/// What a scheduler found out about its database.
-pub fn tell_extension(database: Oid, has_extension: HasExtension) {
-    shared::with(|state| {
-        let has_news = state.has_news(database);
-        if let Some(slot) = state.database(database) {
-            // It may have been created since it was looked for.
-            let is_outdated = has_extension == HasExtension::No && (has_news || slot.next_due < i64::MAX);
-            slot.has_extension = if is_outdated { HasExtension::Unknown } else { has_extension };
-        }
-    });
 }
 
 /// This process's id.

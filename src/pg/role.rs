@@ -1,6 +1,5 @@
 //! Whose rights are in force.
 
-use std::cell::Cell;
 use std::ffi::CStr;
 
 use pgrx::pg_sys;
@@ -35,62 +34,6 @@ pub fn name(role: Oid) -> Option<String> {
     }
 }
 
-/// The schema `workflow`; without it the extension is not here.
-pub fn schema() -> Oid {
-    extension().schema
-}
-
-/// The owner of the extension: the owner of its schema.
-pub fn extension_owner() -> Oid {
-    extension().owner
-}
-
-/// The schema `workflow` and its owner, as they were in a generation of the catalog.
-#[derive(Clone, Copy)]
-struct Extension {
-    generation: u64,
-    schema: Oid,
-    owner: Oid,
-}
-
-thread_local! {
-    static EXTENSION: Cell<Extension> =
-        const { Cell::new(Extension { generation: 0, schema: pg_sys::InvalidOid, owner: pg_sys::InvalidOid }) };
-}
-
-fn extension() -> Extension {
-    let generation = catalog::generation();
-    let known = EXTENSION.get();
-    if known.generation == generation {
-        return known;
-    }
-    // SAFETY: takes a C string, looks in the catalog.
-    let schema = unsafe { pg_sys::get_namespace_oid(c"workflow".as_ptr(), true) };
-    if schema == pg_sys::InvalidOid {
-        unwind(
-            PgError::new("55000", "extension \"workflow\" is not installed in this database")
-                .hint("Run CREATE EXTENSION workflow."),
-        );
-    }
-    let found = Extension { generation, schema, owner: owner_of(schema) };
-    EXTENSION.set(found);
-    found
-}
-
-fn owner_of(schema: Oid) -> Oid {
-    let key = pg_sys::Datum::from(schema);
-    // SAFETY: a catalog look-up through the syscache, released after reading.
-    unsafe {
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::NAMESPACEOID as i32, key);
-        if tuple.is_null() {
-            unwind(PgError::new("XX000", "schema \"workflow\" vanished"));
-        }
-        let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_namespace>()).nspowner;
-        pg_sys::ReleaseSysCache(tuple);
-        owner
-    }
-}
-
 /// The rights of the extension's owner, in force until they are given back.
 pub struct OwnerRights {
     user: Oid,
@@ -105,7 +48,7 @@ impl OwnerRights {
     /// whoever commits; with it, a call from there could not write a row that such a trigger watches.
     pub fn take() -> Self {
         let restricted = pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
-        switch(extension_owner(), pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32, restricted)
+        switch(catalog::extension_owner(), pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32, restricted)
     }
 
     /// Goes back to the caller's rights.
@@ -224,7 +167,7 @@ pub fn owns_extension() -> bool {
     // SAFETY: takes a C string, looks in the catalog; then a check of rights by oid.
     unsafe {
         let schema = pg_sys::get_namespace_oid(c"workflow".as_ptr(), true);
-        schema != pg_sys::InvalidOid && has_rights_of(current(), extension_owner())
+        schema != pg_sys::InvalidOid && has_rights_of(current(), catalog::extension_owner())
     }
 }
 

@@ -10,8 +10,8 @@ use std::hint::black_box;
 
 use pgrx::pg_sys::{self, LOCKMODE, Oid};
 
+use crate::pg::catalog;
 use crate::pg::error::PgError;
-use crate::pg::{catalog, process, role};
 
 /// The table of the schema that this library is for. A test puts another digit into the compiled library.
 static TABLE: &CStr = c"schema_1";
@@ -51,7 +51,7 @@ pub fn require() -> Result<(), PgError> {
 
 /// The same in a worker, whose database need not have the extension (any more).
 pub fn require_if_here() -> Result<(), PgError> {
-    if process::extension().is_some() { require() } else { Ok(()) }
+    if catalog::extension().is_some() { require() } else { Ok(()) }
 }
 
 const MODE: LOCKMODE = pg_sys::AccessShareLock as LOCKMODE;
@@ -69,7 +69,7 @@ fn table() -> Option<Oid> {
 
 fn find(name: &CStr) -> Option<Oid> {
     // SAFETY: takes a C string, looks in the catalog.
-    let table = unsafe { pg_sys::get_relname_relid(name.as_ptr(), role::schema()) };
+    let table = unsafe { pg_sys::get_relname_relid(name.as_ptr(), catalog::schema()) };
     (table != Oid::INVALID).then_some(table)
 }
 

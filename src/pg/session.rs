@@ -5,7 +5,8 @@ use std::ffi::{CStr, CString, c_int};
 
 use pgrx::pg_sys;
 
-use crate::pg::error::{self, PgError, keeping, log};
+use crate::pg::entry::keeping;
+use crate::pg::error::{self, PgError, log};
 use crate::pg::{raw, version};
 
 /// When the client's statement began, in microseconds: what is called inside it has the same.

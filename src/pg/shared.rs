@@ -225,6 +225,18 @@ fn passed(slot: usize) -> &'static AtomicU64 {
     unsafe { &(&(*SHARED.get()).passed)[slot] }
 }
 
+/// What a scheduler found out about its database.
+pub fn tell_extension(database: Oid, has_extension: HasExtension) {
+    with(|state| {
+        let has_news = state.has_news(database);
+        if let Some(slot) = state.database(database) {
+            // It may have been created since it was looked for.
+            let is_outdated = has_extension == HasExtension::No && (has_news || slot.next_due < i64::MAX);
+            slot.has_extension = if is_outdated { HasExtension::Unknown } else { has_extension };
+        }
+    });
+}
+
 /// Milliseconds from 1970 to 2000.
 const POSTGRES_EPOCH: i64 = 946_684_800_000;
 

@@ -4,7 +4,8 @@ use std::ffi::CString;
 
 use pgrx::pg_sys;
 
-use crate::pg::error::{PgError, keeping};
+use crate::pg::entry::keeping;
+use crate::pg::error::PgError;
 use crate::pg::version;
 
 /// Runs the statements of a text, each as if a client had sent it alone, and says how many rows the last one

@@ -7,7 +7,7 @@ use workflow_engine::instance::{Status, SubStatus};
 
 use crate::error;
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, memory};
+use crate::pg::{PgError, json};
 use crate::run::session::{ChildReport, FollowUp};
 use crate::run::{Session, running};
 use crate::store::instances::{self, InstanceRow, Parent};
@@ -59,7 +59,7 @@ fn item(session: &mut Session, report: &ChildReport) -> Item {
         id: session.new_id(),
         filter: Filter { bookmark_id: Some(report.bookmark), instance_id: Some(report.parent), ..Filter::default() },
         stimulus: None,
-        input: Some(memory::copy(&report.report)),
+        input: Some(json::copy(&report.report)),
         sender: report.owner.clone(),
         attempts: 0,
         expires_at: Timestamp::INFINITY,

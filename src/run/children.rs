@@ -12,7 +12,7 @@ use workflow_engine::child::{self, Begin, NewChild};
 use crate::access;
 use crate::compiled::{self, Compiled};
 use crate::error;
-use crate::pg::{PgError, memory};
+use crate::pg::{PgError, json};
 use crate::run::activation::key_of;
 use crate::run::burst::{Ended, OnFault};
 use crate::run::claim::Claim;
@@ -119,7 +119,7 @@ pub fn tell(session: &mut Session, first: ChildReport) -> Result<(), PgError> {
         reports.iter().for_each(|report| child_report::defer(session, report));
         return Ok(());
     }
-    let inputs: Vec<Value> = reports.iter().map(|report| memory::copy(&report.report)).collect();
+    let inputs: Vec<Value> = reports.iter().map(|report| json::copy(&report.report)).collect();
     match isolated::unless_own(session, &owner, |session| resume_with(session, bookmark, &inputs))? {
         Isolated::Done(Told::Resumed | Told::Gone) => {}
         Isolated::Done(Told::Busy) | Isolated::Short => {

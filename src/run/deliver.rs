@@ -9,7 +9,7 @@ use workflow_engine::stimulus;
 
 use crate::access::hearing::{Hearing, Verdict};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, memory};
+use crate::pg::{PgError, json};
 use crate::run::burst::OnFault;
 use crate::run::claim::Claim;
 use crate::run::isolated::{self, Isolated};
@@ -129,8 +129,8 @@ fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item {
     Item {
         id: session.new_id(),
         filter,
-        stimulus: stimulus.payload.as_ref().map(memory::copy),
-        input: stimulus.input.as_ref().map(memory::copy),
+        stimulus: stimulus.payload.as_ref().map(json::copy),
+        input: stimulus.input.as_ref().map(json::copy),
         sender: stimulus.sender.clone(),
         attempts: 0,
         expires_at: Timestamp::INFINITY,

@@ -18,7 +18,7 @@ use crate::compiled::{self, Compiled};
 use crate::pg::error::{catch, notice, unwind};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
-use crate::pg::{PgError, guc, interrupt, memory, process, session, user_sql};
+use crate::pg::{PgError, guc, interrupt, json, process, session, user_sql};
 use crate::run::paths::{self, Hold};
 use crate::run::{timing, version};
 use crate::store::owners::Owner;
@@ -273,7 +273,7 @@ impl Host for SpiHost<'_> {
         };
         let compiled = compiled::of_version(version).map_err(|error| self.fault(error))?;
         access::require_child(&self.owner, &self.compiled.row, &compiled).map_err(|error| self.fault(error))?;
-        Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, memory::copy_members(input))?;
+        Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, json::copy_members(input))?;
         Ok(version)
     }
 

@@ -10,7 +10,7 @@ use crate::access;
 use crate::compiled::{self, Compiled, Registered};
 use crate::error;
 use crate::pg::error::notice;
-use crate::pg::{PgError, guc, memory, role};
+use crate::pg::{PgError, guc, json, role};
 use crate::run::host::SpiHost;
 use crate::run::link::Linker;
 use crate::run::{Session, timing};
@@ -188,7 +188,7 @@ fn refuse_reserved(definition_id: &str) -> Result<(), PgError> {
 }
 
 fn refuse_large(document: &Value) -> Result<(), PgError> {
-    let (size, limit) = (memory::json_text(document).len(), guc::max_definition_size());
+    let (size, limit) = (json::text(document).len(), guc::max_definition_size());
     if size <= limit {
         return Ok(());
     }

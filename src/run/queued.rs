@@ -6,7 +6,7 @@ use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
 use crate::compiled;
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, memory, role};
+use crate::pg::{PgError, json, role};
 use crate::run::burst::OnFault;
 use crate::run::claim::{Claim, Reason};
 use crate::run::deliver::{self, Delivery, RETRY_AFTER, Stimulus};
@@ -66,8 +66,8 @@ pub fn note_failure(session: &Session, item: &Item, error: &PgError) {
 pub fn stimulus_of(item: &Item) -> Stimulus {
     Stimulus {
         filter: item.filter.clone(),
-        payload: item.stimulus.as_ref().map(memory::copy),
-        input: item.input.as_ref().map(memory::copy),
+        payload: item.stimulus.as_ref().map(json::copy),
+        input: item.input.as_ref().map(json::copy),
         sender: item.sender.clone(),
     }
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::access;
 use crate::pg::spi::Timestamp;
-use crate::pg::{guc, process, role, shared};
+use crate::pg::{catalog, guc, process, role, shared};
 use crate::rounds::{Keep, PAUSE, Rounds};
 use crate::run::Session;
 use crate::store::retention::{Candidate, PAGE};
@@ -149,7 +149,7 @@ fn mine(candidates: &[Candidate], scope: Scope) -> Vec<Uuid> {
 }
 
 fn has_all_rights(scope: Scope) -> bool {
-    scope == Scope::All || role::has_rights_of(role::current(), role::extension_owner())
+    scope == Scope::All || role::has_rights_of(role::current(), catalog::extension_owner())
 }
 
 fn remove_instances(

@@ -10,7 +10,7 @@ use workflow_engine::calendar::When;
 use crate::access::{self, Privilege};
 use crate::compiled::{self, Compiled};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, memory};
+use crate::pg::{PgError, json};
 use crate::run::start::{self, Scheduled};
 use crate::run::{Session, timing};
 use crate::store::definitions;
@@ -85,8 +85,8 @@ pub fn create(session: &mut Session, timed: &Timed, target: &Target, at: Timesta
 /// What Elsa gives (the payload of the trigger) or the schedule's own input, and the instant.
 fn input(timed: &Timed, at: DateTime<Utc>) -> Map<String, Value> {
     let mut input = match (&timed.input, &timed.trigger.payload) {
-        (Some(input), _) => memory::copy_members(input),
-        (None, Some(Value::Object(payload))) => memory::copy_members(payload),
+        (Some(input), _) => json::copy_members(input),
+        (None, Some(Value::Object(payload))) => json::copy_members(payload),
         (None, _) => Map::new(),
     };
     input.insert(SCHEDULED_AT.into(), instant(at));

@@ -17,7 +17,7 @@ use crate::clock;
 use crate::pg::error::unwind;
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
-use crate::pg::{PgError, guc, process, role, session};
+use crate::pg::{PgError, guc, interrupt, process, role, session};
 use crate::run::running;
 use crate::store::owners;
 use crate::store::queue::Item;
@@ -127,7 +127,7 @@ impl Session {
     /// Begins a call.
     pub fn begin() -> Self {
         session::refuse_parallel();
-        let limits = guc::limits();
+        let limits = guc::limits(interrupt::pending);
         Self {
             now: clock::now(),
             // A call from within a burst has what that one has left.

@@ -16,7 +16,7 @@ use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::error::notice;
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, memory, role, rows};
+use crate::pg::{PgError, json, role, rows};
 use crate::run::burst::{self, Ended, OnFault, StoredBurst};
 use crate::run::{Session, running, version};
 use crate::store::bookmarks::{self, Waiting};
@@ -192,7 +192,7 @@ pub fn start_by_trigger(
     let id = session.new_id();
     let owner = compiled.row.owner.clone();
     let input = match stimulus {
-        Some(input @ Value::Object(_)) => memory::copy(input).as_object_mut().map(std::mem::take).unwrap_or_default(),
+        Some(input @ Value::Object(_)) => json::copy(input).as_object_mut().map(std::mem::take).unwrap_or_default(),
         _ => Map::new(),
     };
     let input = Given::by_stimulus(input);
@@ -264,7 +264,7 @@ pub fn start_scheduled(
 ) -> Result<Option<Uuid>, PgError> {
     let id = session.new_id();
     let input = Value::Object(new.input);
-    let stimulus = (!new.trigger.activity_id.is_empty()).then(|| memory::copy(&input));
+    let stimulus = (!new.trigger.activity_id.is_empty()).then(|| json::copy(&input));
     let input = if let Value::Object(members) = input { members } else { Map::new() };
     let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, input)?;
     row.schedule_id = Some(new.trigger.id);
@@ -336,7 +336,7 @@ pub(super) fn create_pending(
         activity_instance_id: activity_instance_id(row.instance.id, 0),
         name: START_BOOKMARK.into(),
         hash: stimulus::hash(START_BOOKMARK, None, None),
-        payload: stimulus.map(memory::copy),
+        payload: stimulus.map(json::copy),
         metadata: Some(json!({ "trigger": entry.activity_id })),
         callback: None,
         auto_burn: true,
@@ -368,7 +368,7 @@ pub fn start_pending(
 ) -> Result<(), PgError> {
     // A schedule that has no activity of its own starts the workflow as wf_start does.
     let trigger = Some(waiting.bookmark.activity_id.clone()).filter(|id| !id.is_empty());
-    let stimulus = waiting.resumed.payload.as_ref().map(memory::copy);
+    let stimulus = waiting.resumed.payload.as_ref().map(json::copy);
     let row = &mut waiting.row;
     let taking = Consumed { bookmark: &waiting.bookmark, input: None, by_time: false, is_taken: true };
     let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };

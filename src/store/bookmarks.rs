@@ -3,7 +3,7 @@
 use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
 
-use crate::pg::memory;
+use crate::pg::json;
 use crate::pg::rows::{self, Columns, Wait, Writer};
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 use crate::store::identity;
@@ -160,8 +160,8 @@ fn read_waiting(row: &mut Row<'_>) -> (Resumed, Bookmark) {
         activity_instance_id: resumed.activity_instance_id,
         name: resumed.name.clone(),
         hash: hash_of(&row.get::<Vec<u8>>()),
-        payload: resumed.payload.as_ref().map(memory::copy),
-        metadata: resumed.metadata.as_ref().map(memory::copy),
+        payload: resumed.payload.as_ref().map(json::copy),
+        metadata: resumed.metadata.as_ref().map(json::copy),
         callback: resumed.callback.clone(),
         auto_burn: resumed.auto_burn,
         auto_complete: resumed.auto_complete,

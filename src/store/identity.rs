@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
-use crate::pg::{cluster, process, role};
+use crate::pg::{catalog, cluster, process};
 use crate::wake;
 use pgrx::pg_sys::Oid;
 
@@ -43,7 +43,7 @@ pub fn read() -> Identity {
 
 /// Makes this database the one that fires, if none is yet; in the transaction that stores something due.
 pub fn claim() {
-    let schema = role::schema();
+    let schema = catalog::schema();
     if CLAIMED_IN.get() == schema {
         return;
     }

@@ -76,7 +76,7 @@ thread_local! {
 /// The owner with this id; one that is missing stands for no role.
 pub fn by_id(id: i32) -> Owner {
     // Another schema is another generation.
-    role::schema();
+    catalog::schema();
     let generation = catalog::generation();
     let known = KEPT.with_borrow_mut(|(of, kept)| {
         if *of != generation {

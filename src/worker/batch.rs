@@ -6,10 +6,9 @@ use std::cmp::Ordering;
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use crate::pg::PgError;
 use crate::pg::error::log;
-use crate::pg::process;
 use crate::pg::shared::{self, Executor, ExecutorState, Fire, FireKind, SharedState};
+use crate::pg::{PgError, catalog, process};
 use crate::run::{Session, sweep};
 use crate::store::due::Due;
 
@@ -68,7 +67,7 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
     let id = Uuid::from_bytes(fire.id);
     let noted = process::work(|| {
         // It may have been ended to drop the extension.
-        if process::extension().is_none() {
+        if catalog::extension().is_none() {
             return Ok(false);
         }
         let mut session = Session::begin();

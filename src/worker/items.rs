@@ -16,7 +16,7 @@ use uuid::Uuid;
 use crate::clock;
 use crate::pg::shared::{self, FireKind, Said};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, cluster, process};
+use crate::pg::{PgError, catalog, cluster, process};
 use crate::run::missed;
 use crate::store::due::{self, Due};
 use crate::store::identity::{self, Identity};
@@ -158,7 +158,7 @@ impl Items {
 
     /// One step, in a transaction. `false`: it is not for this database to deliver anything; a look says why.
     pub fn step(&mut self, dispatcher: &mut Dispatcher) -> Result<bool, PgError> {
-        if process::extension().is_none() || identity::read() == Identity::Foreign {
+        if catalog::extension().is_none() || identity::read() == Identity::Foreign {
             return Ok(false);
         }
         let at = process::now();

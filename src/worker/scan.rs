@@ -6,7 +6,7 @@ use uuid::Uuid;
 use crate::clock;
 use crate::pg::shared::{self, FireKind};
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, process, schema_number};
+use crate::pg::{PgError, catalog, process, schema_number};
 use crate::run::Session;
 use crate::run::fire;
 use crate::store::due::{self, Due};
@@ -96,7 +96,7 @@ impl Scanner {
 
     /// One look, in a transaction.
     pub fn scan(&mut self, dispatcher: &mut Dispatcher) -> Result<Scan, PgError> {
-        if process::extension().is_none() {
+        if catalog::extension().is_none() {
             return Ok(Scan::NoExtension);
         }
         if let Err(error) = schema_number::require() {

@@ -6,9 +6,8 @@
 use pgrx::pg_sys::Oid;
 
 use crate::pg::error::log;
-use crate::pg::process;
 use crate::pg::shared::{self, Database, HasExtension, Process};
-use crate::pg::{PgError, guc};
+use crate::pg::{PgError, catalog, guc, process};
 use crate::run::sweep;
 use crate::worker::SECOND;
 use crate::worker::dispatcher::Dispatcher;
@@ -274,7 +273,7 @@ impl Scheduler {
                 ));
             }),
             Ok(Scan::NoExtension) => {
-                process::tell_extension(self.database, HasExtension::No);
+                shared::tell_extension(self.database, HasExtension::No);
                 return false;
             }
             Err(error) => return self.survive(&error, now),
@@ -303,9 +302,9 @@ impl Scheduler {
     /// The extension may be going (its tables are missing): that is no error. Other errors are logged.
     fn survive(&mut self, error: &PgError, now: i64) -> bool {
         if ["42P01", "3F000", "42883", "42703"].contains(&error.sqlstate.as_str()) {
-            let is_there = process::transaction(|| Ok(process::extension().is_some()));
+            let is_there = process::transaction(|| Ok(catalog::extension().is_some()));
             if matches!(is_there, Ok(false)) {
-                process::tell_extension(self.database, HasExtension::No);
+                shared::tell_extension(self.database, HasExtension::No);
                 return false;
             }
         }

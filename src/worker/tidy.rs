@@ -3,7 +3,7 @@
 use pgrx::pg_sys::Oid;
 
 use crate::pg::shared::{self, Database};
-use crate::pg::{PgError, process};
+use crate::pg::{PgError, catalog, process};
 use crate::run::Session;
 use crate::run::retention::{self, Next};
 use crate::store::identity::{self, Identity};
@@ -21,7 +21,7 @@ pub fn step(database: Oid) -> Result<bool, PgError> {
     let Some(mut rounds) = of(database, |slot| slot.rounds) else { return Ok(false) };
     process::report(Some("removing what is past its retention"));
     let next = process::work(|| {
-        if process::extension().is_none() || identity::read() == Identity::Foreign {
+        if catalog::extension().is_none() || identity::read() == Identity::Foreign {
             return Ok(None);
         }
         Ok(Some(retention::step(&Session::pass(), REMOVED, &mut rounds)))

@@ -8,7 +8,7 @@ use pgrx::pg_sys::{self, Oid};
 use super::indexes::{self, Index};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::spi::{Arg, Type};
-use crate::pg::{catalog, role, version};
+use crate::pg::{catalog, version};
 
 /// Columns of a table that are read or written together. Declare it as a `static`.
 pub struct Columns {
@@ -89,7 +89,7 @@ impl Columns {
         let mut place = self.place.borrow_mut();
         if place.found != generation {
             // SAFETY: takes a C string, looks in the catalog.
-            let table = unsafe { pg_sys::get_relname_relid(self.table.as_ptr(), role::schema()) };
+            let table = unsafe { pg_sys::get_relname_relid(self.table.as_ptr(), catalog::schema()) };
             if table == pg_sys::InvalidOid {
                 let name = self.table.to_string_lossy();
                 unwind(PgError::new("42P01", format!("relation \"workflow.{name}\" does not exist")));
@@ -136,7 +136,7 @@ impl Columns {
         place.key = unsafe {
             match self.index {
                 None => version::primary_key(table),
-                Some(name) => trusted(pg_sys::get_relname_relid(name.as_ptr(), role::schema()), id),
+                Some(name) => trusted(pg_sys::get_relname_relid(name.as_ptr(), catalog::schema()), id),
             }
         };
         place.resolved = generation;

@@ -15,7 +15,7 @@ use workflow_engine::value::Text;
 use super::plans::{Plan, forget_when_full, retire, search_path};
 use super::{Evaluation, SqlResult, c_text, is_query, keep, refuse_failure, result, shortened};
 use crate::pg::error::{PgError, unwind};
-use crate::pg::{catalog, interrupt, jsonb, memory};
+use crate::pg::{catalog, interrupt, json, jsonb, memory};
 use workflow_engine::expression::Take;
 
 mod guess;
@@ -145,13 +145,13 @@ fn text_of(value: &Value, kind: pg_sys::Oid) -> String {
     // SAFETY: looks the type up.
     let is_array = unsafe { pg_sys::get_element_type(kind) } != pg_sys::InvalidOid;
     match value {
-        _ if kind == pg_sys::JSONOID => memory::json_text(value),
+        _ if kind == pg_sys::JSONOID => json::text(value),
         Value::String(text) => text.clone(),
         Value::Array(items) if is_array => array_literal(items).unwrap_or_else(|_| {
             interrupt::check();
             String::new()
         }),
-        other => memory::json_text(other),
+        other => json::text(other),
     }
 }
 
@@ -166,7 +166,7 @@ fn array_literal(items: &[Value]) -> Result<String, Fault> {
         match item {
             Value::Null => literal.push("NULL")?,
             Value::String(text) => push_quoted(text, &mut literal)?,
-            other => push_quoted(&memory::json_text(other), &mut literal)?,
+            other => push_quoted(&json::text(other), &mut literal)?,
         }
     }
     literal.push("}")?;

@@ -5,7 +5,7 @@ use workflow_engine::definition;
 
 use crate::compiled::{self, Registered};
 use crate::error;
-use crate::pg::{PgError, role};
+use crate::pg::{PgError, catalog};
 use crate::run::Session;
 use crate::store::definitions::{self, DefinitionRow, NewDefinition};
 use crate::store::owners;
@@ -49,7 +49,7 @@ pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
         description: document["description"].as_str(),
         definer: false,
         uses_sql: true,
-        owner: owners::id_of(role::extension_owner()),
+        owner: owners::id_of(catalog::extension_owner()),
         retention: None,
         activity_type: None,
         links: &[],
@@ -67,5 +67,6 @@ pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
 fn current() -> Option<DefinitionRow> {
     let row = definitions::published(COMMANDS)?;
     let stored = definitions::whole(row.id).ok()?.document;
-    (row.owner.role() == Some(role::extension_owner()) && definition::same_content(&stored, &document())).then_some(row)
+    (row.owner.role() == Some(catalog::extension_owner()) && definition::same_content(&stored, &document()))
+        .then_some(row)
 }

@@ -7,7 +7,7 @@ use crate::access::{self, Privilege};
 use crate::compiled;
 use crate::error;
 use crate::pg::parse::{self, Statement};
-use crate::pg::{PgError, memory};
+use crate::pg::{PgError, json};
 use crate::run::Session;
 use crate::run::schedule::commands;
 use crate::store::definitions;
@@ -80,7 +80,7 @@ impl Work {
             }
             Self::Workflow { definition, input, correlation_id } => {
                 let before = known.and_then(|known| known.input.as_ref());
-                let input = input.as_ref().or(before).map(memory::copy_members).unwrap_or_default();
+                let input = input.as_ref().or(before).map(json::copy_members).unwrap_or_default();
                 let correlation_id =
                     correlation_id.clone().or_else(|| known.and_then(|known| known.correlation_id.clone()));
                 let kept = known.filter(|_| definition.is_none());
@@ -104,7 +104,7 @@ fn same(known: &Timed) -> Job {
         version_id: known.trigger.definition_version_id,
         // The number goes with the version and is looked up at each fire.
         version: known.version,
-        input: known.input.as_ref().map(memory::copy_members).unwrap_or_default(),
+        input: known.input.as_ref().map(json::copy_members).unwrap_or_default(),
         correlation_id: known.correlation_id.clone(),
     }
 }
@@ -126,7 +126,7 @@ fn workflow(definition: &str, input: Map<String, Value>, correlation_id: Option<
 /// What could start nothing is refused now, and not when nobody is there to see it.
 fn check_input(version: Uuid, input: &Map<String, Value>) -> Result<(), PgError> {
     let compiled = compiled::of_version(version)?;
-    compiled.program.accept_input(memory::copy_members(input).into()).map_err(|fault| error::fault(&fault))?;
+    compiled.program.accept_input(json::copy_members(input).into()).map_err(|fault| error::fault(&fault))?;
     Ok(())
 }
 
@@ -136,7 +136,7 @@ fn command_input(
     top_level: Option<bool>,
     retry: Option<bool>,
 ) -> Result<Map<String, Value>, PgError> {
-    let mut input = before.map(memory::copy_members).unwrap_or_default();
+    let mut input = before.map(json::copy_members).unwrap_or_default();
     if let Some(command) = command {
         let statements = statements(command)?;
         let by_text = statements.iter().any(|statement| statement.needs_top_level);

@@ -1,0 +1,113 @@
+//! The border: how PostgreSQL's calls enter, and how errors leave.
+//!
+//! Every call pushes an error context callback, which sees each error while it is raised and keeps a copy. The outermost
+//! call of a session begins its account of memory.
+
+use std::cell::Cell;
+use std::ffi::c_void;
+
+use pgrx::pg_sys;
+use workflow_engine::value::Bounds;
+
+use crate::pg::error::{self, ERROR, PgError, catch, from_error_data, raise};
+use crate::pg::{guc, interrupt, memory, raw};
+
+thread_local! {
+    /// The callback of the innermost call. Those further out would add their context twice.
+    static INNERMOST: Cell<*mut c_void> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// Runs the body of a SQL-callable function and raises what it failed with.
+///
+/// # Safety
+/// Only for the frame that PostgreSQL called, which must own nothing.
+pub unsafe fn entry(body: impl FnOnce() -> Result<pg_sys::Datum, PgError>) -> pg_sys::Datum {
+    match keeping(body) {
+        Ok(datum) => datum,
+        Err(error) => raise(error),
+    }
+}
+
+/// Runs `body` with an error context callback that keeps whatever is raised below: the outermost frame of ours.
+#[inline(never)]
+pub fn keeping<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgError> {
+    let mut callback = pg_sys::ErrorContextCallback {
+        // SAFETY: reading a global of the backend's only thread.
+        previous: unsafe { pg_sys::error_context_stack },
+        callback: Some(keep_error),
+        arg: std::ptr::null_mut(),
+    };
+    callback.arg = (&raw mut callback).cast();
+    make_room_for_copies();
+    let outer = INNERMOST.replace(callback.arg);
+    if outer.is_null() {
+        begin_call();
+    }
+    // SAFETY: the callback lives until the line that takes it off again, which every way out passes:
+    // panics stop at `catch`.
+    unsafe { pg_sys::error_context_stack = &mut callback };
+    let outcome = catch(body);
+    INNERMOST.set(outer);
+    if outer.is_null() {
+        memory::end_call();
+    }
+    // SAFETY: as above.
+    unsafe { pg_sys::error_context_stack = callback.previous };
+    outcome.and_then(|result| result)
+}
+
+thread_local! {
+    /// Where errors are copied.
+    static COPIES: Cell<pg_sys::MemoryContext> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+fn make_room_for_copies() {
+    if COPIES.get().is_null() {
+        // SAFETY: a context that lives as long as the backend.
+        COPIES.set(unsafe {
+            pg_sys::AllocSetContextCreateInternal(
+                pg_sys::TopMemoryContext,
+                c"workflow errors".as_ptr(),
+                pg_sys::ALLOCSET_SMALL_MINSIZE as usize,
+                pg_sys::ALLOCSET_SMALL_INITSIZE as usize,
+                pg_sys::ALLOCSET_SMALL_MAXSIZE as usize,
+            )
+        });
+    }
+}
+
+/// The error context callback: PostgreSQL calls it while it raises an error (or a notice) below us.
+unsafe extern "C-unwind" fn keep_error(argument: *mut c_void) {
+    if argument != INNERMOST.get() {
+        return;
+    }
+    // SAFETY: called by errfinish, with an error under construction. CopyErrorData must not run in ErrorContext, and
+    // FreeErrorData does not free all that it copies, so the copy has a context of its own. Running out of memory is left
+    // to pgrx's own copy: nothing may be allocated then.
+    unsafe {
+        if raw::geterrcode() == raw::OUT_OF_MEMORY || COPIES.get().is_null() {
+            return;
+        }
+        let context = pg_sys::CurrentMemoryContext;
+        pg_sys::CurrentMemoryContext = COPIES.get();
+        let data = raw::CopyErrorData();
+        if (*data).elevel >= ERROR {
+            error::keep(from_error_data(&*data));
+        }
+        pg_sys::CurrentMemoryContext = context;
+        pg_sys::MemoryContextReset(COPIES.get());
+    }
+}
+
+/// From here on a call may add what `workflow.memory_limit` says, and decode what the other bounds say.
+fn begin_call() {
+    memory::begin_call();
+    Bounds {
+        body: guc::max_request_size(),
+        nodes: guc::max_nodes(),
+        interrupted: interrupt::pending,
+        spare: memory::spare,
+        room: memory::has_room,
+    }
+    .apply();
+}

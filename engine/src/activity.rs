@@ -39,6 +39,10 @@ pub struct Descriptor {
     pub trigger: bool,
     /// Whether it ends the enclosing sequence or flowchart.
     pub terminal: bool,
+    /// What it is in the flow around it.
+    pub flow: FlowRole,
+    /// What it has beside inputs, outputs, ports and parts.
+    pub special: Special,
     /// Whether it declares `variables`.
     pub container: bool,
     /// Whether it runs user SQL by itself.
@@ -47,6 +51,57 @@ pub struct Descriptor {
     pub acts_for_owner: bool,
     /// A complete example in the short form, JSON text.
     pub example: &'static str,
+}
+
+/// What an activity is in the flow around it: flowcharts ask for their start and their joins, pictures for the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowRole {
+    /// A step: the flow goes on behind it, by its outcomes, or through its ports and parts.
+    Step,
+    /// Where a flowchart begins.
+    Start,
+    /// Where branches of a flowchart part.
+    Fork,
+    /// Where they meet.
+    Join,
+    /// Its children run one after the other.
+    Sequence,
+    /// Its body runs again and again; the label of the way into it.
+    Loop(&'static str),
+    /// Its body runs for many items side by side.
+    Each,
+    /// The flow goes on behind the innermost loop.
+    Break,
+    /// The flow goes on nowhere.
+    Exit,
+}
+
+/// Members that the reader of definitions makes something of, other than inputs, outputs, ports and parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    /// None.
+    None,
+    /// `variable`: the variable that it assigns.
+    Variable,
+    /// `resultVariable`: the variable that is its result; it is a scope of its own.
+    Result,
+    /// `connections` and the mode of a flowchart.
+    Connections,
+    /// States and transitions of a state machine.
+    States,
+}
+
+impl Special {
+    /// Their names.
+    pub(crate) fn members(self) -> &'static [&'static str] {
+        match self {
+            Self::None => &[],
+            Self::Variable => &["variable"],
+            Self::Result => &["resultVariable"],
+            Self::Connections => &["connections", "mode", "executionMode"],
+            Self::States => &["initialState", "currentState"],
+        }
+    }
 }
 
 /// A list of objects beside the inputs, such as the cases of a switch: each has texts, activities, a condition.
@@ -153,6 +208,8 @@ impl Descriptor {
         outcomes: &[],
         trigger: false,
         terminal: false,
+        flow: FlowRole::Step,
+        special: Special::None,
         container: false,
         uses_sql: false,
         acts_for_owner: false,

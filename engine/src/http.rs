@@ -20,6 +20,3 @@ pub use request::{Request, texts};
 pub use response::Response;
 pub(crate) use response::{check_headers, written};
 pub(crate) use status::{check_status, status};
-
-/// Stimulus name, and type, of endpoints.
-pub const HTTP_ENDPOINT: &str = "Elsa.HttpEndpoint";

@@ -10,29 +10,18 @@ use sha2::{Digest, Sha256};
 use crate::fault::{Fault, shorten};
 use crate::value::{canonical, copy, to_text};
 
+mod built_in;
 mod fields;
 mod json;
 
+pub use built_in::*;
 use fields::{Field, Shape};
-
-/// Built-in types that wait, by their short names.
-const BUILT_IN: [&str; 10] = [
-    "Event",
-    "HttpEndpoint",
-    "RunTask",
-    "Cron",
-    "StartAt",
-    "Timer",
-    "Delay",
-    "DispatchWorkflow",
-    "ExecuteWorkflow",
-    "BulkDispatchWorkflows",
-];
 
 /// Resolves a stimulus name as a type name in a definition: `Event` is `Elsa.Event`, unless a custom
 /// activity has that very name. Other names are taken as they are.
 pub fn resolve_name(name: &str, is_custom: &dyn Fn(&str) -> bool) -> String {
-    if !is_custom(name) && BUILT_IN.contains(&name) { format!("Elsa.{name}") } else { name.to_owned() }
+    let full = format!("Elsa.{name}");
+    if built_in(&full).is_some() && !is_custom(name) { full } else { name.to_owned() }
 }
 
 /// Puts a payload into the form in which it is stored: for built-ins Elsa's field names and values
@@ -46,7 +35,7 @@ pub fn normalise(name: &str, payload: &Value) -> Result<Value, Fault> {
     if payload.is_null() {
         return Ok(Value::Null);
     }
-    let Some(shapes) = fields::shapes_of(name) else {
+    let Some(shapes) = built_in(name).map(|known| known.shapes) else {
         return copy(payload);
     };
     let Value::Object(given) = payload else {
@@ -91,7 +80,7 @@ pub fn hash(name: &str, payload: Option<&Value>, activity_instance_id: Option<&s
 
 /// The text of a payload inside the hash.
 fn hashed_text(name: &str, payload: &Value) -> String {
-    let Some(shapes) = fields::shapes_of(name) else {
+    let Some(shapes) = built_in(name).map(|known| known.shapes) else {
         return canonical(payload);
     };
     let Ok(Value::Object(stored)) = normalise(name, payload) else {

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::http::choice::{Choice, choose};
 use workflow_engine::http::endpoint::route_of;
-use workflow_engine::http::{Endpoint, HTTP_ENDPOINT, Request, Response};
+use workflow_engine::http::{Endpoint, Request, Response};
 use workflow_engine::instance::{SubStatus, refuse_everyone};
+use workflow_engine::stimulus::HTTP_ENDPOINT;
 
 use crate::access::{self, Privilege};
 use crate::compiled::{self, Compiled};
@@ -156,7 +157,7 @@ fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors, owner: i32) -> Result<F
 /// The triggers of an owner's definitions that a group means.
 fn starting(group: &[[u8; 32]], owner: i32) -> Result<Vec<TriggerRow>, PgError> {
     let mut found = Vec::new();
-    for trigger in group.iter().flat_map(|hash| triggers::matching(HTTP_ENDPOINT, Some(hash))) {
+    for trigger in group.iter().flat_map(|hash| triggers::matching(HTTP_ENDPOINT.name, Some(hash))) {
         if compiled::of_version(trigger.definition_version_id)?.row.owner.id == owner {
             found.push(trigger);
         }

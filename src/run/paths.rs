@@ -4,9 +4,10 @@
 
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::http::Request;
 use workflow_engine::http::endpoint::route_of;
 use workflow_engine::http::route::OPEN;
-use workflow_engine::http::{HTTP_ENDPOINT, Request};
+use workflow_engine::stimulus::HTTP_ENDPOINT;
 
 use crate::compiled;
 use crate::pg::PgError;
@@ -103,7 +104,8 @@ pub fn give(segment: &str, owner: Option<&Owner>) -> Result<i32, PgError> {
 /// former one is published at.
 pub fn hand_over(definition_id: &str, former: &Owner, new: &Owner) -> Result<(), PgError> {
     for trigger in triggers::of_definition(definition_id) {
-        let Some(route) = trigger.payload.as_ref().filter(|_| trigger.name == HTTP_ENDPOINT).and_then(route_of) else {
+        let Some(route) = trigger.payload.as_ref().filter(|_| trigger.name == HTTP_ENDPOINT.name).and_then(route_of)
+        else {
             continue;
         };
         let segment = route.first_segment();
@@ -122,7 +124,7 @@ pub fn hand_over(definition_id: &str, former: &Owner, new: &Owner) -> Result<(),
 /// The triggers below a segment, and whose they are.
 fn published_at(segment: &str) -> Result<Vec<(Uuid, DefinitionRow)>, PgError> {
     let mut found = Vec::new();
-    for trigger in triggers::matching(HTTP_ENDPOINT, None) {
+    for trigger in triggers::matching(HTTP_ENDPOINT.name, None) {
         if trigger.payload.as_ref().and_then(route_of).is_some_and(|route| route.first_segment() == segment) {
             found.push((trigger.id, compiled::of_version(trigger.definition_version_id)?.row.clone()));
         }

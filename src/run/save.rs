@@ -5,6 +5,7 @@ use uuid::Uuid;
 use workflow_engine::Bookmark;
 use workflow_engine::execution::{Delta, activity_instance_id};
 use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus};
+use workflow_engine::stimulus::RUN_TASK;
 
 use crate::clock;
 use crate::compiled::Compiled;
@@ -198,7 +199,7 @@ fn write_tasks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: O
 
 /// One that is put off has opened no task yet: its bookmark has another name.
 fn is_task(bookmark: &Bookmark) -> bool {
-    bookmark.activity_type == "Elsa.RunTask" && bookmark.name == bookmark.activity_type && bookmark.auto_burn
+    bookmark.activity_type == RUN_TASK.name && bookmark.name == bookmark.activity_type && bookmark.auto_burn
 }
 
 fn save_incidents(session: &mut Session, row: &InstanceRow, before: &Stored, delta: &Delta) {

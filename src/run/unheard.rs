@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use serde_json::Value;
+use workflow_engine::stimulus::EVENT;
 
 use crate::pg::error::notice;
 use crate::pg::{PgError, process, session};
@@ -23,7 +24,7 @@ impl Sent {
         let filter = &stimulus.filter;
         let event = stimulus.payload.as_ref().and_then(|payload| payload.get("EventName")).and_then(Value::as_str);
         let mut what = match (filter.name.as_deref(), event, &filter.activity_id) {
-            (Some("Elsa.Event"), Some(event), _) => format!("event \"{event}\""),
+            (Some(name), Some(event), _) if name == EVENT.name => format!("event \"{event}\""),
             (Some(name), _, _) => format!("stimulus \"{name}\""),
             (None, _, Some(activity)) => format!("stimulus for activity \"{activity}\""),
             (None, _, None) => "stimulus".to_owned(),

@@ -1,6 +1,6 @@
 //! `Break`: leaves the nearest loop.
 
-use crate::activity::{Activity, Descriptor};
+use crate::activity::{Activity, Descriptor, FlowRole};
 use crate::execution::{Execution, Signal};
 use crate::fault::Fault;
 
@@ -12,6 +12,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Break",
     description: "Leaves the nearest For, ForEach or While. Without a loop around it, it ends the enclosing sequences.",
     terminal: true,
+    flow: FlowRole::Break,
     example: r#"{"type": "Break"}"#,
     ..Descriptor::BASE
 };

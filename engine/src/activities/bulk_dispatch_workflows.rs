@@ -14,6 +14,7 @@ use crate::execution::{Child, Execution, Outcomes, StartChild};
 use crate::fault::Fault;
 use crate::instance::{Memory, SubStatus};
 use crate::journal::EventKind;
+use crate::stimulus;
 use crate::value::{copy, copy_members, to_text};
 
 /// Dispatches children.
@@ -49,7 +50,7 @@ ports! {
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.BulkDispatchWorkflows",
+    type_name: stimulus::BULK_DISPATCH_WORKFLOWS.name,
     description: "Leaves one child workflow for each item to the workers. The ports childCompleted and childFaulted run for each child that ends so, with its id as the variable ChildInstanceId.",
     inputs: INPUTS,
     ports: PORTS,

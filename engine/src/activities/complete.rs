@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::activity::handle::inputs;
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::{Activity, Descriptor, FlowRole, InputDescriptor};
 use crate::execution::{Execution, Outcomes, Signal};
 use crate::fault::Fault;
 
@@ -23,6 +23,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Completes the workflow at once. Inside a composite or a workflow used as an activity it completes that one, with outcomes that a flowchart around it follows.",
     inputs: INPUTS,
     terminal: true,
+    flow: FlowRole::Exit,
     example: r#"{"type": "Complete", "outcomes": ["Approved"]}"#,
     ..Descriptor::BASE
 };

@@ -8,6 +8,7 @@ use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty};
 use crate::calendar::{Schedule, When};
 use crate::execution::Execution;
 use crate::fault::Fault;
+use crate::stimulus;
 
 /// Fires when a cron expression says so.
 #[derive(Debug)]
@@ -17,7 +18,7 @@ pub struct Cron;
 const CRON_EXPRESSION: Input<NonEmpty> = Input::at(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.Cron",
+    type_name: stimulus::CRON.name,
     description: "Starts the workflow whenever a cron expression says so (canStartWorkflow), or waits for its next time.",
     inputs: &timing::inputs(
         InputDescriptor::new("cronExpression", "String", "Five fields, or six with seconds first: 0 3 * * MON-FRI.")

@@ -8,6 +8,7 @@ use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty};
 use crate::execution::Execution;
 use crate::fault::Fault;
+use crate::stimulus;
 
 /// Waits for a span of time.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ inputs! {
 const _: () = assert!(TIME_ZONE.index == timing::TIME_ZONE_INPUT.index);
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.Delay",
+    type_name: stimulus::DELAY.name,
     description: "Waits for a span of time: 00:05:00, 1 day 2 hours or P1DT2H. One that is not positive does not wait.",
     inputs: INPUTS,
     example: r#"{"type": "Delay", "timeSpan": "3 days"}"#,

@@ -9,6 +9,7 @@ use crate::bookmark::Resumed;
 use crate::child::Begin;
 use crate::execution::Execution;
 use crate::fault::Fault;
+use crate::stimulus;
 use crate::value::copy_or_null;
 
 /// Dispatches a child.
@@ -32,7 +33,7 @@ outputs! {
 const CHILD: ChildInputs = ChildInputs { definition: DEFINITION, correlation: CORRELATION, input: INPUT };
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.DispatchWorkflow",
+    type_name: stimulus::DISPATCH_WORKFLOW.name,
     description: "Leaves another workflow to a worker, which runs it in a transaction of its own as soon as this one has committed; waits until it has ended if waitForCompletion says so.",
     inputs: INPUTS,
     outputs: OUTPUTS,

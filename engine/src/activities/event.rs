@@ -7,6 +7,7 @@ use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDes
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::Execution;
 use crate::fault::Fault;
+use crate::stimulus;
 use crate::value::copy_or_null;
 
 /// Waits for an event.
@@ -22,7 +23,7 @@ outputs! {
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.Event",
+    type_name: stimulus::EVENT.name,
     description: "Waits until the event of this name is published, or starts the workflow when it is (canStartWorkflow).",
     inputs: INPUTS,
     outputs: OUTPUTS,

@@ -12,6 +12,7 @@ use crate::bookmark::Resumed;
 use crate::child::Begin;
 use crate::execution::Execution;
 use crate::fault::Fault;
+use crate::stimulus;
 use crate::value::copy_or_null;
 
 /// Runs a child.
@@ -36,7 +37,7 @@ outputs! {
 const CHILD: ChildInputs = ChildInputs { definition: DEFINITION, correlation: CORRELATION, input: INPUT };
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.ExecuteWorkflow",
+    type_name: stimulus::EXECUTE_WORKFLOW.name,
     description: "Starts another workflow in the same transaction and goes on when it first waits or ends, or (waitForCompletion) when it has ended.",
     inputs: INPUTS,
     outputs: OUTPUTS,

@@ -1,6 +1,6 @@
 //! `Finish`: ends the whole workflow from anywhere.
 
-use crate::activity::{Activity, Descriptor};
+use crate::activity::{Activity, Descriptor, FlowRole};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
@@ -12,6 +12,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Finish",
     description: "Finishes the workflow at once: everything that waits or is scheduled is dropped.",
     terminal: true,
+    flow: FlowRole::Exit,
     example: r#"{"type": "Finish"}"#,
     ..Descriptor::BASE
 };

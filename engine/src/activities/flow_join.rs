@@ -5,7 +5,7 @@
 //! WaitAny does.
 
 use crate::activity::handle::inputs;
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::{Activity, Descriptor, FlowRole, InputDescriptor};
 use crate::execution::{Execution, Signal, one_of};
 use crate::fault::Fault;
 use serde_json::Value;
@@ -24,6 +24,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowJoin",
     description: "Joins branches of a flowchart. WaitAny goes on with the first branch and cancels the others; WaitAll needs every inbound connection to be followed; WaitAllActive waits for those that are.",
     inputs: INPUTS,
+    flow: FlowRole::Join,
     example: r#"{"type": "FlowJoin", "mode": "WaitAll"}"#,
     ..Descriptor::BASE
 };

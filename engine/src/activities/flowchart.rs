@@ -3,7 +3,7 @@
 //! The graph says what is connected. In counter mode the scope counts what was visited and the counters decide
 //! what runs next; in token mode the scope holds tokens and the merge modes of activities decide. The flowchart ends with a terminal child, or when nothing of it runs or is scheduled.
 
-use crate::activity::{Activity, Descriptor};
+use crate::activity::{Activity, Descriptor, Special};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 use crate::instance::{FlowScope, Memory, TokenScope};
@@ -29,6 +29,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Runs activities along connections, each of which follows an outcome. An activity with several inbound connections waits until each was followed or can no longer be.",
     children: Some("activities"),
     container: true,
+    special: Special::Connections,
     example: r#"{"type": "Flowchart", "activities": [{"id": "long", "type": "FlowDecision", "condition": {"js": "getInput('days') > 5"}}, {"id": "ask", "type": "RunTask", "taskName": "approve"}, {"id": "done", "type": "WriteLine", "text": "approved"}], "connections": [["long", "True", "ask"], ["long", "False", "done"], ["ask", "done"]]}"#,
     ..Descriptor::BASE
 };

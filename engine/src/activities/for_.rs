@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::activity::handle::{inputs, outputs, ports};
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, FlowRole, InputDescriptor, OutputDescriptor};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 use crate::instance::Memory;
@@ -38,6 +38,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     inputs: INPUTS,
     outputs: OUTPUTS,
     ports: PORTS,
+    flow: FlowRole::Loop(""),
     example: r#"{"type": "For", "start": 1, "end": 3, "body": {"type": "WriteLine", "text": {"var": "CurrentValue"}}}"#,
     ..Descriptor::BASE
 };

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::activity::handle::{inputs, outputs, ports};
-use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, FlowRole, InputDescriptor, OutputDescriptor};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 use crate::value::copy_or_null;
@@ -34,6 +34,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     inputs: INPUTS,
     outputs: OUTPUTS,
     ports: PORTS,
+    flow: FlowRole::Loop(""),
     example: r#"{"type": "ForEach", "items": ["a", "b"], "body": {"type": "WriteLine", "text": {"var": "CurrentValue"}}}"#,
     ..Descriptor::BASE
 };

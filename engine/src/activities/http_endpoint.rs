@@ -11,6 +11,7 @@ use crate::fault::Fault;
 use crate::http::content::{Content, File};
 use crate::http::template::Template;
 use crate::http::{Response, endpoint};
+use crate::stimulus;
 use crate::value::{copy_members, copy_or_null, to_text};
 
 /// Waits for a request.
@@ -95,7 +96,7 @@ outputs! {
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.HttpEndpoint",
+    type_name: stimulus::HTTP_ENDPOINT.name,
     description: "Waits for an HTTP request with this path and method, or starts the workflow when one comes (canStartWorkflow). Requests come through wf_http_request.",
     inputs: INPUTS,
     outputs: OUTPUTS,

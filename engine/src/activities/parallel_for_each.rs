@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::activity::handle::{inputs, ports};
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::{Activity, Descriptor, FlowRole, InputDescriptor};
 use crate::execution::{Child, Execution, Outcomes};
 use crate::fault::Fault;
 use crate::instance::Memory;
@@ -37,6 +37,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Runs the body for each item, side by side. Each body sees its item as the variable CurrentValue and its number, from 0, as CurrentIndex. What is no list is a single item.",
     inputs: INPUTS,
     ports: PORTS,
+    flow: FlowRole::Each,
     example: r#"{"type": "ParallelForEach", "items": ["Ada", "Grace"], "body": {"type": "RunTask", "taskName": "Approve", "payload": {"object": {"by": {"var": "CurrentValue"}}}}}"#,
     ..Descriptor::BASE
 };

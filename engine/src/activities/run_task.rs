@@ -9,6 +9,7 @@ use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDes
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::Execution;
 use crate::fault::Fault;
+use crate::stimulus;
 use crate::value::copy_or_null;
 
 /// Opens a task and waits for it.
@@ -26,7 +27,7 @@ outputs! {
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.RunTask",
+    type_name: stimulus::RUN_TASK.name,
     description: "Opens a task for an application or a person and waits until it is completed.",
     inputs: INPUTS,
     outputs: OUTPUTS,

@@ -2,7 +2,7 @@
 //!
 //! It ends behind the last child, behind a terminal child, or when a `Break` passed through it.
 
-use crate::activity::{Activity, Descriptor};
+use crate::activity::{Activity, Descriptor, FlowRole};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 
@@ -15,6 +15,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Runs activities one after the other.",
     children: Some("activities"),
     container: true,
+    flow: FlowRole::Sequence,
     example: r#"{"type": "Sequence", "variables": {"Total": 0}, "activities": [{"type": "WriteLine", "text": "first"}, {"type": "WriteLine", "text": "second"}]}"#,
     ..Descriptor::BASE
 };

@@ -1,7 +1,7 @@
 //! `SetVariable`: assigns a value to the nearest variable of a name.
 
 use crate::activity::handle::inputs;
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::{Activity, Descriptor, InputDescriptor, Special};
 use crate::execution::Execution;
 use crate::fault::Fault;
 use serde_json::Value;
@@ -18,6 +18,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SetVariable",
     description: "Assigns a value to the variable that the property \"variable\" names; the nearest scope wins. The value is converted to the type of the variable.",
     inputs: INPUTS,
+    special: Special::Variable,
     example: r#"{"type": "SetVariable", "variable": "Total", "value": {"js": "getVariable('Total') + 1"}}"#,
     ..Descriptor::BASE
 };

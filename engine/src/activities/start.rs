@@ -1,6 +1,6 @@
 //! `Start`: marks the start of a flowchart and does nothing.
 
-use crate::activity::{Activity, Descriptor};
+use crate::activity::{Activity, Descriptor, FlowRole};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
@@ -11,6 +11,7 @@ pub struct Start;
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Start",
     description: "Marks where a flowchart starts.",
+    flow: FlowRole::Start,
     example: r#"{"type": "Start"}"#,
     ..Descriptor::BASE
 };

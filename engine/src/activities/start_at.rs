@@ -10,6 +10,7 @@ use crate::calendar::{Schedule, When, instant_of};
 use crate::execution::Execution;
 use crate::fault::{Fault, shorten};
 use crate::journal::EventKind;
+use crate::stimulus;
 use crate::value::{Moment, date_time};
 
 /// Waits for an instant.
@@ -20,7 +21,7 @@ pub struct StartAt;
 const DATE_TIME: Input<NonEmpty> = Input::at(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.StartAt",
+    type_name: stimulus::START_AT.name,
     description: "Waits until an instant, or starts the workflow then (canStartWorkflow). One in the past does not wait.",
     inputs: &timing::inputs(
         InputDescriptor::new("dateTime", "DateTime", "When. Without an offset it is meant in the time zone.").needed(),

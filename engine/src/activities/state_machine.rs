@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use crate::activity::{Activity, Descriptor, OutputDescriptor, PartCondition, PartList};
+use crate::activity::{Activity, Descriptor, OutputDescriptor, PartCondition, PartList, Special};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 use crate::instance::Memory;
@@ -54,6 +54,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
             short: false,
         },
     ],
+    special: Special::States,
     example: r#"{"type": "StateMachine", "initialState": "Open", "states": ["Open", "Paid", "Cancelled"], "transitions": [{"from": "Open", "to": "Paid", "trigger": {"type": "Event", "eventName": "Paid"}}, {"from": "Open", "to": "Cancelled", "trigger": {"type": "Event", "eventName": "Withdrawn"}}]}"#,
     ..Descriptor::BASE
 };

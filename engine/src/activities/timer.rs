@@ -9,6 +9,7 @@ use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty};
 use crate::calendar::{Interval, Schedule, When};
 use crate::execution::Execution;
 use crate::fault::Fault;
+use crate::stimulus;
 
 /// Fires at regular intervals.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ pub struct Timer;
 const INTERVAL: Input<NonEmpty> = Input::at(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {
-    type_name: "Elsa.Timer",
+    type_name: stimulus::TIMER.name,
     description: "Starts the workflow at regular intervals (canStartWorkflow), or waits for one interval.",
     inputs: &timing::inputs(
         InputDescriptor::new("interval", "TimeSpan", "How long from one to the next.")

@@ -1,7 +1,7 @@
 //! `While`: a body as long as a condition holds.
 
 use crate::activity::handle::{inputs, ports};
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activity::{Activity, Descriptor, FlowRole, InputDescriptor};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 
@@ -25,6 +25,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Evaluates a condition before each round and runs the body while it is true. Break leaves it.",
     inputs: INPUTS,
     ports: PORTS,
+    flow: FlowRole::Loop("True"),
     example: r#"{"type": "While", "condition": {"js": "getVariable('Tries') < 3"}, "body": {"type": "SetVariable", "variable": "Tries", "value": {"js": "getVariable('Tries') + 1"}}}"#,
     ..Descriptor::BASE
 };

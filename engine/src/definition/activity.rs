@@ -9,8 +9,8 @@ use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
 use super::scope::{Names, Scopes};
 use super::{CustomType, connections, link, parts, states, workflow};
-use crate::activities::{catalogue, composite};
-use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::activities::catalogue;
+use crate::activity::{Activity, Descriptor, InputDescriptor, Special};
 use crate::expression::{Expression, ExpressionKind};
 use crate::node_ix::NodeIx;
 use crate::program::{Binding, FlowMode, Node, Program};
@@ -53,17 +53,8 @@ pub(super) const RESERVED: usize = 11;
 /// Where the paths of ids begin: what Elsa calls the workflow, whatever its name is.
 pub(super) const WORKFLOW: &str = "Workflow1";
 
-/// Type that assigns a variable named by a member of its own.
-const SET_VARIABLE: &str = "Elsa.SetVariable";
-
 /// Member of a `Composite` that names the variable that is its result.
 pub(super) const RESULT_VARIABLE: &str = "resultVariable";
-
-/// Type that has connections.
-pub(super) const FLOWCHART: &str = "Elsa.Flowchart";
-
-/// Type that has states.
-const STATE_MACHINE: &str = "Elsa.StateMachine";
 
 /// Reads all activities; `mode` is that of flowcharts which say nothing.
 pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, mode: FlowMode, problems: &mut Problems) -> Vec<Node> {
@@ -175,16 +166,16 @@ impl<'a> Reading<'a> {
             for (slot, input) in node.inputs.iter_mut().zip(descriptor.inputs) {
                 *slot = self.input(members, input, descriptor);
             }
-            if descriptor.type_name == composite::TYPE_NAME {
-                node.variable = self.assigned(members, RESULT_VARIABLE, true);
+            if descriptor.special == Special::Result {
+                node.variable = self.assigned(members, RESULT_VARIABLE, descriptor, true);
                 node.composite = Some(Box::default());
                 self.reader.names = self.outside;
             }
             for (slot, output) in node.outputs.iter_mut().zip(descriptor.outputs) {
                 *slot = self.output(members, output.name);
             }
-            if descriptor.type_name == SET_VARIABLE {
-                node.variable = self.assigned(members, "variable", sketch.is_elsa());
+            if descriptor.special == Special::Variable {
+                node.variable = self.assigned(members, "variable", descriptor, sketch.is_elsa());
             }
             if self.reader.strict {
                 self.check_spelling(members, descriptor);
@@ -194,10 +185,10 @@ impl<'a> Reading<'a> {
         for (list, found) in descriptor.parts.iter().zip(&sketch.parts) {
             node.parts.push(parts::read(list, found, !sketch.is_elsa(), &place, &mut self.reader));
         }
-        if descriptor.type_name == FLOWCHART {
+        if descriptor.special == Special::Connections {
             node.flow = Some(Box::new(connections::read(self.outline, self.ix, self.mode, self.reader.problems)));
         }
-        if descriptor.type_name == STATE_MACHINE {
+        if descriptor.special == Special::States {
             node.machine = Some(Box::new(states::read(self.outline, self.ix, &node.parts, self.reader.problems)));
         }
     }
@@ -315,11 +306,17 @@ impl<'a> Reading<'a> {
 
     /// A variable that an activity names in a member of its own: `SetVariable` the one that it assigns (Elsa lets one
     /// without variable pass and faults later), `Composite` its result.
-    fn assigned(&mut self, members: &Map<String, Value>, name: &str, optional: bool) -> Option<String> {
+    fn assigned(
+        &mut self,
+        members: &Map<String, Value>,
+        name: &str,
+        descriptor: &Descriptor,
+        optional: bool,
+    ) -> Option<String> {
         let place = self.place();
         let Some((key, value)) = entry(members, name).filter(|(_, value)| !value.is_null()) else {
             if !optional {
-                let message = format!("missing \"{name}\" of activity type \"{SET_VARIABLE}\"");
+                let message = format!("missing \"{name}\" of activity type \"{}\"", descriptor.type_name);
                 self.reader.problems.invalid(&place.key(name), message);
             }
             return None;

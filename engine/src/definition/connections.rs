@@ -9,6 +9,7 @@ use super::json::{Path, elements, entry, kind_of, member, text};
 use super::outline::Outline;
 use super::problem::Problems;
 use super::{flow_mode, members};
+use crate::activity::FlowRole;
 use crate::program::{Connection, FlowGraph, FlowMode, Member, MergeMode, Node};
 use crate::spelling::nearest;
 
@@ -17,12 +18,6 @@ const DONE: &str = "Done";
 
 /// Members of a connection that is an object.
 const MEMBERS: [&str; 5] = ["source", "sourcePort", "target", "targetPort", "vertices"];
-
-/// Type at which a flowchart begins.
-const START: &str = "Elsa.Start";
-
-/// Type whose mode may be an expression.
-const FLOW_JOIN: &str = "Elsa.FlowJoin";
 
 /// One connection, by the ids as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,9 +77,9 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
 /// Tells each flowchart of its activities, which stand behind it.
 pub(super) fn introduce_members(nodes: &mut [Node]) {
     let member = |node: &Node| Member {
-        is_start: node.type_name == START,
+        is_start: node.activity.descriptor().flow == FlowRole::Start,
         can_start_workflow: node.can_start_workflow,
-        is_join_with_sql: node.uses_sql && node.type_name == FLOW_JOIN,
+        is_join_with_sql: node.uses_sql && node.activity.descriptor().flow == FlowRole::Join,
     };
     for ix in 0..nodes.len() {
         if let Some(mut flow) = nodes[ix].flow.take() {

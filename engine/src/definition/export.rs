@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::activity::{FLOWCHART, MAX_NODE_ID_BYTES, RESULT_VARIABLE, WORKFLOW};
+use super::activity::{MAX_NODE_ID_BYTES, RESULT_VARIABLE, WORKFLOW};
 use super::custom::{Role, is_custom_member};
 use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};
@@ -15,8 +15,7 @@ use super::problem::Problems;
 use super::scope::{Names, Scopes};
 use super::settings::Settings;
 use super::{ActivityTypes, CustomType, ReadLimits, connections, workflow};
-use crate::activities::composite;
-use crate::activity::Descriptor;
+use crate::activity::{Descriptor, Special};
 use crate::program::{FlowMode, Program};
 
 mod settings;
@@ -188,17 +187,17 @@ impl<'a> Writer<'a> {
 
     /// Members that single types or containers have.
     fn special(&mut self, descriptor: &Descriptor) {
-        if descriptor.type_name == "Elsa.SetVariable"
+        if descriptor.special == Special::Variable
             && let Some(value) = self.take("variable")
         {
             self.out.insert("variable".into(), values::variable(value, self.names));
         }
-        if descriptor.type_name == composite::TYPE_NAME
+        if descriptor.special == Special::Result
             && let Some(value) = self.take(RESULT_VARIABLE)
         {
             self.out.insert(RESULT_VARIABLE.into(), values::variable(value, self.names));
         }
-        if descriptor.type_name == FLOWCHART {
+        if descriptor.special == Special::Connections {
             self.mode();
             let value = self.take("connections").unwrap_or(&Value::Null);
             self.out.insert("connections".into(), connections_of(value));

@@ -9,9 +9,10 @@ use crate::execution::burst::BurstState;
 use crate::execution::context::Execution;
 use crate::instance::Memory;
 use crate::node_ix::NodeIx;
+use crate::stimulus;
 
 /// Name of the bookmark, which is Elsa's.
-const BOOKMARK: &str = "BackgroundActivity";
+const BOOKMARK: &str = stimulus::BACKGROUND.name;
 
 impl BurstState<'_> {
     /// Puts off an activity that asks for it, unless its own firing is what started this run. `false`: it is to be

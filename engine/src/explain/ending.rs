@@ -4,9 +4,7 @@ use serde_json::Value;
 
 use super::{Explanation, GivenUp, MAX_VALUE, OpenBookmark, OpenIncident, members};
 use crate::picture::text::one_line;
-
-/// Stimuli of activities that wait for other workflows.
-const CHILDREN: [&str; 3] = ["Elsa.ExecuteWorkflow", "Elsa.DispatchWorkflow", "Elsa.BulkDispatchWorkflows"];
+use crate::stimulus::{self, Sender};
 
 impl Explanation<'_> {
     pub(super) fn ending(&mut self, waits: &[OpenBookmark], open_incidents: &[OpenIncident]) {
@@ -48,7 +46,7 @@ impl Explanation<'_> {
         let who = self.at(&wait.node_id, &wait.activity_id);
         let since = self.time(wait.since);
         let member = |name| wait.payload.as_ref().and_then(|payload| payload.get(name)).and_then(Value::as_str);
-        let event = member("EventName").filter(|_| wait.name == "Elsa.Event");
+        let event = member("EventName").filter(|_| wait.name == stimulus::EVENT.name);
         let mut line = match (&wait.task, event) {
             (Some(task), _) => format!("{who} waits for task \"{}\" since {since}", one_line(task, MAX_VALUE)),
             (None, Some(event)) => format!("{who} waits for event \"{}\" since {since}", one_line(event, MAX_VALUE)),
@@ -65,7 +63,7 @@ impl Explanation<'_> {
             self.tell(format!("    firing it failed without an outcome: {}", times(wait.attempts)));
         }
         let (id, instance) = (wait.bookmark_id, self.instance.id);
-        if CHILDREN.contains(&wait.name.as_str()) {
+        if stimulus::built_in(&wait.name).is_some_and(|known| known.sender == Sender::Child) {
             return self.tell(format!(
                 "    its children go on: SELECT * FROM workflow.instance_list WHERE parent_instance_id = '{instance}';"
             ));

@@ -1,6 +1,5 @@
 //! Which routes a request means.
 
-use super::HTTP_ENDPOINT;
 use super::request::Request;
 use super::route::Route;
 use crate::stimulus;
@@ -49,7 +48,7 @@ pub fn choose(request: &Request, keys: &[String]) -> Choice {
 /// The hash of the stimulus of a route, which is Elsa's.
 fn hash(route: &Route) -> [u8; 32] {
     let payload = json!({ "Path": route.path(), "Method": route.method() });
-    stimulus::hash(HTTP_ENDPOINT, Some(&payload), None)
+    stimulus::hash(stimulus::HTTP_ENDPOINT.name, Some(&payload), None)
 }
 
 #[cfg(test)]

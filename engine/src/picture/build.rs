@@ -6,6 +6,7 @@
 
 use super::model::{Frame, Item, Picture, Shape};
 use super::{Caption, Progress, naming, text};
+use crate::activity::FlowRole;
 use crate::definition::Appearance;
 use crate::program::{Node, Program};
 
@@ -14,7 +15,7 @@ mod connect;
 mod machine;
 
 use crate::node_ix::NodeIx;
-use branches::{is_decision, loop_of};
+use branches::is_decision;
 
 /// Characters of a title and of a tooltip.
 const MAX_TITLE: usize = 120;
@@ -109,7 +110,7 @@ impl<'p> Builder<'p> {
         if self.children[ix].is_empty() {
             return if ix == 0 && node.flow.is_some() { Role::Frame } else { Role::Leaf };
         }
-        let is_sequence = node.type_name == "Elsa.Sequence";
+        let is_sequence = node.activity.descriptor().flow == FlowRole::Sequence;
         let above = above.map(|above| &self.program.nodes[above]);
         let has_title = self.looks.get(ix).is_some_and(|look| look.title.is_some());
         if node.flow.is_some() || above.is_some_and(|above| above.flow.is_some()) {
@@ -173,15 +174,14 @@ fn shape(node: &Node, role: Role) -> Shape {
         Role::Frame => return Shape::Frame,
         Role::Leaf | Role::Head | Role::Chain | Role::Told => {}
     }
-    if loop_of(node).is_some() {
+    let flow = node.activity.descriptor().flow;
+    if matches!(flow, FlowRole::Loop(_)) {
         Shape::Loop
     } else if is_decision(node) {
         Shape::Decision
-    } else if node.terminal || matches!(node.type_name.as_str(), "Elsa.Start" | "Elsa.End") {
+    } else if node.terminal || flow == FlowRole::Start {
         Shape::End
-    } else if role == Role::Head && !node.children.is_empty()
-        || matches!(node.type_name.as_str(), "Elsa.FlowFork" | "Elsa.FlowJoin")
-    {
+    } else if role == Role::Head && !node.children.is_empty() || matches!(flow, FlowRole::Fork | FlowRole::Join) {
         Shape::Fork
     } else {
         Shape::Activity

@@ -1,7 +1,7 @@
 //! Triggers that are HTTP endpoints: one workflow for each path and method.
 
 use uuid::Uuid;
-use workflow_engine::http::HTTP_ENDPOINT;
+use workflow_engine::stimulus::HTTP_ENDPOINT;
 use workflow_engine::trigger::Trigger;
 
 use super::timed;
@@ -17,7 +17,7 @@ use crate::store::routes;
 
 /// Adds a trigger. A unique index decides between two publishes at once; the second one waits for the first.
 pub fn insert(session: &mut Session, id: Uuid, row: &DefinitionRow, trigger: &Trigger) -> Result<(), PgError> {
-    if trigger.name != HTTP_ENDPOINT {
+    if trigger.name != HTTP_ENDPOINT.name {
         return timed::insert(session, id, row, trigger);
     }
     paths::claim(&row.owner, trigger.payload.as_ref(), Hold::Keep)?;

@@ -3,8 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{COMMON, FLOWCHART, RESULT_VARIABLE, Reading, SET_VARIABLE, STATE_MACHINE};
-use crate::activities::composite;
+use super::{COMMON, Reading};
 use crate::activity::{Descriptor, InputDescriptor};
 use crate::definition::json::entry;
 use crate::definition::members;
@@ -17,14 +16,9 @@ impl Reading<'_> {
     pub(super) fn check_spelling(&mut self, members: &Map<String, Value>, descriptor: &Descriptor) {
         let inputs = descriptor.inputs.iter().map(|input| input.name);
         let outputs = descriptor.outputs.iter().map(|output| output.name);
-        let special: &[&str] = match descriptor.type_name {
-            SET_VARIABLE => &["variable"],
-            composite::TYPE_NAME => &[RESULT_VARIABLE],
-            FLOWCHART => &["connections", "mode", "executionMode"],
-            STATE_MACHINE => &["initialState", "currentState"],
-            _ => &[],
-        };
-        let own = special
+        let own = descriptor
+            .special
+            .members()
             .iter()
             .copied()
             .chain(inputs)

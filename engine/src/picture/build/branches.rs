@@ -1,10 +1,8 @@
 //! The only place that knows in which ways a node holds others.
 
+use crate::activity::FlowRole;
 use crate::node_ix::NodeIx;
 use crate::program::Node;
-
-/// Types that run their body again and again, and what leads into it.
-const LOOPS: [(&str, &str); 3] = [("Elsa.While", "True"), ("Elsa.For", ""), ("Elsa.ForEach", "")];
 
 /// Ports that run for what happens meanwhile; the flow itself goes on behind the activity that has them.
 const ASIDES: [(&str, &str); 2] = [("childCompleted", "each child"), ("childFaulted", "each fault")];
@@ -14,7 +12,10 @@ const CASES: &str = "cases";
 
 /// What leads into the body of a loop; `None` if it is none.
 pub(super) fn loop_of(node: &Node) -> Option<&'static str> {
-    LOOPS.iter().find(|(name, _)| *name == node.type_name).map(|(_, label)| *label)
+    match node.activity.descriptor().flow {
+        FlowRole::Loop(label) => Some(label),
+        _ => None,
+    }
 }
 
 /// Whether the flow can go on from it in several ways.

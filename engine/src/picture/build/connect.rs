@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::branches::{branches, is_aside, loop_of};
 use super::{Builder, Role};
+use crate::activity::FlowRole;
 use crate::node_ix::NodeIx;
 use crate::picture::Standing;
 use crate::picture::model::{Edge, Item, Shape};
@@ -61,7 +62,8 @@ impl Builder<'_> {
     /// The dot at which the picture begins, unless its first box says so itself.
     fn begin_at(&mut self, entry: usize) {
         let first = &self.picture.items[entry];
-        let says_so = first.is_trigger || self.node(entry).is_some_and(|node| node.type_name == "Elsa.Start");
+        let says_so =
+            first.is_trigger || self.node(entry).is_some_and(|node| node.activity.descriptor().flow == FlowRole::Start);
         let mut start = entry;
         if !says_so {
             start = self.add(Item { shape: Shape::Dot, tooltip: "Start".into(), ..Item::default() }, None);
@@ -87,10 +89,9 @@ impl Builder<'_> {
     fn leaf(&self, item: usize, node: &Node) -> Fragment {
         let exit = vec![Exit::new(item, "", Rule::After)];
         let mut leaf = Fragment { entry: Some(item), ..Fragment::default() };
-        match node.type_name.as_str() {
-            "Elsa.Break" => leaf.breaks = exit,
-            // Nothing of the workflow goes on behind these.
-            "Elsa.Complete" | "Elsa.Finish" => {}
+        match node.activity.descriptor().flow {
+            FlowRole::Break => leaf.breaks = exit,
+            FlowRole::Exit => {}
             _ => leaf.exits = exit,
         }
         leaf
@@ -133,7 +134,7 @@ impl Builder<'_> {
             self.picture.frames[frame].start = self.states(ix, machine);
             return;
         }
-        let content = if node.type_name == "Elsa.Sequence" {
+        let content = if node.activity.descriptor().flow == FlowRole::Sequence {
             self.chain(node, fragments)
         } else {
             let mut head = self.box_of(ix, node, frame, Role::Head);
@@ -168,7 +169,7 @@ impl Builder<'_> {
         if branches.iter().any(|(label, _)| is_aside(label)) {
             exits.push(Exit::new(item, "", Rule::After));
         }
-        if !node.children.is_empty() || node.type_name.ends_with("ParallelForEach") {
+        if !node.children.is_empty() || node.activity.descriptor().flow == FlowRole::Each {
             exits = self.meet(item, exits);
         }
         let unset = branches.iter().filter(|(_, child)| child.is_none()).map(|(label, _)| label.as_str());

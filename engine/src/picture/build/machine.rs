@@ -2,6 +2,7 @@
 //! runs on entry in the box.
 
 use super::{Builder, MAX_TITLE, MAX_TOOLTIP};
+use crate::activity::FlowRole;
 use crate::node_ix::NodeIx;
 use crate::picture::model::{Edge, Item, Shape};
 use crate::picture::{Standing, naming, text};
@@ -132,5 +133,5 @@ impl Builder<'_> {
 }
 
 fn is_plain(node: &Node) -> bool {
-    node.type_name == "Elsa.Sequence"
+    node.activity.descriptor().flow == FlowRole::Sequence
 }

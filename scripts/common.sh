@@ -13,6 +13,10 @@ PG_MAJOR=${PG_MAJOR:-15}
 # Tools that outlive a clone: cargo-pgrx, pgrx's home, cargo-fuzz, pgspot.
 CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/workflow-dev
 
+# Drivers of PostgreSQL for the Python on pages of documentation.
+DRIVERS="psycopg[binary]==3.3.9 SQLAlchemy==2.1.9 Django==5.2.19"
+DRIVERS_DIR=$CACHE_DIR/drivers
+
 # Which Debian release has which PostgreSQL.
 declare -A SUITES=([15]=bookworm [17]=trixie [18]=forky)
 

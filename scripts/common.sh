@@ -10,7 +10,7 @@ cd "$REPO"
 
 PG_MAJOR=${PG_MAJOR:-15}
 
-# Tools that outlive a clone: cargo-pgrx, pgrx's home, cargo-fuzz, pgspot.
+# Tools that outlive a clone: cargo-pgrx, pgrx's home, cargo-fuzz, pgspot, drivers.
 CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/workflow-dev
 
 # Drivers of PostgreSQL for the Python on pages of documentation.

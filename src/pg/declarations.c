@@ -35,6 +35,9 @@ extern void disable_timeout(TimeoutId, bool);
 extern bool get_timeout_active(TimeoutId);
 extern bool get_timeout_indicator(TimeoutId, bool);
 
+extern Oid GetUserId(void);
+extern TimestampTz GetCurrentTimestamp(void);
+
 extern void ThrowErrorData(ErrorData *);
 extern ErrorData *CopyErrorData(void);
 extern int geterrcode(void);

@@ -229,7 +229,7 @@ pub fn set_application_name(name: &CStr) {
 /// Microseconds since 2000, by the clock.
 pub fn now() -> i64 {
     // SAFETY: reads the clock.
-    unsafe { pg_sys::GetCurrentTimestamp() }
+    unsafe { raw::GetCurrentTimestamp() }
 }
 
 /// The time, and whether the clock was set back since `last`.

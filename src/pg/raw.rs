@@ -23,6 +23,10 @@ unsafe extern "C-unwind" {
     pub fn get_timeout_active(timeout: c_int) -> bool;
     pub fn get_timeout_indicator(timeout: c_int, reset: bool) -> bool;
 
+    // What reads a state and cannot fail: a guard would be most of its cost.
+    pub fn GetUserId() -> pg_sys::Oid;
+    pub fn GetCurrentTimestamp() -> pg_sys::TimestampTz;
+
     // Errors.
     pub fn ThrowErrorData(data: *mut pg_sys::ErrorData);
     pub fn CopyErrorData() -> *mut pg_sys::ErrorData;

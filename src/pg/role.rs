@@ -5,13 +5,13 @@ use std::ffi::CStr;
 use pgrx::pg_sys;
 use pgrx::pg_sys::Oid;
 
-use crate::pg::catalog;
 use crate::pg::error::{PgError, catch, unwind};
+use crate::pg::{catalog, raw};
 
 /// The role whose rights are in force.
 pub fn current() -> Oid {
     // SAFETY: reads the backend's state.
-    unsafe { pg_sys::GetUserId() }
+    unsafe { raw::GetUserId() }
 }
 
 /// Whether `member` has the rights of `role`. A superuser has everybody's.

@@ -191,10 +191,13 @@ impl Default for Tally {
 /// # Errors
 /// 54001 and 54000.
 pub(crate) fn check_extent(value: &Value) -> Result<(), Fault> {
-    let mut tally = Tally::new();
     if !matches!(value, Value::Array(_) | Value::Object(_)) {
-        return tally.node(text_of(value)).map_err(Exceeded::fault);
+        // What most variables hold.
+        let bounds = Bounds::current();
+        let fits = bounds.nodes > 0 && text_of(value) <= bounds.text();
+        return if fits { Ok(()) } else { Tally::new().node(text_of(value)).map_err(Exceeded::fault) };
     }
+    let mut tally = Tally::new();
     let mut open = vec![(value, 0)];
     while let Some((value, depth)) = open.pop() {
         if depth >= MAX_DEPTH {

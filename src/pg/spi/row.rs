@@ -113,8 +113,14 @@ impl Column for Timestamp {
 
 /// Bytes of a varlena as it will be read; nothing of it is read for that.
 pub(in crate::pg) unsafe fn size_of_varlena(datum: pg_sys::Datum) -> usize {
-    // SAFETY: a varlena, as the caller promised.
-    unsafe { pg_sys::toast_raw_datum_size(datum) }.saturating_sub(size_of::<u32>())
+    // SAFETY: a varlena, as the caller promised. Only of what is compressed or stored outside PostgreSQL is asked.
+    unsafe {
+        let pointer = datum.cast_mut_ptr::<pg_sys::varlena>();
+        if varlena::varatt_is_1b_e(pointer) || varlena::varatt_is_4b_c(pointer) {
+            return pg_sys::toast_raw_datum_size(datum).saturating_sub(size_of::<u32>());
+        }
+        varlena::varsize_any_exhdr(pointer)
+    }
 }
 
 impl Column for Vec<u8> {

@@ -331,6 +331,17 @@ pub trait Activity: Sync {
         Ok(())
     }
 
+    /// A descendant has faulted: below this child, or the child itself. `true` takes the fault: it becomes no incident, and
+    /// the child is cancelled with all below it once this call has returned (`child_canceled` is not called for it). Asked
+    /// from the inside to the outside.
+    ///
+    /// # Errors
+    /// A fault of this activity, beside the one it was asked about.
+    fn child_faulted(&self, cx: &mut Execution<'_>, child: &Child, fault: &Fault) -> Result<bool, Fault> {
+        let _ = (cx, child, fault);
+        Ok(false)
+    }
+
     /// One of its bookmarks without a callback of the user was resumed with this input.
     fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         let _ = input;

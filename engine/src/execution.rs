@@ -27,6 +27,7 @@ pub(crate) mod callback;
 mod children;
 mod context;
 pub(crate) mod core;
+mod faults;
 mod flow;
 mod http_context;
 mod inputs;

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::bookmark::Resumed;
 use crate::execution::callback::call_back;
 use crate::execution::context::Execution;
 use crate::execution::core::{Core, Scratch, Task};
-use crate::execution::{Child, Delta, Incident, Limits, NewTask, Outcomes};
+use crate::execution::{Child, Delta, Limits, NewTask, Outcomes};
 use crate::fault::{Error, Fault};
 use crate::host::Host;
 use crate::instance::{ActivityStatus, Instance, SubStatus};
@@ -136,7 +136,8 @@ impl<'a> BurstState<'a> {
                 None => node.activity.resumed(cx, bookmark, input.as_ref()),
             }
         });
-        self.core.scratch.delta.keep_resumed = unit == Unit::Undone;
+        // A fault that somebody took has closed it.
+        self.core.scratch.delta.keep_resumed = unit == Unit::Undone && self.core.context(sequence).is_some();
         Ok(())
     }
 
@@ -171,7 +172,7 @@ impl<'a> BurstState<'a> {
         self.core.add_faults(sequence, -1);
     }
 
-    /// Calls an activity. A fault undoes what the call did and becomes an incident.
+    /// Calls an activity. A fault undoes what the call did; then [`fault`](Self::fault) says what becomes of it.
     pub(super) fn unit(
         &mut self,
         sequence: u32,
@@ -203,24 +204,6 @@ impl<'a> BurstState<'a> {
                 Unit::Undone
             }
         }
-    }
-
-    fn fault(&mut self, sequence: u32, node: &Node, fault: Fault) {
-        if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
-            context.status = ActivityStatus::Faulted;
-        }
-        self.core.add_faults(sequence, 1);
-        self.core.instance.incident_count = self.core.instance.incident_count.saturating_add(1);
-        let data = json!({ "sqlstate": fault.sqlstate, "message": fault.message });
-        self.core.event(EventKind::Faulted, sequence, node, Some(data));
-        let activity_instance_id = self.core.id_of(sequence);
-        self.core.scratch.delta.incidents.push(Incident {
-            activity_id: node.id.clone(),
-            activity_type: node.type_name.clone(),
-            node_id: node.node_id.clone(),
-            activity_instance_id,
-            fault,
-        });
     }
 
     /// Closes what completed, and what completes because of it.

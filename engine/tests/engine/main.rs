@@ -10,6 +10,7 @@ mod control;
 mod custom;
 mod data;
 mod faults;
+mod faults_taken;
 mod flowchart;
 mod http;
 mod inputs;

@@ -1,0 +1,66 @@
+//! Faults: those around the execution may take one, otherwise it becomes an incident.
+
+use serde_json::json;
+
+use crate::execution::Incident;
+use crate::execution::burst::{BurstState, Unit};
+use crate::fault::Fault;
+use crate::instance::ActivityStatus;
+use crate::journal::EventKind;
+use crate::program::Node;
+
+impl BurstState<'_> {
+    /// An execution has faulted, and what its call did is undone.
+    pub(super) fn fault(&mut self, sequence: u32, node: &Node, fault: Fault) {
+        let data = json!({ "sqlstate": fault.sqlstate, "message": fault.message });
+        self.core.event(EventKind::Faulted, sequence, node, Some(data));
+        if self.is_taken(sequence, &fault) {
+            return;
+        }
+        if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
+            context.status = ActivityStatus::Faulted;
+        }
+        self.core.add_faults(sequence, 1);
+        self.core.instance.incident_count = self.core.instance.incident_count.saturating_add(1);
+        let activity_instance_id = self.core.id_of(sequence);
+        self.core.scratch.delta.incidents.push(Incident {
+            activity_id: node.id.clone(),
+            activity_type: node.type_name.clone(),
+            node_id: node.node_id.clone(),
+            activity_instance_id,
+            fault,
+        });
+    }
+
+    /// Offers a fault to the executions around, the innermost first, each in a unit of its own. The one that takes it goes
+    /// on without its child in which it happened; that is cancelled with all below it. One that faults over it ends the
+    /// search.
+    fn is_taken(&mut self, faulted: u32, fault: &Fault) -> bool {
+        let mut below = faulted;
+        while let Some(sequence) = self.core.context(below).and_then(|context| context.parent) {
+            let (Some(child), Some(context)) = (self.core.child(below), self.core.context(sequence)) else {
+                return false;
+            };
+            let (node, is_running) = (context.node, context.status == ActivityStatus::Running);
+            below = sequence;
+            if !is_running {
+                continue;
+            }
+            let node = self.core.program.node(node);
+            let mut is_taken = false;
+            let unit = self.unit(sequence, node, |cx| {
+                is_taken = node.activity.child_faulted(cx, &child, fault)?;
+                Ok(())
+            });
+            if unit == Unit::Undone {
+                // Whoever took the second fault has cancelled all this.
+                return self.core.context(faulted).is_none();
+            }
+            if is_taken {
+                self.core.cancel(child.sequence);
+                return true;
+            }
+        }
+        false
+    }
+}

@@ -199,6 +199,10 @@ impl<'a> Explanation<'a> {
                 format!("{} faulted: {} ({})", who(), one_line(member("message"), MAX_VALUE), member("sqlstate"))
             }
             EventKind::Line => format!("{} wrote: {}", who(), data.map(value).unwrap_or_default()),
+            EventKind::Logged => {
+                let member = |name| data.and_then(|data| data.get(name)).and_then(Value::as_str).unwrap_or_default();
+                format!("{} logged {}: {}", who(), member("level"), one_line(member("message"), MAX_VALUE))
+            }
             EventKind::Published => {
                 let name = data.and_then(|data| data.get("name")).map(value).unwrap_or_default();
                 format!("{} published {name}", who())

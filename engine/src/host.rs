@@ -85,6 +85,57 @@ pub trait Host {
 
     /// Passes on a line that `WriteLine` wrote.
     fn write_line(&mut self, text: &str);
+
+    /// Passes on what an activity logs, if anybody wants it.
+    fn log(&mut self, _entry: &LogEntry) {}
+}
+
+/// What an activity logs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogEntry {
+    /// How much it matters.
+    pub level: LogLevel,
+    /// What it is about, in a word.
+    pub category: String,
+    /// The text.
+    pub message: String,
+    /// What belongs to it: an object, or null.
+    pub attributes: Value,
+}
+
+/// Elsa's levels, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum LogLevel {
+    Trace,
+    Debug,
+    Information,
+    Warning,
+    Error,
+    Critical,
+}
+
+impl LogLevel {
+    /// Their names, in their order.
+    pub const NAMES: [&str; 6] = ["Trace", "Debug", "Information", "Warning", "Error", "Critical"];
+
+    /// The level at this position of [`NAMES`](Self::NAMES).
+    pub fn at(position: usize) -> Self {
+        const ALL: [LogLevel; 6] = [
+            LogLevel::Trace,
+            LogLevel::Debug,
+            LogLevel::Information,
+            LogLevel::Warning,
+            LogLevel::Error,
+            LogLevel::Critical,
+        ];
+        ALL[position.min(ALL.len() - 1)]
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
 }
 
 /// A function of the user.

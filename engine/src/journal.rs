@@ -65,6 +65,8 @@ pub enum EventKind {
     ChildStarted,
     /// The instance was given to another owner; data says by whom, from whom and to whom.
     OwnerChanged,
+    /// An activity logged something; data is level, category, message and attributes.
+    Logged,
 }
 
 /// The format that is written.
@@ -147,6 +149,7 @@ mod tests {
         assert_eq!(stored(EventKind::StartRefused), [16]);
         assert_eq!(stored(EventKind::ChildStarted), [17]);
         assert_eq!(stored(EventKind::OwnerChanged), [18]);
+        assert_eq!(stored(EventKind::Logged), [19]);
     }
 
     #[test]

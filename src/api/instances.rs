@@ -194,5 +194,6 @@ fn name(kind: EventKind) -> &'static str {
         EventKind::StartRefused => "Start refused",
         EventKind::ChildStarted => "Child started",
         EventKind::OwnerChanged => "Owner changed",
+        EventKind::Logged => "Logged",
     }
 }

@@ -222,6 +222,11 @@ pub fn log(message: &str) {
     report(PgLogLevel::LOG as c_int, PgError::new("00000", message));
 }
 
+/// Writes into the server's log what is not for the client, whatever it asked for.
+pub fn log_for_server(entry: PgError) {
+    report(PgLogLevel::LOG_SERVER_ONLY as c_int, entry);
+}
+
 /// Ends the process with this error in the log.
 pub fn fatal(error: PgError) -> ! {
     report(PgLogLevel::FATAL as c_int, error);

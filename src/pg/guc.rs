@@ -7,12 +7,13 @@ use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 use workflow_engine::execution::Limits;
 use workflow_engine::expression::javascript::ScriptLimits;
 
-use crate::pg::settings::FaultHandling;
+use crate::pg::settings::{FaultHandling, LogThreshold};
 
 static ENABLED: GucSetting<bool> = GucSetting::<bool>::new(true);
 static JAVASCRIPT_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(64 * 1024);
 static JAVASCRIPT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
 static LAUNCH_WORKERS: GucSetting<bool> = GucSetting::<bool>::new(true);
+static LOG_MIN_LEVEL: GucSetting<LogThreshold> = GucSetting::<LogThreshold>::new(LogThreshold::Off);
 static MAX_NODES: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
 static MAX_REQUEST_SIZE: GucSetting<i32> = GucSetting::<i32>::new(10 * 1024);
 static MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(512 * 1024);
@@ -137,6 +138,14 @@ fn define_behaviour() {
         c"Turned off, workers and wf_run_due fire nothing; what is due waits and is not lost.",
         &ENABLED,
         GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_enum_guc(
+        c"workflow.log_min_level",
+        c"Least level of what activity Log writes that goes into the server's log, too.",
+        c"It always stands in the journal. What a transaction logged stays in the server's log if it is rolled back.",
+        &LOG_MIN_LEVEL,
+        GucContext::Suset,
         GucFlags::default(),
     );
     GucRegistry::define_bool_guc(
@@ -277,6 +286,11 @@ pub fn enabled() -> bool {
 /// `workflow.launch_workers`
 pub fn launch_workers() -> bool {
     LAUNCH_WORKERS.get()
+}
+
+/// `workflow.log_min_level`
+pub fn log_min_level() -> LogThreshold {
+    LOG_MIN_LEVEL.get()
 }
 
 /// `workflow.max_executors`

@@ -9,13 +9,13 @@ use uuid::Uuid;
 use workflow_engine::Fault;
 use workflow_engine::calendar::Zone;
 use workflow_engine::expression::{Rows, Scope, Take, shared_time};
-use workflow_engine::host::{Function, Host};
+use workflow_engine::host::{Function, Host, LogEntry};
 use workflow_engine::http::Request;
 use workflow_engine::instance::Instance;
 use workflow_engine::program::Activation;
 
 use crate::compiled::{self, Compiled};
-use crate::pg::error::{catch, notice, unwind};
+use crate::pg::error::{catch, log_for_server, notice, unwind};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
 use crate::pg::{PgError, guc, interrupt, json, process, session, user_sql};
@@ -293,6 +293,18 @@ impl Host for SpiHost<'_> {
         if guc::write_line_notice() && access::may_watch(&self.owner, &self.compiled.row) {
             notice(PgError::new("00000", text));
         }
+    }
+
+    fn log(&mut self, entry: &LogEntry) {
+        if !guc::log_min_level().admits(entry.level) {
+            return;
+        }
+        let message = format!("workflow log: {} ({}): {}", entry.level.name(), entry.category, entry.message);
+        let mut detail = format!("Definition \"{}\", instance {}", self.compiled.row.definition_id, self.instance);
+        if !entry.attributes.is_null() {
+            detail = format!("{detail}, attributes {}", json::text(&entry.attributes));
+        }
+        log_for_server(PgError::new("00000", message).detail(format!("{detail}.")));
     }
 }
 

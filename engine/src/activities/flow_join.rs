@@ -17,7 +17,7 @@ pub struct FlowJoin;
 inputs! {
     pub(super) MODE: Value = InputDescriptor::new("mode", "FlowJoinMode", "WaitAny, WaitAll or WaitAllActive.")
         .default(r#""WaitAny""#)
-        .checked(|mode| one_of(mode, &JoinMode::NAMES)),
+        .checked(|mode| one_of(mode, "mode", &JoinMode::NAMES)),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

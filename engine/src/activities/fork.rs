@@ -19,7 +19,7 @@ inputs! {
         "WaitAll: every branch must complete. WaitAny: the first one decides.",
     )
     .default(r#""WaitAll""#)
-    .checked(|mode| one_of(mode, &MODES)),
+    .checked(|mode| one_of(mode, "mode", &MODES)),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

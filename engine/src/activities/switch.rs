@@ -15,7 +15,7 @@ pub struct Switch;
 pub(super) const MODES: [&str; 2] = ["MatchFirst", "MatchAny"];
 
 pub(super) fn check_mode(mode: &Value) -> Result<(), Fault> {
-    one_of(mode, &MODES)
+    one_of(mode, "mode", &MODES)
 }
 
 inputs! {

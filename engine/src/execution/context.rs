@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::activity::Port;
@@ -17,7 +17,7 @@ use crate::execution::variables::ScopeStart;
 use crate::execution::{Child, NewTask, Outcomes, Published, Signal};
 use crate::expression::Rows;
 use crate::fault::Fault;
-use crate::host::Function;
+use crate::host::{Function, LogEntry};
 use crate::instance::{Memory, refuse_everyone};
 use crate::journal::EventKind;
 use crate::node_ix::NodeIx;
@@ -284,6 +284,14 @@ impl<'a> Execution<'a> {
     pub fn write_line(&mut self, text: String) {
         self.core.host.write_line(&text);
         self.journal(EventKind::Line, Some(Value::String(text)));
+    }
+
+    /// Logs an entry: into the journal, and where the host keeps a log.
+    pub fn log(&mut self, entry: LogEntry) {
+        self.core.host.log(&entry);
+        let LogEntry { level, category, message, attributes } = entry;
+        let data = json!({"level": level.name(), "category": category, "message": message, "attributes": attributes});
+        self.journal(EventKind::Logged, Some(data));
     }
 
     /// Adds an event of this execution to the journal.

@@ -186,13 +186,13 @@ fn choice(value: &Value, names: &[&str], input: &str) -> Result<usize, Fault> {
     })
 }
 
-/// Checks a constant mode when a definition is stored.
+/// Checks a constant `what` when a definition is stored, such as a mode.
 ///
 /// # Errors
 /// 22023: it is none of the names.
-pub fn one_of(value: &Value, names: &[&str]) -> Result<(), Fault> {
+pub fn one_of(value: &Value, what: &str, names: &[&str]) -> Result<(), Fault> {
     choice(value, names, "").map(|_| ()).map_err(|_| {
         let text: String = to_text(value).chars().take(64).collect();
-        Fault::new("22023", format!("unknown mode \"{text}\": it is one of {}", names.join(", ")))
+        Fault::new("22023", format!("unknown {what} \"{text}\": it is one of {}", names.join(", ")))
     })
 }

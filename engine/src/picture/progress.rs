@@ -129,7 +129,8 @@ impl Progress {
             | EventKind::Published
             | EventKind::StartRefused
             | EventKind::ChildStarted
-            | EventKind::OwnerChanged => {}
+            | EventKind::OwnerChanged
+            | EventKind::Logged => {}
         }
     }
 

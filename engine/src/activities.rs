@@ -29,6 +29,7 @@ mod foreign_script;
 pub mod fork;
 pub mod http_endpoint;
 pub mod if_;
+pub mod log;
 pub mod not_found;
 pub mod parallel;
 pub mod parallel_for_each;

@@ -303,7 +303,6 @@ fn what_reaches_out_of_the_database_is_refused_with_a_way_out() {
         ("Elsa.AzureServiceBus.SendMessage", "RunTask"),
         ("Elsa.OpenFile", "RunTask"),
         ("Elsa.ReadLine", "Event"),
-        ("Elsa.Log", "WriteLine"),
         ("Elsa.SubmitAlterationPlan", "wf_retry"),
         ("Elsa.BpmnProcess", "Flowchart"),
         ("Elsa.Inline", "custom activity"),

@@ -82,3 +82,21 @@ query "ALTER DATABASE workflow RESET ALL"
 await "1d 2h 1d" "SELECT string_agg(value, ' ') FROM public.seen"
 echo "ok: executors have the settings of sessions that begin now, and a database that was restored goes on at once"
 is 0 "SELECT sum(failed) $scheduler"
+
+# What activity Log logs goes into the server's log from a level on, whatever becomes of the transaction, and to no client.
+psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/logged.out" 2>&1 <<'SQL'
+SET client_min_messages = log;
+SELECT wf_define('{"definitionId": "logs", "root": [{"type": "Log", "message": "quiet"},
+    {"type": "Log", "level": "Warning", "message": "loud", "attributes": {"sku": 17}}]}');
+SELECT instance_id FROM wf_run('logs') \gset
+BEGIN;
+SET LOCAL workflow.log_min_level = warning;
+SELECT sub_status FROM wf_run('logs');
+ROLLBACK;
+SQL
+is 2 "SELECT count(*) FROM workflow.journal WHERE event = 'Logged'"
+[ "$(grep -c 'LOG:  workflow log: Warning (Process): loud' "$PGHOST/log")" -eq 1 ] || fail "it is not in the server's log, or twice"
+grep -qE 'DETAIL:  Definition "logs", instance [0-9a-f-]{36}, attributes \{"sku": ?17\}\.' "$PGHOST/log" || fail "its detail is not there"
+! grep -q 'quiet' "$PGHOST/log" || fail "what is below the level is in the server's log"
+! grep -q 'workflow log' "$WORKFLOW_TMP/logged.out" || fail "a client was told"
+echo "ok: what is logged goes into the server's log from workflow.log_min_level on"

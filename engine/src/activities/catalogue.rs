@@ -6,7 +6,7 @@
 use crate::activities::{
     break_, bulk_dispatch_workflows, complete, composite, correlate, cron, custom, delay, dispatch_workflow, end,
     event, execute_workflow, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart,
-    for_, for_each, fork, http_endpoint, if_, not_found, parallel, parallel_for_each, publish_event, run_csharp,
+    for_, for_each, fork, http_endpoint, if_, log, not_found, parallel, parallel_for_each, publish_event, run_csharp,
     run_java_script, run_python, run_task, scheduled_command, sequence, set_name, set_output, set_variable, sql,
     sql_command, sql_query, sql_single_value, start, start_at, state_machine, switch, timer, while_,
     workflow_definition_activity, write_http_response, write_line,
@@ -44,6 +44,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &set_name::SetName,
     &correlate::Correlate,
     &write_line::WriteLine,
+    &log::Log,
     &event::Event,
     &publish_event::PublishEvent,
     &run_task::RunTask,

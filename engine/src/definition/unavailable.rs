@@ -62,7 +62,7 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
 
 /// Activities of Elsa's modules and extensions that reach out of the database, by their last name, and what to do
 /// instead.
-const OUTSIDE: [(&[&str], &str); 8] = [
+const OUTSIDE: [(&[&str], &str); 7] = [
     (
         &["SendEmail", "PublishWebhook", "WebhookEventReceived", "SendWebhook"],
         "the database does no network I/O; use \"RunTask\" and a client that works off tasks",
@@ -84,7 +84,6 @@ const OUTSIDE: [(&[&str], &str); 8] = [
         ],
         "workflows open no files; use \"RunTask\" and a client that works off tasks",
     ),
-    (&["Log"], "use \"WriteLine\", which is in the journal, or \"Sql\" into a table of yours"),
     (
         &["SubmitAlterationPlan", "GenerateAlterationJobs", "DispatchAlterationJobs", "CompleteAlterationPlan"],
         "instances are repaired with wf_retry, wf_resume and wf_cancel",

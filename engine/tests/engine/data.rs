@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use workflow_engine::execution::Changed;
 use workflow_engine::instance::SubStatus;
+use workflow_engine::journal::EventKind;
 
 use crate::support::{World, event, line, nested, set, with_room};
 
@@ -146,4 +147,35 @@ fn sql_runs_in_a_step_and_gives_rows_and_count() {
     assert_eq!(world.host.effects, ["SELECT [1,7]"]);
     assert_eq!(*world.variable("N"), json!(1));
     assert_eq!(*world.variable("Rows"), json!([{"statement": "SELECT"}]));
+}
+
+#[test]
+fn what_is_logged_stands_in_the_journal() {
+    let world = World::started(
+        json!({"type": "Log", "level": "warning", "message": "{Left} of {0}", "arguments": {"Left": 3, "0": "tea"},
+        "attributes": {"sku": 17}}),
+    );
+    assert_eq!(world.status(), SubStatus::Finished);
+    let logged = world.trail.iter().find(|event| event.kind == EventKind::Logged).expect("an entry");
+    let data = logged.data.as_ref().map(|data| &data.0);
+    let expected = json!({"level": "Warning", "category": "Process", "message": "3 of tea", "attributes": {"sku": 17}});
+    assert_eq!(data, Some(&expected));
+}
+
+#[test]
+fn a_wrong_entry_is_a_fault() {
+    for (member, value, message) in [
+        (
+            "level",
+            json!({"js": "'Loud'"}),
+            "input \"level\" must be one of Trace, Debug, Information, Warning, Error, Critical",
+        ),
+        ("attributes", json!([1]), "input \"attributes\" must be an object"),
+    ] {
+        let mut log = json!({"type": "Log", "message": "m"});
+        log[member] = value;
+        let world = World::started(log);
+        assert_eq!(world.last.incidents[0].fault.message, message);
+        assert!(world.journaled(EventKind::Logged).is_empty());
+    }
 }

@@ -1,0 +1,133 @@
+//! `Log`: an entry of a log, with a level and what belongs to it.
+//!
+//! Elsa passes entries on to the sinks that its host is set up with. Here they go where the host keeps a log, and into
+//! the journal.
+
+use serde_json::Value;
+
+use crate::activity::handle::inputs;
+use crate::activity::{Activity, Descriptor, InputDescriptor};
+use crate::execution::{Execution, one_of};
+use crate::fault::Fault;
+use crate::host::{LogEntry, LogLevel};
+use crate::value::{parse_json, to_text};
+
+/// Logs an entry.
+#[derive(Debug)]
+pub struct Log;
+
+const CATEGORY_OF_ELSA: &str = "Process";
+
+inputs! {
+    MESSAGE: String = InputDescriptor::new(
+        "message", "String", "The text. Names in braces stand for arguments, such as {Item}.").needed(),
+    ARGUMENTS: Value = InputDescriptor::new(
+        "arguments", "Object", "What the names in the message stand for: an object, or a list in their order."),
+    LEVEL: Value = InputDescriptor::new(
+        "level", "LogLevel", "Trace, Debug, Information, Warning, Error or Critical.")
+        .default(r#""Information""#)
+        .checked(|level| one_of(level, "level", &LogLevel::NAMES)),
+    CATEGORY: String =
+        InputDescriptor::new("category", "String", "What it is about, in a word.").default(r#""Process""#),
+    ATTRIBUTES: Value = InputDescriptor::new("attributes", "Object", "What belongs to it: an object."),
+    SINK_NAMES: Value = InputDescriptor::new("sinkNames", "Object", "Elsa's sinks; they mean nothing here."),
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.Log",
+    description: "Logs an entry: into the journal of the instance, and into the server's log from workflow.log_min_level on.",
+    inputs: INPUTS,
+    example: r#"{"type": "Log", "message": "{Left} of {Item} left", "arguments": {"Left": 3, "Item": "tea"}, "level": "Warning", "category": "Stock", "attributes": {"sku": 17}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Log {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        let level = LogLevel::at(cx.choice(LEVEL, &LogLevel::NAMES)?);
+        let message = filled(&cx.get(MESSAGE)?, &arguments(cx.take(ARGUMENTS)));
+        let category = cx.get(CATEGORY)?;
+        let category = if category.trim().is_empty() { CATEGORY_OF_ELSA.into() } else { category };
+        let attributes = cx.take(ATTRIBUTES);
+        if !matches!(attributes, Value::Null | Value::Object(_)) {
+            return Err(Fault::new("22023", "input \"attributes\" must be an object"));
+        }
+        cx.log(LogEntry { level, category, message, attributes });
+        cx.complete()
+    }
+}
+
+/// A text may be JSON, as a template makes it.
+fn arguments(given: Value) -> Value {
+    match given {
+        Value::String(text) => parse_json(&text).ok().filter(Value::is_object).unwrap_or_else(|| vec![text].into()),
+        Value::Null | Value::Array(_) | Value::Object(_) => given,
+        scalar => vec![scalar].into(),
+    }
+}
+
+/// The message with arguments in the place of their names; a name without an argument stays. Doubled braces are braces.
+fn filled(message: &str, arguments: &Value) -> String {
+    let (mut text, mut rest, mut position) = (String::with_capacity(message.len()), message, 0);
+    while let Some(at) = rest.find(['{', '}']) {
+        text.push_str(&rest[..at]);
+        let brace = &rest[at..=at];
+        rest = &rest[at + 1..];
+        if let Some(after) = rest.strip_prefix(brace) {
+            text.push_str(brace);
+            rest = after;
+            continue;
+        }
+        let hole = rest.find(['{', '}']).filter(|end| brace == "{" && rest.as_bytes()[*end] == b'}');
+        let Some(end) = hole else {
+            text.push_str(brace);
+            continue;
+        };
+        match argument(&rest[..end], position, arguments) {
+            Some(value) => text.push_str(&to_text(value)),
+            None => text.push_str(&format!("{{{}}}", &rest[..end])),
+        }
+        (rest, position) = (&rest[end + 1..], position + 1);
+    }
+    text + rest
+}
+
+/// What a name stands for. It may have a number in a list, and say how it is to be written, which is not asked here.
+fn argument<'a>(hole: &str, position: usize, arguments: &'a Value) -> Option<&'a Value> {
+    let name = hole.split([',', ':']).next().unwrap_or_default().trim().trim_start_matches(['@', '$']);
+    match arguments {
+        Value::Array(list) => list.get(name.parse().unwrap_or(position)),
+        Value::Object(members) => {
+            members.get(name).or_else(|| Some(members.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?.1))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{arguments, filled};
+    use serde_json::{Value, json};
+
+    #[test]
+    fn names_stand_for_arguments() {
+        let named = json!({"Item": "tea", "left": 3});
+        for (message, given, expected) in [
+            ("{Left} of {Item} left", named.clone(), "3 of tea left"),
+            ("{Left,5:N0} of {@Item}", named.clone(), "3 of tea"),
+            ("{Other} {{Item}} }}{", named, "{Other} {Item} }{"),
+            ("{A} {B} {C}", json!(["x", 2]), "x 2 {C}"),
+            ("{1} {0}", json!(["x", 2]), "2 x"),
+            ("{A}", json!(7), "7"),
+            ("{A}", json!("plain"), "plain"),
+            ("{A}", json!("{\"A\": \"from a template\"}"), "from a template"),
+            ("{A} {", Value::Null, "{A} {"),
+            ("{a{A}", json!({"A": "ä"}), "{aä"),
+        ] {
+            assert_eq!(filled(message, &arguments(given)), expected, "{message}");
+        }
+    }
+}

@@ -28,7 +28,7 @@ fn assert_layered(name: &str, sources: &str) {
             wrong.insert(format!("{module} is on no floor"));
             continue;
         };
-        let text = fs::read_to_string(&file).unwrap();
+        let text = fs::read_to_string(&file).expect("a file of the crate");
         for used in used_modules(&text) {
             let Some(&(below, other)) = floors.get(&used) else { continue };
             if used != module && ring != other && below <= floor {
@@ -44,7 +44,7 @@ fn assert_layered(name: &str, sources: &str) {
 
 /// What the fenced block `layers NAME` says; the first line is the highest floor.
 fn floors(name: &str) -> Floors {
-    let page = fs::read_to_string(Path::new(REPOSITORY).join("ARCHITECTURE.md")).unwrap();
+    let page = fs::read_to_string(Path::new(REPOSITORY).join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
     let fence = format!("```layers {name}\n");
     let block = page.split_once(&fence).and_then(|(_, rest)| rest.split_once("```")).expect("a block of layers").0;
     let mut floors = Floors::new();
@@ -63,13 +63,13 @@ fn modules(root: &Path) -> Vec<(String, PathBuf)> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
+        for entry in fs::read_dir(&folder).expect("a folder of the crate") {
+            let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
             } else if is_source(&path) {
-                let inside = path.strip_prefix(root).unwrap().with_extension("");
-                found.push((inside.iter().next().unwrap().to_string_lossy().into_owned(), path));
+                let inside = path.strip_prefix(root).expect("a path below the root").with_extension("");
+                found.push((inside.iter().next().expect("a name").to_string_lossy().into_owned(), path));
             }
         }
     }

@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 use workflow_engine::stimulus::{hash, normalise, resolve_name};
 use workflow_engine::value::number::{Decimal, from_text};
-use workflow_engine::value::{Bounds, as_bool, canonical, convert, parse_json, parse_type_name, same, to_text, truthy};
+use workflow_engine::value::{Bounds, as_bool, canonical, convert, parse_json, parse_type_name, same, to_text};
 
 fuzz_target!(|text: &str| {
     let (name, text) = text.split_once('\n').unwrap_or(("", text));
@@ -17,7 +17,7 @@ fuzz_target!(|text: &str| {
     assert_eq!(canonical(&read), written);
     assert!(same(&value, &read), "{written}");
     if let Ok(converted) = convert(value.clone(), parse_type_name(name)) {
-        let _ = (as_bool(&converted), truthy(&converted), to_text(&converted));
+        let _ = (as_bool(&converted), to_text(&converted));
     }
     let name = resolve_name(name, &|_| false);
     if let Ok(payload) = normalise(&name, &value) {

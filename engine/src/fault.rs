@@ -4,6 +4,13 @@
 use std::fmt;
 
 /// The failure of one activity. All fields are PostgreSQL's; the shell adds what only it knows.
+///
+/// ```
+/// use workflow_engine::Fault;
+///
+/// let fault = Fault::new("22023", "input \"days\" must be positive").hint("Give at least 1.");
+/// assert_eq!(fault.to_string(), "input \"days\" must be positive");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fault {
     /// Five-character SQLSTATE.

@@ -73,6 +73,20 @@ pub enum EventKind {
 const FORMAT: u8 = 1;
 
 /// Packs events.
+///
+/// ```
+/// use workflow_engine::journal::{Event, EventKind, decode, encode};
+///
+/// let event = Event {
+///     kind: EventKind::Line,
+///     activity_id: "tell".into(),
+///     activity_type: "WriteLine".into(),
+///     activity_instance_id: None,
+///     bookmark_id: None,
+///     data: None,
+/// };
+/// assert_eq!(decode(&encode(&[event.clone()])).unwrap(), [event]);
+/// ```
 pub fn encode(events: &[Event]) -> Vec<u8> {
     encode_of(events, 0)
 }

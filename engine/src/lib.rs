@@ -7,6 +7,35 @@
 //! tasks, incidents and journal events that the shell stores.
 //!
 //! The crate knows no database, no clock and no randomness. Its only door outward is [`Host`].
+//!
+//! # Examples
+//!
+//! Reading, checking and drawing need no host:
+//!
+//! ```
+//! use serde_json::json;
+//! use workflow_engine::definition::{ReadLimits, appearances, compile};
+//! use workflow_engine::picture::{Caption, Picture};
+//!
+//! let limits = ReadLimits::default();
+//! let leave = json!({"definitionId": "leave", "root": [
+//!     {"id": "ask", "type": "RunTask", "taskName": "approve", "result": {"var": "Answer"}},
+//!     {"id": "tell", "type": "WriteLine", "text": {"js": "`approved: ${getAnswer()}`"}}],
+//!     "variables": {"Answer": null}});
+//! let program = compile(&leave, &(), &limits, false).expect("acceptable");
+//! assert_eq!(program.nodes[1].type_name, "Elsa.RunTask");
+//!
+//! let looks = appearances(&leave, &(), &limits);
+//! let picture = Picture::new(&program, &looks, Caption::default(), None);
+//! assert!(picture.mermaid().starts_with("flowchart"));
+//!
+//! let wrong = json!({"definitionId": "leave", "root": [{"type": "RunTak"}]});
+//! let problems = compile(&wrong, &(), &limits, false).unwrap_err();
+//! assert_eq!(problems[0].path, "/root/0");
+//! assert!(problems[0].message.contains("did you mean \"RunTask\"?"));
+//! ```
+//!
+//! Running needs one: `examples/loop.rs` has the smallest that runs a workflow without SQL.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -106,6 +106,16 @@ impl Schema {
     ///
     /// `what` names it in messages; `pointer` is where it stands in what the user gave.
     ///
+    /// ```
+    /// use serde_json::json;
+    /// use workflow_engine::schema::Schema;
+    ///
+    /// let days = Schema::new(json!({"type": "integer", "minimum": 1}));
+    /// assert!(days.accept(&json!(3), "input \"days\"", "").is_ok());
+    /// let fault = days.accept(&json!(0), "input \"days\"", "").unwrap_err();
+    /// assert_eq!(fault.message, "input \"days\" does not match its schema");
+    /// ```
+    ///
     /// # Errors
     /// 22023 with a DETAIL that lists violations, 54001 if the value is nested too deep, 54000 if the check would
     /// take too long.

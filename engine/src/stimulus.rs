@@ -3,6 +3,17 @@
 //! Elsa's built-in payloads have known fields; they are read in any letter case, stored under Elsa's names
 //! and hashed to Elsa's bytes. Other payloads are hashed in canonical form, so that what is equal as jsonb
 //! meets. Knows nothing of bookmarks, matching or storage.
+//!
+//! ```
+//! use serde_json::json;
+//! use workflow_engine::stimulus::{hash, normalise};
+//!
+//! let sent = normalise("Elsa.HttpEndpoint", &json!({"path": "Orders", "method": "GET"})).unwrap();
+//! assert_eq!(sent, json!({"Path": "orders", "Method": "get"}));
+//!
+//! let waits = json!({"Path": "orders", "Method": "get", "Authorize": true});
+//! assert_eq!(hash("Elsa.HttpEndpoint", Some(&sent), None), hash("Elsa.HttpEndpoint", Some(&waits), None));
+//! ```
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};

@@ -43,6 +43,16 @@ impl Cron {
     }
 
     /// The first instant after another at which it fires. `None`: it never does again.
+    ///
+    /// ```
+    /// use chrono::{TimeZone, Utc};
+    /// use workflow_engine::calendar::{Cron, Utc0};
+    ///
+    /// let cron = Cron::parse("30 9 * * MON-FRI").unwrap();
+    /// let friday = Utc.with_ymd_and_hms(2026, 11, 20, 10, 0, 0).unwrap();
+    /// let monday = Utc.with_ymd_and_hms(2026, 11, 23, 9, 30, 0).unwrap();
+    /// assert_eq!(cron.next_after(friday, &Utc0), Some(monday));
+    /// ```
     pub fn next_after(&self, after: DateTime<Utc>, zone: &dyn Zone) -> Option<DateTime<Utc>> {
         let second = after.timestamp();
         let found = if self.wildcard { self.next_wildcard(second, zone) } else { self.next_fixed(second, zone) };

@@ -38,6 +38,15 @@ impl Interval {
 
     /// The instant that lies this far behind another, as PostgreSQL adds to a `timestamptz`: months and days
     /// on the clock on the wall, then the microseconds. `None` if there is no such instant.
+    ///
+    /// ```
+    /// use chrono::{TimeZone, Utc};
+    /// use workflow_engine::calendar::{Interval, Utc0};
+    ///
+    /// let at = |month, day, hour| Utc.with_ymd_and_hms(2026, month, day, hour, 0, 0).unwrap();
+    /// assert_eq!(Interval::parse("1 month 2 hours").unwrap().after(at(1, 31, 8), &Utc0), Some(at(2, 28, 10)));
+    /// assert_eq!(Interval::parse("1.12:00:00").unwrap(), Interval::parse("PT36H").unwrap());
+    /// ```
     pub fn after(&self, at: DateTime<Utc>, zone: &dyn Zone) -> Option<DateTime<Utc>> {
         let mut at = at;
         if self.months != 0 {

@@ -91,6 +91,14 @@ impl Route {
     }
 
     /// The values of the parameters, if the segments of a path match.
+    ///
+    /// ```
+    /// use workflow_engine::http::route::Route;
+    ///
+    /// let route = Route::new("orders/{id:int}", "GET").unwrap();
+    /// assert_eq!(route.matches(&["orders".into(), "42".into()]).unwrap()["id"], "42");
+    /// assert!(route.matches(&["orders".into(), "new".into()]).is_none());
+    /// ```
     pub fn matches(&self, path: &[String]) -> Option<Map<String, Value>> {
         let mut values = Map::new();
         for (at, segment) in self.template.segments.iter().enumerate() {

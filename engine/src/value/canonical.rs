@@ -11,6 +11,14 @@ enum Open<'a> {
 
 /// Writes a value as JSON with sorted keys and normalised numbers, so that what is equal as jsonb is
 /// equal as text.
+///
+/// ```
+/// use workflow_engine::value::{canonical, parse_json};
+///
+/// let one = parse_json(r#"{"total": 10.0, "sku": 7}"#).unwrap();
+/// let other = parse_json(r#"{"sku": 7, "total": 10}"#).unwrap();
+/// assert_eq!(canonical(&one), canonical(&other));
+/// ```
 pub fn canonical(value: &Value) -> String {
     let mut text = String::new();
     let mut open = Vec::new();

@@ -16,6 +16,14 @@ use crate::value::TypeName;
 
 /// Converts a value to a type.
 ///
+/// ```
+/// use serde_json::json;
+/// use workflow_engine::value::{convert, parse_type_name};
+///
+/// assert_eq!(convert(json!("7"), parse_type_name("Int32")).unwrap(), json!(7));
+/// assert_eq!(convert(json!("many"), parse_type_name("Int32")).unwrap_err().sqlstate, "22P02");
+/// ```
+///
 /// # Errors
 /// 22P02 if the value is no such thing, 22003 if a number is out of range.
 pub fn convert(value: Value, to: TypeName) -> Result<Value, Fault> {

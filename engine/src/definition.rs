@@ -9,7 +9,6 @@
 //! what is left of recursion (constants) has a depth limit.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -18,6 +17,7 @@ use crate::program::Program;
 mod activity;
 mod appearance;
 mod arguments;
+mod common;
 mod connections;
 mod content;
 mod custom;
@@ -36,86 +36,26 @@ mod problem;
 mod scope;
 mod settings;
 mod states;
+mod types;
 mod unavailable;
+mod undeclared;
 mod workflow;
 
 pub use appearance::{Appearance, appearances};
 pub use content::same_content;
 pub use export::export;
 pub use identity::{Identity, identity};
-pub use link::{Refusal, WorkflowReference, references, type_of};
+pub use link::{references, type_of};
 pub use options::updates_consumers;
 pub use problem::{Problem, ProblemKind, SqlText};
+pub use types::{ActivityTypes, CustomType, ReadLimits, Refusal, WorkflowReference};
 
 use crate::node_ix::NodeIx;
-use json::{Path, kind_of, text};
+use json::{Activities, Path, kind_of, text};
 use outline::Outline;
 use problem::Problems;
 use scope::Scopes;
 use settings::Settings;
-
-/// What is known of activity types that are not built in: registered in SQL, or workflows.
-pub trait ActivityTypes {
-    /// Finds a registered type by its full name.
-    fn custom(&self, type_name: &str) -> Option<CustomType>;
-
-    /// Whether any workflow was settled when the definition was stored.
-    fn has_pinned(&self) -> bool {
-        false
-    }
-
-    /// The workflow that an activity refers to, as it was settled when the definition was stored. It comes before
-    /// all else: a type that is registered, or built in, since then changes no stored definition.
-    fn pinned(&self, reference: &WorkflowReference) -> Option<Arc<Program>> {
-        let _ = reference;
-        None
-    }
-
-    /// Finds the workflow that an activity refers to: one that names a definition, or whose type is neither built in
-    /// nor registered. `None`: there is none.
-    ///
-    /// # Errors
-    /// Why it cannot be used here.
-    fn workflow(&self, reference: &WorkflowReference) -> Result<Option<Arc<Program>>, Refusal> {
-        let _ = reference;
-        Ok(None)
-    }
-}
-
-/// An activity type that is registered in SQL.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CustomType {
-    /// Whether it may start a workflow.
-    pub trigger: bool,
-    /// Names of its outputs, where its registration declares them. They tell an output that goes into
-    /// a variable from an input that reads one, since the short form writes both `{"var": "Name"}`.
-    pub outputs: Option<Vec<String>>,
-}
-
-/// For definitions that use built-in activities only.
-impl ActivityTypes for () {
-    fn custom(&self, _type_name: &str) -> Option<CustomType> {
-        None
-    }
-}
-
-/// Limits of what is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadLimits {
-    /// How deep activities may be nested.
-    pub max_nesting: usize,
-    /// Bytes that the document may have with those of all the workflows that it uses.
-    pub max_size: usize,
-    /// Whether the document is new content: its scripts and schemas are checked, and what would do nothing is refused.
-    /// What is stored is read as it was when it was accepted.
-    pub is_new: bool,
-}
-
-impl Default for ReadLimits {
-    fn default() -> Self {
-        Self { max_nesting: 500, max_size: 16 * 1024 * 1024, is_new: false }
-    }
-}
 
 /// Compiles a definition.
 ///
@@ -188,7 +128,7 @@ fn read(
     for (ix, node) in (0u32..).zip(&nodes) {
         by_id.entry(node.id.clone()).or_insert(NodeIx(ix));
     }
-    mentions::judge(&settings, &scopes, &outline, problems);
+    undeclared::judge(&settings, &scopes, &outline, problems);
     if limits.is_new {
         let starts = (0u32..).zip(&nodes).filter(|(_, node)| node.can_start_workflow);
         triggers.extend(starts.map(|(ix, _)| (NodeIx(ix), outline.pointer(ix as usize))));

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::bookmark::{Bookmark, Resumed};
 use crate::child::NewChild;
-use crate::expression::javascript::ScriptLimits;
+use crate::expression::ScriptLimits;
 use crate::fault::{Error, Fault};
 use crate::host::Host;
 use crate::http::Response;

@@ -5,3 +5,10 @@ use serde::{Deserialize, Serialize};
 /// Index of a node in the [program](crate::program::Program::nodes).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct NodeIx(pub u32);
+
+impl NodeIx {
+    /// The node at this position; a program cannot hold more than fit.
+    pub(crate) fn at(position: usize) -> Self {
+        Self(u32::try_from(position).unwrap_or(u32::MAX))
+    }
+}

@@ -14,7 +14,8 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use serde_json::{Value, json};
 use workflow_engine::Fault;
-use workflow_engine::expression::javascript::{ScriptLimits, evaluate};
+use workflow_engine::expression::ScriptLimits;
+use workflow_engine::expression::javascript::evaluate;
 
 #[path = "support/scope.rs"]
 mod scope;

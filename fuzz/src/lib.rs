@@ -21,7 +21,7 @@ use support::{Library, World};
 pub fn limits() -> Limits {
     let limits = Limits::default();
     let script =
-        workflow_engine::expression::javascript::ScriptLimits { time: Duration::from_millis(50), ..limits.script };
+        workflow_engine::expression::ScriptLimits { time: Duration::from_millis(50), ..limits.script };
     Limits { max_steps: 300, script, ..limits }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use pgrx::guc::{GucContext, GucFlags, GucRegistry, GucSetting};
 use workflow_engine::execution::Limits;
-use workflow_engine::expression::javascript::ScriptLimits;
+use workflow_engine::expression::ScriptLimits;
 
 use crate::pg::settings::{FaultHandling, LogThreshold};
 

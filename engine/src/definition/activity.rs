@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::common::{COMMON, MAX_NODE_ID_BYTES};
 use super::custom::{Role, is_custom_member};
 use super::expression::{Reader, short_binding, statement_text, wrapper};
 use super::json::{Path, entry, kind_of};
@@ -17,38 +18,6 @@ use crate::program::{Binding, FlowMode, Node, Program};
 use crate::value::{Bounds, parse_type_name};
 
 mod strict;
-
-/// How long the paths of ids of one definition may be together.
-pub(super) const MAX_NODE_ID_BYTES: usize = 64 * 1024 * 1024;
-
-/// Members that every activity may have; the first [`RESERVED`] are never an input of a custom one.
-pub(super) const COMMON: [&str; 22] = [
-    "id",
-    "nodeId",
-    "name",
-    "type",
-    "version",
-    "customProperties",
-    "applicationProperties",
-    "metadata",
-    "canStartWorkflow",
-    "runAsynchronously",
-    "mergeMode",
-    "start",
-    "commitStrategy",
-    "source",
-    "displayName",
-    "displayText",
-    "title",
-    "description",
-    "comment",
-    "note",
-    "notes",
-    "tags",
-];
-
-/// How many of the common members mean the same in every activity.
-pub(super) const RESERVED: usize = 11;
 
 /// Where the paths of ids begin: what Elsa calls the workflow, whatever its name is.
 pub(super) const WORKFLOW: &str = "Workflow1";
@@ -113,7 +82,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         node_id,
         name: None,
         type_name: sketch.type_name.into(),
-        parent: sketch.parent.map(node_ix),
+        parent: sketch.parent.map(NodeIx::at),
         depth: u32::try_from(sketch.depth).unwrap_or(u32::MAX),
         activity,
         is_known: !matches!(sketch.kind, Kind::Unknown),
@@ -125,8 +94,8 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         outputs: Vec::new(),
         custom_inputs: Vec::new(),
         custom_outputs: Vec::new(),
-        ports: sketch.ports.iter().map(|port| port.map(node_ix)).collect(),
-        children: sketch.children.iter().copied().map(node_ix).collect(),
+        ports: sketch.ports.iter().map(|port| port.map(NodeIx::at)).collect(),
+        children: sketch.children.iter().copied().map(NodeIx::at).collect(),
         parts: Vec::new(),
         machine: None,
         flow: None,
@@ -135,11 +104,6 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         inlined: None,
         uses_sql,
     }
-}
-
-/// The index of a node; a document cannot hold more than fit.
-pub(super) fn node_ix(ix: usize) -> NodeIx {
-    NodeIx(u32::try_from(ix).unwrap_or(u32::MAX))
 }
 
 /// The activity that is being read.

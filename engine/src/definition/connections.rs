@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::activity::node_ix;
 use super::json::{Path, elements, entry, kind_of, member, text};
 use super::outline::Outline;
 use super::problem::Problems;
 use super::{flow_mode, members};
 use crate::activity::FlowRole;
+use crate::node_ix::NodeIx;
 use crate::program::{Connection, FlowGraph, FlowMode, Member, MergeMode, Node};
 use crate::spelling::nearest;
 
@@ -34,7 +34,7 @@ pub(super) struct Edge<'d> {
 /// definition.
 pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, problems: &mut Problems) -> FlowGraph {
     let sketch = &outline.sketches[ix];
-    let children = sketch.children.iter().copied().map(node_ix).collect();
+    let children = sketch.children.iter().copied().map(NodeIx::at).collect();
     let Some(members) = sketch.members() else {
         return FlowGraph::build(children, Vec::new()).with_modes(otherwise, Vec::new());
     };
@@ -60,14 +60,18 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
         if !seen.insert(edge) {
             continue;
         }
-        connections.push(Connection { source: node_ix(source), port: edge.port.into(), target: node_ix(target) });
+        connections.push(Connection { source: NodeIx::at(source), port: edge.port.into(), target: NodeIx::at(target) });
     }
     for edge in restored(members) {
         let (Some(source), Some(target)) = (by_id.get(edge.source), by_id.get(edge.target)) else {
             continue;
         };
         if seen.insert(edge) {
-            connections.push(Connection { source: node_ix(*source), port: edge.port.into(), target: node_ix(*target) });
+            connections.push(Connection {
+                source: NodeIx::at(*source),
+                port: edge.port.into(),
+                target: NodeIx::at(*target),
+            });
         }
     }
     let mode = flow_mode::of_flowchart(members, otherwise, &above, problems);

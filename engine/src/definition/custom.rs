@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::CustomType;
-use super::activity::{COMMON, RESERVED};
+use super::common::{COMMON, RESERVED};
 use super::expression::{short_binding, wrapper};
 use super::json::member;
 

@@ -6,7 +6,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::activity::{MAX_NODE_ID_BYTES, RESULT_VARIABLE, WORKFLOW};
+use super::activity::{RESULT_VARIABLE, WORKFLOW};
+use super::common::MAX_NODE_ID_BYTES;
 use super::custom::{Role, is_custom_member};
 use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};

@@ -9,10 +9,14 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::outline::Outline;
-
 /// How deep constants may be nested; what handles them recurses.
 pub(super) const MAX_CONSTANT_DEPTH: usize = 500;
+
+/// The activities of a document, in its order.
+pub(super) trait Activities {
+    /// JSON pointer to one of them.
+    fn pointer(&self, ix: usize) -> String;
+}
 
 /// A place in the document. Most places never become text, so nothing is built until one does.
 #[derive(Clone, Copy)]
@@ -20,7 +24,7 @@ pub(super) enum Path<'a> {
     /// The document.
     Root,
     /// An activity.
-    Activity(&'a Outline<'a>, usize),
+    Activity(&'a (dyn Activities + 'a), usize),
     /// A member of an object.
     Key(&'a Path<'a>, &'a str),
     /// An element of an array.
@@ -45,7 +49,7 @@ impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Path::Root => Ok(()),
-            Path::Activity(outline, ix) => f.write_str(&outline.pointer(*ix)),
+            Path::Activity(activities, ix) => f.write_str(&activities.pointer(*ix)),
             Path::Key(parent, key) => write!(f, "{parent}/{}", escaped(key)),
             Path::Index(parent, index) => write!(f, "{parent}/{index}"),
             Path::Below(parent, pointer) => write!(f, "{parent}{pointer}"),

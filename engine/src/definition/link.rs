@@ -5,54 +5,18 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::activity::{MAX_NODE_ID_BYTES, node_ix};
-use super::content::whole_number;
-use super::json::{Path, member, text};
+use super::common::MAX_NODE_ID_BYTES;
+use super::json::{Activities, Path};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
-use super::{ActivityTypes, ReadLimits};
+use super::types::{ActivityTypes, ReadLimits, WorkflowReference};
+use crate::node_ix::NodeIx;
 use crate::program::{Composite, Node, Program, Variable};
 
 /// How many levels deep workflows may be used inside each other.
 const MAX_LEVELS: usize = 50;
-
-/// How an activity refers to the workflow that it stands for, as written.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WorkflowReference {
-    /// Type of the activity; empty where none is written.
-    pub type_name: String,
-    /// `workflowDefinitionId`.
-    pub definition_id: Option<String>,
-    /// `workflowDefinitionVersionId`: the id that the document of a version has.
-    pub version_id: Option<String>,
-    /// `version`.
-    pub version: Option<i32>,
-}
-
-/// Why a workflow cannot be used here.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// What sort of problem it is.
-    pub kind: ProblemKind,
-    /// What is wrong, in the style of a primary message.
-    pub message: String,
-}
-
-impl WorkflowReference {
-    /// Reads the reference of an activity.
-    pub(super) fn read(members: &Map<String, Value>) -> Self {
-        let given = |name| text(members, name).filter(|text| !text.is_empty()).map(str::to_owned);
-        let version = member(members, "version").and_then(whole_number).and_then(|n| i32::try_from(n).ok());
-        Self {
-            type_name: given("type").unwrap_or_default(),
-            definition_id: given("workflowDefinitionId"),
-            version_id: given("workflowDefinitionVersionId"),
-            version: version.filter(|version| *version > 0),
-        }
-    }
-}
 
 /// The activities of a document that may be workflows, with the JSON pointers to them: those that name one, and those
 /// whose type is neither built in nor registered.
@@ -115,7 +79,7 @@ pub(super) fn insert(program: &mut Program, outline: &Outline<'_>, limits: &Read
             let message = "with all the workflows that it uses, the definition is too large";
             return problems.add(ProblemKind::TooLarge, &place, message);
         }
-        program.inline(node_ix(ix), Arc::clone(child));
+        program.inline(NodeIx::at(ix), Arc::clone(child));
     }
 }
 

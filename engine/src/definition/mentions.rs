@@ -1,22 +1,12 @@
-//! Names that scripts and expressions use: judged when the whole document has been read, since any activity may set a
-//! variable that is not declared.
+//! Names that scripts and expressions use, noted while a document is read.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::json::Path;
-use super::outline::{Kind, Outline};
-use super::problem::Problems;
-use super::scope::Scopes;
-use super::settings::Settings;
 use crate::expression::javascript;
-use crate::program::GIVEN_BY_ENGINE;
-use crate::spelling::nearest;
 
 /// Different names that are kept; a document that mentions more is not judged further.
 const MAX_NAMES: usize = 10_000;
-
-/// Variables that activities give to what runs inside of them.
-const OF_LOOPS: [&str; 4] = ["CurrentValue", "CurrentIndex", "ChildInstanceId", "Item"];
 
 /// How a name is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,9 +23,11 @@ pub(super) enum Use {
 #[derive(Debug, Default)]
 pub(super) struct Mentions {
     /// Where each that must exist was found first.
-    wanted: BTreeMap<(Use, String), String>,
-    sets: HashSet<String>,
-    sets_any: bool,
+    pub wanted: BTreeMap<(Use, String), String>,
+    /// Variables that scripts set.
+    pub sets: HashSet<String>,
+    /// Whether a script sets some that it computes the name of.
+    pub sets_any: bool,
 }
 
 impl Mentions {
@@ -61,104 +53,4 @@ impl Mentions {
             self.wanted.entry((used, name)).or_insert_with(|| path.to_string());
         }
     }
-}
-
-/// Names that one is compared with when it is none of them; among more, no other is suggested.
-const MAX_COMPARED: usize = 1_000;
-
-/// Names in every form in which they may be written.
-#[derive(Default)]
-struct Names<'a> {
-    all: Vec<&'a str>,
-    lower: HashSet<String>,
-    pascal: HashSet<String>,
-}
-
-impl<'a> Names<'a> {
-    fn of(all: Vec<&'a str>) -> Self {
-        let lower = all.iter().map(|name| name.to_lowercase()).collect();
-        let pascal = all.iter().flat_map(|name| [(*name).to_owned(), javascript::pascal(name)]).collect();
-        Self { all, lower, pascal }
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.lower.contains(&name.to_lowercase())
-    }
-
-    fn nearest(&self, name: &str) -> Option<&'a str> {
-        let few = self.all.len() <= MAX_COMPARED;
-        few.then(|| nearest(name, self.all.iter().copied())).flatten()
-    }
-}
-
-/// What a document declares.
-struct Declared<'a> {
-    variables: Names<'a>,
-    /// Inputs, and those of the engine; none declared: any may be given.
-    inputs: Names<'a>,
-    /// What scripts set.
-    sets: Names<'a>,
-}
-
-impl Declared<'_> {
-    fn variable(&self, name: &str) -> bool {
-        self.variables.has(name) || self.sets.has(name) || self.sets.pascal.contains(&javascript::pascal(name))
-    }
-
-    fn input(&self, name: &str) -> bool {
-        self.inputs.all.is_empty() || self.inputs.has(name)
-    }
-
-    fn getter(&self, suffix: &str) -> bool {
-        [&self.variables, &self.inputs, &self.sets].iter().any(|names| names.pascal.contains(suffix))
-            || suffix.contains("From")
-            || javascript::is_global(&format!("get{suffix}"))
-    }
-}
-
-/// Reports the names that nothing declares or sets.
-pub(super) fn judge(settings: &Settings, scopes: &Scopes, outline: &Outline<'_>, problems: &mut Problems) {
-    let Mentions { wanted, sets, sets_any } = std::mem::take(&mut problems.mentions);
-    if wanted.is_empty() {
-        return;
-    }
-    let mut variables: Vec<&str> = scopes.all_names().chain(OF_LOOPS).collect();
-    for sketch in &outline.sketches {
-        if let Kind::Workflow(program) = &sketch.kind {
-            variables.extend(program.inputs.iter().map(|input| input.name.as_str()));
-        }
-    }
-    let mut inputs: Vec<&str> = settings.inputs.iter().map(|input| input.name.as_str()).collect();
-    if !inputs.is_empty() {
-        inputs.extend(GIVEN_BY_ENGINE);
-    }
-    let sets = sets.iter().map(String::as_str).collect();
-    let declared = Declared { variables: Names::of(variables), inputs: Names::of(inputs), sets: Names::of(sets) };
-    for ((used, name), path) in &wanted {
-        let place = Path::Below(&Path::Root, path);
-        match used {
-            Use::Variable if !sets_any && !declared.variable(name) => {
-                let near = declared.variables.nearest(name);
-                problems.unknown(&place, format!("variable \"{name}\" is not declared, and no activity sets it"), near);
-            }
-            Use::Input if !declared.input(name) => {
-                let near = declared.inputs.nearest(name);
-                problems.unknown(&place, format!("input \"{name}\" is not declared"), near);
-            }
-            Use::Getter if !sets_any && !declared.getter(name) => getter(name, &declared, &place, problems),
-            _ => {}
-        }
-    }
-}
-
-fn getter(suffix: &str, declared: &Declared<'_>, place: &Path<'_>, problems: &mut Problems) {
-    let near = declared.variables.nearest(suffix).or_else(|| declared.inputs.nearest(suffix));
-    let near = near.map(|near| format!("get{}()", javascript::pascal(near)));
-    if declared.inputs.all.is_empty() {
-        // Whatever a start or a stimulus gives is an input then.
-        let message = format!("get{suffix}() exists only where the input has a \"{suffix}\": nothing declares it");
-        return problems.warn(place, message);
-    }
-    let message = format!("get{suffix}() does not exist: no variable or input \"{suffix}\" is declared");
-    problems.unknown(place, message, near.as_deref());
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::expression::wrapper;
-use super::json::{Path, entry, text};
+use super::json::{Activities, Path, entry, text};
 use super::problem::{ProblemKind, Problems};
 use super::{ActivityTypes, CustomType, ReadLimits, WorkflowReference};
 use crate::activity::{Activity, Descriptor};
@@ -167,9 +167,10 @@ impl<'d> Outline<'d> {
         let elsa = is_elsa_document(document);
         Outline { elsa, ..walk::walk(root, types, limits.max_nesting, allow_unknown, problems) }
     }
+}
 
-    /// JSON pointer to an activity.
-    pub fn pointer(&self, ix: usize) -> String {
+impl Activities for Outline<'_> {
+    fn pointer(&self, ix: usize) -> String {
         let mut steps = Vec::new();
         let mut next = Some(ix);
         while let Some(sketch) = next.and_then(|ix| self.sketches.get(ix)) {

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::activity::node_ix;
 use super::expression::Reader;
 use super::json::{Path, kind_of};
 use super::members;
@@ -10,6 +9,7 @@ use super::outline::PartSketch;
 use super::problem::Problems;
 use crate::activity::{PartCondition, PartList};
 use crate::expression::{Expression, ExpressionKind};
+use crate::node_ix::NodeIx;
 use crate::program::Part;
 use crate::value::TypeName;
 
@@ -56,7 +56,7 @@ fn part(list: &PartList, sketch: &PartSketch<'_>, short: bool, above: &Path<'_>,
             None => None,
         },
     };
-    let ports = sketch.ports.iter().map(|port| port.map(node_ix)).collect();
+    let ports = sketch.ports.iter().map(|port| port.map(NodeIx::at)).collect();
     Part { texts, condition, ports }
 }
 

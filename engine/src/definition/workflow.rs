@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::activity::COMMON;
+use super::common::COMMON;
 use super::expression::{short_binding, wrapper};
 use super::json::member;
 use crate::program::{Argument, Program};

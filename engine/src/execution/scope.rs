@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::execution::Execution;
 use crate::execution::variables::{ScopeStart, find_variable, read_variable};
-use crate::expression::javascript::ScriptLimits;
+use crate::expression::ScriptLimits;
 use crate::expression::{Rows, Scope, Take};
 use crate::fault::Fault;
 use crate::instance::{Context, Instance};

@@ -13,12 +13,11 @@
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Scope;
 use super::shared_time::Turn;
+use super::{Scope, ScriptLimits};
 use crate::fault::Fault;
 
 mod compile;
@@ -38,43 +37,6 @@ use engine::Engine;
 use failure::Failure;
 pub(crate) use mentions::mentioned;
 pub(crate) use names::pascal;
-
-/// What a script may use.
-#[derive(Clone, Copy, Debug)]
-pub struct ScriptLimits {
-    /// Time of one evaluation, compilation and the taking of its result included.
-    pub time: Duration,
-    /// Bytes of memory of the runtime.
-    pub memory: usize,
-    /// Bytes of C stack, counted from the call. Must fit into what the thread has left: PostgreSQL keeps
-    /// 512 kB beyond `max_stack_depth`, so the default is safe wherever a backend may call.
-    pub stack: usize,
-    /// Whether the script should stop because the query is cancelled. Asked often; must not unwind.
-    pub interrupted: fn() -> bool,
-}
-
-impl ScriptLimits {
-    /// The same, with no more memory than there is.
-    #[must_use]
-    pub fn within(self, spare: fn() -> usize) -> Self {
-        Self { memory: self.memory.min(spare()), ..self }
-    }
-}
-
-impl Default for ScriptLimits {
-    fn default() -> Self {
-        Self { time: Duration::from_secs(5), memory: 64 << 20, stack: 384 << 10, interrupted: || false }
-    }
-}
-
-impl PartialEq for ScriptLimits {
-    fn eq(&self, other: &Self) -> bool {
-        self.time == other.time
-            && self.memory == other.memory
-            && self.stack == other.stack
-            && std::ptr::fn_addr_eq(self.interrupted, other.interrupted)
-    }
-}
 
 thread_local! {
     // Never dropped: a backend ends by exit(), where freeing a JavaScript heap would only cost time.

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::Scope;
-use super::javascript::ScriptLimits;
+use super::ScriptLimits;
 use crate::fault::Fault;
 
 /// Time that scripts share while it is in force. A clone is the same time.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::Scope;
-use super::javascript::ScriptLimits;
+use super::ScriptLimits;
 use crate::fault::Fault;
 
 /// What a test can set and look at.

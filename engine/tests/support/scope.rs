@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::Fault;
 use workflow_engine::expression::Scope;
-use workflow_engine::expression::javascript::ScriptLimits;
+use workflow_engine::expression::ScriptLimits;
 
 /// What a script reads; the last result is the variable `Large`.
 pub struct Session {

@@ -3,8 +3,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{COMMON, Reading};
+use super::Reading;
 use crate::activity::{Descriptor, InputDescriptor};
+use crate::definition::common::COMMON;
 use crate::definition::json::entry;
 use crate::definition::members;
 use crate::expression::Expression;

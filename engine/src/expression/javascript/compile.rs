@@ -12,7 +12,8 @@ use super::engine::Kit;
 use super::failure::{Failure, from_error, syntax};
 use super::plain::Plain;
 use super::scan::{Words, words};
-use super::{ScriptLimits, state};
+use super::state;
+use crate::expression::ScriptLimits;
 use crate::fault::Fault;
 
 /// A compiled script.

@@ -11,8 +11,9 @@ use super::compile::{Script, compile, evaluate};
 use super::failure::{Failure, from_error};
 use super::memory::{Account, Memory};
 use super::values::{TakeError, from_js};
-use super::{ScriptLimits, globals, state};
+use super::{globals, state};
 use crate::expression::Scope;
+use crate::expression::ScriptLimits;
 use crate::fault::Fault;
 use crate::value::Bounds;
 

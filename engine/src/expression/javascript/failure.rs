@@ -6,7 +6,8 @@ use std::time::Duration;
 use rquickjs::{Ctx, Error, Exception};
 
 use super::state::{self, Stop};
-use super::{ScriptLimits, values};
+use super::values;
+use crate::expression::ScriptLimits;
 use crate::fault::{Fault, shorten};
 use crate::value::to_text;
 

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 
 use coarsetime::Instant;
 
-use super::ScriptLimits;
+use crate::expression::ScriptLimits;
 use crate::fault::Fault;
 
 /// Why the interpreter was told to stop.

@@ -11,7 +11,7 @@ use liquid_core::{Error, Runtime};
 use serde_json::Value as Json;
 
 use super::values::{weight, weight_of};
-use crate::expression::javascript::ScriptLimits;
+use crate::expression::ScriptLimits;
 use crate::fault::Fault;
 use crate::value::{Bounds, too_deep};
 

@@ -2,7 +2,7 @@
 //!
 //! The key is the id of the version's row, which is never used again: a version number that was deleted or
 //! rolled back can come back with other content, a row's id cannot. What can change is whose a definition or an activity
-//! type is: then all sessions are told, and forget all.
+//! type is, and what a type declares: then all sessions are told, and forget all.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! The PostgreSQL extension `workflow`: the shell around `workflow-engine`.
 //!
 //! A call goes one way: [`api`] decodes it, [`run`] orders what happens, [`store`] loads and locks, the engine
-//! computes, [`store`] saves, [`api`] encodes. No room skips a layer: `api` knows no statement, `store` no
+//! computes, [`store`] saves, [`api`] encodes. `api` knows no statement, `store` no
 //! activity, and nothing outside [`pg`] touches PostgreSQL's C side.
 #![deny(unsafe_code)]
 

@@ -4,8 +4,8 @@
 //! without a lock, locks the instance `FOR NO KEY UPDATE` (not `FOR UPDATE`, which would block foreign keys of
 //! users' tables), then locks or deletes the row; no row means that another session won. Only the first
 //! instance lock of a call waits; every further one is `SKIP LOCKED`. Queue items are locked `SKIP LOCKED`,
-//! always after the instance they are for. Tables are locked in the order in which sql/schema.sql makes them, which is
-//! that of DROP EXTENSION. Statements run with the rights of the extension's owner.
+//! always after the instance they are for. The table `instances` is locked before `bookmarks`; what a call and DROP
+//! EXTENSION meet at is `schema_1`, before all others. Statements run with the rights of the extension's owner.
 //!
 //! What every call reads and writes by key goes through [`crate::pg::rows`], without plans; all other questions are
 //! statements of [`crate::pg::spi`].

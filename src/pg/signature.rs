@@ -135,7 +135,7 @@ impl Signature {
                 "55000",
                 format!("function of symbol \"{}\" is declared with other arguments than its library has", self.symbol),
             )
-            .hint("Run ALTER EXTENSION workflow UPDATE."));
+            .hint("Reconnect. If that does not help, run ALTER EXTENSION workflow UPDATE."));
         }
         self.checked.store(function.to_u32(), Ordering::Relaxed);
         Ok(())

@@ -3,6 +3,7 @@
 use pgrx::pg_sys::Oid;
 use serde_json::Value;
 
+use crate::pg::catalog;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::store::owners::{self, Owner};
 
@@ -144,7 +145,7 @@ pub fn function(oid: Oid) -> Option<FunctionRow> {
 
 /// Stores a type, or replaces one of owner `replaces`, who stays its owner. `false`: it is another owner's.
 pub fn put(new: &NewActivityType<'_>, replaces: i32, now: Timestamp) -> bool {
-    PUT.run(&[
+    let stored = PUT.run(&[
         Arg::Text(new.name),
         Arg::Text(new.handler.0),
         Arg::Text(new.kind),
@@ -158,7 +159,10 @@ pub fn put(new: &NewActivityType<'_>, replaces: i32, now: Timestamp) -> bool {
         Arg::Integer(replaces),
         Arg::Integer(new.handler.1),
         new.payloads.map_or(Arg::Null, |(_, owner)| Arg::Integer(owner)),
-    ]) > 0
+    ]);
+    // What it declares is part of what was compiled.
+    catalog::definitions_changed();
+    stored > 0
 }
 
 static LOCK: Statement =

@@ -108,8 +108,8 @@ fn parent(instance: Option<Uuid>, bookmark: Option<Uuid>) -> Option<Parent> {
     instance.map(|instance| Parent { instance, bookmark })
 }
 
-/// Locks the table as the lock of a row does. Tables are locked in the order in which they were made, which is that of
-/// DROP EXTENSION: a call that meets it waits, or makes it wait.
+/// Locks the table as the lock of a row does, before that of bookmarks: DDL that takes both in the order in which they
+/// were made waits, or makes a call wait.
 pub fn announce_lock() {
     rows::lock_table(&STORED);
 }

@@ -67,8 +67,9 @@ AS $$
         UNION ALL
         SELECT 'type', t.typname::text, m.classid, m.objid, 0, format('TYPE %s', t.oid::regtype), '', t.typowner,
                coalesce(t.typacl, acldefault('T', t.typowner))
-        FROM member m JOIN pg_type t ON t.oid = m.objid
-        WHERE m.classid = 'pg_type'::regclass AND t.typcategory <> 'A'
+        FROM member m JOIN pg_type t ON t.oid = m.objid LEFT JOIN pg_class c ON c.oid = t.typrelid
+        -- From PostgreSQL 18 on the row type of a table is a member, too. Its rights are the table's.
+        WHERE m.classid = 'pg_type'::regclass AND t.typcategory <> 'A' AND (t.typrelid = 0 OR c.relkind = 'c')
         UNION ALL
         SELECT 'schema', n.nspname::text, m.classid, m.objid, 0, format('SCHEMA %I', n.nspname), '', n.nspowner,
                coalesce(n.nspacl, acldefault('n', n.nspowner))

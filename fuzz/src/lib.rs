@@ -20,8 +20,7 @@ use support::{Library, World};
 /// The limits of the extension, except that what never ends is ended soon: a run should try many inputs.
 pub fn limits() -> Limits {
     let limits = Limits::default();
-    let script =
-        workflow_engine::expression::ScriptLimits { time: Duration::from_millis(50), ..limits.script };
+    let script = workflow_engine::expression::ScriptLimits { time: Duration::from_millis(50), ..limits.script };
     Limits { max_steps: 300, script, ..limits }
 }
 

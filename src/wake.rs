@@ -23,6 +23,8 @@ thread_local! {
     static SWEEP: Cell<bool> = const { Cell::new(false) };
     /// The instances that it wrote bookmarks for.
     static INSTANCES: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
+    /// The first transaction that it may not have seen when it looked for kept stimuli that want these.
+    static UNSEEN: Cell<u32> = const { Cell::new(0) };
     /// Whether it wrote or used up bookmarks.
     static BOOKMARKS: Cell<bool> = const { Cell::new(false) };
     /// Times in the ids of the instances that it ended.
@@ -60,10 +62,13 @@ pub fn note_queued(id: Uuid) {
 }
 
 /// An instance has new bookmarks, or its bookmarks another correlation id. They may miss a stimulus that is kept at the
-/// same time.
+/// same time. To be called before the queue is asked for stimuli that want them.
 pub fn note_bookmarks_of(instance: &Uuid) {
     note_bookmarks();
     INSTANCES.with_borrow_mut(|instances| {
+        if instances.is_empty() {
+            UNSEEN.set(cluster::oldest_unseen());
+        }
         if instances.last() != Some(instance) && instances.len() <= MAX_NAMES {
             instances.push(*instance);
         }
@@ -133,6 +138,12 @@ pub fn note_blocked(database: Oid) {
     BLOCKED.with_borrow_mut(|blocked| blocked.push(database));
 }
 
+/// Where this database is in shared memory; out of range: not known.
+fn slot() -> usize {
+    let slot = SLOT.get();
+    if shared::is_slot_of(slot, process::database()) { slot } else { usize::MAX }
+}
+
 /// The transaction has ended; called by PostgreSQL, must not fail.
 pub fn transaction_ended(committed: bool) {
     CLAIMED.set(false);
@@ -143,12 +154,12 @@ pub fn transaction_ended(committed: bool) {
     let rescan = RESCAN.take() && committed;
     let blocked = BLOCKED.take();
     let instances = INSTANCES.take();
-    // A session that kept a stimulus has said so before this reads it, or says so when this is visible.
-    let wanted = if BOOKMARKS.take() { shared::wanted_here(SLOT.get()) } else { 0 };
     // Where a stimulus could not be delivered, any end of who wrote a bookmark counts, also a rollback of its use.
-    let recheck = wanted & shared::ENDS != 0;
-    let has_missed = committed && wanted & shared::NEW != 0 && !instances.is_empty();
-    let ended = ENDED.take().filter(|ended| committed && shared::is_end_wanted(SLOT.get(), *ended));
+    let recheck = BOOKMARKS.take() && shared::wanted_here(slot()) & shared::ENDS != 0;
+    // A session that kept a stimulus has said so before this reads it, or says so when this is visible.
+    let is_behind = || cluster::is_before(UNSEEN.get(), shared::horizon(slot()));
+    let has_missed = committed && !instances.is_empty() && is_behind();
+    let ended = ENDED.take().filter(|ended| committed && shared::is_end_wanted(slot(), *ended));
     let loaded = LOADED.take() && committed;
     let mut settings = SETTINGS.take();
     settings.retain(|_| committed);
@@ -184,7 +195,7 @@ pub fn transaction_ended(committed: bool) {
         let is_missed = state.databases[index].has_extension == HasExtension::No;
         if has_items || sweep {
             state.say(here, items.iter().map(|item| Said::Item(*item.as_bytes())));
-            shared::raise_at(state, index, horizon);
+            shared::raise_at(index, horizon);
         }
         let too_many = has_missed && instances.len() > MAX_NAMES;
         if has_missed && !too_many {

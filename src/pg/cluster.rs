@@ -19,22 +19,19 @@ pub fn next_transaction() -> u64 {
     unsafe { pg_sys::ReadNextFullTransactionId() }.value
 }
 
-/// Whether all have ended that were running when this was the next id, and every snapshot of this database is newer:
-/// nobody is left who writes without having seen what was committed before that.
-pub fn have_ended(horizon: u64) -> bool {
-    let next = next_transaction();
-    // SAFETY: look in the process array; the list is the memory context's to free. Ids without their epoch are within
-    // half their range of the next one.
-    unsafe {
-        let oldest = pg_sys::GetOldestActiveTransactionId().into_inner();
-        let age = u64::from((next as u32).wrapping_sub(oldest));
-        if next - age < horizon {
-            return false;
-        }
-        let mut count = 0;
-        let limit = pg_sys::TransactionId::from((horizon as u32).wrapping_sub(1));
-        let vacuum = (pg_sys::PROC_IS_AUTOVACUUM | pg_sys::PROC_IN_VACUUM) as i32;
-        pg_sys::GetCurrentVirtualXIDs(limit, true, false, vacuum, &mut count);
-        count == 0
+/// The lowest id of a transaction that was still running when this transaction took the oldest of its snapshots: what
+/// those before it wrote, this one has seen. There must be a snapshot.
+pub fn oldest_unseen() -> u32 {
+    // SAFETY: a global of the backend's only thread.
+    unsafe { pg_sys::TransactionXmin }.into_inner()
+}
+
+/// Whether a transaction comes before another one, whose epoch is known. It began within half the range of ids of now.
+pub fn is_before(transaction: u32, other: u64) -> bool {
+    let is_before = transaction.wrapping_sub(other as u32).cast_signed() < 0;
+    // The other one may be so old that its number comes round again.
+    is_before && {
+        let next = next_transaction();
+        next - u64::from((next as u32).wrapping_sub(transaction)) < other
     }
 }

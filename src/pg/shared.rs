@@ -26,21 +26,22 @@ struct Shared {
     is_ready: AtomicBool,
     /// Read without the lock on the way of every commit: what those who write bookmarks must say.
     wanted: [AtomicU8; state::MAX_DATABASES],
+    /// As well: the id of the next transaction when a stimulus was kept last. Who has not seen all transactions before it
+    /// may have missed the stimulus. 0: none was kept.
+    horizons: [AtomicU64; state::MAX_DATABASES],
     /// Up to which time in their ids retention has passed instances, in milliseconds since 1970.
     passed: [AtomicU64; state::MAX_DATABASES],
     state: SharedState,
 }
 
-/// Which instances have new bookmarks: some transaction may have missed a stimulus.
-pub const NEW: u8 = 1;
 /// That a transaction which wrote or used bookmarks has ended: it may have held what a stimulus needs.
-pub const ENDS: u8 = 2;
+pub const ENDS: u8 = 1;
 /// That an instance has ended: retention is on.
-const INSTANCE_ENDS: u8 = 4;
+const INSTANCE_ENDS: u8 = 2;
 /// That one has ended that retention has passed already.
-const OLD_INSTANCE_ENDS: u8 = 8;
+const OLD_INSTANCE_ENDS: u8 = 4;
 /// That one has ended whose id lies ahead of the clock.
-const INSTANCE_ENDS_AHEAD: u8 = 16;
+const INSTANCE_ENDS_AHEAD: u8 = 8;
 
 thread_local! {
     static SHARED: Cell<*mut Shared> = const { Cell::new(std::ptr::null_mut()) };
@@ -161,6 +162,15 @@ fn set_wanted(slot: usize, bit: u8, is_wanted: bool) {
     };
 }
 
+/// Whether a slot is still that of a database. It may be given to another one while this has no extension.
+pub fn is_slot_of(slot: usize, database: Oid) -> bool {
+    let shared = SHARED.get();
+    // SAFETY: attached for the life of the process; one word, which changes as a whole.
+    !shared.is_null()
+        && slot < state::MAX_DATABASES
+        && unsafe { (&raw const (*shared).state.databases[slot].oid).read_volatile() } == database
+}
+
 /// What those who write bookmarks in the database in this slot must say when they end; where the slot is not known,
 /// what those of any database must.
 pub fn wanted_here(slot: usize) -> u8 {
@@ -176,37 +186,33 @@ pub fn wanted_here(slot: usize) -> u8 {
     }
 }
 
-/// A transaction that is older than this may have missed a stimulus in the database in this slot; with the state locked.
-pub fn raise_at(state: &mut SharedState, slot: usize, horizon: u64) {
-    let known = &mut state.databases[slot].horizon;
-    *known = horizon.max(*known);
-    set_wanted(slot, NEW, true);
+/// Whoever has not seen all transactions before this one may have missed a stimulus in the database in this slot.
+pub fn raise_at(slot: usize, horizon: u64) {
+    let shared = SHARED.get();
+    if !shared.is_null() {
+        // SAFETY: attached for the life of the process; the number is atomic.
+        unsafe { &(&(*shared).horizons)[slot] }.fetch_max(horizon, Ordering::SeqCst);
+    }
 }
 
-/// A transaction that is older than this may have missed a stimulus.
+/// As [`raise_at`], for a database.
 pub fn raise(database: Oid, horizon: u64) {
-    with(|state| {
-        if let Some(slot) = state.slot_of(database) {
-            raise_at(state, slot, horizon);
-        }
-    });
+    if let Some(slot) = with(|state| state.slot_of(database)) {
+        raise_at(slot, horizon);
+    }
 }
 
-/// Who is older than this may have missed a stimulus. `None`: none has.
-pub fn horizon(database: Oid) -> Option<u64> {
-    with(|state| {
-        let slot = state.slot_of(database)?;
-        (wanted_here(slot) & NEW != 0).then_some(state.databases[slot].horizon)
-    })
-}
-
-/// No transaction older than this is left, so none has missed a stimulus, unless another one was kept meanwhile.
-pub fn lower(database: Oid, horizon: u64) {
-    with(|state| {
-        if let Some(slot) = state.slot_of(database).filter(|slot| state.databases[*slot].horizon == horizon) {
-            set_wanted(slot, NEW, false);
-        }
-    });
+/// Whoever has not seen all transactions before this one may have missed a stimulus in the database in this slot; where
+/// the slot is not known, in any.
+pub fn horizon(slot: usize) -> u64 {
+    let shared = SHARED.get();
+    if shared.is_null() {
+        return 0;
+    }
+    // SAFETY: as above.
+    let horizons = unsafe { &(*shared).horizons };
+    let read = |horizon: &AtomicU64| horizon.load(Ordering::SeqCst);
+    horizons.get(slot).map_or_else(|| horizons.iter().map(read).max().unwrap_or(0), read)
 }
 
 /// The times in the ids of instances that have ended, in milliseconds since 1970.

@@ -1,10 +1,9 @@
 //! Stimuli in the queue, as a scheduler sees them: joining them with bookmarks that they missed.
 //!
 //! A stimulus and a bookmark miss each other where the transactions that wrote them did not see each other. Whichever
-//! commits last says so: who kept a stimulus names it; who wrote bookmarks names their instances, as long as there is a
-//! transaction that may have missed a stimulus (see `wake`). So each is looked at once, however many are kept and
-//! however long some transaction stays open. What another session held is looked at again; all of the queue only after
-//! a crash, a page at a time.
+//! commits last says so: who kept a stimulus names it; who wrote bookmarks names their instances, if it may have missed a
+//! stimulus (see `wake`). So each is looked at once, however many are kept and however long some transaction stays open.
+//! What another session held is looked at again; all of the queue only after a crash, a page at a time.
 //!
 //! Timers come first: this is asked when what is due has been handed out, for some milliseconds at the most.
 
@@ -190,7 +189,6 @@ impl Items {
         }
         self.note_over(over, at);
         self.tell();
-        lower(self.database);
         Ok(true)
     }
 
@@ -272,14 +270,5 @@ impl Items {
         if let Some(slot) = shared::with(|state| state.slot_of(self.database)) {
             shared::set_held(slot, !self.held.is_empty());
         }
-    }
-}
-
-/// Once no transaction is left that may have missed a stimulus, new bookmarks need not be named any more.
-fn lower(database: Oid) {
-    if let Some(horizon) = shared::horizon(database)
-        && cluster::have_ended(horizon)
-    {
-        shared::lower(database, horizon);
     }
 }

@@ -27,7 +27,7 @@ RESET SESSION AUTHORIZATION;
 SELECT wf_grant('of $1', r, '{resume}') FROM unnest('{joe,sue,nolog,postgres}'::name[]) AS r WHERE r <> '$1';
 SQL
 }
-for role in joe sue nolog; do define_as "$role"; done
+for role in joe sue nolog postgres; do define_as "$role"; done
 
 # missed_by WORD WHEN BEGIN ROLE...: each role starts an instance, in one transaction, before or after it waits for the gate.
 missed_by() {
@@ -52,7 +52,7 @@ send() {
 happened="SELECT h.owner, h.session, count(*) FROM public.happened h JOIN workflow.instances i ON i.id = h.instance WHERE i.correlation_id ="
 gate() { # a session that has the lock until it is told to go
     PGAPPNAME=gate psql -X -q -At -c "SELECT pg_advisory_lock(1)" -c "SELECT pg_sleep(600)" >/dev/null 2>&1 &
-    await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+    await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND granted"
 }
 open_gate() {
     query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'gate'" >/dev/null
@@ -104,6 +104,37 @@ nolog|postgres|1
 sue|sue|1" "$happened 'all' GROUP BY 1, 2 ORDER BY 1"
 await 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: one stimulus reaches the instances of several owners, each in a session of its owner"
+
+# A session has written a bookmark, all others see it, and it does not know yet whether the workers want to hear of that: it stands
+# between the two for so long that they have forgotten all stimuli that it can have missed.
+config=${PG_ROOT:-}/usr/lib/postgresql/$PG_MAJOR/bin/pg_config
+cc -shared -fPIC -O2 -I"$("$config" --includedir-server)" -I"$("$config" --includedir)" -o "$WORKFLOW_TMP/hold_commit.so" \
+    "$(dirname "${BASH_SOURCE[0]}")/hold_commit.c"
+mkfifo "$WORKFLOW_TMP/between"
+psql -X -q -At -v ON_ERROR_STOP=1 <"$WORKFLOW_TMP/between" >/dev/null 2>"$WORKFLOW_TMP/between.out" &
+between=$!
+exec 8>"$WORKFLOW_TMP/between"
+# Who has told them something knows where to look for what they want to hear.
+echo "SELECT wf_enqueue_bookmark(activity_id => 'nobody');
+    BEGIN; SELECT wf_start('of postgres', correlation_id => 'between'), pg_advisory_xact_lock(2); LOAD '$WORKFLOW_TMP/hold_commit.so';" >&8
+await 1 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 2 AND granted"
+send postgres between
+# The workers have looked at that once they have delivered what comes after it.
+gate
+missed_by after before BEGIN joe
+send joe after
+open_gate
+await "joe|joe|1" "$happened 'after' GROUP BY 1, 2"
+touch "$PGDATA/hold_commit"
+echo "COMMIT;" >&8
+await Suspended "SELECT sub_status FROM workflow.instances WHERE correlation_id = 'between'"
+for word in one two three; do send postgres "nobody $word"; done
+rm "$PGDATA/hold_commit"
+exec 8>&-
+wait "$between"
+await "postgres|postgres|1" "$happened 'between' GROUP BY 1, 2"
+is 4 "SELECT count(*) FROM workflow.bookmark_queue"
+echo "ok: and where a session is held between its commit and what it tells the workers"
 
 is 0 "SELECT count(*) FROM workflow.dead_letters"
 is 0 "SELECT sum(failed) FROM workflow.workers WHERE worker = 'scheduler'"

@@ -78,8 +78,6 @@ impl Writer {
             pg_sys::PreventCommandIfReadOnly(c"INSERT".as_ptr());
             pg_sys::PreventCommandIfParallelMode(c"INSERT".as_ptr());
             pg_sys::CommandCounterIncrement();
-            // An id before a snapshot: whoever waits for the end of all who may not have seen something counts ids.
-            pg_sys::GetCurrentTransactionId();
             let estate = pg_sys::CreateExecutorState();
             let _within = Within::enter((*estate).es_query_cxt);
             (*estate).es_snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());

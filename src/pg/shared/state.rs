@@ -96,8 +96,6 @@ pub struct Database {
     pub loaded: bool,
     /// Whether a transaction has ended that held what stimuli in the queue need.
     pub recheck: bool,
-    /// The id of the next transaction when a stimulus was kept last: a transaction that is older may have missed it.
-    pub horizon: u64,
     /// The session whose DDL wants all workers out; 0: none.
     pub blocked_by: c_int,
     /// Its scheduler.

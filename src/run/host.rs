@@ -9,6 +9,7 @@ use uuid::Uuid;
 use workflow_engine::Fault;
 use workflow_engine::calendar::Zone;
 use workflow_engine::expression::{Rows, Scope, Take, shared_time};
+use workflow_engine::fault::shorten;
 use workflow_engine::host::{Function, Host, LogEntry};
 use workflow_engine::http::Request;
 use workflow_engine::instance::Instance;
@@ -30,6 +31,12 @@ mod names;
 use crate::run::activation::activation_key;
 use crate::run::session::new_id;
 use names::Names;
+
+/// Characters of a message, and of attributes, that go into the server's log.
+const MAX_LOGGED: usize = 8 << 10;
+
+/// Those of a category.
+const MAX_CATEGORY: usize = 60;
 
 /// What one burst can do.
 pub struct SpiHost<'a> {
@@ -299,10 +306,11 @@ impl Host for SpiHost<'_> {
         if !guc::log_min_level().admits(entry.level) {
             return;
         }
-        let message = format!("workflow log: {} ({}): {}", entry.level.name(), entry.category, entry.message);
+        let (category, text) = (shorten(&entry.category, MAX_CATEGORY), shorten(&entry.message, MAX_LOGGED));
+        let message = format!("workflow log: {} ({category}): {text}", entry.level.name());
         let mut detail = format!("Definition \"{}\", instance {}", self.compiled.row.definition_id, self.instance);
         if !entry.attributes.is_null() {
-            detail = format!("{detail}, attributes {}", json::text(&entry.attributes));
+            detail = format!("{detail}, attributes {}", shorten(&json::text(&entry.attributes), MAX_LOGGED));
         }
         log_for_server(PgError::new("00000", message).detail(format!("{detail}.")));
     }

@@ -87,16 +87,18 @@ is 0 "SELECT sum(failed) $scheduler"
 psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/logged.out" 2>&1 <<'SQL'
 SET client_min_messages = log;
 SELECT wf_define('{"definitionId": "logs", "root": [{"type": "Log", "message": "quiet"},
-    {"type": "Log", "level": "Warning", "message": "loud", "attributes": {"sku": 17}}]}');
+    {"type": "Log", "level": "Warning", "message": "loud", "attributes": {"sku": 17}},
+    {"type": "Log", "level": "Critical", "message": {"js": "`one\\ntwo` + `y`.repeat(10000)"}}]}');
 SELECT instance_id FROM wf_run('logs') \gset
 BEGIN;
 SET LOCAL workflow.log_min_level = warning;
 SELECT sub_status FROM wf_run('logs');
 ROLLBACK;
 SQL
-is 2 "SELECT count(*) FROM workflow.journal WHERE event = 'Logged'"
+is 3 "SELECT count(*) FROM workflow.journal WHERE event = 'Logged'"
 [ "$(grep -c 'LOG:  workflow log: Warning (Process): loud' "$PGHOST/log")" -eq 1 ] || fail "it is not in the server's log, or twice"
 grep -qE 'DETAIL:  Definition "logs", instance [0-9a-f-]{36}, attributes \{"sku": ?17\}\.' "$PGHOST/log" || fail "its detail is not there"
+[ "$(grep -cE 'Critical \(Process\): one twoy{8185}…' "$PGHOST/log")" -eq 1 ] || fail "a long message is not cut, or has lines of its own"
 ! grep -q 'quiet' "$PGHOST/log" || fail "what is below the level is in the server's log"
 ! grep -q 'workflow log' "$WORKFLOW_TMP/logged.out" || fail "a client was told"
 echo "ok: what is logged goes into the server's log from workflow.log_min_level on"

@@ -10,7 +10,7 @@ use crate::activity::{Activity, Descriptor, InputDescriptor};
 use crate::execution::{Execution, one_of};
 use crate::fault::Fault;
 use crate::host::{LogEntry, LogLevel};
-use crate::value::{parse_json, to_text};
+use crate::value::{Text, parse_json, to_text};
 
 /// Logs an entry.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ impl Activity for Log {
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         let level = LogLevel::at(cx.choice(LEVEL, &LogLevel::NAMES)?);
-        let message = filled(&cx.get(MESSAGE)?, &arguments(cx.take(ARGUMENTS)));
+        let message = filled(&cx.get(MESSAGE)?, &arguments(cx.take(ARGUMENTS)))?;
         let category = cx.get(CATEGORY)?;
         let category = if category.trim().is_empty() { CATEGORY_OF_ELSA.into() } else { category };
         let attributes = cx.take(ATTRIBUTES);
@@ -70,29 +70,32 @@ fn arguments(given: Value) -> Value {
 }
 
 /// The message with arguments in the place of their names; a name without an argument stays. Doubled braces are braces.
-fn filled(message: &str, arguments: &Value) -> String {
-    let (mut text, mut rest, mut position) = (String::with_capacity(message.len()), message, 0);
+/// A short message can name a long argument often, so the text asks for the room that it takes.
+fn filled(message: &str, arguments: &Value) -> Result<String, Fault> {
+    let (mut text, mut rest, mut position) = (Text::default(), message, 0);
     while let Some(at) = rest.find(['{', '}']) {
-        text.push_str(&rest[..at]);
+        text.push(&rest[..at])?;
         let brace = &rest[at..=at];
         rest = &rest[at + 1..];
         if let Some(after) = rest.strip_prefix(brace) {
-            text.push_str(brace);
+            text.push(brace)?;
             rest = after;
             continue;
         }
         let hole = rest.find(['{', '}']).filter(|end| brace == "{" && rest.as_bytes()[*end] == b'}');
         let Some(end) = hole else {
-            text.push_str(brace);
+            text.push(brace)?;
             continue;
         };
         match argument(&rest[..end], position, arguments) {
-            Some(value) => text.push_str(&to_text(value)),
-            None => text.push_str(&format!("{{{}}}", &rest[..end])),
+            Some(Value::String(argument)) => text.push(argument)?,
+            Some(argument) => text.push(&to_text(argument))?,
+            None => [brace, &rest[..=end]].into_iter().try_for_each(|piece| text.push(piece))?,
         }
         (rest, position) = (&rest[end + 1..], position + 1);
     }
-    text + rest
+    text.push(rest)?;
+    text.finish()
 }
 
 /// What a name stands for. It may have a number in a list, and say how it is to be written, which is not asked here.
@@ -127,7 +130,7 @@ mod tests {
             ("{A} {", Value::Null, "{A} {"),
             ("{a{A}", json!({"A": "ä"}), "{aä"),
         ] {
-            assert_eq!(filled(message, &arguments(given)), expected, "{message}");
+            assert_eq!(filled(message, &arguments(given)).unwrap(), expected, "{message}");
         }
     }
 }

@@ -82,6 +82,10 @@ SELECT * FROM wf_define(jsonb_build_object('definitionId', 'fills', 'variables',
 \set VERBOSITY terse
 SELECT wf_start('fills');
 \echo :SQLSTATE
+-- A short message of a log can name a long argument often.
+SELECT * FROM wf_define('{"definitionId": "logs", "root": {"type": "Log", "message": {"js": "`{A}`.repeat(100000)"}, "arguments": {"js": "({A: `x`.repeat(100000)})"}}}');
+SELECT wf_start('logs');
+\echo :SQLSTATE
 -- security.md#memory: an instance is saved only by a call that holds at most half of the limit
 -- Half of it is for the call that loads what was saved.
 SELECT * FROM wf_define(jsonb_build_object('definitionId', 'fills', 'variables', (SELECT jsonb_object_agg('V' || n, null) FROM generate_series(1, 30) AS n),

@@ -1,8 +1,8 @@
 //! The PostgreSQL extension `workflow`: the shell around `workflow-engine`.
 //!
 //! A call goes one way: [`api`] decodes it, [`run`] orders what happens, [`store`] loads and locks, the engine
-//! computes, [`store`] saves, [`api`] encodes. `api` knows no statement, `store` no
-//! activity, and nothing outside [`pg`] touches PostgreSQL's C side.
+//! computes, [`store`] saves, [`api`] encodes. `api` knows no statement, `store` no activity, and nothing outside
+//! [`pg`] touches PostgreSQL's C side.
 #![deny(unsafe_code)]
 
 #[global_allocator]
@@ -40,7 +40,6 @@ mod module {
     #[pg_guard]
     pub extern "C-unwind" fn _PG_init() {
         crate::pg::guc::define();
-        crate::pg::interrupt::reserve_settings(c"workflow");
         crate::hooks::install();
         if crate::pg::is_preloaded() {
             crate::worker::register();

@@ -92,12 +92,16 @@ pub enum Special {
 }
 
 impl Special {
-    /// Their names.
+    /// Member that names the variable of a `Composite`'s result.
+    pub(crate) const RESULT_VARIABLE: &str = "resultVariable";
+    /// Member that names the variable which `SetVariable` assigns.
+    pub(crate) const VARIABLE: &str = "variable";
+    /// Names of them all.
     pub(crate) fn members(self) -> &'static [&'static str] {
         match self {
             Self::None => &[],
-            Self::Variable => &["variable"],
-            Self::Result => &["resultVariable"],
+            Self::Variable => &[Self::VARIABLE],
+            Self::Result => &[Self::RESULT_VARIABLE],
             Self::Connections => &["connections", "mode", "executionMode"],
             Self::States => &["initialState", "currentState"],
         }

@@ -42,6 +42,9 @@ pub fn define() {
     define_behaviour();
     define_time();
     define_workers();
+    // A mistyped setting of ours is an error.
+    // SAFETY: takes a C string.
+    unsafe { pgrx::pg_sys::MarkGUCPrefixReserved(c"workflow".as_ptr()) };
 }
 
 fn define_limits() {

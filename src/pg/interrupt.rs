@@ -23,9 +23,3 @@ pub fn pending() -> bool {
                 || std::ptr::read_volatile(&raw const pg_sys::ProcDiePending) != 0)
     }
 }
-
-/// Makes a mistyped setting of ours an error.
-pub fn reserve_settings(prefix: &std::ffi::CStr) {
-    // SAFETY: takes a C string.
-    unsafe { pg_sys::MarkGUCPrefixReserved(prefix.as_ptr()) };
-}

@@ -16,7 +16,8 @@ use crate::store::instances;
 
 /// Cancels an instance and then its children, in order of id. `false`: it had already ended.
 ///
-/// Cancel, delete and a change of owner wait for more than one lock: downward, and in order, so that two of them cannot deadlock.
+/// Cancel, delete and a change of owner wait for more than one lock: downward, and in order, so that two of them cannot
+/// deadlock.
 pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>) -> Result<bool, PgError> {
     let cancelled = cancel_if_there(session, instance_id, reason)?.ok_or_else(|| resume::unknown(instance_id))?;
     let mut below = VecDeque::from(instances::children(instance_id));

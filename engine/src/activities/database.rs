@@ -36,8 +36,12 @@ fn is_postgresql(client: &Value) -> Result<(), Fault> {
         .hint("Statements run in this database; reach another one through a foreign table."))
 }
 
-/// Judges a constant statement.
-pub(super) fn is_statement(statement: &Value) -> Result<(), Fault> {
+/// The statement.
+pub(super) const fn statement(name: &'static str) -> InputDescriptor {
+    InputDescriptor::new(name, "String", "One SQL statement.").statement().checked(is_statement).needed()
+}
+
+fn is_statement(statement: &Value) -> Result<(), Fault> {
     SqlTemplate::parse(&to_text(statement)).map(|_| ()).map_err(|message| Fault::new("22023", message))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::activities::database;
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
+use crate::activity::{Activity, Descriptor, NonEmpty, OutputDescriptor};
 use crate::execution::Execution;
 use crate::expression::Take;
 use crate::fault::Fault;
@@ -15,10 +15,7 @@ pub struct SqlSingleValue;
 inputs! {
     CLIENT: Value = database::CLIENT,
     CONNECTION: Value = database::CONNECTION,
-    COMMAND: NonEmpty = InputDescriptor::new("command", "String", "One SQL statement.")
-        .statement()
-        .checked(database::is_statement)
-        .needed(),
+    COMMAND: NonEmpty = database::statement("command"),
 }
 
 outputs! {

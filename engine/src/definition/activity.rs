@@ -22,9 +22,6 @@ mod strict;
 /// Where the paths of ids begin: what Elsa calls the workflow, whatever its name is.
 pub(super) const WORKFLOW: &str = "Workflow1";
 
-/// Member of a `Composite` that names the variable that is its result.
-pub(super) const RESULT_VARIABLE: &str = "resultVariable";
-
 /// Reads all activities; `mode` is that of flowcharts which say nothing.
 pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, mode: FlowMode, problems: &mut Problems) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::new();
@@ -131,7 +128,7 @@ impl<'a> Reading<'a> {
                 *slot = self.input(members, input, descriptor);
             }
             if descriptor.special == Special::Result {
-                node.variable = self.assigned(members, RESULT_VARIABLE, descriptor, true);
+                node.variable = self.assigned(members, Special::RESULT_VARIABLE, descriptor, true);
                 node.composite = Some(Box::default());
                 self.reader.names = self.outside;
             }
@@ -139,7 +136,7 @@ impl<'a> Reading<'a> {
                 *slot = self.output(members, output.name);
             }
             if descriptor.special == Special::Variable {
-                node.variable = self.assigned(members, "variable", descriptor, sketch.is_elsa());
+                node.variable = self.assigned(members, Special::VARIABLE, descriptor, sketch.is_elsa());
             }
             if self.reader.strict {
                 self.check_spelling(members, descriptor);

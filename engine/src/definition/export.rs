@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::activity::{RESULT_VARIABLE, WORKFLOW};
+use super::activity::WORKFLOW;
 use super::common::MAX_NODE_ID_BYTES;
 use super::custom::{Role, is_custom_member};
 use super::flow_mode::EXECUTION_MODE;
@@ -189,14 +189,14 @@ impl<'a> Writer<'a> {
     /// Members that single types or containers have.
     fn special(&mut self, descriptor: &Descriptor) {
         if descriptor.special == Special::Variable
-            && let Some(value) = self.take("variable")
+            && let Some(value) = self.take(Special::VARIABLE)
         {
-            self.out.insert("variable".into(), values::variable(value, self.names));
+            self.out.insert(Special::VARIABLE.into(), values::variable(value, self.names));
         }
         if descriptor.special == Special::Result
-            && let Some(value) = self.take(RESULT_VARIABLE)
+            && let Some(value) = self.take(Special::RESULT_VARIABLE)
         {
-            self.out.insert(RESULT_VARIABLE.into(), values::variable(value, self.names));
+            self.out.insert(Special::RESULT_VARIABLE.into(), values::variable(value, self.names));
         }
         if descriptor.special == Special::Connections {
             self.mode();

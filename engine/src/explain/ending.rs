@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Explanation, GivenUp, MAX_VALUE, OpenBookmark, OpenIncident, members};
 use crate::picture::text::one_line;
-use crate::stimulus::{self, Sender};
+use crate::stimulus;
 
 impl Explanation<'_> {
     pub(super) fn ending(&mut self, waits: &[OpenBookmark], open_incidents: &[OpenIncident]) {
@@ -63,7 +63,7 @@ impl Explanation<'_> {
             self.tell(format!("    firing it failed without an outcome: {}", times(wait.attempts)));
         }
         let (id, instance) = (wait.bookmark_id, self.instance.id);
-        if stimulus::built_in(&wait.name).is_some_and(|known| known.sender == Sender::Child) {
+        if stimulus::built_in(&wait.name).is_some_and(|known| known.is_of_child) {
             return self.tell(format!(
                 "    its children go on: SELECT * FROM workflow.instance_list WHERE parent_instance_id = '{instance}';"
             ));

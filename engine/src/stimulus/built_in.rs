@@ -2,47 +2,27 @@
 
 use super::fields::{Kind, Shape, counts, kept};
 
-/// A stimulus of Elsa. An activity that waits for it has its name, and names it in its descriptor.
+/// A stimulus of Elsa. The activity that waits for it has its name as its type.
 #[derive(Debug)]
 pub struct BuiltIn {
     /// Name of the stimulus, and of the activity type.
     pub name: &'static str,
-    /// Who sends it.
-    pub sender: Sender,
+    /// Whether the end of a child workflow sends it.
+    pub is_of_child: bool,
     /// Forms of its payload: some have one of bookmarks and one of triggers.
     pub(super) shapes: &'static [Shape],
-}
-
-/// Who sends a stimulus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sender {
-    /// Whoever publishes an event.
-    Publisher,
-    /// Whoever completes a task.
-    Worker,
-    /// A client of HTTP.
-    Client,
-    /// Time.
-    Clock,
-    /// A workflow that was started.
-    Child,
-    /// Work in the background.
-    Job,
 }
 
 const CHILD: &[Shape] = &[Shape { fields: &[counts("ChildInstanceId", Kind::Text)] }];
 
 /// An event.
-pub const EVENT: BuiltIn = BuiltIn {
-    name: "Elsa.Event",
-    sender: Sender::Publisher,
-    shapes: &[Shape { fields: &[counts("EventName", Kind::Text)] }],
-};
+pub const EVENT: BuiltIn =
+    BuiltIn { name: "Elsa.Event", is_of_child: false, shapes: &[Shape { fields: &[counts("EventName", Kind::Text)] }] };
 
 /// A request.
 pub const HTTP_ENDPOINT: BuiltIn = BuiltIn {
     name: "Elsa.HttpEndpoint",
-    sender: Sender::Client,
+    is_of_child: false,
     shapes: &[Shape {
         fields: &[
             counts("Path", Kind::Lower),
@@ -58,45 +38,45 @@ pub const HTTP_ENDPOINT: BuiltIn = BuiltIn {
 /// A task that is done.
 pub const RUN_TASK: BuiltIn = BuiltIn {
     name: "Elsa.RunTask",
-    sender: Sender::Worker,
+    is_of_child: false,
     shapes: &[Shape { fields: &[counts("TaskId", Kind::Text), kept("TaskName")] }],
 };
 
 /// The end of a child that was dispatched.
-pub const DISPATCH_WORKFLOW: BuiltIn = BuiltIn { name: "Elsa.DispatchWorkflow", sender: Sender::Child, shapes: CHILD };
+pub const DISPATCH_WORKFLOW: BuiltIn = BuiltIn { name: "Elsa.DispatchWorkflow", is_of_child: true, shapes: CHILD };
 
 /// The end of a child that was executed.
-pub const EXECUTE_WORKFLOW: BuiltIn = BuiltIn { name: "Elsa.ExecuteWorkflow", sender: Sender::Child, shapes: CHILD };
+pub const EXECUTE_WORKFLOW: BuiltIn = BuiltIn { name: "Elsa.ExecuteWorkflow", is_of_child: true, shapes: CHILD };
 
 /// The ends of children.
 pub const BULK_DISPATCH_WORKFLOWS: BuiltIn = BuiltIn {
     name: "Elsa.BulkDispatchWorkflows",
-    sender: Sender::Child,
+    is_of_child: true,
     shapes: &[Shape { fields: &[counts("ParentInstanceId", Kind::Text), kept("ScheduledInstanceIdsCount")] }],
 };
 
 /// The end of work in the background, for whatever activity.
 pub const BACKGROUND: BuiltIn =
-    BuiltIn { name: "BackgroundActivity", sender: Sender::Job, shapes: &[Shape { fields: &[kept("JobId")] }] };
+    BuiltIn { name: "BackgroundActivity", is_of_child: false, shapes: &[Shape { fields: &[kept("JobId")] }] };
 
 /// Time has passed.
 pub const DELAY: BuiltIn = BuiltIn {
     name: "Elsa.Delay",
-    sender: Sender::Clock,
+    is_of_child: false,
     shapes: &[Shape { fields: &[counts("ResumeAt", Kind::Instant)] }],
 };
 
 /// An instant has come.
 pub const START_AT: BuiltIn = BuiltIn {
     name: "Elsa.StartAt",
-    sender: Sender::Clock,
+    is_of_child: false,
     shapes: &[Shape { fields: &[counts("ExecuteAt", Kind::Instant)] }],
 };
 
 /// An interval is over.
 pub const TIMER: BuiltIn = BuiltIn {
     name: "Elsa.Timer",
-    sender: Sender::Clock,
+    is_of_child: false,
     shapes: &[
         Shape { fields: &[counts("ResumeAt", Kind::Instant)] },
         Shape { fields: &[counts("StartAt", Kind::Instant), counts("Interval", Kind::Span)] },
@@ -108,7 +88,7 @@ pub const TIMER: BuiltIn = BuiltIn {
 /// An instant of a cron expression has come.
 pub const CRON: BuiltIn = BuiltIn {
     name: "Elsa.Cron",
-    sender: Sender::Clock,
+    is_of_child: false,
     shapes: &[
         Shape { fields: &[counts("ExecuteAt", Kind::Instant), counts("CronExpression", Kind::Text)] },
         Shape { fields: &[counts("CronExpression", Kind::Text)] },

@@ -17,6 +17,7 @@
 #include "tcop/utility.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/portal.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
@@ -53,6 +54,9 @@ extern void standard_ProcessUtility(PlannedStmt *, const char *, bool, ProcessUt
 									QueryEnvironment *, DestReceiver *, QueryCompletion *);
 extern PlannedStmt *standard_planner(Query *, const char *, int, ParamListInfo);
 extern void setup_parse_variable_parameters(ParseState *, Oid **, int *);
+
+extern JsonbIteratorToken JsonbIteratorNext(JsonbIterator **, JsonbValue *, bool);
+extern JsonbValue *pushJsonbValue(JsonbParseState **, JsonbIteratorToken, JsonbValue *);
 
 extern Datum numeric_in(FunctionCallInfo);
 extern Datum numeric_out(FunctionCallInfo);

@@ -14,65 +14,60 @@ use workflow_engine::value::{Exceeded, Tally};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::{interrupt, memory, raw};
 
+mod tokens;
+
+use tokens::{Reader, Writer, empty};
+
 /// Documents nested deeper than this are refused: 500 activities fit into 1,500 levels, and everything
 /// that walks a document recursively stays far from the end of the stack.
 pub const MAX_DEPTH: usize = 2000;
 
 /// Builds a `jsonb` in the current memory context. `\u0000` is refused as PostgreSQL does (22P05).
 pub fn encode(value: &Value) -> pg_sys::Datum {
-    let mut builder = Builder { state: std::ptr::null_mut() };
-    let top = match value {
+    let mut builder = Builder(Writer::new());
+    match value {
         Value::Array(elements) => builder.array(elements, false),
         Value::Object(members) => builder.object(members),
         scalar => builder.array(std::slice::from_ref(scalar), true),
-    };
-    finish(top)
+    }
+    builder.finish()
 }
 
 /// Builds a `jsonb` object in the current memory context.
 pub fn encode_object(members: &Map<String, Value>) -> pg_sys::Datum {
-    let mut builder = Builder { state: std::ptr::null_mut() };
-    let top = builder.object(members);
-    finish(top)
+    let mut builder = Builder(Writer::new());
+    builder.object(members);
+    builder.finish()
 }
 
-fn finish(top: *mut pg_sys::JsonbValue) -> pg_sys::Datum {
-    // SAFETY: the builder's finished value.
-    let document = pg_sys::Datum::from(unsafe { pg_sys::JsonbValueToJsonb(top) });
-    memory::look_next();
-    document
-}
-
-struct Builder {
-    state: *mut pg_sys::JsonbParseState,
-}
+struct Builder(Writer);
 
 impl Builder {
-    fn push(&mut self, token: Token::Type, value: *mut pg_sys::JsonbValue) -> *mut pg_sys::JsonbValue {
-        // SAFETY: tokens arrive in the order that the builder asks for.
-        unsafe { pg_sys::pushJsonbValue(&mut self.state, token, value) }
+    fn finish(self) -> pg_sys::Datum {
+        let document = self.0.finish();
+        memory::look_next();
+        document
     }
 
-    fn array(&mut self, elements: &[Value], raw_scalar: bool) -> *mut pg_sys::JsonbValue {
+    fn array(&mut self, elements: &[Value], raw_scalar: bool) {
         let mut header = empty();
         header.type_ = jbvType::jbvArray;
         header.val.array.rawScalar = raw_scalar;
         header.val.array.nElems = i32::from(raw_scalar);
-        self.push(Token::WJB_BEGIN_ARRAY, if raw_scalar { &mut header } else { std::ptr::null_mut() });
+        self.0.push(Token::WJB_BEGIN_ARRAY, header);
         for element in elements {
             self.value(Token::WJB_ELEM, element);
         }
-        self.push(Token::WJB_END_ARRAY, std::ptr::null_mut())
+        self.0.push(Token::WJB_END_ARRAY, empty());
     }
 
-    fn object(&mut self, members: &Map<String, Value>) -> *mut pg_sys::JsonbValue {
-        self.push(Token::WJB_BEGIN_OBJECT, std::ptr::null_mut());
+    fn object(&mut self, members: &Map<String, Value>) {
+        self.0.push(Token::WJB_BEGIN_OBJECT, empty());
         for (key, value) in members {
-            let mut key = string(key);
-            self.push(Token::WJB_KEY, &mut key);
+            self.0.push(Token::WJB_KEY, string(key));
             self.value(Token::WJB_VALUE, value);
         }
-        self.push(Token::WJB_END_OBJECT, std::ptr::null_mut())
+        self.0.push(Token::WJB_END_OBJECT, empty());
     }
 
     fn value(&mut self, token: Token::Type, value: &Value) {
@@ -97,13 +92,8 @@ impl Builder {
                 return;
             }
         }
-        self.push(token, &mut scalar);
+        self.0.push(token, scalar);
     }
-}
-
-fn empty() -> pg_sys::JsonbValue {
-    // SAFETY: an all-zero JsonbValue is jbvNull.
-    unsafe { std::mem::zeroed() }
 }
 
 fn string(text: &str) -> pg_sys::JsonbValue {
@@ -167,13 +157,12 @@ unsafe fn decode_within(datum: pg_sys::Datum, tally: &mut Tally, max_depth: usiz
     unsafe {
         let document = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<pg_sys::Jsonb>();
         memory::look_next();
-        let iterator = pg_sys::JsonbIteratorInit(&mut (*document).root);
-        Reader { iterator, stack: Vec::new(), tally, max_depth }.read()
+        Decoder { tokens: Reader::of(document), stack: Vec::new(), tally, max_depth }.read()
     }
 }
 
-struct Reader<'a> {
-    iterator: *mut pg_sys::JsonbIterator,
+struct Decoder<'a> {
+    tokens: Reader,
     stack: Vec<Open>,
     tally: &'a mut Tally,
     max_depth: usize,
@@ -186,13 +175,11 @@ enum Open {
     Object(Map<String, Value>, String),
 }
 
-impl Reader<'_> {
+impl Decoder<'_> {
     fn read(&mut self) -> Result<Value, PgError> {
-        let mut current = empty();
         loop {
-            // SAFETY: the iterator walks the document that `decode` holds.
-            let token = unsafe { pg_sys::JsonbIteratorNext(&mut self.iterator, &mut current, false) };
-            match token {
+            let tokens::Token { kind, value: current } = self.tokens.next();
+            match kind {
                 Token::WJB_BEGIN_ARRAY => self.open_array(&current)?,
                 Token::WJB_BEGIN_OBJECT => self.open(Open::Object(Map::new(), String::new()))?,
                 Token::WJB_KEY => {

@@ -63,6 +63,18 @@ unsafe extern "C-unwind" {
         count: *mut c_int,
     );
 
+    // Parts of a jsonb, many of which stand behind one guard.
+    pub fn JsonbIteratorNext(
+        iterator: *mut *mut pg_sys::JsonbIterator,
+        value: *mut pg_sys::JsonbValue,
+        skip_nested: bool,
+    ) -> pg_sys::JsonbIteratorToken::Type;
+    pub fn pushJsonbValue(
+        state: *mut *mut pg_sys::JsonbParseState,
+        token: pg_sys::JsonbIteratorToken::Type,
+        value: *mut pg_sys::JsonbValue,
+    ) -> *mut pg_sys::JsonbValue;
+
     // SQL functions as C symbols, to be called through `DirectFunctionCall…`, which is guarded.
     pub fn numeric_in(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum;
     pub fn numeric_out(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::Datum;

@@ -190,13 +190,18 @@ impl Default for Tally {
 ///
 /// # Errors
 /// 54001 and 54000.
+#[inline]
 pub(crate) fn check_extent(value: &Value) -> Result<(), Fault> {
-    if !matches!(value, Value::Array(_) | Value::Object(_)) {
+    let bounds = Bounds::current();
+    match value {
+        Value::Array(_) | Value::Object(_) => check_nodes(value),
         // What most variables hold.
-        let bounds = Bounds::current();
-        let fits = bounds.nodes > 0 && text_of(value) <= bounds.text();
-        return if fits { Ok(()) } else { Tally::new().node(text_of(value)).map_err(Exceeded::fault) };
+        scalar if bounds.nodes > 0 && text_of(scalar) <= bounds.text() => Ok(()),
+        scalar => check_nodes(scalar),
     }
+}
+
+fn check_nodes(value: &Value) -> Result<(), Fault> {
     let mut tally = Tally::new();
     let mut open = vec![(value, 0)];
     while let Some((value, depth)) = open.pop() {
@@ -204,7 +209,7 @@ pub(crate) fn check_extent(value: &Value) -> Result<(), Fault> {
             return Err(Fault::new("54001", "value is nested too deep")
                 .detail(format!("At most {MAX_DEPTH} levels are allowed.")));
         }
-        tally.node(0).map_err(Exceeded::fault)?;
+        tally.node(text_of(value)).map_err(Exceeded::fault)?;
         match value {
             Value::Array(items) => {
                 for item in items {
@@ -230,6 +235,7 @@ pub(crate) fn check_extent(value: &Value) -> Result<(), Fault> {
 }
 
 /// Bytes of a value's own text.
+#[inline]
 fn text_of(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len(),

@@ -108,9 +108,12 @@ impl std::io::Write for Text {
 /// The copy, or `None` if it is time to stop.
 fn copied(value: &Value) -> Option<Value> {
     match value {
-        _ if is_small(value) => Some(value.clone()),
+        Value::Array(_) | Value::Object(_) if is_small(value) => Some(value.clone()),
         Value::Array(_) | Value::Object(_) => Copy { bounds: Bounds::current(), nodes: 0, open: Vec::new() }.of(value),
-        scalar => (Bounds::current().room)(text_of(scalar)).then(|| scalar.clone()),
+        scalar => {
+            let text = text_of(scalar);
+            (text <= SHORT || (Bounds::current().room)(text)).then(|| scalar.clone())
+        }
     }
 }
 
@@ -130,6 +133,7 @@ fn is_small(value: &Value) -> bool {
     }
 }
 
+#[inline]
 fn text_of(scalar: &Value) -> usize {
     match scalar {
         Value::String(text) => text.len(),

@@ -80,17 +80,21 @@ pub fn evaluate(expression: &Expression, scope: &mut dyn Scope) -> Result<Value,
     let value = match &expression.kind {
         ExpressionKind::Literal(value) => copy(value)?,
         ExpressionKind::Object(template) => object::evaluate(template, scope)?,
-        ExpressionKind::Variable(name) => scope.variable(name).ok_or_else(|| unknown_variable(name))?,
-        ExpressionKind::Input(name) => scope.input(name).unwrap_or(Value::Null),
+        ExpressionKind::Variable(name) => complete(scope.variable(name))?.ok_or_else(|| unknown_variable(name))?,
+        ExpressionKind::Input(name) => complete(scope.input(name))?.unwrap_or(Value::Null),
         ExpressionKind::Text(parts) => text::evaluate(parts, scope)?,
         ExpressionKind::JavaScript(source) => javascript::evaluate(source, scope)?,
-        ExpressionKind::Liquid(template) => liquid::evaluate(template, scope)?,
-        ExpressionKind::SqlTemplate(template) => sql_template::evaluate(template, scope)?,
+        ExpressionKind::Liquid(template) => complete(liquid::evaluate(template, scope)?)?,
+        ExpressionKind::SqlTemplate(template) => complete(sql_template::evaluate(template, scope)?)?,
         ExpressionKind::Sql(source) => scope.sql_value(source)?,
     };
-    // What the scope gives is null where it was told to stop.
-    Bounds::go_on()?;
     converted(value, expression.type_name)
+}
+
+/// What is made of what a scope gave, which is null where it was told to stop.
+fn complete<R>(value: R) -> Result<R, Fault> {
+    Bounds::go_on()?;
+    Ok(value)
 }
 
 fn converted(value: Value, to: TypeName) -> Result<Value, Fault> {

@@ -55,9 +55,8 @@ fn ask<R>(ctx: &Ctx<'_>, question: impl FnOnce(&mut dyn Scope) -> Result<R, Faul
         return Err(unreachable(ctx));
     }
     match catch_unwind(AssertUnwindSafe(|| SCOPE.with(|scope| question(scope)))) {
-        // What a scope does may take long, and it is Rust, where the interpreter does not ask. A copy that it makes is null
-        // when there was no room for one.
-        Ok(_) if state::poll() => Err(unreachable(ctx)),
+        // A copy that a scope makes is null when there was no room for one. The interpreter looks at the clock soon.
+        Ok(_) if state::is_interrupted() => Err(unreachable(ctx)),
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(fault)) => Err(throw(ctx, fault)),
         Err(payload) => {

@@ -72,11 +72,7 @@ pub(super) fn restore(saved: Saved) -> bool {
 /// Whether to stop. Asked by the interpreter when the clock has moved, by the allocator per amount of memory
 /// given out, and by functions of the host. Once it says so, it says so until the evaluation ends.
 pub(super) fn poll() -> bool {
-    if STOP.get().is_some() {
-        return true;
-    }
-    if (INTERRUPTED.get())() {
-        STOP.set(Some(Stop::Interrupt));
+    if is_interrupted() {
         return true;
     }
     if DEADLINE.get().is_some_and(|deadline| Instant::now() >= deadline) {
@@ -84,6 +80,14 @@ pub(super) fn poll() -> bool {
         return true;
     }
     false
+}
+
+/// The same without a look at the clock.
+pub(super) fn is_interrupted() -> bool {
+    if STOP.get().is_none() && (INTERRUPTED.get())() {
+        STOP.set(Some(Stop::Interrupt));
+    }
+    STOP.get().is_some()
 }
 
 /// Stops the evaluation because its memory is used up.

@@ -218,9 +218,10 @@
         setCorrelationId: (value) => native.setFact("correlationId", text(value)),
         getWorkflowInstanceName: () => native.fact("name"),
         setWorkflowInstanceName: (value) => native.setFact("name", text(value)),
-        getVariable: (name) => adopt(native.variable(String(name))),
+        // A call of String() costs more than the question whether it is needed.
+        getVariable: (name) => adopt(native.variable(typeof name === "string" ? name : String(name))),
         setVariable,
-        getInput: (name) => adopt(native.input(String(name))),
+        getInput: (name) => adopt(native.input(typeof name === "string" ? name : String(name))),
         getOutputFrom: (activity, output) => adopt(native.outputFrom(String(activity), text(output))),
         getLastResult: () => adopt(native.lastResult()),
         isNullOrWhiteSpace: (value) => value === undefined || value === null || String(value).trim() === "",

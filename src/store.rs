@@ -32,6 +32,7 @@ pub mod retention;
 pub mod routes;
 pub mod schedules;
 pub mod schemas;
+mod tables;
 pub mod tasks;
 pub mod triggers;
 pub mod uses;

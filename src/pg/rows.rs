@@ -22,7 +22,7 @@ mod places;
 mod triggers;
 mod writer;
 
-pub use columns::{Columns, types};
+pub use columns::Columns;
 pub use lock::{Wait, distinct, lock, lock_table, read, read_by};
 pub use writer::Writer;
 

@@ -14,10 +14,13 @@ use crate::pg::version::SearchPath;
 use crate::pg::{memory, planner, role};
 
 mod arg;
+mod record;
 mod row;
 
 pub(super) use arg::varlena;
 pub use arg::{Arg, Timestamp, Type};
+pub use record::{Change, Changed, ColumnRef, Defined, Read, Table, Written, joined};
+pub(crate) use record::{changed, read, table, written};
 pub(super) use row::size_of_varlena;
 pub use row::{Column, Row};
 
@@ -26,9 +29,39 @@ pub const MAX_ARGS: usize = 64;
 
 /// A statement of ours. Declare it as a `static`; it is prepared at its first use in a backend.
 pub struct Statement {
-    sql: &'static str,
+    text: Text,
     types: &'static [Type],
     plan: Cell<pg_sys::SPIPlanPtr>,
+}
+
+/// What a statement is.
+enum Text {
+    /// SQL in which `{b}` stands for the columns, of the table that is called `b` there.
+    Sql(&'static str, &'static [ColumnRef]),
+    /// An INSERT of the columns into a table, and what follows the values.
+    Insert(&'static Table, &'static [ColumnRef], &'static str),
+}
+
+impl Text {
+    fn sql(&self) -> String {
+        let names = |columns: &[ColumnRef], table: &str| {
+            let names = columns.iter().map(|(name, _)| format!("{table}{}", name.to_string_lossy()));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        match self {
+            Self::Sql(sql, []) => (*sql).to_owned(),
+            Self::Sql(sql, columns) => {
+                let (before, rest) = sql.split_once('{').expect("there is a place for the columns");
+                let (table, after) = rest.split_once('}').expect("it has an end");
+                format!("{before}{}{after}", names(columns, &format!("{table}.")))
+            }
+            Self::Insert(table, columns, rest) => {
+                let values: Vec<String> = (1..=columns.len()).map(|number| format!("${number}")).collect();
+                let table = table.name.to_string_lossy();
+                format!("INSERT INTO workflow.{table} ({}) VALUES ({}) {rest}", names(columns, ""), values.join(", "))
+            }
+        }
+    }
 }
 
 // SAFETY: a backend has one thread; pgrx panics when another calls PostgreSQL.
@@ -37,7 +70,27 @@ unsafe impl Sync for Statement {}
 impl Statement {
     /// Declares a statement with the types of `$1…`.
     pub const fn new(sql: &'static str, types: &'static [Type]) -> Self {
-        Self { sql, types, plan: Cell::new(std::ptr::null_mut()) }
+        Self::with(Text::Sql(sql, &[]), types)
+    }
+
+    /// Declares a statement in which `{b}` stands for the columns of a record, from the table that is called `b` there.
+    pub const fn reading(columns: &'static [ColumnRef], sql: &'static str, types: &'static [Type]) -> Self {
+        Self::with(Text::Sql(sql, columns), types)
+    }
+
+    /// Declares an INSERT of the columns of a record, `$1…`, and what follows the values, with the types of what that takes
+    /// besides.
+    pub const fn insert(
+        table: &'static Table,
+        columns: &'static [ColumnRef],
+        rest: &'static str,
+        types: &'static [Type],
+    ) -> Self {
+        Self::with(Text::Insert(table, columns, rest), types)
+    }
+
+    const fn with(text: Text, types: &'static [Type]) -> Self {
+        Self { text, types, plan: Cell::new(std::ptr::null_mut()) }
     }
 
     /// Runs it and reads every row.
@@ -77,7 +130,7 @@ impl Statement {
         path.pop();
         user.give_back();
         if code < 0 {
-            unwind(PgError::new("XX000", format!("statement failed with code {code}: {}", self.sql)));
+            unwind(PgError::new("XX000", format!("statement failed with code {code}: {}", self.text.sql())));
         }
     }
 
@@ -89,14 +142,16 @@ impl Statement {
     }
 
     fn prepare(&self) -> pg_sys::SPIPlanPtr {
-        let sql = CString::new(self.sql).expect("our SQL has no NUL");
-        let mut types: Vec<pg_sys::Oid> = self.types.iter().map(|kind| kind.oid()).collect();
+        let sql = CString::new(self.text.sql()).expect("our SQL has no NUL");
+        let inserted = if let Text::Insert(_, columns, _) = self.text { columns } else { &[] };
+        let types = inserted.iter().map(|(_, kind)| kind).chain(self.types);
+        let mut types: Vec<pg_sys::Oid> = types.map(|kind| kind.oid()).collect();
         // SAFETY: the types are as many as said; SPI_keepplan moves the plan out of SPI's context.
         unsafe {
             let options = pg_sys::CURSOR_OPT_GENERIC_PLAN as i32 | planner::OURS;
             let plan = pg_sys::SPI_prepare_cursor(sql.as_ptr(), types.len() as i32, types.as_mut_ptr(), options);
             if plan.is_null() {
-                unwind(PgError::new("XX000", format!("could not prepare: {}", self.sql)));
+                unwind(PgError::new("XX000", format!("could not prepare: {}", self.text.sql())));
             }
             pg_sys::SPI_keepplan(plan);
             plan

@@ -1,14 +1,16 @@
 //! Bookmark rows, and which of them a stimulus matches: one statement per shape of filter.
 
+use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
 
 use crate::pg::json;
 use crate::pg::rows::{self, Columns, Wait, Writer};
-use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+use crate::pg::spi::{Arg, Statement, Timestamp, Type, read, written};
 use crate::store::identity;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::{self, Owner};
+use crate::store::tables::BOOKMARKS;
 use crate::wake;
 use workflow_engine::NodeIx;
 
@@ -38,55 +40,55 @@ pub fn split_callback(callback: &str) -> (&str, Option<i32>) {
     }
 }
 
-static ROW: Columns = Columns::of(
-    c"bookmarks",
-    &[
-        (c"id", Type::Uuid),
-        (c"instance_id", Type::Uuid),
-        (c"activity_instance_id", Type::Uuid),
-        (c"hash_key", Type::BigInt),
-        (c"created_at", Type::Timestamp),
-        (c"due_at", Type::Timestamp),
-        (c"auto_burn", Type::Boolean),
-        (c"auto_complete", Type::Boolean),
-        (c"hash", Type::Bytea),
-        (c"activity_id", Type::Text),
-        (c"node_id", Type::Text),
-        (c"activity_type", Type::Text),
-        (c"name", Type::Text),
-        (c"correlation_id", Type::Text),
-        (c"callback", Type::Text),
-        (c"callback_owner", Type::Integer),
-        (c"payload", Type::Jsonb),
-        (c"metadata", Type::Jsonb),
-    ],
-);
+written! {
+    struct New<'a> of BOOKMARKS {
+        id: &'a Uuid,
+        instance_id: &'a Uuid,
+        activity_instance_id: &'a Uuid,
+        hash_key: i64,
+        created_at: Timestamp,
+        due_at: Option<Timestamp>,
+        auto_burn: bool,
+        auto_complete: bool,
+        hash: &'a [u8],
+        activity_id: &'a str,
+        node_id: &'a str,
+        activity_type: &'a str,
+        name: &'a str,
+        correlation_id: Option<&'a str>,
+        callback: Option<&'a str>,
+        callback_owner: Option<i32>,
+        payload: Option<&'a Value>,
+        metadata: Option<&'a Value>,
+    }
+}
+static ROW: Columns = Columns::of(&BOOKMARKS, New::COLUMNS);
 
 /// Inserts a bookmark of an instance.
 pub fn insert(writer: &mut Writer, bookmark: &Bookmark, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
     note(bookmark, instance);
     let callback = bookmark.callback.as_deref().map(split_callback);
-    let values = [
-        Arg::Uuid(&bookmark.id),
-        Arg::Uuid(instance),
-        Arg::Uuid(&bookmark.activity_instance_id),
-        Arg::BigInt(hash_key(&bookmark.hash)),
-        Arg::Timestamp(now),
-        Arg::time(bookmark.due_at.map(Into::into)),
-        Arg::Boolean(bookmark.auto_burn),
-        Arg::Boolean(bookmark.auto_complete),
-        Arg::Bytea(&bookmark.hash),
-        Arg::Text(&bookmark.activity_id),
-        Arg::Text(&bookmark.node_id),
-        Arg::Text(&bookmark.activity_type),
-        Arg::Text(&bookmark.name),
-        Arg::text(correlation_id),
-        Arg::text(callback.map(|(name, _)| name)),
-        callback.and_then(|(_, owner)| owner).map_or(Arg::Null, Arg::Integer),
-        Arg::json(bookmark.payload.as_ref()),
-        Arg::json(bookmark.metadata.as_ref()),
-    ];
-    writer.insert(&ROW, &values);
+    let new = New {
+        id: &bookmark.id,
+        instance_id: instance,
+        activity_instance_id: &bookmark.activity_instance_id,
+        hash_key: hash_key(&bookmark.hash),
+        created_at: now,
+        due_at: bookmark.due_at.map(Into::into),
+        auto_burn: bookmark.auto_burn,
+        auto_complete: bookmark.auto_complete,
+        hash: &bookmark.hash,
+        activity_id: &bookmark.activity_id,
+        node_id: &bookmark.node_id,
+        activity_type: &bookmark.activity_type,
+        name: &bookmark.name,
+        correlation_id,
+        callback: callback.map(|(name, _)| name),
+        callback_owner: callback.and_then(|(_, owner)| owner),
+        payload: bookmark.payload.as_ref(),
+        metadata: bookmark.metadata.as_ref(),
+    };
+    writer.insert(&ROW, &new.values());
 }
 
 /// Tells the workers, when this transaction commits.
@@ -115,59 +117,63 @@ pub struct Waiting {
 }
 
 static EXISTS: Statement = Statement::new("SELECT 1 FROM workflow.bookmarks WHERE id = $1", &[Type::Uuid]);
-static WAITS_FOR: Columns = Columns::of(c"bookmarks", &[(c"id", Type::Uuid), (c"instance_id", Type::Uuid)]);
-static WAITING: Columns = Columns::of(
-    c"bookmarks",
-    &[
-        (c"id", Type::Uuid),
-        (c"name", Type::Text),
-        (c"activity_instance_id", Type::Uuid),
-        (c"payload", Type::Jsonb),
-        (c"metadata", Type::Jsonb),
-        (c"callback", Type::Text),
-        (c"callback_owner", Type::Integer),
-        (c"auto_burn", Type::Boolean),
-        (c"auto_complete", Type::Boolean),
-        (c"activity_id", Type::Text),
-        (c"node_id", Type::Text),
-        (c"activity_type", Type::Text),
-        (c"hash", Type::Bytea),
-        (c"due_at", Type::Timestamp),
-    ],
-);
-
-fn read_callback(name: Option<String>, owner: Option<i32>) -> Option<String> {
-    name.map(|name| join_callback(&name, owner))
+read! {
+    struct WaitsFor of BOOKMARKS {
+        id: Uuid,
+        instance_id: Uuid,
+    }
 }
+read! {
+    struct Locked of BOOKMARKS {
+        id: Uuid,
+        name: String,
+        activity_instance_id: Uuid,
+        payload: Option<Value>,
+        metadata: Option<Value>,
+        callback: Option<String>,
+        callback_owner: Option<i32>,
+        auto_burn: bool,
+        auto_complete: bool,
+        activity_id: String,
+        node_id: String,
+        activity_type: String,
+        hash: Vec<u8>,
+        due_at: Option<Timestamp>,
+    }
+}
+static WAITS_FOR: Columns = Columns::of(&BOOKMARKS, WaitsFor::COLUMNS);
+static WAITING: Columns = Columns::of(&BOOKMARKS, Locked::COLUMNS);
 
-fn read_waiting(row: &mut Row<'_>) -> (Resumed, Bookmark) {
-    let resumed = Resumed {
-        id: row.get(),
-        name: row.get(),
-        activity_instance_id: row.get(),
-        payload: row.maybe(),
-        metadata: row.maybe(),
-        callback: read_callback(row.maybe(), row.maybe()),
-        auto_burn: row.get(),
-        auto_complete: row.get(),
-    };
-    let bookmark = Bookmark {
-        id: resumed.id,
-        node: NodeIx(0),
-        activity_id: row.get(),
-        node_id: row.get(),
-        activity_type: row.get(),
-        activity_instance_id: resumed.activity_instance_id,
-        name: resumed.name.clone(),
-        hash: hash_of(&row.get::<Vec<u8>>()),
-        payload: resumed.payload.as_ref().map(json::copy),
-        metadata: resumed.metadata.as_ref().map(json::copy),
-        callback: resumed.callback.clone(),
-        auto_burn: resumed.auto_burn,
-        auto_complete: resumed.auto_complete,
-        due_at: row.maybe::<Timestamp>().map(Into::into),
-    };
-    (resumed, bookmark)
+impl Locked {
+    fn into_parts(self) -> (Resumed, Bookmark) {
+        let resumed = Resumed {
+            id: self.id,
+            name: self.name,
+            activity_instance_id: self.activity_instance_id,
+            payload: self.payload,
+            metadata: self.metadata,
+            callback: self.callback.map(|name| join_callback(&name, self.callback_owner)),
+            auto_burn: self.auto_burn,
+            auto_complete: self.auto_complete,
+        };
+        let bookmark = Bookmark {
+            id: resumed.id,
+            node: NodeIx(0),
+            activity_id: self.activity_id,
+            node_id: self.node_id,
+            activity_type: self.activity_type,
+            activity_instance_id: resumed.activity_instance_id,
+            name: resumed.name.clone(),
+            hash: hash_of(&self.hash),
+            payload: resumed.payload.as_ref().map(json::copy),
+            metadata: resumed.metadata.as_ref().map(json::copy),
+            callback: resumed.callback.clone(),
+            auto_burn: resumed.auto_burn,
+            auto_complete: resumed.auto_complete,
+            due_at: self.due_at.map(Into::into),
+        };
+        (resumed, bookmark)
+    }
 }
 
 /// Reads a bookmark and locks its instance and it, waiting for the session that holds that.
@@ -184,12 +190,9 @@ pub fn try_lock(id: Uuid) -> Option<Waiting> {
 /// more: this lock is what decides between two resumers.
 fn lock_both(id: Uuid, wait: Wait) -> Option<Waiting> {
     instances::announce_lock();
-    let instance: Uuid = rows::read(&WAITS_FOR, Arg::Uuid(&id), |row| {
-        let _id: Uuid = row.get();
-        row.get()
-    })?;
-    let row = instances::lock_with(instance, wait)?;
-    let (resumed, bookmark) = rows::lock(&WAITING, Arg::Uuid(&id), wait, read_waiting)?;
+    let waits_for = rows::read(&WAITS_FOR, Arg::Uuid(&id), WaitsFor::read)?;
+    let row = instances::lock_with(waits_for.instance_id, wait)?;
+    let (resumed, bookmark) = rows::lock(&WAITING, Arg::Uuid(&waits_for.id), wait, Locked::read)?.into_parts();
     Some(Waiting { resumed, row, bookmark, by_time: false })
 }
 

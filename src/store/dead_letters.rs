@@ -18,10 +18,9 @@ pub struct Letter {
     pub replayed_at: Option<Timestamp>,
 }
 
-static LOCK: Statement = Statement::new(
-    "SELECT q.due_at, q.replayed_at, q.bookmark_id, q.instance_id, q.activity_instance_id, q.hash, q.name, \
-         q.correlation_id, q.uncorrelated, q.activity_type, q.activity_id, q.stimulus, q.input, q.sender \
-     FROM workflow.dead_letters q WHERE q.id = $1 FOR UPDATE",
+static LOCK: Statement = Statement::reading(
+    queue::StoredFilter::COLUMNS,
+    "SELECT q.due_at, q.replayed_at, {q}, q.input, q.sender FROM workflow.dead_letters q WHERE q.id = $1 FOR UPDATE",
     &[Type::Uuid],
 );
 static REPLAYED: Statement =

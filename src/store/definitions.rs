@@ -4,10 +4,11 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::pg::rows::{self, Columns};
-use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+use crate::pg::spi::{Arg, ColumnRef, Row, Statement, Timestamp, Type, joined, read, written};
 use crate::pg::{PgError, catalog, object_lock};
 use crate::store::links::{self, Link};
 use crate::store::owners::{self, Owner};
+use crate::store::tables::DEFINITIONS;
 use pgrx::pg_sys::Oid;
 
 mod grants;
@@ -68,57 +69,54 @@ pub struct NewDefinition<'a> {
     pub search_path: Option<&'a str>,
 }
 
-/// Reads the columns of [`select!`].
-pub(super) fn read(row: &mut Row<'_>) -> DefinitionRow {
-    DefinitionRow {
-        id: row.get(),
-        definition_id: row.get(),
-        version: row.get(),
-        is_latest: row.get(),
-        is_published: row.get(),
-        definer: row.get::<String>() == "definer",
-        uses_sql: row.get(),
-        owner: owners::by_id(row.get()),
+read! {
+    /// The columns that a version is read from.
+    pub(super) struct Stored of DEFINITIONS {
+        id: Uuid,
+        definition_id: String,
+        version: i32,
+        is_latest: bool,
+        is_published: bool,
+        security: String,
+        uses_sql: bool,
+        owner: i32,
     }
 }
 
-/// The columns that [`read`] reads.
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT d.id, d.definition_id, d.version, d.is_latest, d.is_published, d.security, d.uses_sql, \
-                    d.owner FROM workflow.definitions d ",
-            $rest
-        )
-    };
+pub(super) fn read(row: &mut Row<'_>) -> DefinitionRow {
+    let stored = Stored::read(row);
+    DefinitionRow {
+        id: stored.id,
+        definition_id: stored.definition_id,
+        version: stored.version,
+        is_latest: stored.is_latest,
+        is_published: stored.is_published,
+        definer: stored.security == "definer",
+        uses_sql: stored.uses_sql,
+        owner: owners::by_id(stored.owner),
+    }
 }
 
-pub(super) use select;
-
-static LATEST: Statement = Statement::new(select!("WHERE d.definition_id = $1 AND d.is_latest"), &[Type::Text]);
-static VERSION: Statement = Statement::new(
-    select!("WHERE d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NULL"),
+static LATEST: Statement = Statement::reading(
+    Stored::COLUMNS,
+    "SELECT {d} FROM workflow.definitions d WHERE d.definition_id = $1 AND d.is_latest",
+    &[Type::Text],
+);
+static VERSION: Statement = Statement::reading(
+    Stored::COLUMNS,
+    "SELECT {d} FROM workflow.definitions d WHERE d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NULL",
     &[Type::Text, Type::Integer],
 );
-static ALL: Statement =
-    Statement::new(select!("WHERE d.definition_id = $1 AND d.deleted_at IS NULL ORDER BY d.version"), &[Type::Text]);
-
-static PUBLISHED: Columns = Columns::by(
-    c"definitions_published_idx",
-    c"definitions",
-    &[
-        (c"definition_id", Type::Text),
-        // From here on as they are read.
-        (c"id", Type::Uuid),
-        (c"definition_id", Type::Text),
-        (c"version", Type::Integer),
-        (c"is_latest", Type::Boolean),
-        (c"is_published", Type::Boolean),
-        (c"security", Type::Text),
-        (c"uses_sql", Type::Boolean),
-        (c"owner", Type::Integer),
-    ],
+static ALL: Statement = Statement::reading(
+    Stored::COLUMNS,
+    "SELECT {d} FROM workflow.definitions d WHERE d.definition_id = $1 AND d.deleted_at IS NULL ORDER BY d.version",
+    &[Type::Text],
 );
+
+/// The key of the index, and what is read.
+const PUBLISHED_COLUMNS: [ColumnRef; 1 + Stored::COLUMNS.len()] =
+    joined(&[DEFINITIONS.read("definition_id", Type::Text, false)], Stored::COLUMNS);
+static PUBLISHED: Columns = Columns::by(c"definitions_published_idx", &DEFINITIONS, &PUBLISHED_COLUMNS);
 
 /// The published version.
 pub fn published(definition_id: &str) -> Option<DefinitionRow> {
@@ -145,22 +143,16 @@ pub fn version(definition_id: &str, version: i32) -> Option<DefinitionRow> {
     VERSION.first(&[Arg::Text(definition_id), Arg::Integer(version)], read)
 }
 
-static WHOLE: Columns = Columns::of(
-    c"definitions",
-    &[
-        (c"id", Type::Uuid),
-        (c"definition_id", Type::Text),
-        (c"version", Type::Integer),
-        (c"is_latest", Type::Boolean),
-        (c"is_published", Type::Boolean),
-        (c"security", Type::Text),
-        (c"uses_sql", Type::Boolean),
-        (c"owner", Type::Integer),
-        (c"links", Type::Jsonb),
-        (c"unknown_types", Type::Jsonb),
-        (c"document", Type::Jsonb),
-    ],
-);
+read! {
+    struct Content of DEFINITIONS {
+        links: Option<Value>,
+        unknown_types: Option<Value>,
+        document: Value,
+    }
+}
+const WHOLE_COLUMNS: [ColumnRef; Stored::COLUMNS.len() + Content::COLUMNS.len()] =
+    joined(Stored::COLUMNS, Content::COLUMNS);
+static WHOLE: Columns = Columns::of(&DEFINITIONS, &WHOLE_COLUMNS);
 
 /// A stored version, with all that it is compiled from.
 #[derive(Debug)]
@@ -183,12 +175,12 @@ pub fn by_id(id: Uuid) -> Result<DefinitionRow, PgError> {
 /// The version with this id, deleted or not. No plan is made: with this a session begins.
 pub fn whole(id: Uuid) -> Result<WholeDefinition, PgError> {
     let found = rows::read(&WHOLE, Arg::Uuid(&id), |row| {
-        let (definition, links, unknown) = (read(row), row.maybe::<Value>(), row.maybe::<Value>());
+        let (definition, Content { links, unknown_types, document }) = (read(row), Content::read(row));
         WholeDefinition {
             row: definition,
             links: links.as_ref().map(links::decode).unwrap_or_default(),
-            unknown_types: unknown.and_then(|names| serde_json::from_value(names).ok()).unwrap_or_default(),
-            document: row.get(),
+            unknown_types: unknown_types.and_then(|names| serde_json::from_value(names).ok()).unwrap_or_default(),
+            document,
         }
     });
     found.ok_or_else(|| missing(id))
@@ -230,30 +222,28 @@ static NOT_LATEST: Statement = Statement::new(
     "UPDATE workflow.definitions SET is_latest = false WHERE definition_id = $1 AND is_latest",
     &[Type::Text],
 );
-static ADD: Statement = Statement::new(
-    "INSERT INTO workflow.definitions (id, definition_id, version, name, description, is_latest, is_published, \
-         security, uses_sql, owner, retention, created_at, document, activity_type, links, \
-         search_path, unknown_types) \
-     VALUES ($1, $2, $3, $4, $5, true, false, CASE WHEN $6 THEN 'definer' ELSE 'invoker' END, $7, $8, $9, $10, $11, \
-         $12, $13, $14, $15)",
-    &[
-        Type::Uuid,
-        Type::Text,
-        Type::Integer,
-        Type::Text,
-        Type::Text,
-        Type::Boolean,
-        Type::Boolean,
-        Type::Integer,
-        Type::BigInt,
-        Type::Timestamp,
-        Type::Jsonb,
-        Type::Text,
-        Type::Jsonb,
-        Type::Text,
-        Type::Jsonb,
-    ],
-);
+written! {
+    struct New<'a> of DEFINITIONS {
+        id: &'a Uuid,
+        definition_id: &'a str,
+        version: i32,
+        name: Option<&'a str>,
+        description: Option<&'a str>,
+        is_latest: bool,
+        is_published: bool,
+        security: &'a str,
+        uses_sql: bool,
+        owner: i32,
+        retention: Option<i64>,
+        created_at: Timestamp,
+        document: &'a Value,
+        activity_type: Option<&'a str>,
+        links: Option<&'a Value>,
+        search_path: Option<&'a str>,
+        unknown_types: Option<&'a Value>,
+    }
+}
+static ADD: Statement = Statement::insert(&DEFINITIONS, New::COLUMNS, "", &[]);
 static UNPUBLISH: Statement = Statement::new(
     "UPDATE workflow.definitions SET is_published = false WHERE definition_id = $1 AND is_published",
     &[Type::Text],
@@ -287,37 +277,42 @@ pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
     NOT_LATEST.run(&[Arg::Text(new.definition_id)]);
     let links = links::encode(new.links);
     let unknown = (!new.unknown_types.is_empty()).then(|| Value::from(new.unknown_types));
-    ADD.run(&[
-        Arg::Uuid(&new.id),
-        Arg::Text(new.definition_id),
-        Arg::Integer(new.version),
-        Arg::text(new.name),
-        Arg::text(new.description),
-        Arg::Boolean(new.definer),
-        Arg::Boolean(new.uses_sql),
-        Arg::Integer(new.owner),
-        new.retention.map_or(Arg::Null, Arg::BigInt),
-        Arg::Timestamp(now),
-        Arg::Json(new.document),
-        Arg::text(new.activity_type),
-        Arg::json(links.as_ref()),
-        Arg::text(new.search_path),
-        Arg::json(unknown.as_ref()),
-    ]);
+    let row = New {
+        id: &new.id,
+        definition_id: new.definition_id,
+        version: new.version,
+        name: new.name,
+        description: new.description,
+        is_latest: true,
+        is_published: false,
+        security: if new.definer { "definer" } else { "invoker" },
+        uses_sql: new.uses_sql,
+        owner: new.owner,
+        retention: new.retention,
+        created_at: now,
+        document: new.document,
+        activity_type: new.activity_type,
+        links: links.as_ref(),
+        search_path: new.search_path,
+        unknown_types: unknown.as_ref(),
+    };
+    ADD.run(&row.values());
 }
 
-static SEARCH_PATH: Columns = Columns::of(c"definitions", &[(c"id", Type::Uuid), (c"search_path", Type::Text)]);
+read! {
+    struct Path of DEFINITIONS {
+        id: Uuid,
+        search_path: Option<String>,
+    }
+}
+static SEARCH_PATH: Columns = Columns::of(&DEFINITIONS, Path::COLUMNS);
 static SET_SEARCH_PATH: Statement =
     Statement::new("UPDATE workflow.definitions SET search_path = $2 WHERE id = $1", &[Type::Uuid, Type::Text]);
 
 /// Where the SQL of a version looks names up where it runs without a caller. Not part of what is kept compiled: it can
 /// change.
 pub fn search_path(id: Uuid) -> Option<String> {
-    rows::read(&SEARCH_PATH, Arg::Uuid(&id), |row| {
-        row.skip();
-        row.maybe()
-    })
-    .flatten()
+    rows::read(&SEARCH_PATH, Arg::Uuid(&id), Path::read).filter(|path| path.id == id)?.search_path
 }
 
 /// Changes that.

@@ -4,27 +4,26 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::execution::Incident;
 
-use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::pg::spi::{Arg, Statement, Timestamp, Type, written};
+use crate::store::tables::INCIDENTS;
 
-static INSERT: Statement = Statement::new(
-    "INSERT INTO workflow.incidents (id, instance_id, activity_id, node_id, activity_type, activity_instance_id, \
-         created_at, sqlstate, message, detail, hint, context) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-    &[
-        Type::Uuid,
-        Type::Uuid,
-        Type::Text,
-        Type::Text,
-        Type::Text,
-        Type::Uuid,
-        Type::Timestamp,
-        Type::Text,
-        Type::Text,
-        Type::Text,
-        Type::Text,
-        Type::Text,
-    ],
-);
+written! {
+    struct New<'a> of INCIDENTS {
+        id: &'a Uuid,
+        instance_id: &'a Uuid,
+        activity_id: &'a str,
+        node_id: &'a str,
+        activity_type: &'a str,
+        activity_instance_id: &'a Uuid,
+        created_at: Timestamp,
+        sqlstate: &'a str,
+        message: &'a str,
+        detail: Option<&'a str>,
+        hint: Option<&'a str>,
+        context: Option<&'a str>,
+    }
+}
+static INSERT: Statement = Statement::insert(&INCIDENTS, New::COLUMNS, "", &[]);
 static RESOLVE: Statement = Statement::new(
     "UPDATE workflow.incidents SET resolved_at = $3 WHERE instance_id = $1 AND resolved_at IS NULL \
          AND NOT activity_instance_id = ANY ($2)",
@@ -39,20 +38,21 @@ static OPEN: Statement = Statement::new(
 /// Adds an incident.
 pub fn insert(id: Uuid, instance: Uuid, incident: &Incident, now: Timestamp) {
     let fault = &incident.fault;
-    INSERT.run(&[
-        Arg::Uuid(&id),
-        Arg::Uuid(&instance),
-        Arg::Text(&incident.activity_id),
-        Arg::Text(&incident.node_id),
-        Arg::Text(&incident.activity_type),
-        Arg::Uuid(&incident.activity_instance_id),
-        Arg::Timestamp(now),
-        Arg::Text(&fault.sqlstate),
-        Arg::Text(&fault.message),
-        Arg::text(fault.detail.as_deref()),
-        Arg::text(fault.hint.as_deref()),
-        Arg::text(fault.context.as_deref()),
-    ]);
+    let new = New {
+        id: &id,
+        instance_id: &instance,
+        activity_id: &incident.activity_id,
+        node_id: &incident.node_id,
+        activity_type: &incident.activity_type,
+        activity_instance_id: &incident.activity_instance_id,
+        created_at: now,
+        sqlstate: &fault.sqlstate,
+        message: &fault.message,
+        detail: fault.detail.as_deref(),
+        hint: fault.hint.as_deref(),
+        context: fault.context.as_deref(),
+    };
+    INSERT.run(&new.values());
 }
 
 /// Resolves the open incidents of an instance, except those of executions that are still faulted.

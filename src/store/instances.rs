@@ -1,7 +1,5 @@
 //! Instance rows. A session that changes anything of an instance holds the lock that `lock` takes.
 
-use std::ffi::CStr;
-
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::Bookmark;
@@ -10,9 +8,10 @@ use workflow_engine::instance::{Instance, SubStatus, codec};
 
 use crate::pg::error::unwind;
 use crate::pg::memory;
-use crate::pg::rows::{self, Columns, Wait, Writer, types};
-use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+use crate::pg::rows::{self, Columns, Wait, Writer};
+use crate::pg::spi::{Arg, Change, Row, Statement, Timestamp, Type, changed, read, written};
 use crate::store::owners::{self, Owner};
+use crate::store::tables::INSTANCES;
 use crate::wake;
 
 /// An instance with what the shell knows about it.
@@ -45,61 +44,51 @@ pub struct Parent {
     pub bookmark: Option<Uuid>,
 }
 
-/// The columns that [`read`] reads, in its order.
-static STORED: Columns = Columns::of(
-    c"instances",
-    &[
-        (c"id", Type::Uuid),
-        (c"version", Type::Integer),
-        (c"correlation_id", Type::Text),
-        (c"name", Type::Text),
-        (c"sub_status", Type::Text),
-        (c"input", Type::Jsonb),
-        (c"output", Type::Jsonb),
-        (c"variables", Type::Jsonb),
-        (c"incident_count", Type::Integer),
-        (c"state", Type::Bytea),
-        (c"definition_version_id", Type::Uuid),
-        (c"definition_id", Type::Text),
-        (c"activation_key", Type::Text),
-        (c"schedule_id", Type::Uuid),
-        (c"parent_instance_id", Type::Uuid),
-        (c"parent_bookmark_id", Type::Uuid),
-        (c"owner", Type::Integer),
-    ],
-);
+read! {
+    struct Stored of INSTANCES {
+        id: Uuid,
+        version: i32,
+        correlation_id: Option<String>,
+        name: Option<String>,
+        sub_status: String,
+        input: Map<String, Value>,
+        output: Option<Map<String, Value>>,
+        variables: Map<String, Value>,
+        incident_count: i32,
+        state: Vec<u8>,
+        definition_version_id: Uuid,
+        definition_id: String,
+        activation_key: Option<String>,
+        schedule_id: Option<Uuid>,
+        parent_instance_id: Option<Uuid>,
+        parent_bookmark_id: Option<Uuid>,
+        owner: i32,
+    }
+}
+static STORED: Columns = Columns::of(&INSTANCES, Stored::COLUMNS);
 
 fn read(row: &mut Row<'_>) -> InstanceRow {
-    let id: Uuid = row.get();
-    let version = row.get();
-    let correlation_id = row.maybe();
-    let name = row.maybe();
-    let sub_status: String = row.get();
-    let input = row.get();
-    let output: Option<Map<String, Value>> = row.maybe();
-    let variables = row.get();
-    let incident_count: i32 = row.get();
-    let state: Vec<u8> = row.get();
-    let state = codec::decode_state(&state).unwrap_or_else(|error| unwind(crate::error::burst(error, id)));
+    let stored = Stored::read(row);
+    let state = codec::decode_state(&stored.state);
     InstanceRow {
         instance: Instance {
-            id,
-            version,
-            correlation_id,
-            name,
-            sub_status: SubStatus::from_name(&sub_status).unwrap_or(SubStatus::Suspended),
-            input,
-            output: output.unwrap_or_default(),
-            variables,
-            incident_count: incident_count.unsigned_abs(),
-            state,
+            id: stored.id,
+            version: stored.version,
+            correlation_id: stored.correlation_id,
+            name: stored.name,
+            sub_status: SubStatus::from_name(&stored.sub_status).unwrap_or(SubStatus::Suspended),
+            input: stored.input,
+            output: stored.output.unwrap_or_default(),
+            variables: stored.variables,
+            incident_count: stored.incident_count.unsigned_abs(),
+            state: state.unwrap_or_else(|error| unwind(crate::error::burst(error, stored.id))),
         },
-        definition_version_id: row.get(),
-        definition_id: row.get(),
-        activation_key: row.maybe(),
-        schedule_id: row.maybe(),
-        parent: parent(row.maybe(), row.maybe()),
-        owner: owners::by_id(row.get()),
+        definition_version_id: stored.definition_version_id,
+        definition_id: stored.definition_id,
+        activation_key: stored.activation_key,
+        schedule_id: stored.schedule_id,
+        parent: parent(stored.parent_instance_id, stored.parent_bookmark_id),
+        owner: owners::by_id(stored.owner),
         open: None,
     }
 }
@@ -140,49 +129,48 @@ pub fn owner(id: Uuid) -> Option<(Uuid, Owner)> {
     OWNER.first(&[Arg::Uuid(&id)], |row| (row.get(), owners::by_id(row.get())))
 }
 
-static STATUS: Columns = Columns::of(c"instances", &[(c"id", Type::Uuid), (c"sub_status", Type::Text)]);
+read! {
+    struct State of INSTANCES {
+        id: Uuid,
+        sub_status: String,
+    }
+}
+static STATUS: Columns = Columns::of(&INSTANCES, State::COLUMNS);
 
 /// Whether an instance is faulted, read without a lock.
 pub fn is_faulted(id: Uuid) -> bool {
-    rows::read(&STATUS, Arg::Uuid(&id), |row| {
-        let _id: Uuid = row.get();
-        row.get::<String>() == SubStatus::Faulted.name()
-    }) == Some(true)
+    let state = rows::read(&STATUS, Arg::Uuid(&id), State::read);
+    state.is_some_and(|state| state.id == id && state.sub_status == SubStatus::Faulted.name())
 }
 
-const COLUMNS: [(&CStr, Type); 21] = [
-    (c"id", Type::Uuid),
-    (c"definition_version_id", Type::Uuid),
-    (c"definition_id", Type::Text),
-    (c"version", Type::Integer),
-    (c"owner", Type::Integer),
-    (c"status", Type::Text),
-    (c"sub_status", Type::Text),
-    (c"incident_count", Type::Integer),
-    (c"created_at", Type::Timestamp),
-    (c"updated_at", Type::Timestamp),
-    (c"finished_at", Type::Timestamp),
-    (c"correlation_id", Type::Text),
-    (c"name", Type::Text),
-    (c"activation_key", Type::Text),
-    (c"state", Type::Bytea),
-    (c"variables", Type::Jsonb),
-    (c"input", Type::Jsonb),
-    (c"output", Type::Jsonb),
-    (c"schedule_id", Type::Uuid),
-    (c"parent_instance_id", Type::Uuid),
-    (c"parent_bookmark_id", Type::Uuid),
-];
-static ROW: Columns = Columns::of(c"instances", &COLUMNS);
+written! {
+    struct New<'a> of INSTANCES {
+        id: &'a Uuid,
+        definition_version_id: &'a Uuid,
+        definition_id: &'a str,
+        version: i32,
+        owner: i32,
+        status: &'a str,
+        sub_status: &'a str,
+        incident_count: i32,
+        created_at: Timestamp,
+        updated_at: Timestamp,
+        finished_at: Option<Timestamp>,
+        correlation_id: Option<&'a str>,
+        name: Option<&'a str>,
+        activation_key: Option<&'a str>,
+        state: &'a [u8],
+        variables: &'a Map<String, Value>,
+        input: &'a Map<String, Value>,
+        output: Option<&'a Map<String, Value>>,
+        schedule_id: Option<&'a Uuid>,
+        parent_instance_id: Option<&'a Uuid>,
+        parent_bookmark_id: Option<&'a Uuid>,
+    }
+}
+static ROW: Columns = Columns::of(&INSTANCES, New::COLUMNS);
 // Waits for a transaction that is inserting the same id or activation key, and does nothing if it commits.
-static INSERT_UNLESS_TAKEN: Statement = Statement::new(
-    "INSERT INTO workflow.instances (id, definition_version_id, definition_id, version, owner, status, sub_status, \
-         incident_count, created_at, updated_at, finished_at, correlation_id, name, activation_key, state, variables, \
-         input, output, schedule_id, parent_instance_id, parent_bookmark_id) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) \
-     ON CONFLICT DO NOTHING",
-    &types(&COLUMNS),
-);
+static INSERT_UNLESS_TAKEN: Statement = Statement::insert(&INSTANCES, New::COLUMNS, "ON CONFLICT DO NOTHING", &[]);
 
 /// The state of an instance in bytes.
 fn packed(instance: &Instance) -> Vec<u8> {
@@ -193,45 +181,45 @@ fn packed(instance: &Instance) -> Vec<u8> {
 /// Inserts an instance. `false`: its id or activation key is taken.
 pub fn insert_unless_taken(row: &InstanceRow, now: Timestamp) -> bool {
     let state = packed(&row.instance);
-    INSERT_UNLESS_TAKEN.run(&values(row, &state, now)) > 0
+    INSERT_UNLESS_TAKEN.run(&new(row, &state, now).values()) > 0
 }
 
 /// Inserts an instance whose id and activation key no instance has.
 pub fn insert(writer: &mut Writer, row: &InstanceRow, now: Timestamp) {
     let state = packed(&row.instance);
-    writer.insert(&ROW, &values(row, &state, now));
+    writer.insert(&ROW, &new(row, &state, now).values());
 }
 
-fn values<'a>(row: &'a InstanceRow, state: &'a [u8], now: Timestamp) -> [Arg<'a>; COLUMNS.len()] {
+fn new<'a>(row: &'a InstanceRow, state: &'a [u8], now: Timestamp) -> New<'a> {
     let instance = &row.instance;
     let parent = row.parent.as_ref();
-    [
-        Arg::Uuid(&instance.id),
-        Arg::Uuid(&row.definition_version_id),
-        Arg::Text(&row.definition_id),
-        Arg::Integer(instance.version),
-        Arg::Integer(row.owner.id),
-        Arg::Text(instance.sub_status.status().name()),
-        Arg::Text(instance.sub_status.name()),
-        Arg::Integer(instance.incident_count as i32),
-        Arg::Timestamp(now),
-        Arg::Timestamp(now),
-        Arg::time(finished_at(instance, now)),
-        Arg::text(instance.correlation_id.as_deref()),
-        Arg::text(instance.name.as_deref()),
-        Arg::text(row.activation_key.as_deref()),
-        Arg::Bytea(state),
-        Arg::Object(&instance.variables),
-        Arg::Object(&instance.input),
-        output(instance),
-        Arg::uuid(row.schedule_id.as_ref()),
-        Arg::uuid(parent.map(|parent| &parent.instance)),
-        Arg::uuid(parent.and_then(|parent| parent.bookmark.as_ref())),
-    ]
+    New {
+        id: &instance.id,
+        definition_version_id: &row.definition_version_id,
+        definition_id: &row.definition_id,
+        version: instance.version,
+        owner: row.owner.id,
+        status: instance.sub_status.status().name(),
+        sub_status: instance.sub_status.name(),
+        incident_count: instance.incident_count as i32,
+        created_at: now,
+        updated_at: now,
+        finished_at: finished_at(instance, now),
+        correlation_id: instance.correlation_id.as_deref(),
+        name: instance.name.as_deref(),
+        activation_key: row.activation_key.as_deref(),
+        state,
+        variables: &instance.variables,
+        input: &instance.input,
+        output: output(instance),
+        schedule_id: row.schedule_id.as_ref(),
+        parent_instance_id: parent.map(|parent| &parent.instance),
+        parent_bookmark_id: parent.and_then(|parent| parent.bookmark.as_ref()),
+    }
 }
 
-fn output(instance: &Instance) -> Arg<'_> {
-    if instance.output.is_empty() { Arg::Null } else { Arg::Object(&instance.output) }
+fn output(instance: &Instance) -> Option<&Map<String, Value>> {
+    (!instance.output.is_empty()).then_some(&instance.output)
 }
 
 /// A faulted instance has not finished: it can go on.
@@ -243,43 +231,44 @@ fn finished_at(instance: &Instance, now: Timestamp) -> Option<Timestamp> {
     })
 }
 
-static CHANGES: Columns = Columns::of(
-    c"instances",
-    &[
-        (c"id", Type::Uuid),
-        (c"status", Type::Text),
-        (c"sub_status", Type::Text),
-        (c"incident_count", Type::Integer),
-        (c"updated_at", Type::Timestamp),
-        (c"finished_at", Type::Timestamp),
-        (c"state", Type::Bytea),
-        (c"variables", Type::Jsonb),
-        (c"output", Type::Jsonb),
-        (c"name", Type::Text),
-        (c"correlation_id", Type::Text),
-        (c"activation_key", Type::Text),
-    ],
-);
+changed! {
+    struct Changes<'a> of INSTANCES {
+        id: &'a Uuid,
+        status: &'a str,
+        sub_status: &'a str,
+        incident_count: i32,
+        updated_at: Timestamp,
+        finished_at: Option<Timestamp>,
+        state: &'a [u8],
+        variables: Change<&'a Map<String, Value>>,
+        output: Change<Option<&'a Map<String, Value>>>,
+        name: Change<Option<&'a str>>,
+        correlation_id: Change<Option<&'a str>>,
+        activation_key: Change<Option<&'a str>>,
+    }
+}
+static CHANGES: Columns = Columns::of(&INSTANCES, Changes::COLUMNS);
 
 /// Writes what a burst changed in a locked instance. `key_before` is the activation key that the row has.
 pub fn update(writer: &mut Writer, row: &InstanceRow, changed: &Changed, key_before: Option<&str>, now: Timestamp) {
     let instance = &row.instance;
     let key = row.activation_key.as_deref();
     let state = packed(instance);
-    let values = [
-        Some(Arg::Text(instance.sub_status.status().name())),
-        Some(Arg::Text(instance.sub_status.name())),
-        Some(Arg::Integer(instance.incident_count as i32)),
-        Some(Arg::Timestamp(now)),
-        Some(Arg::time(finished_at(instance, now))),
-        Some(Arg::Bytea(&state)),
-        changed.variables.then_some(Arg::Object(&instance.variables)),
-        changed.output.then_some(output(instance)),
-        changed.name.then_some(Arg::text(instance.name.as_deref())),
-        changed.correlation_id.then_some(Arg::text(instance.correlation_id.as_deref())),
-        (key != key_before).then_some(Arg::text(key)),
-    ];
-    writer.update(&CHANGES, Arg::Uuid(&instance.id), &values);
+    let changes = Changes {
+        id: &instance.id,
+        status: instance.sub_status.status().name(),
+        sub_status: instance.sub_status.name(),
+        incident_count: instance.incident_count as i32,
+        updated_at: now,
+        finished_at: finished_at(instance, now),
+        state: &state,
+        variables: Change::when(changed.variables, &instance.variables),
+        output: Change::when(changed.output, output(instance)),
+        name: Change::when(changed.name, instance.name.as_deref()),
+        correlation_id: Change::when(changed.correlation_id, instance.correlation_id.as_deref()),
+        activation_key: Change::when(key != key_before, key),
+    };
+    writer.update(&CHANGES, &changes.changes());
 }
 
 static HOLDER: Statement = Statement::new("SELECT id FROM workflow.instances WHERE activation_key = $1", &[Type::Text]);

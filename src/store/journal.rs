@@ -5,29 +5,30 @@ use uuid::Uuid;
 use workflow_engine::journal::{self, Event, EventKind};
 
 use crate::pg::rows::{Columns, Writer};
-use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::pg::spi::{Arg, Statement, Timestamp, Type, written};
 use crate::pg::{interrupt, memory};
+use crate::store::tables::EXECUTION_LOG;
 
 /// Events that one row holds at the most.
 const EVENTS_PER_ROW: usize = 1000;
 
-static ROW: Columns = Columns::of(
-    c"execution_log",
-    &[
-        (c"instance_id", Type::Uuid),
-        (c"seq", Type::Integer),
-        (c"created_at", Type::Timestamp),
-        (c"events", Type::Bytea),
-    ],
-);
+written! {
+    struct New<'a> of EXECUTION_LOG {
+        instance_id: &'a Uuid,
+        seq: i32,
+        created_at: Timestamp,
+        events: &'a [u8],
+    }
+}
+static ROW: Columns = Columns::of(&EXECUTION_LOG, New::COLUMNS);
 
 /// Writes the events of a burst from row `seq` on.
 pub fn append(writer: &mut Writer, instance: &Uuid, seq: u32, events: &[Event], now: Timestamp) {
     for (next, chunk) in (seq..).zip(events.chunks(EVENTS_PER_ROW)) {
         let size = memory::room_to_pack(|| journal::packed_size(chunk));
         let packed = journal::encode_of(chunk, size);
-        let values = [Arg::Uuid(instance), Arg::Integer(next as i32), Arg::Timestamp(now), Arg::Bytea(&packed)];
-        writer.insert(&ROW, &values);
+        let new = New { instance_id: instance, seq: next as i32, created_at: now, events: &packed };
+        writer.insert(&ROW, &new.values());
     }
 }
 

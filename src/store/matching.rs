@@ -4,8 +4,9 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::{Bookmark, NodeIx};
 
-use crate::pg::spi::{Arg, Row, Statement, Type};
+use crate::pg::spi::{Arg, Row, Statement, Type, read};
 use crate::store::bookmarks::{hash_key, hash_of};
+use crate::store::tables::BOOKMARKS;
 
 /// Which correlation ids a stimulus asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,60 +103,79 @@ pub struct Stored {
     pub correlation_id: Option<String>,
 }
 
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT b.instance_id, b.id, b.activity_id, b.node_id, b.activity_type, b.activity_instance_id, b.name, b.hash, \
-             b.payload, b.auto_burn, b.correlation_id FROM workflow.bookmarks b ",
-            $rest
-        )
-    };
+read! {
+    struct Columns of BOOKMARKS {
+        instance_id: Uuid,
+        id: Uuid,
+        activity_id: String,
+        node_id: String,
+        activity_type: String,
+        activity_instance_id: Uuid,
+        name: String,
+        hash: Vec<u8>,
+        payload: Option<Value>,
+        auto_burn: bool,
+        correlation_id: Option<String>,
+    }
 }
 
 fn read_stored(row: &mut Row<'_>) -> Stored {
-    let instance_id = row.get();
+    let columns = Columns::read(row);
     let bookmark = Bookmark {
-        id: row.get(),
+        id: columns.id,
         node: NodeIx(0),
-        activity_id: row.get(),
-        node_id: row.get(),
-        activity_type: row.get(),
-        activity_instance_id: row.get(),
-        name: row.get(),
-        hash: hash_of(&row.get::<Vec<u8>>()),
-        payload: row.maybe::<Value>(),
+        activity_id: columns.activity_id,
+        node_id: columns.node_id,
+        activity_type: columns.activity_type,
+        activity_instance_id: columns.activity_instance_id,
+        name: columns.name,
+        hash: hash_of(&columns.hash),
+        payload: columns.payload,
         metadata: None,
         callback: None,
-        auto_burn: row.get(),
+        auto_burn: columns.auto_burn,
         auto_complete: true,
         due_at: None,
     };
-    Stored { instance_id, bookmark, correlation_id: row.maybe() }
+    Stored { instance_id: columns.instance_id, bookmark, correlation_id: columns.correlation_id }
 }
 
-static BY_ID: Statement = Statement::new(select!("WHERE b.id = $1"), &[Type::Uuid]);
-static BY_INSTANCE: Statement = Statement::new(select!("WHERE b.instance_id = $1 ORDER BY b.id"), &[Type::Uuid]);
-static BY_HASH: Statement =
-    Statement::new(select!("WHERE b.hash_key = ANY ($1) ORDER BY b.instance_id, b.id"), &[Type::BigIntArray]);
-static BY_HASH_AND_CORRELATION: Statement = Statement::new(
-    select!("WHERE b.hash_key = ANY ($1) AND b.correlation_id = $2 ORDER BY b.instance_id, b.id"),
-    &[Type::BigIntArray, Type::Text],
+/// A statement that reads bookmarks.
+macro_rules! bookmarks {
+    ($before:literal, $rest:literal, $types:expr) => {
+        Statement::reading(
+            Columns::COLUMNS,
+            concat!($before, "SELECT {b} FROM workflow.bookmarks b ", $rest, " ORDER BY b.instance_id, b.id"),
+            $types,
+        )
+    };
+    ($rest:literal, $types:expr) => {
+        bookmarks!("", $rest, $types)
+    };
+}
+
+static BY_ID: Statement = bookmarks!("WHERE b.id = $1", &[Type::Uuid]);
+static BY_INSTANCE: Statement = bookmarks!("WHERE b.instance_id = $1", &[Type::Uuid]);
+static BY_HASH: Statement = bookmarks!("WHERE b.hash_key = ANY ($1)", &[Type::BigIntArray]);
+static BY_HASH_AND_CORRELATION: Statement =
+    bookmarks!("WHERE b.hash_key = ANY ($1) AND b.correlation_id = $2", &[Type::BigIntArray, Type::Text]);
+static BY_HASH_WITHOUT_CORRELATION: Statement =
+    bookmarks!("WHERE b.hash_key = ANY ($1) AND b.correlation_id IS NULL", &[Type::BigIntArray]);
+static BY_CORRELATION: Statement =
+    bookmarks!("JOIN workflow.instances i ON i.id = b.instance_id WHERE i.correlation_id = $1", &[Type::Text]);
+static BY_TYPE: Statement = bookmarks!("WHERE b.activity_type = $1", &[Type::Text]);
+// Which instance an execution belongs to is not indexed; its id differs from the instance's only in the last four
+// bytes, so a range of the index finds it.
+static BY_EXECUTION: Statement = bookmarks!(
+    "WHERE b.instance_id BETWEEN (substr($1::text, 1, 28) || '00000000')::uuid \
+         AND (substr($1::text, 1, 28) || 'ffffffff')::uuid AND b.activity_instance_id = $1",
+    &[Type::Uuid]
 );
-static BY_HASH_WITHOUT_CORRELATION: Statement = Statement::new(
-    select!("WHERE b.hash_key = ANY ($1) AND b.correlation_id IS NULL ORDER BY b.instance_id, b.id"),
-    &[Type::BigIntArray],
-);
-static BY_CORRELATION: Statement = Statement::new(
-    select!(
-        "JOIN workflow.instances i ON i.id = b.instance_id WHERE i.correlation_id = $1 ORDER BY b.instance_id, b.id"
-    ),
-    &[Type::Text],
-);
-// One index on type, name and activity serves the three rare shapes below. There are few types and few names, so
+// One index on type, name and activity serves the rare shapes below. There are few types and few names, so
 // those that come later in the index are found by a loose scan over what comes before.
 macro_rules! kinds {
     ($rest:literal) => {
-        concat!(
+        bookmarks!(
             "WITH RECURSIVE kinds (activity_type, name) AS ( \
                  (SELECT k.activity_type, k.name FROM workflow.bookmarks k ORDER BY k.activity_type, k.name LIMIT 1) \
                  UNION ALL \
@@ -163,27 +183,15 @@ macro_rules! kinds {
                      SELECT k.activity_type, k.name FROM workflow.bookmarks k \
                      WHERE (k.activity_type, k.name) > (p.activity_type, p.name) \
                      ORDER BY k.activity_type, k.name LIMIT 1) n) ",
-            select!($rest)
+            $rest,
+            &[Type::Text]
         )
     };
 }
-
-static BY_TYPE: Statement =
-    Statement::new(select!("WHERE b.activity_type = $1 ORDER BY b.instance_id, b.id"), &[Type::Text]);
-static BY_NAME: Statement = Statement::new(
-    kinds!(
-        "JOIN kinds k ON b.activity_type = k.activity_type AND b.name = k.name WHERE k.name = $1 \
-         ORDER BY b.instance_id, b.id"
-    ),
-    &[Type::Text],
-);
-static BY_ACTIVITY: Statement = Statement::new(
-    kinds!(
-        "JOIN kinds k ON b.activity_type = k.activity_type AND b.name = k.name WHERE b.activity_id = $1 \
-         ORDER BY b.instance_id, b.id"
-    ),
-    &[Type::Text],
-);
+static BY_NAME: Statement =
+    kinds!("JOIN kinds k ON b.activity_type = k.activity_type AND b.name = k.name WHERE k.name = $1");
+static BY_ACTIVITY: Statement =
+    kinds!("JOIN kinds k ON b.activity_type = k.activity_type AND b.name = k.name WHERE b.activity_id = $1");
 
 /// The bookmarks that a filter matches, in order of instance.
 pub fn find(filter: &Filter) -> Vec<Stored> {
@@ -201,8 +209,6 @@ fn candidates(filter: &Filter) -> Vec<Stored> {
         && filter.instance_id.is_none()
         && keys.is_empty()
     {
-        // Which instance an execution belongs to is not indexed; its id differs from the instance's only in
-        // the last four bytes, so a range of the primary key finds it.
         return BY_EXECUTION.rows(&[Arg::Uuid(execution)], read_stored);
     }
     if let Some(id) = &filter.instance_id {
@@ -229,14 +235,6 @@ fn candidates(filter: &Filter) -> Vec<Stored> {
         None => Vec::new(),
     }
 }
-
-static BY_EXECUTION: Statement = Statement::new(
-    select!(
-        "WHERE b.instance_id BETWEEN (substr($1::text, 1, 28) || '00000000')::uuid \
-         AND (substr($1::text, 1, 28) || 'ffffffff')::uuid AND b.activity_instance_id = $1 ORDER BY b.id"
-    ),
-    &[Type::Uuid],
-);
 
 /// The bookmarks of an instance.
 pub fn of_instance(instance: Uuid) -> Vec<Stored> {

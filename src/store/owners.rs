@@ -5,8 +5,9 @@ use std::collections::HashMap;
 
 use crate::pg::error::{PgError, unwind};
 use crate::pg::rows::{self, Columns};
-use crate::pg::spi::{Arg, Statement, Type};
+use crate::pg::spi::{Arg, Statement, Type, read};
 use crate::pg::{catalog, role, stored_role};
+use crate::store::tables::OWNERS;
 use pgrx::pg_sys::{InvalidOid, Oid};
 
 /// A role as rows remember it.
@@ -41,11 +42,14 @@ impl Owner {
     }
 }
 
-static BY_NAME: Columns = Columns::by(
-    c"owners_name_idx",
-    c"owners",
-    &[(c"name", Type::Text), (c"role_oid", Type::Oid), (c"same_as", Type::Integer)],
-);
+read! {
+    struct Named of OWNERS {
+        name: Option<String>,
+        role_oid: Option<Oid>,
+        same_as: Option<i32>,
+    }
+}
+static BY_NAME: Columns = Columns::by(c"owners_name_idx", &OWNERS, Named::COLUMNS);
 
 /// The role of this name, for a row of another cluster: if no other such row has the name, and the role has no row of
 /// its own. Two owners must not become one unless the administrator says so: wf_adopt_database.
@@ -53,18 +57,23 @@ fn by_name(name: &str) -> Option<Oid> {
     let role = role::by_name(name)?;
     let mut count = 0;
     rows::read_by(&BY_NAME, &[Arg::Text(name)], |row| {
-        row.skip();
-        let (oid, same_as): (Option<Oid>, Option<i32>) = (row.maybe(), row.maybe());
-        count += i32::from(oid.is_none() && same_as.is_none());
+        let named = Named::read(row);
+        let is_foreign = named.role_oid.is_none() && named.same_as.is_none();
+        count += i32::from(is_foreign && named.name.as_deref() == Some(name));
         None::<()>
     });
     (count == 1 && find(role).is_none()).then_some(role)
 }
 
-static BY_ID: Columns = Columns::of(
-    c"owners",
-    &[(c"id", Type::Integer), (c"role_oid", Type::Oid), (c"name", Type::Text), (c"same_as", Type::Integer)],
-);
+read! {
+    struct Stored of OWNERS {
+        id: i32,
+        role_oid: Option<Oid>,
+        name: Option<String>,
+        same_as: Option<i32>,
+    }
+}
+static BY_ID: Columns = Columns::of(&OWNERS, Stored::COLUMNS);
 
 thread_local! {
     /// Owners of this cluster by id, as they were in a generation of the catalog. An id is never used again unless the
@@ -102,23 +111,27 @@ pub fn by_id(id: i32) -> Owner {
 /// A row, and the one that it is the same as.
 fn read(id: i32) -> Option<(Owner, Option<i32>)> {
     rows::read(&BY_ID, Arg::Integer(id), |row| {
-        let (id, oid, name) = (row.get(), row.maybe(), row.maybe().unwrap_or_default());
-        (Owner { id, oid, name }, row.maybe())
+        let Stored { id, role_oid, name, same_as } = Stored::read(row);
+        (Owner { id, oid: role_oid, name: name.unwrap_or_default() }, same_as)
     })
 }
 
-static BY_ROLE: Columns = Columns::by(
-    c"owners_role_oid_idx",
-    c"owners",
-    &[(c"role_oid", Type::Oid), (c"id", Type::Integer), (c"name", Type::Text), (c"same_as", Type::Integer)],
-);
+read! {
+    struct OfRole of OWNERS {
+        role_oid: Option<Oid>,
+        id: i32,
+        name: Option<String>,
+        same_as: Option<i32>,
+    }
+}
+static BY_ROLE: Columns = Columns::by(c"owners_role_oid_idx", &OWNERS, OfRole::COLUMNS);
 
 /// The id of a role's row and the name in it, if it has one.
 fn find(role: Oid) -> Option<(i32, String)> {
     rows::read_by(&BY_ROLE, &[Arg::Oid(role)], |row| {
-        row.skip();
-        let (id, name): (i32, Option<String>) = (row.get(), row.maybe());
-        row.maybe::<i32>().is_none().then(|| (id, name.unwrap_or_default()))
+        let of_role = OfRole::read(row);
+        let is_it = of_role.role_oid == Some(role) && of_role.same_as.is_none();
+        is_it.then(|| (of_role.id, of_role.name.unwrap_or_default()))
     })
 }
 

@@ -11,10 +11,11 @@ use workflow_engine::bookmark::Bookmark;
 use workflow_engine::stimulus;
 
 use crate::pg::rows::{self, Columns, Writer};
-use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+use crate::pg::spi::{Arg, ColumnRef, Row, Statement, Timestamp, Type, joined, read, written};
 use crate::store::bookmarks::hash_of;
 use crate::store::matching::{Correlation, Filter};
 use crate::store::owners::{self, Owner};
+use crate::store::tables::BOOKMARK_QUEUE;
 use crate::wake;
 
 mod key;
@@ -42,7 +43,7 @@ pub struct Item {
     pub deferred_for: Option<Uuid>,
 }
 
-static ITEMS: Columns = Columns::of(c"bookmark_queue", &[(c"id", Type::Uuid)]);
+static ITEMS: Columns = Columns::of(&BOOKMARK_QUEUE, &[BOOKMARK_QUEUE.read("id", Type::Uuid, false)]);
 
 /// Whether anything is in the queue, in this command's view.
 pub fn has_any(writer: &mut Writer) -> bool {
@@ -51,8 +52,8 @@ pub fn has_any(writer: &mut Writer) -> bool {
 
 static BY_KEY: Columns = Columns::by(
     c"bookmark_queue_match_idx",
-    c"bookmark_queue",
-    &[(c"shape", Type::Integer), (c"match_key", Type::BigInt)],
+    &BOOKMARK_QUEUE,
+    &[BOOKMARK_QUEUE.read("shape", Type::Integer, false), BOOKMARK_QUEUE.read("match_key", Type::BigInt, false)],
 );
 
 /// The shapes that are in the queue.
@@ -60,57 +61,70 @@ pub fn shapes() -> Vec<i32> {
     rows::distinct(&BY_KEY)
 }
 
-macro_rules! select {
-    ($rest:literal) => {
-        select!("workflow.bookmark_queue", $rest)
-    };
-    ($from:literal, $rest:literal) => {
-        concat!(
-            "SELECT q.id, q.bookmark_id, q.instance_id, q.activity_instance_id, q.hash, q.name, q.correlation_id, \
-             q.uncorrelated, q.activity_type, q.activity_id, q.stimulus, q.input, q.attempts, q.expires_at, q.deferred_for, \
-             q.sender \
-             FROM ",
-            $from,
-            " q ",
-            $rest
-        )
-    };
+read! {
+    /// The columns of the filter, which dead letters have as well.
+    pub(super) struct StoredFilter of BOOKMARK_QUEUE {
+        bookmark_id: Option<Uuid>,
+        instance_id: Option<Uuid>,
+        activity_instance_id: Option<Uuid>,
+        hash: Option<Vec<u8>>,
+        name: Option<String>,
+        correlation_id: Option<String>,
+        uncorrelated: bool,
+        activity_type: Option<String>,
+        activity_id: Option<String>,
+        stimulus: Option<Value>,
+    }
+}
+read! {
+    struct Rest of BOOKMARK_QUEUE {
+        id: Uuid,
+        input: Option<Value>,
+        attempts: i32,
+        expires_at: Timestamp,
+        deferred_for: Option<Uuid>,
+        sender: i32,
+    }
+}
+const COLUMNS: [ColumnRef; StoredFilter::COLUMNS.len() + Rest::COLUMNS.len()] =
+    joined(StoredFilter::COLUMNS, Rest::COLUMNS);
+
+/// A statement that reads items, in which `{q}` stands for their columns.
+const fn items(sql: &'static str, types: &'static [Type]) -> Statement {
+    Statement::reading(&COLUMNS, sql, types)
 }
 
-/// Reads the ten columns from `bookmark_id` to `stimulus`.
+/// Reads the columns of a filter, and its payload.
 pub(super) fn read_filter(row: &mut Row<'_>) -> (Filter, Option<Value>) {
+    let stored = StoredFilter::read(row);
     let mut filter = Filter {
-        bookmark_id: row.maybe(),
-        instance_id: row.maybe(),
-        activity_instance_id: row.maybe(),
-        hashes: row.maybe::<Vec<u8>>().map(|hash| hash_of(&hash)).into_iter().collect(),
-        name: row.maybe(),
-        correlation: read_correlation(row),
-        activity_type: row.maybe(),
-        activity_id: row.maybe(),
+        bookmark_id: stored.bookmark_id,
+        instance_id: stored.instance_id,
+        activity_instance_id: stored.activity_instance_id,
+        hashes: stored.hash.map(|hash| hash_of(&hash)).into_iter().collect(),
+        name: stored.name,
+        correlation: match stored.uncorrelated {
+            true => Correlation::Without,
+            false => Correlation::of_filter(stored.correlation_id),
+        },
+        activity_type: stored.activity_type,
+        activity_id: stored.activity_id,
     };
-    let stimulus: Option<Value> = row.maybe();
-    add_hash_with_execution(&mut filter, stimulus.as_ref());
-    (filter, stimulus)
-}
-
-fn read_correlation(row: &mut Row<'_>) -> Correlation {
-    let id: Option<String> = row.maybe();
-    if row.get() { Correlation::Without } else { Correlation::of_filter(id) }
+    add_hash_with_execution(&mut filter, stored.stimulus.as_ref());
+    (filter, stored.stimulus)
 }
 
 fn read(row: &mut Row<'_>) -> Item {
-    let id = row.get();
-    let (filter, stimulus) = read_filter(row);
+    let ((filter, stimulus), rest) = (read_filter(row), Rest::read(row));
     Item {
-        id,
+        id: rest.id,
         filter,
         stimulus,
-        input: row.maybe(),
-        attempts: row.get(),
-        expires_at: row.get(),
-        deferred_for: row.maybe(),
-        sender: owners::by_id(row.get()),
+        input: rest.input,
+        attempts: rest.attempts,
+        expires_at: rest.expires_at,
+        deferred_for: rest.deferred_for,
+        sender: owners::by_id(rest.sender),
     }
 }
 
@@ -134,12 +148,11 @@ static SENDERS: Statement = Statement::new(
      SELECT sender FROM senders",
     &[Type::Integer, Type::BigInt],
 );
-static MATCHING: Statement = Statement::new(
-    select!(
-        "WHERE q.shape = $1 AND q.match_key = $2 AND q.sender = $3 AND q.expires_at > $4 AND q.id > $5 \
-             AND q.deferred_for IS NULL \
-         ORDER BY q.shape, q.match_key, q.sender, q.id LIMIT 20"
-    ),
+static MATCHING: Statement = items(
+    "SELECT {q} FROM workflow.bookmark_queue q \
+     WHERE q.shape = $1 AND q.match_key = $2 AND q.sender = $3 AND q.expires_at > $4 AND q.id > $5 \
+         AND q.deferred_for IS NULL \
+     ORDER BY q.shape, q.match_key, q.sender, q.id LIMIT 20",
     &[Type::Integer, Type::BigInt, Type::Integer, Type::Timestamp, Type::Uuid],
 );
 
@@ -199,33 +212,30 @@ fn oldest_of(wanted: Wanted<'_>, (shape, key, sender): (i32, i64, i32), now: Tim
     }
 }
 
-static INSERT: Statement = Statement::new(
-    "INSERT INTO workflow.bookmark_queue (id, shape, match_key, sender, created_at, expires_at, bookmark_id, instance_id, \
-         activity_instance_id, hash, name, correlation_id, activity_type, activity_id, stimulus, input, deferred_for, attempts, \
-         uncorrelated) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)",
-    &[
-        Type::Uuid,
-        Type::Integer,
-        Type::BigInt,
-        Type::Integer,
-        Type::Timestamp,
-        Type::Timestamp,
-        Type::Uuid,
-        Type::Uuid,
-        Type::Uuid,
-        Type::Bytea,
-        Type::Text,
-        Type::Text,
-        Type::Text,
-        Type::Text,
-        Type::Jsonb,
-        Type::Jsonb,
-        Type::Uuid,
-        Type::Integer,
-        Type::Boolean,
-    ],
-);
+written! {
+    struct New<'a> of BOOKMARK_QUEUE {
+        id: &'a Uuid,
+        shape: i32,
+        match_key: i64,
+        sender: i32,
+        created_at: Timestamp,
+        expires_at: Timestamp,
+        bookmark_id: Option<&'a Uuid>,
+        instance_id: Option<&'a Uuid>,
+        activity_instance_id: Option<&'a Uuid>,
+        hash: Option<&'a [u8]>,
+        name: Option<&'a str>,
+        correlation_id: Option<&'a str>,
+        activity_type: Option<&'a str>,
+        activity_id: Option<&'a str>,
+        stimulus: Option<&'a Value>,
+        input: Option<&'a Value>,
+        deferred_for: Option<&'a Uuid>,
+        attempts: i32,
+        uncorrelated: bool,
+    }
+}
+static INSERT: Statement = Statement::insert(&BOOKMARK_QUEUE, New::COLUMNS, "", &[]);
 
 /// Keeps a stimulus until it expires.
 pub fn insert(item: &Item, now: Timestamp) {
@@ -242,30 +252,32 @@ pub fn defer(item: &Item, now: Timestamp, instance: Uuid) {
 fn put(item: &Item, now: Timestamp, deferred_for: Option<&Uuid>) {
     let filter = &item.filter;
     let shape = shape_of(filter);
-    INSERT.run(&[
-        Arg::Uuid(&item.id),
-        Arg::Integer(shape),
-        Arg::BigInt(key_of_filter(filter, shape)),
-        Arg::Integer(item.sender.id),
-        Arg::Timestamp(now),
-        Arg::Timestamp(item.expires_at),
-        Arg::uuid(filter.bookmark_id.as_ref()),
-        Arg::uuid(filter.instance_id.as_ref()),
-        Arg::uuid(filter.activity_instance_id.as_ref()),
-        Arg::bytea(filter.hashes.first().map(<[u8; 32]>::as_slice)),
-        Arg::text(filter.name.as_deref()),
-        Arg::text(filter.correlation.id()),
-        Arg::text(filter.activity_type.as_deref()),
-        Arg::text(filter.activity_id.as_deref()),
-        Arg::json(item.stimulus.as_ref()),
-        Arg::json(item.input.as_ref()),
-        Arg::uuid(deferred_for),
-        Arg::Integer(item.attempts),
-        Arg::Boolean(filter.correlation == Correlation::Without),
-    ]);
+    let new = New {
+        id: &item.id,
+        shape,
+        match_key: key_of_filter(filter, shape),
+        sender: item.sender.id,
+        created_at: now,
+        expires_at: item.expires_at,
+        bookmark_id: filter.bookmark_id.as_ref(),
+        instance_id: filter.instance_id.as_ref(),
+        activity_instance_id: filter.activity_instance_id.as_ref(),
+        hash: filter.hashes.first().map(<[u8; 32]>::as_slice),
+        name: filter.name.as_deref(),
+        correlation_id: filter.correlation.id(),
+        activity_type: filter.activity_type.as_deref(),
+        activity_id: filter.activity_id.as_deref(),
+        stimulus: item.stimulus.as_ref(),
+        input: item.input.as_ref(),
+        deferred_for,
+        attempts: item.attempts,
+        uncorrelated: filter.correlation == Correlation::Without,
+    };
+    INSERT.run(&new.values());
 }
 
-static DEFERRED: Statement = Statement::new(select!("WHERE q.deferred_for = $1 ORDER BY q.id"), &[Type::Uuid]);
+static DEFERRED: Statement =
+    items("SELECT {q} FROM workflow.bookmark_queue q WHERE q.deferred_for = $1 ORDER BY q.id", &[Type::Uuid]);
 
 /// Takes what was deferred until the burst of an instance ended, oldest first.
 pub fn take_deferred(instance: Uuid) -> Vec<Item> {
@@ -285,14 +297,12 @@ pub fn take(id: Uuid) -> bool {
     TAKE.run(&[Arg::Uuid(&id)]) > 0
 }
 
-static TAKE_ALL_OF: Statement = Statement::new(
-    concat!(
-        "WITH gone AS (DELETE FROM workflow.bookmark_queue WHERE id IN (SELECT q.id FROM workflow.bookmark_queue q \
-             WHERE q.shape = $1 AND q.match_key = $2 AND q.sender = $6 AND q.bookmark_id = $3 AND q.expires_at > $4 \
-                 AND q.deferred_for IS NULL AND (q.not_before IS NULL OR q.not_before <= $4) \
-             ORDER BY q.shape, q.match_key, q.sender, q.id LIMIT $5 FOR UPDATE SKIP LOCKED) RETURNING *) ",
-        select!("gone", "ORDER BY q.id")
-    ),
+static TAKE_ALL_OF: Statement = items(
+    "WITH gone AS (DELETE FROM workflow.bookmark_queue WHERE id IN (SELECT q.id FROM workflow.bookmark_queue q \
+         WHERE q.shape = $1 AND q.match_key = $2 AND q.sender = $6 AND q.bookmark_id = $3 AND q.expires_at > $4 \
+             AND q.deferred_for IS NULL AND (q.not_before IS NULL OR q.not_before <= $4) \
+         ORDER BY q.shape, q.match_key, q.sender, q.id LIMIT $5 FOR UPDATE SKIP LOCKED) RETURNING *) \
+     SELECT {q} FROM gone q ORDER BY q.id",
     &[Type::Integer, Type::BigInt, Type::Uuid, Type::Timestamp, Type::BigInt, Type::Integer],
 );
 
@@ -315,11 +325,9 @@ pub fn take_all_of(item: &Item, now: Timestamp, limit: i64) -> Vec<Item> {
     )
 }
 
-static PAGE: Statement = Statement::new(
-    select!(
-        "WHERE q.id > $1 AND q.expires_at > $2 AND q.deferred_for IS NULL \
-         AND (q.not_before IS NULL OR q.not_before <= $2) ORDER BY q.id LIMIT 100"
-    ),
+static PAGE: Statement = items(
+    "SELECT {q} FROM workflow.bookmark_queue q WHERE q.id > $1 AND q.expires_at > $2 AND q.deferred_for IS NULL \
+         AND (q.not_before IS NULL OR q.not_before <= $2) ORDER BY q.id LIMIT 100",
     &[Type::Uuid, Type::Timestamp],
 );
 static FAILED: Statement = Statement::new(
@@ -360,10 +368,9 @@ pub fn expired(now: Timestamp, limit: i64) -> Vec<Uuid> {
     EXPIRED.rows(&[Arg::Timestamp(now), Arg::BigInt(limit)], |row| row.get())
 }
 
-static GET: Statement = Statement::new(
-    select!(
-        "WHERE q.id = $1 AND q.expires_at > $2 AND q.deferred_for IS NULL AND (q.not_before IS NULL OR q.not_before <= $2)"
-    ),
+static GET: Statement = items(
+    "SELECT {q} FROM workflow.bookmark_queue q WHERE q.id = $1 AND q.expires_at > $2 AND q.deferred_for IS NULL \
+         AND (q.not_before IS NULL OR q.not_before <= $2)",
     &[Type::Uuid, Type::Timestamp],
 );
 

@@ -5,25 +5,31 @@ use uuid::Uuid;
 use workflow_engine::execution::NewTask;
 
 use crate::pg::rows::{Columns, Writer};
-use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::pg::spi::{Arg, Statement, Timestamp, Type, changed, written};
+use crate::store::tables::TASKS;
 
-static ROW: Columns = Columns::of(
-    c"tasks",
-    &[
-        (c"id", Type::Uuid),
-        (c"instance_id", Type::Uuid),
-        (c"created_at", Type::Timestamp),
-        (c"activity_id", Type::Text),
-        (c"name", Type::Text),
-        (c"status", Type::Text),
-        (c"correlation_id", Type::Text),
-        (c"payload", Type::Jsonb),
-    ],
-);
-static COMPLETION: Columns = Columns::of(
-    c"tasks",
-    &[(c"id", Type::Uuid), (c"status", Type::Text), (c"completed_at", Type::Timestamp), (c"result", Type::Jsonb)],
-);
+written! {
+    struct New<'a> of TASKS {
+        id: &'a Uuid,
+        instance_id: &'a Uuid,
+        created_at: Timestamp,
+        activity_id: &'a str,
+        name: &'a str,
+        status: &'a str,
+        correlation_id: Option<&'a str>,
+        payload: Option<&'a Value>,
+    }
+}
+changed! {
+    struct Completion<'a> of TASKS {
+        id: &'a Uuid,
+        status: &'a str,
+        completed_at: Option<Timestamp>,
+        result: Option<&'a Value>,
+    }
+}
+static ROW: Columns = Columns::of(&TASKS, New::COLUMNS);
+static COMPLETION: Columns = Columns::of(&TASKS, Completion::COLUMNS);
 // Whatever is still open but has no bookmark any more was cancelled.
 static CLOSE_ORPHANS: Statement = Statement::new(
     "UPDATE workflow.tasks t SET status = 'Cancelled', completed_at = $2 WHERE t.instance_id = $1 AND t.completed_at IS NULL \
@@ -38,23 +44,23 @@ static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_task', $1)
 
 /// Opens a task.
 pub fn insert(writer: &mut Writer, task: &NewTask, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
-    let values = [
-        Arg::Uuid(&task.bookmark_id),
-        Arg::Uuid(instance),
-        Arg::Timestamp(now),
-        Arg::Text(&task.activity_id),
-        Arg::Text(&task.name),
-        Arg::Text("Open"),
-        Arg::text(correlation_id),
-        Arg::json(task.payload.as_ref()),
-    ];
-    writer.insert(&ROW, &values);
+    let new = New {
+        id: &task.bookmark_id,
+        instance_id: instance,
+        created_at: now,
+        activity_id: &task.activity_id,
+        name: &task.name,
+        status: "Open",
+        correlation_id,
+        payload: task.payload.as_ref(),
+    };
+    writer.insert(&ROW, &new.values());
 }
 
 /// Closes a task with its result.
 pub fn complete(writer: &mut Writer, id: &Uuid, result: Option<&Value>, now: Timestamp) {
-    let values = [Some(Arg::Text("Completed")), Some(Arg::Timestamp(now)), Some(Arg::json(result))];
-    writer.update(&COMPLETION, Arg::Uuid(id), &values);
+    let completion = Completion { id, status: "Completed", completed_at: Some(now), result };
+    writer.update(&COMPLETION, &completion.changes());
 }
 
 /// Announces a new task to whoever listens.

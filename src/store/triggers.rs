@@ -4,10 +4,11 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::trigger::Trigger;
 
-use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type, read, written};
 use crate::store::bookmarks::{hash_key, hash_of};
 use crate::store::definitions::DefinitionRow;
 use crate::store::identity;
+use crate::store::tables::TRIGGERS;
 
 /// An indexed trigger.
 #[derive(Debug)]
@@ -28,39 +29,39 @@ pub struct TriggerRow {
     pub payload: Option<Value>,
 }
 
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT t.id, t.definition_version_id, t.activity_id, t.node_id, t.name, t.hash, t.payload \
-             FROM workflow.triggers t ",
-            $rest
-        )
-    };
-}
-
-fn read(row: &mut Row<'_>) -> TriggerRow {
-    TriggerRow {
-        id: row.get(),
-        definition_version_id: row.get(),
-        activity_id: row.get(),
-        node_id: row.get(),
-        name: row.get(),
-        hash: hash_of(&row.get::<Vec<u8>>()),
-        payload: row.maybe(),
+read! {
+    struct Stored of TRIGGERS {
+        id: Uuid,
+        definition_version_id: Uuid,
+        activity_id: String,
+        node_id: String,
+        name: String,
+        hash: Vec<u8>,
+        payload: Option<Value>,
     }
 }
 
+fn read(row: &mut Row<'_>) -> TriggerRow {
+    let Stored { id, definition_version_id, activity_id, node_id, name, hash, payload } = Stored::read(row);
+    TriggerRow { id, definition_version_id, activity_id, node_id, name, hash: hash_of(&hash), payload }
+}
+
 // A named schedule is its owner's, not the definition's: no stimulus starts it, and no publish touches it.
-static BY_HASH: Statement = Statement::new(
-    select!("WHERE t.hash_key = $1 AND t.schedule_name IS NULL ORDER BY t.definition_id, t.id"),
+static BY_HASH: Statement = Statement::reading(
+    Stored::COLUMNS,
+    "SELECT {t} FROM workflow.triggers t WHERE t.hash_key = $1 AND t.schedule_name IS NULL ORDER BY t.definition_id, t.id",
     &[Type::BigInt],
 );
-static BY_NAME: Statement = Statement::new(
-    select!("WHERE t.name = $1 AND t.schedule_name IS NULL ORDER BY t.definition_id, t.id"),
+static BY_NAME: Statement = Statement::reading(
+    Stored::COLUMNS,
+    "SELECT {t} FROM workflow.triggers t WHERE t.name = $1 AND t.schedule_name IS NULL ORDER BY t.definition_id, t.id",
     &[Type::Text],
 );
-static BY_DEFINITION: Statement =
-    Statement::new(select!("WHERE t.definition_id = $1 AND t.schedule_name IS NULL ORDER BY t.id"), &[Type::Text]);
+static BY_DEFINITION: Statement = Statement::reading(
+    Stored::COLUMNS,
+    "SELECT {t} FROM workflow.triggers t WHERE t.definition_id = $1 AND t.schedule_name IS NULL ORDER BY t.id",
+    &[Type::Text],
+);
 
 /// Triggers that a stimulus starts; without a hash, all of that name.
 pub fn matching(name: &str, hash: Option<&[u8; 32]>) -> Vec<TriggerRow> {
@@ -79,28 +80,26 @@ pub fn of_definition(definition_id: &str) -> Vec<TriggerRow> {
     BY_DEFINITION.rows(&[Arg::Text(definition_id)], read)
 }
 
-static INSERT: Statement = Statement::new(
-    "INSERT INTO workflow.triggers (id, definition_id, definition_version_id, version, activity_id, node_id, \
-         activity_type, name, hash, hash_key, payload, created_at, schedule, next_fire_at, scheduled_at) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
-    &[
-        Type::Uuid,
-        Type::Text,
-        Type::Uuid,
-        Type::Integer,
-        Type::Text,
-        Type::Text,
-        Type::Text,
-        Type::Text,
-        Type::Bytea,
-        Type::BigInt,
-        Type::Jsonb,
-        Type::Timestamp,
-        Type::Jsonb,
-        Type::Timestamp,
-        Type::Timestamp,
-    ],
-);
+written! {
+    struct New<'a> of TRIGGERS {
+        id: &'a Uuid,
+        definition_id: &'a str,
+        definition_version_id: &'a Uuid,
+        version: i32,
+        activity_id: &'a str,
+        node_id: &'a str,
+        activity_type: &'a str,
+        name: &'a str,
+        hash: &'a [u8],
+        hash_key: i64,
+        payload: Option<&'a Value>,
+        created_at: Timestamp,
+        schedule: Option<&'a Value>,
+        next_fire_at: Option<Timestamp>,
+        scheduled_at: Option<Timestamp>,
+    }
+}
+static INSERT: Statement = Statement::insert(&TRIGGERS, New::COLUMNS, "", &[]);
 static KEEP: Statement = Statement::new(
     "UPDATE workflow.triggers SET definition_version_id = $2, version = $3, activity_id = $4 WHERE id = $1",
     &[Type::Uuid, Type::Uuid, Type::Integer, Type::Text],
@@ -126,23 +125,24 @@ pub type Timing<'a> = Option<(&'a Value, Option<Timestamp>, Option<Timestamp>)>;
 /// Adds a trigger of a definition version.
 pub fn insert(id: Uuid, definition: &DefinitionRow, trigger: &Trigger, timing: Timing<'_>, now: Timestamp) {
     identity::note_due(timing.and_then(|(_, next, _)| next));
-    INSERT.run(&[
-        Arg::Uuid(&id),
-        Arg::Text(&definition.definition_id),
-        Arg::Uuid(&definition.id),
-        Arg::Integer(definition.version),
-        Arg::Text(&trigger.activity_id),
-        Arg::Text(&trigger.node_id),
-        Arg::Text(&trigger.activity_type),
-        Arg::Text(&trigger.name),
-        Arg::Bytea(&trigger.hash),
-        Arg::BigInt(hash_key(&trigger.hash)),
-        Arg::json(trigger.payload.as_ref()),
-        Arg::Timestamp(now),
-        Arg::json(timing.map(|(schedule, ..)| schedule)),
-        Arg::time(timing.and_then(|(_, next, _)| next)),
-        Arg::time(timing.and_then(|(.., scheduled)| scheduled)),
-    ]);
+    let new = New {
+        id: &id,
+        definition_id: &definition.definition_id,
+        definition_version_id: &definition.id,
+        version: definition.version,
+        activity_id: &trigger.activity_id,
+        node_id: &trigger.node_id,
+        activity_type: &trigger.activity_type,
+        name: &trigger.name,
+        hash: &trigger.hash,
+        hash_key: hash_key(&trigger.hash),
+        payload: trigger.payload.as_ref(),
+        created_at: now,
+        schedule: timing.map(|(schedule, ..)| schedule),
+        next_fire_at: timing.and_then(|(_, next, _)| next),
+        scheduled_at: timing.and_then(|(.., scheduled)| scheduled),
+    };
+    INSERT.run(&new.values());
 }
 
 /// Makes an unchanged trigger start the new version; it keeps its id.

@@ -17,10 +17,10 @@ pub fn by_type(activity_type: &str) -> Vec<String> {
     BY_TYPE.rows(&[Arg::Text(activity_type)], |row| row.get())
 }
 
-static BY_DOCUMENT_ID: Statement = Statement::new(
-    definitions::select!(
-        "WHERE d.definition_id = $1 AND d.deleted_at IS NULL AND d.document ->> 'id' = $2 ORDER BY d.version DESC LIMIT 1"
-    ),
+static BY_DOCUMENT_ID: Statement = Statement::reading(
+    definitions::Stored::COLUMNS,
+    "SELECT {d} FROM workflow.definitions d \
+     WHERE d.definition_id = $1 AND d.deleted_at IS NULL AND d.document ->> 'id' = $2 ORDER BY d.version DESC LIMIT 1",
     &[Type::Text, Type::Text],
 );
 
@@ -29,11 +29,10 @@ pub fn by_document_id(definition_id: &str, version_id: &str) -> Option<Definitio
     BY_DOCUMENT_ID.first(&[Arg::Text(definition_id), Arg::Text(version_id)], definitions::read)
 }
 
-static USER: Statement = Statement::new(
-    definitions::select!(
-        "WHERE d.links IS NOT NULL AND d.deleted_at IS NULL \
-             AND d.links @> jsonb_build_array(jsonb_build_object('uses', $1)) ORDER BY d.definition_id, d.version LIMIT 1"
-    ),
+static USER: Statement = Statement::reading(
+    definitions::Stored::COLUMNS,
+    "SELECT {d} FROM workflow.definitions d WHERE d.links IS NOT NULL AND d.deleted_at IS NULL \
+         AND d.links @> jsonb_build_array(jsonb_build_object('uses', $1)) ORDER BY d.definition_id, d.version LIMIT 1",
     &[Type::Text],
 );
 

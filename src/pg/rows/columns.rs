@@ -7,14 +7,14 @@ use pgrx::pg_sys::{self, Oid};
 
 use super::indexes::{self, Index};
 use crate::pg::error::{PgError, unwind};
-use crate::pg::spi::{Arg, Type};
+use crate::pg::spi::{Arg, ColumnRef, Table};
 use crate::pg::{catalog, version};
 
 /// Columns of a table that are read or written together. Declare it as a `static`.
 pub struct Columns {
     table: &'static CStr,
     index: Option<&'static CStr>,
-    columns: &'static [(&'static CStr, Type)],
+    columns: &'static [ColumnRef],
     place: RefCell<Place>,
 }
 
@@ -37,22 +37,17 @@ struct Place {
 unsafe impl Sync for Columns {}
 
 impl Columns {
-    /// Declares columns of a table in the schema `workflow`. Where rows are found by their key, that comes first: one
-    /// column, the primary key.
-    pub const fn of(table: &'static CStr, columns: &'static [(&'static CStr, Type)]) -> Self {
+    /// Declares the columns of a record. Where rows are found by their key, that comes first: one column, the primary key.
+    pub const fn of(table: &Table, columns: &'static [ColumnRef]) -> Self {
         Self::with(table, None, columns)
     }
 
-    /// Declares columns of a table whose rows are found by the columns of an index, which come first.
-    pub const fn by(index: &'static CStr, table: &'static CStr, columns: &'static [(&'static CStr, Type)]) -> Self {
+    /// Declares the columns of a record of a table whose rows are found by the columns of an index, which come first.
+    pub const fn by(index: &'static CStr, table: &Table, columns: &'static [ColumnRef]) -> Self {
         Self::with(table, Some(index), columns)
     }
 
-    const fn with(
-        table: &'static CStr,
-        index: Option<&'static CStr>,
-        columns: &'static [(&'static CStr, Type)],
-    ) -> Self {
+    const fn with(table: &Table, index: Option<&'static CStr>, columns: &'static [ColumnRef]) -> Self {
         let place = Place {
             found: 0,
             table: pg_sys::InvalidOid,
@@ -62,7 +57,7 @@ impl Columns {
             indexed: 0,
             indexes: Vec::new(),
         };
-        Self { table, index, columns, place: RefCell::new(place) }
+        Self { table: table.name, index, columns, place: RefCell::new(place) }
     }
 
     /// Opens the table, which must be closed. Its lock stays until the (sub)transaction ends.
@@ -120,7 +115,7 @@ impl Columns {
             );
         }
         // The open table knows the names already; the catalog would be asked for each of them.
-        let number = |(name, kind): &(&CStr, Type)| {
+        let number = |(name, kind): &ColumnRef| {
             let is_it = |attribute: &&pg_sys::FormData_pg_attribute| {
                 // SAFETY: a name is a C string in an array that has room for its end.
                 !attribute.attisdropped && unsafe { CStr::from_ptr(attribute.attname.data.as_ptr()) } == *name
@@ -188,15 +183,4 @@ unsafe fn trusted(index: Oid, table: Oid) -> Oid {
         pg_sys::relation_close(open, lock);
         if is_trusted { index } else { pg_sys::InvalidOid }
     }
-}
-
-/// The types of columns, for a statement that has them as its parameters.
-pub const fn types<const N: usize>(columns: &[(&CStr, Type); N]) -> [Type; N] {
-    let mut types = [Type::Uuid; N];
-    let mut i = 0;
-    while i < N {
-        types[i] = columns[i].1;
-        i += 1;
-    }
-    types
 }

@@ -104,11 +104,13 @@ impl Writer {
         }
     }
 
-    /// Changes the row with this key, if there is one. What is `None` stays as it is, also in its toasted form.
-    pub fn update(&mut self, columns: &'static Columns, key: Arg<'_>, values: &[Option<Arg<'_>>]) {
+    /// Changes the row with this key, the first value, if there is one. What is `None` stays as it is, also in its toasted
+    /// form.
+    pub fn update(&mut self, columns: &'static Columns, values: &[Option<Arg<'_>>]) {
+        let [Some(key), values @ ..] = values else { unreachable!("a row is found by its key") };
         let _within = self.within();
         let table = self.open(columns, Rows::HeapOnly);
-        self.with_row(table, columns, key, pg_sys::LockTupleMode::LockTupleNoKeyExclusive, |writer, old| {
+        self.with_row(table, columns, *key, pg_sys::LockTupleMode::LockTupleNoKeyExclusive, |writer, old| {
             // SAFETY: the tuple is pinned while this runs, and the new one is made of values that point into it.
             unsafe {
                 let new = writer.slot(table, &pg_sys::TTSOpsHeapTuple);

@@ -133,11 +133,6 @@ impl<'a> Arg<'a> {
         value.map_or(Self::Null, Self::Timestamp)
     }
 
-    /// Bytes or NULL.
-    pub fn bytea(value: Option<&'a [u8]>) -> Self {
-        value.map_or(Self::Null, Self::Bytea)
-    }
-
     /// The datum, in the current memory context where it is not passed by value; `None` is NULL.
     pub(in crate::pg) fn datum(self) -> Option<pg_sys::Datum> {
         Some(match self {

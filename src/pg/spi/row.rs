@@ -6,7 +6,7 @@ use uuid::Uuid;
 use workflow_engine::value::Tally;
 
 use crate::pg::error::{PgError, unwind};
-use crate::pg::spi::Timestamp;
+use crate::pg::spi::{Timestamp, Type};
 use crate::pg::{jsonb, memory};
 
 /// One row; columns are read in order.
@@ -54,6 +54,9 @@ impl<'a> Row<'a> {
 
 /// What a column can be read as.
 pub trait Column: Sized {
+    /// The type of the columns that are read as this.
+    const TYPE: Type;
+
     /// Reads a datum of the matching type.
     ///
     /// # Safety
@@ -75,6 +78,8 @@ pub trait Column: Sized {
 }
 
 impl Column for Uuid {
+    const TYPE: Type = Type::Uuid;
+
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         // SAFETY: a uuid datum points to sixteen bytes.
         Uuid::from_bytes(unsafe { *datum.cast_mut_ptr::<[u8; 16]>() })
@@ -82,30 +87,40 @@ impl Column for Uuid {
 }
 
 impl Column for i32 {
+    const TYPE: Type = Type::Integer;
+
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         datum.value() as i32
     }
 }
 
 impl Column for i64 {
+    const TYPE: Type = Type::BigInt;
+
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         datum.value() as i64
     }
 }
 
 impl Column for bool {
+    const TYPE: Type = Type::Boolean;
+
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         datum.value() != 0
     }
 }
 
 impl Column for pg_sys::Oid {
+    const TYPE: Type = Type::Oid;
+
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         pg_sys::Oid::from(datum.value() as u32)
     }
 }
 
 impl Column for Timestamp {
+    const TYPE: Type = Type::Timestamp;
+
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         Timestamp(datum.value() as i64)
     }
@@ -124,6 +139,8 @@ pub(in crate::pg) unsafe fn size_of_varlena(datum: pg_sys::Datum) -> usize {
 }
 
 impl Column for Vec<u8> {
+    const TYPE: Type = Type::Bytea;
+
     unsafe fn accept(datum: pg_sys::Datum, tally: &mut Tally) -> Result<Self, PgError> {
         // SAFETY: as the caller's.
         unsafe {
@@ -146,6 +163,8 @@ impl Column for Vec<u8> {
 }
 
 impl Column for String {
+    const TYPE: Type = Type::Text;
+
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         // SAFETY: text is a varlena. The database is UTF-8: the install script refuses any other.
         text(unsafe { Vec::<u8>::read(datum) })
@@ -162,6 +181,8 @@ fn text(bytes: Vec<u8>) -> String {
 }
 
 impl Column for Value {
+    const TYPE: Type = Type::Jsonb;
+
     unsafe fn accept(datum: pg_sys::Datum, tally: &mut Tally) -> Result<Self, PgError> {
         // SAFETY: a jsonb datum.
         unsafe { jsonb::accept(datum, tally, jsonb::MAX_DEPTH) }
@@ -174,6 +195,8 @@ impl Column for Value {
 }
 
 impl Column for Map<String, Value> {
+    const TYPE: Type = Type::Jsonb;
+
     unsafe fn read(datum: pg_sys::Datum) -> Self {
         // SAFETY: a jsonb datum.
         members(unsafe { Value::read(datum) })

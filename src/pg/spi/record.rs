@@ -1,0 +1,297 @@
+//! Records: columns of one table that are read or written together, each by its name.
+//!
+//! A table says once which columns it has ([`table!`]). A record is a struct whose fields are some of them, in the order
+//! in which they are read ([`read!`]) or written ([`written!`], [`changed!`]). A field without a column, of another type,
+//! or without an `Option` where the column may be NULL, does not compile.
+
+use std::ffi::CStr;
+
+use pgrx::pg_sys::Oid;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::{Arg, Column, Row, Timestamp, Type};
+
+/// A column: its name and type.
+pub type ColumnRef = (&'static CStr, Type);
+
+/// A table in the schema `workflow`.
+pub struct Table {
+    /// Its name.
+    pub name: &'static CStr,
+    columns: &'static [Defined],
+}
+
+/// A column of a table.
+pub struct Defined {
+    column: ColumnRef,
+    is_nullable: bool,
+}
+
+impl Defined {
+    /// Declares a column.
+    pub const fn new(name: &'static str, kind: Type, is_nullable: bool) -> Self {
+        Self { column: (c_name(name), kind), is_nullable }
+    }
+}
+
+impl Table {
+    /// Declares a table; names end with NUL.
+    pub const fn new(name: &'static str, columns: &'static [Defined]) -> Self {
+        Self { name: c_name(name), columns }
+    }
+
+    /// The column of a name, for a field that reads this type, or NULL as well.
+    pub const fn read(&self, name: &str, kind: Type, reads_null: bool) -> ColumnRef {
+        let found = self.find(name, kind);
+        assert!(reads_null || !found.is_nullable, "the column may be NULL");
+        found.column
+    }
+
+    /// The column of a name, for a field that writes this type, or NULL as well.
+    pub const fn written(&self, name: &str, kind: Type, writes_null: bool) -> ColumnRef {
+        let found = self.find(name, kind);
+        assert!(found.is_nullable || !writes_null, "the column is never NULL");
+        found.column
+    }
+
+    const fn find(&self, name: &str, kind: Type) -> &Defined {
+        let mut i = 0;
+        while i < self.columns.len() {
+            let defined = &self.columns[i];
+            if is_same(defined.column.0.to_bytes(), name.as_bytes()) {
+                assert!(defined.column.1 as u8 == kind as u8, "the column has another type");
+                return defined;
+            }
+            i += 1;
+        }
+        panic!("the table has no such column")
+    }
+}
+
+const fn c_name(name: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(name.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => panic!("the name does not end with NUL"),
+    }
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut i = 0;
+    while i < one.len() && i < other.len() && one[i] == other[i] {
+        i += 1;
+    }
+    i == one.len() && i == other.len()
+}
+
+/// The columns of one record, then those of another one.
+pub const fn joined<const N: usize>(first: &[ColumnRef], then: &[ColumnRef]) -> [ColumnRef; N] {
+    assert!(N == first.len() + then.len());
+    let mut all = [(c"", Type::Uuid); N];
+    let mut i = 0;
+    while i < N {
+        all[i] = if i < first.len() { first[i] } else { then[i - first.len()] };
+        i += 1;
+    }
+    all
+}
+
+/// What a field is read as.
+pub trait Read: Sized {
+    /// The column's type.
+    const TYPE: Type;
+    /// Whether it may be NULL.
+    const READS_NULL: bool;
+
+    /// Reads the next column.
+    fn read(row: &mut Row<'_>) -> Self;
+}
+
+impl<T: Column> Read for T {
+    const TYPE: Type = T::TYPE;
+    const READS_NULL: bool = false;
+
+    fn read(row: &mut Row<'_>) -> Self {
+        row.get()
+    }
+}
+
+impl<T: Column> Read for Option<T> {
+    const TYPE: Type = T::TYPE;
+    const READS_NULL: bool = true;
+
+    fn read(row: &mut Row<'_>) -> Self {
+        row.maybe()
+    }
+}
+
+/// What a field is written as.
+pub trait Written {
+    /// The column's type.
+    const TYPE: Type;
+    /// Whether it may be NULL.
+    const WRITES_NULL: bool = false;
+
+    /// The value.
+    fn arg(&self) -> Arg<'_>;
+}
+
+macro_rules! written_as {
+    ($($type:ty => $kind:ident, $value:ident => $arg:expr;)*) => {
+        $(impl Written for $type {
+            const TYPE: Type = Type::$kind;
+
+            fn arg(&self) -> Arg<'_> {
+                let $value = self;
+                $arg
+            }
+        })*
+    };
+}
+
+written_as! {
+    &Uuid => Uuid, id => Arg::Uuid(id);
+    &str => Text, text => Arg::Text(text);
+    &[String] => TextArray, texts => Arg::Texts(texts);
+    &[u8] => Bytea, bytes => Arg::Bytea(bytes);
+    &Value => Jsonb, value => Arg::Json(value);
+    &Map<String, Value> => Jsonb, members => Arg::Object(members);
+    i32 => Integer, number => Arg::Integer(*number);
+    i64 => BigInt, number => Arg::BigInt(*number);
+    bool => Boolean, value => Arg::Boolean(*value);
+    Timestamp => Timestamp, at => Arg::Timestamp(*at);
+    Oid => Oid, oid => Arg::Oid(*oid);
+}
+
+impl<T: Written> Written for Option<T> {
+    const TYPE: Type = T::TYPE;
+    const WRITES_NULL: bool = true;
+
+    fn arg(&self) -> Arg<'_> {
+        self.as_ref().map_or(Arg::Null, Written::arg)
+    }
+}
+
+/// A field of a row that is changed: left as it is unless there is a value.
+pub struct Change<T>(Option<T>);
+
+impl<T> Change<T> {
+    /// The value if it has changed.
+    pub fn when(has_changed: bool, value: T) -> Self {
+        Self(has_changed.then_some(value))
+    }
+}
+
+/// What a field of a row is changed to.
+pub trait Changed {
+    /// The column's type.
+    const TYPE: Type;
+    /// Whether it may be NULL.
+    const WRITES_NULL: bool;
+
+    /// The value; `None`: it stays as it is.
+    fn change(&self) -> Option<Arg<'_>>;
+}
+
+impl<T: Written> Changed for T {
+    const TYPE: Type = T::TYPE;
+    const WRITES_NULL: bool = T::WRITES_NULL;
+
+    fn change(&self) -> Option<Arg<'_>> {
+        Some(self.arg())
+    }
+}
+
+impl<T: Written> Changed for Change<T> {
+    const TYPE: Type = T::TYPE;
+    const WRITES_NULL: bool = T::WRITES_NULL;
+
+    fn change(&self) -> Option<Arg<'_>> {
+        self.0.as_ref().map(Written::arg)
+    }
+}
+
+/// Declares a table: `table!(BOOKMARKS = "bookmarks" { id: Uuid, due_at: Timestamp null, … })`.
+macro_rules! table {
+    ($(#[$meta:meta])* $name:ident = $table:literal { $($column:ident: $kind:ident $($null:ident)?),* $(,)? }) => {
+        $(#[$meta])*
+        pub const $name: $crate::pg::spi::Table = $crate::pg::spi::Table::new(
+            concat!($table, "\0"),
+            &[$($crate::pg::spi::Defined::new(
+                concat!(stringify!($column), "\0"),
+                $crate::pg::spi::Type::$kind,
+                !concat!("" $(, stringify!($null))?).is_empty(),
+            )),*],
+        );
+    };
+}
+
+/// Declares a record that is read: `read!(struct Waiting of BOOKMARKS { id: Uuid, due_at: Option<Timestamp>, … })`.
+macro_rules! read {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident of $table:ident {
+        $($(#[$field_meta:meta])* $field:ident: $type:ty),* $(,)?
+    }) => {
+        $(#[$meta])*
+        $vis struct $name {
+            $($(#[$field_meta])* $vis $field: $type),*
+        }
+
+        impl $name {
+            $vis const COLUMNS: &'static [$crate::pg::spi::ColumnRef] = &[$($table.read(
+                stringify!($field),
+                <$type as $crate::pg::spi::Read>::TYPE,
+                <$type as $crate::pg::spi::Read>::READS_NULL,
+            )),*];
+
+            $vis fn read(row: &mut $crate::pg::spi::Row<'_>) -> Self {
+                Self { $($field: $crate::pg::spi::Read::read(row)),* }
+            }
+        }
+    };
+}
+
+/// Declares a record that is inserted: `written!(struct New<'a> of TASKS { id: &'a Uuid, … })`.
+macro_rules! written {
+    ($(#[$meta:meta])* struct $name:ident<$life:lifetime> of $table:ident { $($field:ident: $type:ty),* $(,)? }) => {
+        $(#[$meta])*
+        struct $name<$life> {
+            $($field: $type),*
+        }
+
+        impl<$life> $name<$life> {
+            const COLUMNS: &'static [$crate::pg::spi::ColumnRef] = &[$($table.written(
+                stringify!($field),
+                <$type as $crate::pg::spi::Written>::TYPE,
+                <$type as $crate::pg::spi::Written>::WRITES_NULL,
+            )),*];
+
+            fn values(&self) -> [$crate::pg::spi::Arg<'_>; [$(stringify!($field)),*].len()] {
+                [$($crate::pg::spi::Written::arg(&self.$field)),*]
+            }
+        }
+    };
+}
+
+/// Declares a record that an existing row is changed to, its key first. What is a [`Change`] may stay as it is.
+macro_rules! changed {
+    ($(#[$meta:meta])* struct $name:ident<$life:lifetime> of $table:ident { $($field:ident: $type:ty),* $(,)? }) => {
+        $(#[$meta])*
+        struct $name<$life> {
+            $($field: $type),*
+        }
+
+        impl<$life> $name<$life> {
+            const COLUMNS: &'static [$crate::pg::spi::ColumnRef] = &[$($table.written(
+                stringify!($field),
+                <$type as $crate::pg::spi::Changed>::TYPE,
+                <$type as $crate::pg::spi::Changed>::WRITES_NULL,
+            )),*];
+
+            fn changes(&self) -> [Option<$crate::pg::spi::Arg<'_>>; [$(stringify!($field)),*].len()] {
+                [$($crate::pg::spi::Changed::change(&self.$field)),*]
+            }
+        }
+    };
+}
+
+pub(crate) use {changed, read, table, written};

@@ -1,0 +1,141 @@
+//! The tables of `sql/schema.sql`, each with its columns. `null`: a column may be NULL.
+
+use crate::pg::spi::table;
+
+table!(OWNERS = "owners" { id: Integer, same_as: Integer null, role_oid: Oid null, name: Text null });
+
+table!(DEFINITIONS = "definitions" {
+    id: Uuid,
+    definition_id: Text,
+    version: Integer,
+    name: Text null,
+    description: Text null,
+    is_latest: Boolean,
+    is_published: Boolean,
+    security: Text,
+    uses_sql: Boolean,
+    owner: Integer,
+    retention: BigInt null,
+    created_at: Timestamp,
+    deleted_at: Timestamp null,
+    document: Jsonb,
+    activity_type: Text null,
+    links: Jsonb null,
+    search_path: Text null,
+    unknown_types: Jsonb null,
+});
+
+table!(INSTANCES = "instances" {
+    id: Uuid,
+    definition_version_id: Uuid,
+    definition_id: Text,
+    version: Integer,
+    parent_instance_id: Uuid null,
+    parent_bookmark_id: Uuid null,
+    owner: Integer,
+    status: Text,
+    sub_status: Text,
+    incident_count: Integer,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    finished_at: Timestamp null,
+    schedule_id: Uuid null,
+    correlation_id: Text null,
+    name: Text null,
+    activation_key: Text null,
+    state: Bytea,
+    variables: Jsonb,
+    input: Jsonb,
+    output: Jsonb null,
+});
+
+table!(BOOKMARKS = "bookmarks" {
+    id: Uuid,
+    instance_id: Uuid,
+    activity_instance_id: Uuid,
+    hash_key: BigInt,
+    created_at: Timestamp,
+    due_at: Timestamp null,
+    auto_burn: Boolean,
+    auto_complete: Boolean,
+    hash: Bytea,
+    activity_id: Text,
+    node_id: Text,
+    activity_type: Text,
+    name: Text,
+    correlation_id: Text null,
+    callback: Text null,
+    callback_owner: Integer null,
+    payload: Jsonb null,
+    metadata: Jsonb null,
+});
+
+table!(TRIGGERS = "triggers" {
+    id: Uuid,
+    definition_id: Text,
+    definition_version_id: Uuid,
+    version: Integer,
+    activity_id: Text,
+    node_id: Text,
+    activity_type: Text,
+    name: Text,
+    hash: Bytea,
+    hash_key: BigInt,
+    payload: Jsonb null,
+    created_at: Timestamp,
+    next_fire_at: Timestamp null,
+    scheduled_at: Timestamp null,
+    schedule: Jsonb null,
+});
+
+table!(BOOKMARK_QUEUE = "bookmark_queue" {
+    id: Uuid,
+    shape: Integer,
+    match_key: BigInt,
+    sender: Integer,
+    attempts: Integer,
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    deferred_for: Uuid null,
+    bookmark_id: Uuid null,
+    instance_id: Uuid null,
+    activity_instance_id: Uuid null,
+    hash: Bytea null,
+    name: Text null,
+    correlation_id: Text null,
+    uncorrelated: Boolean,
+    activity_type: Text null,
+    activity_id: Text null,
+    stimulus: Jsonb null,
+    input: Jsonb null,
+});
+
+table!(TASKS = "tasks" {
+    id: Uuid,
+    instance_id: Uuid,
+    created_at: Timestamp,
+    completed_at: Timestamp null,
+    activity_id: Text,
+    name: Text,
+    status: Text,
+    correlation_id: Text null,
+    payload: Jsonb null,
+    result: Jsonb null,
+});
+
+table!(INCIDENTS = "incidents" {
+    id: Uuid,
+    instance_id: Uuid,
+    activity_id: Text,
+    node_id: Text,
+    activity_type: Text,
+    activity_instance_id: Uuid,
+    created_at: Timestamp,
+    sqlstate: Text,
+    message: Text,
+    detail: Text null,
+    hint: Text null,
+    context: Text null,
+});
+
+table!(EXECUTION_LOG = "execution_log" { instance_id: Uuid, seq: Integer, created_at: Timestamp, events: Bytea });

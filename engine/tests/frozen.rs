@@ -1,0 +1,393 @@
+//! Instances that wait, as an earlier version stored them: this one reads each and runs it to its end.
+//!
+//! A sample is a file of `tests/frozen`: the document, the row and the bookmarks of the instance, its journal in bytes,
+//! how it goes on, and what came of it when it was written. A sample is never changed. A case without one gets one by
+//! `WORKFLOW_FREEZE=1 cargo test -p workflow-engine --test frozen`.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+use workflow_engine::NodeIx;
+use workflow_engine::activities::catalogue::ACTIVITIES;
+use workflow_engine::bookmark::Bookmark;
+use workflow_engine::child;
+use workflow_engine::instance::codec::{decode_state, encode_state};
+use workflow_engine::instance::{Instance, SubStatus};
+use workflow_engine::journal;
+
+use support::{FakeHost, Library, World, broken, event, line};
+
+/// What waits, and how it goes on.
+struct Case {
+    name: &'static str,
+    document: Value,
+    /// Definitions that it uses as activities.
+    uses: Vec<Value>,
+    /// Resumed before it is stored: activities, with their input.
+    before: Vec<(&'static str, Value)>,
+    /// Resumed afterwards.
+    after: Vec<(&'static str, Value)>,
+}
+
+fn case(name: &'static str, root: Value) -> Case {
+    let document = if root.get("root").is_some() { root } else { json!({ "root": root }) };
+    Case { name, document, uses: Vec::new(), before: Vec::new(), after: vec![("go", json!({"n": 1}))] }
+}
+
+impl Case {
+    fn before(mut self, activity: &'static str, input: Value) -> Self {
+        self.before.push((activity, input));
+        self
+    }
+
+    fn after(mut self, resumed: impl IntoIterator<Item = (&'static str, Value)>) -> Self {
+        self.after = resumed.into_iter().collect();
+        self
+    }
+
+    fn uses(mut self, definition: Value) -> Self {
+        self.uses.push(definition);
+        self
+    }
+
+    fn path(&self) -> PathBuf {
+        samples().join(format!("{}.json", self.name))
+    }
+
+    /// The sample of this version.
+    fn sample(&self) -> Value {
+        let mut document = self.document.clone();
+        document["definitionId"] = json!("test");
+        let program = Library::of(self.uses.clone()).compile(&document).expect("a definition");
+        let mut world = World::of(program, json!({"in": [1, 2.50]}));
+        prepare(&mut world.host);
+        world.start();
+        go_on(&mut world, &self.before);
+        assert!(!world.bookmarks.is_empty() || world.status() == SubStatus::Faulted, "{} waits", self.name);
+        let mut sample = json!({
+            "document": document,
+            "uses": self.uses,
+            "instance": stored(&world.instance),
+            "bookmarks": world.bookmarks.iter().map(stored_bookmark).collect::<Vec<_>>(),
+            "journal": hex(&journal::encode(&world.trail)),
+            "resumed": self.after.iter().map(|(activity, input)| json!([activity, input])).collect::<Vec<_>>(),
+            "events": events(&world),
+        });
+        sample["expected"] = replay(&sample);
+        sample
+    }
+}
+
+fn samples() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/frozen")
+}
+
+fn event_after(text: &str) -> Value {
+    json!([event("go"), line(text)])
+}
+
+/// One of each activity that waits, and of each that something waits in.
+fn cases() -> Vec<Case> {
+    let mut cases = waiting();
+    cases.extend(containers());
+    cases.extend(flowcharts());
+    cases
+}
+
+fn waiting() -> Vec<Case> {
+    let wait = |kind: &str, more: Value| {
+        let mut activity = json!({"id": "go", "type": kind});
+        activity.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        json!([line("before"), activity, line("after")])
+    };
+    let child = json!({"workflowDefinitionId": "other", "waitForCompletion": true, "result": {"var": "R"}});
+    let with_result = |root: Value| json!({"variables": {"R": null}, "root": root});
+    let report = child::report(Uuid::from_u128(7), SubStatus::Finished, &Map::from_iter([("x".into(), json!(1.50))]));
+    let report = report.expect("room");
+    let items = json!({"workflowDefinitionId": "other", "items": [1, 2], "waitForCompletion": true});
+    vec![
+        case("event", wait("Event", json!({"eventName": "go"}))),
+        case("delay", wait("Delay", json!({"timeSpan": "01:00:00"}))),
+        case("start_at", wait("StartAt", json!({"dateTime": "2030-01-01T00:00:00Z"}))),
+        case("timer", wait("Timer", json!({"interval": "00:10:00"}))),
+        case("cron", wait("Cron", json!({"cronExpression": "0 0 * * *"}))),
+        case(
+            "run_task",
+            with_result(wait("RunTask", json!({"taskName": "ask", "payload": {"a": 1.0}, "result": {"var": "R"}}))),
+        ),
+        case(
+            "http_endpoint",
+            wait("HttpEndpoint", json!({"path": "orders/{id}", "supportedMethods": ["GET", "POST"]})),
+        ),
+        case("execute_workflow", with_result(wait("ExecuteWorkflow", child.clone()))).after([("go", report.clone())]),
+        case("dispatch_workflow", with_result(wait("DispatchWorkflow", child))).after([("go", report.clone())]),
+        case("bulk_dispatch_workflows", wait("BulkDispatchWorkflows", items))
+            .before("go", report.clone())
+            .after([("go", report)]),
+        case("scheduled_command", wait("ScheduledCommand", json!({"statement": "VACUUM", "topLevel": true})))
+            .after([("go", json!({"rows": 7}))]),
+        case("registered", wait("Approval", json!({"level": 2}))).after([("go", json!("yes"))]),
+        case("background", wait("WriteLine", json!({"text": "later", "runAsynchronously": true}))),
+        case("faulted", json!([line("before"), {"type": "Parallel", "activities": [broken("broken"), event("go")]}])),
+        case(
+            "outputs",
+            json!({"variables": {"V": {"a": [1, null]}}, "outputs": [{"name": "Said", "type": "String"}],
+            "root": [{"id": "first", "type": "SetOutput", "outputName": "Said", "outputValue": "hello"},
+                {"type": "Correlate", "correlationId": "c-1"}, {"type": "SetName", "value": "named"},
+                event("go"), {"type": "WriteLine", "text": {"js": "JSON.stringify(getVariable('V'))"}}]}),
+        ),
+    ]
+}
+
+fn containers() -> Vec<Case> {
+    let inside = |kind: &str, child: &str, more: Value| {
+        let mut activity = json!({"type": kind});
+        activity[child] = event_after("went on");
+        activity.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        json!([activity, line("end")])
+    };
+    let twice = || [("go", json!(1)), ("go", json!(2))];
+    let used = json!({"definitionId": "Used", "options": {"usableAsActivity": true},
+        "root": [line("in it"), event("go"), line("still in it")]});
+    vec![
+        case("if", inside("If", "then", json!({"condition": true}))),
+        case(
+            "switch",
+            json!([{"type": "Switch", "cases": [{"label": "a", "condition": {"literal": true},
+            "activity": event_after("a")}]}, line("end")]),
+        ),
+        case(
+            "while",
+            json!({"variables": {"N": 0}, "root": inside("While", "body", json!({"condition": {"sql": "N < 1"},
+            "body": [event("go"), {"type": "SetVariable", "variable": "N", "value": {"sql": "N + 1"}}]}))}),
+        ),
+        case("for", inside("For", "body", json!({"start": 1, "end": 3, "step": 1})))
+            .before("go", json!(0))
+            .after(twice()),
+        case("for_each", inside("ForEach", "body", json!({"items": ["a", "b", {"c": 1.10}]})))
+            .before("go", json!(0))
+            .after(twice()),
+        case(
+            "parallel_for_each",
+            inside("ParallelForEach", "body", json!({"items": ["a", "b", "c"], "degreeOfParallelism": 2})),
+        )
+        .before("go", json!(0))
+        .after(twice()),
+        case("parallel", json!([{"type": "Parallel", "activities": [event_after("one"), event("two")]}, line("end")]))
+            .after([("two", Value::Null), ("go", Value::Null)]),
+        case(
+            "fork",
+            json!([{"type": "Fork", "joinMode": "WaitAny",
+            "branches": [event_after("one"), event("two")]}, line("end")]),
+        ),
+        case(
+            "composite",
+            json!([{"type": "Composite", "variables": [{"name": "Inner", "value": 3}],
+            "root": event_after("inner")}, line("end")]),
+        ),
+        case("workflow_as_activity", json!([{"type": "Used"}, line("end")])).uses(used),
+        case(
+            "state_machine",
+            json!({"id": "machine", "type": "StateMachine",
+            "states": [{"name": "A", "exit": line("leave A")}, {"name": "B", "entry": line("enter B")}, "C"],
+            "transitions": [{"from": "A", "to": "B", "trigger": event("first")},
+                {"from": "B", "to": "C", "trigger": event("go"), "action": line("act")},
+                {"from": "B", "to": "A", "trigger": event("back")}]}),
+        )
+        .before("first", Value::Null),
+    ]
+}
+
+fn flowcharts() -> Vec<Case> {
+    let chart = |mode: &str| {
+        json!({"id": "chart", "type": "Flowchart", "mode": mode,
+            "activities": [line("begin"), event("one"), event("two"), event("three"),
+                {"id": "join", "type": "FlowJoin", "mode": "WaitAll"}, {"id": "end", "type": "WriteLine", "text": "end"}],
+            "connections": [["WriteLine1", "one"], ["WriteLine1", "two"], ["WriteLine1", "three"], ["one", "join"],
+                ["two", "join"], ["three", "join"], ["join", "end"]]})
+    };
+    let rest = || [("three", Value::Null), ("two", Value::Null)];
+    vec![
+        case("flowchart", chart("counter")).before("one", Value::Null).after(rest()),
+        case("flowchart_tokens", chart("token")).before("one", Value::Null).after(rest()),
+        case(
+            "flowchart_loop",
+            json!({"type": "Flowchart", "activities": [event("go"), {"id": "again", "type": "FlowDecision",
+            "condition": {"js": "getLastResult() === 'again'"}}, line("end")],
+            "connections": [["go", "again"], ["again", "True", "go"], ["again", "False", "WriteLine1"]]}),
+        )
+        .before("go", json!("again"))
+        .after([("go", json!("again")), ("go", json!("enough"))]),
+    ]
+}
+
+/// What the functions of users do.
+fn prepare(host: &mut FakeHost) {
+    host.functions.insert("Approval".into(), |_| {
+        Ok(json!({"bookmarks": [{"name": "ask", "payload": {"who": "boss"}, "metadata": {"x": "y"}, "callback": "decide"}]}))
+    });
+    host.functions.insert("decide".into(), |context| Ok(json!({"outputs": {"result": context["input"]}})));
+}
+
+fn go_on(world: &mut World, resumed: &[(&str, Value)]) {
+    for (activity, input) in resumed {
+        world.resume(activity, input.clone());
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn bytes(hex: &Value) -> Vec<u8> {
+    let hex = hex.as_str().expect("a text");
+    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("hexadecimal")).collect()
+}
+
+fn stored(instance: &Instance) -> Value {
+    json!({
+        "id": instance.id, "correlationId": instance.correlation_id, "name": instance.name,
+        "subStatus": instance.sub_status.name(), "input": instance.input, "output": instance.output,
+        "variables": instance.variables, "incidents": instance.incident_count, "state": hex(&encode_state(&instance.state)),
+    })
+}
+
+fn stored_bookmark(bookmark: &Bookmark) -> Value {
+    json!({
+        "id": bookmark.id, "activityId": bookmark.activity_id, "nodeId": bookmark.node_id,
+        "activityType": bookmark.activity_type, "execution": bookmark.activity_instance_id, "name": bookmark.name,
+        "hash": hex(&bookmark.hash), "payload": bookmark.payload, "metadata": bookmark.metadata,
+        "callback": bookmark.callback, "autoBurn": bookmark.auto_burn, "autoComplete": bookmark.auto_complete,
+        "dueAt": bookmark.due_at,
+    })
+}
+
+fn read<T: serde::de::DeserializeOwned>(value: &Value) -> T {
+    serde_json::from_value(value.clone()).expect("what was stored")
+}
+
+fn read_instance(stored: &Value) -> Instance {
+    Instance {
+        id: read(&stored["id"]),
+        version: 1,
+        correlation_id: read(&stored["correlationId"]),
+        name: read(&stored["name"]),
+        sub_status: SubStatus::from_name(stored["subStatus"].as_str().expect("a text")).expect("a status"),
+        input: read(&stored["input"]),
+        output: read(&stored["output"]),
+        variables: read(&stored["variables"]),
+        incident_count: read(&stored["incidents"]),
+        state: decode_state(&bytes(&stored["state"])).expect("a readable state"),
+    }
+}
+
+fn read_bookmark(stored: &Value) -> Bookmark {
+    Bookmark {
+        id: read(&stored["id"]),
+        node: NodeIx(0),
+        activity_id: read(&stored["activityId"]),
+        node_id: read(&stored["nodeId"]),
+        activity_type: read(&stored["activityType"]),
+        activity_instance_id: read(&stored["execution"]),
+        name: read(&stored["name"]),
+        hash: bytes(&stored["hash"]).try_into().expect("32 bytes"),
+        payload: read(&stored["payload"]),
+        metadata: read(&stored["metadata"]),
+        callback: read(&stored["callback"]),
+        auto_burn: read(&stored["autoBurn"]),
+        auto_complete: read(&stored["autoComplete"]),
+        due_at: read::<Option<DateTime<Utc>>>(&stored["dueAt"]),
+    }
+}
+
+fn events(world: &World) -> Value {
+    let events = world.trail.iter().map(|event| json!([format!("{:?}", event.kind), event.activity_id]));
+    events.collect()
+}
+
+/// Reads what a sample stored, goes on as it says, and tells what came of it.
+fn replay(sample: &Value) -> Value {
+    let uses: Vec<Value> = read(&sample["uses"]);
+    let program = Library::of(uses).compile(&sample["document"]).expect("a definition");
+    let mut world = World::of(program, json!({}));
+    prepare(&mut world.host);
+    world.host.ids = 1 << 64;
+    world.instance = read_instance(&sample["instance"]);
+    world.bookmarks = sample["bookmarks"].as_array().expect("a list").iter().map(read_bookmark).collect();
+    world.check();
+    for resumed in sample["resumed"].as_array().expect("a list") {
+        world.resume(resumed[0].as_str().expect("an id"), resumed[1].clone());
+    }
+    json!({
+        "subStatus": world.status().name(), "lines": world.lines(), "output": world.instance.output,
+        "variables": world.instance.variables, "events": events(&world), "waiting": world.waiting(),
+    })
+}
+
+/// A sample as JSON, each of its members on a line.
+fn text(sample: &Value) -> String {
+    let members = sample.as_object().expect("an object").iter();
+    let lines: Vec<String> = members.map(|(name, value)| format!("\"{name}\": {value}")).collect();
+    format!("{{\n{}\n}}\n", lines.join(",\n"))
+}
+
+fn every_sample() -> impl Iterator<Item = (String, Value)> {
+    let files = fs::read_dir(samples()).expect("the samples");
+    files.map(|file| {
+        let path = file.expect("a file").path();
+        let text = fs::read_to_string(&path).expect("a text");
+        (path.display().to_string(), serde_json::from_str(&text).expect("JSON"))
+    })
+}
+
+#[test]
+fn what_an_earlier_version_stored_goes_on() {
+    let mut count = 0;
+    for (path, sample) in every_sample() {
+        assert_eq!(replay(&sample), sample["expected"], "{path}");
+        let journal = journal::decode(&bytes(&sample["journal"])).expect("a readable journal");
+        let known: Vec<Value> =
+            journal.iter().map(|event| json!([format!("{:?}", event.kind), event.activity_id])).collect();
+        assert_eq!(Value::from(known), sample["events"], "{path}");
+        count += 1;
+    }
+    assert!(count >= cases().len());
+}
+
+#[test]
+fn every_case_has_its_sample() {
+    for case in cases() {
+        if !case.path().exists() && std::env::var_os("WORKFLOW_FREEZE").is_some() {
+            fs::write(case.path(), text(&case.sample())).expect("a file");
+        }
+        assert!(case.path().exists(), "{} has no sample: set WORKFLOW_FREEZE=1 to write it", case.name);
+    }
+}
+
+/// What this version stores is what it stored when the sample was written: a change that is meant gets a sample of its own.
+#[test]
+fn the_same_is_stored_today() {
+    for case in cases() {
+        let text = fs::read_to_string(case.path()).expect("a sample");
+        let known: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(case.sample(), known, "{}", case.name);
+    }
+}
+
+#[test]
+fn every_activity_that_waits_has_one() {
+    let types: BTreeSet<String> = every_sample()
+        .flat_map(|(_, sample)| sample["bookmarks"].as_array().expect("a list").clone())
+        .map(|bookmark| bookmark["activityType"].as_str().expect("a text").to_owned())
+        .collect();
+    for activity in ACTIVITIES {
+        let descriptor = activity.descriptor();
+        assert!(!descriptor.trigger || types.contains(descriptor.type_name), "{}", descriptor.type_name);
+    }
+}

@@ -247,10 +247,10 @@ END;
 
 COMMENT ON FUNCTION wf_explain(uuid) IS 'the story of an instance in plain lines: what happened, what it waits for, how to go on';
 
-CREATE FUNCTION workflow._events(events bytea)
+CREATE FUNCTION workflow._events(instance uuid, events bytea)
 RETURNS jsonb LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_events';
 
-COMMENT ON FUNCTION workflow._events(bytea) IS 'packed journal events as a JSON array, for the view workflow.journal';
+COMMENT ON FUNCTION workflow._events(uuid, bytea) IS 'packed journal events as a JSON array, for the view workflow.journal';
 
 -- Stimuli
 

@@ -235,7 +235,7 @@ SELECT l.instance_id, l.seq, e.number::integer AS number, l.created_at AS at, e.
        (e.entry OPERATOR(pg_catalog.->>) 'bookmark_id')::uuid AS bookmark_id,
        CASE WHEN e.entry OPERATOR(pg_catalog.->) 'data' OPERATOR(pg_catalog.<>) 'null'::jsonb THEN e.entry OPERATOR(pg_catalog.->) 'data' END AS data
 FROM workflow.execution_log l
-CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(workflow._events(l.events)) WITH ORDINALITY AS e (entry, number)
+CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(workflow._events(l.instance_id, l.events)) WITH ORDINALITY AS e (entry, number)
 LEFT JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) l.instance_id
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))

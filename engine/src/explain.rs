@@ -89,9 +89,9 @@ pub struct Explanation<'a> {
     end: VecDeque<String>,
     left_out: u64,
     /// The execution whose line was last, so that its completion need not be told.
-    last: Option<Uuid>,
+    last: Option<u32>,
     /// The instant that an execution is about to wait for.
-    until: Option<(Uuid, String)>,
+    until: Option<(u32, String)>,
 }
 
 impl<'a> Explanation<'a> {
@@ -160,9 +160,9 @@ impl<'a> Explanation<'a> {
 
     fn words(&mut self, event: &Event) -> Option<String> {
         let data = event.data.as_ref().map(|data| &data.0);
-        let last = std::mem::replace(&mut self.last, event.activity_instance_id);
+        let last = std::mem::replace(&mut self.last, event.execution);
         let until = match event.kind {
-            EventKind::BookmarkCreated => self.until.take().filter(|(id, _)| Some(*id) == event.activity_instance_id),
+            EventKind::BookmarkCreated => self.until.take().filter(|(id, _)| Some(*id) == event.execution),
             _ => None,
         };
         let who = || self.who(&event.activity_id, &event.activity_type);
@@ -189,7 +189,7 @@ impl<'a> Explanation<'a> {
             },
             EventKind::Completed => match named(data) {
                 Some(outcomes) => format!("{} → {outcomes}", who()),
-                None if last == event.activity_instance_id || self.has_children(event) => return None,
+                None if last == event.execution || self.has_children(event) => return None,
                 None => format!("{} ran", who()),
             },
             EventKind::Canceled if self.has_children(event) => return None,
@@ -212,7 +212,7 @@ impl<'a> Explanation<'a> {
                 format!("{} started {}, instance {}", who(), member("definition_id"), member("instance_id"))
             }
             EventKind::Note => {
-                self.until = event.activity_instance_id.zip(self.instant_in(data));
+                self.until = event.execution.zip(self.instant_in(data));
                 return None;
             }
             EventKind::WorkflowResumed | EventKind::WorkflowSuspended => return None,

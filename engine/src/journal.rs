@@ -1,4 +1,9 @@
 //! The journal: what happened in a burst, in order, packed into bytes with a format number.
+//!
+//! Every burst writes a row of it, so bytes count: an execution is a number (its id is made of that and of the instance's),
+//! and an activity is named once in a row.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -8,7 +13,7 @@ use crate::instance::codec::Counted;
 use crate::value::{Bounds, Json};
 
 /// One thing that happened.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// What.
     pub kind: EventKind,
@@ -16,8 +21,8 @@ pub struct Event {
     pub activity_id: String,
     /// Activity type without the `Elsa.` prefix; empty for the workflow itself.
     pub activity_type: String,
-    /// Execution of the activity.
-    pub activity_instance_id: Option<Uuid>,
+    /// Number of the execution of the activity in its instance; see [`activity_instance_id`](crate::execution::activity_instance_id).
+    pub execution: Option<u32>,
     /// Bookmark, where one was made, resumed or removed.
     pub bookmark_id: Option<Uuid>,
     /// Outcomes, the written line, the fault, the reason: whatever belongs to the kind.
@@ -69,8 +74,55 @@ pub enum EventKind {
     Logged,
 }
 
-/// The format that is written.
-const FORMAT: u8 = 1;
+/// The format that is written. 1 was that of 0.1.0.
+const FORMAT: u8 = 2;
+
+/// An event as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Packed<'a, D> {
+    kind: EventKind,
+    #[serde(borrow)]
+    activity: Activity<'a>,
+    execution: Option<u32>,
+    bookmark: Option<uuid::Bytes>,
+    data: Option<D>,
+}
+
+/// Id and type of an activity.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum Activity<'a> {
+    /// None: it happened to the workflow itself.
+    None,
+    /// The one that this row named at this place.
+    Known(u32),
+    /// One that it has not named yet.
+    New(&'a str, &'a str),
+}
+
+fn packed(events: &[Event]) -> Vec<Packed<'_, &Json>> {
+    let mut known = BTreeMap::new();
+    let mut packed = Vec::with_capacity(events.len());
+    for event in events {
+        let name = (event.activity_id.as_str(), event.activity_type.as_str());
+        let place = known.len() as u32;
+        let activity = match known.get(&name) {
+            _ if name == ("", "") => Activity::None,
+            Some(place) => Activity::Known(*place),
+            None => {
+                known.insert(name, place);
+                Activity::New(name.0, name.1)
+            }
+        };
+        packed.push(Packed {
+            kind: event.kind,
+            activity,
+            execution: event.execution,
+            bookmark: event.bookmark_id.map(Uuid::into_bytes),
+            data: event.data.as_ref(),
+        });
+    }
+    packed
+}
 
 /// Packs events.
 ///
@@ -81,7 +133,7 @@ const FORMAT: u8 = 1;
 ///     kind: EventKind::Line,
 ///     activity_id: "tell".into(),
 ///     activity_type: "WriteLine".into(),
-///     activity_instance_id: None,
+///     execution: None,
 ///     bookmark_id: None,
 ///     data: None,
 /// };
@@ -96,12 +148,12 @@ pub fn encode_of(events: &[Event], size: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(size);
     bytes.push(FORMAT);
     // Strings, numbers and sequences of known length cannot fail to be written to a vector.
-    postcard::to_extend(events, bytes).expect("events are always serializable")
+    postcard::to_extend(&packed(events), bytes).expect("events are always serializable")
 }
 
 /// How many bytes events take when they are packed.
 pub fn packed_size(events: &[Event]) -> usize {
-    let Counted(size) = postcard::to_extend(events, Counted(1)).expect("events are always serializable");
+    let Counted(size) = postcard::to_extend(&packed(events), Counted(1)).expect("events are always serializable");
     size
 }
 
@@ -114,14 +166,29 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
         Some((&FORMAT, rest)) => {
             let corrupt = |error: postcard::Error| Error::CorruptState(error.to_string());
             let (count, mut rest): (usize, _) = postcard::take_from_bytes(rest).map_err(corrupt)?;
-            let mut events = Vec::new();
+            let (mut events, mut known) = (Vec::new(), Vec::new());
             // One by one: the number may be a lie, and an event takes many times its bytes.
             for _ in 0..count {
-                if !Bounds::may_push(&events) {
+                let (event, after): (Packed<'_, Json>, _) = postcard::take_from_bytes(rest).map_err(corrupt)?;
+                let (id, kind) = match event.activity {
+                    Activity::None => ("", ""),
+                    Activity::Known(place) => known.get(place as usize).copied().ok_or_else(unknown_place)?,
+                    Activity::New(id, kind) => {
+                        known.push((id, kind));
+                        (id, kind)
+                    }
+                };
+                if !Bounds::may_push(&events) || !(Bounds::current().room)(id.len() + kind.len()) {
                     return Err(Error::CorruptState("reading was stopped".to_owned()));
                 }
-                let (event, after) = postcard::take_from_bytes(rest).map_err(corrupt)?;
-                events.push(event);
+                events.push(Event {
+                    kind: event.kind,
+                    activity_id: id.to_owned(),
+                    activity_type: kind.to_owned(),
+                    execution: event.execution,
+                    bookmark_id: event.bookmark.map(Uuid::from_bytes),
+                    data: event.data,
+                });
                 rest = after;
             }
             match rest {
@@ -132,6 +199,10 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
         Some((format, _)) => Err(Error::CorruptState(format!("format {format} is not known"))),
         None => Err(Error::CorruptState("there are no bytes".to_owned())),
     }
+}
+
+fn unknown_place() -> Error {
+    Error::CorruptState("an activity is not named".to_owned())
 }
 
 #[cfg(test)]
@@ -146,11 +217,13 @@ mod tests {
             kind: EventKind::StartRefused,
             activity_id: "a".into(),
             activity_type: "Event".into(),
-            activity_instance_id: Some(Uuid::from_u128(1)),
-            bookmark_id: None,
+            execution: Some(1),
+            bookmark_id: Some(Uuid::from_u128(1)),
             data: Some(Json(json!({"x": 1.10}))),
         };
-        let events = vec![event.clone(), event];
+        let other = Event { activity_id: "b".into(), execution: None, bookmark_id: None, ..event.clone() };
+        let none = Event { activity_id: String::new(), activity_type: String::new(), ..other.clone() };
+        let events = vec![event.clone(), other, none, event];
         assert_eq!(decode(&encode(&events)).unwrap(), events);
         assert_eq!(decode(&encode(&[])).unwrap(), []);
     }
@@ -168,7 +241,7 @@ mod tests {
 
     #[test]
     fn other_formats_and_damaged_bytes_are_refused() {
-        for bytes in [&[] as &[u8], &[0, 0], &[1, 9], &[1, 0, 0]] {
+        for bytes in [&[] as &[u8], &[0, 0], &[1, 0], &[2, 9], &[2, 0, 0], &[2, 1, 7, 1, 0, 0, 0, 0]] {
             assert!(matches!(decode(bytes), Err(Error::CorruptState(_))));
         }
     }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use uuid::Uuid;
+use workflow_engine::execution::activity_instance_id;
 use workflow_engine::instance::Instance;
 use workflow_engine::journal::{self, EventKind};
 
@@ -27,7 +28,7 @@ sql_functions! {
     wf_delete_instance(instance_id: Uuid) => delete;
     wf_run_due(max: Integer) => run_due;
     wf_instance_state(instance_id: Uuid) => state;
-    wf_events(events: Bytea) => events;
+    wf_events(instance: Uuid, events: Bytea) => events;
 }
 
 fn request(call: &Call) -> Result<Request, PgError> {
@@ -154,7 +155,7 @@ fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
 
 /// Packed journal events as an array of objects, for the view.
 fn events(call: &Call) -> Result<Returned, PgError> {
-    let Some(bytes) = call.stored::<Vec<u8>>("events") else {
+    let (Some(instance), Some(bytes)) = (call.arg::<Uuid>("instance"), call.stored::<Vec<u8>>("events")) else {
         return Ok(Returned::Null);
     };
     let events = journal::decode(&bytes).map_err(|error| crate::error::burst(error, Uuid::nil()))?;
@@ -164,7 +165,7 @@ fn events(call: &Call) -> Result<Returned, PgError> {
             "event": name(event.kind),
             "activity_id": Some(event.activity_id).filter(|id| !id.is_empty()),
             "activity_type": Some(event.activity_type).filter(|kind| !kind.is_empty()),
-            "activity_instance_id": event.activity_instance_id,
+            "activity_instance_id": event.execution.map(|number| activity_instance_id(instance, number)),
             "bookmark_id": event.bookmark_id,
             "data": event.data.map(|data| data.0),
         })

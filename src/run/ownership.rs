@@ -138,7 +138,7 @@ fn hand_over(session: &Session, row: &mut InstanceRow, new: &Owner) {
         kind: EventKind::OwnerChanged,
         activity_id: String::new(),
         activity_type: String::new(),
-        activity_instance_id: None,
+        execution: None,
         bookmark_id: None,
         data: Some(Json(data)),
     };

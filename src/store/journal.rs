@@ -118,17 +118,17 @@ pub fn end_of_bookmark(id: Uuid) -> Option<End> {
 }
 
 /// The execution that made a bookmark in these events, if one did.
-fn execution_of(events: &[u8], bookmark: Uuid) -> Option<Option<Uuid>> {
+fn execution_of(events: &[u8], bookmark: Uuid) -> Option<Option<u32>> {
     let events = journal::decode(events);
     // One that is too large to be read is not one that says nothing.
     interrupt::check();
     let events = events.ok()?;
     let made = |event: &&Event| event.kind == EventKind::BookmarkCreated && event.bookmark_id == Some(bookmark);
-    events.iter().find(made).map(|event| event.activity_instance_id)
+    events.iter().find(made).map(|event| event.execution)
 }
 
 /// How these events end a bookmark of an execution, if they do.
-fn how(events: &[u8], bookmark: Uuid, execution: Option<Uuid>) -> Option<How> {
+fn how(events: &[u8], bookmark: Uuid, execution: Option<u32>) -> Option<How> {
     let events = journal::decode(events).ok()?;
     let is_resume = |event: &&Event| matches!(event.kind, EventKind::Resumed | EventKind::WorkflowResumed);
     if events.iter().filter(is_resume).any(|event| event.bookmark_id == Some(bookmark)) {
@@ -138,7 +138,7 @@ fn how(events: &[u8], bookmark: Uuid, execution: Option<Uuid>) -> Option<How> {
         let reason = event.data.as_ref().and_then(|data| data.0.as_str()).map(ToOwned::to_owned);
         return Some(How::InstanceCancelled { reason });
     }
-    let is_end = |event: &Event| event.kind == EventKind::Canceled && event.activity_instance_id == execution;
+    let is_end = |event: &Event| event.kind == EventKind::Canceled && event.execution == execution;
     let end = events.iter().position(is_end)?;
     let by = events[..end].iter().rev().find(is_resume).map(|event| event.activity_id.clone());
     Some(How::Cancelled { by: by.filter(|by| !by.is_empty()) })

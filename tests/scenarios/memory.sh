@@ -195,9 +195,9 @@ CREATE FUNCTION http(type text, body text, path text = '/in', headers jsonb = '{
 CREATE FUNCTION third(v jsonb) RETURNS jsonb LANGUAGE sql AS $$
     SELECT CASE jsonb_typeof(v) WHEN 'array' THEN jsonb_path_query_array(v, ('$[0 to ' || greatest(jsonb_array_length(v) / 3 - 10, 0) || ']')::jsonpath)
         ELSE to_jsonb(left(v #>> '{}', length(v #>> '{}') / 3)) END $$;
--- A packed journal of so many events that have nothing but their kind: six bytes each.
+-- A packed journal of so many events that have nothing but their kind: five bytes each.
 CREATE FUNCTION events(n int) RETURNS bytea LANGUAGE sql AS $$
-    SELECT decode('01' || lpad(to_hex(n & 127 | 128), 2, '0') || lpad(to_hex(n >> 7 & 127 | 128), 2, '0') || lpad(to_hex(n >> 14), 2, '0') || repeat('000000000000', n), 'hex') $$;
+    SELECT decode('02' || lpad(to_hex(n & 127 | 128), 2, '0') || lpad(to_hex(n >> 7 & 127 | 128), 2, '0') || lpad(to_hex(n >> 14), 2, '0') || repeat('0000000000', n), 'hex') $$;
 -- A form of many fields, or of one large one.
 CREATE FUNCTION form(n int, kind text) RETURNS text LANGUAGE sql AS $$ SELECT CASE kind WHEN 'text' THEN 'a=' || repeat('x', n - 2) ELSE repeat('a&', n / 2 - 1) || 'a' END $$;
 
@@ -229,7 +229,7 @@ INSERT INTO entries (name, halved, statement) VALUES
     ('path', true, $$ SELECT NULLIF(status, 404) FROM wf_http_request('POST', CASE $3 WHEN 'text' THEN '/' || left($1::text, $2) ELSE repeat('/a', $2 / 2 - 1) END) $$),
     ('headers', false, $$ SELECT http('text/plain', 'x', headers => jsonb_build_object('X', $1)) $$),
     ('query argument', false, $$ SELECT http('text/plain', 'x', query => jsonb_build_object('X', $1)) $$),
-    ('_events', false, $$ SELECT NULL FROM (SELECT jsonb_array_length(workflow._events(events($2))) AS n) AS v WHERE n > 0 $$),
+    ('_events', false, $$ SELECT NULL FROM (SELECT jsonb_array_length(workflow._events(gen_random_uuid(), events($2))) AS n) AS v WHERE n > 0 $$),
     ('sql', false, $$ SELECT run('sql', NULL, 1, '') $$),
     ('sql-text', true, $$ SELECT run('sql-text', NULL, 1, '') $$),
     ('sql-rows', false, $$ SELECT run('sql-rows', NULL, 1, '') $$),

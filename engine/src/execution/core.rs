@@ -103,7 +103,7 @@ impl Core<'_> {
             kind,
             activity_id: String::new(),
             activity_type: String::new(),
-            activity_instance_id: None,
+            execution: None,
             bookmark_id: None,
             data: data.map(Json),
         });
@@ -121,12 +121,11 @@ impl Core<'_> {
         bookmark_id: Option<Uuid>,
         data: Option<Value>,
     ) {
-        let activity_instance_id = Some(self.id_of(sequence));
         self.scratch.delta.events.push(Event {
             kind,
             activity_id: node.id.clone(),
             activity_type: short_name(&node.type_name).to_owned(),
-            activity_instance_id,
+            execution: Some(sequence),
             bookmark_id,
             data: data.map(Json),
         });

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use uuid::Uuid;
-
 use crate::activity::short_name;
 use crate::instance::{ActivityStatus, State};
 use crate::journal::{Event, EventKind};
@@ -41,7 +39,7 @@ pub struct Progress {
     by_id: HashMap<String, Vec<NodeIx>>,
     parents: Vec<Option<NodeIx>>,
     types: Vec<String>,
-    executions: HashMap<Uuid, NodeIx>,
+    executions: HashMap<u32, NodeIx>,
     /// What state machines have gone through.
     machines: HashMap<NodeIx, States>,
 }
@@ -52,11 +50,11 @@ struct States {
     visits: HashMap<String, u64>,
     moves: HashSet<(String, String)>,
     /// The last of them, and the execution of the machine that entered it: another one did not come from there.
-    last: Option<(Option<Uuid>, String)>,
+    last: Option<(Option<u32>, String)>,
 }
 
 impl States {
-    fn enter(&mut self, execution: Option<Uuid>, name: &str) {
+    fn enter(&mut self, execution: Option<u32>, name: &str) {
         *self.visits.entry(name.to_owned()).or_default() += 1;
         if let Some((before, from)) = self.last.replace((execution, name.to_owned()))
             && before == execution
@@ -114,7 +112,7 @@ impl Progress {
             EventKind::Note => {
                 let state = event.data.as_ref().and_then(|data| data.0.get("state")?.as_str());
                 if let (Some(machine), Some(state)) = (self.machines.get_mut(&ix), state) {
-                    machine.enter(event.activity_instance_id, state);
+                    machine.enter(event.execution, state);
                 }
             }
             EventKind::WorkflowStarted
@@ -190,7 +188,7 @@ impl Progress {
     }
 
     fn node_of(&self, event: &Event) -> Option<NodeIx> {
-        let execution = event.activity_instance_id?;
+        let execution = event.execution?;
         if let Some(known) = self.executions.get(&execution) {
             return Some(*known);
         }
@@ -203,7 +201,7 @@ impl Progress {
     }
 
     fn begin(&mut self, ix: NodeIx, event: &Event) {
-        if let Some(execution) = event.activity_instance_id
+        if let Some(execution) = event.execution
             && self.executions.insert(execution, ix).is_none()
         {
             let trace = &mut self.nodes[ix.0 as usize];
@@ -213,7 +211,7 @@ impl Progress {
     }
 
     fn end(&mut self, ix: NodeIx, event: &Event) {
-        if let Some(execution) = event.activity_instance_id
+        if let Some(execution) = event.execution
             && self.executions.remove(&execution).is_some()
         {
             let trace = &mut self.nodes[ix.0 as usize];

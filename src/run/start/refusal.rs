@@ -61,7 +61,7 @@ pub fn journal_refusal(session: &Session, id: Uuid, trigger: &TriggerRow, data: 
         kind: EventKind::StartRefused,
         activity_id: trigger.activity_id.clone(),
         activity_type: trigger.name.clone(),
-        activity_instance_id: None,
+        execution: None,
         bookmark_id: None,
         data: Some(workflow_engine::value::Json(data)),
     };

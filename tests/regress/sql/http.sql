@@ -202,7 +202,7 @@ SELECT * FROM wf_define('{"definitionId": "single", "options": {"activationStrat
     {"id": "in", "type": "HttpEndpoint", "path": "single", "canStartWorkflow": true}, {"type": "Event", "eventName": "Done"}]}');
 SELECT status FROM http('GET', '/single');
 SELECT * FROM http('GET', '/single');
-SELECT event, activity FROM workflow.execution_log AS l, jsonb_to_recordset(workflow._events(l.events)) AS e (event text, activity text) WHERE e.event = 'Start refused';
+SELECT event, activity FROM workflow.execution_log AS l, jsonb_to_recordset(workflow._events(l.instance_id, l.events)) AS e (event text, activity text) WHERE e.event = 'Start refused';
 
 -- A workflow that asks itself would wait for itself.
 SELECT * FROM wf_define('{"definitionId": "self", "root": {"type": "Parallel", "activities": [{"type": "HttpEndpoint", "path": "self"},

@@ -497,6 +497,16 @@ CREATE TABLE workflow.execution_log (
 
 COMMENT ON TABLE workflow.execution_log IS 'what happened, one row per burst, packed; workflow.journal shows it in words';
 
+-- What a burst of hundreds of events packs is worth compressing. pglz takes longer for that than the burst itself; a server
+-- may have been built without lz4.
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE s.name OPERATOR(pg_catalog.=) 'default_toast_compression'
+               AND 'lz4' OPERATOR(pg_catalog.=) ANY (s.enumvals)) THEN
+        ALTER TABLE workflow.execution_log ALTER COLUMN events SET COMPRESSION lz4;
+    END IF;
+END $$;
+
 -- Append-only, so a few pages of BRIN answer "what happened at that instant": whether an unknown bookmark
 -- was used up is looked up by the time inside its id.
 CREATE INDEX execution_log_created_at_idx ON workflow.execution_log USING brin (created_at) WITH (pages_per_range = 16);

@@ -3,8 +3,6 @@
 //! Every burst writes a row of it, so bytes count: an execution is a number (its id is made of that and of the instance's),
 //! and an activity is named once in a row.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -99,29 +97,43 @@ enum Activity<'a> {
     New(&'a str, &'a str),
 }
 
-fn packed(events: &[Event]) -> Vec<Packed<'_, &Json>> {
-    let mut known = BTreeMap::new();
-    let mut packed = Vec::with_capacity(events.len());
-    for event in events {
-        let name = (event.activity_id.as_str(), event.activity_type.as_str());
-        let place = known.len() as u32;
-        let activity = match known.get(&name) {
-            _ if name == ("", "") => Activity::None,
-            Some(place) => Activity::Known(*place),
-            None => {
-                known.insert(name, place);
-                Activity::New(name.0, name.1)
-            }
-        };
-        packed.push(Packed {
-            kind: event.kind,
-            activity,
-            execution: event.execution,
-            bookmark: event.bookmark_id.map(Uuid::into_bytes),
-            data: event.data.as_ref(),
+/// Events in the form in which a row stores them.
+pub struct Row<'a>(Vec<Packed<'a, &'a Json>>);
+
+impl<'a> Row<'a> {
+    /// Looks which activities the events name.
+    pub fn of(events: &'a [Event]) -> Self {
+        // A burst names few.
+        let mut known = Vec::new();
+        let packed = events.iter().map(|event| {
+            let name = (event.activity_id.as_str(), event.activity_type.as_str());
+            let activity = match known.iter().position(|known| *known == name) {
+                _ if name == ("", "") => Activity::None,
+                Some(place) => Activity::Known(place as u32),
+                None => {
+                    known.push(name);
+                    Activity::New(name.0, name.1)
+                }
+            };
+            let bookmark = event.bookmark_id.map(Uuid::into_bytes);
+            Packed { kind: event.kind, activity, execution: event.execution, bookmark, data: event.data.as_ref() }
         });
+        Self(packed.collect())
     }
-    packed
+
+    /// How many bytes it takes.
+    pub fn size(&self) -> usize {
+        let Counted(size) = postcard::to_extend(&self.0, Counted(1)).expect("events are always serializable");
+        size
+    }
+
+    /// Packs it, whose size is known: it takes no more room than that.
+    pub fn encode(&self, size: usize) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(size);
+        bytes.push(FORMAT);
+        // Strings, numbers and sequences of known length cannot fail to be written to a vector.
+        postcard::to_extend(&self.0, bytes).expect("events are always serializable")
+    }
 }
 
 /// Packs events.
@@ -140,21 +152,7 @@ fn packed(events: &[Event]) -> Vec<Packed<'_, &Json>> {
 /// assert_eq!(decode(&encode(&[event.clone()])).unwrap(), [event]);
 /// ```
 pub fn encode(events: &[Event]) -> Vec<u8> {
-    encode_of(events, 0)
-}
-
-/// Packs events whose packed size is known: they take no more room than that.
-pub fn encode_of(events: &[Event], size: usize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(size);
-    bytes.push(FORMAT);
-    // Strings, numbers and sequences of known length cannot fail to be written to a vector.
-    postcard::to_extend(&packed(events), bytes).expect("events are always serializable")
-}
-
-/// How many bytes events take when they are packed.
-pub fn packed_size(events: &[Event]) -> usize {
-    let Counted(size) = postcard::to_extend(&packed(events), Counted(1)).expect("events are always serializable");
-    size
+    Row::of(events).encode(0)
 }
 
 /// Unpacks events.

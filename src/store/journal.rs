@@ -25,8 +25,8 @@ static ROW: Columns = Columns::of(&EXECUTION_LOG, New::COLUMNS);
 /// Writes the events of a burst from row `seq` on.
 pub fn append(writer: &mut Writer, instance: &Uuid, seq: u32, events: &[Event], now: Timestamp) {
     for (next, chunk) in (seq..).zip(events.chunks(EVENTS_PER_ROW)) {
-        let size = memory::room_to_pack(|| journal::packed_size(chunk));
-        let packed = journal::encode_of(chunk, size);
+        let row = journal::Row::of(chunk);
+        let packed = row.encode(memory::room_to_pack(|| row.size()));
         let new = New { instance_id: instance, seq: next as i32, created_at: now, events: &packed };
         writer.insert(&ROW, &new.values());
     }

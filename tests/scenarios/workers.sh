@@ -197,7 +197,8 @@ PGAPPNAME=holder psql -X -q -c "BEGIN; SELECT FROM workflow.instances WHERE sub_
 holder=$!
 await 1 "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holder' AND wait_event = 'PgSleep'"
 setting "workflow.enabled = on"
-await 4 "SELECT count(*) FROM workflow.bookmarks b JOIN untouched u USING (id) WHERE b.xmin::text <> u.version AND coalesce(attempts, 0) = 0"
+# Only in its first batch is an executor new, and how many have one before another has had its own is chance.
+await t "SELECT count(*) > 0 AND count(attempts) = 0 FROM workflow.bookmarks b JOIN untouched u USING (id) WHERE b.xmin::text <> u.version"
 is 154 "$finished"
 query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'holder'" >/dev/null
 wait "$holder" || true

@@ -124,8 +124,8 @@ pub struct State {
     pub next_journal: u32,
     /// Latest outputs of each activity that had any; they survive a suspend.
     pub outputs: BTreeMap<NodeIx, Vec<(String, Json)>>,
-    /// Result of the activity that last produced one.
-    pub last_result: Option<Json>,
+    /// The activity that last produced a result, and which of its outputs that is.
+    pub last_result: Option<(NodeIx, u32)>,
     /// The trigger that this run started with.
     pub trigger: Option<NodeIx>,
     /// Whether that trigger has run as such; from then on it waits like any other activity.
@@ -137,8 +137,15 @@ impl State {
     /// read and still name others.
     pub fn fits(&self, nodes: usize) -> bool {
         let contexts = self.contexts.values().map(|context| context.node);
-        let mut named = contexts.chain(self.outputs.keys().copied()).chain(self.trigger);
+        let last = self.last_result.map(|(node, _)| node);
+        let mut named = contexts.chain(self.outputs.keys().copied()).chain(last).chain(self.trigger);
         named.all(|node| (node.0 as usize) < nodes)
+    }
+
+    /// Result of the activity that last produced one.
+    pub fn last_result(&self) -> Option<&Value> {
+        let (node, at) = self.last_result?;
+        self.outputs.get(&node)?.get(at as usize).map(|(_, value)| &value.0)
     }
 }
 

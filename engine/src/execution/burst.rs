@@ -340,6 +340,11 @@ impl<'a> BurstState<'a> {
 
     /// Gives out what has to be stored.
     pub fn into_delta(self) -> Delta {
+        if matches!(self.core.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
+            // Nothing can read them any more.
+            self.core.instance.state.outputs.clear();
+            self.core.instance.state.last_result = None;
+        }
         std::mem::take(&mut self.core.scratch.delta)
     }
 }

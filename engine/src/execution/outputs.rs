@@ -85,21 +85,25 @@ impl Execution<'_> {
 
     fn record(&mut self, name: Cow<'static, str>, value: Value) -> Result<(), Fault> {
         check_extent(&value)?;
-        if name.eq_ignore_ascii_case("result") {
-            let last = &mut self.core.instance.state.last_result;
-            let before = last.replace(Json(copy(&value)?));
-            self.core.scratch.undo.push(Undo::LastResult(before));
-        }
         let node = self.node_index();
-        let outputs = self.core.instance.state.outputs.entry(node).or_default();
-        let before = match outputs.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, slot)) => Some(std::mem::replace(slot, Json(value))),
+        let state = &mut self.core.instance.state;
+        let outputs = state.outputs.entry(node).or_default();
+        let known = outputs.iter().position(|(known, _)| *known == name);
+        let at = known.unwrap_or(outputs.len());
+        let before = match known {
+            Some(at) => Some(std::mem::replace(&mut outputs[at].1, Json(value))),
             None => {
                 outputs.push((name.clone().into_owned(), Json(value)));
                 None
             }
         };
+        let is_result = name.eq_ignore_ascii_case("result");
         self.core.scratch.undo.push(Undo::ActivityOutput(node, name, before));
+        if is_result {
+            // An activity has as many outputs as its definition names.
+            let before = state.last_result.replace((node, u32::try_from(at).unwrap_or(u32::MAX)));
+            self.core.scratch.undo.push(Undo::LastResult(before));
+        }
         Ok(())
     }
 }

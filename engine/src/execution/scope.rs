@@ -198,7 +198,7 @@ impl Scope for ReadScope<'_> {
     }
 
     fn last_result(&self) -> Option<Value> {
-        self.instance.state.last_result.as_ref().map(|value| copy_or_null(&value.0))
+        self.instance.state.last_result().map(copy_or_null)
     }
 
     fn instance(&self) -> Value {

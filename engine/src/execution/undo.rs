@@ -34,7 +34,7 @@ pub(crate) enum Undo {
     WorkflowVariable(String, Value, bool),
     WorkflowOutput(String, Option<Value>, bool),
     ActivityOutput(NodeIx, Cow<'static, str>, Option<Json>),
-    LastResult(Option<Json>),
+    LastResult(Option<(NodeIx, u32)>),
     Name(Option<String>, bool),
     Correlation(Option<String>, bool),
     Responded,

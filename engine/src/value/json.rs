@@ -2,17 +2,36 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::Bounds;
 
-/// A JSON value inside the compact state, written as text because the format is not self-describing.
+/// A JSON value inside the compact state, written as text because the format is not self-describing. A UUID, of which
+/// activities give out many, is written as [`ID`] and its bytes: less than half of its text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Json(pub Value);
 
+/// What a packed UUID begins with; no JSON text does.
+const ID: u8 = 1;
+
 impl Serialize for Json {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0.to_string())
+        match id_of(&self.0) {
+            Some(id) => {
+                let mut packed = [ID; 17];
+                packed[1..].copy_from_slice(id.as_bytes());
+                serializer.serialize_bytes(&packed)
+            }
+            None => serializer.serialize_bytes(self.0.to_string().as_bytes()),
+        }
     }
+}
+
+/// The UUID that a value is, in the form in which it is written again.
+fn id_of(value: &Value) -> Option<Uuid> {
+    let text = value.as_str().filter(|text| text.len() == uuid::fmt::Hyphenated::LENGTH)?;
+    let id = Uuid::try_parse(text).ok()?;
+    (id.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text).then_some(id)
 }
 
 /// Nesting that a stored value may have. Values are refused beyond 2,000; the rest is for what the engine
@@ -22,7 +41,11 @@ const MAX_STORED_DEPTH: usize = 2_100;
 impl<'de> Deserialize<'de> for Json {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error;
-        let text = <&'de str>::deserialize(deserializer)?;
+        let bytes = <&'de [u8]>::deserialize(deserializer)?;
+        if let Some((&ID, id)) = bytes.split_first() {
+            return Ok(Json(Value::String(Uuid::from_slice(id).map_err(D::Error::custom)?.to_string())));
+        }
+        let text = std::str::from_utf8(bytes).map_err(D::Error::custom)?;
         // What was stored within the bounds of its time is read whatever they are now, as long as there is room for it.
         Bounds::go_on().map_err(D::Error::custom)?;
         if nesting(text) > MAX_STORED_DEPTH {

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use workflow_engine::execution::Changed;
 use workflow_engine::instance::SubStatus;
+use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::journal::EventKind;
 
 use crate::support::{World, event, line, nested, set, with_room};
@@ -121,11 +122,27 @@ fn an_activitys_output_goes_into_its_variable_and_survives_a_suspend() {
     let mut world = World::started(json!({"variables": {"Paid": null}, "root": [
         {"id": "e", "type": "Event", "eventName": "Paid", "result": {"var": "Paid"}}, event("Wait"), line("x")]}));
     world.resume("e", json!({"amount": 1.10}));
+    assert_eq!(*world.variable("Paid"), json!({"amount": 1.10}));
+    let state = decode_state(&encode_state(&world.instance.state)).expect("a state");
+    let node = world.program.find("e").expect("the activity");
+    assert_eq!(state.outputs[&node][0].1.0, json!({"amount": 1.10}));
+    assert_eq!(state.last_result(), Some(&json!({"amount": 1.10})));
     world.resume("Wait", Value::Null);
     assert_eq!(*world.variable("Paid"), json!({"amount": 1.10}));
-    let outputs = &world.instance.state.outputs;
-    let node = world.program.find("e").expect("the activity");
-    assert_eq!(outputs[&node][0].1.0, json!({"amount": 1.10}));
+}
+
+#[test]
+fn outputs_of_activities_go_with_the_end_of_the_instance() {
+    let mut world = World::started(
+        json!([{"id": "e", "type": "Event", "eventName": "Paid"}, {"type": "Parallel", "activities": [event("a"), event("b")]}]),
+    );
+    world.resume("e", json!(1));
+    world.resume("a", json!(2));
+    assert_eq!(world.instance.state.last_result(), Some(&json!(2)));
+    assert_eq!(world.instance.state.outputs.len(), 2);
+    world.resume("b", json!(3));
+    assert_eq!(world.status(), SubStatus::Finished);
+    assert_eq!((world.instance.state.last_result(), world.instance.state.outputs.len()), (None, 0));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! **Lock order: the instance's row first.** A call that comes from a bookmark, a queue item or a task reads it
 //! without a lock, locks the instance `FOR NO KEY UPDATE` (not `FOR UPDATE`, which would block foreign keys of
-//! users' tables), then locks or deletes the row; no row means that another session won. Only the first
+//! users' tables), then reads, locks or deletes the row; no row means that another session won. Only the first
 //! instance lock of a call waits; every further one is `SKIP LOCKED`. Queue items are locked `SKIP LOCKED`,
 //! always after the instance they are for. The table `instances` is locked before `bookmarks`; what a call and DROP
 //! EXTENSION meet at is `schema_1`, before all others. Statements run with the rights of the extension's owner.

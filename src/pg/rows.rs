@@ -38,6 +38,29 @@ pub fn write<R>(body: impl FnOnce(&mut Writer) -> R) -> R {
     written
 }
 
+/// Does something with the row that has this key and that this snapshot sees, while it is pinned.
+unsafe fn find<T>(
+    table: pg_sys::Relation,
+    columns: &'static Columns,
+    key: Arg<'_>,
+    snapshot: pg_sys::Snapshot,
+    body: impl FnOnce(pg_sys::HeapTuple) -> T,
+) -> Option<T> {
+    // SAFETY: an open table; the row is released, or the scan ended, here.
+    unsafe {
+        if let Some((mut tuple, buffer)) = places::recall(table, columns, key, snapshot) {
+            let done = body(&mut tuple);
+            pg_sys::ReleaseBuffer(buffer);
+            return Some(done);
+        }
+        let scan = key_scan(table, columns, &[key], snapshot);
+        let found = pg_sys::systable_getnext(scan);
+        let done = (!found.is_null()).then(|| body(found));
+        pg_sys::systable_endscan(scan);
+        done
+    }
+}
+
 /// A scan for the rows whose key, the first of the columns, has these values.
 unsafe fn key_scan(
     table: pg_sys::Relation,

@@ -2,6 +2,10 @@
 
 use pgrx::pg_sys;
 
+mod update;
+
+pub use update::{Entries, insert_index_entries, recheck, say_updated, update_row};
+
 /// A search path of our own, active while the guard lives.
 ///
 /// Plans are kept per search path: with one of our own, a caller who changes theirs does not make every
@@ -235,115 +239,6 @@ pub fn owns_database(database: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     #[cfg(not(feature = "pg15"))]
     let owns = unsafe { object_ownercheck(pg_sys::DatabaseRelationId, database, role) };
     owns
-}
-
-/// What PostgreSQL checks a concurrently changed row with; here there is no plan to check.
-///
-/// # Safety
-/// The state of a running command.
-pub unsafe fn recheck(estate: *mut pg_sys::EState) -> pg_sys::EPQState {
-    let mut recheck = pg_sys::EPQState::default();
-    let none = std::ptr::null_mut();
-    // SAFETY: fills the structure.
-    #[cfg(feature = "pg15")]
-    unsafe {
-        pg_sys::EvalPlanQualInit(&mut recheck, estate, none, std::ptr::null_mut(), -1);
-    }
-    // SAFETY: as above.
-    #[cfg(not(feature = "pg15"))]
-    unsafe {
-        pg_sys::EvalPlanQualInit(&mut recheck, estate, none, std::ptr::null_mut(), -1, std::ptr::null_mut());
-    }
-    recheck
-}
-
-/// Says which columns of a table an update changes: that decides which triggers on columns fire, and which columns are
-/// computed anew.
-///
-/// # Safety
-/// A table that is open in the running command, whose memory context is the current one, and numbers of columns of it.
-pub unsafe fn say_updated(
-    estate: *mut pg_sys::EState,
-    table: *mut pg_sys::ResultRelInfo,
-    columns: impl Iterator<Item = i16>,
-) {
-    // SAFETY: nodes of zeroed memory, which stay as long as the command.
-    unsafe {
-        let relation = (*table).ri_RelationDesc;
-        let entry = node::<pg_sys::RangeTblEntry>(pg_sys::NodeTag::T_RangeTblEntry);
-        (*entry).rtekind = pg_sys::RTEKind::RTE_RELATION;
-        (*entry).relid = (*relation).rd_id;
-        (*entry).relkind = (*(*relation).rd_rel).relkind;
-        (*entry).rellockmode = pg_sys::RowExclusiveLock as i32;
-        let updated = set_of(columns);
-        #[cfg(feature = "pg15")]
-        {
-            (*entry).updatedCols = updated;
-            (*entry).extraUpdatedCols = set_of(generated(relation).into_iter());
-        }
-        #[cfg(not(feature = "pg15"))]
-        {
-            let permissions = node::<pg_sys::RTEPermissionInfo>(pg_sys::NodeTag::T_RTEPermissionInfo);
-            (*permissions).relid = (*relation).rd_id;
-            (*permissions).updatedCols = updated;
-            (*estate).es_rteperminfos = pg_sys::lappend((*estate).es_rteperminfos, permissions.cast());
-            (*entry).perminfoindex = (*(*estate).es_rteperminfos).length as pg_sys::Index;
-        }
-        (*estate).es_range_table = pg_sys::lappend((*estate).es_range_table, entry.cast());
-        (*estate).es_range_table_size = (*(*estate).es_range_table).length as pg_sys::Index;
-        (*table).ri_RangeTableIndex = (*estate).es_range_table_size;
-    }
-}
-
-/// The columns of a table that are computed.
-#[cfg(feature = "pg15")]
-unsafe fn generated(relation: pg_sys::Relation) -> Vec<i16> {
-    // SAFETY: the attributes of an open table's descriptor, which are as many as it says.
-    let attributes = unsafe { attributes((*relation).rd_att) };
-    attributes.iter().filter(|attribute| attribute.attgenerated != 0).map(|attribute| attribute.attnum).collect()
-}
-
-/// A set of columns in PostgreSQL's form.
-unsafe fn set_of(columns: impl Iterator<Item = i16>) -> *mut pg_sys::Bitmapset {
-    columns.fold(std::ptr::null_mut(), |set, number| {
-        // SAFETY: numbers of columns are greater than those of system columns.
-        unsafe { pg_sys::bms_add_member(set, i32::from(number) - pg_sys::FirstLowInvalidHeapAttributeNumber) }
-    })
-}
-
-/// An empty node in the current memory context.
-unsafe fn node<T>(tag: pg_sys::NodeTag) -> *mut T {
-    // SAFETY: a node begins with its tag.
-    unsafe {
-        let node = pg_sys::palloc0(size_of::<T>()).cast::<T>();
-        *node.cast::<pg_sys::NodeTag>() = tag;
-        node
-    }
-}
-
-/// Whether a heap-only new version of a row needs no index entry at all. From PostgreSQL 16 on a BRIN index may.
-pub const HEAP_ONLY_LEAVES_INDEXES: bool = cfg!(feature = "pg15");
-
-/// Inserts the index entries of a new version of a row.
-///
-/// # Safety
-/// A table with its indexes open, and a slot that holds a stored row of it.
-pub unsafe fn insert_index_entries(
-    table: *mut pg_sys::ResultRelInfo,
-    row: *mut pg_sys::TupleTableSlot,
-    estate: *mut pg_sys::EState,
-) {
-    let none = std::ptr::null_mut();
-    // SAFETY: as above; no index of ours is deferrable, so there is nothing to check again.
-    #[cfg(feature = "pg15")]
-    unsafe {
-        pg_sys::ExecInsertIndexTuples(table, row, estate, true, false, none, std::ptr::null_mut());
-    }
-    // SAFETY: as above.
-    #[cfg(not(feature = "pg15"))]
-    unsafe {
-        pg_sys::ExecInsertIndexTuples(table, row, estate, true, false, none, std::ptr::null_mut(), false);
-    }
 }
 
 /// The number of the column `roleid` of `pg_auth_members`; those of the member and of the grantor follow.

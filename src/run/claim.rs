@@ -13,7 +13,7 @@ use crate::store::bookmarks::{self, Waiting};
 
 /// What became of a claim.
 pub enum Claim {
-    /// The instance and the bookmark are locked, and the instance can run here.
+    /// The instance is locked, the bookmark is there, and the instance can run here.
     Ready(Box<Waiting>, Rc<Compiled>),
     /// It cannot be resumed here and now.
     Busy(Reason),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pgrx::pg_sys::{self, Datum};
 
-use super::{Columns, key_scan, places, scan_above};
+use super::{Columns, find, key_scan, places, scan_above};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::spi::{Arg, Row};
 
@@ -176,7 +176,7 @@ fn attempt(
     // its buffer.
     unsafe {
         let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
-        let Some(place) = place(table, columns, key, snapshot) else {
+        let Some(place) = find(table, columns, key, snapshot, |tuple| (*tuple).t_self) else {
             pg_sys::UnregisterSnapshot(snapshot);
             return Attempt::Missing;
         };
@@ -190,37 +190,24 @@ fn attempt(
             return Attempt::Locked { tuple, buffer };
         }
         pg_sys::ReleaseBuffer(buffer);
-        match result {
-            pg_sys::TM_Result::TM_WouldBlock => Attempt::Missing,
-            pg_sys::TM_Result::TM_Updated | pg_sys::TM_Result::TM_Deleted => {
-                if pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 {
-                    unwind(PgError::new("40001", "could not serialize access due to concurrent update"));
-                }
-                Attempt::Changed
-            }
-            other => unwind(PgError::new("XX000", format!("locking a row ended with result {other}"))),
-        }
+        if result == pg_sys::TM_Result::TM_WouldBlock || is_done(result) { Attempt::Missing } else { Attempt::Changed }
     }
 }
 
-/// Where the row is that this snapshot sees.
-unsafe fn place(
-    table: pg_sys::Relation,
-    columns: &'static Columns,
-    key: Arg<'_>,
-    snapshot: pg_sys::Snapshot,
-) -> Option<pg_sys::ItemPointerData> {
-    // SAFETY: an open table; the row is released, or the scan ended, here.
-    unsafe {
-        if let Some((tuple, buffer)) = places::recall(table, columns, key, snapshot) {
-            pg_sys::ReleaseBuffer(buffer);
-            return Some(tuple.t_self);
+/// Whether what was to be done to a row is done; otherwise somebody else has changed it, and it is to be looked for again.
+/// Above READ COMMITTED that is a serialization failure (40001).
+pub(super) fn is_done(result: pg_sys::TM_Result::Type) -> bool {
+    // SAFETY: reads the transaction's state.
+    let level = unsafe { pg_sys::XactIsoLevel };
+    match result {
+        pg_sys::TM_Result::TM_Ok => true,
+        pg_sys::TM_Result::TM_Updated | pg_sys::TM_Result::TM_Deleted => {
+            if level >= pg_sys::XACT_REPEATABLE_READ as i32 {
+                unwind(PgError::new("40001", "could not serialize access due to concurrent update"));
+            }
+            false
         }
-        let scan = key_scan(table, columns, &[key], snapshot);
-        let found = pg_sys::systable_getnext(scan);
-        let place = (!found.is_null()).then(|| (*found).t_self);
-        pg_sys::systable_endscan(scan);
-        place
+        other => unwind(PgError::new("XX000", format!("writing a row ended with result {other}"))),
     }
 }
 

@@ -2,9 +2,9 @@
 
 use pgrx::pg_sys::{self, Oid};
 
-use super::{Columns, Wait, fill, key_scan, lock, places, triggers};
+use super::{Columns, Wait, fill, find, key_scan, lock, triggers};
 use crate::pg::spi::Arg;
-use crate::pg::version;
+use crate::pg::version::{self, Entries};
 
 /// Writes rows, as one command: it does not see what it has written itself.
 pub struct Writer {
@@ -27,13 +27,17 @@ struct Table {
 }
 
 impl Table {
+    fn has_triggers(self) -> bool {
+        // SAFETY: an open table.
+        unsafe { !(*self.info).ri_TrigDesc.is_null() }
+    }
+
     /// Whether an update does something else where other columns change: triggers on columns, and computed columns.
     fn asks_what_changes(self) -> bool {
         // SAFETY: an open table.
-        unsafe {
-            let rules = (*(*self.relation).rd_att).constr;
-            !(*self.info).ri_TrigDesc.is_null() || !rules.is_null() && (*rules).has_generated_stored
-        }
+        let rules = unsafe { (*(*self.relation).rd_att).constr };
+        // SAFETY: not null.
+        self.has_triggers() || !rules.is_null() && unsafe { (*rules).has_generated_stored }
     }
 }
 
@@ -110,56 +114,75 @@ impl Writer {
         let [Some(key), values @ ..] = values else { unreachable!("a row is found by its key") };
         let _within = self.within();
         let table = self.open(columns, Rows::HeapOnly);
-        self.with_row(table, columns, *key, pg_sys::LockTupleMode::LockTupleNoKeyExclusive, |writer, old| {
-            // SAFETY: the tuple is pinned while this runs, and the new one is made of values that point into it.
+        if table.asks_what_changes() {
+            self.with_locked_row(
+                table,
+                columns,
+                *key,
+                pg_sys::LockTupleMode::LockTupleNoKeyExclusive,
+                // SAFETY: the tuple is pinned while this runs.
+                |writer, old| unsafe { writer.replace(columns, table, old, values) },
+            );
+            return;
+        }
+        self.with_row(table, columns, *key, |writer, old| {
+            // SAFETY: as above. Most new versions are heap-only, and opening all indexes costs more than the update.
             unsafe {
-                let new = writer.slot(table, &pg_sys::TTSOpsHeapTuple);
-                let descriptor = (*new).tts_tupleDescriptor;
-                pg_sys::heap_deform_tuple(old, descriptor, (*new).tts_values, (*new).tts_isnull);
-                fill(new, &columns.numbers()[1..], values.iter().copied());
-                let tuple = pg_sys::heap_form_tuple(descriptor, (*new).tts_values, (*new).tts_isnull);
-                pg_sys::ExecStoreHeapTuple(tuple, new, true);
-                if table.asks_what_changes() {
-                    let numbers = columns.numbers();
-                    let changed = numbers[1..].iter().zip(values).filter(|(_, value)| value.is_some());
-                    version::say_updated(writer.estate, table.info, changed.map(|(number, _)| *number));
+                let new = writer.new_version(columns, table, old, values);
+                if !(*(*table.relation).rd_att).constr.is_null() {
+                    pg_sys::ExecConstraints(table.info, new, writer.estate);
                 }
-                writer.replace(columns, table, (*old).t_self, new);
+                let (result, entries) = version::update_row(table.relation, (*old).t_self, new);
+                if result == pg_sys::TM_Result::TM_Ok && entries != Entries::None {
+                    writer.open(columns, Rows::Any);
+                    version::insert_index_entries(table.info, new, writer.estate, entries);
+                }
+                result
             }
         });
     }
 
-    /// Writes a new version of a row. Most are heap-only: they need no index, and opening all of a table costs more
-    /// than the update. Where triggers could turn the update into something else, that is not tried.
+    /// Writes a new version of a locked row, with what triggers and computed columns make of it.
     unsafe fn replace(
         &mut self,
         columns: &'static Columns,
         table: Table,
-        place: pg_sys::ItemPointerData,
-        new: *mut pg_sys::TupleTableSlot,
+        row: pg_sys::HeapTuple,
+        values: &[Option<Arg<'_>>],
     ) {
-        // SAFETY: an open table, the place of a row of it, and a slot that holds its tuple.
+        // SAFETY: an open table and a pinned row of it.
         unsafe {
+            let new = self.new_version(columns, table, row, values);
+            let numbers = columns.numbers().to_vec();
+            let changed = numbers[1..].iter().zip(values).filter(|(_, value)| value.is_some());
+            version::say_updated(self.estate, table.info, changed.map(|(number, _)| *number));
             let old = self.slot(table, &pg_sys::TTSOpsVirtual);
-            (*old).tts_tid = place;
-            let is_tried = version::HEAP_ONLY_LEAVES_INDEXES
-                && (*table.info).ri_TrigDesc.is_null()
-                && (*table.info).ri_NumIndices == 0;
-            if !is_tried {
-                self.open(columns, Rows::Any);
-            }
+            (*old).tts_tid = (*row).t_self;
+            self.open(columns, Rows::Any);
             let mut recheck = version::recheck(self.estate);
             pg_sys::ExecSimpleRelationUpdate(table.info, self.estate, &mut recheck, old, new);
             pg_sys::EvalPlanQualEnd(&mut recheck);
             triggers::refuse_suppression(table.relation, is_written(new));
-            if !is_tried {
-                return;
-            }
-            let tuple = (*new.cast::<pg_sys::HeapTupleTableSlot>()).tuple;
-            if u32::from((*(*tuple).t_data).t_infomask2) & pg_sys::HEAP_ONLY_TUPLE == 0 {
-                self.open(columns, Rows::Any);
-                version::insert_index_entries(table.info, new, self.estate);
-            }
+        }
+    }
+
+    /// A slot with the row as it will be: of values that point into what it is now.
+    unsafe fn new_version(
+        &self,
+        columns: &'static Columns,
+        table: Table,
+        old: pg_sys::HeapTuple,
+        values: &[Option<Arg<'_>>],
+    ) -> *mut pg_sys::TupleTableSlot {
+        // SAFETY: an open table and a pinned row of it; the slot has its columns.
+        unsafe {
+            let new = self.slot(table, &pg_sys::TTSOpsHeapTuple);
+            let descriptor = (*new).tts_tupleDescriptor;
+            pg_sys::heap_deform_tuple(old, descriptor, (*new).tts_values, (*new).tts_isnull);
+            fill(new, &columns.numbers()[1..], values.iter().copied());
+            let tuple = pg_sys::heap_form_tuple(descriptor, (*new).tts_values, (*new).tts_isnull);
+            pg_sys::ExecStoreHeapTuple(tuple, new, true);
+            new
         }
     }
 
@@ -167,18 +190,29 @@ impl Writer {
     pub fn delete(&mut self, columns: &'static Columns, key: Arg<'_>) {
         let _within = self.within();
         let table = self.open(columns, Rows::HeapOnly);
-        self.with_row(table, columns, key, pg_sys::LockTupleMode::LockTupleExclusive, |writer, tuple| {
-            // SAFETY: as above.
-            unsafe {
-                let old = writer.slot(table, &pg_sys::TTSOpsVirtual);
-                (*old).tts_tid = (*tuple).t_self;
-                let mut recheck = version::recheck(writer.estate);
-                pg_sys::ExecSimpleRelationDelete(table.info, writer.estate, &mut recheck, old);
-                pg_sys::EvalPlanQualEnd(&mut recheck);
-                let triggers = (*table.info).ri_TrigDesc;
-                let can_stay = !triggers.is_null() && (*triggers).trig_delete_before_row;
-                triggers::refuse_suppression(table.relation, !can_stay || !is_there(table.relation, (*tuple).t_self));
-            }
+        if table.has_triggers() {
+            let mode = pg_sys::LockTupleMode::LockTupleExclusive;
+            self.with_locked_row(table, columns, key, mode, |writer, tuple| {
+                // SAFETY: the tuple is pinned while this runs.
+                unsafe {
+                    let old = writer.slot(table, &pg_sys::TTSOpsVirtual);
+                    (*old).tts_tid = (*tuple).t_self;
+                    let mut recheck = version::recheck(writer.estate);
+                    pg_sys::ExecSimpleRelationDelete(table.info, writer.estate, &mut recheck, old);
+                    pg_sys::EvalPlanQualEnd(&mut recheck);
+                    let can_stay = (*(*table.info).ri_TrigDesc).trig_delete_before_row;
+                    let is_gone = !can_stay || !is_there(table.relation, (*tuple).t_self);
+                    triggers::refuse_suppression(table.relation, is_gone);
+                }
+            });
+            return;
+        }
+        // SAFETY: as above; a failure is filled where it is one.
+        self.with_row(table, columns, key, |_, tuple| unsafe {
+            pg_sys::CheckCmdReplicaIdentity(table.relation, pg_sys::CmdType::CMD_DELETE);
+            let mut failure = std::mem::zeroed::<pg_sys::TM_FailureData>();
+            let (place, command) = (&raw mut (*tuple).t_self, pg_sys::GetCurrentCommandId(true));
+            pg_sys::heap_delete(table.relation, place, command, std::ptr::null_mut(), true, &mut failure, false)
         });
     }
 
@@ -266,82 +300,51 @@ impl Writer {
         unsafe { pg_sys::ExecInitExtraTupleSlot(self.estate, (*table.relation).rd_att, kind) }
     }
 
-    /// Finds a row by its key and does something with it while it is pinned.
-    ///
-    /// Unless it is locked already it is locked first: what somebody else changes is waited for, and looked for again.
-    /// To do that while it writes PostgreSQL would look at the plan of the command, and there is none. For rows with
-    /// triggers it does so anyway.
-    fn with_row(
+    /// Finds a row by its key, locks it, and does something with it while it is pinned: to wait for somebody else while it
+    /// writes, PostgreSQL's function for simple relations would look at the plan of the command, and there is none.
+    fn with_locked_row(
         &mut self,
         table: Table,
         columns: &'static Columns,
         key: Arg<'_>,
         mode: pg_sys::LockTupleMode::Type,
-        mut body: impl FnMut(&mut Self, pg_sys::HeapTuple),
+        body: impl FnOnce(&mut Self, pg_sys::HeapTuple),
     ) {
-        // SAFETY: an open table; a row is pinned until it is released, or the scan ended, here.
+        let Some((mut tuple, buffer)) = lock::row(table.relation, columns, key, mode, Wait::Block) else { return };
+        // SAFETY: the row may be what a trigger of this command has written; it is pinned until it is released here.
         unsafe {
-            if (*table.info).ri_TrigDesc.is_null() && self.with_free_row(table, columns, key, &mut body) {
-                return;
-            }
-            if let Some((mut tuple, buffer)) = lock::row(table.relation, columns, key, mode, Wait::Block) {
-                // The row may be what a trigger of this command has written.
-                (*self.estate).es_output_cid = pg_sys::GetCurrentCommandId(true);
-                body(self, &mut tuple);
-                pg_sys::ReleaseBuffer(buffer);
-            }
+            (*self.estate).es_output_cid = pg_sys::GetCurrentCommandId(true);
+            body(self, &mut tuple);
+            pg_sys::ReleaseBuffer(buffer);
         }
     }
 
-    /// As above, unless somebody else could change the row; says so with `false`.
-    unsafe fn with_free_row(
+    /// Finds a row by its key and writes it while it is pinned. What somebody else makes of it meanwhile is waited for, and
+    /// looked for again. No lock comes first: that would be a record of its own in the WAL.
+    fn with_row(
         &mut self,
         table: Table,
         columns: &'static Columns,
         key: Arg<'_>,
-        body: &mut impl FnMut(&mut Self, pg_sys::HeapTuple),
-    ) -> bool {
-        // SAFETY: as above.
+        mut write: impl FnMut(&mut Self, pg_sys::HeapTuple) -> pg_sys::TM_Result::Type,
+    ) {
+        // SAFETY: an open table, and the command's snapshot, in whose place another one may come.
         unsafe {
-            let snapshot = (*self.estate).es_snapshot;
-            if let Some((mut tuple, buffer)) = places::recall(table.relation, columns, key, snapshot) {
-                let is_free = is_free(&tuple);
-                if is_free {
-                    body(self, &mut tuple);
+            let mut is_current = (*(*self.estate).es_snapshot).curcid == pg_sys::GetCurrentCommandId(false);
+            loop {
+                if !is_current {
+                    // A trigger of this command has written, or somebody else has.
+                    pg_sys::UnregisterSnapshot((*self.estate).es_snapshot);
+                    (*self.estate).es_snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
                 }
-                pg_sys::ReleaseBuffer(buffer);
-                return is_free;
+                let snapshot = (*self.estate).es_snapshot;
+                let result = find(table.relation, columns, key, snapshot, |tuple| write(self, tuple));
+                if result.is_none_or(lock::is_done) {
+                    return;
+                }
+                is_current = false;
             }
-            let scan = key_scan(table.relation, columns, &[key], snapshot);
-            let tuple = pg_sys::systable_getnext(scan);
-            let is_free = tuple.is_null() || is_free(&*tuple);
-            if !is_free {
-                places::remember(table.relation, key, (*tuple).t_self);
-            } else if !tuple.is_null() {
-                body(self, tuple);
-            }
-            pg_sys::systable_endscan(scan);
-            is_free
         }
-    }
-}
-
-/// Whether nobody else can change a pinned row: this transaction has made it, or locked it and not changed it since.
-unsafe fn is_free(tuple: &pg_sys::HeapTupleData) -> bool {
-    // SAFETY: a stored tuple's header.
-    unsafe {
-        let header = &*tuple.t_data;
-        let flags = u32::from(header.t_infomask);
-        let has = |flag: u32| flags & flag != 0;
-        if has(pg_sys::HEAP_XMAX_INVALID) {
-            let made_by = header.t_choice.t_heap.t_xmin;
-            return !has(pg_sys::HEAP_XMIN_COMMITTED) && pg_sys::TransactionIdIsCurrentTransactionId(made_by);
-        }
-        // A lock on the key alone, which a foreign key takes, lets others change the rest.
-        !has(pg_sys::HEAP_XMAX_IS_MULTI)
-            && has(pg_sys::HEAP_XMAX_LOCK_ONLY)
-            && flags & pg_sys::HEAP_LOCK_MASK == pg_sys::HEAP_XMAX_EXCL_LOCK
-            && pg_sys::TransactionIdIsCurrentTransactionId(header.t_choice.t_heap.t_xmax)
     }
 }
 

@@ -215,28 +215,29 @@ COMMENT ON COLUMN workflow.activity_types.payloads_owner IS 'the same of the pay
 COMMENT ON COLUMN workflow.activity_types.payloads IS 'qualified name of f(context jsonb) RETURNS SETOF jsonb, for triggers';
 
 -- A burst writes only the columns that changed, and none of them is indexed unless the definition has an
--- activation strategy: the update is HOT.
+-- activation strategy: the update is HOT. What changes stands at the end: of a heap-only update the WAL has the bytes from
+-- the first to the last that differ.
 CREATE TABLE workflow.instances (
     id                    uuid        CONSTRAINT instances_pkey PRIMARY KEY,
     definition_version_id uuid        NOT NULL,
-    definition_id         text        NOT NULL,
+    created_at            timestamptz NOT NULL,
+    owner                 integer     NOT NULL,
     version               integer     NOT NULL,
+    definition_id         text        NOT NULL,
     parent_instance_id    uuid,
     parent_bookmark_id    uuid,
-    owner                 integer     NOT NULL,
-    status                text        NOT NULL,
-    sub_status            text        NOT NULL,
-    incident_count        integer     NOT NULL DEFAULT 0,
-    created_at            timestamptz NOT NULL,
-    updated_at            timestamptz NOT NULL,
-    finished_at           timestamptz,
     schedule_id           uuid,
     correlation_id        text,
     name                  text,
     activation_key        text,
+    input                 jsonb       NOT NULL,
+    status                text        NOT NULL,
+    sub_status            text        NOT NULL,
+    incident_count        integer     NOT NULL DEFAULT 0,
+    updated_at            timestamptz NOT NULL,
+    finished_at           timestamptz,
     state                 bytea       NOT NULL,
     variables             jsonb       NOT NULL,
-    input                 jsonb       NOT NULL,
     output                jsonb
 ) WITH (fillfactor = 70);
 
@@ -269,12 +270,12 @@ CREATE TABLE workflow.bookmarks (
     id                   uuid        CONSTRAINT bookmarks_pkey PRIMARY KEY,
     instance_id          uuid        NOT NULL,
     activity_instance_id uuid        NOT NULL,
-    hash_key             bigint      NOT NULL,
+    hash_key             bigint,
     created_at           timestamptz NOT NULL,
     due_at               timestamptz,
     auto_burn            boolean     NOT NULL DEFAULT true,
     auto_complete        boolean     NOT NULL DEFAULT true,
-    hash                 bytea       NOT NULL,
+    hash                 bytea,
     activity_id          text        NOT NULL,
     node_id              text        NOT NULL,
     activity_type        text        NOT NULL,
@@ -289,8 +290,9 @@ CREATE TABLE workflow.bookmarks (
 
 COMMENT ON TABLE workflow.bookmarks IS 'where instances wait: the only truth about it, deleted when used up';
 COMMENT ON COLUMN workflow.bookmarks.activity_instance_id IS 'the execution of the activity that waits';
-COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance';
+COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance; NULL for a task, which is met by its id';
 COMMENT ON COLUMN workflow.bookmarks.hash_key IS 'first eight bytes of the hash; the index key';
+COMMENT ON COLUMN workflow.bookmarks.payload IS 'payload of the stimulus; of a task without its id, which is the bookmark''s';
 COMMENT ON COLUMN workflow.bookmarks.callback IS 'function that a resume calls; without it the activity''s own handler runs';
 COMMENT ON COLUMN workflow.bookmarks.callback_owner IS 'owner of that function when the bookmark was made: another''s function of the name is not called';
 COMMENT ON COLUMN workflow.bookmarks.auto_burn IS 'whether a resume uses the bookmark up';
@@ -299,7 +301,7 @@ COMMENT ON COLUMN workflow.bookmarks.due_at IS 'when time itself resumes it';
 COMMENT ON COLUMN workflow.bookmarks.attempts IS 'how often that failed without an outcome; three times make a dead letter';
 
 -- Which bookmarks does a stimulus match? Name and payload, with or without correlation id.
-CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id);
+CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id) WHERE hash_key IS NOT NULL;
 -- The bookmarks of an instance: to clear them, and for stimuli to one instance.
 CREATE INDEX bookmarks_instance_id_idx ON workflow.bookmarks (instance_id);
 -- Stimuli without a payload: by type, by name, by activity.
@@ -449,12 +451,12 @@ CREATE TABLE workflow.tasks (
     id             uuid        CONSTRAINT tasks_pkey PRIMARY KEY,
     instance_id    uuid        NOT NULL,
     created_at     timestamptz NOT NULL,
-    completed_at   timestamptz,
     activity_id    text        NOT NULL,
     name           text        NOT NULL,
-    status         text        NOT NULL,
     correlation_id text,
     payload        jsonb,
+    status         text        NOT NULL,
+    completed_at   timestamptz,
     result         jsonb
 ) WITH (fillfactor = 80);
 

@@ -1,9 +1,10 @@
 //! Bookmarks: the one way to wait.
 
-use crate::node_ix::NodeIx;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use uuid::Uuid;
+
+use crate::node_ix::NodeIx;
 
 /// A place where an instance waits. The stored row is the only truth about it.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,8 +15,9 @@
 //! assert_eq!(hash("Elsa.HttpEndpoint", Some(&sent), None), hash("Elsa.HttpEndpoint", Some(&waits), None));
 //! ```
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 use crate::fault::{Fault, shorten};
 use crate::value::{canonical, copy, to_text};
@@ -87,6 +88,17 @@ pub fn hash(name: &str, payload: Option<&Value>, activity_instance_id: Option<&s
         first = false;
     }
     digest.finalize().into()
+}
+
+/// The payload of a task's bookmark.
+pub fn task_payload(id: Uuid, name: &str) -> Value {
+    json!({ "TaskId": id.to_string(), "TaskName": name })
+}
+
+/// The task that a stimulus in normal form completes.
+pub fn task_of(name: &str, payload: Option<&Value>) -> Option<Uuid> {
+    let id = payload.filter(|_| name == RUN_TASK.name)?.get("TaskId")?;
+    Uuid::try_parse(id.as_str()?).ok()
 }
 
 /// The text of a payload inside the hash.

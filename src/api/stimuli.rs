@@ -39,6 +39,7 @@ fn enqueue(call: &Call) -> Result<Returned, PgError> {
         activity_type: call.arg::<String>("activity_type").map(|kind| deliver::resolve_name(&kind)),
         activity_id: call.arg("activity_id"),
         hashes: hash_argument(call)?.into_iter().collect(),
+        task: None,
         name,
     };
     if let (Some(name), Some(payload)) = (&filter.name, &payload) {
@@ -48,7 +49,7 @@ fn enqueue(call: &Call) -> Result<Returned, PgError> {
                 .hint("Give either the stimulus or its hash."));
         }
         filter.hashes = vec![hash];
-        queue::add_hash_with_execution(&mut filter, Some(payload));
+        queue::add_payload(&mut filter, Some(payload));
     }
     if filter.is_empty() {
         return Err(PgError::new("22023", "wf_enqueue_bookmark needs something to match")

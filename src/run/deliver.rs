@@ -315,6 +315,7 @@ pub fn resolve_name(name: &str) -> String {
 pub fn filter_of(name: &str, payload: Option<&Value>, correlation: Correlation, instance_id: Option<Uuid>) -> Filter {
     Filter {
         hashes: payload.map(|payload| stimulus::hash(name, Some(payload), None)).into_iter().collect(),
+        task: stimulus::task_of(name, payload),
         name: Some(name.to_owned()),
         correlation,
         instance_id,

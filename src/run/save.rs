@@ -5,7 +5,6 @@ use uuid::Uuid;
 use workflow_engine::Bookmark;
 use workflow_engine::execution::{Delta, activity_instance_id};
 use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus};
-use workflow_engine::stimulus::RUN_TASK;
 
 use crate::clock;
 use crate::compiled::Compiled;
@@ -188,18 +187,13 @@ fn clear_due(row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>) {
 
 /// Closes the resumed task and opens the new ones.
 fn write_tasks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>, now: Timestamp) {
-    if let Some(taking) = resumed.filter(|taking| is_task(taking.bookmark) && !delta.keep_resumed) {
+    if let Some(taking) = resumed.filter(|taking| bookmarks::is_task(taking.bookmark) && !delta.keep_resumed) {
         tasks::complete(writer, &taking.bookmark.id, taking.input, now);
     }
     let instance = &row.instance;
     for task in &delta.tasks {
         tasks::insert(writer, task, &instance.id, instance.correlation_id.as_deref(), now);
     }
-}
-
-/// One that is put off has opened no task yet: its bookmark has another name.
-fn is_task(bookmark: &Bookmark) -> bool {
-    bookmark.activity_type == RUN_TASK.name && bookmark.name == bookmark.activity_type && bookmark.auto_burn
 }
 
 fn save_incidents(session: &mut Session, row: &InstanceRow, before: &Stored, delta: &Delta) {

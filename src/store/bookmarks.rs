@@ -1,8 +1,11 @@
 //! Bookmark rows, and which of them a stimulus matches: one statement per shape of filter.
 
-use serde_json::Value;
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
+use workflow_engine::stimulus::{self, RUN_TASK};
 
 use crate::pg::json;
 use crate::pg::rows::{self, Columns, Wait, Writer};
@@ -13,6 +16,9 @@ use crate::store::owners::{self, Owner};
 use crate::store::tables::BOOKMARKS;
 use crate::wake;
 use workflow_engine::NodeIx;
+
+/// The member of a task's payload by which workers find it.
+const TASK_NAME: &str = "TaskName";
 
 /// First eight bytes of a hash: the index key.
 pub fn hash_key(hash: &[u8; 32]) -> i64 {
@@ -45,12 +51,12 @@ written! {
         id: &'a Uuid,
         instance_id: &'a Uuid,
         activity_instance_id: &'a Uuid,
-        hash_key: i64,
+        hash_key: Option<i64>,
         created_at: Timestamp,
         due_at: Option<Timestamp>,
         auto_burn: bool,
         auto_complete: bool,
-        hash: &'a [u8],
+        hash: Option<&'a [u8]>,
         activity_id: &'a str,
         node_id: &'a str,
         activity_type: &'a str,
@@ -64,20 +70,48 @@ written! {
 }
 static ROW: Columns = Columns::of(&BOOKMARKS, New::COLUMNS);
 
+/// Whether it is the bookmark of an open task. A `RunTask` that runs in the background has opened no task yet, and its bookmark
+/// has another name.
+pub fn is_task(bookmark: &Bookmark) -> bool {
+    bookmark.activity_type == RUN_TASK.name && bookmark.name == bookmark.activity_type && bookmark.auto_burn
+}
+
+/// The hash and the payload of a bookmark as they are stored. Those of a task say its id once more: it has no hash, and its
+/// payload is its name.
+fn stored_stimulus(bookmark: &Bookmark) -> (Option<&[u8; 32]>, Option<Cow<'_, Value>>) {
+    match bookmark.payload.as_ref() {
+        Some(payload) if is_task(bookmark) => (None, Some(Cow::Owned(json!({ TASK_NAME: payload[TASK_NAME] })))),
+        payload => (Some(&bookmark.hash), payload.map(Cow::Borrowed)),
+    }
+}
+
+/// The hash and the payload of a stored bookmark.
+pub fn read_stimulus(id: Uuid, hash: Option<Vec<u8>>, payload: Option<Value>) -> ([u8; 32], Option<Value>) {
+    match hash {
+        Some(hash) => (hash_of(&hash), payload),
+        None => {
+            let name = payload.as_ref().and_then(|payload| payload[TASK_NAME].as_str());
+            let payload = stimulus::task_payload(id, name.unwrap_or_default());
+            (stimulus::hash(RUN_TASK.name, Some(&payload), None), Some(payload))
+        }
+    }
+}
+
 /// Inserts a bookmark of an instance.
 pub fn insert(writer: &mut Writer, bookmark: &Bookmark, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
     note(bookmark, instance);
     let callback = bookmark.callback.as_deref().map(split_callback);
+    let (hash, payload) = stored_stimulus(bookmark);
     let new = New {
         id: &bookmark.id,
         instance_id: instance,
         activity_instance_id: &bookmark.activity_instance_id,
-        hash_key: hash_key(&bookmark.hash),
+        hash_key: hash.map(hash_key),
         created_at: now,
         due_at: bookmark.due_at.map(Into::into),
         auto_burn: bookmark.auto_burn,
         auto_complete: bookmark.auto_complete,
-        hash: &bookmark.hash,
+        hash: hash.map(<[u8; 32]>::as_slice),
         activity_id: &bookmark.activity_id,
         node_id: &bookmark.node_id,
         activity_type: &bookmark.activity_type,
@@ -85,7 +119,7 @@ pub fn insert(writer: &mut Writer, bookmark: &Bookmark, instance: &Uuid, correla
         correlation_id,
         callback: callback.map(|(name, _)| name),
         callback_owner: callback.and_then(|(_, owner)| owner),
-        payload: bookmark.payload.as_ref(),
+        payload: payload.as_deref(),
         metadata: bookmark.metadata.as_ref(),
     };
     writer.insert(&ROW, &new.values());
@@ -97,7 +131,7 @@ fn note(bookmark: &Bookmark, instance: &Uuid) {
     identity::note_due(bookmark.due_at.map(Timestamp::from));
 }
 
-/// Uses a locked bookmark up.
+/// Uses a bookmark up.
 pub fn take(writer: &mut Writer, id: &Uuid) {
     wake::note_bookmarks();
     writer.delete(&ROW, Arg::Uuid(id));
@@ -124,7 +158,7 @@ read! {
     }
 }
 read! {
-    struct Locked of BOOKMARKS {
+    struct Waits of BOOKMARKS {
         id: Uuid,
         name: String,
         activity_instance_id: Uuid,
@@ -137,20 +171,21 @@ read! {
         activity_id: String,
         node_id: String,
         activity_type: String,
-        hash: Vec<u8>,
+        hash: Option<Vec<u8>>,
         due_at: Option<Timestamp>,
     }
 }
 static WAITS_FOR: Columns = Columns::of(&BOOKMARKS, WaitsFor::COLUMNS);
-static WAITING: Columns = Columns::of(&BOOKMARKS, Locked::COLUMNS);
+static WAITING: Columns = Columns::of(&BOOKMARKS, Waits::COLUMNS);
 
-impl Locked {
+impl Waits {
     fn into_parts(self) -> (Resumed, Bookmark) {
+        let (hash, payload) = read_stimulus(self.id, self.hash, self.payload);
         let resumed = Resumed {
             id: self.id,
             name: self.name,
             activity_instance_id: self.activity_instance_id,
-            payload: self.payload,
+            payload,
             metadata: self.metadata,
             callback: self.callback.map(|name| join_callback(&name, self.callback_owner)),
             auto_burn: self.auto_burn,
@@ -164,7 +199,7 @@ impl Locked {
             activity_type: self.activity_type,
             activity_instance_id: resumed.activity_instance_id,
             name: resumed.name.clone(),
-            hash: hash_of(&self.hash),
+            hash,
             payload: resumed.payload.as_ref().map(json::copy),
             metadata: resumed.metadata.as_ref().map(json::copy),
             callback: resumed.callback.clone(),
@@ -176,23 +211,30 @@ impl Locked {
     }
 }
 
-/// Reads a bookmark and locks its instance and it, waiting for the session that holds that.
+/// Locks the instance of a bookmark, waiting for the session that holds it, and reads the bookmark.
 pub fn lock(id: Uuid) -> Option<Waiting> {
-    lock_both(id, Wait::Block)
+    lock_instance(id, Wait::Block)
 }
 
-/// Reads a bookmark and locks its instance and it, unless another session holds one of them.
+/// Locks the instance of a bookmark and it, unless another session holds one of them, and reads it.
 pub fn try_lock(id: Uuid) -> Option<Waiting> {
-    lock_both(id, Wait::Skip)
+    lock_instance(id, Wait::Skip)
 }
 
-/// The instance first, then the bookmark. One that the holder of the instance has used up meanwhile is not there any
-/// more: this lock is what decides between two resumers.
-fn lock_both(id: Uuid, wait: Wait) -> Option<Waiting> {
+/// The lock on the instance is what decides between two resumers: a bookmark that the holder has used up meanwhile is not
+/// there any more. The bookmark is locked only where nothing may be waited for: whoever notes a failed attempt holds it
+/// without its instance, until all of his sweep has ended. Anywhere else that lock would be no more than a record in the
+/// WAL.
+fn lock_instance(id: Uuid, wait: Wait) -> Option<Waiting> {
     instances::announce_lock();
     let waits_for = rows::read(&WAITS_FOR, Arg::Uuid(&id), WaitsFor::read)?;
     let row = instances::lock_with(waits_for.instance_id, wait)?;
-    let (resumed, bookmark) = rows::lock(&WAITING, Arg::Uuid(&waits_for.id), wait, Locked::read)?.into_parts();
+    let key = Arg::Uuid(&waits_for.id);
+    let found = match wait {
+        Wait::Block => rows::read(&WAITING, key, Waits::read),
+        Wait::Skip => rows::lock(&WAITING, key, wait, Waits::read),
+    };
+    let (resumed, bookmark) = found?.into_parts();
     Some(Waiting { resumed, row, bookmark, by_time: false })
 }
 

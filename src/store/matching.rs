@@ -5,7 +5,7 @@ use uuid::Uuid;
 use workflow_engine::{Bookmark, NodeIx};
 
 use crate::pg::spi::{Arg, Row, Statement, Type, read};
-use crate::store::bookmarks::{hash_key, hash_of};
+use crate::store::bookmarks::{hash_key, read_stimulus};
 use crate::store::tables::BOOKMARKS;
 
 /// Which correlation ids a stimulus asks for.
@@ -55,6 +55,8 @@ pub struct Filter {
     pub activity_instance_id: Option<Uuid>,
     /// Hashes that count as a match: of the stimulus, with and without the activity instance.
     pub hashes: Vec<[u8; 32]>,
+    /// The task that is meant, where the hashes are of the stimulus that completes one: no index has those of tasks.
+    pub task: Option<Uuid>,
     /// Stimulus name.
     pub name: Option<String>,
     /// Correlation id.
@@ -112,7 +114,7 @@ read! {
         activity_type: String,
         activity_instance_id: Uuid,
         name: String,
-        hash: Vec<u8>,
+        hash: Option<Vec<u8>>,
         payload: Option<Value>,
         auto_burn: bool,
         correlation_id: Option<String>,
@@ -121,6 +123,7 @@ read! {
 
 fn read_stored(row: &mut Row<'_>) -> Stored {
     let columns = Columns::read(row);
+    let (hash, payload) = read_stimulus(columns.id, columns.hash, columns.payload);
     let bookmark = Bookmark {
         id: columns.id,
         node: NodeIx(0),
@@ -129,8 +132,8 @@ fn read_stored(row: &mut Row<'_>) -> Stored {
         activity_type: columns.activity_type,
         activity_instance_id: columns.activity_instance_id,
         name: columns.name,
-        hash: hash_of(&columns.hash),
-        payload: columns.payload,
+        hash,
+        payload,
         metadata: None,
         callback: None,
         auto_burn: columns.auto_burn,
@@ -215,11 +218,17 @@ fn candidates(filter: &Filter) -> Vec<Stored> {
         return BY_INSTANCE.rows(&[Arg::Uuid(id)], read_stored);
     }
     if !keys.is_empty() {
-        return match &filter.correlation {
+        let mut found = match &filter.correlation {
             Correlation::Is(id) => BY_HASH_AND_CORRELATION.rows(&[Arg::BigInts(&keys), Arg::Text(id)], read_stored),
             Correlation::Without => BY_HASH_WITHOUT_CORRELATION.rows(&[Arg::BigInts(&keys)], read_stored),
             Correlation::Any => BY_HASH.rows(&[Arg::BigInts(&keys)], read_stored),
         };
+        if let Some(task) = &filter.task {
+            found.extend(BY_ID.rows(&[Arg::Uuid(task)], read_stored));
+            found.sort_by_key(|stored| (stored.instance_id, stored.bookmark.id));
+            found.dedup_by_key(|stored| stored.bookmark.id);
+        }
+        return found;
     }
     if let Some(id) = filter.correlation.id() {
         return BY_CORRELATION.rows(&[Arg::Text(id)], read_stored);

@@ -102,6 +102,7 @@ pub(super) fn read_filter(row: &mut Row<'_>) -> (Filter, Option<Value>) {
         instance_id: stored.instance_id,
         activity_instance_id: stored.activity_instance_id,
         hashes: stored.hash.map(|hash| hash_of(&hash)).into_iter().collect(),
+        task: None,
         name: stored.name,
         correlation: match stored.uncorrelated {
             true => Correlation::Without,
@@ -110,7 +111,7 @@ pub(super) fn read_filter(row: &mut Row<'_>) -> (Filter, Option<Value>) {
         activity_type: stored.activity_type,
         activity_id: stored.activity_id,
     };
-    add_hash_with_execution(&mut filter, stored.stimulus.as_ref());
+    add_payload(&mut filter, stored.stimulus.as_ref());
     (filter, stored.stimulus)
 }
 
@@ -128,9 +129,11 @@ fn read(row: &mut Row<'_>) -> Item {
     }
 }
 
-/// A stimulus for one execution also matches a hash that includes the execution.
-pub fn add_hash_with_execution(filter: &mut Filter, payload: Option<&Value>) {
-    if let (Some(execution), Some(name), 1) = (filter.activity_instance_id, &filter.name, filter.hashes.len()) {
+/// Adds what else the payload says: with an execution the hash that includes it, and the task that is meant.
+pub fn add_payload(filter: &mut Filter, payload: Option<&Value>) {
+    let Some(name) = &filter.name else { return };
+    filter.task = stimulus::task_of(name, payload);
+    if let (Some(execution), 1) = (filter.activity_instance_id, filter.hashes.len()) {
         filter.hashes.push(stimulus::hash(name, payload, Some(&execution.to_string())));
     }
 }

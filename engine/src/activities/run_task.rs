@@ -2,7 +2,7 @@
 //!
 //! The task's id is its bookmark's id, so that completing the task and resuming are one thing.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
@@ -46,7 +46,7 @@ impl Activity for RunTask {
         let id = cx.new_id();
         cx.create_bookmark(NewBookmark {
             id: Some(id),
-            payload: Some(json!({ "TaskId": id.to_string(), "TaskName": name })),
+            payload: Some(stimulus::task_payload(id, &name)),
             ..NewBookmark::default()
         })?;
         cx.create_task(id, name, payload)?;

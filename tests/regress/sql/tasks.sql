@@ -43,6 +43,21 @@ SELECT wf_start('race') AS instance \gset
 SELECT r.sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id) AS r WHERE t.name = 'fast';
 SELECT name, status FROM workflow.tasks WHERE instance_id = :'instance' ORDER BY name;
 
+-- A stimulus that names it completes it as well. It is met by its id: its bookmark has no hash, and no id in its payload.
+-- open_bookmarks shows both, and the engine makes the same hash of the stimulus.
+SELECT wf_start('invoice', '{"amount": 6}', correlation_id => 'invoice-6') AS instance \gset
+SELECT task_id AS task FROM workflow.open_tasks WHERE instance_id = :'instance' \gset
+SELECT hash, hash_key, payload FROM workflow.bookmarks WHERE id = :'task';
+SELECT payload = jsonb_build_object('TaskId', :'task', 'TaskName', 'Check invoice') AS complete FROM workflow.open_bookmarks WHERE bookmark_id = :'task';
+SELECT cardinality(resumed) FROM wf_send_stimulus('RunTask', jsonb_build_object('TaskId', gen_random_uuid()));
+SELECT cardinality(resumed) FROM wf_send_stimulus('RunTask', jsonb_build_object('TaskId', :'task'), correlation_id => 'another');
+SELECT cardinality(resumed) FROM wf_send_stimulus('RunTask', '{"TaskId": "no id"}');
+SELECT cardinality(r.resumed) FROM workflow.open_bookmarks AS b, wf_enqueue_bookmark(name => 'RunTask', stimulus => jsonb_build_object('taskid', :'task'), hash => b.hash, input => '{"by": "Hedy"}') AS r WHERE b.bookmark_id = :'task';
+SELECT status, result FROM workflow.tasks WHERE id = :'task';
+-- So does its hash, where the stimulus says which instance it is for.
+SELECT wf_start('invoice', '{"amount": 7}', correlation_id => 'invoice-7') AS instance \gset
+SELECT cardinality(r.resumed) FROM workflow.open_bookmarks AS b, wf_enqueue_bookmark(hash => b.hash, instance_id => b.instance_id, input => '{"by": "Ada"}') AS r WHERE b.instance_id = :'instance';
+
 -- With workflow.notify_tasks on, the opening of a task is also announced on channel workflow_task.
 SET workflow.notify_tasks = on;
 SELECT wf_start('invoice', '{"amount": 5}') AS instance \gset

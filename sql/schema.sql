@@ -132,7 +132,8 @@ CREATE TABLE workflow.definitions (
     activity_type text,
     links         jsonb,
     search_path   text,
-    unknown_types jsonb
+    unknown_types jsonb,
+    numbering     jsonb       NOT NULL
 );
 
 COMMENT ON TABLE workflow.definitions IS 'workflow definitions, one row per version; a published version never changes';
@@ -145,6 +146,7 @@ COMMENT ON COLUMN workflow.definitions.activity_type IS 'the activity type that 
 COMMENT ON COLUMN workflow.definitions.links IS 'the workflows that it uses as activities: each reference as written, and the id of the version that it was settled to mean';
 COMMENT ON COLUMN workflow.definitions.search_path IS 'where its SQL looks names up where it runs without a caller: what wf_define found, beside the content; NULL: not asked for';
 COMMENT ON COLUMN workflow.definitions.unknown_types IS 'activity types that were unknown when it was stored; only types of its owner, or of a superuser, may stand for them later';
+COMMENT ON COLUMN workflow.definitions.numbering IS 'what the numbers in the states of its instances stand for: activities by number, each with the number of the one that holds it and its id; connections by source, outcome and target';
 COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the row stays while instances refer to it';
 
 -- A number can come back after its version was deleted.

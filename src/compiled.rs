@@ -98,7 +98,7 @@ fn load(id: Uuid) -> Result<Rc<Compiled>, PgError> {
 }
 
 fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) -> Result<Rc<Compiled>, PgError> {
-    let WholeDefinition { mut row, links, unknown_types, document } = whole;
+    let WholeDefinition { mut row, links, unknown_types, document, numbering } = whole;
     let id = row.id;
     let used =
         links.iter().filter_map(|link| Some((link.reference.clone(), Arc::clone(&ready.get(&link.uses)?.program))));
@@ -107,7 +107,11 @@ fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) 
     let types = Pinned { used: used.collect(), unknown: unknown_types, owner: Some(row.owner.clone()) };
     let compiled = definition::compile(&document, &types, &limits, true);
     interrupt::check();
-    let mut program = compiled.map_err(|problems| error::definition(&problems))?;
+    let program = compiled.map_err(|problems| error::definition(&problems))?;
+    // Its instances are stored with these numbers, whatever order the document is read in today.
+    let numbering = serde_json::from_value(numbering).map_err(|error| error.to_string());
+    let numbered = numbering.and_then(|numbering| program.numbered(&numbering));
+    let mut program = numbered.map_err(|reason| error::unreadable_definition(id, &reason))?;
     program.version_id = Some(id.to_string());
     let program = Arc::new(program);
     // What was unknown when it was defined may be known, and run SQL, by now.
@@ -145,9 +149,9 @@ fn limits(is_new: bool) -> ReadLimits {
     ReadLimits { max_nesting, max_size: guc::max_definition_size(), is_new }
 }
 
-/// How the activities of a document look, in the order of its compiled form.
-pub fn appearances(document: &Value) -> Vec<Appearance> {
-    let looks = definition::appearances(document, &Registered, &limits(false));
+/// How the nodes of a program look, by its document.
+pub fn appearances(document: &Value, program: &Program) -> Vec<Appearance> {
+    let looks = definition::appearances(document, &Registered, &limits(false), program);
     interrupt::check();
     looks
 }

@@ -44,6 +44,11 @@ pub fn unreadable_state(instance: Uuid, reason: &str) -> PgError {
     PgError::new("XX001", format!("state of workflow instance {instance} cannot be read")).detail(reason)
 }
 
+/// The numbering of a stored version is damaged, or its document is read as another program than it was.
+pub fn unreadable_definition(id: Uuid, reason: &str) -> PgError {
+    PgError::new("XX001", format!("numbering of definition version {id} does not fit its document")).detail(reason)
+}
+
 /// A definition that is not acceptable.
 pub fn definition(problems: &[Problem]) -> PgError {
     let has = |kind| problems.iter().any(|problem| problem.kind == kind);

@@ -251,11 +251,12 @@ impl<'a> Explanation<'a> {
         format!("{} ({})", one_line(title, MAX_VALUE), one_line(&naming::kind(node), MAX_KIND))
     }
 
-    /// Whether the activity of an event holds others. The next node in document order is then its child.
+    /// Whether the activity of an event holds others.
     fn has_children(&self, event: &Event) -> bool {
         let Some(ix) = self.program.find(&event.activity_id) else { return false };
-        let next = self.program.nodes.get(ix.0 as usize + 1);
-        self.program.node(ix).flow.is_some() || next.is_some_and(|next| next.parent == Some(ix))
+        let node = self.program.node(ix);
+        let parts = node.parts.iter().flatten().flat_map(|part| &part.ports);
+        node.flow.is_some() || !node.children.is_empty() || node.ports.iter().chain(parts).any(Option::is_some)
     }
 
     fn time(&self, at: DateTime<Utc>) -> String {

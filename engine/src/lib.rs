@@ -25,7 +25,7 @@
 //! let program = compile(&leave, &(), &limits, false).expect("acceptable");
 //! assert_eq!(program.nodes[1].type_name, "Elsa.RunTask");
 //!
-//! let looks = appearances(&leave, &(), &limits);
+//! let looks = appearances(&leave, &(), &limits, &program);
 //! let picture = Picture::new(&program, &looks, Caption::default(), None);
 //! assert!(picture.mermaid().starts_with("flowchart"));
 //!

@@ -1,7 +1,7 @@
 //! The compiled form of a definition: what a burst reads and never changes.
 //!
 //! A program is built once per definition version and backend and shared by all instances of it.
-//! Nodes stand in document order; a node is named by its index, ids are for people and for storage.
+//! A node is named by its index, in the state of an instance as well; ids are for people.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ mod inline;
 mod input;
 mod machine;
 mod new_instance;
+mod numbering;
 mod types;
 
 pub use flow_graph::{Connection, Edge, FlowGraph, Member};
@@ -30,6 +31,7 @@ pub use flow_paths::{Direction, Paths};
 pub(crate) use input::GIVEN_BY_ENGINE;
 pub use input::Given;
 pub use machine::{Machine, STATES, TRANSITIONS};
+pub use numbering::Numbering;
 
 /// A compiled definition.
 #[derive(Debug)]
@@ -50,8 +52,9 @@ pub struct Program {
     pub outputs: Vec<Argument>,
     /// What the input as a whole must satisfy.
     pub input_schema: Option<Schema>,
-    /// All activities in document order, the first is the root; behind them those of the workflows that are
-    /// used as activities.
+    /// All activities, the first is the root, and what holds others stands before them; behind the definition's own those
+    /// of each workflow that is used as an activity, in their order. A definition that is read has its own in document
+    /// order, a stored one in that of its [`Numbering`].
     pub nodes: Vec<Node>,
     /// Node by activity id, of the definition's own. An id that occurs twice (only possible across nesting levels)
     /// maps to the first.
@@ -79,7 +82,7 @@ impl Program {
 
     /// The nodes of the definition's own.
     pub fn own_nodes(&self) -> &[Node] {
-        let end = self.inlined.first().map_or(self.nodes.len(), |inlined| inlined.first.0 as usize);
+        let end = self.nodes.partition_point(|node| node.inlined.is_none());
         self.nodes.get(..end).unwrap_or_default()
     }
 

@@ -5,8 +5,9 @@ mod support;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use workflow_engine::definition::{ActivityTypes, CustomType, ReadLimits, compile, export, same_content};
+use workflow_engine::program::Numbering;
 
-use support::described;
+use support::{described, numbered_otherwise};
 
 struct Registered;
 
@@ -204,6 +205,32 @@ proptest! {
         prop_assert_eq!(described(&before), described(&after));
         let again = export(&exported, "Random", 2, false, true, &Registered);
         prop_assert!(same_content(&exported, &again));
+    }
+
+    #[test]
+    fn any_order_of_numbers_can_be_taken_back(document in definition()) {
+        let program = || compile(&document, &Registered, &ReadLimits::default(), false).expect("a definition");
+        let numbering = program().numbering();
+        let numbered = numbered_otherwise(program()).numbered(&numbering);
+        prop_assert_eq!(numbered.map(|program| described(&program)), Ok(described(&program())));
+    }
+
+    #[test]
+    fn a_damaged_numbering_is_refused(document in definition(), pick: prop::sample::Index, number in 0..9u32, id in "n[0-3]") {
+        let program = || compile(&document, &Registered, &ReadLimits::default(), false).expect("a definition");
+        let numbering = program().numbering();
+        let stored = serde_json::to_value(&numbering).expect("JSON");
+        let lists = ["activities", "connections"].iter().flat_map(|list| {
+            let entries = stored[list].as_array().expect("a list");
+            entries.iter().enumerate().map(move |(at, entry)| (*list, at, entry.as_array().expect("a list").len()))
+        });
+        let places: Vec<String> =
+            lists.flat_map(|(list, at, parts)| (0..parts).map(move |part| format!("/{list}/{at}/{part}"))).collect();
+        let mut damaged = stored.clone();
+        let part = damaged.pointer_mut(pick.get(places.as_slice()).as_str()).expect("a part");
+        *part = if part.is_string() { json!(id) } else { json!(number) };
+        let damaged: Numbering = serde_json::from_value(damaged).expect("a numbering");
+        prop_assert_eq!(program().numbered(&damaged).is_ok(), damaged == numbering);
     }
 
     #[test]

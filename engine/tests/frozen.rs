@@ -1,27 +1,30 @@
 //! Instances that wait, as an earlier version stored them: this one reads each and runs it to its end.
 //!
 //! A sample is a file of `tests/frozen`: the document, the row and the bookmarks of the instance, its journal in bytes,
-//! how it goes on, and what came of it when it was written. A sample is never changed. A case without one gets one by
+//! how it goes on, and what came of it when it was written. Beside it, in `tests/frozen/numbering`, is the numbering of its
+//! version. A sample is never changed. A case without one gets one by
 //! `WORKFLOW_FREEZE=1 cargo test -p workflow-engine --test frozen`.
 
 mod support;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
-use workflow_engine::NodeIx;
 use workflow_engine::activities::catalogue::ACTIVITIES;
 use workflow_engine::bookmark::Bookmark;
 use workflow_engine::child;
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::journal;
+use workflow_engine::program::Numbering;
+use workflow_engine::{NodeIx, Program};
 
-use support::{FakeHost, Library, World, broken, event, line};
+use support::{FakeHost, Library, World, broken, described, event, line, numbered_otherwise};
 
 /// What waits, and how it goes on.
 struct Case {
@@ -60,18 +63,31 @@ impl Case {
         samples().join(format!("{}.json", self.name))
     }
 
-    /// The sample of this version.
-    fn sample(&self) -> Value {
+    fn document(&self) -> Value {
         let mut document = self.document.clone();
         document["definitionId"] = json!("test");
-        let program = Library::of(self.uses.clone()).compile(&document).expect("a definition");
+        document
+    }
+
+    fn program(&self) -> Program {
+        Library::of(self.uses.clone()).compile(&self.document()).expect("a definition")
+    }
+
+    /// An instance that waits.
+    fn world(&self, program: Program) -> World {
         let mut world = World::of(program, json!({"in": [1, 2.50]}));
         prepare(&mut world.host);
         world.start();
         go_on(&mut world, &self.before);
         assert!(!world.bookmarks.is_empty() || world.status() == SubStatus::Faulted, "{} waits", self.name);
+        world
+    }
+
+    /// The sample of this version.
+    fn sample(&self) -> Value {
+        let world = self.world(self.program());
         let mut sample = json!({
-            "document": document,
+            "document": self.document(),
             "uses": self.uses,
             "instance": stored(&world.instance),
             "bookmarks": world.bookmarks.iter().map(stored_bookmark).collect::<Vec<_>>(),
@@ -79,7 +95,7 @@ impl Case {
             "resumed": self.after.iter().map(|(activity, input)| json!([activity, input])).collect::<Vec<_>>(),
             "events": events(&world),
         });
-        sample["expected"] = replay(&sample);
+        sample["expected"] = replay(&sample, self.program());
         sample
     }
 }
@@ -311,10 +327,13 @@ fn events(world: &World) -> Value {
     events.collect()
 }
 
-/// Reads what a sample stored, goes on as it says, and tells what came of it.
-fn replay(sample: &Value) -> Value {
+fn program_of(sample: &Value) -> Program {
     let uses: Vec<Value> = read(&sample["uses"]);
-    let program = Library::of(uses).compile(&sample["document"]).expect("a definition");
+    Library::of(uses).compile(&sample["document"]).expect("a definition")
+}
+
+/// Reads what a sample stored, goes on as it says, and tells what came of it.
+fn replay(sample: &Value, program: Program) -> Value {
     let mut world = World::of(program, json!({}));
     prepare(&mut world.host);
     world.host.ids = 1 << 64;
@@ -339,8 +358,8 @@ fn text(sample: &Value) -> String {
 
 fn every_sample() -> impl Iterator<Item = (String, Value)> {
     let files = fs::read_dir(samples()).expect("the samples");
-    files.map(|file| {
-        let path = file.expect("a file").path();
+    let files = files.map(|file| file.expect("a file").path()).filter(|path| path.is_file());
+    files.map(|path| {
         let text = fs::read_to_string(&path).expect("a text");
         (path.display().to_string(), serde_json::from_str(&text).expect("JSON"))
     })
@@ -350,7 +369,7 @@ fn every_sample() -> impl Iterator<Item = (String, Value)> {
 fn what_an_earlier_version_stored_goes_on() {
     let mut count = 0;
     for (path, sample) in every_sample() {
-        assert_eq!(replay(&sample), sample["expected"], "{path}");
+        assert_eq!(replay(&sample, program_of(&sample)), sample["expected"], "{path}");
         let journal = journal::decode(&bytes(&sample["journal"])).expect("a readable journal");
         let known: Vec<Value> =
             journal.iter().map(|event| json!([format!("{:?}", event.kind), event.activity_id])).collect();
@@ -367,6 +386,10 @@ fn every_case_has_its_sample() {
             fs::write(case.path(), text(&case.sample())).expect("a file");
         }
         assert!(case.path().exists(), "{} has no sample: set WORKFLOW_FREEZE=1 to write it", case.name);
+        let numbering = numbering_beside(&case.path());
+        if !numbering.exists() && std::env::var_os("WORKFLOW_FREEZE").is_some() {
+            fs::write(numbering, numbering_text(&case.program())).expect("a file");
+        }
     }
 }
 
@@ -377,6 +400,81 @@ fn the_same_is_stored_today() {
         let text = fs::read_to_string(case.path()).expect("a sample");
         let known: Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!(case.sample(), known, "{}", case.name);
+        let numbering = fs::read_to_string(numbering_beside(&case.path())).expect("a numbering");
+        assert_eq!(numbering_text(&case.program()), numbering, "{}", case.name);
+    }
+}
+
+/// The file of the numbering that belongs to a sample.
+fn numbering_beside(sample: &Path) -> PathBuf {
+    samples().join("numbering").join(sample.file_name().expect("a name"))
+}
+
+fn numbering_text(program: &Program) -> String {
+    serde_json::to_string(&program.numbering()).expect("JSON") + "\n"
+}
+
+#[test]
+fn a_reader_that_numbers_in_another_order_goes_on_with_what_is_stored() {
+    for (path, sample) in every_sample() {
+        let text = fs::read_to_string(numbering_beside(Path::new(&path))).expect("a numbering");
+        let stored: Numbering = serde_json::from_str(&text).expect("JSON");
+        let other = || numbered_otherwise(program_of(&sample));
+        // Its own numbers mean something else to what is stored.
+        let without = catch_unwind(|| replay(&sample, other()));
+        assert!(without.map_or(true, |outcome| outcome != sample["expected"]), "{path}");
+        let numbered = other().numbered(&stored).expect("the same activities");
+        assert_eq!(described(&numbered), described(&program_of(&sample)), "{path}");
+        assert_eq!(replay(&sample, numbered), sample["expected"], "{path}");
+    }
+}
+
+/// Whatever names a node or a connection gets the other numbers, too.
+#[test]
+fn numbers_change_nothing_of_what_a_program_does() {
+    for case in cases() {
+        let outcomes = [case.program(), numbered_otherwise(case.program())].map(|program| {
+            let mut world = case.world(program);
+            go_on(&mut world, &case.after);
+            json!([world.status().name(), world.lines(), world.instance.output, world.instance.variables])
+        });
+        assert_eq!(outcomes[0], outcomes[1], "{}", case.name);
+    }
+}
+
+#[test]
+fn a_numbering_of_another_document_is_refused() {
+    let numbered = |root: Value, by: Value| {
+        let program = support::program(root);
+        let numbering: Numbering = serde_json::from_value(by).expect("a numbering");
+        program.numbered(&numbering).map(|program| program.nodes.len())
+    };
+    let chart = || json!({"id": "chart", "type": "Flowchart", "activities": [event("a"), event("b")], "connections": [["a", "b"]]});
+    let by = |activities: Value, connections: Value| json!({"activities": activities, "connections": connections});
+    let all = || json!([[null, "chart"], [0, "a"], [0, "b"]]);
+    assert_eq!(numbered(chart(), by(all(), json!([[1, "Done", 2]]))), Ok(3));
+    assert_eq!(numbered(chart(), by(json!([[null, "chart"], [0, "b"], [0, "a"]]), json!([[2, "Done", 1]]))), Ok(3));
+    let refused = [
+        (by(json!([[null, "chart"], [0, "a"]]), json!([])), "activity \"Workflow1:chart:b\" has no number"),
+        (
+            by(json!([[null, "chart"], [0, "a"], [0, "gone"], [0, "b"]]), json!([])),
+            "activity \"gone\" (number 2) is not in the document",
+        ),
+        (
+            by(json!([[null, "chart"], [0, "a"], [0, "b"], [2, "b"]]), json!([])),
+            "activity \"b\" (number 3) is not in the document",
+        ),
+        (
+            by(json!([[null, "chart"], [0, "a"], [0, "a"], [0, "b"]]), json!([])),
+            "activity \"a\" (number 2) is not in the document",
+        ),
+        (by(json!([[7, "chart"], [0, "a"], [0, "b"]]), json!([])), "activity \"Workflow1:chart\" has no number"),
+        (by(all(), json!([])), "the connections are not those of the document"),
+        (by(all(), json!([[1, "Other", 2]])), "the connections are not those of the document"),
+        (by(all(), json!([[1, "Done", 2], [1, "Done", 2]])), "the connections are not those of the document"),
+    ];
+    for (numbering, reason) in refused {
+        assert_eq!(numbered(chart(), numbering), Err(reason.to_owned()));
     }
 }
 

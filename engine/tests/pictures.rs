@@ -8,7 +8,7 @@ use workflow_engine::picture::{Area, Caption, Drawing, Picture};
 fn picture(definition: &Value) -> Picture {
     let limits = ReadLimits::default();
     let program = compile(definition, &(), &limits, true).expect("a valid definition");
-    let looks = appearances(definition, &(), &limits);
+    let looks = appearances(definition, &(), &limits, &program);
     let caption = Caption { title: program.definition_id.clone(), subtitle: "version 1".into() };
     Picture::new(&program, &looks, caption, None)
 }

@@ -1,10 +1,11 @@
-//! What `wf_define` does with a document: an export of what it accepts is the same program.
+//! What `wf_define` does with a document: an export of what it accepts is the same program, and so is what is read in
+//! another order, with the numbering that was stored.
 #![no_main]
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 use workflow_engine::definition::{export, identity, references, same_content};
 use workflow_fuzz::definitions::DEFINITIONS;
-use workflow_fuzz::support::{Library, described};
+use workflow_fuzz::support::{Library, described, numbered_otherwise};
 use workflow_fuzz::{json, program};
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
@@ -20,6 +21,9 @@ fuzz_target!(|data: &[u8]| {
     // New content is refused for more; what is refused so may be stored all the same.
     let _ = program(&document, true);
     let Some(before) = program(&document, false) else { return };
+    let other = numbered_otherwise(program(&document, false).expect("it was accepted before"));
+    let numbered = other.numbered(&before.numbering()).expect("the same activities");
+    assert_eq!(described(&before), described(&numbered));
     let exported = export(&document, &before.definition_id, 1, true, true, &types);
     let after = program(&exported, false).expect("an export is accepted");
     assert_eq!(described(&before), described(&after));

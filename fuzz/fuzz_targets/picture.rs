@@ -15,7 +15,7 @@ fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
 fuzz_target!(|data: &[u8]| {
     let Some(document) = json::read(data) else { return };
     let Some(program) = program(&document, false) else { return };
-    let looks = appearances(&document, &Library::default(), &ReadLimits::default());
+    let looks = appearances(&document, &Library::default(), &ReadLimits::default(), &program);
     let caption = Caption { title: program.definition_id.clone(), subtitle: String::new() };
     let picture = Picture::new(&program, &looks, caption, None);
     assert!(!picture.mermaid().is_empty());

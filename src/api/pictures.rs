@@ -93,5 +93,5 @@ fn title(compiled: &Compiled) -> String {
 }
 
 fn looks(compiled: &Compiled) -> Result<Vec<Appearance>, PgError> {
-    Ok(compiled::appearances(&definitions::whole(compiled.row.id)?.document))
+    Ok(compiled::appearances(&definitions::whole(compiled.row.id)?.document, &compiled.program))
 }

@@ -146,6 +146,7 @@ fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow
             links,
             unknown_types: &program.unknown_types(),
             document,
+            numbering: &program.numbering(),
             search_path: search_path.as_deref(),
         },
         session.timestamp(),

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::program::Numbering;
 
 use crate::pg::rows::{self, Columns};
 use crate::pg::spi::{Arg, ColumnRef, Row, Statement, Timestamp, Type, joined, read, written};
@@ -65,6 +66,8 @@ pub struct NewDefinition<'a> {
     pub unknown_types: &'a [&'a str],
     /// The document as given.
     pub document: &'a Value,
+    /// The numbers of its program.
+    pub numbering: &'a Numbering,
     /// Where its SQL looks names up where it runs without a caller.
     pub search_path: Option<&'a str>,
 }
@@ -148,6 +151,7 @@ read! {
         links: Option<Value>,
         unknown_types: Option<Value>,
         document: Value,
+        numbering: Value,
     }
 }
 const WHOLE_COLUMNS: [ColumnRef; Stored::COLUMNS.len() + Content::COLUMNS.len()] =
@@ -165,6 +169,8 @@ pub struct WholeDefinition {
     pub unknown_types: Vec<String>,
     /// The document as given.
     pub document: Value,
+    /// With which numbers it is compiled: a [`Numbering`], unless it is damaged.
+    pub numbering: Value,
 }
 
 /// The version with this id, deleted or not, without its document.
@@ -175,12 +181,13 @@ pub fn by_id(id: Uuid) -> Result<DefinitionRow, PgError> {
 /// The version with this id, deleted or not. No plan is made: with this a session begins.
 pub fn whole(id: Uuid) -> Result<WholeDefinition, PgError> {
     let found = rows::read(&WHOLE, Arg::Uuid(&id), |row| {
-        let (definition, Content { links, unknown_types, document }) = (read(row), Content::read(row));
+        let (definition, Content { links, unknown_types, document, numbering }) = (read(row), Content::read(row));
         WholeDefinition {
             row: definition,
             links: links.as_ref().map(links::decode).unwrap_or_default(),
             unknown_types: unknown_types.and_then(|names| serde_json::from_value(names).ok()).unwrap_or_default(),
             document,
+            numbering,
         }
     });
     found.ok_or_else(|| missing(id))
@@ -241,6 +248,7 @@ written! {
         links: Option<&'a Value>,
         search_path: Option<&'a str>,
         unknown_types: Option<&'a Value>,
+        numbering: &'a Value,
     }
 }
 static ADD: Statement = Statement::insert(&DEFINITIONS, New::COLUMNS, "", &[]);
@@ -277,6 +285,7 @@ pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
     NOT_LATEST.run(&[Arg::Text(new.definition_id)]);
     let links = links::encode(new.links);
     let unknown = (!new.unknown_types.is_empty()).then(|| Value::from(new.unknown_types));
+    let numbering = serde_json::to_value(new.numbering).expect("numbers and texts are JSON");
     let row = New {
         id: &new.id,
         definition_id: new.definition_id,
@@ -295,6 +304,7 @@ pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
         links: links.as_ref(),
         search_path: new.search_path,
         unknown_types: unknown.as_ref(),
+        numbering: &numbering,
     };
     ADD.run(&row.values());
 }

@@ -23,6 +23,7 @@ table!(DEFINITIONS = "definitions" {
     links: Jsonb null,
     search_path: Text null,
     unknown_types: Jsonb null,
+    numbering: Jsonb,
 });
 
 table!(INSTANCES = "instances" {

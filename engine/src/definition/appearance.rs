@@ -6,6 +6,7 @@ use super::json::{member, text};
 use super::outline::Outline;
 use super::problem::Problems;
 use super::{ActivityTypes, ReadLimits};
+use crate::program::Program;
 
 /// Farthest from the origin that a position counts, and the largest box.
 const MAX_POSITION: f64 = 100_000.0;
@@ -24,15 +25,27 @@ pub struct Appearance {
     pub size: Option<(f64, f64)>,
 }
 
-/// How the activities of a document look, in the order of the compiled program's nodes.
+/// How the nodes of a program look, by the document that it was compiled of; those of workflows that it uses look like nothing.
 ///
 /// Members of a wrong shape count as not there: nothing depends on them but a picture.
-pub fn appearances(document: &Value, types: &dyn ActivityTypes, limits: &ReadLimits) -> Vec<Appearance> {
+pub fn appearances(
+    document: &Value,
+    types: &dyn ActivityTypes,
+    limits: &ReadLimits,
+    program: &Program,
+) -> Vec<Appearance> {
+    let mut looks = vec![Appearance::default(); program.nodes.len()];
     let Value::Object(members) = document else {
-        return Vec::new();
+        return looks;
     };
     let outline = Outline::read(members, types, limits, true, &mut Problems::default());
-    outline.sketches.iter().map(|sketch| sketch.members().map(appearance).unwrap_or_default()).collect()
+    let keys = outline.sketches.iter().map(|sketch| (sketch.parent.map(|parent| parent as u32), sketch.id.as_str()));
+    for (sketch, node) in outline.sketches.iter().zip(program.find_each(keys)) {
+        if let (Some(members), Some(node)) = (sketch.members(), node) {
+            looks[node.0 as usize] = appearance(members);
+        }
+    }
+    looks
 }
 
 fn appearance(members: &Map<String, Value>) -> Appearance {
@@ -68,6 +81,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::definition::compile;
 
     #[test]
     fn titles_and_positions_are_found_and_nonsense_is_not_there() {
@@ -77,13 +91,17 @@ mod tests {
             {"type": "WriteLine", "text": "b", "metadata": {"displayText": "First", "description": "why",
              "designer": {"position": {"x": 1e300, "y": 7}, "size": {"width": 0, "height": 50}}}},
             {"type": "WriteLine", "text": "c", "metadata": "none"}]}});
-        let found = appearances(&document, &(), &ReadLimits::default());
+        let limits = ReadLimits::default();
+        let line = |text: &str| json!({"type": "WriteLine", "text": text});
+        let plain = json!({"definitionId": "p", "root": {"type": "Flowchart", "activities": [line("a"), line("b"), line("c")]}});
+        let program = compile(&plain, &(), &limits, false).unwrap();
+        let found = appearances(&document, &(), &limits, &program);
         assert_eq!(found.len(), 4);
         assert_eq!(found[1].title.as_deref(), Some("Say it"));
         assert_eq!((found[1].position, found[1].size), (Some((-4.5, 7.0)), Some((100.0, 50.0))));
         assert_eq!((found[2].title.as_deref(), found[2].description.as_deref()), (Some("First"), Some("why")));
         assert_eq!((found[2].position, found[2].size), (None, None));
         assert_eq!(found[3], Appearance::default());
-        assert!(appearances(&json!([]), &(), &ReadLimits::default()).is_empty());
+        assert!(appearances(&json!([]), &(), &limits, &program).iter().all(|look| *look == Appearance::default()));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 
 use super::json::{Path, elements, entry, kind_of, member, text};
-use super::outline::Outline;
+use super::outline::{Outline, Sketch};
 use super::problem::Problems;
 use super::{flow_mode, members};
 use crate::activity::FlowRole;
@@ -36,7 +36,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
     let sketch = &outline.sketches[ix];
     let children = sketch.children.iter().copied().map(NodeIx::at).collect();
     let Some(members) = sketch.members() else {
-        return FlowGraph::build(children, Vec::new()).with_modes(otherwise, Vec::new());
+        return FlowGraph::build(children, Vec::new()).with_modes(otherwise, |_| MergeMode::default());
     };
     let by_id: HashMap<&str, usize> =
         sketch.children.iter().rev().map(|child| (outline.sketches[*child].id.as_str(), *child)).collect();
@@ -75,7 +75,13 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
         }
     }
     let mode = flow_mode::of_flowchart(members, otherwise, &above, problems);
-    FlowGraph::build(children, connections).with_modes(mode, merge_modes(outline, &sketch.children, problems))
+    FlowGraph::build(children, connections).with_modes(mode, |child| {
+        let child = child.0 as usize;
+        let members = outline.sketches.get(child).and_then(Sketch::members);
+        members.map_or_else(MergeMode::default, |members| {
+            flow_mode::merge_mode(members, &Path::Activity(outline, child), problems)
+        })
+    })
 }
 
 /// Tells each flowchart of its activities, which stand behind it.
@@ -91,16 +97,6 @@ pub(super) fn introduce_members(nodes: &mut [Node]) {
             nodes[ix].flow = Some(flow);
         }
     }
-}
-
-/// How the activities of a flowchart take tokens, by position; none if no activity says anything.
-fn merge_modes(outline: &Outline<'_>, children: &[usize], problems: &mut Problems) -> Vec<MergeMode> {
-    let modes = children.iter().map(|child| match outline.sketches[*child].members() {
-        Some(members) => flow_mode::merge_mode(members, &Path::Activity(outline, *child), problems),
-        None => MergeMode::default(),
-    });
-    let modes: Vec<MergeMode> = modes.collect();
-    if modes.iter().any(|mode| *mode != MergeMode::default()) { modes } else { Vec::new() }
 }
 
 /// The values of `connections`, each with the pointer to it.

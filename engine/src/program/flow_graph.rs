@@ -1,8 +1,11 @@
 //! The connections of one flowchart, indexed.
 //!
 //! Activities and connections are named by their position, so that every lookup while running is an
-//! index into a vector. What depends on the start activity is computed on demand and kept.
+//! index into a vector. Instances are stored with these positions: those of activities follow from the numbers of the
+//! nodes, and the [numbering](super::Numbering) of a version keeps both, and the order of the connections.
+//! What depends on the start activity is computed on demand and kept.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::flow_mode::{FlowMode, MergeMode};
@@ -23,9 +26,8 @@ pub struct Connection {
 /// The graph of one flowchart.
 #[derive(Debug, Default)]
 pub struct FlowGraph {
+    /// In the order of their numbers.
     activities: Vec<NodeIx>,
-    /// Positions in `activities`, ordered by node.
-    by_node: Vec<u32>,
     edges: Vec<Edge>,
     /// Edges by source: those of activity `i` are `outbound[starts[i]..starts[i + 1]]`.
     outbound: Vec<u32>,
@@ -67,21 +69,21 @@ pub struct Edge {
 impl FlowGraph {
     /// Builds the graph. Repeated connections count once; those that name a node which is no child
     /// are left out (the reader of definitions refuses them).
-    pub fn build(children: Vec<NodeIx>, connections: Vec<Connection>) -> Self {
-        let mut by_node: Vec<u32> = (0..children.len() as u32).collect();
-        by_node.sort_by_key(|position| children[*position as usize]);
-        let mut graph = Self { activities: children, by_node, ..Self::default() };
+    pub fn build(mut children: Vec<NodeIx>, connections: Vec<Connection>) -> Self {
+        children.sort_unstable();
+        let mut graph = Self { activities: children, ..Self::default() };
         graph.edges = graph.edges_of(connections);
         (graph.starts, graph.outbound) = group(graph.activities.len(), &graph.edges, |edge| edge.source);
         (graph.ends, graph.inbound) = group(graph.activities.len(), &graph.edges, |edge| edge.target);
         graph
     }
 
-    /// Says how it decides what runs next, and how its activities take tokens, by position.
+    /// Says how it decides what runs next, and how its activities take tokens.
     #[must_use]
-    pub fn with_modes(mut self, mode: FlowMode, merge_modes: Vec<MergeMode>) -> Self {
+    pub fn with_modes(mut self, mode: FlowMode, merge_mode: impl FnMut(NodeIx) -> MergeMode) -> Self {
         self.mode = mode;
-        self.merge_modes = merge_modes;
+        let modes: Vec<MergeMode> = self.activities.iter().copied().map(merge_mode).collect();
+        self.merge_modes = if modes.iter().any(|mode| *mode != MergeMode::default()) { modes } else { Vec::new() };
         self
     }
 
@@ -92,36 +94,24 @@ impl FlowGraph {
         self.default_start = self.find_start(&members);
     }
 
-    /// The same graph where all nodes have moved by this much. It starts where it started in its own program.
-    pub(crate) fn moved(&self, by: u32) -> Self {
-        let Self {
-            activities,
-            by_node,
-            edges,
-            outbound,
-            starts,
-            inbound,
-            ends,
-            mode,
-            merge_modes,
-            default_start,
-            joins_use_sql,
-            paths: _,
-        } = self;
-        Self {
-            activities: activities.iter().map(|node| NodeIx(node.0.saturating_add(by))).collect(),
-            by_node: by_node.clone(),
-            edges: edges.clone(),
-            outbound: outbound.clone(),
-            starts: starts.clone(),
-            inbound: inbound.clone(),
-            ends: ends.clone(),
-            mode: *mode,
-            merge_modes: merge_modes.clone(),
-            default_start: *default_start,
-            joins_use_sql: *joins_use_sql,
-            paths: Mutex::default(),
-        }
+    /// The same graph where its nodes have other numbers, and its connections stand in the order of `rank`. It starts where
+    /// it started.
+    pub(super) fn renumbered(&self, to: &dyn Fn(NodeIx) -> NodeIx, rank: &dyn Fn(&Connection) -> usize) -> Self {
+        let moved = |(source, port, target): (u32, &str, u32)| Connection {
+            source: to(NodeIx(source)),
+            port: port.to_owned(),
+            target: to(NodeIx(target)),
+        };
+        let mut connections: Vec<Connection> = self.connections().map(moved).collect();
+        connections.sort_by_key(rank);
+        let activities = self.activities.iter().map(|node| to(*node)).collect();
+        let merge_modes: HashMap<NodeIx, MergeMode> =
+            (0..).zip(&self.activities).map(|(position, node)| (to(*node), self.merge_mode(position))).collect();
+        let mut graph = Self::build(activities, connections)
+            .with_modes(self.mode, |node| merge_modes.get(&node).copied().unwrap_or_default());
+        graph.default_start = self.default_start.and_then(|start| graph.position(to(self.activity(start))));
+        graph.joins_use_sql = self.joins_use_sql;
+        graph
     }
 
     fn edges_of(&self, connections: Vec<Connection>) -> Vec<Edge> {
@@ -161,13 +151,17 @@ impl FlowGraph {
 
     /// The position of a node, if it is a child of this flowchart.
     pub fn position(&self, node: NodeIx) -> Option<u32> {
-        let found = self.by_node.binary_search_by_key(&node, |position| self.activities[*position as usize]);
-        found.ok().map(|index| self.by_node[index])
+        self.activities.binary_search(&node).ok().map(|position| position as u32)
     }
 
     /// All connections.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
+    }
+
+    /// All connections by the numbers of their nodes: source, outcome, target.
+    pub(super) fn connections(&self) -> impl Iterator<Item = (u32, &str, u32)> {
+        self.edges.iter().map(|edge| (self.activity(edge.source).0, edge.port.as_str(), self.activity(edge.target).0))
     }
 
     /// Connections that leave an activity, in the order in which they are written.
@@ -275,10 +269,10 @@ mod tests {
     }
 
     #[test]
-    fn positions_are_found_whatever_the_order_of_the_children() {
+    fn positions_follow_the_numbers_of_the_activities() {
         let graph = FlowGraph::build(vec![NodeIx(7), NodeIx(3), NodeIx(5)], Vec::new());
-        assert_eq!(graph.position(NodeIx(3)), Some(1));
-        assert_eq!(graph.position(NodeIx(7)), Some(0));
+        assert_eq!(graph.position(NodeIx(3)), Some(0));
+        assert_eq!(graph.position(NodeIx(7)), Some(2));
         assert_eq!(graph.position(NodeIx(4)), None);
     }
 }

@@ -1,5 +1,6 @@
 //! How a run is seen: its progress in the picture, its story in lines, and the pictures of the documentation.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -10,8 +11,8 @@ use workflow_engine::explain::{Explanation, OpenBookmark, OpenIncident};
 use workflow_engine::instance::Instance;
 use workflow_engine::picture::{Caption, Picture, Progress, Standing};
 
-use crate::support::{Named, World, broken, event, line};
-use workflow_engine::NodeIx;
+use crate::support::{Named, World, broken, event, line, numbered_otherwise};
+use workflow_engine::{NodeIx, Program};
 
 fn progress(world: &World) -> Progress {
     let mut progress = Progress::new(&world.program);
@@ -204,11 +205,25 @@ fn is_up_to_date(name: &str, picture: &Picture) {
 }
 
 #[test]
+fn how_an_activity_looks_does_not_depend_on_its_number() {
+    let (document, limits) = (leave_approval(), ReadLimits::default());
+    let looks = |number: fn(Program) -> Program| {
+        let program = number(compile(&document, &(), &limits, false).expect("a valid definition"));
+        let looks = appearances(&document, &(), &limits, &program);
+        let named = program.nodes.iter().zip(looks).map(|(node, look)| (node.id.clone(), format!("{look:?}")));
+        named.collect::<BTreeMap<_, _>>()
+    };
+    let known = looks(|program| program);
+    assert!(known["ManagerApproval"].contains("Some"));
+    assert_eq!(looks(numbered_otherwise), known);
+}
+
+#[test]
 fn the_pictures_of_the_documentation_are_up_to_date() {
     let document = leave_approval();
     let limits = ReadLimits::default();
     let program = compile(&document, &(), &limits, false).expect("a valid definition");
-    let looks = appearances(&document, &(), &limits);
+    let looks = appearances(&document, &(), &limits, &program);
     let caption =
         |more: &str| Caption { title: "Leave approval".into(), subtitle: format!("leave-approval, version 1{more}") };
     is_up_to_date("leave-approval.svg", &Picture::new(&program, &looks, caption(""), None));

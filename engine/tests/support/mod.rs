@@ -27,7 +27,7 @@ use workflow_engine::http::Request;
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::{ActivityStatus, Instance, Memory, SubStatus};
 use workflow_engine::journal::{self, EventKind};
-use workflow_engine::program::Program;
+use workflow_engine::program::{Numbering, Program};
 
 /// Stack for tests of deep values: what a backend has, or more where nothing is optimized.
 const ROOM: usize = if cfg!(debug_assertions) { 64 << 20 } else { 4 << 20 };
@@ -210,6 +210,40 @@ pub fn described(program: &Program) -> String {
     let Program { definition_id, version_id: _, name, options, variables, inputs, outputs, nodes, by_id, .. } = program;
     let by_id: BTreeMap<_, _> = by_id.iter().collect();
     format!("{definition_id} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {nodes:#?} {by_id:?}")
+}
+
+/// A program as a reader makes it that numbers in another order: siblings stand in another one, behind what holds them,
+/// and the connections of each flowchart in another one.
+pub fn numbered_otherwise(program: Program) -> Program {
+    let mut numbering = serde_json::to_value(program.numbering()).expect("JSON");
+    let activities: Vec<(Option<u32>, String)> =
+        serde_json::from_value(numbering["activities"].clone()).expect("activities");
+    let own = program.own_nodes().len();
+    // What is inlined keeps its numbers.
+    let mut to: Vec<Option<usize>> = (0..activities.len()).map(|at| (at >= own).then_some(at)).collect();
+    let mut order = Vec::new();
+    while order.len() < own {
+        let is_next =
+            |at: &usize| to[*at].is_none() && activities[*at].0.is_none_or(|parent| to[parent as usize].is_some());
+        let next: Vec<usize> = (0..own).filter(is_next).take(2).collect();
+        let last = *next.last().expect("an activity");
+        to[last] = Some(order.len());
+        order.push(last);
+    }
+    order.extend(own..activities.len());
+    let to = |number: u32| to[number as usize];
+    let moved = order.iter().map(|old| &activities[*old]);
+    numbering["activities"] = moved.map(|(parent, id)| json!([parent.and_then(to), id])).collect();
+    let mut connections: Vec<(u32, String, u32)> =
+        serde_json::from_value(numbering["connections"].clone()).expect("connections");
+    connections.reverse();
+    connections.sort_by_key(|(source, ..)| activities[*source as usize].0.and_then(to));
+    numbering["connections"] =
+        connections.iter().map(|(source, port, target)| json!([to(*source), port, to(*target)])).collect();
+    let numbering: Numbering = serde_json::from_value(numbering).expect("a numbering");
+    let program = program.numbered(&numbering).expect("the same activities");
+    assert_eq!(program.numbering(), numbering);
+    program
 }
 
 /// Workflows that can be used as activities, by their ids.

@@ -55,6 +55,7 @@ pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
         links: &[],
         unknown_types: &[],
         document: &document,
+        numbering: &program.numbering(),
         search_path: None,
     };
     definitions::add(&new, session.timestamp());

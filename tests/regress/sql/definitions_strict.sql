@@ -53,7 +53,7 @@ SELECT pg_temp.define('"root": {"type": "Elsa.Delay", "id": "d", "version": 1, "
 
 -- Equal content gives its version before anything is checked, and what is stored is read as it was. (The row is what an
 -- earlier release stored.)
-SELECT definition_id, version FROM wf_define('{"definitionId": "old", "root": {"type": "Sequence", "activities": [{"type": "WriteLine", "text": "one"}]}}');
+SELECT definition_id, version FROM wf_define('{"definitionId": "old", "root": {"type": "Sequence", "activities": [{"type": "WriteLine", "text": "one"}, {"type": "Delay", "timeSpan": "00:00:05"}]}}');
 UPDATE workflow.definitions SET document = '{"definitionId": "old", "retries": 3, "root": {"type": "Sequence", "activities": [{"type": "WriteLine", "text": "one", "assignee": "bob"}, {"type": "Delay", "duration": "5s"}]}}'
     WHERE definition_id = 'old';
 \c

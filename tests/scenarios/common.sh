@@ -58,6 +58,31 @@ await() {
     fail "waited for '$1', got '$got' from: $2"
 }
 
+# eventually COMMAND...: a command of the shell succeeds, sooner or later.
+eventually() {
+    local end=$((SECONDS + 60))
+    until "$@"; do
+        [ "$SECONDS" -lt "$end" ] || fail "waited for: $*"
+        sleep 0.1
+    done
+}
+
+# logged TEXT: how many lines of the server's log have it.
+logged() { grep -cF "$1" "$PGHOST/log" || true; }
+# has_logged NUMBER TEXT: so many have it, or more.
+has_logged() { [ "$(logged "$2")" -ge "$1" ]; }
+
+# now: the server's time.
+now() { query "SELECT clock_timestamp()"; }
+
+# await_due NUMBER [DATABASE]: so many timers are due by now, and none of them has fired.
+await_due() { await "$1" "SELECT count(*) FROM workflow.bookmarks WHERE due_at < clock_timestamp()" "${2:-}"; }
+
+# last_due: when the last timer of this hour is due, in whole seconds since 1970.
+# is_past SECOND: no server is asked.
+last_due() { query "SELECT ceil(extract(epoch FROM max(due_at)))::bigint FROM workflow.bookmarks WHERE due_at < now() + '1 hour'"; }
+is_past() { [ "$EPOCHSECONDS" -ge "$1" ]; }
+
 # setting "NAME = VALUE"...: for the whole server, from now on.
 setting() {
     local one
@@ -112,4 +137,61 @@ holding() {
 let_go() {
     query "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = 'holder'" postgres >/dev/null
     wait "$holder" || true
+}
+
+# begin NAME STATEMENT: a session that has run this in a transaction, or waits for a lock there. The transaction stays open, without a
+# snapshot, until `finish NAME COMMIT` or `finish NAME ROLLBACK`.
+declare -A sessions pipes
+begin() {
+    local pipe
+    mkfifo "$WORKFLOW_TMP/$1"
+    PGAPPNAME=$1 psql -X -q -At -v ON_ERROR_STOP=1 -f "$WORKFLOW_TMP/$1" >>"$WORKFLOW_TMP/$1.out" 2>&1 &
+    sessions[$1]=$!
+    # Opened for reading as well, it does not wait for psql.
+    exec {pipe}<>"$WORKFLOW_TMP/$1"
+    pipes[$1]=$pipe
+    # Both in one message: between them the session is not idle.
+    printf 'BEGIN\\; %s;\n' "$2" >&"$pipe"
+    await t "SELECT state = 'idle in transaction' OR wait_event_type = 'Lock' FROM pg_stat_activity WHERE application_name = '$1'"
+}
+finish() {
+    local pipe=${pipes[$1]}
+    printf '%s;\n\\q\n' "$2" >&"$pipe"
+    wait "${sessions[$1]}" || fail "$1: $(cat "$WORKFLOW_TMP/$1.out")"
+    exec {pipe}>&-
+    rm "$WORKFLOW_TMP/$1"
+}
+
+# woken KIND [DATABASE]: a reload wakes this worker. It looks at what there is to do, begins with all of it, and sleeps again.
+woken() {
+    local asleep pid before
+    asleep="SELECT pid FROM pg_stat_activity
+        WHERE backend_type = 'workflow $1' AND coalesce(datname, '') = '${2:-}' AND wait_event = 'Extension'"
+    await 1 "SELECT count(*) FROM ($asleep) AS s" postgres
+    pid=$(query "$asleep" postgres)
+    before=$(slept "$pid")
+    query "SELECT pg_reload_conf()" postgres >/dev/null
+    eventually has_slept "$pid" "$before"
+    await "$pid" "$asleep" postgres
+}
+# slept PID: how often this process has waited for something.
+slept() { awk '/^voluntary_ctxt_switches/ { print $2 }' "/proc/$1/status"; }
+has_slept() { [ "$(slept "$1")" -gt "$2" ]; }
+
+# delivered_in_vain ITEM TIME: since then an executor has tried to deliver this stimulus, which is still there.
+delivered_in_vain() {
+    await t "SELECT count(*) > 0 FROM pg_stat_activity
+        WHERE backend_type = 'workflow executor' AND state = 'idle' AND state_change > '$2' AND query = 'delivering stimulus $1'"
+    is 1 "SELECT count(*) FROM workflow.bookmark_queue WHERE id = '$1'"
+}
+
+# fires_elsewhere SPAN: a timer of another database has fired, by workers that had to be started. What this database's workers began
+# before that, they have done by then.
+fires_elsewhere() {
+    query "CREATE DATABASE elsewhere" postgres
+    query "CREATE EXTENSION workflow" elsewhere
+    time_books elsewhere
+    start 1 noted "$1" elsewhere
+    await "1|1" "SELECT count(*), count(DISTINCT instance) FROM happened" elsewhere
+    query "DROP DATABASE elsewhere" postgres
 }

@@ -59,7 +59,6 @@ SELECT wf_schedule('each hour', '@hourly', 'SELECT 1', timezone => 'UTC');
 SQL
 setting "workflow.launch_workers = on"
 lines="SELECT count(*), count(DISTINCT instance) FROM happened"
-now() { query "SELECT clock_timestamp()"; }
 
 start 3 noted "200 ms"
 await "3|3" "$lines"
@@ -81,12 +80,13 @@ set_clock 0
 is t "SELECT clock_timestamp() < '$before'::timestamptz + '1 hour'"
 start 5 noted "200 ms"
 await "13|13" "$lines"
-query "SELECT wf_start('listener', correlation_id => 'one')" >/dev/null
-printf 'BEGIN;\nSELECT FROM workflow.instances WHERE correlation_id = %s FOR UPDATE;\n\\! sleep 2\nCOMMIT;\n' "'one'" | psql -X -q -At >/dev/null &
-holder=$!
-sleep 0.5
-PGOPTIONS="-c client_min_messages=error" query "SELECT wf_start('listener', correlation_id => 'two'), wf_publish_event('News')" >/dev/null
-wait "$holder"
+# The sender waits for the first one that it is for, not for the second.
+query "SELECT wf_start('listener', correlation_id => c) FROM unnest('{one,two}'::text[]) AS c" >/dev/null
+begin holder "SELECT FROM workflow.instances WHERE correlation_id = 'two' FOR UPDATE"
+held=$(now)
+PGOPTIONS="-c client_min_messages=error" query "SELECT wf_publish_event('News')" >/dev/null
+delivered_in_vain "$(query "SELECT id FROM workflow.bookmark_queue")" "$held"
+finish holder COMMIT
 await "15|15" "$lines"
 await 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: after the clock was set back timers fire and stimuli are delivered"

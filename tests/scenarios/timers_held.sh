@@ -18,7 +18,9 @@ SELECT wf_define('{"definitionId": "unlucky", "root": [
     {"type": "Delay", "timeSpan": "1 ms"},
     {"type": "Sql", "statement": "SELECT public.fail_late()"}]}');
 SQL
+failures="SELECT failed FROM workflow.workers WHERE worker = 'scheduler'"
 setting "workflow.launch_workers = on"
+await 0 "$failures"
 
 # guard: keeps every session from writing to the table until the client has the row, which it says by an advisory lock. The
 # executor that counts the failure waits here; the client, which only locks the row, does not. Where the attempt was counted
@@ -37,10 +39,11 @@ COMMIT;
 SQL
 }
 
-# unlucky: a client waits for the row of a fire, and has it for a while when the fire has failed. Prints whether that was
-# before the failure could be noted.
+# unlucky: a client waits for the row of a fire, and has it when the fire has failed, until the executor has done with that. Prints
+# whether that was before the failure could be noted.
 unlucky() {
-    local bookmark
+    local bookmark failed
+    failed=$(query "$failures")
     query "SELECT wf_start('unlucky')" >/dev/null
     bookmark=$(query "SELECT id FROM workflow.bookmarks")
     await 1 "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND backend_type = 'workflow executor'"
@@ -51,7 +54,7 @@ BEGIN;
 SELECT due_at AS due FROM workflow.bookmarks WHERE id = '$bookmark' \gset
 SELECT count(*) AS mine FROM (SELECT FROM workflow.bookmarks WHERE id = '$bookmark' FOR UPDATE) AS b \gset
 SELECT pg_advisory_xact_lock(4711) \gset
-SELECT pg_sleep(2) \gset
+DO \$\$ BEGIN WHILE ($failures) = $failed LOOP PERFORM pg_sleep(0.01); END LOOP; END \$\$;
 SELECT :mine = 1 AND due_at = :'due' FROM workflow.bookmarks WHERE id = '$bookmark';
 UPDATE public.gate SET is_open = true;
 COMMIT;

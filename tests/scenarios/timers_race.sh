@@ -117,10 +117,15 @@ query "SELECT wf_cancel(id) FROM workflow.instances WHERE correlation_id = 'undo
 echo "ok: what a prepared transaction left behind is delivered when another session commits it"
 
 # A stimulus that waits for long, then a transaction that was open all the time writes its bookmark.
-query "BEGIN; SELECT wf_start('meet', correlation_id => 'late'); SELECT pg_sleep(3); COMMIT" >/dev/null &
-sleep 0.5
+begin late "SELECT wf_start('meet', correlation_id => 'late')"
+before=$(now)
 query "SELECT wf_enqueue_bookmark(activity_id => 'here', correlation_id => 'late')" >/dev/null
+await t "SELECT state = 'idle' AND state_change > '$before' FROM pg_stat_activity WHERE backend_type = 'workflow scheduler'"
+# A timer fires behind that.
+start 1 pure "1 second"
+await 1001 "SELECT count(*) FROM workflow.instances WHERE definition_id = 'pure' AND sub_status = 'Finished'"
 is 1 "SELECT count(*) FROM workflow.bookmark_queue"
+finish late COMMIT
 await 206 "$met"
 is 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: a stimulus is not settled while a transaction is open that may write its bookmark"

@@ -19,50 +19,62 @@ SELECT wf_define('{"definitionId": "faulty", "root": {"type": "Parallel", "activ
 SQL
 setting "workflow.launch_workers = on"
 
-# holding SECONDS STATEMENT END: a transaction that executes it and then waits, without a snapshot, before it ends.
-holding() { printf 'BEGIN;\n%s;\n\\! sleep %s\n%s;\n' "$2" "$1" "$3" | psql -X -q -At -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/holding.out"; }
+# looked TIME: since then the scheduler has looked for what is due, or for who waits for a stimulus.
+looked() {
+    await t "SELECT state = 'idle' AND state_change > '$1' FROM pg_stat_activity
+        WHERE backend_type = 'workflow scheduler' AND datname = current_database()"
+}
+item() { query "SELECT id FROM workflow.bookmark_queue"; }
 state_of() { echo "SELECT sub_status FROM workflow.instances WHERE correlation_id = '$1'"; }
 
 # A timer comes due while its instance is faulted, and nothing else is due after that.
 query "SELECT wf_start('faulty', correlation_id => 'f')" >/dev/null
 query "SELECT wf_publish_event('Go')" >/dev/null 2>&1
 is Faulted "$(state_of f)"
-sleep 3
+await_due 1
+looked "$(query "SELECT max(due_at) FROM workflow.bookmarks")"
 is 1 "SELECT count(*) FROM workflow.bookmarks"
 query "DROP TABLE public.cause"
 query "SELECT wf_retry(id) FROM workflow.instances WHERE correlation_id = 'f'" >/dev/null
 await "Finished|delayed" "SELECT sub_status, name FROM workflow.instances WHERE correlation_id = 'f'"
 echo "ok: a timer that came due while its instance was faulted fires when that is retried"
 
-# One transaction after the other holds the instance that a stimulus was left for. The third begins to wait before the
-# stimulus is committed, and gets the lock after that.
+# One transaction after the other holds the instance that a stimulus was left for: the second one waits for it before the first one ends.
 query "SELECT wf_start('listener', correlation_id => c) FROM unnest('{a,b}'::text[]) AS c" >/dev/null
-holding 2 "SELECT wf_publish_event('Other', correlation_id => 'b')" COMMIT &
-sleep 0.5
+begin first "SELECT wf_publish_event('Other', correlation_id => 'b')"
+before=$(now)
 query "SELECT wf_publish_event('News')" >/dev/null
 is 1 "SELECT count(*) FROM workflow.bookmark_queue"
-holding 4 "SELECT wf_publish_event('Third', correlation_id => 'b')" COMMIT &
-wait
+begin second "SELECT wf_publish_event('Third', correlation_id => 'b')"
+is Lock "SELECT wait_event_type FROM pg_stat_activity WHERE application_name = 'second'"
+delivered_in_vain "$(item)" "$before"
+finish first COMMIT
+await "idle in transaction" "SELECT state FROM pg_stat_activity WHERE application_name = 'second'"
+delivered_in_vain "$(item)" "$(now)"
+finish second COMMIT
 await Finished "$(state_of b)"
 is 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: a stimulus outlives those who hold its instance one after the other"
 
 # Somebody has met a kept stimulus, so that the next one passes over it, and then takes that back.
+before=$(now)
 query "SELECT wf_enqueue_bookmark(activity_id => 'here', keep_for => '1 day')" >/dev/null
-sleep 2
-holding 2 "SELECT wf_start('meet', correlation_id => 'undone')" ROLLBACK &
-sleep 0.5
+looked "$before"
+begin undone "SELECT wf_start('meet', correlation_id => 'undone')"
+before=$(now)
 query "SELECT wf_start('meet', correlation_id => 'next')" >/dev/null
 is Suspended "$(state_of next)"
-wait
+delivered_in_vain "$(item)" "$before"
+is Suspended "$(state_of next)"
+finish undone ROLLBACK
 await Finished "$(state_of next)"
 echo "ok: a stimulus that somebody met and left again is delivered to who came after them"
 
 # What nobody waits for is not looked for all the time while an old transaction is open.
-holding 5 "SELECT pg_current_xact_id()" COMMIT &
-sleep 0.5
+begin old "SELECT pg_current_xact_id()"
+before=$(now)
 query "SELECT wf_enqueue_bookmark(activity_id => 'nowhere', keep_for => '1 day')" >/dev/null
-sleep 1
+looked "$before"
 ticks() { # user and system time of the workers, in hundredths of a second
     local pid sum=0
     for pid in $(query "SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"); do
@@ -71,10 +83,13 @@ ticks() { # user and system time of the workers, in hundredths of a second
     echo "$sum"
 }
 before=$(ticks)
-sleep 2
+began=${EPOCHREALTIME/./}
+start 1 pure "2 seconds"
+await Finished "SELECT sub_status FROM workflow.instances WHERE definition_id = 'pure'"
 used=$(($(ticks) - before))
-[ "$used" -lt 60 ] || fail "while nothing could be done the workers used $used hundredths of 2 seconds"
-wait
+took=$(((${EPOCHREALTIME/./} - began) / 10000))
+[ $((used * 10)) -lt $((took * 3)) ] || fail "while nothing but a timer could be done the workers used $used of $took hundredths of a second"
+finish old COMMIT
 query "DELETE FROM workflow.bookmark_queue"
 echo "ok: a stimulus for nobody keeps no worker busy"
 
@@ -82,10 +97,9 @@ echo "ok: a stimulus for nobody keeps no worker busy"
 query "SELECT wf_start('listener', correlation_id => c) FROM unnest('{c,d}'::text[]) AS c" >/dev/null
 await 1 "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'workflow scheduler' AND datname = current_database()"
 setting "workflow.enabled = off" "workflow.worker_idle_timeout = '1s'"
-holding 1 "SELECT wf_publish_event('Other', correlation_id => 'd')" COMMIT &
-sleep 0.5
+begin first "SELECT wf_publish_event('Other', correlation_id => 'd')"
 query "SELECT wf_publish_event('News')" >/dev/null
-wait
+finish first COMMIT
 await 0 "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'workflow scheduler' AND datname = current_database()"
 is 1 "SELECT count(*) FROM workflow.bookmark_queue"
 setting "workflow.enabled = on"
@@ -98,7 +112,9 @@ echo "shared_preload_libraries = ''" >>"$PGDATA/postgresql.conf"
 start_server
 query "CREATE DATABASE later" postgres
 query "SELECT wf_worker_start()" >/dev/null
-sleep 2
+# The first worker that came found nothing there, and left.
+await t "SELECT xact_commit + xact_rollback > 0 FROM pg_stat_database WHERE datname = 'later'"
+await 0 "SELECT count(*) FROM pg_stat_activity WHERE datname = 'later'"
 query "CREATE EXTENSION workflow" later
 query "SELECT wf_define('{\"definitionId\": \"later\", \"root\": {\"type\": \"Delay\", \"timeSpan\": \"00:00:01\"}}')" later >/dev/null
 query "SELECT wf_start('later')" later >/dev/null

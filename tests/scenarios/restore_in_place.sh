@@ -54,7 +54,19 @@ for how in "--data-only $WORKFLOW_TMP/data" "--data-only -j 2 $WORKFLOW_TMP/data
     [ "$(warnings)" -gt "$before" ] || fail "the log does not say that copy$turn is a copy"
     is foreign "$(state "copy$turn")"
 done
-sleep 10
+# When all of their timers are due and their schedulers have left, new ones look again, which the log says. Then a timer of the original
+# fires in an executor that is as new as one of a copy would be.
+for turn in 1 2 3; do
+    await_due 100 "copy$turn"
+    await 1 "SELECT count(*) FROM workflow.workers WHERE worker = 'scheduler' AND database = 'copy$turn' AND pid IS NULL" "copy$turn"
+done
+before=$(warnings)
+query "SELECT pg_reload_conf()" >/dev/null
+have_warned() { [ "$(warnings)" -ge $((before + 3)) ]; }
+eventually have_warned
+await 0 "SELECT count(*) FROM workflow.workers WHERE worker = 'executor' AND database = '$PGDATABASE'"
+query "SELECT wf_start('timer', '{\"wait\": \"1 ms\"}')" >/dev/null
+await 101 "$finished"
 for turn in 1 2 3; do
     [ "$(query "$finished" "copy$turn")" = 0 ] || fail "copy$turn fires"
 done

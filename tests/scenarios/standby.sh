@@ -26,11 +26,13 @@ pg_basebackup -D "$standby/data" -R -X stream -c fast
 run "$standby" "hot_standby = on"
 trap 'pg_ctl -D "$standby/data" -s -m immediate stop; pg_ctl -D "$copy/data" -s -m immediate stop 2>/dev/null' EXIT
 
-start 20 noted "3 seconds"
-start 20 pure "3 seconds"
-start 5 pure "1 year"
 start 5 noted "100 ms"
 await "10|10" "$noted"
+# What comes now is left to the standby, whose own file does not say this.
+setting "workflow.enabled = off"
+start 20 noted "1 ms"
+start 20 pure "1 ms"
+start 5 pure "1 year"
 export PGHOST=$standby
 await "10|10" "$noted"
 is t "SELECT pg_is_in_recovery()"
@@ -40,8 +42,9 @@ echo "ok: the standby follows, and no worker runs on it"
 
 await 45 "SELECT count(*) FROM workflow.bookmarks"
 PGHOST=$primary stop_server
+await 0 "SELECT count(*) FROM pg_stat_wal_receiver"
 # Due before a worker is there to fire it.
-sleep 3
+await_due 40
 is 45 "SELECT count(*) FROM workflow.bookmarks"
 is 0 "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
 is t "SELECT pg_promote()"
@@ -64,13 +67,17 @@ setting "workflow.enabled = on"
 await "40|40" "$noted"
 export PGHOST=$copy
 run "$copy" "workflow.enabled = off"
-sleep 2
+await_due 10
+woken launcher
+is "workflow launcher" "SELECT backend_type FROM pg_stat_activity WHERE backend_type LIKE 'workflow%'"
 is "35|35" "$noted"
 is 0 "SELECT wf_run_due()"
 is 15 "SELECT count(*) FROM workflow.bookmarks"
+turned_on=$(now)
 query "ALTER SYSTEM SET workflow.enabled = on"
 query "SELECT pg_reload_conf()" >/dev/null
 await "40|40" "$noted"
 await 5 "SELECT count(*) FROM workflow.bookmarks"
+is 5 "SELECT count(*) FROM happened WHERE at > '$turned_on'"
 check_storage
 echo "ok: a physical copy with workflow.enabled = off fires nothing, until it is turned on"

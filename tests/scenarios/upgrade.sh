@@ -14,12 +14,14 @@ query "CREATE DATABASE plain" postgres
 query "DROP DATABASE IF EXISTS workflow_template" postgres
 start 3 noted "1 ms"
 await "3|3" "$noted"
-start 5 noted "1 second"
-start 5 pure "1 second"
 start 5 pure "1 year"
 query "SELECT wf_define('{\"definitionId\": \"event\", \"root\": [{\"type\": \"Event\", \"eventName\": \"Go\"}, {\"type\": \"WriteLine\", \"text\": \"gone\"}]}'), wf_start('event')" >/dev/null
+start 5 noted "1 second"
+start 5 pure "1 second"
 setting "workflow.enabled = off"
-sleep 1
+await_due 10
+woken scheduler workflow
+is 0 "SELECT count(*) FROM workflow.workers WHERE state = 'firing'"
 is "3|3" "$noted"
 is 16 "SELECT count(*) FROM workflow.bookmarks"
 # Both servers that pg_upgrade runs may fire whatever they like, as far as we are concerned.
@@ -35,7 +37,11 @@ echo "ok: pg_upgrade"
 
 PGDATA=$new start_server
 await foreign "SELECT state FROM workflow.workers WHERE worker = 'scheduler'"
-sleep 0.5
+# A timer of another database fires, by workers that are started after those of this one would have been.
+query "CREATE EXTENSION workflow" plain
+time_books plain
+start 1 noted "1 ms" plain
+await "1|1" "$noted" plain
 is "3|3" "$noted"
 is 16 "SELECT count(*) FROM workflow.bookmarks"
 is "Finished|3

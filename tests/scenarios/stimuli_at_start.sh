@@ -24,15 +24,19 @@ fires_early() {
     query "TRUNCATE public.seen"
     echo "ok: $1 the first timer does not wait for the stimuli"
 }
-sleep 1
+
+# What a session has read is counted when it is gone.
+alone() { await 0 "SELECT count(*) FROM pg_stat_activity WHERE datname = 'workflow' AND pid <> pg_backend_pid()"; }
+alone
 before=$(read_before)
 setting "workflow.launch_workers = on"
 fires_early "after the start of the workers"
 
 # A crash of the server resets the counters, and leaves all that is kept to the next scheduler.
 query "SELECT wf_start('timer', '{\"wait\": \"3 seconds\"}')" >/dev/null
+due=$(last_due)
 kill_server
-sleep 3
+eventually is_past "$due"
 start_server
 before=0
 fires_early "after a crash"
@@ -40,7 +44,7 @@ fires_early "after a crash"
 # One that had nothing to do has left, and the next one has nothing to look at but what is due.
 setting "workflow.worker_idle_timeout = '1s'"
 await asleep "SELECT state FROM workflow.workers WHERE worker = 'scheduler'"
-sleep 1
+alone
 before=$(read_before)
 query "SELECT wf_start('timer', '{\"wait\": \"1 second\"}')" >/dev/null
 fires_early "after a pause"

@@ -56,13 +56,10 @@ processes() {
     done
 }
 
-# kill_all SECONDS: the postmaster, then, so much later, all that has outlived it: a backend that never waits does not
-# notice, nor does one that waits for a lock of one that was killed.
-kill_all() {
-    local postmaster left
-    postmaster=$(head -n 1 "$PGDATA/postmaster.pid")
-    kill -9 "$postmaster"
-    sleep "$1"
+# kill_rest: all that has outlived the postmaster: a backend that never waits does not notice, nor does one that waits for
+# a lock of one that was killed.
+kill_rest() {
+    local left
     while left=$(processes) && [ -n "$left" ]; do
         # shellcheck disable=SC2086
         kill -9 $left 2>/dev/null || true
@@ -70,25 +67,34 @@ kill_all() {
     done
 }
 
+kill_postmaster() { kill -9 "$(head -n 1 "$PGDATA/postmaster.pid")"; }
+is_gone() { ! kill -0 "$1" 2>/dev/null; } # PID
+
+# kill_executor: if there is one. The postmaster has ended all others then, and is about to recover.
 kill_executor() {
-    local pid
+    local pid before recovers="all server processes terminated; reinitializing"
+    before=$(logged "$recovers")
     pid=$(query "SELECT pid FROM workflow.workers WHERE worker = 'executor' ORDER BY state = 'firing' DESC, random() LIMIT 1") || true
-    if [ -n "$pid" ]; then kill -9 "$pid" 2>/dev/null || true; fi
+    if [ -n "$pid" ] && kill -9 "$pid" 2>/dev/null; then eventually has_logged $((before + 1)) "$recovers"; fi
 }
 
 # crash ROUND
 crash() {
-    local number
+    local number launcher
+    await 1 "SELECT count(*) FROM workflow.workers WHERE worker = 'launcher'"
+    launcher=$(query "SELECT pid FROM workflow.workers WHERE worker = 'launcher'")
     query "CALL ask(150)"
     for ((number = 1; number <= clients; number++)); do
         psql -X -q -c "CALL client()" >"$WORKFLOW_TMP/client.$number" 2>&1 &
     done
     sleep "$(awk "BEGIN { print 0.1 + $RANDOM / 32768 * 2 }")"
     case $(($1 % 3)) in
-        0) kill_executor; sleep 0.2; kill_all 0 ;;
-        1) kill_all 0.3 ;;
-        2) kill_all 0 ;;
+        0) kill_executor; kill_postmaster ;;
+        # The workers that sleep notice.
+        1) kill_postmaster; eventually is_gone "$launcher" ;;
+        2) kill_postmaster ;;
     esac
+    kill_rest
     wait
     if grep -h ERROR "$WORKFLOW_TMP"/client.*; then fail "a client had an error before the crash"; fi
     start_server

@@ -158,11 +158,16 @@ impl Rounds {
         self.instances.is_over() && self.refusals.is_over() && !self.rest
     }
 
+    /// Whether they began under these settings.
+    pub fn were_made_for(&self, keep: Keep) -> bool {
+        self.kept_for == Some(keep)
+    }
+
     /// Whether it is too early for the next purge under these settings. A clock that was set back must not keep anything for
     /// ever.
     pub fn are_resting(&self, now: i64, keep: Keep) -> bool {
         let is_early = (self.looked_at..self.not_before).contains(&now);
-        self.are_over() && is_early && self.kept_for == Some(keep)
+        self.are_over() && is_early && self.were_made_for(keep)
     }
 
     /// Begins a purge over what may have something to remove.
@@ -170,7 +175,7 @@ impl Rounds {
         let is_early = (self.looked_at..self.not_again_before).contains(&now);
         let due = self.again.iter().filter(|again| again.at <= now && !is_early);
         match due.map(|again| again.from).min() {
-            _ if self.kept_for != Some(keep) => self.begin_at(Uuid::nil(), keep),
+            _ if !self.were_made_for(keep) => self.begin_at(Uuid::nil(), keep),
             Some(from) => {
                 for again in self.again.iter_mut().filter(|again| again.at <= now || again.from >= from) {
                     *again = Again::NONE;

@@ -81,16 +81,15 @@ pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> Next {
         purge(session, batch, Scope::All, keep, rounds);
         rounds.looked(now);
     }
-    match (rounds.are_over(), keep.shortest) {
-        (false, _) => Next::More,
-        (true, None) => Next::At(i64::MAX),
-        (true, Some(shortest)) => {
-            // Those that no round has read were too young, and may have ended already.
-            let is_young = store::has_any(rounds.instances.known(), id_at(Timestamp(now.saturating_add(PAUSE))));
-            let wait = if is_young { shortest.clamp(PAUSE, HOUR) } else { HOUR };
-            Next::At(rounds.next_at().min(now.saturating_add(wait)))
-        }
+    // A setting may have changed while a round was on: what the round had passed by then is read again.
+    if !rounds.are_over() || !rounds.were_made_for(keep) {
+        return Next::More;
     }
+    let Some(shortest) = keep.shortest else { return Next::At(i64::MAX) };
+    // Those that no round has read were too young, and may have ended already.
+    let is_young = store::has_any(rounds.instances.known(), id_at(Timestamp(now.saturating_add(PAUSE))));
+    let wait = if is_young { shortest.clamp(PAUSE, HOUR) } else { HOUR };
+    Next::At(rounds.next_at().min(now.saturating_add(wait)))
 }
 
 fn purge(session: &Session, batch: u64, scope: Scope, keep: Keep, rounds: &mut Rounds) {

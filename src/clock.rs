@@ -1,5 +1,5 @@
-//! What time it is: `workflow.now` where a test has set it, else PostgreSQL's clock, which the workers sleep by as well.
-//! Never the transaction's time.
+//! The present: `workflow.now` where a test has set it, else PostgreSQL's clock, by which the workers sleep as well.
+//! Never the transaction's timestamp.
 
 use chrono::{DateTime, Utc};
 

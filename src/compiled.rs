@@ -1,8 +1,8 @@
 //! Compiled definitions, kept per backend.
 //!
-//! The key is the id of the version's row, which is never used again: a version number that was deleted or
-//! rolled back can come back with other content, a row's id cannot. What can change is whose a definition or an activity
-//! type is, and what a type declares: then all sessions are told, and forget all.
+//! The key is the id of the version's row, which is never used again: a version number that was deleted or rolled back
+//! can come back with other content, a row's id cannot. The owner of a definition or an activity type can change, and
+//! so can what a type declares. The session that changes them tells all sessions, which then forget all programs.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -24,8 +24,8 @@ use crate::store::instances::InstanceRow;
 use crate::store::links::Link;
 use crate::store::owners::Owner;
 
-/// Compiled definitions that a backend keeps. When there are more, or when the backend holds a quarter of what one call
-/// may add, all go.
+/// How many compiled definitions a backend keeps. With more, or when the backend holds a quarter of the memory that one
+/// call may add, it forgets all.
 const MAX_KEPT: usize = 500;
 
 /// A definition version, ready to run.
@@ -38,7 +38,7 @@ pub struct Compiled {
 }
 
 thread_local! {
-    /// By version, as they were in a generation of ownership.
+    /// By version, as compiled in a generation of ownership.
     static KEPT: RefCell<(u64, HashMap<Uuid, Rc<Compiled>>)> = RefCell::new((0, HashMap::new()));
 }
 
@@ -50,7 +50,7 @@ pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
     }
 }
 
-/// Forgets all: an activity type is another one now.
+/// Forgets all programs, because an activity type has changed.
 pub fn forget() {
     KEPT.with_borrow_mut(|(_, kept)| kept.clear());
 }
@@ -66,7 +66,7 @@ fn kept(id: Uuid) -> Option<Rc<Compiled>> {
     })
 }
 
-/// The version that an instance runs, if the state of the instance fits it (XX001).
+/// The version that an instance runs. Raises XX001 if the state of the instance does not fit it.
 pub fn of_instance(row: &InstanceRow) -> Result<Rc<Compiled>, PgError> {
     let compiled = of_version(row.definition_version_id)?;
     if row.instance.state.fits(compiled.program.nodes.len()) {
@@ -75,7 +75,7 @@ pub fn of_instance(row: &InstanceRow) -> Result<Rc<Compiled>, PgError> {
     Err(error::unreadable_state(row.instance.id, "it names an activity that the definition does not have"))
 }
 
-/// Compiles a version, and before it those that it uses, with a list of work instead of recursion.
+/// Compiles a version after those that it uses, with a work list instead of recursion.
 fn load(id: Uuid) -> Result<Rc<Compiled>, PgError> {
     let mut ready: HashMap<Uuid, Rc<Compiled>> = HashMap::new();
     let mut pending = vec![definitions::whole(id)?];
@@ -102,34 +102,34 @@ fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) 
     let id = row.id;
     let used =
         links.iter().filter_map(|link| Some((link.reference.clone(), Arc::clone(&ready.get(&link.uses)?.program))));
-    // What was accepted once must run: a custom type that is gone faults when it is reached.
+    // A version that was accepted once must run: a custom type that is gone faults when it is reached.
     let limits = ReadLimits { max_size: usize::MAX, ..limits(false) };
     let types = Pinned { used: used.collect(), unknown: unknown_types, owner: Some(row.owner.clone()) };
     let compiled = definition::compile(&document, &types, &limits, true);
     interrupt::check();
     let program = compiled.map_err(|problems| error::definition(&problems))?;
-    // Its instances are stored with these numbers, whatever order the document is read in today.
+    // The states of its instances are stored with these numbers, in whatever order the document is read today.
     let numbering = serde_json::from_value(numbering).map_err(|error| error.to_string());
     let numbered = numbering.and_then(|numbering| program.numbered(&numbering));
     let mut program = numbered.map_err(|reason| error::unreadable_definition(id, &reason))?;
     program.version_id = Some(id.to_string());
     let program = Arc::new(program);
-    // What was unknown when it was defined may be known, and run SQL, by now.
+    // Types that were unknown when the version was defined may be registered by now, and run SQL.
     row.uses_sql |= program.uses_sql;
     let compiled = Rc::new(Compiled { program, row });
     keep(&compiled);
     Ok(compiled)
 }
 
-/// Keeps the program of a version that this transaction has just stored. If that is rolled back nobody asks for it: ids of
-/// versions are not used again.
+/// Keeps the program of a version that this transaction has just stored. If the transaction rolls back, no call asks
+/// for the program: ids of versions are not used again.
 pub fn keep_new(mut program: Program, row: &DefinitionRow) {
     program.version_id = Some(row.id.to_string());
     keep(&Rc::new(Compiled { program: Arc::new(program), row: row.clone() }));
 }
 
 fn keep(compiled: &Rc<Compiled>) {
-    // What is unknown now may be registered by another session at any time.
+    // Another session may register the unknown types at any time.
     if !compiled.program.knows_all_types() {
         return;
     }
@@ -143,13 +143,13 @@ fn keep(compiled: &Rc<Compiled>) {
     });
 }
 
-/// Limits of what is read; new content is judged as well.
+/// Limits for reading a document; new content is judged as well.
 fn limits(is_new: bool) -> ReadLimits {
     let max_nesting = guc::max_nesting() as usize;
     ReadLimits { max_nesting, max_size: guc::max_definition_size(), is_new }
 }
 
-/// How the nodes of a program look, by its document.
+/// The appearance of a program's nodes, according to its document.
 pub fn appearances(document: &Value, program: &Program) -> Vec<Appearance> {
     let looks = definition::appearances(document, &Registered, &limits(false), program);
     interrupt::check();
@@ -159,7 +159,7 @@ pub fn appearances(document: &Value, program: &Program) -> Vec<Appearance> {
 /// Compiles and judges new content.
 pub fn judge(document: &Value, types: &dyn ActivityTypes, allow_unknown: bool) -> Judged {
     let judged = definition::judge(document, types, &limits(true), allow_unknown);
-    // Where there is no room for it, only a part was read.
+    // A reader that runs out of memory reads only a part of the document; this call raises the error.
     interrupt::check();
     judged
 }
@@ -186,12 +186,12 @@ pub struct Pinned {
     used: HashMap<WorkflowReference, Arc<Program>>,
     /// Types that were unknown when it was stored.
     unknown: Vec<String>,
-    /// Whose definition it is.
+    /// The owner of the definition.
     owner: Option<Owner>,
 }
 
 impl Pinned {
-    /// What these links mean.
+    /// The workflows that these links name.
     pub fn to(links: &[Link]) -> Result<Self, PgError> {
         let used = links.iter().map(|link| Ok((link.reference.clone(), Arc::clone(&of_version(link.uses)?.program))));
         Ok(Self { used: used.collect::<Result<_, PgError>>()?, unknown: Vec::new(), owner: None })
@@ -214,15 +214,15 @@ impl ActivityTypes for Pinned {
     }
 }
 
-/// Whether a registered type may be what a definition of this owner meant before there was one: only a type of the same
-/// owner, or of a superuser. Another role's would run with rights that were never meant for it.
+/// Whether a type that was registered later may be what a definition of this owner names: only a type of the same
+/// owner, or of a superuser. Another role's type would run with rights that were never meant for it.
 fn may_stand_for(type_name: &str, owner: &Owner) -> bool {
     activity_types::find(type_name)
         .is_some_and(|found| found.owner.id == owner.id || found.owner.role().is_some_and(role::is_superuser))
 }
 
-/// Whether one of these types, unknown when a definition of this owner was stored, is registered by now and may not
-/// stand for it: stored again, the definition means that one.
+/// Whether one of these types, unknown when a definition of this owner was stored, has been registered since and may
+/// not stand for it. If the definition is stored again, it means the registered type.
 pub fn is_known_to_others(unknown: &[String], owner: &Owner) -> bool {
     unknown.iter().any(|name| activity_types::find(name).is_some() && !may_stand_for(name, owner))
 }

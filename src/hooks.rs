@@ -1,5 +1,5 @@
-//! What the extension does where PostgreSQL calls it: wakes workers at the end of transactions, and prepares them for
-//! statements that they must know of.
+//! What the extension does in PostgreSQL's hooks: it wakes workers at the end of transactions, and prepares them for
+//! statements that concern them.
 
 use crate::pg::hooks::{self, Hooks, Meaning};
 use crate::pg::{catalog, process, role};
@@ -7,7 +7,7 @@ use crate::{wake, worker};
 
 static HOOKS: Hooks = Hooks { transaction_ended: wake::transaction_ended, before };
 
-/// Installs them in this process.
+/// Installs the hooks in this process.
 pub fn install() {
     hooks::install(&HOOKS);
 }
@@ -17,7 +17,7 @@ fn before(meaning: Meaning) -> Option<fn()> {
         Meaning::Nothing => None,
         Meaning::Creates => Some(wake::note_created),
         Meaning::Updates => Some(wake::note_all),
-        // PostgreSQL refuses roles that may not do it, and no worker has left for them.
+        // PostgreSQL refuses a role that may not drop the extension, so no worker need leave.
         Meaning::Drops if !role::owns_extension() => None,
         Meaning::Drops => {
             worker::evict_workers(process::database(), true);
@@ -31,14 +31,14 @@ fn before(meaning: Meaning) -> Option<fn()> {
         Meaning::EndsPrepared => Some(prepared_ended),
         Meaning::Loads => Some(wake::note_loaded),
         Meaning::Sets(database) => {
-            // Told only if the statement goes well: otherwise its transaction is not committed.
+            // Workers hear of it only if the statement succeeds: otherwise its transaction does not commit.
             wake::note_settings(database);
             None
         }
     }
 }
 
-/// What a prepared transaction wrote is not known any more when it ends.
+/// No process knows what a prepared transaction wrote when it ends, so the workers look at everything.
 fn prepared_ended() {
     if catalog::extension().is_some() {
         wake::note_all();

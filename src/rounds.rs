@@ -1,11 +1,11 @@
-//! How far retention came: a round reads rows in the order of ids, a page at a time.
+//! How far retention came: a round reads rows in order of id, a page at a time.
 //!
-//! What a round leaves stays for a while: it has not ended, or is kept for longer. So the next round goes on behind it,
-//! with the rows that are new since. What was left is read again from the first row on that may go: when the time for
-//! which that is kept is over, or when it has ended meanwhile, of which the session that ends it tells.
+//! A row that a round leaves stays for a while: its instance has not ended, or is kept for longer. So the next round
+//! continues behind it, with the rows that are new since. A later round reads such rows again, from the first one that
+//! may go: when its time is over, or when it has ended meanwhile, which the session that ends it reports.
 //!
-//! Ids are in the order of time if a clock made them. A caller may give others, and a clock may be set back: ids that lie
-//! ahead of the clock are read by every round but those over new rows.
+//! Ids are in order of time if a clock made them. A caller may give other ids, and the clock may be set back: every
+//! round but those over new rows also reads ids that lie ahead of the clock.
 
 use uuid::Uuid;
 
@@ -18,66 +18,66 @@ pub struct Keep {
     pub shortest: Option<i64>,
 }
 
-/// After a purge the next one is not before this, in microseconds.
+/// The shortest time from the end of a purge to the next one, in microseconds.
 pub const PAUSE: i64 = 10_000_000;
-/// Reading again takes this share of the time at the most, and comes once an hour at the latest if it is wanted.
+/// Reading again takes one part in so many of the time at the most. The wait for it is an hour at the most.
 const SHARE: i64 = 100;
 const HOUR: i64 = 3_600_000_000;
 
-/// One round. A zeroed one has never begun.
+/// One round. A zeroed round has never begun.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Round {
     /// The last row that was read. `None`: the round is over.
     at: Option<Uuid>,
     /// Where it began, if rows before that are still to be read at its end.
     from: Uuid,
-    /// Whether it reads what other rounds have left.
+    /// Whether it reads rows again that earlier rounds have left.
     is_again: bool,
     has_wrapped: bool,
-    /// Everything before this was read by a round.
+    /// Rounds have read all rows before this one.
     known: Uuid,
 }
 
 impl Round {
-    /// Whether it is over.
+    /// Whether the round is over.
     pub fn is_over(&self) -> bool {
         self.at.is_none()
     }
 
-    /// Everything before this was read.
+    /// Rounds have read all rows before this one.
     pub fn known(&self) -> Uuid {
         self.known
     }
 
-    /// Begins a round over everything, anywhere.
+    /// Begins a round over all rows, starting after this id.
     pub fn begin_at(&mut self, from: Uuid) {
         *self = Self { at: Some(from), from, is_again: true, has_wrapped: false, known: Uuid::nil() };
     }
 
-    /// Begins a round over everything from one row on, and over what no round has read yet.
+    /// Begins a round over all rows from this one on, including those that no round has read yet.
     fn begin_from(&mut self, row: Uuid) {
         let at = Uuid::from_u128(row.as_u128().saturating_sub(1)).min(self.known);
         *self = Self { at: Some(at), from: Uuid::nil(), is_again: true, has_wrapped: false, known: self.known };
     }
 
-    /// Ends it: nothing of the kind is removed.
+    /// Ends the round: retention removes no rows of its kind.
     pub fn give_up(&mut self) {
         *self = Self::default();
     }
 
-    /// Begins a round over what no round has read yet.
+    /// Begins a round over the rows that no round has read yet.
     pub fn go_on(&mut self) {
         (self.at, self.is_again) = (Some(self.known), false);
     }
 
-    /// Reads one page of the rows before `end` and from `ahead` on, after one row and before another one; where a part of
-    /// them ends, the first page of the next part as well. The page says which row it read last, and whether none comes
-    /// after it.
+    /// Reads one page of the rows before `end` and from `ahead` on. If one of these parts ends, reads the first page of
+    /// the next part as well. `page` takes the row to read after and the row to read before. It returns the last row
+    /// that it read, and whether no row comes after that.
     pub fn step(&mut self, end: Uuid, ahead: Uuid, mut page: impl FnMut(Uuid, Uuid) -> (Option<Uuid>, bool)) {
         while self.read(end, ahead, &mut page) {}
     }
 
-    /// Reads a page. Whether it was the last of a part, and another part follows.
+    /// Reads a page. Returns whether it was the last one of a part, and another part follows.
     fn read(&mut self, end: Uuid, ahead: Uuid, page: &mut impl FnMut(Uuid, Uuid) -> (Option<Uuid>, bool)) -> bool {
         let Some(at) = self.at else { return false };
         let is_behind = at < end;
@@ -109,7 +109,7 @@ impl Round {
 /// Rows that are to be read again at about the same time.
 #[derive(Clone, Copy, Debug)]
 struct Again {
-    /// When the first of them may go, microseconds since 2000.
+    /// When the first of them may be removed, microseconds since 2000.
     at: i64,
     /// The lowest of their ids.
     from: Uuid,
@@ -119,32 +119,32 @@ impl Again {
     const NONE: Self = Self { at: i64::MAX, from: Uuid::max() };
 }
 
-/// The zeroed one: everything, at once.
+/// The zeroed value: all rows, at once.
 impl Default for Again {
     fn default() -> Self {
         Self { at: 0, from: Uuid::nil() }
     }
 }
 
-/// Rows that may go within [`PAUSE`], within eight times that, and so on: what stays for a year does not make a round over
-/// what stays for a minute a long one.
+/// Rows to be read again are grouped by when they may go: within [`PAUSE`], within eight times that, and so on. So rows
+/// that stay for a year do not lengthen a round over rows that stay for a minute.
 const SPANS: usize = 10;
 
-/// All that retention remembers from call to call. Plain data, so that one scheduler can leave it to the next one; zeroed,
-/// nothing was read yet.
+/// All that retention remembers between calls. It is plain data, so that one scheduler can leave it to the next one.
+/// Zeroed: no row was read yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
     /// The settings that the rounds were made under.
     kept_for: Option<Keep>,
-    /// The one over instances.
+    /// The round over instances.
     pub instances: Round,
-    /// The one over the journal, for refused starts.
+    /// The round over the journal, for refused starts.
     pub refusals: Round,
-    /// Whether what has no rounds may have something left.
+    /// Whether rows that retention finds without rounds may be left.
     pub rest: bool,
-    /// What is to be read again.
+    /// The rows to be read again.
     again: [Again; SPANS],
-    /// How long the round that reads again read what it left so far, and when the next one may begin.
+    /// How long this round took to read pages that it left rows of, and when the next round may read rows again.
     spent: i64,
     not_again_before: i64,
     /// When the last purge ended, and when the next one may begin.
@@ -153,7 +153,7 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Whether nothing is left to be read now.
+    /// Whether no rows are left to be read now.
     pub fn are_over(&self) -> bool {
         self.instances.is_over() && self.refusals.is_over() && !self.rest
     }
@@ -163,14 +163,14 @@ impl Rounds {
         self.kept_for == Some(keep)
     }
 
-    /// Whether it is too early for the next purge under these settings. A clock that was set back must not keep anything for
-    /// ever.
+    /// Whether it is too early for the next purge under these settings. A time before the last purge is not too early:
+    /// a clock that was set back must not keep rows for ever.
     pub fn are_resting(&self, now: i64, keep: Keep) -> bool {
         let is_early = (self.looked_at..self.not_before).contains(&now);
         self.are_over() && is_early && self.were_made_for(keep)
     }
 
-    /// Begins a purge over what may have something to remove.
+    /// Begins a purge over the rows that it may have to remove.
     pub fn begin(&mut self, now: i64, keep: Keep) {
         let is_early = (self.looked_at..self.not_again_before).contains(&now);
         let due = self.again.iter().filter(|again| again.at <= now && !is_early);
@@ -192,7 +192,7 @@ impl Rounds {
         self.rest = true;
     }
 
-    /// Begins a purge over everything, anywhere.
+    /// Begins a purge over all rows, starting after this id.
     pub fn begin_at(&mut self, from: Uuid, keep: Keep) {
         (self.kept_for, self.again, self.spent) = (Some(keep), [Again::NONE; SPANS], 0);
         self.instances.begin_at(from);
@@ -200,7 +200,7 @@ impl Rounds {
         self.rest = true;
     }
 
-    /// This row, which is left, may go then.
+    /// Notes that a row which is left may be removed at this time.
     pub fn want_again(&mut self, now: i64, at: i64, row: Uuid) {
         let spans = (at.saturating_sub(now) / PAUSE).max(0);
         let place = (0..SPANS - 1).find(|place| spans >> (3 * place) == 0).unwrap_or(SPANS - 1);
@@ -208,12 +208,12 @@ impl Rounds {
         *again = Again { at: again.at.min(at), from: again.from.min(row) };
     }
 
-    /// Takes in how long the reading of a page took that something was left of.
+    /// Adds the time that it took to read a page of which rows were left.
     pub fn read_for(&mut self, time: i64) {
         self.spent += time;
     }
 
-    /// Takes in that a call is over.
+    /// Notes that a call of retention is over.
     pub fn looked(&mut self, now: i64) {
         self.looked_at = now;
         if self.are_over() {
@@ -224,7 +224,7 @@ impl Rounds {
         }
     }
 
-    /// When the next purge is wanted. `i64::MAX`: when something ends, or in an hour.
+    /// When the next purge is wanted. `i64::MAX`: when an instance ends, or in an hour.
     pub fn next_at(&self) -> i64 {
         let at = self.again.iter().map(|again| again.at).min().unwrap_or(i64::MAX);
         at.max(self.not_again_before).max(self.not_before)

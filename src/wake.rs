@@ -1,7 +1,7 @@
-//! What a transaction has to tell the workers when it ends.
+//! What a transaction reports to the workers when it ends.
 //!
-//! Stores note here what they wrote; nothing leaves this backend before the commit, and the callback at the end
-//! only stores and wakes: it may not fail.
+//! Stores note here what they wrote. Nothing leaves this backend before the commit. The callback at the end of the
+//! transaction may not fail, so it only stores and sets latches.
 
 use std::cell::{Cell, RefCell};
 
@@ -12,7 +12,7 @@ use crate::pg::shared::{self, Ended, HasExtension, Process, Said};
 use crate::pg::spi::Timestamp;
 use crate::pg::{cluster, guc, process};
 
-/// What is passed by name; more of it asks for a full sweep.
+/// How many ids a transaction passes on by name; a transaction with more requests a sweep.
 const MAX_NAMES: usize = 256;
 
 thread_local! {
@@ -23,29 +23,29 @@ thread_local! {
     static SWEEP: Cell<bool> = const { Cell::new(false) };
     /// The instances that it wrote bookmarks for.
     static INSTANCES: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
-    /// The first transaction that it may not have seen when it looked for kept stimuli that want these.
+    /// The first transaction that it may not have seen when it looked for kept stimuli for these bookmarks.
     static UNSEEN: Cell<u32> = const { Cell::new(0) };
     /// Whether it wrote or used up bookmarks.
     static BOOKMARKS: Cell<bool> = const { Cell::new(false) };
-    /// Times in the ids of the instances that it ended.
+    /// The range of times in the ids of the instances that it ended.
     static ENDED: Cell<Option<Ended>> = const { Cell::new(None) };
-    /// Whether it filled tables of ours with COPY.
+    /// Whether it filled tables of the extension with COPY.
     static LOADED: Cell<bool> = const { Cell::new(false) };
     /// Databases whose settings it changed; 0: of all.
     static SETTINGS: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
     /// Whether the launcher should look at this database.
     static PROBE: Cell<bool> = const { Cell::new(false) };
-    /// Whether the launcher should look at all of them.
+    /// Whether the launcher should look at all databases.
     static RESCAN: Cell<bool> = const { Cell::new(false) };
-    /// The databases that this session has blocked, given back when its transaction ends.
+    /// The databases whose workers this session keeps out until its transaction ends.
     static BLOCKED: RefCell<Vec<Oid>> = const { RefCell::new(Vec::new()) };
     /// Whether it made this database the one that fires.
     static CLAIMED: Cell<bool> = const { Cell::new(false) };
-    /// Where this database is in shared memory, when it was last seen there.
+    /// The slot of this database in shared memory, as last seen.
     static SLOT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-/// Something is due at this instant.
+/// Notes that something is due at this instant.
 pub fn note_due(at: Timestamp) {
     if at.0 < DUE.get() {
         if DUE.get() == i64::MAX {
@@ -55,14 +55,14 @@ pub fn note_due(at: Timestamp) {
     }
 }
 
-/// A stimulus is in the queue.
+/// Notes that a stimulus is in the queue.
 pub fn note_queued(id: Uuid) {
     shared::ensure();
     ITEMS.with_borrow_mut(|items| if items.len() < MAX_NAMES { items.push(id) } else { SWEEP.set(true) });
 }
 
-/// An instance has new bookmarks, or its bookmarks another correlation id. They may miss a stimulus that is kept at the
-/// same time. To be called before the queue is asked for stimuli that want them.
+/// Notes that an instance has new bookmarks, or that its bookmarks have another correlation id. They may miss a
+/// stimulus that is kept at the same time. To be called before the queue is searched for stimuli for them.
 pub fn note_bookmarks_of(instance: &Uuid) {
     note_bookmarks();
     INSTANCES.with_borrow_mut(|instances| {
@@ -75,14 +75,14 @@ pub fn note_bookmarks_of(instance: &Uuid) {
     });
 }
 
-/// Bookmarks were written or used up. Whether a process waits to hear of it stands in shared memory.
+/// Notes that bookmarks were written or used up. Shared memory says whether a scheduler wants to hear of it.
 pub fn note_bookmarks() {
     if !BOOKMARKS.replace(true) {
         shared::ensure();
     }
 }
 
-/// An instance has ended: retention may remove it some time.
+/// Notes that an instance has ended: retention may remove it some time.
 pub fn note_ended(instance: &Uuid) {
     let millis = (instance.as_u128() >> 80) as u64;
     let known = ENDED.get();
@@ -93,58 +93,58 @@ pub fn note_ended(instance: &Uuid) {
     ENDED.set(Some(Ended { first: first.min(millis), last: last.max(millis) }));
 }
 
-/// Tables were filled from outside: no process was told what is due there.
+/// Notes that COPY filled tables of the extension: no session has reported the due times in them.
 pub fn note_loaded() {
     note_due(Timestamp(i64::MIN));
     LOADED.set(true);
 }
 
-/// Settings of sessions of a database were changed, or without one, of all databases.
+/// Notes that the settings for sessions of a database were changed, or without one, for those of all databases.
 pub fn note_settings(database: Option<Oid>) {
     shared::ensure();
     SETTINGS.with_borrow_mut(|changed| changed.push(database.unwrap_or(Oid::INVALID)));
 }
 
-/// This transaction made this database the one that fires.
+/// Notes that this transaction made this database the one that fires.
 pub fn note_claimed() {
     CLAIMED.set(true);
 }
 
-/// Whether it has.
+/// Whether this transaction made this database the one that fires.
 pub fn has_claimed() -> bool {
     CLAIMED.get()
 }
 
-/// The extension was created here.
+/// Notes that the extension was created here.
 pub fn note_created() {
     shared::ensure();
     PROBE.set(true);
 }
 
-/// A database was created or renamed.
+/// Notes that a database was created or renamed.
 pub fn note_rescan() {
     shared::ensure();
     RESCAN.set(true);
 }
 
-/// Everything in this database may have changed.
+/// Notes that everything in this database may have changed.
 pub fn note_all() {
     note_due(Timestamp(i64::MIN));
     SWEEP.set(true);
 }
 
-/// The workers of this database were sent away until this transaction ends.
+/// Notes that this transaction keeps the workers of a database out until it ends.
 pub fn note_blocked(database: Oid) {
     BLOCKED.with_borrow_mut(|blocked| blocked.push(database));
 }
 
-/// Where this database is in shared memory; out of range: not known.
+/// The slot of this database in shared memory; out of range: not known.
 fn slot() -> usize {
     let slot = SLOT.get();
     if shared::is_slot_of(slot, process::database()) { slot } else { usize::MAX }
 }
 
-/// The transaction has ended; called by PostgreSQL, must not fail.
+/// Reports what the transaction noted. Called by PostgreSQL when the transaction has ended; must not fail.
 pub fn transaction_ended(committed: bool) {
     CLAIMED.set(false);
     let due = DUE.replace(i64::MAX);
@@ -154,9 +154,9 @@ pub fn transaction_ended(committed: bool) {
     let rescan = RESCAN.take() && committed;
     let blocked = BLOCKED.take();
     let instances = INSTANCES.take();
-    // Where a stimulus could not be delivered, any end of who wrote a bookmark counts, also a rollback of its use.
+    // While stimuli are held, the end of any transaction that wrote or used up bookmarks counts, also a rollback.
     let recheck = BOOKMARKS.take() && shared::wanted_here(slot()) & shared::ENDS != 0;
-    // A session that kept a stimulus has said so before this reads it, or says so when this is visible.
+    // A session that kept a stimulus raised the horizon before this read, or raises it when the bookmarks are visible.
     let is_behind = || cluster::is_before(UNSEEN.get(), shared::horizon(slot()));
     let has_missed = committed && !instances.is_empty() && is_behind();
     let ended = ENDED.take().filter(|ended| committed && shared::is_end_wanted(slot(), *ended));
@@ -191,7 +191,7 @@ pub fn transaction_ended(committed: bool) {
             return;
         };
         SLOT.set(index);
-        // A process looked before the extension was created, or where that went unseen.
+        // A scheduler looked before the extension was created, or no session reported the creation.
         let is_missed = state.databases[index].has_extension == HasExtension::No;
         if has_items || sweep {
             state.say(here, items.iter().map(|item| Said::Item(*item.as_bytes())));
@@ -223,7 +223,7 @@ pub fn transaction_ended(committed: bool) {
     });
 }
 
-/// Whether workers are there to do what is left for later.
+/// Whether workers run that can do what a call leaves for later.
 pub fn has_workers() -> bool {
     if !guc::launch_workers() || !shared::ensure() {
         return false;

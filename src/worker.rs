@@ -1,10 +1,10 @@
-//! The workers: time itself, as a caller.
+//! The workers: background processes that call the engine when something is due.
 //!
-//! A launcher, connected to no database, knows when each database has something due next. A scheduler, one a database,
-//! moves the triggers that are due, finds the bookmarks that are, and gives them to executors, which are sessions of the
-//! roles whose SQL runs. No worker polls: each sleeps until the next due time, or until a commit wakes them through
-//! shared memory. Nothing here is needed for correctness: whatever a worker does, `wf_run_due` can do, and what is
-//! due is a row until the transaction that fires it commits.
+//! The launcher, connected to no database, knows the next due time of each database. A scheduler, one per database,
+//! fires due triggers, finds due bookmarks, and gives them to executors, which are sessions of the roles whose SQL
+//! runs. No worker polls: each sleeps until the next due time, or until a commit wakes it through shared memory.
+//! Correctness does not depend on workers: `wf_run_due` can do whatever a worker does, and what is due is a row until
+//! the transaction that fires it commits.
 
 mod batch;
 mod dispatcher;
@@ -37,7 +37,7 @@ const LOG_INTERVAL: i64 = 300 * SECOND;
 /// How long a request for worker slots stays in force.
 const SLOTS_WANTED_FOR: i64 = 2 * SECOND;
 
-/// How long DDL waits for workers to leave a database. A worker that is inside user SQL longer counts as any session.
+/// How long DDL waits for workers to leave. After that, a worker inside SQL of users counts as any other session.
 const EVICT_TIMEOUT: i64 = SECOND;
 
 const LAUNCHER: Background<'static> = Background {
@@ -67,7 +67,7 @@ pub fn start_launcher() -> Result<bool, PgError> {
         .hint("Raise max_worker_processes."))
 }
 
-/// Says that a worker could not be started. Workers come and go, so the shared state remembers when that was said last.
+/// Logs that a worker could not be started. Workers come and go, so shared memory keeps the time of the last message.
 fn log_out_of_slots(kind: &str, now: i64) {
     let says_it = shared::with(|state| {
         let says_it = state.logged_out_of_slots_at == 0 || now - state.logged_out_of_slots_at > LOG_INTERVAL;
@@ -83,8 +83,8 @@ fn log_out_of_slots(kind: &str, now: i64) {
     }
 }
 
-/// Sends the workers of a database away until this transaction ends, and waits for them to leave. Those inside SQL of
-/// users stay, unless they are to be ended.
+/// Evicts the workers of a database until this transaction ends, and waits for them to leave. Executors inside SQL of
+/// users stay, unless `end_busy` ends them.
 pub fn evict_workers(database: Oid, end_busy: bool) {
     if !shared::ensure() {
         return;

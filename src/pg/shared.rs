@@ -1,7 +1,7 @@
 //! The shared memory of the workers: one struct under one lock.
 //!
-//! With `shared_preload_libraries` it is reserved at start. Otherwise the process that needs it first makes it, in the
-//! room that every server keeps for that. The lock is held for moments only, and nothing under it may fail.
+//! With `shared_preload_libraries` it is reserved at start. Otherwise the first process that needs it allocates it, in
+//! the room that every server keeps for that. The lock is held for moments only, and nothing under it may fail.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -22,25 +22,25 @@ pub use state::{
 #[repr(C)]
 struct Shared {
     lock: pg_sys::LWLock,
-    /// Whether the process that made it has initialised it.
+    /// Whether the process that allocated it has initialised it.
     is_ready: AtomicBool,
-    /// Read without the lock on the way of every commit: what those who write bookmarks must say.
+    /// What ending transactions must report, a bit for each kind. Every commit reads it, without the lock.
     wanted: [AtomicU8; state::MAX_DATABASES],
-    /// As well: the id of the next transaction when a stimulus was kept last. Who has not seen all transactions before it
-    /// may have missed the stimulus. 0: none was kept.
+    /// The id of the next transaction when a stimulus was kept last; commits read it without the lock, too. A session
+    /// that has not seen all transactions before it may have missed the stimulus. 0: none was kept.
     horizons: [AtomicU64; state::MAX_DATABASES],
-    /// Up to which time in their ids retention has passed instances, in milliseconds since 1970.
+    /// The time in ids up to which retention has passed instances, in milliseconds since 1970.
     passed: [AtomicU64; state::MAX_DATABASES],
     state: SharedState,
 }
 
-/// That a transaction which wrote or used bookmarks has ended: it may have held what a stimulus needs.
+/// Report the end of a transaction that wrote or used up bookmarks: it may have held what a stimulus needs.
 pub const ENDS: u8 = 1;
-/// That an instance has ended: retention is on.
+/// Report the end of any instance: retention is on.
 const INSTANCE_ENDS: u8 = 2;
-/// That one has ended that retention has passed already.
+/// Report the end of an instance that retention has passed already.
 const OLD_INSTANCE_ENDS: u8 = 4;
-/// That one has ended whose id lies ahead of the clock.
+/// Report the end of an instance whose id lies ahead of the clock.
 const INSTANCE_ENDS_AHEAD: u8 = 8;
 
 thread_local! {
@@ -69,9 +69,9 @@ pub fn request() {
     }
 }
 
-/// The struct, made if it is not there yet. Null: there is no room for it, which is possible only where the library is
-/// not preloaded; then there are no workers to be told anything. A cancel ends the wait for a process that
-/// is just making it; the next call tries again.
+/// The struct, allocated if it does not exist yet. Null: there is no room for it, which is possible only if the library
+/// is not preloaded; then no workers run. A cancel ends the wait for a process that is initialising the struct; the
+/// next call tries again.
 fn shared() -> *mut Shared {
     if SHARED.get().is_null() && !HAS_FAILED.get() {
         match catch(find) {
@@ -99,7 +99,7 @@ fn find() -> *mut Shared {
     }
 }
 
-/// Waits until the process that makes the struct has made it.
+/// Waits until the process that allocates the struct has initialised it.
 fn attach(shared: *mut Shared) {
     // SAFETY: a struct of PostgreSQL's shared memory, which is there as long as this process.
     unsafe {
@@ -112,7 +112,7 @@ fn attach(shared: *mut Shared) {
     SHARED.set(shared);
 }
 
-/// Looks at or changes the shared state, alone.
+/// Reads or changes the shared state, under the lock.
 pub fn with<R>(body: impl FnOnce(&mut SharedState) -> R) -> R {
     let shared = shared();
     if shared.is_null() {
@@ -131,7 +131,7 @@ pub fn with<R>(body: impl FnOnce(&mut SharedState) -> R) -> R {
     }
 }
 
-/// Makes sure that the memory is attached, where that may take long: a commit must not. `false`: there is none.
+/// Attaches the memory, which may take long, so that the commit need not. `false`: there is no memory.
 pub fn ensure() -> bool {
     !shared().is_null()
 }
@@ -143,7 +143,7 @@ pub fn with_attached(body: impl FnOnce(&mut SharedState)) {
     }
 }
 
-/// Says whether a session holds what stimuli of the database in this slot need.
+/// Stores whether another session holds what stimuli of the database in this slot need.
 pub fn set_held(slot: usize, is_held: bool) {
     set_wanted(slot, ENDS, is_held);
 }
@@ -162,7 +162,7 @@ fn set_wanted(slot: usize, bit: u8, is_wanted: bool) {
     };
 }
 
-/// Whether a slot is still that of a database. It may be given to another one while this has no extension.
+/// Whether a slot is still that of a database. The launcher may reassign the slot of one that lacks the extension.
 pub fn is_slot_of(slot: usize, database: Oid) -> bool {
     let shared = SHARED.get();
     // SAFETY: attached for the life of the process; one word, which changes as a whole.
@@ -171,8 +171,8 @@ pub fn is_slot_of(slot: usize, database: Oid) -> bool {
         && unsafe { (&raw const (*shared).state.databases[slot].oid).read_volatile() } == database
 }
 
-/// What those who write bookmarks in the database in this slot must say when they end; where the slot is not known,
-/// what those of any database must.
+/// What transactions in the database in this slot must report when they end; if the slot is not known, what those of
+/// any database must.
 pub fn wanted_here(slot: usize) -> u8 {
     let shared = SHARED.get();
     if shared.is_null() {
@@ -186,7 +186,7 @@ pub fn wanted_here(slot: usize) -> u8 {
     }
 }
 
-/// Whoever has not seen all transactions before this one may have missed a stimulus in the database in this slot.
+/// Raises the horizon of the database in this slot; see [`horizon`].
 pub fn raise_at(slot: usize, horizon: u64) {
     let shared = SHARED.get();
     if !shared.is_null() {
@@ -202,8 +202,8 @@ pub fn raise(database: Oid, horizon: u64) {
     }
 }
 
-/// Whoever has not seen all transactions before this one may have missed a stimulus in the database in this slot; where
-/// the slot is not known, in any.
+/// The horizon of the database in this slot, or the highest one if the slot is not known: a session that has not seen
+/// all transactions before it may have missed a stimulus.
 pub fn horizon(slot: usize) -> u64 {
     let shared = SHARED.get();
     if shared.is_null() {
@@ -224,19 +224,19 @@ pub struct Ended {
     pub last: u64,
 }
 
-/// Up to which time retention has passed the instances of the database in this slot, but those that it is to read again
-/// because one of them has ended; the memory is attached.
+/// The time in ids up to which retention has passed the instances of the database in this slot. The end of an older
+/// instance lowers it, because retention is to read that one again. The memory must be attached.
 fn passed(slot: usize) -> &'static AtomicU64 {
     // SAFETY: attached for the life of the process; the number is atomic.
     unsafe { &(&(*SHARED.get()).passed)[slot] }
 }
 
-/// What a scheduler found out about its database.
+/// Stores whether a scheduler found the extension in its database.
 pub fn tell_extension(database: Oid, has_extension: HasExtension) {
     with(|state| {
         let has_news = state.has_news(database);
         if let Some(slot) = state.database(database) {
-            // It may have been created since it was looked for.
+            // A session may have created the extension since the scheduler looked.
             let is_outdated = has_extension == HasExtension::No && (has_news || slot.next_due < i64::MAX);
             slot.has_extension = if is_outdated { HasExtension::Unknown } else { has_extension };
         }
@@ -251,7 +251,7 @@ fn ahead(now: i64) -> u64 {
     (now.saturating_add(PAUSE) / 1000).saturating_add(POSTGRES_EPOCH).max(0).unsigned_abs()
 }
 
-/// Whether the end of instances must be told, in the database in this slot.
+/// Whether the end of these instances must be reported, in the database in this slot.
 pub fn is_end_wanted(slot: usize, ended: Ended) -> bool {
     let wanted = wanted_here(slot);
     let is_old = || slot >= state::MAX_DATABASES || ended.first < passed(slot).load(Ordering::SeqCst);
@@ -260,11 +260,11 @@ pub fn is_end_wanted(slot: usize, ended: Ended) -> bool {
         || wanted & INSTANCE_ENDS_AHEAD != 0 && ended.last >= ahead(process::now())
 }
 
-/// Instances have ended; with the state locked. Whether the scheduler must hear of it.
+/// Takes in that instances have ended; called with the state locked. Returns whether to wake the scheduler.
 pub fn instance_ended(state: &mut SharedState, slot: usize, ended: Ended, now: i64) -> bool {
     let is_wanted = wanted_here(slot) & INSTANCE_ENDS != 0;
     let database = &mut state.databases[slot];
-    // Those after it are read with it.
+    // Retention reads again from the first of them on, which covers the later ones.
     let is_old = ended.first < passed(slot).fetch_min(ended.first, Ordering::SeqCst);
     let is_ahead = !is_old && ended.last >= ahead(now);
     if is_old || is_ahead {
@@ -283,8 +283,9 @@ pub fn instance_ended(state: &mut SharedState, slot: usize, ended: Ended, now: i
     is_earlier
 }
 
-/// Retention is about to read what has ended before a time in ids, and wants to hear of ends from now on, and to look so
-/// long after them. `None`: it removes nothing. Returns from which time in ids on it is to read again what it had left.
+/// Called before retention reads the instances with ids before a time. From now on, sessions report the ends of
+/// instances, and retention looks so long after an end as `expected` says. `None`: retention removes nothing. Returns
+/// the time in ids from which on retention must read again what it had left.
 pub fn expect_ends(database: Oid, expected: Option<(u64, i64)>, now: i64) -> Option<u64> {
     with(|state| {
         let index = state.slot_of(database)?;

@@ -1,5 +1,4 @@
-//! Batches that executors were given: taking them back, also from executors that have begun with them or died over
-//! them.
+//! Taking fires back from executors, also from those that have begun their batch or died while firing it.
 
 use std::cmp::Ordering;
 
@@ -12,7 +11,7 @@ use crate::pg::{PgError, catalog, process};
 use crate::run::{Session, sweep};
 use crate::store::due::Due;
 
-/// Takes back what an executor has not begun with.
+/// Takes back the fires that an executor has not begun.
 pub fn cut(slot: &mut Executor, back: &mut Vec<(u32, Fire)>) {
     let (kept, count) = (slot.current as usize + 1, slot.count as usize);
     if count > kept {
@@ -21,30 +20,30 @@ pub fn cut(slot: &mut Executor, back: &mut Vec<(u32, Fire)>) {
     }
 }
 
-/// Whether an executor was given stimuli.
+/// Whether the batch of an executor holds stimuli.
 pub fn has_items(slot: &Executor) -> bool {
     slot.count > 0 && slot.batch[0].kind == FireKind::Item
 }
 
-/// An executor of another role that waits for nothing makes room.
+/// Makes an idle executor of another role leave, so that its slot becomes free.
 pub fn retire_idle(state: &mut SharedState, database: Oid, role: Oid) {
     let idle = state.executors.iter_mut().find(|slot| {
         slot.database == database && slot.role != role && slot.state == ExecutorState::Idle && slot.count == 0
     });
     if let Some(slot) = idle {
-        // Not idle any more, so that it is given nothing.
+        // No longer idle, so the dispatcher gives it no batch.
         (slot.state, slot.since) = (ExecutorState::Starting, i64::MIN / 2);
         slot.process.wake();
     }
 }
 
-/// Takes back what an executor that died was given: the one that it was on is to blame. What came before that may have
-/// been rolled back with it. Where it was careful the attempt is counted already.
+/// Takes back the batch of an executor that died. The fire that it was on is to blame. Earlier fires may have been
+/// rolled back with it, so they must be found again. A careful executor has counted the attempt already.
 pub fn reclaim(slot: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, bool)>, again: &mut Vec<(u32, Fire)>) {
     let current = slot.current as usize;
     for (i, fire) in slot.batch[..slot.count as usize].iter().enumerate() {
         match i.cmp(&current) {
-            // Whether its role can connect is asked anew when it is found again.
+            // The executor may have failed to connect: whether its role can is checked when the fire is found again.
             _ if !slot.has_begun => done.push(Fire { is_held: true, ..*fire }),
             Ordering::Less => done.push(Fire { is_held: true, ..*fire }),
             Ordering::Equal => died.push((*fire, !slot.careful)),
@@ -54,19 +53,19 @@ pub fn reclaim(slot: &mut Executor, done: &mut Vec<Fire>, died: &mut Vec<(Fire, 
     (slot.count, slot.state) = (0, ExecutorState::Free);
 }
 
-/// Notes that the executor of a fire died over it. `false`: it is as it was, so it must be found again.
+/// Records that an executor died over a fire. `false`: nothing was recorded, so the fire must be found again.
 pub fn note_death(fire: &Fire, counts: bool) -> bool {
-    // The claim of a command tells the next one.
+    // The claim of a command tells the next executor that the command was interrupted.
     if fire.kind == FireKind::Command {
         return false;
     }
-    // An executor that is ended to make room for a statement is not to blame for it, and neither is what they fired.
+    // A session that evicts the workers may have ended the executor: the fire is not to blame for that.
     if shared::with(|state| state.database(process::database()).is_some_and(|slot| slot.blocked_by != 0)) {
         return false;
     }
     let id = Uuid::from_bytes(fire.id);
     let noted = process::work(|| {
-        // It may have been ended to drop the extension.
+        // DROP EXTENSION may have ended the executor.
         if catalog::extension().is_none() {
             return Ok(false);
         }
@@ -83,7 +82,7 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
     })
 }
 
-/// The role whose rights it needs is gone. `false`: another session has it, so it must be found again.
+/// Records the failure of a fire whose role no longer exists. `false`: nothing was recorded, so it must be found again.
 pub fn bury(kind: FireKind, due: &Due) -> bool {
     if kind == FireKind::Item {
         return true;

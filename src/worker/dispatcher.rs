@@ -1,4 +1,4 @@
-//! What is due and not fired yet, and who fires it.
+//! Due fires, and the executors that they are given to.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,39 +15,39 @@ use crate::worker::{SECOND, executor, log_out_of_slots, shares};
 
 /// How long a batch may take before the rest of it is given to another executor.
 const PATIENCE: i64 = SECOND / 10;
-/// However much is due, stimuli have a turn after this.
+/// How long due bookmarks may keep stimuli waiting.
 const TURN: i64 = SECOND;
-/// What is due for an owner who has all executors that one may have is taken in until so many wait.
+/// How many due fires of an owner the dispatcher holds while that owner has all the executors that it may have.
 const ENOUGH: usize = 200;
 /// How soon a start that found no worker slot is tried again.
 const RETRY: i64 = SECOND;
 /// How long an executor may take to attach.
 const START_TIMEOUT: i64 = 30 * SECOND;
 
-/// What is due, and stimuli that an instance may wait for.
+/// Due bookmarks, and stimuli that an instance may wait for.
 pub struct Dispatcher {
     database: Oid,
     waiting: Lanes,
-    /// All that is waiting or given to an executor, and when it was due.
+    /// Every fire that waits or that an executor has, and its due time.
     known: HashMap<Uuid, i64>,
-    /// Of these, what is due again already.
+    /// Those of `known` that are due again already.
     again: HashSet<Uuid>,
     skipped: bool,
-    /// Stimuli that were not delivered because another session held what they need, or that failed; and the owner whose
-    /// session is to deliver them, where that is known.
+    /// Stimuli whose delivery failed, or that need what another session holds. With each, the owner whose session is to
+    /// deliver it, if known.
     held: Vec<(Uuid, Option<i32>)>,
     /// Stimuli that are delivered, or that no instance waits for.
     done: Vec<Uuid>,
     /// Stimuli that a session of this owner must deliver.
     handed: Vec<(Uuid, i32)>,
-    /// When stimuli were handed out last, or none waited.
+    /// When stimuli were last given to an executor, or when a dispatch last found none waiting.
     items_at: i64,
     start_again_at: i64,
     dispatched_at: i64,
 }
 
 impl Dispatcher {
-    /// Nothing is due.
+    /// A dispatcher without fires.
     pub fn new(database: Oid) -> Self {
         Self {
             database,
@@ -64,22 +64,22 @@ impl Dispatcher {
         }
     }
 
-    /// Whether nothing is due.
+    /// Whether no fire waits and no executor has one.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// Whether this is waiting, or given to an executor.
+    /// Whether this fire waits or an executor has it.
     pub fn knows(&self, id: Uuid) -> bool {
         self.known.contains_key(&id)
     }
 
-    /// How much that is due waits for an executor, apart from what must wait for its owner's own.
+    /// How many due fires wait for an executor, except those of owners that have all the executors that they may have.
     pub fn waiting(&self) -> usize {
         self.count(Kind::Due)
     }
 
-    /// How many stimuli wait for one, apart from those.
+    /// How many stimuli wait for an executor, with the same exception.
     pub fn waiting_items(&self) -> usize {
         self.count(Kind::Items)
     }
@@ -89,37 +89,37 @@ impl Dispatcher {
         self.waiting.count(kind, |owner| !full.contains(&owner))
     }
 
-    /// Since when something is due that no worker fires yet.
+    /// The due time of the oldest due fire that no executor has.
     pub fn oldest_due(&self) -> i64 {
         self.waiting.oldest_due()
     }
 
-    /// Whether another session held what a fire needed, since this was asked last.
+    /// Whether due rows must be read again since the last call: another session held what a fire needed, for example.
     pub fn take_skipped(&mut self) -> bool {
         std::mem::take(&mut self.skipped)
     }
 
-    /// The stimuli that are to be looked at again later, since this was asked last, and whose they are.
+    /// The stimuli to be looked at again later, since the last call, with the owner that is to deliver them.
     pub fn take_held(&mut self) -> Vec<(Uuid, Option<i32>)> {
         std::mem::take(&mut self.held)
     }
 
-    /// The stimuli that are delivered, or that no instance waits for, since this was asked last.
+    /// The stimuli that were delivered, or that no instance waits for, since the last call.
     pub fn take_done(&mut self) -> Vec<Uuid> {
         std::mem::take(&mut self.done)
     }
 
-    /// The stimuli that only a session of this owner can deliver, since this was asked last.
+    /// The stimuli that only a session of this owner can deliver, since the last call.
     pub fn take_handed(&mut self) -> Vec<(Uuid, i32)> {
         std::mem::take(&mut self.handed)
     }
 
-    /// Adds what is due, in the transaction that read it.
+    /// Adds a due fire; called in the transaction that read it.
     pub fn add(&mut self, kind: FireKind, due: Due) {
         match self.known.get(&due.id) {
             None => self.known.insert(due.id, due.due_at.0),
             Some(known) if *known == due.due_at.0 => return,
-            // It was fired, or has failed, and is due again before its batch has ended.
+            // An executor fired it, or failed to, and it is due again before its batch has ended.
             Some(_) => {
                 self.again.insert(due.id);
                 return;
@@ -145,7 +145,7 @@ impl Dispatcher {
         self.waiting.push(session.to_u32(), fire);
     }
 
-    /// Whether more of this is found again when less of it waits: no owner may fill the queue with what must wait.
+    /// Whether to leave the fire in its table until fewer wait: no owner may fill the queue with fires that must wait.
     fn is_enough(&mut self, key: Key) -> bool {
         let lane = self.waiting.lane(key);
         let is_enough = lane.of(Kind::Due).len() >= ENOUGH
@@ -154,7 +154,7 @@ impl Dispatcher {
         is_enough
     }
 
-    /// Takes over from a scheduler that ended: what executors are on is known.
+    /// Takes over from a scheduler that ended: learns which fires the executors have.
     pub fn take_over(&mut self) {
         shared::with(|state| {
             for slot in state.executors.iter().filter(|slot| slot.database == self.database) {
@@ -164,7 +164,7 @@ impl Dispatcher {
         });
     }
 
-    /// Takes in what executors have done, and what they left behind when they died.
+    /// Takes in the batches that executors have finished, and those that they left behind when they died.
     pub fn collect(&mut self, now: i64) {
         let mut died = Vec::new();
         let mut again = Vec::new();
@@ -199,13 +199,13 @@ impl Dispatcher {
         }
         self.waiting.put_back(again.into_iter());
         for (fire, counts) in died {
-            // What is not postponed must be found again.
+            // A stimulus, a command, or a fire whose failure was not recorded must be found again.
             let is_held = !note_death(&fire, counts) || fire.kind != FireKind::Bookmark;
             self.forget(&fire, is_held);
         }
     }
 
-    /// What an executor has done is not known any more; what it left as it was must be found again.
+    /// Forgets a fire that an executor is done with. If it was not done (`is_held`), it must be found again.
     fn forget(&mut self, fire: &Fire, is_held: bool) {
         let id = Uuid::from_bytes(fire.id);
         self.known.remove(&id);
@@ -215,13 +215,13 @@ impl Dispatcher {
             _ if !is_wanted => self.done.push(id),
             0 => self.held.push((id, None)),
             owner if !fire.uses_sql => self.handed.push((id, owner)),
-            // Not from one owner's session to the next one's without end.
+            // Retried later, so that sessions of several owners do not pass it on without end.
             owner => self.held.push((id, Some(owner))),
         }
     }
 
-    /// Gives what waits to executors that have nothing to do, and starts executors for the rest. What is due comes first,
-    /// and one executor is left for what will be.
+    /// Gives waiting fires to idle executors, and starts executors for the rest. Due fires come first. Stimuli leave
+    /// one executor free for fires that become due.
     pub fn dispatch(&mut self, now: i64) {
         self.dispatched_at = now;
         let most = guc::max_executors();
@@ -238,8 +238,8 @@ impl Dispatcher {
         }
     }
 
-    /// Hands out what waits of a kind, while no more executors than this work. Owners take turns, those with the fewest
-    /// executors first, so that no role's backlog keeps others waiting.
+    /// Gives waiting fires of a kind to executors, while fewer than `most` executors work. Owners take turns, those
+    /// with the fewest executors first, so that no owner's backlog keeps others waiting.
     fn dispatch_all(&mut self, kind: Kind, most: usize, now: i64) {
         let mut keys = self.waiting.keys(kind);
         keys.sort_by_cached_key(|key| shared::with(|state| shares::held(state, self.database, key.owner)));
@@ -254,7 +254,7 @@ impl Dispatcher {
         }
     }
 
-    /// Takes stimuli back that executors have not begun with: something is due.
+    /// Takes back stimuli that executors have not begun, because something is due.
     fn recall_items(&mut self) {
         let mut back = Vec::new();
         shared::with(|state| {
@@ -265,8 +265,8 @@ impl Dispatcher {
         self.waiting.put_back(back.into_iter());
     }
 
-    /// Gives one batch of a lane to an executor. `false`: all are busy or left to other owners, and none can be
-    /// started.
+    /// Gives one batch of a lane to an executor. `false`: all executors are busy or left to other owners, and none can
+    /// be started.
     fn assign(&mut self, key: Key, kind: Kind, most: usize, now: i64) -> bool {
         let (lane, role) = (self.waiting.lane(key), Oid::from(key.role));
         let database = self.database;
@@ -279,7 +279,7 @@ impl Dispatcher {
                 slot.database == database && matches!(slot.state, ExecutorState::Busy | ExecutorState::Starting)
             };
             let of_role = |slot: &Executor| slot.database == database && slot.role == role;
-            // One that is starting with stimuli starts with what is due.
+            // An executor that is starting with stimuli is given due fires instead.
             let with_items =
                 |slot: &Executor| of_role(slot) && slot.state == ExecutorState::Starting && has_items(slot);
             if shares::is_full(state, database, key.owner) {
@@ -293,7 +293,7 @@ impl Dispatcher {
                 lane.fill_batch(kind, slot, now);
                 return (true, None);
             }
-            // Those that are there may be more than a reload has left.
+            // A reload may have lowered the limit below the number of executors that work.
             if state.executors.iter().filter(works).count() >= most {
                 return (false, None);
             }
@@ -307,7 +307,7 @@ impl Dispatcher {
             let mut of_database = 0;
             for slot in state.executors.iter().filter(|slot| slot.database == database) {
                 of_database += usize::from(slot.state != ExecutorState::Free);
-                // One that is starting takes what waits first.
+                // An executor of this role that is starting will take the waiting fires first.
                 may_start &= !(slot.role == role && slot.state == ExecutorState::Starting);
             }
             if !may_start {
@@ -365,8 +365,8 @@ impl Dispatcher {
         false
     }
 
-    /// No executor can be started now. Where one of this role is at work it takes longer, no more: no other need leave
-    /// for that.
+    /// Retries a start for which there was no worker slot. If the role has an executor, its fires only take longer, so
+    /// no idle worker is asked to leave.
     fn wait_for_slot(&mut self, role: Oid, now: i64) {
         if shares::sessions(self.database, role) == 0 {
             shared::with(|state| state.request_slots(now));
@@ -374,10 +374,10 @@ impl Dispatcher {
         self.start_again_at = now + RETRY;
     }
 
-    /// When something here needs a look, if no process wakes us.
+    /// When the dispatcher needs attention next, if no process wakes the scheduler.
     pub fn wants_attention_at(&self) -> i64 {
         let mut at = i64::MAX;
-        // Asked with a later reading of the clock.
+        // Compared with the last dispatch, not with the present: a retry that came due in between was not made.
         if self.waiting() + self.waiting_items() > 0 && self.start_again_at > self.dispatched_at {
             at = self.start_again_at;
         }

@@ -1,9 +1,9 @@
-//! An executor: a session that fires what it is given.
+//! An executor: a session that fires the batches that its scheduler gives it.
 //!
-//! Fires of an owner that run no SQL of users share a transaction, each in a subtransaction of its own. Any other fire has a
-//! transaction of its own in a session of its owner, and its session is as new after it. What these reach is left to
-//! such sessions as well, unless it runs with the rights of its definition's owner, as one that maintenance commands
-//! run. Which fire it is on stands in shared memory, so that its death counts as an attempt of that one.
+//! Fires of an owner that run no SQL of users share a transaction, each in its own subtransaction. Any other fire has
+//! its own transaction in a session of its owner, which is reset after it. An instance with SQL that a fire reaches is
+//! left to such a session as well, unless it is a definer: its SQL runs restricted, as in maintenance commands. Shared
+//! memory names the current fire, so that the executor's death counts as an attempt of that fire.
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
@@ -19,10 +19,10 @@ use crate::run::{Session, queued, sweep};
 use crate::store::{due, queue};
 use crate::worker::{SECOND, SLOTS_WANTED_FOR};
 
-/// One that has just fired is about to be given more.
+/// How long an idle executor stays while slots are wanted: its scheduler may be about to give it another batch.
 const PAUSE: i64 = SECOND / 5;
 
-/// What an executor is told: its slot, and for the how many-th time that is given away.
+/// The argument of an executor: its slot, and the generation of that slot.
 pub fn argument(slot: usize, generation: u16) -> i32 {
     i32::try_from(slot).unwrap_or(i32::MAX) << 16 | i32::from(generation)
 }
@@ -30,7 +30,7 @@ pub fn argument(slot: usize, generation: u16) -> i32 {
 /// The body of an executor.
 pub fn run(argument: i32) {
     let Some((slot, database, role)) = shared::with(|state| take_place(state, argument)) else { return };
-    // Before it reads them.
+    // Read before `connect` reads the settings, so that no later change is missed.
     let settings = shared::with(|state| state.database(database).map_or(0, |slot| slot.settings));
     SLOT.set(slot);
     process::at_exit(at_exit);
@@ -50,8 +50,8 @@ pub fn run(argument: i32) {
     }
 }
 
-/// Takes the slot that is meant for this process, before it connects, which may take long: it is not given to another
-/// one meanwhile. `None`: it came too late, and it was.
+/// Takes the slot that is meant for this process. It does so before it connects, which may take long, so that no other
+/// executor is given the slot meanwhile. `None`: the process came too late, and the slot is no longer its own.
 fn take_place(state: &mut SharedState, argument: i32) -> Option<(usize, Oid, Oid)> {
     let slot = usize::try_from(argument >> 16).ok()?;
     let mine = state.executors.get_mut(slot)?;
@@ -68,7 +68,7 @@ thread_local! {
     static SLOT: std::cell::Cell<usize> = const { std::cell::Cell::new(usize::MAX) };
 }
 
-/// Gives its slot back, and says whether that was in the middle of something.
+/// Gives the slot back. An executor that leaves a batch behind is marked as dead.
 fn at_exit() {
     shared::with(|state| {
         let Some(mine) = state.executors.get_mut(SLOT.get()) else { return };
@@ -89,18 +89,18 @@ struct Worker {
     slot: usize,
     database: Oid,
     role: Oid,
-    /// How often settings of the database had changed when this began.
+    /// The count of changes to the database's settings when this executor began.
     settings: u32,
 }
 
 /// How a fire ended.
 enum Outcome {
     Fired,
-    /// It is gone, or there is nothing to do.
+    /// The item is gone, or no instance waits for it.
     Skipped,
-    /// Another session has what it needs.
+    /// Another session holds what the fire needs, or the bookmark is gone.
     Held,
-    /// It must be delivered by a session of this owner.
+    /// A session of this owner must deliver the item.
     Elsewhere(i32),
     Failed(Box<PgError>),
 }
@@ -111,7 +111,7 @@ impl Worker {
             mine.state = if mine.count > 0 { ExecutorState::Busy } else { ExecutorState::Idle };
             mine.careful = true;
         });
-        // More of this role may wait for an executor that is not starting.
+        // The scheduler may have held back fires of this role while this executor was starting.
         shared::with(|state| state.wake(self.database));
     }
 
@@ -122,7 +122,7 @@ impl Worker {
         })
     }
 
-    /// Waits for a batch. `false`: it is time to go.
+    /// Waits for a batch. `false`: the executor must end.
     fn rest(&mut self) -> bool {
         process::report(None);
         let now = process::now();
@@ -141,7 +141,7 @@ impl Worker {
         let are_slots_wanted = now - slots_wanted_at < SLOTS_WANTED_FOR;
         let timeout = if are_slots_wanted { PAUSE } else { timeout };
         if must_go || now - since >= timeout {
-            // A batch may have come in the meantime.
+            // The scheduler may have assigned a batch in the meantime.
             return shared::with(|state| {
                 let mine = &mut state.executors[self.slot];
                 if mine.state == ExecutorState::Busy {
@@ -174,7 +174,7 @@ impl Worker {
         process::report(None);
     }
 
-    /// Says which fire this is on. `false`: it was taken back.
+    /// Stores in shared memory which fire the executor is on. `false`: the scheduler took the fire back.
     fn is_on(&self, i: usize) -> bool {
         self.update(|mine, _| {
             let is_mine = i < mine.count as usize;
@@ -194,7 +194,7 @@ impl Worker {
         }
     }
 
-    /// Fires that run no SQL of users, in one transaction. What fails at commit is repeated one by one.
+    /// Runs fires without SQL of users in one transaction. If that fails, repeats them one by one.
     fn fire_together(&mut self, fires: &[Fire]) {
         process::report(Some("firing what is due"));
         let mut outcomes = Vec::with_capacity(fires.len());
@@ -224,7 +224,7 @@ impl Worker {
         }
     }
 
-    /// One fire in a transaction of its own.
+    /// Runs one fire in its own transaction.
     fn fire_alone(&mut self, fire: &Fire, careful: bool) {
         let id = Uuid::from_bytes(fire.id);
         process::report(Some(&match fire.kind {
@@ -258,7 +258,7 @@ impl Worker {
         self.finish_fire(fire, began, outcome, !careful);
     }
 
-    /// A command at the top level: claimed, run, settled.
+    /// Runs a command at the top level: claims it, runs it, and resumes its bookmark with the outcome.
     fn run_command(&mut self, fire: &Fire) {
         let id = Uuid::from_bytes(fire.id);
         process::report(Some(&format!("running the command of bookmark {id}")));
@@ -283,7 +283,7 @@ impl Worker {
             let mut session = Session::pass();
             access::serving_restricted(self.role == Oid::INVALID, || command::finish(&mut session, id, &result))
         });
-        // What the workflow ran after the command was SQL of users, too.
+        // The burst after the command may have run SQL of users, too.
         session::reset();
         let outcome = match settled {
             Ok(_) => Outcome::Fired,
@@ -292,10 +292,10 @@ impl Worker {
         self.finish_fire(fire, began, outcome, true);
     }
 
-    /// Counts a fire, and notes what is to become of one that failed.
+    /// Counts a fire, and records a failed one for a retry or as a dead letter.
     fn finish_fire(&mut self, fire: &Fire, began: i64, outcome: Outcome, counts: bool) {
         let is_noted = match &outcome {
-            // When a stimulus is delivered again stands in its row.
+            // The row of a stimulus says when it may be delivered again, so the scheduler must read it.
             Outcome::Failed(error) => note(fire, error, counts) && fire.kind != FireKind::Item,
             Outcome::Fired | Outcome::Skipped => true,
             Outcome::Held | Outcome::Elsewhere(_) => false,
@@ -348,7 +348,7 @@ fn fire_one(session: &mut Session, fire: &Fire, apart: bool) -> Result<Outcome, 
     Ok(if has_fired { Outcome::Fired } else { Outcome::Held })
 }
 
-/// Commits the attempt before it is made. `false`: another session has it, or it has had all its attempts.
+/// Commits the attempt before it is made. `false`: another session holds the row, or all attempts are used up.
 fn count_ahead(fire: &Fire) -> bool {
     let id = Uuid::from_bytes(fire.id);
     let counted = process::work(|| match fire.kind {
@@ -366,7 +366,7 @@ fn count_ahead(fire: &Fire) -> bool {
     }
 }
 
-/// What was counted ahead was no attempt: another session held what it needed, or no instance waited for it.
+/// Takes back an attempt counted ahead: another session held what the fire needed, or no instance waited for it.
 fn forget_attempt(fire: &Fire) {
     let id = Uuid::from_bytes(fire.id);
     let forgotten = process::work(|| {
@@ -381,7 +381,7 @@ fn forget_attempt(fire: &Fire) {
     }
 }
 
-/// Notes what is to become of a fire that failed. `false`: it is as it was, so it must be found again.
+/// Records a failed fire, for a retry or as a dead letter. `false`: nothing was recorded, so it must be found again.
 fn note(fire: &Fire, error: &PgError, counts: bool) -> bool {
     let id = Uuid::from_bytes(fire.id);
     let noted = process::work(|| {

@@ -1,11 +1,14 @@
-//! Stimuli in the queue, as a scheduler sees them: joining them with bookmarks that they missed.
+//! The queue as a scheduler sees it: it joins stimuli with bookmarks that they missed.
 //!
-//! A stimulus and a bookmark miss each other where the transactions that wrote them did not see each other. Whichever
-//! commits last says so: who kept a stimulus names it; who wrote bookmarks names their instances, if it may have missed a
-//! stimulus (see `wake`). So each is looked at once, however many are kept and however long some transaction stays open.
-//! What another session held is looked at again; all of the queue only after a crash, a page at a time.
+//! A stimulus and a bookmark miss each other if neither of the transactions that wrote them saw the other's row. The
+//! transaction that commits last reports it: a sender names the stimulus that it kept, and a session that wrote
+//! bookmarks names their instances, if it may have missed a stimulus (see `wake`). So the scheduler looks at each
+//! stimulus once, however many are kept and however long a transaction stays open. It retries a stimulus that needs
+//! what another session holds. It sweeps the whole queue, a page at a time, only when names may have been lost, as in a
+//! crash.
 //!
-//! Timers come first: this is asked when what is due has been handed out, for some milliseconds at the most.
+//! Timers come first: the scheduler takes a step here when it has handed out what is due, for some milliseconds at the
+//! most.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,37 +27,37 @@ use crate::worker::SECOND;
 use crate::worker::dispatcher::Dispatcher;
 use crate::worker::retry::Retry;
 
-/// Stimuli that one step looks at, and instances with new bookmarks.
+/// How many stimuli, and how many instances with new bookmarks, one step looks at.
 const PAGE: usize = 200;
-/// How long one step is after the one before at least.
+/// The shortest time from one step to the next.
 const PAUSE: i64 = SECOND / 100;
-/// With so many waiting for an executor no more are looked at.
+/// How many stimuli may wait for an executor before the scheduler takes no further step.
 const ENOUGH: usize = 200;
-/// What it takes to find out that a session still holds a stimulus, in microseconds, when executors do nothing else.
+/// How long an executor that does nothing else takes to find that a stimulus is still held, in microseconds.
 const TRY: i64 = 500;
 
-/// The owner whose session is to deliver a stimulus; `None`: the engine's own finds out.
+/// The owner whose session is to deliver a stimulus; `None`: the engine's own session finds out.
 type Whose = Option<i32>;
 
-/// What is to be looked at.
+/// The stimuli and instances that the scheduler is to look at.
 pub struct Items {
     database: Oid,
     fresh: BTreeMap<Uuid, Whose>,
-    /// What could not be delivered because another session held what it needs.
+    /// Stimuli that were not delivered because another session held what they need.
     held: BTreeMap<Uuid, Whose>,
     retry: Retry,
-    /// The last one of these that was tried again, and those whose try is not over.
+    /// The last held stimulus that was retried, and the stimuli whose retry is not over.
     tried_until: Uuid,
     tried: BTreeSet<Uuid>,
-    /// What may not be delivered before some time, because a delivery failed.
+    /// Stimuli whose delivery failed, and the time of the next attempt.
     later: BTreeMap<Uuid, i64>,
     /// Instances with bookmarks that may have missed a stimulus.
     instances: BTreeSet<Uuid>,
-    /// Whether some have expired.
+    /// Whether stimuli have expired.
     expires: bool,
-    /// How far a sweep of the whole queue came.
+    /// How far the sweep of the whole queue came.
     sweep: Option<Uuid>,
-    /// Whether another one was wanted meanwhile.
+    /// Whether another sweep was requested meanwhile.
     sweep_again: bool,
     not_before: i64,
 }
@@ -78,7 +81,7 @@ impl Items {
         }
     }
 
-    /// Takes in what the shared state said.
+    /// Takes in the names that transactions left in shared memory.
     pub fn note(&mut self, said: &[Said]) {
         for said in said {
             match *said {
@@ -88,20 +91,20 @@ impl Items {
         }
     }
 
-    /// Some have expired.
+    /// Notes that stimuli have expired.
     pub fn expire(&mut self) {
         self.expires = true;
     }
 
-    /// All of the queue is to be looked at. Transactions that have not seen what is there name the bookmarks that they
-    /// write.
+    /// Begins a sweep of the whole queue. Raises the horizon, so that transactions that have not seen the whole queue
+    /// name the instances that they write bookmarks for.
     pub fn sweep(&mut self) {
         self.sweep_again |= self.sweep.is_some();
         self.sweep.get_or_insert_default();
         shared::raise(self.database, cluster::next_transaction());
     }
 
-    /// Takes in what became of those that were handed out.
+    /// Takes in the outcomes of the stimuli that executors were given.
     pub fn take_in(&mut self, dispatcher: &mut Dispatcher, now: i64) {
         for (id, owner) in dispatcher.take_handed() {
             self.fresh.insert(id, Some(owner));
@@ -116,7 +119,8 @@ impl Items {
         }
     }
 
-    /// Takes in what needs no other try. What was held before has come free, and so may have others.
+    /// Takes in stimuli that need no other try. If one of them was held before, others may be free now, so they are
+    /// retried.
     fn note_over(&mut self, over: impl IntoIterator<Item = Uuid>, now: i64) {
         let count = over.into_iter().filter(|id| self.tried.remove(id)).count();
         if count > 0 && !self.held.is_empty() {
@@ -128,13 +132,13 @@ impl Items {
         self.held.len().min(PAGE) as i64 * TRY
     }
 
-    /// A transaction has ended that may have held something.
+    /// A transaction has ended that may have held what a stimulus needs.
     pub fn rescan_soon(&mut self, now: i64) {
         let cost = self.cost();
         self.retry.soon(now, cost);
     }
 
-    /// Whether nothing is left that only this process knows of.
+    /// Whether no work is left that only this process knows of.
     pub fn is_quiet(&self) -> bool {
         self.held.is_empty() && self.later.is_empty() && !self.has_fresh() && !self.expires
     }
@@ -151,11 +155,11 @@ impl Items {
         } else {
             later.min(self.retry.at)
         };
-        // An executor that is done with some wakes us.
+        // An executor that ends a batch wakes the scheduler.
         if at == i64::MAX || dispatcher.waiting_items() >= ENOUGH { i64::MAX } else { at.max(self.not_before) }
     }
 
-    /// One step, in a transaction. `false`: it is not for this database to deliver anything; a look says why.
+    /// Takes one step, in a transaction. `false`: this database may deliver nothing; the next scan finds out why.
     pub fn step(&mut self, dispatcher: &mut Dispatcher) -> Result<bool, PgError> {
         if catalog::extension().is_none() || identity::read() == Identity::Foreign {
             return Ok(false);
@@ -174,7 +178,7 @@ impl Items {
             if wait > 0 {
                 self.later.insert(item.due.id, at.saturating_add(wait));
             } else if dispatcher.knows(item.due.id) {
-                // The executor that is on it may have begun too early to see what has ended since.
+                // The executor that has it may have begun too early to see a transaction that has ended since.
                 self.held.insert(item.due.id, None);
                 self.retry.again(at, self.cost());
             } else if item.may_match {
@@ -192,7 +196,7 @@ impl Items {
         Ok(true)
     }
 
-    /// What was to be tried again later, and is to be now.
+    /// Moves stimuli whose next attempt is due to `fresh`.
     fn wake_up(&mut self, at: i64) {
         if self.retry.is_due(at) {
             let mut page: Vec<Uuid> = self.held.range(self.tried_until..).map(|(id, _)| *id).take(PAGE).collect();
@@ -213,7 +217,7 @@ impl Items {
         self.fresh.extend(ready.map(|(id, _)| (id, None)));
     }
 
-    /// Moves what has expired to the dead letters.
+    /// Moves expired stimuli to the dead letters.
     fn bury_expired(&mut self, now: Timestamp, at: i64) {
         if !self.expires {
             return;
@@ -223,12 +227,12 @@ impl Items {
         expired.into_iter().for_each(|id| queue::bury(id, "Expired", now));
         self.expires = !is_last || due::has_expired(now);
         if is_last && self.expires {
-            // Another session has it.
+            // Another session holds an expired stimulus.
             self.retry.again(at, 0);
         }
     }
 
-    /// Stimuli that new bookmarks have missed.
+    /// Adds the stimuli that new bookmarks have missed.
     fn find_missed(&mut self, now: Timestamp) -> Result<(), PgError> {
         if self.instances.is_empty() {
             return Ok(());
@@ -246,7 +250,7 @@ impl Items {
         Ok(())
     }
 
-    /// What this step looks at: what was named, and where nothing was, the next ones of the queue.
+    /// The stimuli that this step looks at: those that were named, or if there are none, the next page of the sweep.
     fn page(&mut self) -> BTreeMap<Uuid, Whose> {
         let mut page = BTreeMap::new();
         while page.len() < PAGE
@@ -265,7 +269,8 @@ impl Items {
         page
     }
 
-    /// While something is held, every transaction that wrote or used bookmarks wakes us when it ends.
+    /// Stores whether stimuli are held. While some are, each transaction that wrote or used up bookmarks wakes the
+    /// scheduler at its end.
     fn tell(&self) {
         if let Some(slot) = shared::with(|state| state.slot_of(self.database)) {
             shared::set_held(slot, !self.held.is_empty());

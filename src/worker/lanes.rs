@@ -1,11 +1,11 @@
-//! What waits for an executor, by whose it is and by the role whose session fires it: what is due, and behind it stimuli
-//! of the queue.
+//! Fires that wait for an executor, by their owner and by the role whose session runs them: due bookmarks, and behind
+//! them stimuli of the queue.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::pg::shared::{Executor, Fire, FireKind, MAX_BATCH};
 
-/// Which of the two.
+/// Due bookmarks or stimuli.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Bookmarks that are due.
@@ -15,27 +15,27 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What a fire is.
+    /// The kind of a fire.
     pub fn of(fire: &Fire) -> Self {
         if fire.kind == FireKind::Item { Self::Items } else { Self::Due }
     }
 }
 
-/// What shares a lane: a batch has one owner, who alone waits where it takes long.
+/// The key of a lane. A batch has one owner, so that a slow batch delays that owner alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
-    /// The role whose session fires it; 0 is the engine's own.
+    /// The role whose session runs the fires; 0: the engine's own.
     pub role: u32,
-    /// Whose it is.
+    /// The owner of the fires.
     pub owner: i32,
 }
 
-/// What waits under one key.
+/// The fires that wait under one key.
 #[derive(Debug, Default)]
 pub struct Lane {
     due: VecDeque<Fire>,
     items: VecDeque<Fire>,
-    /// Whether more is due that was left in its table.
+    /// Whether further due fires were left in their table.
     pub has_more: bool,
 }
 
@@ -48,7 +48,7 @@ impl Lane {
         }
     }
 
-    /// Gives a batch of one kind to an executor. Fires that run SQL of users go one by one; the rest share a transaction.
+    /// Gives a batch of one kind to an executor. Fires that run SQL of users go one by one; others share a transaction.
     pub fn fill_batch(&mut self, kind: Kind, slot: &mut Executor, now: i64) {
         let queue = self.of(kind);
         let mut count = 0;
@@ -64,7 +64,7 @@ impl Lane {
     }
 }
 
-/// All that waits.
+/// All lanes.
 #[derive(Debug, Default)]
 pub struct Lanes(BTreeMap<Key, Lane>);
 
@@ -83,14 +83,14 @@ impl Lanes {
         self.of_fire(role, &fire).push_back(fire);
     }
 
-    /// Puts fires that were given out back before the others, in their order.
+    /// Returns fires from executors to the front of their lanes, in their order.
     pub fn put_back(&mut self, fires: impl DoubleEndedIterator<Item = (u32, Fire)>) {
         for (role, fire) in fires.rev() {
             self.of_fire(role, &fire).push_front(fire);
         }
     }
 
-    /// How many fires of a kind wait for the owners that `counts` takes.
+    /// How many fires of a kind wait, of the owners for which `counts` is true.
     pub fn count(&self, kind: Kind, counts: impl Fn(i32) -> bool) -> usize {
         let of = |lane: &Lane| if kind == Kind::Due { lane.due.len() } else { lane.items.len() };
         self.0.iter().filter(|(key, _)| counts(key.owner)).map(|(_, lane)| of(lane)).sum()
@@ -102,7 +102,7 @@ impl Lanes {
         self.0.iter_mut().filter_map(|(key, lane)| (!lane.of(kind).is_empty()).then_some(*key)).collect()
     }
 
-    /// Since when something is due that no worker fires yet.
+    /// The due time of the oldest due fire that no executor has.
     pub fn oldest_due(&self) -> i64 {
         self.0.values().flat_map(|lane| &lane.due).map(|fire| fire.due).min().unwrap_or(i64::MAX)
     }

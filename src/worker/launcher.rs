@@ -8,9 +8,9 @@ use crate::pg::process::{self, Background};
 use crate::pg::shared::{self, Database, HasExtension, Process, SharedState};
 use crate::worker::{LOG_INTERVAL, SECOND, log_out_of_slots};
 
-/// How long before a due time a scheduler is started that has to connect first.
+/// How long before a due time the launcher starts a scheduler, which has to connect first.
 const LEAD: i64 = SECOND / 2;
-/// How long a scheduler may take to attach before another one is tried.
+/// How long a scheduler may take to attach before the launcher starts another one.
 const START_TIMEOUT: i64 = 10 * SECOND;
 /// How soon a start that found no worker slot is tried again.
 const RETRY: i64 = SECOND;
@@ -36,7 +36,7 @@ pub fn run(_argument: i32) {
     let mut reloads = process::reloads();
     loop {
         if process::reloads() != std::mem::replace(&mut reloads, process::reloads()) {
-            // What sleeps has not heard of it.
+            // A database without a scheduler has no process that notices the reload.
             let is_asleep = |slot: &&mut Database| slot.is_served() && !slot.scheduler.is_some();
             shared::with(|state| state.databases.iter_mut().filter(is_asleep).for_each(Database::ask));
         }
@@ -46,15 +46,15 @@ pub fn run(_argument: i32) {
 }
 
 struct Launcher {
-    /// Databases that are to be looked at.
+    /// Databases that the launcher is to look at.
     asked: Vec<Oid>,
     complained: i64,
-    /// When it looked last.
+    /// When the last pass was.
     last: i64,
 }
 
 impl Launcher {
-    /// Does what is to be done now, and says how long nothing is.
+    /// Does what is due now, and returns how long the launcher may sleep.
     fn pass(&mut self) -> Option<i64> {
         let (rescan, probes) = shared::with(|state| (std::mem::take(&mut state.rescan), state.take_probes()));
         if rescan || !probes.is_empty() {
@@ -71,7 +71,7 @@ impl Launcher {
         let mut sleep = if is_asked { Some(0) } else { plan.sleep };
         for database in plan.start {
             let has_started = self.start(database, now);
-            // One that never attaches is not heard of.
+            // A scheduler that never attaches sets no latch, so the launcher checks again.
             let until = if has_started { START_TIMEOUT } else { RETRY };
             sleep = Some(sleep.unwrap_or(until).min(until));
             if !has_started {
@@ -81,8 +81,8 @@ impl Launcher {
         sleep
     }
 
-    /// Brings the shared state into line with the databases that are there. What finds no slot waits for one that turns out
-    /// not to have the extension.
+    /// Brings the shared state into line with the databases that exist. A database that finds no free slot stays in
+    /// `asked` until another one turns out not to have the extension.
     fn look_around(&mut self, all: bool, probes: &[Oid]) {
         let there = process::databases();
         if all {
@@ -98,14 +98,14 @@ impl Launcher {
         });
     }
 
-    /// Gives slots to databases that were asked for.
+    /// Gives slots to the databases in `asked`.
     fn give_places(&mut self, now: i64) {
         if self.asked.is_empty() {
             return;
         }
         let asked = std::mem::take(&mut self.asked);
         self.asked = shared::with(|state| {
-            // What is known not to have the extension is worth knowing while there is room.
+            // A slot that only says that a database lacks the extension is kept while there is room.
             if state.databases.iter().filter(|slot| slot.oid == Oid::INVALID).count() < asked.len() {
                 let is_needless = |slot: &Database| slot.has_extension == HasExtension::No && !slot.scheduler.is_some();
                 let needless = state.databases.iter().filter(|slot| is_needless(slot)).map(|slot| slot.oid);
@@ -138,7 +138,7 @@ impl Launcher {
             argument: database.to_u32().cast_signed(),
             restart: None,
         };
-        // Before it can attach, which says that it has started.
+        // Stored before the scheduler can attach, which resets `starting_since`.
         shared::with(|state| {
             if let Some(slot) = state.database(database) {
                 (slot.starting_since, slot.served_at) = (now, now);
@@ -158,7 +158,7 @@ impl Launcher {
     }
 }
 
-/// Schedulers that run at once: they leave slots to executors, and to others.
+/// How many schedulers may run at once. They leave half of the slots to executors and to other background workers.
 fn capacity() -> usize {
     usize::try_from((process::max_worker_processes() - 2) / 2).unwrap_or(0).max(1)
 }
@@ -176,7 +176,7 @@ fn plan(state: &mut SharedState, now: i64, capacity: usize) -> Plan {
         let left = at.saturating_sub(now).max(0);
         sleep = Some(sleep.map_or(left, |known| known.min(left)));
     };
-    // A process that said something may have found no scheduler, or one that was already leaving.
+    // A session may have left news when there was no scheduler, or one that was already leaving.
     let with_news: Vec<Oid> = state.databases.iter().map(|slot| slot.oid).filter(|oid| state.has_news(*oid)).collect();
     for slot in state.databases.iter_mut().filter(|slot| slot.oid != Oid::INVALID) {
         let is_starting = slot.starting_since != 0 && now - slot.starting_since < START_TIMEOUT;
@@ -207,11 +207,11 @@ fn plan(state: &mut SharedState, now: i64, capacity: usize) -> Plan {
             until(due - LEAD);
         }
     }
-    // Among those that are late, the one that was served longest ago.
+    // Among databases that are late, those served longest ago come first.
     wanted.sort_unstable_by_key(|(due, served_at, oid)| (*due, *served_at, oid.to_u32()));
     let free = capacity.saturating_sub(running);
     if wanted.len() > free {
-        // A worker that waits for nothing gives its slot up; the next one who ends wakes us.
+        // Idle workers give up their slots; a scheduler that ends wakes the launcher.
         state.request_slots(now);
         until(now + RETRY);
     }

@@ -1,4 +1,4 @@
-//! What the shared state says to a scheduler.
+//! The news for a scheduler in shared memory.
 
 use pgrx::pg_sys::Oid;
 
@@ -6,28 +6,28 @@ use crate::pg::process;
 use crate::pg::shared::{self, Database, Said};
 use crate::worker::SLOTS_WANTED_FOR;
 
-/// What it says before a look.
+/// The news that a scheduler takes before it acts.
 pub struct News {
     /// Something may be due earlier than the scheduler knows.
     pub look: bool,
-    /// All of the queue is to be looked at.
+    /// A sweep of the whole queue is wanted.
     pub sweep: bool,
-    /// A transaction has ended that held what stimuli need.
+    /// A transaction that held what stimuli need has ended.
     pub recheck: bool,
-    /// Tables were filled from outside.
+    /// COPY filled tables of the extension, as a restored dump does.
     pub loaded: bool,
     /// The scheduler must leave.
     pub must_go: bool,
-    /// Another worker found no slot a moment ago.
+    /// A worker could not be started a moment ago, for lack of a slot.
     pub are_slots_wanted: bool,
-    /// What transactions said by name.
+    /// The stimuli and instances that transactions named.
     pub said: Vec<Said>,
-    /// What is due next.
+    /// The next due time.
     pub next_due: i64,
 }
 
 impl News {
-    /// Takes what the shared state says to the scheduler of a database that began with these settings.
+    /// Takes the news for the scheduler of a database that began with this count of changed settings.
     pub fn take(database: Oid, settings: u32, now: i64) -> Self {
         shared::with(|state| {
             let said = state.take_said(database);
@@ -58,8 +58,8 @@ impl News {
     }
 }
 
-/// Whether a scheduler that began with these settings must leave: the next one has those of now, or a session wants all
-/// workers of this database out.
+/// Whether a scheduler that began with this count of changed settings must leave: the settings have changed since,
+/// which the next scheduler reads, or a session evicts all workers of this database.
 pub fn must_go(slot: &Database, settings: u32) -> bool {
     slot.settings != settings || slot.blocked_by != 0 && process::is_alive(slot.blocked_by)
 }

@@ -1,4 +1,4 @@
-//! What a scheduler sees when it looks around, and what it remembers from look to look.
+//! A scheduler's scans for what is due, and the state that it keeps between them.
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
@@ -16,42 +16,42 @@ use crate::worker::dispatcher::Dispatcher;
 use crate::worker::retry::Retry;
 use crate::worker::turns::Turns;
 
-/// Due bookmarks that one look reads.
+/// How many due bookmarks one scan reads.
 const PAGE: i64 = 1000;
-/// Below so many waiting fires the next page is read.
+/// The next page is read when fewer fires than this wait.
 const LOW: usize = 200;
-/// What there was.
+/// The result of a scan.
 pub enum Scan {
-    /// The extension is not here.
+    /// The database does not have the extension.
     NoExtension,
-    /// The due times here are another database's.
+    /// The due times here belong to another database.
     Foreign,
-    /// The library does not fit it.
+    /// The library does not fit the extension's schema.
     Unfit(Box<PgError>),
-    /// It is here.
+    /// The database has the extension, and the scan found this.
     Extension {
-        /// When something is due that is not due yet.
+        /// The next due time that is in the future.
         next_due: i64,
-        /// Whether there is more than one look reads.
+        /// Whether more triggers are due than one scan fires.
         more: bool,
-        /// Whether this database is the one that fires what is due in it; until something was, none is.
+        /// Whether this database is the one that fires its due times; before the first due time, no database is.
         is_claimed: bool,
         /// Whether stimuli have expired.
         has_expired: bool,
     },
 }
 
-/// The memory of a scheduler.
+/// The state that a scheduler keeps between scans.
 pub struct Scanner {
     database: Oid,
-    /// The last due bookmark that was read: earlier ones are fired, or with the dispatcher.
+    /// The last due bookmark that was read: earlier ones were fired, or the dispatcher has them.
     cursor: (Timestamp, Uuid),
     /// Whether the last page was full.
     has_more: bool,
-    /// When what another session held is looked at again.
+    /// When to scan again for what another session held.
     retry: Retry,
     turns: Turns,
-    /// Whether this look has made due what the start of the server fires.
+    /// Whether this scan has made the schedules due that the start of the server fires.
     has_booted: bool,
 }
 
@@ -64,37 +64,37 @@ impl Scanner {
         Self { database, cursor: BEGINNING, has_more: false, retry, turns, has_booted: false }
     }
 
-    /// Forgets how far it came.
+    /// Makes the next scan read due bookmarks from the first one on.
     pub fn start_over(&mut self) {
         self.cursor = BEGINNING;
     }
 
-    /// Takes in what the shared state said.
+    /// Takes in the news from shared memory.
     pub fn note(&mut self, look: bool, next_due: i64) {
-        // Something may be due earlier than what was read last.
+        // A bookmark may be due earlier than the last one that was read.
         if look || next_due <= self.cursor.0.0 {
             self.start_over();
         }
     }
 
-    /// Some fires found that another session held what they needed.
+    /// Notes whether fires must be found again, because another session held what they needed.
     pub fn retry(&mut self, skipped: bool, now: i64) {
         if skipped {
             self.retry.again(now, 0);
         }
     }
 
-    /// When a look is wanted for what was held.
+    /// When a scan is wanted for what another session held.
     pub fn retry_at(&self) -> i64 {
         self.retry.at
     }
 
-    /// Whether there is reason for a look: it is time to try again, or there is room for more.
+    /// Whether a scan is wanted: a retry is due, or the dispatcher has room for more.
     pub fn is_wanted(&self, dispatcher: &Dispatcher, now: i64) -> bool {
         self.retry.at <= now || (self.has_more && dispatcher.waiting() < LOW)
     }
 
-    /// One look, in a transaction.
+    /// Makes one scan, in a transaction.
     pub fn scan(&mut self, dispatcher: &mut Dispatcher) -> Result<Scan, PgError> {
         if catalog::extension().is_none() {
             return Ok(Scan::NoExtension);
@@ -115,7 +115,7 @@ impl Scanner {
         let reboots = if self.has_booted { fire::reboot(&session) } else { 0 };
         let is_claimed = identity == Identity::Ours || reboots > 0;
         let mut more = false;
-        // What is due where no session has said so is another database's: a dump is being loaded.
+        // Due times that no session has claimed belong to another database: a dump is being loaded.
         if is_claimed {
             more = self.turns.fire(&mut session)?;
             self.retry(!more && schedules::is_behind(now), process::now());
@@ -126,12 +126,12 @@ impl Scanner {
         Ok(Scan::Extension { next_due, more, is_claimed, has_expired })
     }
 
-    /// Whether this is the first look since the server started.
+    /// Whether this is the first scan since the server started.
     fn boots(&self) -> bool {
         shared::with(|state| state.database(self.database).is_some_and(|slot| !slot.has_booted))
     }
 
-    /// The look has committed: what it made due at start is not made due again.
+    /// Notes that the scan has committed: what it made due at the start of the server is not made due again.
     pub fn committed(&mut self) {
         if std::mem::take(&mut self.has_booted) {
             shared::with(|state| {

@@ -1,7 +1,7 @@
-//! A scheduler: what is due in one database, and who fires it.
+//! A scheduler: finds what is due in one database, and gives it to executors.
 //!
-//! It runs no SQL of users and no burst. In a short transaction it moves the triggers that are due and reads the
-//! bookmarks that are; between transactions it hands them out and sleeps.
+//! It runs no SQL of users and no burst. In a short transaction it fires due triggers, which only inserts pending
+//! instances, and reads due bookmarks. Between transactions it gives the bookmarks to executors, and sleeps.
 
 use pgrx::pg_sys::Oid;
 
@@ -16,14 +16,14 @@ use crate::worker::news::{self, News};
 use crate::worker::scan::{Scan, Scanner};
 use crate::worker::tidy;
 
-/// After an unexpected error the next look is not before this, after another one twice that, up to the second.
+/// The wait for the next scan after an unexpected error. Each further error doubles it, up to the maximum.
 const AFTER_ERROR: i64 = SECOND;
 const MAX_AFTER_ERROR: i64 = 60 * SECOND;
-/// How long a scheduler works while others wait for its slot.
+/// How long a scheduler works while other workers wait for its slot.
 const TURN: i64 = 5 * SECOND;
-/// Where nothing is to be fired, no other scheduler is started for so long after one has left.
+/// If firing is disabled, the launcher starts no scheduler for so long after one has left.
 const OFF: i64 = 10 * SECOND;
-/// How often retention is asked where something else is done.
+/// How often a scheduler that is awake anyway runs retention.
 const TIDY: i64 = 60 * SECOND;
 /// How often the log says that a database does not fire: a copy, or one that the library does not fit.
 const LOG_INTERVAL: i64 = 3600 * SECOND;
@@ -33,7 +33,7 @@ pub fn run(database: i32) {
     let database = Oid::from(database.cast_unsigned());
     DATABASE.set(database);
     process::at_exit(at_exit);
-    // Before it reads them.
+    // Read before `connect` reads the settings, so that no later change is missed.
     let settings = shared::with(|state| state.database(database).map_or(0, |slot| slot.settings));
     process::connect(database, Oid::INVALID);
     process::set_application_name(c"workflow scheduler");
@@ -57,8 +57,8 @@ thread_local! {
     static HAS_HANDED_OVER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Gives its slot back. What is due next stays there: the launcher starts another scheduler for it. A process that was
-/// ended in the middle of something leaves a look to the next one.
+/// Gives the slot back. The next due time stays in it, so the launcher starts another scheduler in time. A scheduler
+/// that ended without handing over leaves a scan and a sweep to the next one.
 fn at_exit() {
     shared::with(|state| {
         if let Some(slot) = state.database(DATABASE.get())
@@ -77,19 +77,19 @@ struct Scheduler {
     dispatcher: Dispatcher,
     look: Scanner,
     items: Items,
-    /// Whether the last look found that what is due here is fired here.
+    /// Whether the last scan found that this database fires its due times.
     is_ours: bool,
-    /// When the next look is wanted, whatever else happens.
+    /// When the next scan is wanted, whatever else happens.
     look_at: Option<i64>,
     began: i64,
-    /// When there was something to do last.
+    /// When the dispatcher last had fires.
     busy_at: i64,
     warned_at: i64,
     after_error: i64,
     was_off: bool,
-    /// When retention was asked last.
+    /// When retention last ran.
     tidied_at: i64,
-    /// How often settings of the database, and of the server, had changed when this began.
+    /// The counts of changes to the database's settings, and of reloads, that this scheduler knows.
     settings: u32,
     reloads: u32,
 }
@@ -121,7 +121,7 @@ impl Scheduler {
         loop {
             let (now, is_set_back) = process::now_after(last);
             if is_set_back {
-                // Whatever this one remembers is too late: the next one looks.
+                // The times that this scheduler remembers are too late: the next one scans anew.
                 shared::with(|state| state.set_back(now));
                 return;
             }
@@ -145,10 +145,10 @@ impl Scheduler {
             let may_fire = guc::enabled() && !guc::restoring();
             if !may_fire {
                 self.was_off = true;
-                // Nothing is remembered meanwhile: what comes then is a sweep.
+                // Names are dropped meanwhile; a sweep replaces them afterwards.
                 self.items = Items::new(self.database);
             } else if std::mem::take(&mut self.was_off) {
-                // What was said meanwhile was not listened to.
+                // Names that sessions left meanwhile were dropped.
                 self.look.note(true, i64::MIN);
                 self.look_at = Some(now);
                 self.items.sweep();
@@ -193,13 +193,13 @@ impl Scheduler {
         process::report(None);
         match done {
             Ok(true) => self.dispatcher.dispatch(now),
-            // What was taken in is found again when it is.
+            // The sweep finds the stimuli that were taken in, once this database may deliver them.
             Ok(false) => {
                 self.is_ours = false;
                 self.items.sweep();
                 self.look_at = Some(now);
             }
-            // A look says what is wrong.
+            // The result does not matter here: the next scan finds out what is wrong.
             Err(error) => _ = self.survive(&error, now),
         }
     }
@@ -220,13 +220,13 @@ impl Scheduler {
         }
     }
 
-    /// Passes on what was fired and must be found again.
+    /// Passes on stimuli and fires that executors are done with and that must be found again.
     fn take_in(&mut self, now: i64) {
         self.items.take_in(&mut self.dispatcher, now);
         self.look.retry(self.dispatcher.take_skipped(), now);
     }
 
-    /// Looks for what is due. `false`: there is nothing here for a scheduler.
+    /// Scans for what is due. `false`: the extension is gone, so the scheduler must leave.
     fn look_around(&mut self, news: &News, now: i64) -> bool {
         self.look_at = None;
         process::report(Some("looking for what is due"));
@@ -257,8 +257,8 @@ impl Scheduler {
                         slot.is_foreign = false;
                         slot.loaded &= !is_loaded;
                         slot.next_due = slot.next_due.min(next_due);
-                        // Runs of commands and dead letters do not tell that they are old: a scheduler that is awake
-                        // anyway asks.
+                        // No session announces that runs of commands and dead letters have become old: a scheduler that
+                        // is awake anyway runs retention.
                         if now - self.tidied_at >= TIDY {
                             slot.tidy_at = 0;
                         }
@@ -281,7 +281,7 @@ impl Scheduler {
         true
     }
 
-    /// Fires nothing here for now, and says so once in a while. What may end that asks for a look.
+    /// Fires nothing in this database for now, and logs why now and then. A change that may end this asks for a scan.
     fn refuse(&mut self, now: i64, is_foreign: bool, say: impl FnOnce()) {
         self.is_ours = false;
         tidy::stop(self.database);
@@ -299,7 +299,7 @@ impl Scheduler {
         self.look_at = Some(self.warned_at + LOG_INTERVAL);
     }
 
-    /// The extension may be going (its tables are missing): that is no error. Other errors are logged.
+    /// Logs an error and plans a scan, unless tables are missing as the extension was dropped. `false`: it was.
     fn survive(&mut self, error: &PgError, now: i64) -> bool {
         if ["42P01", "3F000", "42883", "42703"].contains(&error.sqlstate.as_str()) {
             let is_there = process::transaction(|| Ok(catalog::extension().is_some()));
@@ -319,13 +319,13 @@ impl Scheduler {
         true
     }
 
-    /// Whether the last look ended with an error, and it is too early for the next one.
+    /// Whether a transaction failed, and it is too early for the next scan.
     fn is_in_trouble(&self, now: i64) -> bool {
         self.after_error > AFTER_ERROR && self.look_at.is_some_and(|at| at > now)
     }
 
-    /// When there is something to do, if no process wakes us; asked when all transactions are over, since what came
-    /// during one may have woken it and not us.
+    /// When there is work to do, if no process wakes the scheduler. Asked after all transactions, because one of them
+    /// may have consumed the wakeup for news that came during it.
     fn work_at(&self, now: i64, may_fire: bool) -> i64 {
         let must_go = |slot: &mut Database| news::must_go(slot, self.settings);
         if shared::with(|state| state.database(self.database).is_none_or(must_go)) {
@@ -350,8 +350,8 @@ impl Scheduler {
         next_due.min(look_at).min(self.dispatcher.wants_attention_at())
     }
 
-    /// When to leave, if nothing comes in between: where this scheduler is not needed for a while, or at once where
-    /// another database needs its slot more.
+    /// When to leave, if no news comes first. Without work for a while: after the idle timeout, or at once if other
+    /// workers want the slot. With work: after a turn, if they want it.
     fn leave_at(&self, now: i64, news: &News, work_at: i64) -> i64 {
         let has_time = work_at.saturating_sub(now) > 2 * SECOND
             && self.dispatcher.is_empty()
@@ -364,13 +364,13 @@ impl Scheduler {
         }
     }
 
-    /// Says when the next scheduler is needed.
+    /// Stores when the next scheduler is needed.
     fn hand_over(&self, work_at: i64) {
         HAS_HANDED_OVER.set(true);
         shared::with(|state| {
             if let Some(slot) = state.database(self.database) {
                 slot.next_due = slot.next_due.min(work_at);
-                // What was said while nothing was to be fired was not listened to.
+                // Names that sessions left while firing was disabled were dropped.
                 slot.look |= self.was_off || !self.dispatcher.is_empty();
                 slot.sweep |= self.was_off;
                 if self.was_off {

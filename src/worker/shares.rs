@@ -1,7 +1,7 @@
 //! How many executors an owner may have.
 //!
-//! A fire may take as long as its SQL, and a burst without SQL as long as its steps. Whoever has all executors keeps the
-//! timers of all other owners waiting, so one is left for these.
+//! A fire may take as long as its SQL, and a burst without SQL as long as its steps. An owner with all executors would
+//! keep the timers of all other owners waiting, so one executor is left for them.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Retention, as a scheduler does it: a step at a time, when what is due has been handed out.
+//! Retention in a scheduler: one step at a time, when what is due has been handed out.
 
 use pgrx::pg_sys::Oid;
 
@@ -8,7 +8,7 @@ use crate::run::Session;
 use crate::run::retention::{self, Next};
 use crate::store::identity::{self, Identity};
 
-/// What one step removes.
+/// About how many rows of each kind one step removes at the most.
 const REMOVED: u64 = 100;
 
 /// When the next step is wanted.
@@ -16,7 +16,7 @@ pub fn wanted_at(database: Oid) -> i64 {
     shared::with(|state| state.database(database).map_or(i64::MAX, |slot| slot.tidy_at))
 }
 
-/// One step, in a transaction of its own. `false`: it is not for this database to remove anything; a look says why.
+/// Takes one step, in its own transaction. `false`: this database may remove nothing; the next scan finds out why.
 pub fn step(database: Oid) -> Result<bool, PgError> {
     let Some(mut rounds) = of(database, |slot| slot.rounds) else { return Ok(false) };
     process::report(Some("removing what is past its retention"));
@@ -32,7 +32,7 @@ pub fn step(database: Oid) -> Result<bool, PgError> {
         Ok(Some(Next::At(at))) => at,
         Ok(None) => return Ok(false),
         Err(error) => {
-            // What has ended where it would not read was asked in vain.
+            // The step took `old_ended` and did not use it, so the next step reads all instances again.
             of(database, |slot| (slot.old_ended, slot.tidy_at) = (Some(0), 0));
             return Err(error);
         }
@@ -41,7 +41,7 @@ pub fn step(database: Oid) -> Result<bool, PgError> {
     Ok(true)
 }
 
-/// Nothing is removed here until the administrator says so.
+/// Stops retention in this database until an administrator lets it fire again.
 pub fn stop(database: Oid) {
     of(database, |slot| slot.tidy_at = i64::MAX);
 }

@@ -1,8 +1,8 @@
-//! Whose triggers a look fires first.
+//! Which owner's triggers a scan fires first.
 //!
 //! A fire compiles what it starts and copies its input, so a few triggers of one owner may take as long as thousands of
-//! others. A look fires triggers for a moment; the next one goes on from there, and in each page owners who have taken
-//! less time come first.
+//! others. A scan therefore fires triggers for a limited time, and the next scan continues there. In each page, the
+//! triggers of owners that have taken less time come first.
 
 use std::collections::HashMap;
 
@@ -14,24 +14,24 @@ use crate::run::{Session, fire};
 use crate::store::schedules;
 use crate::worker::SECOND;
 
-/// Due triggers that are read at once.
+/// How many due triggers are read at once.
 const PAGE: i64 = 200;
-/// How long one look fires triggers.
+/// How long one scan fires triggers.
 const MOMENT: i64 = SECOND / 10;
 
-/// What the looks before have done.
+/// What earlier scans have done.
 #[derive(Debug, Default)]
 pub struct Turns {
-    /// How long the triggers of an owner took since all that was due was fired last, in microseconds.
+    /// How long the triggers of each owner took, in microseconds, since a single scan last fired all that was due.
     taken: HashMap<i32, i64>,
-    /// Where the next look goes on; what was left before that has its turn when the end was reached.
+    /// Where the next scan continues. Triggers left before that have their turn after the end was reached.
     after: Option<(Timestamp, Uuid)>,
-    /// Whether any was fired since the beginning. What others have locked is none.
+    /// Whether any trigger was fired since the beginning. A trigger that another session has locked does not count.
     has_fired: bool,
 }
 
 impl Turns {
-    /// Fires triggers that are due. Whether the next look can fire more.
+    /// Fires due triggers. Returns whether the next scan can fire more.
     pub fn fire(&mut self, session: &mut Session) -> Result<bool, PgError> {
         let began = process::now();
         let is_first = self.after.is_none();

@@ -1,4 +1,4 @@
-//! What the workers and the sessions tell each other. Plain data: no pointer into a process's memory but latches.
+//! The state that workers and sessions share. Plain data: its only pointers are those to latches.
 
 use std::ffi::c_int;
 
@@ -7,15 +7,15 @@ use pgrx::pg_sys::{self, InvalidOid, Oid};
 use crate::pg::shared::lateness::Lateness;
 use crate::rounds::Rounds;
 
-/// Databases with the extension that one cluster serves.
+/// How many databases with the extension one cluster serves.
 pub const MAX_DATABASES: usize = 64;
-/// Executors of the whole cluster.
+/// How many executors the whole cluster has.
 pub const MAX_EXECUTORS: usize = 24;
-/// Fires that an executor is given at once.
+/// How many fires an executor is given at once.
 pub const MAX_BATCH: usize = 50;
-/// What was said by name and a scheduler has yet to take in.
+/// How many names may wait for schedulers, in the whole cluster; see [`Said`].
 const MAX_SAID: usize = 1024;
-/// Databases that the launcher has yet to look at.
+/// How many databases may wait for the launcher.
 const MAX_PROBES: usize = 32;
 /// No due time.
 pub const NEVER: i64 = i64::MAX;
@@ -30,7 +30,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// None.
+    /// No process.
     pub const NONE: Self = Self { pid: 0, latch: std::ptr::null_mut() };
 
     /// This process.
@@ -40,12 +40,12 @@ impl Process {
         unsafe { Self { pid: pg_sys::MyProcPid, latch: pg_sys::MyLatch } }
     }
 
-    /// Whether there is one.
+    /// Whether there is a process.
     pub fn is_some(&self) -> bool {
         self.pid != 0
     }
 
-    /// Wakes it. A process that has ended meanwhile leaves its latch to another one, which then wakes for nothing.
+    /// Sets its latch. If the process has ended, another process may own the latch, and wakes in vain.
     pub fn wake(&self) {
         if self.is_some() {
             // SAFETY: see `me`; SetLatch may be called from anywhere.
@@ -58,15 +58,15 @@ impl Process {
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HasExtension {
-    /// Not looked at yet.
+    /// No scheduler has looked yet.
     Unknown = 0,
-    /// It is there.
+    /// The database has it.
     Yes,
-    /// It is not.
+    /// The database does not have it.
     No,
 }
 
-/// What a transaction that has committed says to a scheduler.
+/// What a committed transaction names to a scheduler.
 #[repr(C, u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Said {
@@ -88,37 +88,37 @@ pub struct Database {
     pub is_foreign: bool,
     /// Whether a full sweep of the queue is wanted.
     pub sweep: bool,
-    /// Whether triggers that fire at start have done so since the server started.
+    /// Whether the schedules that the start of the server fires were made due since it started.
     pub has_booted: bool,
     /// Whether something may be due earlier than the scheduler knows, however early.
     pub look: bool,
-    /// Whether tables were filled with what another server wrote.
+    /// Whether COPY filled tables with rows that another server wrote.
     pub loaded: bool,
-    /// Whether a transaction has ended that held what stimuli in the queue need.
+    /// Whether a transaction that held what stimuli in the queue need has ended.
     pub recheck: bool,
-    /// The session whose DDL wants all workers out; 0: none.
+    /// The session whose DDL evicts all workers; 0: none.
     pub blocked_by: c_int,
     /// Its scheduler.
     pub scheduler: Process,
-    /// When a scheduler was asked for that has not attached yet, microseconds since 2000; 0: none was.
+    /// When the launcher started a scheduler that has not attached yet, microseconds since 2000; 0: none.
     pub starting_since: i64,
-    /// No scheduler is started before this, microseconds since 2000.
+    /// The launcher starts no scheduler before this time, microseconds since 2000.
     pub not_before: i64,
-    /// When one was asked for last.
+    /// When the launcher last started a scheduler.
     pub served_at: i64,
-    /// What is due next, microseconds since 2000.
+    /// The next due time, microseconds since 2000.
     pub next_due: i64,
-    /// When retention may have something to remove next; 0: not looked at yet.
+    /// When retention may have something to remove next; 0: it has to look.
     pub tidy_at: i64,
-    /// How long after the end of an instance that may be, in microseconds.
+    /// How long after the end of an instance retention looks, in microseconds.
     pub tidy_after: i64,
-    /// The lowest time in the ids of those that have ended where retention would not read, in milliseconds since 1970.
+    /// The lowest time in the ids of ended instances that retention would not read again, in milliseconds since 1970.
     pub old_ended: Option<u64>,
     /// How far retention came.
     pub rounds: Rounds,
-    /// How often settings of this database were changed: who began earlier has others.
+    /// Counts changes to the settings of this database. A worker that began with another count has outdated settings.
     pub settings: u32,
-    /// The oldest thing that is due and has not been fired.
+    /// The due time of the oldest due fire that no executor has.
     pub oldest_due: i64,
     /// Fires since the server started.
     pub fired: u64,
@@ -131,12 +131,12 @@ pub struct Database {
 }
 
 impl Database {
-    /// Whether the extension is there.
+    /// Whether this slot has a database with the extension.
     pub fn is_served(&self) -> bool {
         self.oid != InvalidOid && self.has_extension == HasExtension::Yes
     }
 
-    /// Everything is looked at again, by workers with its settings of now.
+    /// Has workers with the present settings look at everything again.
     fn renew(&mut self) -> Oid {
         self.settings = self.settings.wrapping_add(1);
         self.not_before = 0;
@@ -144,7 +144,7 @@ impl Database {
         self.oid
     }
 
-    /// Everything is looked at again.
+    /// Asks for a scan and for retention.
     pub fn ask(&mut self) {
         (self.look, self.tidy_at) = (true, 0);
     }
@@ -168,17 +168,17 @@ pub enum FireKind {
 pub struct Fire {
     /// Bookmark or queue item.
     pub id: uuid::Bytes,
-    /// When it was due; that of an item means nothing.
+    /// When it was due; meaningless for a stimulus.
     pub due: i64,
     /// What it is.
     pub kind: FireKind,
-    /// Whether it can run SQL of users, and so has a transaction of its own.
+    /// Whether it can run SQL of users, and so has its own transaction.
     pub uses_sql: bool,
-    /// Whether it is as it was, because another session held what it needs: it must be found again.
+    /// Whether it was not done, because another session held what it needs, for example: it must be found again.
     pub is_held: bool,
-    /// Of a stimulus, the owner whose session must deliver it; 0: the engine's own finds out.
+    /// The owner whose session must deliver a stimulus; 0: the engine's own session finds out.
     pub wants: c_int,
-    /// The owner whose it is: of a bookmark its instance's, of a stimulus its sender.
+    /// The owner of a bookmark's instance, or the sender of a stimulus.
     pub owner: c_int,
 }
 
@@ -194,7 +194,7 @@ pub enum ExecutorState {
     Idle,
     /// Fires its batch.
     Busy,
-    /// Has ended without saying so: it died.
+    /// Ended with a batch left: it died.
     Dead,
 }
 
@@ -204,7 +204,7 @@ pub enum ExecutorState {
 pub struct Executor {
     /// What it does.
     pub state: ExecutorState,
-    /// Counts those for whom this slot was meant: who comes too late finds it given to another one.
+    /// Counts the executors that were given this slot. One that starts too late sees that another has the slot.
     pub generation: u16,
     /// Whether the attempt must be stored before each fire: the last one may have crashed the server.
     pub careful: bool,
@@ -216,21 +216,21 @@ pub struct Executor {
     pub process: Process,
     /// When its state changed last, microseconds since 2000.
     pub since: i64,
-    /// Fires of the batch.
+    /// The number of fires in the batch.
     pub count: u32,
-    /// The one it is on; those before it are done.
+    /// The index of the fire that it is on; those before it are done.
     pub current: u32,
-    /// Whether any of the batch was begun.
+    /// Whether it has begun any fire of the batch.
     pub has_begun: bool,
-    /// Fires of this executor.
+    /// How many fires of this executor succeeded.
     pub fired: u64,
-    /// Those that failed.
+    /// How many fires of this executor failed.
     pub failed: u64,
     /// The batch.
     pub batch: [Fire; MAX_BATCH],
 }
 
-/// All of it.
+/// The whole shared state.
 #[repr(C)]
 #[derive(Debug)]
 pub struct SharedState {
@@ -238,9 +238,9 @@ pub struct SharedState {
     pub launcher: Process,
     /// Whether the launcher should look at all databases again.
     pub rescan: bool,
-    /// When a worker could not be started for lack of worker slots, microseconds since 2000.
+    /// When a worker last could not be started for lack of worker slots, microseconds since 2000.
     pub slots_wanted_at: i64,
-    /// When the log said so last; 0: never.
+    /// When the log last reported that; 0: never.
     pub logged_out_of_slots_at: i64,
     /// Slots of databases.
     pub databases: [Database; MAX_DATABASES],
@@ -275,14 +275,14 @@ impl SharedState {
             let slot = &mut self.databases[free];
             slot.oid = oid;
             slot.since = now;
-            // What was left by an earlier server.
+            // Stimuli may be left from before the server started.
             slot.sweep = true;
             Some(free)
         })?;
         Some(&mut self.databases[slot])
     }
 
-    /// Takes a database's slot back.
+    /// Frees the slot of a database.
     pub fn forget(&mut self, oid: Oid) {
         if oid == InvalidOid {
             return;
@@ -323,7 +323,7 @@ impl SharedState {
         asked
     }
 
-    /// Says something to the scheduler of a database. Where there is no room for it, a sweep finds it.
+    /// Names stimuli or instances to the scheduler of a database. If there is no room, a sweep finds them.
     pub fn say(&mut self, database: Oid, said: impl IntoIterator<Item = Said>) {
         let mut free = self.said.iter_mut().filter(|(owner, _)| *owner == InvalidOid);
         let is_lost = said.into_iter().any(|said| free.next().map(|slot| *slot = (database, said)).is_none());
@@ -332,14 +332,14 @@ impl SharedState {
         }
     }
 
-    /// Whether a process has said something to the scheduler of a database that it has not taken in yet.
+    /// Whether there is news that the scheduler of a database has not taken in yet.
     pub fn has_news(&self, database: Oid) -> bool {
         let slot = self.slot_of(database).map(|index| &self.databases[index]);
         slot.is_some_and(|slot| slot.look || slot.sweep || slot.recheck)
             || self.said.iter().any(|(owner, _)| *owner == database)
     }
 
-    /// Takes what was said to the scheduler of a database.
+    /// Takes what transactions named to the scheduler of a database.
     pub fn take_said(&mut self, database: Oid) -> Vec<Said> {
         let mut taken = Vec::new();
         for (owner, said) in &mut self.said {
@@ -351,7 +351,7 @@ impl SharedState {
         taken
     }
 
-    /// The settings of a database's sessions are others now, or without one, those of all databases: workers begin anew.
+    /// Restarts the workers of a database, or without one, of all databases: settings for their sessions have changed.
     pub fn renew(&mut self, oid: Oid) {
         let is_meant = |slot: &&mut Database| slot.oid != InvalidOid && (oid == InvalidOid || slot.oid == oid);
         let renewed: Vec<Oid> = self.databases.iter_mut().filter(is_meant).map(Database::renew).collect();
@@ -364,13 +364,13 @@ impl SharedState {
         if scheduler.is_some() { scheduler.wake() } else { self.launcher.wake() }
     }
 
-    /// Wakes everybody who works in a database.
+    /// Wakes all workers of a database.
     pub fn wake_all_of(&mut self, oid: Oid) {
         self.wake(oid);
         self.executors.iter().filter(|slot| slot.database == oid).for_each(|slot| slot.process.wake());
     }
 
-    /// The clock was set back: what was noted with a later time counts from now.
+    /// Sets stored times that lie in the future to the present, because the clock was set back.
     pub fn set_back(&mut self, now: i64) {
         for at in [&mut self.slots_wanted_at, &mut self.logged_out_of_slots_at] {
             *at = now.min(*at);
@@ -383,7 +383,7 @@ impl SharedState {
         self.executors.iter_mut().for_each(|slot| slot.since = now.min(slot.since));
     }
 
-    /// A worker could not be started: workers that wait for nothing end.
+    /// Asks idle workers to end, because a worker could not be started.
     pub fn request_slots(&mut self, now: i64) {
         self.slots_wanted_at = now;
         self.databases.iter().for_each(|slot| slot.scheduler.wake());

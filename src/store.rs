@@ -1,13 +1,13 @@
 //! The tables: one function per statement, rows to structs and back.
 //!
-//! **Lock order: the instance's row first.** A call that comes from a bookmark, a queue item or a task reads it
-//! without a lock, locks the instance `FOR NO KEY UPDATE` (not `FOR UPDATE`, which would block foreign keys of
-//! users' tables), then reads, locks or deletes the row; no row means that another session won. Only the first
-//! instance lock of a call waits; every further one is `SKIP LOCKED`. Queue items are locked `SKIP LOCKED`,
-//! always after the instance they are for. The table `instances` is locked before `bookmarks`; what a call and DROP
-//! EXTENSION meet at is `schema_1`, before all others. Statements run with the rights of the extension's owner.
+//! **Lock order: the instance's row first.** A call that begins at a bookmark, a queue item or a task reads that row
+//! without a lock. It then locks the instance `FOR NO KEY UPDATE` (`FOR UPDATE` would block foreign keys of users'
+//! tables), and then reads, locks or deletes the row. No row means that another session consumed it. Only the first
+//! instance lock of a call waits; every further one is `SKIP LOCKED`. A call locks queue items with `SKIP LOCKED`,
+//! always after the instance that they are for. A call locks table `schema_1` before all others, where it conflicts
+//! with DROP EXTENSION, and `instances` before `bookmarks`. Statements run with the rights of the extension's owner.
 //!
-//! What every call reads and writes by key goes through [`crate::pg::rows`], without plans; all other questions are
+//! Rows that every call reads or writes by key go through [`crate::pg::rows`], without plans; all other queries are
 //! statements of [`crate::pg::spi`].
 
 pub mod activity_types;

@@ -31,7 +31,7 @@ impl Call {
         Self { fcinfo, signature }
     }
 
-    /// An argument by its name; `None` for NULL. Its declared type must be one of these.
+    /// An argument by its name; `None` for NULL. Its declared type must be one of `types`.
     fn named(&self, name: &str, types: &[SqlType]) -> Option<pg_sys::Datum> {
         self.datum(self.signature.position(name, types).unwrap_or_else(|error| unwind(error)))
     }
@@ -50,7 +50,7 @@ impl Call {
         self.arg_within(name, &mut Tally::new())
     }
 
-    /// An argument that a view took from a table of ours: it was accepted when it was stored.
+    /// An argument that a view passes from a table of ours. It was checked against the bounds when it was stored.
     pub fn stored<T: Argument>(&self, name: &str) -> Option<T> {
         self.arg_within(name, &mut Tally::of_stored())
     }
@@ -297,8 +297,8 @@ macro_rules! sql_functions {
     )* };
 }
 
-/// Makes the C symbols of functions that run no statement: PostgreSQL may call them where there is no transaction
-/// block of a session, as in a process that sends changes to a subscriber. Their arguments have no names.
+/// Makes the C symbols of functions that run no statement: PostgreSQL may call them outside a session's transaction, as
+/// in a WAL sender of logical replication. Their arguments have no names.
 macro_rules! plain_functions {
     ($($name:ident => $body:path;)*) => { $( $crate::pg::args::sql_function!($name, [], $body, call_plain); )* };
 }
@@ -332,7 +332,7 @@ macro_rules! sql_function {
 
 pub(crate) use {plain_functions, sql_function, sql_functions};
 
-/// Runs the body of a function and raises what it failed with.
+/// Runs the body of a function and raises its error.
 ///
 /// # Safety
 /// Only for the frame that PostgreSQL called, with what it passed.
@@ -349,7 +349,7 @@ pub unsafe fn call_body(
             signature.check(fcinfo)?;
             pg_sys::SPI_connect();
             let outcome = body(&call);
-            // An error leaves SPI to the (sub)transaction's abort, as every C function does.
+            // After an error the abort of the (sub)transaction cleans up SPI, as for any C function.
             let returned = outcome?;
             pg_sys::SPI_finish();
             Ok(returned.into_datum(&call))

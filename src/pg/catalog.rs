@@ -1,4 +1,4 @@
-//! The extension in the catalog, and whether what was looked up there still holds.
+//! The extension in the catalog, and generation numbers that invalidate results of catalog look-ups.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -12,7 +12,7 @@ thread_local! {
     static GENERATION: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The table `workflow.definitions`, and how often anything about it has changed.
+/// The table `workflow.definitions`, and the number of invalidations that this session has processed for it.
 #[derive(Clone, Copy)]
 struct Definitions {
     schema: Oid,
@@ -37,22 +37,22 @@ fn definitions() -> Definitions {
     found
 }
 
-/// A number that is another one once a transaction has committed that said [`definitions_changed`].
+/// A number that changes after a transaction that called [`definitions_changed`] has committed.
 pub fn definitions_generation() -> u64 {
-    // SAFETY: what other sessions said is taken in, as with any lock of a table.
+    // SAFETY: processes the invalidation messages of other sessions, as any table lock does.
     unsafe { pg_sys::AcceptInvalidationMessages() };
     definitions().changes
 }
 
-/// Says to all sessions that something about definitions is not what they may have kept: whose they are, or which
-/// registered types they may use. They hear of it when this transaction commits, this session at its next command.
+/// Invalidates what sessions have cached about definitions, such as their owners and the registered types that they may
+/// use. Other sessions get the message when this transaction commits, this session at its next command.
 pub fn definitions_changed() {
     // SAFETY: takes the oid of a table; the schema was locked by the session that wrote in it.
     unsafe { pg_sys::CacheInvalidateRelcacheByRelid(definitions().table) };
 }
 
-/// A number that is another one after a schema, a table, an index or a type may have changed, here or in another
-/// session, and this one has been told: at the latest when it gets a lock on the table.
+/// A number that changes when this session processes an invalidation of a schema, a table, an index or a type, sent by
+/// itself or by another session: at the latest when it locks the table.
 pub fn generation() -> u64 {
     if GENERATION.get() == 0 {
         watch();
@@ -72,7 +72,7 @@ fn watch() {
     GENERATION.set(1);
 }
 
-/// Called by PostgreSQL; which schema or type is not asked.
+/// Called by PostgreSQL. Any schema or type advances the generation.
 unsafe extern "C-unwind" fn row_changed(_argument: Datum, _cache: c_int, _hash: u32) {
     GENERATION.set(GENERATION.get() + 1);
 }
@@ -81,20 +81,20 @@ unsafe extern "C-unwind" fn row_changed(_argument: Datum, _cache: c_int, _hash: 
 unsafe extern "C-unwind" fn relation_changed(_argument: Datum, relation: Oid) {
     GENERATION.set(GENERATION.get() + 1);
     let known = DEFINITIONS.get();
-    // None means all of them.
+    // The invalid oid means all relations.
     if relation == known.table || relation == Oid::INVALID {
         DEFINITIONS.set(Definitions { changes: known.changes + 1, ..known });
     }
 }
 
-/// Whether the extension is installed in this database; in a transaction.
+/// The extension's oid, if it is installed in this database. Call it in a transaction.
 pub fn extension() -> Option<Oid> {
     // SAFETY: takes a C string, looks in the catalog.
     let oid = unsafe { pg_sys::get_extension_oid(c"workflow".as_ptr(), true) };
     (oid != pg_sys::InvalidOid).then_some(oid)
 }
 
-/// The schema `workflow`; without it the extension is not here.
+/// The schema `workflow`. An error (55000) if it does not exist: then the extension is not installed.
 pub fn schema() -> Oid {
     installed().schema
 }

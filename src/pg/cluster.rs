@@ -1,8 +1,8 @@
-//! Which physical cluster this is, and which transactions run in it.
+//! The identity of the physical cluster, and its transaction ids.
 
 use pgrx::pg_sys;
 
-/// The number that initdb gave this cluster; a dump that is restored elsewhere meets another one.
+/// The system identifier that initdb gave this cluster. Another cluster, into which a dump is restored, has another.
 pub fn system_identifier() -> i64 {
     // SAFETY: reads the control file's copy in memory.
     unsafe { pg_sys::GetSystemIdentifier() }.cast_signed()
@@ -13,23 +13,24 @@ pub fn compiled_for() -> &'static str {
     pg_sys::PG_VERSION.to_str().unwrap_or_default()
 }
 
-/// The id that the next transaction will be given. (A snapshot knows only the one after the last that has ended.)
+/// The xid that PostgreSQL assigns next. (A snapshot's xmax is only the xid after the last completed one.)
 pub fn next_transaction() -> u64 {
     // SAFETY: reads shared memory.
     unsafe { pg_sys::ReadNextFullTransactionId() }.value
 }
 
-/// The lowest id of a transaction that was still running when this transaction took the oldest of its snapshots: what
-/// those before it wrote, this one has seen. There must be a snapshot.
+/// The lowest xid that was still running when this transaction took its oldest snapshot. This transaction sees all
+/// older committed transactions. It must have a snapshot.
 pub fn oldest_unseen() -> u32 {
     // SAFETY: a global of the backend's only thread.
     unsafe { pg_sys::TransactionXmin }.into_inner()
 }
 
-/// Whether a transaction comes before another one, whose epoch is known. It began within half the range of ids of now.
+/// Whether `transaction`, an xid without epoch, precedes `other`, an xid with epoch. `transaction` must be within half
+/// the range of xids of the next xid.
 pub fn is_before(transaction: u32, other: u64) -> bool {
     let is_before = transaction.wrapping_sub(other as u32).cast_signed() < 0;
-    // The other one may be so old that its number comes round again.
+    // `other` may be so old that its low 32 bits have wrapped around, so compare with the epoch.
     is_before && {
         let next = next_transaction();
         next - u64::from((next as u32).wrapping_sub(transaction)) < other

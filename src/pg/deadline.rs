@@ -1,4 +1,4 @@
-//! A deadline inside a statement: a timer that cancels what runs, as `statement_timeout` does for the whole.
+//! A deadline for part of a statement: a timer that cancels it, as `statement_timeout` does for the whole statement.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -12,13 +12,13 @@ thread_local! {
     static STATEMENT_IS_TIMED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Called by PostgreSQL from its own signal handler: does what a cancel request does there, and nothing else.
+/// Called by PostgreSQL from its signal handler. Does what a cancel request does there, and nothing else.
 unsafe extern "C-unwind" fn expired() {
     // SAFETY: sets flags and a latch.
     unsafe { raw::StatementCancelHandler(0) };
 }
 
-/// This backend's timer, registered once: there are few.
+/// This backend's timer, registered once, since PostgreSQL has few timers for extensions.
 fn timer() -> c_int {
     TIMER.get().unwrap_or_else(|| {
         // SAFETY: any number from USER_TIMEOUT on stands for the next free one.
@@ -28,18 +28,18 @@ fn timer() -> c_int {
     })
 }
 
-/// A deadline that is armed while this lives. Inside another one it does nothing: that one holds for both.
+/// A deadline that is armed while this lives. Inside another deadline it does nothing: the outer deadline applies.
 pub struct Deadline {
     is_own: bool,
 }
 
 impl Deadline {
-    /// Arms it. What runs when it passes ends with the SQLSTATE of a cancel request, 57014.
+    /// Arms it. When it passes, the running statement fails with the SQLSTATE of a cancel request, 57014.
     pub fn arm(milliseconds: u64) -> Self {
         let is_own = !IS_ARMED.replace(true);
         if is_own {
             let milliseconds = c_int::try_from(milliseconds).unwrap_or(c_int::MAX);
-            // SAFETY: the timer is registered; arming forgets whether it passed before.
+            // SAFETY: the timer is registered; arming clears its indicator.
             unsafe {
                 STATEMENT_IS_TIMED.set(raw::get_timeout_active(STATEMENT_TIMEOUT));
                 raw::enable_timeout_after(timer(), milliseconds);
@@ -53,16 +53,16 @@ impl Drop for Deadline {
     fn drop(&mut self) {
         if self.is_own {
             IS_ARMED.set(false);
-            // SAFETY: the timer is registered; whether it passed stays known.
+            // SAFETY: the timer is registered; its indicator is kept.
             unsafe { raw::disable_timeout(timer(), true) };
         }
     }
 }
 
-/// Whether the last deadline passed and the time of the whole statement did not; asked once, after its end.
+/// Whether the last deadline passed and `statement_timeout` did not. Call it once, after the deadline has ended.
 ///
-/// On a busy machine both timers may go off at once, and what was cancelled does not say by which: the statement's
-/// counts, which would otherwise be forgotten.
+/// On a busy machine both timers may fire at once, and the error does not say which one cancelled the statement.
+/// `statement_timeout` then takes precedence, since it would otherwise have no effect.
 pub fn has_passed() -> bool {
     let Some(timer) = TIMER.get().filter(|_| !IS_ARMED.get()) else { return false };
     // SAFETY: reads and resets a flag of a registered timer, and reads whether another one still runs.

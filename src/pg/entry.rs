@@ -1,7 +1,7 @@
-//! The border: how PostgreSQL's calls enter, and how errors leave.
+//! The border between PostgreSQL and Rust: entry of calls, and the raising of errors.
 //!
-//! Every call pushes an error context callback, which sees each error while it is raised and keeps a copy. The outermost
-//! call of a session begins its account of memory.
+//! Every call pushes an error context callback, which keeps a copy of each error while PostgreSQL raises it. The
+//! outermost call of a session begins the accounting of memory.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -13,11 +13,11 @@ use crate::pg::error::{self, ERROR, PgError, catch, from_error_data, raise};
 use crate::pg::{guc, interrupt, memory, raw};
 
 thread_local! {
-    /// The callback of the innermost call. Those further out would add their context twice.
+    /// The callback of the innermost call. Only this one copies an error; outer calls would copy it again.
     static INNERMOST: Cell<*mut c_void> = const { Cell::new(std::ptr::null_mut()) };
 }
 
-/// Runs the body of a SQL-callable function and raises what it failed with.
+/// Runs the body of a SQL-callable function and raises its error.
 ///
 /// # Safety
 /// Only for the frame that PostgreSQL called, which must own nothing.
@@ -28,7 +28,8 @@ pub unsafe fn entry(body: impl FnOnce() -> Result<pg_sys::Datum, PgError>) -> pg
     }
 }
 
-/// Runs `body` with an error context callback that keeps whatever is raised below: the outermost frame of ours.
+/// Runs `body` with an error context callback that keeps a copy of any error raised below. It is the outermost Rust
+/// frame of a call.
 #[inline(never)]
 pub fn keeping<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgError> {
     let mut callback = pg_sys::ErrorContextCallback {
@@ -43,8 +44,7 @@ pub fn keeping<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgErro
     if outer.is_null() {
         begin_call();
     }
-    // SAFETY: the callback lives until the line that takes it off again, which every way out passes:
-    // panics stop at `catch`.
+    // SAFETY: the callback lives until the line that pops it, which is always reached: panics stop at `catch`.
     unsafe { pg_sys::error_context_stack = &mut callback };
     let outcome = catch(body);
     INNERMOST.set(outer);
@@ -82,8 +82,8 @@ unsafe extern "C-unwind" fn keep_error(argument: *mut c_void) {
         return;
     }
     // SAFETY: called by errfinish, with an error under construction. CopyErrorData must not run in ErrorContext, and
-    // FreeErrorData does not free all that it copies, so the copy has a context of its own. Running out of memory is left
-    // to pgrx's own copy: nothing may be allocated then.
+    // FreeErrorData does not free all that it copies, so the copy has a context of its own. An out-of-memory error is
+    // not copied here, since nothing may be allocated; pgrx's own copy serves instead.
     unsafe {
         if raw::geterrcode() == raw::OUT_OF_MEMORY || COPIES.get().is_null() {
             return;
@@ -99,7 +99,7 @@ unsafe extern "C-unwind" fn keep_error(argument: *mut c_void) {
     }
 }
 
-/// From here on a call may add what `workflow.memory_limit` says, and decode what the other bounds say.
+/// Starts the bounds of a call: `workflow.memory_limit` on memory, and the limits on decoded JSON.
 fn begin_call() {
     memory::begin_call();
     Bounds {

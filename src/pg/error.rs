@@ -1,9 +1,9 @@
-//! Errors with everything PostgreSQL knows about them.
+//! Errors with all fields that PostgreSQL has.
 //!
-//! pgrx keeps SQLSTATE, message, detail and hint of an error that passes through Rust, and of the SQLSTATE
-//! only those it knows. A user's own SQLSTATE, the constraint's name and the context would be lost. So
-//! [`entry`](crate::pg::entry) keeps a copy of each error while it is raised; the code that catches the panic takes that
-//! copy, and the border raises it unchanged.
+//! pgrx keeps the SQLSTATE, message, detail and hint of an error that passes through Rust, and only those SQLSTATEs
+//! that it knows. A user's own SQLSTATE, the constraint's name and the context would be lost. So
+//! [`entry`](crate::pg::entry) keeps a copy of each error while PostgreSQL raises it. The code that catches the panic
+//! takes that copy, and the border raises it unchanged.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -27,7 +27,7 @@ pub struct PgError {
     pub detail: Option<String>,
     /// Hint.
     pub hint: Option<String>,
-    /// Context: what was going on, innermost first.
+    /// Context: PostgreSQL's CONTEXT lines, innermost first.
     pub context: Option<String>,
     /// Schema, table, column, data type and constraint that the error names.
     pub objects: [Option<String>; 5],
@@ -53,7 +53,7 @@ impl PgError {
         self
     }
 
-    /// Whether nothing else may go on after it: cancel, shutdown, lack of resources, serialization failures.
+    /// Whether the transaction must not continue: cancel, shutdown, lack of resources, serialization failures.
     pub fn aborts_transaction(&self) -> bool {
         ["40", "53", "57"].iter().any(|class| self.sqlstate.starts_with(class))
     }
@@ -74,8 +74,7 @@ thread_local! {
     static LAST: RefCell<Option<PgError>> = const { RefCell::new(None) };
 }
 
-/// Runs `body` and gives back the error that it ended with, if any. Does not undo anything: callers
-/// are the border, and subtransactions.
+/// Runs `body` and returns its error, if any. Does not undo anything: only the border and subtransactions may call it.
 pub fn catch<R>(body: impl FnOnce() -> R) -> Result<R, PgError> {
     catch_unwind(AssertUnwindSafe(body)).map_err(from_panic)
 }
@@ -84,7 +83,7 @@ fn from_panic(payload: Box<dyn Any + Send>) -> PgError {
     match payload.downcast::<CaughtError>() {
         Ok(caught) => match *caught {
             CaughtError::PostgresError(report) => {
-                // Out of memory leaves no copy; then the last one belongs to some other error.
+                // An out-of-memory error leaves no copy. The last copy then belongs to another error.
                 let kept =
                     LAST.with_borrow_mut(Option::take).filter(|kept| kept.message == shortened(report.message()));
                 kept.unwrap_or_else(|| from_report(&report))
@@ -128,7 +127,7 @@ pub(super) fn keep(error: PgError) {
     LAST.with_borrow_mut(|last| *last = Some(error));
 }
 
-/// Ends the call with this error from any depth; it surfaces at the next [`catch`] or at the border.
+/// Unwinds with this error from any depth, up to the next [`catch`] or the border.
 pub fn unwind(error: PgError) -> ! {
     std::panic::resume_unwind(Box::new(error))
 }
@@ -160,12 +159,11 @@ fn owned(text: *const c_char) -> Option<String> {
     }
     // SAFETY: PostgreSQL's strings end with NUL.
     let bytes = unsafe { CStr::from_ptr(text) }.to_bytes();
-    // What is cut in the middle of a character goes, too.
+    // Drop a character that the cut leaves incomplete, too.
     Some(shortened(&String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_TEXT + 4)])))
 }
 
-/// Bytes of each text of an error that are kept: the SQL that raises one decides how long it is, and it is copied
-/// often.
+/// Maximum bytes kept of each text of an error. User SQL can raise texts of any length, and they are copied often.
 const MAX_TEXT: usize = 64 << 10;
 
 fn shortened(text: &str) -> String {
@@ -217,12 +215,12 @@ pub fn warning(error: PgError) {
     report(PgLogLevel::WARNING as c_int, error);
 }
 
-/// Writes a line of the server's log; no client sees it.
+/// Writes a line to the server's log only.
 pub fn log(message: &str) {
     report(PgLogLevel::LOG as c_int, PgError::new("00000", message));
 }
 
-/// Writes into the server's log what is not for the client, whatever it asked for.
+/// Writes to the server's log only, whatever `client_min_messages` the client has set.
 pub fn log_for_server(entry: PgError) {
     report(PgLogLevel::LOG_SERVER_ONLY as c_int, entry);
 }
@@ -239,7 +237,7 @@ fn report(level: c_int, error: PgError) {
     unsafe { pg_sys::ThrowErrorData(data) };
 }
 
-/// PostgreSQL's packed form: six bits a character.
+/// Packs a SQLSTATE in PostgreSQL's form: six bits per character.
 fn pack_sqlstate(sqlstate: &str) -> c_int {
     sqlstate
         .bytes()

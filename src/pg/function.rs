@@ -1,4 +1,4 @@
-//! Functions of users, as the catalog has them.
+//! Catalog look-ups of users' functions.
 
 use std::ffi::CString;
 
@@ -6,7 +6,7 @@ use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::version;
 
-/// The owner of `name(jsonb)`, if there is a function of exactly that argument; the name is qualified and quoted.
+/// The owner of the function `name(jsonb)`, if it exists. The name is qualified and quoted.
 pub fn owner(name: &str) -> Option<Oid> {
     let name = CString::new(name).ok()?;
     // SAFETY: takes a C string and one type, looks in the catalog; the row is released after reading.

@@ -32,7 +32,7 @@ static SCHEDULE_RUN_RETENTION: GucSetting<i32> = GucSetting::<i32>::new(30 * 86_
 static WORKER_IDLE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(60);
 static WRITE_LINE_NOTICE: GucSetting<bool> = GucSetting::<bool>::new(false);
 
-/// Stack that a script may use. A backend has at least 2 MB, of which PostgreSQL itself plans with less.
+/// Stack that a script may use. A backend has at least 2 MB of stack, and PostgreSQL itself plans for less.
 const SCRIPT_STACK: usize = 256 * 1024;
 
 /// Defines all settings; called when the library is loaded.
@@ -42,7 +42,7 @@ pub fn define() {
     define_behaviour();
     define_time();
     define_workers();
-    // A mistyped setting of ours is an error.
+    // Makes a mistyped `workflow.*` setting an error.
     // SAFETY: takes a C string.
     unsafe { pgrx::pg_sys::MarkGUCPrefixReserved(c"workflow".as_ptr()) };
 }
@@ -54,7 +54,7 @@ fn define_limits() {
         c"A script that needs more is a fault of its activity.",
         &JAVASCRIPT_MEMORY,
         1024,
-        // What one built-in function goes through in a fraction of a second.
+        // The maximum: memory that one built-in JavaScript function processes in a fraction of a second.
         256 * 1024,
         GucContext::Userset,
         GucFlags::UNIT_KB,
@@ -267,7 +267,7 @@ fn define_workers() {
     );
 }
 
-/// Limits of a burst, which ends when `interrupted` says so.
+/// Limits of a burst. The burst ends when `interrupted` returns true.
 pub fn limits(interrupted: fn() -> bool) -> Limits {
     Limits {
         max_steps: MAX_STEPS.get().unsigned_abs().into(),

@@ -1,4 +1,4 @@
-//! Where PostgreSQL calls us: at the end of transactions, and around statements that the workers must know of.
+//! Hooks into PostgreSQL: at the end of transactions, and around statements that affect the workers.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_void};
@@ -9,12 +9,12 @@ use crate::pg::entry::keeping;
 use crate::pg::error::raise;
 use crate::pg::{planner, raw};
 
-/// What the extension does there.
+/// The extension's handlers.
 pub struct Hooks {
-    /// A transaction has ended, committed or not. May not fail.
+    /// Called when a transaction has ended, with whether it committed. Must not fail.
     pub transaction_ended: fn(bool),
-    /// A statement is about to run. Gives what is to be done when it has gone well: a function pointer, since an error of
-    /// the statement leaves the frame by longjmp.
+    /// Called before a statement. Returns the function to call after the statement succeeds: a function pointer, since
+    /// an error of the statement leaves the frame by longjmp.
     pub before: fn(Meaning) -> Option<fn()>,
 }
 
@@ -38,7 +38,7 @@ pub fn install(hooks: &'static Hooks) {
 unsafe extern "C-unwind" fn transaction_ended(event: pg_sys::XactEvent::Type, _argument: *mut c_void) {
     let committed = match event {
         pg_sys::XactEvent::XACT_EVENT_COMMIT => true,
-        // What was prepared is told at COMMIT PREPARED.
+        // For a prepared transaction the workers are woken at COMMIT PREPARED.
         pg_sys::XactEvent::XACT_EVENT_ABORT | pg_sys::XactEvent::XACT_EVENT_PREPARE => false,
         _ => return,
     };
@@ -47,25 +47,25 @@ unsafe extern "C-unwind" fn transaction_ended(event: pg_sys::XactEvent::Type, _a
     }
 }
 
-/// What a statement means to the workers.
+/// The effect of a statement on the workers.
 pub enum Meaning {
-    /// Nothing.
+    /// None.
     Nothing,
-    /// The extension comes into this database.
+    /// It creates the extension in this database.
     Creates,
-    /// The extension of this database becomes that of another version.
+    /// It updates the extension in this database to another version.
     Updates,
-    /// The extension leaves this database.
+    /// It drops the extension from this database.
     Drops,
-    /// These databases must be free of workers: they are dropped, renamed, moved or copied.
+    /// It drops, renames, moves or copies these databases, so no worker may be connected to them.
     Needs(Vec<Oid>),
-    /// A database is created; it may have the extension.
+    /// It creates a database by copying, which may contain the extension.
     Copies(Vec<Oid>),
-    /// A prepared transaction ends.
+    /// It ends a prepared transaction.
     EndsPrepared,
-    /// Rows come into a table of ours, as a dump is restored.
+    /// It copies rows into a table of ours, as in the restore of a dump.
     Loads,
-    /// The settings of sessions of a database change, or of all databases.
+    /// It changes session settings of one database, or of all databases.
     Sets(Option<Oid>),
 }
 
@@ -160,7 +160,7 @@ unsafe fn meaning(node: *mut pg_sys::Node) -> Meaning {
 }
 
 unsafe fn copy_meaning(statement: *mut pg_sys::CopyStmt) -> Meaning {
-    // SAFETY: the name of a table, which may not exist; COPY itself says so then.
+    // SAFETY: the name of a table, which may not exist; COPY itself then raises the error.
     unsafe {
         if !(*statement).is_from || (*statement).relation.is_null() {
             return Meaning::Nothing;
@@ -174,7 +174,7 @@ unsafe fn copy_meaning(statement: *mut pg_sys::CopyStmt) -> Meaning {
     }
 }
 
-/// What ALTER DATABASE or ALTER ROLE sets.
+/// The effect of the settings that ALTER DATABASE or ALTER ROLE changes.
 unsafe fn set_meaning(database: *mut c_char, set: *mut pg_sys::VariableSetStmt) -> Meaning {
     // SAFETY: names of the parser end with NUL.
     unsafe {

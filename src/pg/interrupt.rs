@@ -4,14 +4,14 @@ use pgrx::pg_sys;
 
 use crate::pg::memory;
 
-/// Answers to cancel and termination, and to a call that has used up its memory; unwinds if there is one.
+/// Processes cancel and termination requests, and the memory limit of the call; unwinds if one applies.
 pub fn check() {
     pgrx::check_for_interrupts!();
     memory::check();
 }
 
-/// Whether [`check`] would unwind. Callable where nothing may. What else interrupts a backend (barriers, checks of the
-/// connection, questions of others) is answered without ending anything.
+/// Whether [`check`] would unwind. Safe to call where nothing may unwind. Other interrupts of a backend (barriers,
+/// connection checks, requests to log its state) end no statement, so they do not count.
 pub fn pending() -> bool {
     if memory::is_used_up() {
         return true;

@@ -1,21 +1,21 @@
-//! JSON values, copied and written within what a call may hold.
+//! Copying and serializing JSON values within the memory limit of a call.
 
 use serde_json::{Map, Value};
 use workflow_engine::value;
 
 use crate::pg::interrupt;
 
-/// Copies a value; ends a call that has no room for it (53200).
+/// Copies a value. Ends the call if it has no memory left for the copy (53200).
 pub fn copy(value: &Value) -> Value {
     let copy = value::copy_or_null(value);
-    // Null may be what it is because it is time to stop.
+    // The copy is null if the value is null, or if the call must end.
     if copy.is_null() {
         interrupt::check();
     }
     copy
 }
 
-/// The same for the members of an object.
+/// Copies the members of an object in the same way.
 pub fn copy_members(members: &Map<String, Value>) -> Map<String, Value> {
     value::copy_members(members).unwrap_or_else(|_| {
         interrupt::check();
@@ -23,7 +23,7 @@ pub fn copy_members(members: &Map<String, Value>) -> Map<String, Value> {
     })
 }
 
-/// Writes a value as JSON; ends a call that has no room for the text (53200).
+/// Serializes a value as JSON. Ends the call if it has no memory left for the text (53200).
 pub fn text(value: &Value) -> String {
     value::json_text(value).unwrap_or_else(|_| {
         interrupt::check();

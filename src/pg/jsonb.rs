@@ -1,6 +1,6 @@
 //! `jsonb` to and from [`Value`], through PostgreSQL's own builder and iterator.
 //!
-//! pgrx's `JsonB` goes through text both ways, which costs more than the rest of a call together.
+//! pgrx's `JsonB` converts through text both ways, which costs more than the rest of a call.
 
 use std::ffi::CString;
 use std::str::FromStr;
@@ -18,11 +18,11 @@ mod tokens;
 
 use tokens::{Reader, Writer, empty};
 
-/// Documents nested deeper than this are refused: 500 activities fit into 1,500 levels, and everything
-/// that walks a document recursively stays far from the end of the stack.
+/// Documents nested deeper than this are refused. 500 nested activities fit into 1,500 levels, and code that walks a
+/// document recursively stays far from the end of the stack.
 pub const MAX_DEPTH: usize = 2000;
 
-/// Builds a `jsonb` in the current memory context. `\u0000` is refused as PostgreSQL does (22P05).
+/// Builds a `jsonb` in the current memory context. Refuses `\u0000` as PostgreSQL does (22P05).
 pub fn encode(value: &Value) -> pg_sys::Datum {
     let mut builder = Builder(Writer::new());
     match value {
@@ -104,7 +104,7 @@ fn string(text: &str) -> pg_sys::JsonbValue {
     }
     let mut value = empty();
     value.type_ = jbvType::jbvString;
-    // The builder only points to the bytes; JsonbValueToJsonb copies them.
+    // The builder only keeps a pointer to the bytes; JsonbValueToJsonb copies them.
     value.val.string.val = text.as_ptr().cast_mut().cast();
     value.val.string.len = text.len() as i32;
     value
@@ -130,7 +130,7 @@ fn numeric(number: &Number) -> pg_sys::Numeric {
     }
 }
 
-/// Levels that stored documents may have beyond [`MAX_DEPTH`]: a value that was accepted is stored inside others.
+/// The maximum depth of stored documents. It exceeds [`MAX_DEPTH`], since an accepted value is stored inside others.
 pub const STORED_DEPTH: usize = MAX_DEPTH + 100;
 
 /// Reads a stored `jsonb` datum. A document nested too deeply to have been accepted is an error (54001).
@@ -142,8 +142,8 @@ pub unsafe fn decode(datum: pg_sys::Datum) -> Result<Value, PgError> {
     unsafe { decode_within(datum, &mut Tally::of_stored(), STORED_DEPTH) }
 }
 
-/// Reads a `jsonb` datum that comes from outside. Beyond the bounds it is an error (54000), and nested deeper than said,
-/// too (54001).
+/// Reads a `jsonb` datum from outside. A datum beyond the bounds is an error (54000), as is one nested deeper than
+/// `max_depth` (54001).
 ///
 /// # Safety
 /// The datum must be a valid `jsonb`.
@@ -168,7 +168,7 @@ struct Decoder<'a> {
     max_depth: usize,
 }
 
-/// A container that is being read.
+/// A container that the decoder has not finished.
 enum Open {
     Array(Vec<Value>),
     Scalar(Vec<Value>),
@@ -236,7 +236,7 @@ impl Decoder<'_> {
             self.count(text_size(value))?;
             return Ok(scalar_of(value));
         }
-        // A short numeric may be a long number.
+        // A numeric of few bytes may have many digits.
         let number = scalar_of(value);
         self.count(number.as_number().map_or(0, |number| number.as_str().len()))?;
         Ok(number)
@@ -253,7 +253,7 @@ impl Decoder<'_> {
     }
 }
 
-/// What was exceeded, as an error. One who is told to stop hears why.
+/// The error for an exceeded bound. For an interruption, raises the interrupt's own error instead.
 pub fn refused(what: Exceeded) -> PgError {
     if what == Exceeded::Interrupted {
         interrupt::check();
@@ -271,7 +271,7 @@ fn text_size(value: &pg_sys::JsonbValue) -> usize {
     }
 }
 
-/// A document is nested too deeply (54001).
+/// The error for a document that is nested too deeply (54001).
 pub fn too_deep() -> PgError {
     PgError::new("54001", "JSON document is nested too deeply").detail(format!("The limit is {MAX_DEPTH} levels."))
 }

@@ -1,4 +1,4 @@
-//! Who belongs to whom, where being a superuser says nothing.
+//! Memberships of roles, not counting the implicit membership of superusers in every role.
 
 use std::collections::HashSet;
 
@@ -23,8 +23,8 @@ pub fn belongs_to(member: Oid, role: Oid) -> bool {
     unsafe { pg_sys::is_member_of_role_nosuper(member, role) }
 }
 
-/// Whether superusers made `member` a member of `role`, directly or by way of others. A role may make others members of
-/// itself, or of roles that it made: that says what it wants, not what they want.
+/// Whether superusers made `member` a member of `role`, directly or through other roles. A role can grant membership in
+/// itself, or in roles that it created, without the consent of the member, so such grants do not count.
 pub fn was_put_into(member: Oid, role: Oid) -> bool {
     if !belongs_to(member, role) {
         return false;
@@ -40,7 +40,7 @@ pub fn was_put_into(member: Oid, role: Oid) -> bool {
     known.contains(&role)
 }
 
-/// The roles that a role is a direct member of, and who made it one.
+/// The roles of which a role is a direct member, each with the grantor of the membership.
 fn groups_of(member: Oid) -> Vec<(Oid, Oid)> {
     let key = Datum::from(member);
     let cache = pg_sys::SysCacheIdentifier::AUTHMEMMEMROLE as i32;

@@ -1,10 +1,10 @@
-//! Memory of Rust: counted, so that a call that wants too much ends instead of the process.
+//! Accounting of Rust's memory, so that a call that needs too much fails instead of ending the process.
 //!
-//! PostgreSQL answers memory that it cannot get with an error. Rust ends the process, and with it the postmaster ends
-//! every session of the server. So what a call adds is bounded, and asked for before it is taken.
+//! PostgreSQL raises an error when an allocation fails. Rust aborts the process, and the postmaster then ends every
+//! session of the server. So the memory that a call adds is bounded, and checked before it is allocated.
 //!
-//! A value is made in many small pieces, none of which may fail. Therefore the bound is asked at steps, between which
-//! little is made: before text is decoded and while it is, at each activity and expression, before a state is packed.
+//! A value consists of many small allocations, none of which may fail. Therefore the bound is checked at points between
+//! which little is allocated: before and during decoding, at each activity and expression, before packing a state.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -14,35 +14,35 @@ use crate::pg::guc;
 
 mod spare;
 
-/// Bytes that this process holds, as they were asked for.
+/// Bytes that this process holds, by requested size.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 /// Bytes that it held when the call began.
 static BASE: AtomicUsize = AtomicUsize::new(0);
-/// Bytes that it may hold. Zero: the call was refused memory and is to end.
+/// Bytes that it may hold. Zero: the call was refused memory and must end.
 static CEILING: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// Where it is looked next: at the ceiling, or before that, where the operating system is asked whether it has more.
+/// Bytes held at which `look` runs next: the ceiling, or less, to ask the operating system whether it has more.
 static LOOK_AT: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// What it wanted when it was refused.
+/// Bytes that the call needed when it was refused.
 static WANTED: AtomicUsize = AtomicUsize::new(0);
 
-/// An allocator that counts what another one gives.
+/// An allocator that counts the allocations of another one.
 pub struct Counting<A>(A);
 
 impl<A> Counting<A> {
-    /// Counts what this one gives.
+    /// Counts the allocations of this allocator.
     pub const fn of(allocator: A) -> Self {
         Self(allocator)
     }
 }
 
-/// Two plain instructions instead of a locked one: a backend has one thread. With more of them the count would be wrong,
-/// and nothing else.
+/// Uses a plain load and store instead of an atomic addition, since a backend has one thread. With several threads only
+/// the count would be wrong.
 #[inline]
 fn count(more: usize, less: usize) {
     HELD.store(HELD.load(Relaxed).wrapping_add(more).wrapping_sub(less), Relaxed);
 }
 
-// SAFETY: each call goes to the other allocator as it came, and what it answers goes back.
+// SAFETY: each method passes its arguments to the other allocator and returns its result.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -94,7 +94,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Counting<A> {
     }
 }
 
-/// Begins a call: from here on it may add what `workflow.memory_limit` says.
+/// Begins a call: from here on it may add up to `workflow.memory_limit`.
 pub fn begin_call() {
     let held = HELD.load(Relaxed);
     BASE.store(held, Relaxed);
@@ -105,7 +105,7 @@ pub fn begin_call() {
     }
 }
 
-/// Ends it: what happens between two calls has no bound.
+/// Ends a call: between two calls memory has no bound.
 pub fn end_call() {
     CEILING.store(usize::MAX, Relaxed);
     LOOK_AT.store(usize::MAX, Relaxed);
@@ -122,19 +122,19 @@ fn used() -> usize {
     held().saturating_sub(BASE.load(Relaxed))
 }
 
-/// Bytes that it may still add.
+/// Bytes that the call may still add.
 pub fn spare() -> usize {
     CEILING.load(Relaxed).saturating_sub(held())
 }
 
-/// Whether the call holds more than it may, or asked for more. It stays so until [`check`] has ended it: what made it stop
-/// may be gone by then.
+/// Whether the call holds more than it may, or asked for more. Stays true until [`check`] has ended the call, even if
+/// the memory is freed before that.
 pub fn is_used_up() -> bool {
     held() > LOOK_AT.load(Relaxed) && look()
 }
 
-/// The same, with a look at what it is. A call that grows asks the operating system now and then whether it has more: the
-/// next small piece may be the one that it refuses.
+/// The slow path of [`is_used_up`]. While a call grows, asks the operating system from time to time whether it has
+/// more: it might refuse the next small allocation.
 #[cold]
 fn look() -> bool {
     let held = held();
@@ -147,7 +147,7 @@ fn look() -> bool {
     true
 }
 
-/// Notes that the call is to end, and what it wanted.
+/// Records that the call must end, and how much it needed.
 fn stop(wanted: usize) {
     if CEILING.swap(0, Relaxed) > 0 {
         WANTED.store(wanted, Relaxed);
@@ -164,14 +164,14 @@ pub fn check() {
 
 #[cold]
 fn refuse() -> ! {
-    // What goes on after the error may use what it gave back.
+    // The code that runs after the error may use the memory that unwinding frees.
     let base = BASE.load(Relaxed);
     CEILING.store(base.saturating_add(guc::memory_limit()), Relaxed);
     LOOK_AT.store(base.saturating_add(guc::memory_limit().min(GROWTH)), Relaxed);
     unwind(exceeded(WANTED.load(Relaxed)))
 }
 
-/// Ends a call that may not add so many bytes (53200).
+/// Ends a call that may not add this many bytes (53200).
 pub fn room(bytes: usize) {
     if bytes > spare() {
         unwind(exceeded(used().saturating_add(bytes)));
@@ -181,7 +181,7 @@ pub fn room(bytes: usize) {
     }
 }
 
-/// The same for where nothing may unwind: if there is no room, the next [`check`] ends the call.
+/// Checks the same where nothing may unwind. If there is no room, the next [`check`] ends the call.
 pub fn has_room(bytes: usize) -> bool {
     let has_room = bytes <= spare() && system_has(bytes);
     if !has_room {
@@ -190,44 +190,45 @@ pub fn has_room(bytes: usize) -> bool {
     has_room
 }
 
-/// Pieces from this size on are asked of the operating system before they are needed, with the reserve beside them.
+/// Minimum size of an allocation for which a trial asks the operating system first, together with the reserve.
 const LARGE: usize = 1 << 20;
 
-/// How much a call may grow before it asks the operating system for more than it needs.
+/// How much a call may grow before the next trial allocation.
 const GROWTH: usize = 16 << 20;
 
-/// What the operating system should still have: what a call may make between two questions, PostgreSQL's part included.
+/// Bytes that the operating system should still have: what a call may allocate between two checks, including memory of
+/// PostgreSQL.
 fn reserve() -> usize {
     (guc::memory_limit() / 2).min(256 << 20)
 }
 
-/// Whether the operating system would give so much in one piece now.
+/// Whether the operating system would provide this many bytes in one piece now.
 fn system_has(bytes: usize) -> bool {
     if bytes < LARGE {
         return true;
     }
     let mut trial: Vec<u8> = Vec::new();
     let outcome = spare::without(|| trial.try_reserve_exact(bytes.max(reserve())));
-    // Otherwise the compiler sees that it is not used, and leaves the call out.
+    // Without this the compiler may remove the unused allocation.
     std::hint::black_box(&trial);
     outcome.is_ok()
 }
 
-/// Asks the operating system at the next question whether it has more, if the call is large: PostgreSQL has made something
-/// of its size, and the count knows nothing of that.
+/// Makes the next check ask the operating system whether it has more, if the call is large: PostgreSQL has allocated
+/// memory of similar size, which is not counted.
 pub fn look_next() {
     if used() > guc::memory_limit() / 8 {
         LOOK_AT.store(LOOK_AT.load(Relaxed).min(held().saturating_sub(1)), Relaxed);
     }
 }
 
-/// Ends a call that holds more than half of what it may: what it is about to save must be loaded again, beside whatever
-/// the call that does so brings with it.
+/// Ends a call that holds more than half of its limit: a later call must load what it is about to save, in addition to
+/// that call's own memory.
 pub fn room_to_save() {
     room(used());
 }
 
-/// Asks for the room of something packed, and says how much it is; small calls are not asked, and get 0.
+/// Checks that a packed value fits into the limit, and returns its size. Small calls skip the check and get 0.
 pub fn room_to_pack(size: impl FnOnce() -> usize) -> usize {
     if used() < guc::memory_limit() / 8 {
         return 0;

@@ -1,7 +1,7 @@
-//! Heavyweight locks on things that have no row yet, or more than one.
+//! Heavyweight locks on objects that have no row yet, or several rows.
 //!
-//! Their class is a table of the extension. No SQL takes a lock of such a class, as it takes advisory locks of any key:
-//! only a call of ours does, which asks for rights first or ends with an error that releases it.
+//! Their class is a table of the extension. SQL can take advisory locks of any key, but no lock of such a class. Only
+//! calls of the extension take one, and they check the caller's rights first or fail with an error that releases it.
 
 use std::ffi::CStr;
 
@@ -9,8 +9,8 @@ use pgrx::pg_sys;
 
 use crate::pg::catalog;
 
-/// Holds `key` and the last 16 bits of `sub`, of the class of a table in the schema `workflow`, alone until the
-/// (sub)transaction ends.
+/// Locks `key` and the low 16 bits of `sub` exclusively until the (sub)transaction ends. The class is a table in the
+/// schema `workflow`.
 pub fn lock(table: &CStr, key: u32, sub: i32) {
     // SAFETY: takes a C string and looks in the catalog; takes numbers and waits, to which an interrupt is an ERROR.
     unsafe {

@@ -1,4 +1,4 @@
-//! What a command is made of, by PostgreSQL's own grammar; nothing is looked up and nothing is run.
+//! Splits a command into statements by PostgreSQL's grammar, without catalog look-ups and without running them.
 
 use std::ffi::{CStr, CString};
 
@@ -12,9 +12,9 @@ use crate::pg::error::{PgError, catch};
 pub struct Statement {
     /// Its text.
     pub text: String,
-    /// Whether PostgreSQL refuses it inside a transaction block, or may: a procedure can commit.
+    /// Whether PostgreSQL refuses it inside a transaction block, or may refuse it: a procedure can commit.
     pub needs_top_level: bool,
-    /// Whether it is BEGIN, COMMIT or one of their like.
+    /// Whether it is BEGIN, COMMIT or a similar statement.
     pub controls_transaction: bool,
 }
 
@@ -30,15 +30,15 @@ pub fn count(text: &str) -> Result<usize, PgError> {
 
 fn parsed(command: &str) -> Result<Vec<Statement>, PgError> {
     let text = CString::new(command).map_err(|_| PgError::new("22021", "SQL text contains a NUL character"))?;
-    // SAFETY: the parser makes a list of RawStmt nodes in the current memory context; it locks and looks up nothing,
-    // so that its error needs no rollback to be caught and go on as the error of this call.
+    // SAFETY: the parser makes a list of RawStmt nodes in the current memory context. It takes no locks and reads no
+    // catalogs, so its error can be caught without a rollback and returned as the error of this call.
     catch(|| unsafe {
         let list = pg_sys::raw_parser(text.as_ptr(), pg_sys::RawParseMode::RAW_PARSE_DEFAULT);
         elements(list).map(|node| statement(command, &*node.cast::<pg_sys::RawStmt>())).collect()
     })
 }
 
-/// The pointers of a list; none of an empty one.
+/// The pointers of a list, which may be null.
 unsafe fn elements(list: *mut pg_sys::List) -> impl Iterator<Item = *mut pg_sys::Node> {
     // SAFETY: a list of pointers to nodes, as long as it says.
     let cells = unsafe {
@@ -65,7 +65,7 @@ unsafe fn statement(command: &str, raw: &pg_sys::RawStmt) -> Statement {
     }
 }
 
-/// Whether it begins or ends the session's transaction, or a part of it. One that was prepared is another one.
+/// Whether it begins or ends the session's transaction, or a part of it. A prepared transaction is not the session's.
 unsafe fn controls_transaction(node: *mut pg_sys::Node, tag: NodeTag) -> bool {
     if tag != NodeTag::T_TransactionStmt {
         return false;
@@ -76,7 +76,7 @@ unsafe fn controls_transaction(node: *mut pg_sys::Node, tag: NodeTag) -> bool {
         && kind != pg_sys::TransactionStmtKind::TRANS_STMT_ROLLBACK_PREPARED
 }
 
-/// What calls PreventInTransactionBlock in utility.c and below it.
+/// Whether utility.c, or code that it calls, runs PreventInTransactionBlock for the statement.
 unsafe fn needs_top_level(node: *mut pg_sys::Node, tag: NodeTag) -> bool {
     // SAFETY: each arm reads the node as the type that its tag names.
     unsafe {

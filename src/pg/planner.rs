@@ -1,8 +1,8 @@
-//! How statements of ours are planned: without sequential scans, since plans are kept, and one made while a table was
-//! empty would otherwise read a million rows later.
+//! A planner hook that plans our statements without sequential scans. A backend keeps their plans, and a plan made
+//! while a table was empty would otherwise read a million rows later.
 //!
-//! Only they, and only while they are planned: a trigger on our tables runs inside our statement, and what its function
-//! plans (and PL/pgSQL keeps) is planned as anywhere else.
+//! The hook affects only our statements, and only while the planner plans them. A trigger on our tables runs inside our
+//! statement, but the statements of its function (whose plans PL/pgSQL keeps) are planned as usual.
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int};
@@ -13,8 +13,7 @@ use crate::pg::entry::keeping;
 use crate::pg::error::raise;
 use crate::pg::raw;
 
-/// Option of a statement of ours, beside those of cursors. PostgreSQL passes it on to the planner and has no meaning for
-/// it.
+/// A cursor option that marks our statements. PostgreSQL passes it to the planner and does not use it.
 pub const OURS: c_int = 0x4000_0000;
 
 thread_local! {
@@ -37,7 +36,7 @@ unsafe extern "C-unwind" fn plan(
     parameters: pg_sys::ParamListInfo,
 ) -> *mut pg_sys::PlannedStmt {
     if options & OURS == 0 {
-        // SAFETY: what PostgreSQL passed goes on as it is; this frame owns nothing when an error leaves it.
+        // SAFETY: passes PostgreSQL's arguments on unchanged; this frame owns nothing when an error leaves it.
         return unsafe { next(query, text, options, parameters) };
     }
     let planned = keeping(|| {
@@ -66,8 +65,8 @@ unsafe fn next(
     }
 }
 
-/// Keeps the planner from sequential scans while it lives, and from compiling: a scan that it cannot avoid looks so dear
-/// then that the compiler would be loaded into every session, ten megabytes each.
+/// Disables sequential scans and JIT while it lives. JIT must be off because an unavoidable sequential scan then has so
+/// high a cost that every session would load the JIT compiler, ten megabytes each.
 struct Planning {
     seqscan: bool,
     jit: bool,

@@ -1,7 +1,7 @@
-//! Background workers: registering, connecting, sleeping, transactions of their own.
+//! Background workers: registration, connection, sleep, and their transactions.
 //!
-//! A worker blocks only in [`wait`], holds no snapshot there, and ends at once on SIGTERM: it has PostgreSQL's own
-//! handler, which also ends a statement in the middle.
+//! A worker sleeps only in [`wait`], holds no snapshot there, and ends at once on SIGTERM: it uses PostgreSQL's own
+//! handler, which also interrupts a running statement.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -14,15 +14,15 @@ use crate::pg::{raw, schema_number, version};
 
 /// A worker to be registered.
 pub struct Background<'a> {
-    /// What `pg_stat_activity` shows as its type.
+    /// Its `backend_type` in `pg_stat_activity`.
     pub kind: &'a CStr,
-    /// What the log calls it.
+    /// Its name in the log.
     pub name: &'a str,
-    /// Its entry point below.
+    /// Its entry point, made by `entry_points!`.
     pub function: &'a CStr,
     /// Its argument.
     pub argument: i32,
-    /// Seconds after which the postmaster starts it again when it died.
+    /// Seconds after which the postmaster restarts it after a crash.
     pub restart: Option<u32>,
 }
 
@@ -40,7 +40,7 @@ fn describe(worker: &Background<'_>) -> pg_sys::BackgroundWorker {
     copy_text(b"workflow", &mut described.bgw_library_name);
     copy_text(worker.function.to_bytes(), &mut described.bgw_function_name);
     described.bgw_flags = (pg_sys::BGWORKER_SHMEM_ACCESS | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION) as c_int;
-    // Not on a standby, and not before recovery is over.
+    // Start neither on a standby nor before recovery has ended.
     described.bgw_start_time = pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished;
     described.bgw_restart_time =
         worker.restart.map_or(pg_sys::BGW_NEVER_RESTART, |seconds| i32::try_from(seconds).unwrap_or(i32::MAX));
@@ -55,7 +55,7 @@ pub fn register_at_start(worker: &Background<'_>) {
     unsafe { pg_sys::RegisterBackgroundWorker(&mut described) };
 }
 
-/// Registers a worker that starts now. `false`: max_worker_processes are taken.
+/// Registers a worker that starts now. Returns `false` if all `max_worker_processes` slots are in use.
 pub fn start(worker: &Background<'_>) -> bool {
     let mut described = describe(worker);
     // SAFETY: PostgreSQL copies it; no handle is asked for.
@@ -73,8 +73,8 @@ pub fn connect(database: Oid, role: Oid) {
     CONNECTED_AS.set(Some(role));
 }
 
-/// The role whose session this worker is, whatever role SQL in it has taken since; 0 is the engine's own session. `None`:
-/// this is no worker.
+/// The role as which this worker connected, even if SQL in it has changed the current role since. 0 is the engine's own
+/// session. `None`: this process is not a connected worker.
 pub fn connected_as() -> Option<Oid> {
     CONNECTED_AS.get()
 }
@@ -84,14 +84,14 @@ pub fn is_engine() -> bool {
     connected_as() == Some(Oid::INVALID)
 }
 
-/// Makes this worker a session of no database: it sees shared catalogs.
+/// Makes this worker a session without a database, which sees only shared catalogs.
 pub fn connect_to_none() {
     // SAFETY: as above.
     unsafe { pg_sys::BackgroundWorkerInitializeConnection(std::ptr::null(), std::ptr::null(), 0) };
 }
 
 fn handle_signals() {
-    // SAFETY: PostgreSQL's own handlers, set before signals are let in.
+    // SAFETY: PostgreSQL's own handlers, set before signals are unblocked.
     unsafe {
         version::pqsignal(pg_sys::SIGTERM as c_int, Some(raw::die));
         version::pqsignal(pg_sys::SIGINT as c_int, Some(raw::StatementCancelHandler));
@@ -100,14 +100,14 @@ fn handle_signals() {
     }
 }
 
-/// A sleep is no longer than this, in microseconds: the clock may be set forward meanwhile.
+/// The longest sleep, in microseconds. It is bounded because the clock may be set forward during the sleep.
 const LONGEST_SLEEP: i64 = 30_000_000;
 
-/// Sleeps until woken, or until the time is over, or a while shorter. `None`: until woken.
+/// Sleeps until the latch is set or the time has passed; it may return earlier. `None`: until the latch is set.
 ///
-/// Whatever waits inside a transaction (for a lock, for a page that another process reads) may take the wake-up for its
-/// own and swallow it. So what others say stands in the shared state, and a process that comes from a transaction reads it
-/// once more before sleeping; what came by signal is looked for here.
+/// Any wait inside a transaction (for a lock, or for a page that another process reads) may consume the latch's
+/// wake-up. So other processes leave their messages in shared memory, and a worker reads them again after a transaction
+/// and before it sleeps. This function checks for signals before and after the sleep.
 pub fn wait(microseconds: Option<i64>) {
     if process_interrupts() {
         return;
@@ -134,12 +134,13 @@ thread_local! {
     static RELOADS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// How often this process has read the configuration again: where the number is another one, so are the settings.
+/// The number of times this process has reloaded the configuration. If it has changed, settings may have changed.
 pub fn reloads() -> u32 {
     RELOADS.get()
 }
 
-/// Answers to signals between two pieces of work: termination, barriers, a reload. `true`: settings may be others now.
+/// Processes signals between two pieces of work: termination, barriers, reload. Returns whether settings may have
+/// changed.
 pub fn process_interrupts() -> bool {
     pgrx::check_for_interrupts!();
     // SAFETY: flags that signal handlers set; read by the process's only thread.
@@ -154,19 +155,19 @@ pub fn process_interrupts() -> bool {
     }
 }
 
-/// Ends this process in good order.
+/// Ends this process with code 0.
 pub fn exit() -> ! {
     version::exit(0)
 }
 
-/// Runs `body` in a transaction of its own with SPI. An error undoes all of it; that of the commit as well.
+/// Runs `body` in a transaction of its own with SPI. An error in it, or in the commit, rolls the transaction back.
 pub fn transaction<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgError> {
     let outcome = keeping(|| {
-        // SAFETY: the sequence of a worker's transaction; what is left open by an error is the abort's to undo.
+        // SAFETY: the sequence of a worker's transaction; after an error the abort cleans up.
         unsafe {
             pg_sys::SetCurrentStatementStartTimestamp();
             pg_sys::StartTransactionCommand();
-            // Whatever the role or the database has for its sessions: what is written here must be written.
+            // Override defaults of the role or the database: the worker must be able to write.
             pg_sys::XactIsoLevel = pg_sys::XACT_READ_COMMITTED as c_int;
             pg_sys::XactReadOnly = false;
             pg_sys::SPI_connect();
@@ -185,12 +186,12 @@ pub fn transaction<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, Pg
         // SAFETY: right after the error that ended it.
         unsafe { pg_sys::AbortCurrentTransaction() };
     }
-    // SAFETY: between transactions; autovacuum hears of us by it.
+    // SAFETY: between transactions; sends the statistics that autovacuum uses.
     unsafe { pg_sys::pgstat_report_stat(true) };
     outcome
 }
 
-/// The same for what is the extension's. 55000 if the library does not fit it.
+/// Runs the same for work on the extension's tables. Fails with 55000 if the library does not fit the schema.
 pub fn work<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgError> {
     transaction(|| {
         schema_number::require_if_here()?;
@@ -198,7 +199,7 @@ pub fn work<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgError> 
     })
 }
 
-/// Says in `pg_stat_activity` what this worker is doing; `None`: nothing.
+/// Shows in `pg_stat_activity` what this worker is doing; `None`: idle.
 pub fn report(activity: Option<&str>) {
     // SAFETY: takes C strings.
     unsafe {
@@ -268,7 +269,7 @@ pub fn signal(pid: c_int, signal: u32) {
     }
 }
 
-/// The connectable databases; without one, by the shared catalog.
+/// The databases that allow connections, read from the shared catalog without being connected to a database.
 pub fn databases() -> Vec<Oid> {
     // SAFETY: the sequence of autovacuum's launcher: a transaction without database, a scan of a shared catalog whose
     // tuples are read while the scan holds them.
@@ -295,7 +296,7 @@ pub fn databases() -> Vec<Oid> {
     }
 }
 
-/// What a worker's body does if it fails: the log gets the error, the process ends with code 1.
+/// Runs the body of a worker. If it fails, writes the error to the log and ends the process with code 1.
 pub fn run(body: fn(i32), argument: pg_sys::Datum) {
     handle_signals();
     match catch(|| body(argument.value() as i32)) {
@@ -316,7 +317,7 @@ macro_rules! entry_points {
 }
 pub(crate) use entry_points;
 
-/// Runs when this process ends, however it does.
+/// Registers a callback that runs when this process exits.
 pub fn at_exit(callback: fn()) {
     thread_local! {
         static CALLBACK: std::cell::Cell<Option<fn()>> = const { std::cell::Cell::new(None) };

@@ -1,8 +1,8 @@
-//! Functions of PostgreSQL that are declared by hand: pgrx does not bind them, or binds them behind its guard, which must not
-//! be where an error is being built or passes a frame that owns nothing.
+//! Functions of PostgreSQL that are declared by hand. pgrx does not bind them, or binds them behind its guard, which
+//! must not run while an error is built or when an error leaves a frame that owns nothing.
 //!
-//! `declarations.c` says the same in C, and the build compares it with the headers of the server that it builds for. The four
-//! whose names or arguments changed between versions stand in `version.rs`.
+//! `declarations.c` has the same declarations in C, and the build compares them with the headers of the server that it
+//! builds for. The four functions whose names or arguments changed between versions are in `version.rs`.
 
 use std::ffi::{c_char, c_int};
 
@@ -23,7 +23,7 @@ unsafe extern "C-unwind" {
     pub fn get_timeout_active(timeout: c_int) -> bool;
     pub fn get_timeout_indicator(timeout: c_int, reset: bool) -> bool;
 
-    // What reads a state and cannot fail: a guard would be most of its cost.
+    // Functions that only read state and cannot fail: a guard would be most of their cost.
     pub fn GetUserId() -> pg_sys::Oid;
     pub fn GetCurrentTimestamp() -> pg_sys::TimestampTz;
 
@@ -32,7 +32,7 @@ unsafe extern "C-unwind" {
     pub fn CopyErrorData() -> *mut pg_sys::ErrorData;
     pub fn geterrcode() -> c_int;
 
-    // What a session leaves behind.
+    // Clean-up of a session's state.
     pub fn Async_UnlistenAll();
     pub fn DropAllPreparedStatements();
     pub fn PortalHashTableDeleteAll();
@@ -40,7 +40,7 @@ unsafe extern "C-unwind" {
     pub fn ResetTempTableNamespace();
     pub fn SetSessionAuthorization(role: pg_sys::Oid, is_superuser: bool);
 
-    // What hooks go on with.
+    // Standard implementations that hooks call.
     pub fn standard_ProcessUtility(
         statement: *mut pg_sys::PlannedStmt,
         query: *const c_char,
@@ -63,7 +63,7 @@ unsafe extern "C-unwind" {
         count: *mut c_int,
     );
 
-    // Parts of a jsonb, many of which stand behind one guard.
+    // Reading and building a jsonb, in batches behind one guard.
     pub fn JsonbIteratorNext(
         iterator: *mut *mut pg_sys::JsonbIterator,
         value: *mut pg_sys::JsonbValue,

@@ -1,4 +1,4 @@
-//! Whose rights are in force.
+//! Roles, and the role whose rights are in force.
 
 use std::ffi::CStr;
 
@@ -14,7 +14,7 @@ pub fn current() -> Oid {
     unsafe { raw::GetUserId() }
 }
 
-/// Whether `member` has the rights of `role`. A superuser has everybody's.
+/// Whether `member` has the rights of `role`. A superuser has the rights of every role.
 pub fn has_rights_of(member: Oid, role: Oid) -> bool {
     // SAFETY: takes oids, looks in the catalog; unknown oids have and give nothing.
     unsafe { pg_sys::has_privs_of_role(member, role) }
@@ -41,11 +41,12 @@ pub struct OwnerRights {
 }
 
 impl OwnerRights {
-    /// Takes the rights. An error gives them back by the (sub)transaction's end.
+    /// Takes the rights. After an error the end of the (sub)transaction gives them back.
     ///
-    /// What is written is a row of ours, and a deferred trigger or foreign key on our tables belongs to a superuser: the
-    /// restriction under which SQL of a definer runs is not for them. It keeps that SQL from leaving code of its own to
-    /// whoever commits; with it, a call from there could not write a row that such a trigger watches.
+    /// Lifts SECURITY_RESTRICTED_OPERATION, under which SQL of a definer runs. That restriction keeps the SQL from
+    /// queuing deferred triggers with its own code, which the committing session would run. But here we write our own
+    /// rows, and only a superuser can put a deferred trigger or foreign key on our tables. Under the restriction a call
+    /// from such SQL could not write a row with such a trigger.
     pub fn take() -> Self {
         let restricted = pg_sys::SECURITY_RESTRICTED_OPERATION as i32;
         switch(catalog::extension_owner(), pg_sys::SECURITY_LOCAL_USERID_CHANGE as i32, restricted)
@@ -58,18 +59,17 @@ impl OwnerRights {
     }
 }
 
-/// The rights of a role for its own code, in force until they are given back: under
-/// SECURITY_RESTRICTED_OPERATION, so that no deferred trigger, temporary object or SET ROLE carries them out of
-/// here, with settings of its own, and with `pg_catalog, pg_temp` as its search path. As PostgreSQL's maintenance
-/// commands run index functions.
+/// The rights of a role for running its own code, in force until they are given back. As PostgreSQL's maintenance
+/// commands run index functions: under SECURITY_RESTRICTED_OPERATION, so that no deferred trigger, temporary object or
+/// SET ROLE uses the rights later, with a settings level of its own, and with the search path that the caller gives.
 pub struct RestrictedRights {
     before: OwnerRights,
     level: std::ffi::c_int,
 }
 
 impl RestrictedRights {
-    /// Runs `body` with them. They are given back however it ends: nothing that comes between an error and the end of
-    /// its (sub)transaction has them.
+    /// Runs `body` with these rights. Gives them back even after an error, so that no code between the error and the
+    /// end of its (sub)transaction has them.
     pub fn during<R>(role: Oid, search_path: &CStr, body: impl FnOnce() -> R) -> R {
         let rights = Self::take(role, search_path);
         let outcome = catch(body);
@@ -87,20 +87,20 @@ impl RestrictedRights {
 
     /// Goes back to the caller's rights and settings.
     fn give_back(self) {
-        // SAFETY: the level that `take` opened; what was set in it is undone. It takes back levels further in that an
+        // SAFETY: closes the level that `take` opened and undoes its settings. It also closes inner levels that an
         // error left open, as the end of a subtransaction does.
         unsafe { pg_sys::AtEOXact_GUC(false, self.level) };
         self.before.give_back();
     }
 }
 
-/// Runs `body` under another search path, as a function with a SET clause: other settings that it makes stay.
+/// Runs `body` under another search path, like a function with a SET clause. Other settings that it changes stay.
 pub fn with_search_path<R>(search_path: &CStr, body: impl FnOnce() -> R) -> R {
     // SAFETY: opens a level of settings, closed below or by the (sub)transaction's end.
     let level = unsafe { pg_sys::NewGUCNestLevel() };
     crate::pg::version::set_search_path(search_path);
     let outcome = catch(body);
-    // SAFETY: as above; an error takes back all that was set.
+    // SAFETY: as above; an error undoes all settings.
     unsafe { pg_sys::AtEOXact_GUC(outcome.is_ok(), level) };
     outcome.unwrap_or_else(|error| unwind(error))
 }
@@ -153,7 +153,7 @@ pub fn can_connect(role: Oid) -> bool {
     }
 }
 
-/// Refuses who is not a superuser (42501).
+/// Raises an error unless the current role is a superuser (42501).
 pub fn require_superuser(what: &str) -> Result<(), PgError> {
     // SAFETY: looks at the current user.
     if unsafe { pg_sys::superuser() } {

@@ -1,13 +1,13 @@
 //! Rows read, locked and written by key, without a plan.
 //!
-//! What a burst writes is known to the column: which table, which key, which values. Of a statement that writes a row
-//! of ours PostgreSQL's executor spends two thirds on setting itself up. Here are its own functions for simple
-//! relations, the ones with which a logical replication worker applies changes: they keep indexes, constraints and row
-//! triggers (with the owner's rights and our search path, as under any statement of ours), and check replica identity.
-//! Statement triggers and rules do not fire, as they do not in such a worker.
+//! A burst knows the table, the key and the values of each row that it writes, so it needs no plan. PostgreSQL's
+//! executor spends two thirds of such a statement on its own set-up. This module calls the executor's functions for
+//! simple relations, with which a logical replication worker applies changes. They maintain indexes, check constraints
+//! and replica identity, and fire row triggers (with the owner's rights and our search path, as under any statement of
+//! ours). Statement triggers and rules do not fire, as in such a worker.
 //!
-//! Nobody else has to write the rows that are changed here: their instance is locked. Whoever is changing one all the
-//! same is waited for, and nothing of theirs is overwritten unseen.
+//! The burst has locked the instance, so no other call writes these rows. If a transaction changes one by hand, the
+//! writer waits for it and looks the row up again, so it never overwrites a version that it has not seen.
 
 use pgrx::pg_sys::{self, Datum};
 
@@ -26,7 +26,7 @@ pub use columns::Columns;
 pub use lock::{Wait, distinct, lock, lock_table, read, read_by};
 pub use writer::Writer;
 
-/// Runs one command that writes rows. An error leaves it to the end of the (sub)transaction to clean up.
+/// Runs one command that writes rows. After an error the end of the (sub)transaction cleans up.
 pub fn write<R>(body: impl FnOnce(&mut Writer) -> R) -> R {
     let user = OwnerRights::take();
     let path = SearchPath::push();
@@ -38,7 +38,7 @@ pub fn write<R>(body: impl FnOnce(&mut Writer) -> R) -> R {
     written
 }
 
-/// Does something with the row that has this key and that this snapshot sees, while it is pinned.
+/// Calls `body` with the row that has this key and that this snapshot sees, while its buffer is pinned.
 unsafe fn find<T>(
     table: pg_sys::Relation,
     columns: &'static Columns,
@@ -61,7 +61,7 @@ unsafe fn find<T>(
     }
 }
 
-/// A scan for the rows whose key, the first of the columns, has these values.
+/// Begins a scan for the rows whose key, the first columns, has these values.
 unsafe fn key_scan(
     table: pg_sys::Relation,
     columns: &Columns,
@@ -72,7 +72,7 @@ unsafe fn key_scan(
     unsafe { scan(table, columns, pg_sys::BTEqualStrategyNumber, equality, key, snapshot) }
 }
 
-/// A scan for the rows whose first column, an integer, is greater than this one.
+/// Begins a scan for the rows whose first column, an integer, is greater than this value.
 unsafe fn scan_above(
     table: pg_sys::Relation,
     columns: &Columns,
@@ -106,10 +106,10 @@ unsafe fn scan(
     }
 }
 
-/// Columns that a key may have.
+/// The maximum number of columns of a key.
 const MAX_KEY: usize = 2;
 
-/// The function of the operator `=` of a value's type.
+/// The function of the `=` operator for a value's type.
 fn equality(value: Arg<'_>) -> u32 {
     match value {
         Arg::Uuid(_) => pg_sys::F_UUID_EQ,

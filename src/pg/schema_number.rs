@@ -1,8 +1,8 @@
-//! Whether this library and the schema `workflow` of the database fit together.
+//! The check that this library and the schema `workflow` of the database fit together.
 //!
-//! The number is the name of a table, `workflow.schema_1`, because an upgrade script that renames it does at once what is
-//! needed: it waits for transactions that have called us, lets no call in until it has committed, and tells every session
-//! that has looked. A name is found as the catalog has it now, whatever a transaction sees of rows.
+//! The schema number is part of a table's name, `workflow.schema_1`. An upgrade script that renames the table waits for
+//! transactions that have called us, blocks new calls until it has committed, and invalidates the number that sessions
+//! have cached. A name look-up uses the current catalog, whatever rows the transaction's snapshot sees.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString};
@@ -29,18 +29,18 @@ pub fn of_library() -> u32 {
 
 /// The number that this database has, if it has one.
 pub fn of_database() -> Option<u32> {
-    // Nobody has had time for more.
+    // A schema is at most a hundred numbers ahead of the library.
     (1..of_library() + 100)
         .find(|number| CString::new(format!("{PREFIX}{number}")).is_ok_and(|name| find(&name).is_some()))
 }
 
-/// Fails with 55000 unless they fit. Until the transaction ends no upgrade script runs.
+/// Fails with 55000 unless library and schema fit. No upgrade script can rename the table until the transaction ends.
 pub fn require() -> Result<(), PgError> {
     loop {
         let Some(table) = table() else { return Err(misfit()) };
         // SAFETY: takes an oid and a mode; the lock goes with the transaction.
         unsafe { pg_sys::LockRelationOid(table, MODE) };
-        // With the lock came what other sessions have said.
+        // Taking the lock has processed the invalidation messages of other sessions.
         if self::table() == Some(table) {
             return Ok(());
         }
@@ -49,7 +49,7 @@ pub fn require() -> Result<(), PgError> {
     }
 }
 
-/// The same in a worker, whose database need not have the extension (any more).
+/// The same for a worker, whose database may not have the extension (any more).
 pub fn require_if_here() -> Result<(), PgError> {
     if catalog::extension().is_some() { require() } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! A worker's session around a fire: armed before, as new after, and not kept waiting.
+//! A worker's session around a fire: timeouts before, a reset after, and short lock waits.
 
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_int};
@@ -9,13 +9,13 @@ use crate::pg::entry::keeping;
 use crate::pg::error::{self, PgError, log};
 use crate::pg::{raw, version};
 
-/// When the client's statement began, in microseconds: what is called inside it has the same.
+/// When the client's statement began, in microseconds. Nested calls inside it see the same time.
 pub fn statement_start() -> i64 {
     // SAFETY: reads the backend's state.
     unsafe { pg_sys::GetCurrentStatementStartTimestamp() }
 }
 
-/// The value of a setting that everybody may see, with its unit.
+/// The value of a setting that every role may read, with its unit.
 pub fn setting(name: &CStr) -> String {
     // SAFETY: takes a C string; gives a palloc'd string or null, and null only if it may be missing.
     unsafe {
@@ -24,7 +24,7 @@ pub fn setting(name: &CStr) -> String {
     }
 }
 
-/// The schemas that `search_path` names, whether they are there or not.
+/// The schemas that `search_path` names, whether they exist or not.
 pub fn search_path_names() -> Vec<String> {
     // SAFETY: the value of a setting, copied before anything can change it.
     let path = unsafe {
@@ -81,19 +81,19 @@ impl Drop for StatementTimeout {
     }
 }
 
-/// Refuses a call in a parallel operation (25000): a function of the user that calls us was wrongly said to be safe there.
+/// Refuses a call in a parallel operation (25000): a user's function that calls us was wrongly declared PARALLEL SAFE.
 pub fn refuse_parallel() {
     // SAFETY: takes a C string, and raises or returns.
     unsafe { pg_sys::PreventCommandIfParallelMode(c"a workflow call".as_ptr()) };
 }
 
-/// While this lives, a statement that waits for a lock longer than a moment fails with 55P03.
+/// While this lives, a statement that waits for a lock longer than 20 ms fails with 55P03.
 pub struct ShortWaits {
     level: c_int,
 }
 
 impl ShortWaits {
-    /// Begins. An error ends it by the (sub)transaction's end.
+    /// Begins. After an error the end of the (sub)transaction ends it.
     pub fn begin() -> Self {
         // SAFETY: opens a level of settings that `end` or the (sub)transaction's end closes.
         let level = unsafe { pg_sys::NewGUCNestLevel() };
@@ -101,7 +101,7 @@ impl ShortWaits {
         Self { level }
     }
 
-    /// Waits as long as before again.
+    /// Restores the previous `lock_timeout`.
     pub fn end(self) {
         // SAFETY: the level that `begin` opened; what was set in it is undone.
         unsafe { pg_sys::AtEOXact_GUC(false, self.level) };
@@ -112,20 +112,20 @@ thread_local! {
     static USER_SQL_RAN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Notes that SQL of users runs in this session.
+/// Records that SQL of users runs in this session.
 pub fn note_user_sql() {
     USER_SQL_RAN.set(true);
 }
 
-/// Makes the session as new if SQL of users ran in it since the last time.
+/// Resets the session if SQL of users has run in it since the last reset.
 pub fn reset_after_user_sql() {
     if USER_SQL_RAN.replace(false) {
         reset();
     }
 }
 
-/// Makes a worker that has just connected the role that it is to be: a setting of the database or of the role may have
-/// made it another one.
+/// Sets the role of a worker that has just connected: a `role` setting of the database or of the role may have changed
+/// it.
 pub fn attach() {
     super::process::transaction(|| {
         // SAFETY: in a transaction.
@@ -135,7 +135,7 @@ pub fn attach() {
     .unwrap_or_else(|error| error::fatal(error));
 }
 
-/// Goes back to the role that this worker was connected as.
+/// Restores the role as which this worker connected.
 unsafe fn be_as_connected() {
     // SAFETY: in a transaction of a worker. The engine's own session has no role of its own to go back to.
     unsafe {
@@ -146,7 +146,7 @@ unsafe fn be_as_connected() {
     }
 }
 
-/// Undoes what user SQL did to the session: DISCARD ALL without the kept plans, which are ours.
+/// Undoes what user SQL did to the session: DISCARD ALL, but keeping the cached plans, which are ours.
 pub fn reset() {
     let outcome = keeping(|| {
         // SAFETY: the steps of DISCARD ALL, in a transaction of their own, which the temporary tables need.
@@ -167,7 +167,7 @@ pub fn reset() {
         Ok(())
     });
     if let Err(PgError { message, .. }) = outcome {
-        // SAFETY: right after the error. A session that cannot be made new must not serve the next fire.
+        // SAFETY: right after the error. A session that cannot be reset must not serve the next fire.
         unsafe { pg_sys::AbortCurrentTransaction() };
         log(&format!("workflow executor ends, its session could not be reset: {message}"));
         super::process::exit();

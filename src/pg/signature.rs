@@ -1,4 +1,5 @@
-//! What a function of ours is declared as in `sql/`: said once, by name and type, and compared with the catalog.
+//! The signatures of our functions as `sql/` declares them, by argument name and type, and their comparison with the
+//! catalog.
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -58,9 +59,9 @@ impl SqlType {
     }
 }
 
-/// What an argument can be read as.
+/// A Rust type that can read an argument.
 pub trait Argument: Column {
-    /// The types of which it is.
+    /// The SQL types that it reads.
     const TYPES: &'static [SqlType];
 }
 
@@ -103,7 +104,7 @@ pub struct Signature {
     pub symbol: &'static str,
     /// Names and types.
     pub arguments: &'static [(&'static str, SqlType)],
-    /// OID of the function with which this session has compared it last.
+    /// OID of the function with which this session compared it last.
     pub checked: AtomicU32,
 }
 
@@ -116,7 +117,7 @@ impl Signature {
         })
     }
 
-    /// Compares it with the catalog, at the first call of a session (55000).
+    /// Compares it with the catalog, at the first call of a session. A mismatch is an error (55000).
     ///
     /// # Safety
     /// `fcinfo` must be the one of the running call.

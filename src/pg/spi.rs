@@ -1,7 +1,7 @@
 //! Prepared statements of ours, kept for the life of the backend.
 //!
 //! Each execution runs with the rights of the extension's owner, under a search path of our own. Both are undone before
-//! anything of the user runs again; after an error the (sub)transaction's end undoes them. How they are planned:
+//! any code of the user runs again; after an error the end of the (sub)transaction undoes them. For planning see
 //! [`planner`](crate::pg::planner).
 
 use std::cell::Cell;
@@ -24,7 +24,7 @@ pub(crate) use record::{changed, read, table, written};
 pub(super) use row::size_of_varlena;
 pub use row::{Column, Row};
 
-/// Parameters that a statement may have.
+/// The maximum number of parameters of a statement.
 pub const MAX_ARGS: usize = 64;
 
 /// A statement of ours. Declare it as a `static`; it is prepared at its first use in a backend.
@@ -34,11 +34,11 @@ pub struct Statement {
     plan: Cell<pg_sys::SPIPlanPtr>,
 }
 
-/// What a statement is.
+/// The text of a statement, or the parts to build it from.
 enum Text {
-    /// SQL in which `{b}` stands for the columns, of the table that is called `b` there.
+    /// SQL in which `{b}` stands for the columns, qualified with the table alias `b`.
     Sql(&'static str, &'static [ColumnRef]),
-    /// An INSERT of the columns into a table, and what follows the values.
+    /// An INSERT of the columns into a table, and the SQL after the VALUES clause.
     Insert(&'static Table, &'static [ColumnRef], &'static str),
 }
 
@@ -73,13 +73,13 @@ impl Statement {
         Self::with(Text::Sql(sql, &[]), types)
     }
 
-    /// Declares a statement in which `{b}` stands for the columns of a record, from the table that is called `b` there.
+    /// Declares a statement in which `{b}` stands for the columns of a record, qualified with the table alias `b`.
     pub const fn reading(columns: &'static [ColumnRef], sql: &'static str, types: &'static [Type]) -> Self {
         Self::with(Text::Sql(sql, columns), types)
     }
 
-    /// Declares an INSERT of the columns of a record, `$1…`, and what follows the values, with the types of what that takes
-    /// besides.
+    /// Declares an INSERT of the columns of a record, `$1…`. `rest` is the SQL after the VALUES clause; the further types
+    /// are those of its parameters.
     pub const fn insert(
         table: &'static Table,
         columns: &'static [ColumnRef],
@@ -104,7 +104,7 @@ impl Statement {
         self.rows(args, read).into_iter().next()
     }
 
-    /// Runs it and says how many rows it affected or found.
+    /// Runs it and returns the number of rows that it affected or found.
     pub fn run(&'static self, args: &[Arg<'_>]) -> u64 {
         self.execute(args);
         // SAFETY: set by the execution just made.
@@ -159,7 +159,7 @@ impl Statement {
     }
 }
 
-/// Reads the rows of the execution just made.
+/// Reads the rows of the last execution.
 pub(super) fn fetch<T>(mut read: impl FnMut(&mut Row<'_>) -> T) -> Vec<T> {
     // SAFETY: SPI_tuptable belongs to the execution just made and stays until it is freed below; the slices
     // are as long as the tuple descriptor says.

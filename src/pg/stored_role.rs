@@ -1,13 +1,13 @@
-//! The type `workflow.stored_role`: a role as a row remembers it.
+//! The type `workflow.stored_role`: a role as a row stores it.
 //!
-//! Its text is `system identifier:oid:name`. It is written when it is read out, and the name is the one that the role
-//! has then: so a dump says who an owner is whenever it is made, whatever the role was called when the row was
-//! written, and a role that is gone has no name. What comes in is kept as it is. A value that came from this cluster
-//! means the role of its oid; one that came from another cluster means a name.
+//! Its text is `system identifier:oid:name`. The output function looks up the role's present name. So a dump has the
+//! name of each owner at the time of the dump, whatever the role's name was when the row was written; a dropped role
+//! has no name. The input function keeps its text as it is. A value from this cluster means the role with its oid; a
+//! value from another cluster means the role with its name.
 //!
-//! Stored are the oid, the system identifier (0 for this cluster) and the name, last known. pg_upgrade moves the files
-//! of a table as they are into a cluster with another system identifier, and keeps the oids of roles: a value of "this
-//! cluster" stays one. Whatever goes through the text or the binary form (COPY, logical replication) does not.
+//! A value stores the oid, the system identifier (0 for this cluster) and the last known name. pg_upgrade moves table
+//! files unchanged into a cluster with another system identifier, and keeps the oids of roles, so there a value of
+//! "this cluster" remains one. A value that goes through the text or binary form (COPY, logical replication) does not.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -25,7 +25,7 @@ plain_functions! {
 
 /// Bytes before the name: the oid, then the system identifier, both little-endian.
 const HEAD: usize = 12;
-/// What is stored for "this cluster"; no cluster has it as its number.
+/// The stored system identifier for "this cluster"; no cluster has it as its own.
 const HERE: u64 = 0;
 
 /// A value of the type.
@@ -80,7 +80,7 @@ fn here() -> u64 {
     cluster::system_identifier().cast_unsigned()
 }
 
-/// The text of a role of this cluster; one that is gone has no name.
+/// The text of a role of this cluster; a dropped role has no name.
 pub fn text_of(role: Oid) -> String {
     format!("{}:{}:{}", here(), role.to_u32(), role::name(role).unwrap_or_default())
 }

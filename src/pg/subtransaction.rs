@@ -1,12 +1,13 @@
 //! Subtransactions: PL/pgSQL's exception block, in Rust.
 //!
-//! Rolled back before an error goes on: otherwise a handler further out would roll back the wrong one.
+//! A subtransaction is rolled back before its error propagates: otherwise an outer handler would roll back the wrong
+//! one.
 
 use pgrx::pg_sys;
 
 use crate::pg::error::{PgError, catch};
 
-/// An open internal subtransaction. It must be ended; nothing ends it on its own.
+/// An open internal subtransaction. The caller must end it; dropping it does not.
 #[derive(Debug)]
 #[must_use]
 pub struct Subtransaction {
@@ -48,7 +49,7 @@ impl Subtransaction {
     }
 }
 
-/// Runs `body` in a subtransaction; an error undoes it and comes back, whatever its class.
+/// Runs `body` in a subtransaction. An error of any class rolls the subtransaction back and is returned.
 pub fn subtransaction<R>(body: impl FnOnce() -> R) -> Result<R, PgError> {
     let open = Subtransaction::begin();
     let outcome = catch(body);

@@ -1,4 +1,4 @@
-//! Statements at the top level of a worker's session: what may not run inside a transaction block.
+//! Statements at the top level of a worker's session, for those that cannot run inside a transaction block.
 
 use std::ffi::CString;
 
@@ -8,14 +8,14 @@ use crate::pg::entry::keeping;
 use crate::pg::error::PgError;
 use crate::pg::version;
 
-/// Runs the statements of a text, each as if a client had sent it alone, and says how many rows the last one
-/// processed. An error ends it; what committed before stays.
+/// Runs the statements of a text, each as if a client had sent it alone, and returns how many rows the last one
+/// processed. Stops at the first error; statements that committed before it stay.
 ///
 /// # Errors
-/// Whatever a statement raises; 25001 if a transaction block was left open.
+/// Any error of a statement; 25001 if the text left a transaction block open.
 pub fn run(command: &str) -> Result<u64, PgError> {
     let text = CString::new(command).map_err(|_| PgError::new("22021", "a command must not contain NUL"))?;
-    // What is parsed outlives the transactions, and must not stay when one of them fails.
+    // The parse trees outlive the transactions, and must be freed even if one of these fails.
     // SAFETY: a context of this process, deleted below once nothing uses it.
     let context = unsafe {
         pg_sys::AllocSetContextCreateInternal(
@@ -35,7 +35,7 @@ pub fn run(command: &str) -> Result<u64, PgError> {
         }
         Ok(rows)
     });
-    // SAFETY: right after the error, whatever it left open; then no transaction is left that could use the context.
+    // SAFETY: right after the error, whatever it left open. After that no transaction uses the context.
     unsafe {
         if outcome.is_err() {
             pg_sys::AbortOutOfAnyTransaction();

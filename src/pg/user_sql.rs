@@ -1,8 +1,7 @@
 //! SQL of users: statements, expressions with named parameters, functions.
 //!
-//! Runs with the rights that are in force, under the caller's search path. Callers put a subtransaction
-//! around it. Plans are kept per text, as PL/pgSQL keeps them; PostgreSQL plans anew when the search path or
-//! an object changes.
+//! It runs with the rights in force, under the caller's search path. Callers run it in a subtransaction. A backend keeps
+//! the plans per text, as PL/pgSQL does; PostgreSQL replans when the search path or an object changes.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -29,11 +28,11 @@ pub const NAMES: [&CStr; 6] = [c"input", c"variables", c"outputs", c"result", c"
 
 thread_local! {
     static STATEMENTS: RefCell<HashMap<(String, usize), Plan>> = RefCell::new(HashMap::new());
-    /// By text and search path: under another path a name may be a column's.
+    /// Plans by text and search path: under another path a parameter's name may be the name of a column.
     static EXPRESSIONS: RefCell<HashMap<(String, LookupPath), Plan>> = RefCell::new(HashMap::new());
 }
 
-/// What a statement of the user gave.
+/// The result of a user's statement.
 #[derive(Debug, Default)]
 pub struct SqlResult {
     /// Rows as objects, if it returned any.
@@ -42,8 +41,9 @@ pub struct SqlResult {
     pub count: u64,
 }
 
-/// While it lives, no plan is freed (PostgreSQL keeps no hold of a plan that it executes), and what the evaluation
-/// allocates goes into a context of its own, so that a loop of a million evaluations does not keep it all.
+/// Guards an evaluation. While it lives, no plan is freed, since PostgreSQL holds no reference to a plan that it
+/// executes. The evaluation allocates in a memory context of its own, so that memory does not pile up in a loop of a
+/// million evaluations.
 struct Evaluation {
     before: pg_sys::MemoryContext,
     own: pg_sys::MemoryContext,
@@ -71,7 +71,7 @@ impl Evaluation {
 impl Drop for Evaluation {
     fn drop(&mut self) {
         EVALUATIONS.set(EVALUATIONS.get() - 1);
-        // After an error the rollback frees it; nothing of PostgreSQL may run while unwinding.
+        // After an error the rollback frees it; no function of PostgreSQL may run while unwinding.
         if !std::thread::panicking() {
             // SAFETY: made by `begin`; results are owned by Rust.
             unsafe {
@@ -82,8 +82,8 @@ impl Drop for Evaluation {
     }
 }
 
-/// Evaluates an expression or a query; its value is the first column of the only row, null without a row.
-/// `parameter` gives the value of a named parameter when the text uses it.
+/// Evaluates an expression or a query. Its value is the first column of the only row, or null without a row.
+/// `parameter` is called for the values of those named parameters that the text uses.
 pub fn value(text: &str, mut parameter: impl FnMut(&str) -> Value) -> Value {
     let _evaluation = Evaluation::begin();
     let (plan, used) = expression_plan(text);
@@ -114,7 +114,7 @@ pub fn value(text: &str, mut parameter: impl FnMut(&str) -> Value) -> Value {
     rows.pop().unwrap_or_default()
 }
 
-/// Calls `function(context)`; the function's name is qualified and quoted. NULL is null.
+/// Calls `function(context)`; the function's name is qualified and quoted. NULL becomes null.
 pub fn call(function: &str, context: &Value) -> Value {
     run_function(&format!("SELECT {function}($1)"), context).pop().unwrap_or_default()
 }
@@ -154,7 +154,7 @@ fn value_of_text(statement: &str, parameter: &Value) -> Value {
 }
 
 fn refuse_failure(code: i32, text: &str) {
-    // It may have taken much for its result.
+    // The statement may have allocated much memory for its result.
     memory::look_next();
     if code >= 0 {
         return;
@@ -189,7 +189,7 @@ fn statement_plan(statement: &str, parameters: usize) -> pg_sys::SPIPlanPtr {
     plan
 }
 
-/// The query that gives the value of a SQL expression.
+/// The query that computes a SQL expression.
 pub fn query_of(text: &str) -> String {
     if is_query(text) { text.to_owned() } else { format!("SELECT {text}\n") }
 }
@@ -197,7 +197,7 @@ pub fn query_of(text: &str) -> String {
 fn expression_plan(text: &str) -> (pg_sys::SPIPlanPtr, u8) {
     let key = (text.to_owned(), search_path());
     let known = EXPRESSIONS.with_borrow(|plans| {
-        // Analyzed anew it may use other parameters, and which ones must be known before it runs.
+        // A new analysis may find that it uses other parameters, which must be known before it runs.
         let valid = plans.get(&key).filter(|kept| kept.is_valid());
         // SAFETY: the names live as long as the plan.
         valid.map(|kept| (kept.plan, unsafe { (*kept.names).used.get() }))
@@ -256,7 +256,7 @@ unsafe extern "C-unwind" fn set_up_parser(state: *mut pg_sys::ParseState, names:
     }
 }
 
-/// PostgreSQL calls this for each name in the text; a column of that name wins.
+/// PostgreSQL calls this for each name in the text. A column of that name takes precedence over a parameter.
 #[pgrx::pg_guard]
 unsafe extern "C-unwind" fn resolve_name(
     state: *mut pg_sys::ParseState,

@@ -1,4 +1,4 @@
-//! What differs between server versions, one function per name.
+//! Differences between server versions, each behind one function.
 
 use pgrx::pg_sys;
 
@@ -8,8 +8,8 @@ pub use update::{Entries, insert_index_entries, recheck, say_updated, update_row
 
 /// A search path of our own, active while the guard lives.
 ///
-/// Plans are kept per search path: with one of our own, a caller who changes theirs does not make every
-/// statement plan anew.
+/// PostgreSQL revalidates a cached plan against the search path. Under a fixed path of our own, our statements are not
+/// replanned when a caller changes theirs.
 pub struct SearchPath {
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     pushed: (),
@@ -34,7 +34,7 @@ impl SearchPath {
         Self { pushed: () }
     }
 
-    /// Pops it. After an error the (sub)transaction's end does that.
+    /// Pops it. After an error the end of the (sub)transaction pops it.
     pub fn pop(self) {
         let () = self.pushed;
         // SAFETY: pushed by `push`, popped once.
@@ -81,7 +81,7 @@ impl SearchPath {
     }
 }
 
-/// The number of this backend's transaction, which needs no id for it.
+/// The local transaction id (lxid) of this backend's transaction, which exists even without an xid.
 pub fn local_transaction() -> u32 {
     // SAFETY: the backend's own entry, which it alone writes.
     unsafe {
@@ -106,13 +106,13 @@ pub fn exit(code: std::ffi::c_int) -> ! {
     // SAFETY: runs the exit callbacks and does not return.
     unsafe {
         pg_sys::proc_exit(code);
-        // What bindgen does not read in the headers of PostgreSQL 18.
+        // Bindgen misses that proc_exit does not return in the headers of PostgreSQL 18.
         #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
         unreachable!("proc_exit does not return")
     }
 }
 
-/// The columns of a row's descriptor.
+/// The attributes of a tuple descriptor.
 ///
 /// # Safety
 /// A descriptor that stays as it is for as long as the columns are looked at.
@@ -124,7 +124,7 @@ pub unsafe fn attributes<'a>(descriptor: pg_sys::TupleDesc) -> &'a [pg_sys::Form
         {
             (*descriptor).attrs.as_slice(count)
         }
-        // They lie behind the compact ones.
+        // They follow the array of compact attributes.
         #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
         {
             std::slice::from_raw_parts((*descriptor).compact_attrs.as_ptr().add(count).cast(), count)
@@ -172,7 +172,7 @@ pub unsafe fn run_portal(
 /// PostgreSQL's `InvalidSubTransactionId`.
 const NO_SUBTRANSACTION: pg_sys::SubTransactionId = 0;
 
-/// Whether a table got the file that it is in from this transaction.
+/// Whether this transaction created the table's current file.
 ///
 /// # Safety
 /// An open table.

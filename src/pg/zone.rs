@@ -1,4 +1,4 @@
-//! Time zones: PostgreSQL's own, by name or that of the session.
+//! PostgreSQL's time zones, by name or from the session.
 
 use std::ffi::{CStr, CString};
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use pgrx::pg_sys;
 use workflow_engine::calendar::Zone;
 
-/// A time zone that PostgreSQL has loaded; it keeps them for the life of the backend.
+/// A time zone that PostgreSQL has loaded. PostgreSQL keeps it for the life of the backend.
 #[derive(Debug)]
 pub struct PgZone(*mut pg_sys::pg_tz);
 
@@ -23,7 +23,7 @@ impl Zone for PgZone {
     }
 }
 
-/// The zone of this name, in any letter case; none with leap seconds, as PostgreSQL's settings allow none.
+/// The zone of this name, in any letter case. Zones with leap seconds are rejected, as in PostgreSQL's settings.
 pub fn by_name(name: &str) -> Option<Rc<PgZone>> {
     if name.trim().is_empty() {
         return None;
@@ -42,7 +42,7 @@ pub fn session() -> Rc<PgZone> {
     Rc::new(PgZone(unsafe { pg_sys::session_timezone }))
 }
 
-/// The name of that zone.
+/// The name of the session's zone.
 pub fn session_name() -> String {
     // SAFETY: the name is part of the zone.
     unsafe { CStr::from_ptr(pg_sys::pg_get_timezone_name(pg_sys::session_timezone)) }.to_string_lossy().into_owned()

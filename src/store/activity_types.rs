@@ -7,7 +7,7 @@ use crate::pg::catalog;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::store::owners::{self, Owner};
 
-/// A function of users, by name: nothing of it is pinned, so what counts is whose it was.
+/// A user's function, stored by name. A name can come to mean another function, so the owner is stored for comparison.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// Qualified, quoted name; the argument is one jsonb.
@@ -143,7 +143,8 @@ pub fn function(oid: Oid) -> Option<FunctionRow> {
     })
 }
 
-/// Stores a type, or replaces one of owner `replaces`, who stays its owner. `false`: it is another owner's.
+/// Stores a type, or replaces an existing type of owner `replaces`, which keeps that owner. Returns `false` if another
+/// role owns the type.
 pub fn put(new: &NewActivityType<'_>, replaces: i32, now: Timestamp) -> bool {
     let stored = PUT.run(&[
         Arg::Text(new.name),
@@ -160,7 +161,7 @@ pub fn put(new: &NewActivityType<'_>, replaces: i32, now: Timestamp) -> bool {
         Arg::Integer(new.handler.1),
         new.payloads.map_or(Arg::Null, |(_, owner)| Arg::Integer(owner)),
     ]);
-    // What it declares is part of what was compiled.
+    // Compiled definitions contain the declarations of the type.
     catalog::definitions_changed();
     stored > 0
 }
@@ -170,7 +171,7 @@ static LOCK: Statement =
 static SET_OWNER: Statement =
     Statement::new("UPDATE workflow.activity_types SET owner = $2 WHERE type = $1", &[Type::Text, Type::Integer]);
 
-/// Locks a type, and says whose it is.
+/// Locks a type and returns its owner.
 pub fn lock(name: &str) -> Option<Owner> {
     LOCK.first(&[Arg::Text(name)], |row| owners::by_id(row.get()))
 }

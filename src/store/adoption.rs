@@ -1,4 +1,4 @@
-//! Whose things are, all at once: for a database that was restored or copied.
+//! Changes of ownership in bulk, for `wf_adopt_database` in a restored or copied database.
 
 use std::collections::HashMap;
 
@@ -12,11 +12,11 @@ use crate::store::schedules::{self, Timed, timed_triggers};
 /// A row of `workflow.owners`.
 #[derive(Debug)]
 pub struct Stored {
-    /// What it stands for.
+    /// The owner that it stores.
     pub owner: Owner,
     /// Cluster, oid and name.
     pub text: String,
-    /// The row that has what this one owned.
+    /// The row into which this one was merged.
     pub same_as: Option<i32>,
 }
 
@@ -45,12 +45,12 @@ static OVERDUE: Statement = Statement::new(
     &[Type::Timestamp],
 );
 
-/// How many instances each owner has.
+/// The number of instances of each owner.
 pub fn instances() -> HashMap<i32, i64> {
     INSTANCES.rows(&[], |row| (row.get(), row.get())).into_iter().collect()
 }
 
-/// How many due times of each owner are past.
+/// The number of due times of each owner that are past.
 pub fn overdue(now: Timestamp) -> HashMap<i32, i64> {
     OVERDUE.rows(&[Arg::Timestamp(now)], |row| (row.get(), row.get())).into_iter().collect()
 }
@@ -60,7 +60,7 @@ static SET: Statement = Statement::new(
     &[Type::Integer, Type::Text],
 );
 
-/// Says which role a row stands for.
+/// Sets the role that a row stands for.
 pub fn set(id: i32, text: &str) {
     SET.run(&[Arg::Integer(id), Arg::Text(text)]);
 }
@@ -76,7 +76,7 @@ pub fn shared_schedule(one: i32, other: i32) -> Option<String> {
     SHARED_SCHEDULE.first(&[Arg::Integer(one), Arg::Integer(other)], |row| row.get())
 }
 
-// Not instances, kept stimuli and dead letters, of which there may be millions: their owner is the same as the other.
+// Instances, kept stimuli and dead letters may be millions, so their rows keep the old owner; `same_as` resolves it.
 static MOVE: [Statement; 12] = [
     Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.triggers SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
@@ -114,7 +114,7 @@ static MOVE: [Statement; 12] = [
     ),
 ];
 
-/// Gives all that an owner has to another one, and makes it the same as that one.
+/// Gives everything that `owner` has to `into`, and marks `owner` as the same as `into`.
 pub fn merge(owner: i32, into: i32) {
     for statement in &MOVE {
         statement.run(&[Arg::Integer(owner), Arg::Integer(into)]);
@@ -126,7 +126,7 @@ static ALIGN: Statement = Statement::new(
      WHERE o.id = a.same_as AND CAST(a.role AS text) <> CAST(o.role AS text)",
     &[],
 );
-// A replica has the rows, but not what the sequence gave out.
+// Logical replication copies the rows, but not the position of the sequence.
 static ADVANCE: Statement = Statement::new(
     "SELECT setval('workflow.owners_id_seq', o.id) \
      FROM (SELECT max(id) AS id FROM workflow.owners) o CROSS JOIN workflow.owners_id_seq s \
@@ -134,8 +134,8 @@ static ADVANCE: Statement = Statement::new(
     &[],
 );
 
-/// Makes the rows that are the same as others stand for the same roles, and the next new one get a new id. All sessions
-/// forget whose things were.
+/// Gives each merged row the role of its target, and advances the sequence past the highest id. Invalidates the owners
+/// that sessions have cached.
 pub fn finish() {
     ALIGN.run(&[]);
     ADVANCE.run(&[]);
@@ -159,15 +159,15 @@ static TRIGGERS: Statement = Statement::new(
     &[Type::Timestamp],
 );
 
-/// Takes the due time of the timers in instances that are past it: they wait for a call that resumes them. What the
-/// engine itself left for a worker stays due.
+/// Clears the due time of overdue timers in instances: they then wait for a call that resumes them. Bookmarks that the
+/// engine itself made for a worker (`Workflow.*`) stay due.
 pub fn hold_timers(now: Timestamp) {
-    // Instances first, in order: as a cancel of many does.
+    // Lock the instances first, in order of id, as `wf_cancel` does.
     let ids: Vec<Uuid> = LOCK_OVERDUE.rows(&[Arg::Timestamp(now)], |row| row.get());
     HOLD.run(&[Arg::Timestamp(now), Arg::Uuids(&ids)]);
 }
 
-/// Locks the triggers that time should have started by now.
+/// Locks the active triggers whose fire is overdue.
 pub fn overdue_triggers(now: Timestamp) -> Vec<Timed> {
     TRIGGERS.rows(&[Arg::Timestamp(now)], schedules::read)
 }

@@ -17,7 +17,7 @@ use crate::store::tables::BOOKMARKS;
 use crate::wake;
 use workflow_engine::NodeIx;
 
-/// The member of a task's payload by which workers find it.
+/// The member of a task's payload that holds the name of the task.
 const TASK_NAME: &str = "TaskName";
 
 /// First eight bytes of a hash: the index key.
@@ -27,18 +27,18 @@ pub fn hash_key(hash: &[u8; 32]) -> i64 {
     i64::from_be_bytes(key)
 }
 
-/// A stored hash; a damaged one matches nothing.
+/// Converts a stored hash; a hash of a wrong length becomes zeros, which match nothing.
 pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
     bytes.try_into().unwrap_or([0; 32])
 }
 
-/// A callback as the engine carries it from a function's result to the bookmark and back: the id of its owner, a colon,
-/// its name.
+/// Encodes a callback as the engine carries it from a function's result to the bookmark and back: the id of the
+/// function's owner, a colon, the function's name.
 pub fn join_callback(name: &str, owner: Option<i32>) -> String {
     format!("{}:{name}", owner.unwrap_or_default())
 }
 
-/// The name of a callback, and the id of its owner.
+/// Splits an encoded callback into its name and the id of its owner.
 pub fn split_callback(callback: &str) -> (&str, Option<i32>) {
     match callback.split_once(':') {
         Some((owner, name)) => (name, owner.parse().ok()),
@@ -76,8 +76,8 @@ pub fn is_task(bookmark: &Bookmark) -> bool {
     bookmark.activity_type == RUN_TASK.name && bookmark.name == bookmark.activity_type && bookmark.auto_burn
 }
 
-/// The hash and the payload of a bookmark as they are stored. Those of a task say its id once more: it has no hash, and its
-/// payload is its name.
+/// Returns the hash and the payload to store for a bookmark. For a task both would repeat the bookmark's id, so it is
+/// stored without a hash, and only the task's name is stored as the payload.
 fn stored_stimulus(bookmark: &Bookmark) -> (Option<&[u8; 32]>, Option<Cow<'_, Value>>) {
     match bookmark.payload.as_ref() {
         Some(payload) if is_task(bookmark) => (None, Some(Cow::Owned(json!({ TASK_NAME: payload[TASK_NAME] })))),
@@ -85,7 +85,7 @@ fn stored_stimulus(bookmark: &Bookmark) -> (Option<&[u8; 32]>, Option<Cow<'_, Va
     }
 }
 
-/// The hash and the payload of a stored bookmark.
+/// Returns the hash and the payload of a stored bookmark, computing those of a task.
 pub fn read_stimulus(id: Uuid, hash: Option<Vec<u8>>, payload: Option<Value>) -> ([u8; 32], Option<Value>) {
     match hash {
         Some(hash) => (hash_of(&hash), payload),
@@ -125,28 +125,28 @@ pub fn insert(writer: &mut Writer, bookmark: &Bookmark, instance: &Uuid, correla
     writer.insert(&ROW, &new.values());
 }
 
-/// Tells the workers, when this transaction commits.
+/// Wakes the workers when this transaction commits.
 fn note(bookmark: &Bookmark, instance: &Uuid) {
     wake::note_bookmarks_of(instance);
     identity::note_due(bookmark.due_at.map(Timestamp::from));
 }
 
-/// Uses a bookmark up.
+/// Deletes a bookmark that a resume uses up.
 pub fn take(writer: &mut Writer, id: &Uuid) {
     wake::note_bookmarks();
     writer.delete(&ROW, Arg::Uuid(id));
 }
 
-/// A bookmark that is about to be resumed, with its locked instance.
+/// A bookmark that the caller is about to resume, with its locked instance.
 #[derive(Debug)]
 pub struct Waiting {
-    /// What the engine needs.
+    /// The input of the engine's resume.
     pub resumed: Resumed,
     /// The locked instance.
     pub row: InstanceRow,
-    /// All of it, to put it back when its activity faults.
+    /// The whole bookmark, to insert it again when its activity faults.
     pub bookmark: Bookmark,
-    /// Whether it is resumed because it is due.
+    /// Whether a fire resumes it because it is due.
     pub by_time: bool,
 }
 
@@ -216,15 +216,16 @@ pub fn lock(id: Uuid) -> Option<Waiting> {
     lock_instance(id, Wait::Block)
 }
 
-/// Locks the instance of a bookmark and it, unless another session holds one of them, and reads it.
+/// Locks the instance of a bookmark and then the bookmark, and reads the bookmark. Returns `None` if another session
+/// holds either lock.
 pub fn try_lock(id: Uuid) -> Option<Waiting> {
     lock_instance(id, Wait::Skip)
 }
 
-/// The lock on the instance is what decides between two resumers: a bookmark that the holder has used up meanwhile is not
-/// there any more. The bookmark is locked only where nothing may be waited for: whoever notes a failed attempt holds it
-/// without its instance, until all of his sweep has ended. Anywhere else that lock would be no more than a record in the
-/// WAL.
+/// The instance lock serializes two sessions that resume one bookmark: the second session finds no bookmark if the
+/// first has consumed it. `Wait::Skip` also locks the bookmark: a sweep that records a failed attempt holds the lock on
+/// the bookmark, without that on the instance, until the sweep's transaction ends. With `Wait::Block` that lock would
+/// only add a WAL record.
 fn lock_instance(id: Uuid, wait: Wait) -> Option<Waiting> {
     instances::announce_lock();
     let waits_for = rows::read(&WAITS_FOR, Arg::Uuid(&id), WaitsFor::read)?;
@@ -238,7 +239,7 @@ fn lock_instance(id: Uuid, wait: Wait) -> Option<Waiting> {
     Some(Waiting { resumed, row, bookmark, by_time: false })
 }
 
-/// Whether a bookmark is there, in this transaction's view.
+/// Whether a bookmark exists and is visible to this transaction.
 pub fn exists(id: Uuid) -> bool {
     EXISTS.run(&[Arg::Uuid(&id)]) > 0
 }
@@ -246,7 +247,7 @@ pub fn exists(id: Uuid) -> bool {
 static OF_ANOTHER: Statement =
     Statement::new("SELECT 1 FROM workflow.bookmarks WHERE id = $1 AND instance_id <> $2", &[Type::Uuid, Type::Uuid]);
 
-/// Whether a bookmark is there, and belongs to another instance.
+/// Whether a bookmark exists and belongs to an instance other than `instance`.
 pub fn is_of_another(id: Uuid, instance: Uuid) -> bool {
     OF_ANOTHER.run(&[Arg::Uuid(&id), Arg::Uuid(&instance)]) > 0
 }
@@ -292,9 +293,9 @@ pub struct DueBookmark {
     pub due_at: Timestamp,
     /// Its instance.
     pub instance: Uuid,
-    /// The definition version of that.
+    /// The definition version of the instance.
     pub definition_version: Uuid,
-    /// The owner of that.
+    /// The owner of the instance.
     pub owner: Owner,
 }
 
@@ -306,8 +307,9 @@ static DUE: Statement = Statement::new(
     &[Type::Timestamp, Type::Timestamp, Type::Uuid],
 );
 
-/// Bookmarks that are due at `now`, earliest first, after a certain one; at most 100. Those of faulted instances are
-/// held. A command that runs outside a transaction block is left to a worker: a caller here is inside one.
+/// Bookmarks that are due at `now`, earliest first, after the position `after`; at most 100. Bookmarks of faulted
+/// instances do not fire. Commands of schedules run outside a transaction block, and the caller is inside one, so they
+/// are left to the workers.
 pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<DueBookmark> {
     let (due_at, id) = after;
     DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id)], |row| DueBookmark {

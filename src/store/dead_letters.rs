@@ -1,4 +1,5 @@
-//! What was given up: kept until a call replays it, or retention removes it.
+//! Dead letters: stimuli and due bookmarks that the engine gave up, kept until a call replays them or retention
+//! removes them.
 
 use uuid::Uuid;
 
@@ -12,7 +13,7 @@ use crate::wake;
 pub struct Letter {
     /// The stimulus, under an id that the caller gives it.
     pub item: Item,
-    /// When the bookmark was due, if it is one.
+    /// When the bookmark was due, if the letter is of a bookmark.
     pub due_at: Option<Timestamp>,
     /// When it was replayed.
     pub replayed_at: Option<Timestamp>,
@@ -30,7 +31,7 @@ static WAKE: Statement = Statement::new(
     &[Type::Uuid, Type::Timestamp],
 );
 
-/// Locks a dead letter; as an item it has this id.
+/// Locks a dead letter, and returns it as a queue item with the id `item_id`.
 pub fn lock(id: Uuid, item_id: Uuid) -> Option<Letter> {
     LOCK.first(&[Arg::Uuid(&id)], |row| {
         let (due_at, replayed_at) = (row.maybe(), row.maybe());
@@ -54,7 +55,7 @@ pub fn replayed(id: Uuid, now: Timestamp) {
     REPLAYED.run(&[Arg::Uuid(&id), Arg::Timestamp(now)]);
 }
 
-/// Makes a bookmark due as if it had never been tried. `false`: it is gone.
+/// Makes a bookmark due now and resets its attempts. Returns `false` if the bookmark no longer exists.
 pub fn wake(bookmark: Uuid, now: Timestamp) -> bool {
     wake::note_due(now);
     WAKE.run(&[Arg::Uuid(&bookmark), Arg::Timestamp(now)]) > 0

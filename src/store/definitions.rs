@@ -25,9 +25,9 @@ pub struct DefinitionRow {
     pub definition_id: String,
     /// Version number.
     pub version: i32,
-    /// Whether no later one exists.
+    /// Whether it is the latest version.
     pub is_latest: bool,
-    /// Whether it is the published one.
+    /// Whether it is the published version.
     pub is_published: bool,
     /// Whether user SQL runs with the owner's rights.
     pub definer: bool,
@@ -58,9 +58,9 @@ pub struct NewDefinition<'a> {
     pub owner: i32,
     /// Microseconds for which finished instances are kept.
     pub retention: Option<i64>,
-    /// The activity type that its name is, if it is usable as an activity.
+    /// The activity type under which it is usable as an activity.
     pub activity_type: Option<&'a str>,
-    /// What it uses.
+    /// The versions that it uses as activities.
     pub links: &'a [Link],
     /// Unknown activity types.
     pub unknown_types: &'a [&'a str],
@@ -68,12 +68,12 @@ pub struct NewDefinition<'a> {
     pub document: &'a Value,
     /// The numbers of its program.
     pub numbering: &'a Numbering,
-    /// Where its SQL looks names up where it runs without a caller.
+    /// The `search_path` of its SQL when it runs without a caller.
     pub search_path: Option<&'a str>,
 }
 
 read! {
-    /// The columns that a version is read from.
+    /// The columns of a [`DefinitionRow`].
     pub(super) struct Stored of DEFINITIONS {
         id: Uuid,
         definition_id: String,
@@ -116,7 +116,7 @@ static ALL: Statement = Statement::reading(
     &[Type::Text],
 );
 
-/// The key of the index, and what is read.
+/// The key column of the index, and the columns to read.
 const PUBLISHED_COLUMNS: [ColumnRef; 1 + Stored::COLUMNS.len()] =
     joined(&[DEFINITIONS.read("definition_id", Type::Text, false)], Stored::COLUMNS);
 static PUBLISHED: Columns = Columns::by(c"definitions_published_idx", &DEFINITIONS, &PUBLISHED_COLUMNS);
@@ -129,8 +129,8 @@ pub fn published(definition_id: &str) -> Option<DefinitionRow> {
     })
 }
 
-/// The published version, and the id that a role has among the owners. Those come first: that is the order in which
-/// DROP EXTENSION locks the tables.
+/// The published version, and the id of a role in `workflow.owners`. Reads `owners` first: DROP EXTENSION locks the
+/// tables in that order.
 pub fn published_for(definition_id: &str, role: Oid) -> Option<(DefinitionRow, Option<i32>)> {
     let id = owners::known_id_of(role);
     published(definition_id).map(|row| (row, id))
@@ -141,7 +141,7 @@ pub fn latest(definition_id: &str) -> Option<DefinitionRow> {
     LATEST.first(&[Arg::Text(definition_id)], read)
 }
 
-/// A certain version.
+/// The version with this number.
 pub fn version(definition_id: &str, version: i32) -> Option<DefinitionRow> {
     VERSION.first(&[Arg::Text(definition_id), Arg::Integer(version)], read)
 }
@@ -158,18 +158,18 @@ const WHOLE_COLUMNS: [ColumnRef; Stored::COLUMNS.len() + Content::COLUMNS.len()]
     joined(Stored::COLUMNS, Content::COLUMNS);
 static WHOLE: Columns = Columns::of(&DEFINITIONS, &WHOLE_COLUMNS);
 
-/// A stored version, with all that it is compiled from.
+/// A stored version, with everything that its compilation reads.
 #[derive(Debug)]
 pub struct WholeDefinition {
     /// The version.
     pub row: DefinitionRow,
-    /// What it uses.
+    /// The versions that it uses as activities.
     pub links: Vec<Link>,
     /// Activity types that were unknown when it was stored.
     pub unknown_types: Vec<String>,
     /// The document as given.
     pub document: Value,
-    /// With which numbers it is compiled: a [`Numbering`], unless it is damaged.
+    /// The node numbers with which it is compiled: a [`Numbering`], unless it is damaged.
     pub numbering: Value,
 }
 
@@ -178,7 +178,7 @@ pub fn by_id(id: Uuid) -> Result<DefinitionRow, PgError> {
     rows::read(&WHOLE, Arg::Uuid(&id), read).ok_or_else(|| missing(id))
 }
 
-/// The version with this id, deleted or not. No plan is made: with this a session begins.
+/// The version with this id, deleted or not. Read without a plan, because it is the first read of a new session.
 pub fn whole(id: Uuid) -> Result<WholeDefinition, PgError> {
     let found = rows::read(&WHOLE, Arg::Uuid(&id), |row| {
         let (definition, Content { links, unknown_types, document, numbering }) = (read(row), Content::read(row));
@@ -193,7 +193,7 @@ pub fn whole(id: Uuid) -> Result<WholeDefinition, PgError> {
     found.ok_or_else(|| missing(id))
 }
 
-/// A row that others refer to was removed (XX001).
+/// The error (XX001) for a missing version that other rows refer to.
 pub fn missing(id: Uuid) -> PgError {
     PgError::new("XX001", format!("definition version {id} is missing"))
 }
@@ -203,15 +203,15 @@ pub fn all(definition_id: &str) -> Vec<DefinitionRow> {
     ALL.rows(&[Arg::Text(definition_id)], read)
 }
 
-/// Makes this transaction the only one that changes the versions of a definition.
+/// Locks the versions of a definition against changes by other transactions.
 ///
-/// Not the lock of a row, since the first version has none yet. Two ids of one hash wait for each other, which is all
-/// that happens, and only if they have one owner: an id that was made to have the hash of another role's keeps that role
-/// waiting for nothing. Starting takes no lock: it reads which version is published and is pinned to it.
+/// The lock is an object lock, since no row exists before the first version. Transactions wait for each other without
+/// need if the ids of their definitions have the same hash. The owner is part of the lock's key, so that a role cannot
+/// block another role by choosing such an id. A start takes no lock: it reads the published version and stays on it.
 pub fn lock(definition_id: &str) {
     let mut held = None;
     loop {
-        // While it was waited for the definition may have been made, or given away.
+        // Another transaction may have created or transferred the definition while this one waited.
         let whose = owner(definition_id).map_or(0, |owner| owner.id);
         if held == Some(whose) {
             return;
@@ -265,12 +265,12 @@ static LAST_OWNER: Statement = Statement::new(
     &[Type::Text],
 );
 
-/// Who owns a definition, or owned it when it was deleted.
+/// The owner of a definition, or its last owner if it is deleted.
 pub fn owner(definition_id: &str) -> Option<Owner> {
     latest(definition_id).map(|row| row.owner).or_else(|| owner_of_deleted(definition_id))
 }
 
-/// Who owned the last version that was deleted. Instances of it are still theirs.
+/// The owner of the deleted version that was created last. Its instances still belong to that owner.
 pub fn owner_of_deleted(definition_id: &str) -> Option<Owner> {
     LAST_OWNER.first(&[Arg::Text(definition_id)], |row| owners::by_id(row.get()))
 }
@@ -319,13 +319,13 @@ static SEARCH_PATH: Columns = Columns::of(&DEFINITIONS, Path::COLUMNS);
 static SET_SEARCH_PATH: Statement =
     Statement::new("UPDATE workflow.definitions SET search_path = $2 WHERE id = $1", &[Type::Uuid, Type::Text]);
 
-/// Where the SQL of a version looks names up where it runs without a caller. Not part of what is kept compiled: it can
-/// change.
+/// The `search_path` for the SQL of a version when it runs without a caller. The compiled program does not contain it,
+/// since it can change.
 pub fn search_path(id: Uuid) -> Option<String> {
     rows::read(&SEARCH_PATH, Arg::Uuid(&id), Path::read).filter(|path| path.id == id)?.search_path
 }
 
-/// Changes that.
+/// Sets it.
 pub fn set_search_path(id: Uuid, path: Option<&str>) {
     SET_SEARCH_PATH.run(&[Arg::Uuid(&id), Arg::text(path)]);
 }
@@ -345,7 +345,7 @@ pub fn publish(row: &DefinitionRow) {
     PUBLISH.run(&[Arg::Uuid(&row.id)]);
 }
 
-/// Leaves no version published. Returns whether one was.
+/// Leaves no version published. Returns whether a version was published.
 pub fn unpublish(definition_id: &str) -> bool {
     UNPUBLISH.run(&[Arg::Text(definition_id)]) > 0
 }
@@ -367,17 +367,17 @@ static RENEW_LATEST: Statement = Statement::new(
 );
 static DELETE_GRANTS: Statement = Statement::new("DELETE FROM workflow.grants WHERE definition_id = $1", &[Type::Text]);
 
-/// An instance that has not ended and is pinned to this version.
+/// An instance of this version that has not ended; a faulted instance counts.
 pub fn running_instance(id: Uuid) -> Option<Uuid> {
     RUNNING.first(&[Arg::Uuid(&id)], |row| row.get())
 }
 
-/// Marks a version as deleted; its row stays for the instances that refer to it.
+/// Marks a version as deleted. The row stays for the instances that refer to it.
 pub fn delete(row: &DefinitionRow, now: Timestamp) {
     DELETE.run(&[Arg::Uuid(&row.id), Arg::Timestamp(now)]);
 }
 
-/// After deletions: the highest version left is the latest; without any, the grants go.
+/// Call after deletions: marks the highest remaining version as the latest, or deletes the grants if none remains.
 pub fn renew_latest(definition_id: &str) {
     if RENEW_LATEST.run(&[Arg::Text(definition_id)]) == 0 && highest(definition_id) == 0 {
         DELETE_GRANTS.run(&[Arg::Text(definition_id)]);

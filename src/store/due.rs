@@ -1,4 +1,4 @@
-//! What is due, as the workers ask for it.
+//! Queries of the workers for due bookmarks and queue items.
 
 use std::ffi::c_int;
 
@@ -14,19 +14,19 @@ use crate::store::owners::{self, Owner};
 pub struct Due {
     /// Bookmark or queue item.
     pub id: Uuid,
-    /// When it was due; of an item, when it may be delivered.
+    /// When a bookmark is due, or when an item may be delivered.
     pub due_at: Timestamp,
-    /// The owner whose it is: of a bookmark its instance's, of an item its sender.
+    /// The owner of a bookmark's instance, or the sender of an item.
     pub owner: i32,
-    /// The owner of its instance, if it can run SQL of users with the rights of that owner.
+    /// The owner of its instance, if the instance can run SQL of users with the rights of that owner.
     pub runs_as: Option<Owner>,
-    /// Whether it can run SQL of users at all.
+    /// Whether its instance can run SQL of users.
     pub uses_sql: bool,
-    /// Whether it is a command that runs at the top level of a session.
+    /// Whether it is a command of a schedule, which runs at the top level of a session.
     pub is_command: bool,
 }
 
-/// When an item may be delivered whose delivery has not failed.
+/// `due_at` of an item whose delivery has not failed: it may be delivered at once.
 pub const AT_ONCE: Timestamp = Timestamp(i64::MIN);
 
 static BOOKMARKS: Statement = Statement::new(
@@ -38,7 +38,8 @@ static BOOKMARKS: Statement = Statement::new(
     &[Type::Timestamp, Type::Timestamp, Type::Uuid, Type::BigInt],
 );
 
-/// Bookmarks that are due at `now`, earliest first, after a certain one. Those of faulted instances are held.
+/// Bookmarks that are due at `now`, earliest first, after the position `after`. Bookmarks of faulted instances do not
+/// fire.
 pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Due> {
     let (due_at, id) = after;
     let args = [Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id), Arg::BigInt(limit)];
@@ -52,16 +53,16 @@ pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Du
     })
 }
 
-/// An item of the queue.
+/// A queue item.
 #[derive(Debug)]
 pub struct DueItem {
-    /// What is due. One that was left for a bookmark of an owner is that owner's.
+    /// The item. If it names a bookmark, `runs_as` is the owner of that bookmark's instance.
     pub due: Due,
-    /// Whether a bookmark may match it: `false` means that none does.
+    /// Whether a bookmark may match it. `false`: no bookmark matches.
     pub may_match: bool,
 }
 
-// Whether any bookmark may match is one look at an index for each.
+// `may_match` costs one index probe per item.
 static ITEMS: Statement = Statement::new(
     "SELECT q.id, q.not_before, q.sender, d.uses_sql, d.security, i.owner, \
          CASE WHEN q.bookmark_id IS NOT NULL OR q.activity_instance_id IS NOT NULL THEN true \
@@ -87,7 +88,7 @@ static ITEMS: Statement = Statement::new(
     &[Type::UuidArray],
 );
 
-/// Of these items, those that are still in the queue.
+/// Returns those of `ids` that are still in the queue. Deferred items are left out.
 pub fn items(ids: &[Uuid]) -> Vec<DueItem> {
     if ids.is_empty() {
         return Vec::new();
@@ -109,7 +110,7 @@ static ALL_ITEMS: Statement = Statement::new(
     &[Type::Uuid, Type::BigInt],
 );
 
-/// Items of the queue after one, in order.
+/// Ids of the queue items after `after`, in order of id.
 pub fn all_items(after: Uuid, limit: i64) -> Vec<Uuid> {
     ALL_ITEMS.rows(&[Arg::Uuid(&after), Arg::BigInt(limit)], |row| row.get())
 }
@@ -117,7 +118,7 @@ pub fn all_items(after: Uuid, limit: i64) -> Vec<Uuid> {
 static HAS_EXPIRED: Statement =
     Statement::new("SELECT 1 FROM workflow.bookmark_queue WHERE expires_at <= $1 LIMIT 1", &[Type::Timestamp]);
 
-/// Whether an item has expired and is still there: another session has it.
+/// Whether an expired item is still in the queue. After a sweep this means that another session holds its lock.
 pub fn has_expired(now: Timestamp) -> bool {
     HAS_EXPIRED.run(&[Arg::Timestamp(now)]) > 0
 }
@@ -130,7 +131,7 @@ static NEXT: Statement = Statement::new(
     &[Type::Timestamp],
 );
 
-/// When something is due that is not due yet.
+/// The earliest due time after `now` of a bookmark, a trigger or the expiry of a queue item.
 pub fn next(now: Timestamp) -> Option<Timestamp> {
     NEXT.first(&[Arg::Timestamp(now)], |row| row.maybe()).flatten()
 }
@@ -141,7 +142,7 @@ static COUNT_ATTEMPT: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Counts an attempt to fire a bookmark, and says which one it is. `None`: another session has it.
+/// Counts an attempt to fire a bookmark and returns its number. `None`: another session holds the bookmark's lock.
 pub fn count_attempt(bookmark: Uuid) -> Option<c_int> {
     COUNT_ATTEMPT.first(&[Arg::Uuid(&bookmark)], |row| row.get())
 }
@@ -152,7 +153,7 @@ static FORGET_ATTEMPT: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Takes an attempt back that was counted and not made.
+/// Takes back an attempt that was counted but not made.
 pub fn forget_attempt(bookmark: Uuid) {
     FORGET_ATTEMPT.run(&[Arg::Uuid(&bookmark)]);
 }
@@ -162,7 +163,7 @@ static ATTEMPTS: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Locks a bookmark, and says how many attempts were counted. `None`: another session has it.
+/// Locks a bookmark and returns the number of counted attempts. `None`: another session holds its lock.
 pub fn attempts(bookmark: Uuid) -> Option<c_int> {
     ATTEMPTS.first(&[Arg::Uuid(&bookmark)], |row| row.get())
 }
@@ -178,12 +179,13 @@ static FORGET_DELIVERY: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Counts an attempt to deliver an item before it is made, and says which one it is. `None`: another session has it.
+/// Counts an attempt to deliver an item before it is made, and returns its number. `None`: another session holds the
+/// item's lock.
 pub fn count_delivery(id: Uuid) -> Option<c_int> {
     COUNT_DELIVERY.first(&[Arg::Uuid(&id)], |row| row.get())
 }
 
-/// Takes an attempt back that was counted and not made, or is counted again.
+/// Takes back an attempt that was counted but not made, or that the caller counts again.
 pub fn forget_delivery(id: Uuid) {
     FORGET_DELIVERY.run(&[Arg::Uuid(&id)]);
 }
@@ -191,7 +193,7 @@ pub fn forget_delivery(id: Uuid) {
 static MARK: Statement =
     Statement::new("UPDATE workflow.bookmarks SET metadata = $2 WHERE id = $1", &[Type::Uuid, Type::Jsonb]);
 
-/// Writes on a locked bookmark that its command was begun.
+/// Records in the metadata of a locked bookmark that its command has begun.
 pub fn mark(bookmark: Uuid, metadata: &Value) {
     MARK.run(&[Arg::Uuid(&bookmark), Arg::Json(metadata)]);
 }
@@ -199,7 +201,7 @@ pub fn mark(bookmark: Uuid, metadata: &Value) {
 static POSTPONE: Statement =
     Statement::new("UPDATE workflow.bookmarks SET due_at = $2 WHERE id = $1", &[Type::Uuid, Type::Timestamp]);
 
-/// Moves the due time of a locked bookmark. The instance need not be readable for it.
+/// Moves the due time of a locked bookmark. Does not read the instance, whose state may be damaged.
 pub fn postpone(bookmark: Uuid, until: Timestamp) {
     crate::wake::note_due(until);
     POSTPONE.run(&[Arg::Uuid(&bookmark), Arg::Timestamp(until)]);
@@ -207,7 +209,7 @@ pub fn postpone(bookmark: Uuid, until: Timestamp) {
 
 static SETTLE: Statement = Statement::new("UPDATE workflow.bookmarks SET due_at = NULL WHERE id = $1", &[Type::Uuid]);
 
-/// Time does not resume a bookmark any more, if it is still there.
+/// Clears the due time of a bookmark, if the bookmark still exists.
 pub fn clear(bookmark: Uuid) {
     SETTLE.run(&[Arg::Uuid(&bookmark)]);
 }
@@ -224,7 +226,7 @@ static BURY: Statement = Statement::new(
     &[Type::Uuid, Type::Uuid, Type::Timestamp, Type::Text],
 );
 
-/// Gives a bookmark up: it stays, but time does not resume it any more, and a dead letter says why.
+/// Gives a bookmark up: clears its due time, keeps the bookmark, and adds a dead letter with the error.
 pub fn bury(bookmark: Uuid, letter: Uuid, now: Timestamp, error: &str) {
     BURY.run(&[Arg::Uuid(&bookmark), Arg::Uuid(&letter), Arg::Timestamp(now), Arg::Text(error)]);
 }

@@ -1,4 +1,4 @@
-//! Whose events who hears, as far as that was granted.
+//! Event grants: the listeners that hear the events of a publisher.
 
 use crate::pg::spi::{Arg, Statement, Type};
 use crate::store::owners::{self, Owner};
@@ -14,17 +14,17 @@ static REVOKE: Statement = Statement::new(
     &[Type::Integer, Type::Integer],
 );
 
-/// The roles that were given the events of a publisher.
+/// The roles that may hear the events of a publisher.
 pub fn listeners_of(publisher: i32) -> Vec<Owner> {
     LISTENERS.rows(&[Arg::Integer(publisher)], |row| owners::by_id(row.get()))
 }
 
-/// Lets a listener hear the events of a publisher. `false`: it did before.
+/// Lets a listener hear the events of a publisher. Returns `false` if it already could.
 pub fn grant(publisher: i32, listener: i32) -> bool {
     GRANT.run(&[Arg::Integer(publisher), Arg::Integer(listener)]) > 0
 }
 
-/// Takes that back. `false`: there was nothing.
+/// Revokes such a grant. Returns `false` if it did not exist.
 pub fn revoke(publisher: i32, listener: i32) -> bool {
     REVOKE.run(&[Arg::Integer(publisher), Arg::Integer(listener)]) > 0
 }

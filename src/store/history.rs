@@ -1,4 +1,4 @@
-//! What a picture or a story of an instance is made of: its journal, what it waits for, what went wrong.
+//! The input of explanations and diagrams of an instance: its journal, open bookmarks and open incidents.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -29,10 +29,10 @@ static OPEN_INCIDENTS: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Goes through the journal of an instance, burst by burst; only one is unpacked at a time.
+/// Passes the journal of an instance to `told`, row by row. Unpacks one row at a time to bound memory.
 ///
 /// # Errors
-/// What is wrong with the stored events.
+/// The stored events cannot be decoded.
 pub fn journal(instance: Uuid, mut told: impl FnMut(DateTime<Utc>, &[Event])) -> Result<(), Error> {
     let rows = JOURNAL.rows(&[Arg::Uuid(&instance)], |row| {
         let at: Timestamp = row.get();
@@ -46,7 +46,7 @@ pub fn journal(instance: Uuid, mut told: impl FnMut(DateTime<Utc>, &[Event])) ->
     Ok(())
 }
 
-/// What an instance waits for, oldest first.
+/// The open bookmarks of an instance, oldest first.
 pub fn open_bookmarks(instance: Uuid) -> Vec<OpenBookmark> {
     OPEN_BOOKMARKS.rows(&[Arg::Uuid(&instance)], |row| OpenBookmark {
         bookmark_id: row.get(),

@@ -1,4 +1,4 @@
-//! Which physical database the due times belong to. A copy of a database must not fire them a second time.
+//! The physical database that fires the due times stored here. A copy of a database must not fire them a second time.
 
 use std::cell::Cell;
 
@@ -7,14 +7,14 @@ use crate::pg::{catalog, cluster, process};
 use crate::wake;
 use pgrx::pg_sys::Oid;
 
-/// Whose due times are stored here.
+/// The database to which the stored due times belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
-    /// This database's.
+    /// This database.
     Ours,
-    /// No database's: there never were any. If there are some, a dump is just being loaded.
+    /// No database has claimed them: none were ever stored, or a dump is being loaded.
     Nobodys,
-    /// Those of the database of which this is a copy.
+    /// Another database: this one is a copy of it.
     Foreign,
 }
 
@@ -26,12 +26,12 @@ static CLAIM: Statement = Statement::new(
 static FORGET: Statement = Statement::new("DELETE FROM workflow.identity", &[]);
 
 thread_local! {
-    /// The schema in which a row was seen that some earlier transaction had committed; it is never removed but by
-    /// adoption.
+    /// The schema in which this session has seen a committed row of `workflow.identity`. Only adoption deletes such a
+    /// row, and it inserts a new one.
     static CLAIMED_IN: Cell<Oid> = const { Cell::new(Oid::INVALID) };
 }
 
-/// Whose due times these are.
+/// Reads the database to which the due times belong.
 pub fn read() -> Identity {
     let stored = READ.first(&[], |row| (row.get::<i64>(), row.get::<Oid>()));
     match stored {
@@ -41,14 +41,15 @@ pub fn read() -> Identity {
     }
 }
 
-/// Makes this database the one that fires, if none is yet; in the transaction that stores something due.
+/// Makes this database the one that fires, unless a database already is. Call it in the transaction that stores a due
+/// time.
 pub fn claim() {
     let schema = catalog::schema();
     if CLAIMED_IN.get() == schema {
         return;
     }
     if READ.first(&[], |_| ()).is_some() {
-        // The row of this transaction itself may be undone yet, by a savepoint too.
+        // A row that this transaction inserted may still be rolled back, also to a savepoint.
         if !wake::has_claimed() {
             CLAIMED_IN.set(schema);
         }
@@ -58,14 +59,14 @@ pub fn claim() {
     CLAIM.run(&[Arg::BigInt(cluster::system_identifier()), Arg::Oid(process::database())]);
 }
 
-/// Makes this database the one that fires.
+/// Makes this database the one that fires, whichever database was.
 pub fn adopt() {
     FORGET.run(&[]);
     CLAIM.run(&[Arg::BigInt(cluster::system_identifier()), Arg::Oid(process::database())]);
 }
 
-/// Tells the workers, when this transaction commits, that something is due then. Where a fire moves its trigger on, nobody
-/// need be told: whoever waited for it looks then, and sees the next one.
+/// Wakes the workers for due time `at` when this transaction commits. A fire that advances its own trigger need not
+/// wake the scheduler: it rescans after the fire.
 pub fn note_due(at: Option<Timestamp>) {
     if let Some(at) = at {
         claim();

@@ -1,4 +1,4 @@
-//! What went wrong in activities.
+//! Incidents: the stored faults of activities.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -55,7 +55,7 @@ pub fn insert(id: Uuid, instance: Uuid, incident: &Incident, now: Timestamp) {
     INSERT.run(&new.values());
 }
 
-/// Resolves the open incidents of an instance, except those of executions that are still faulted.
+/// Resolves the open incidents of an instance, except those of the executions in `still_faulted`.
 pub fn resolve(instance: Uuid, still_faulted: &[Uuid], now: Timestamp) {
     RESOLVE.run(&[Arg::Uuid(&instance), Arg::Uuids(still_faulted), Arg::Timestamp(now)]);
 }

@@ -1,4 +1,4 @@
-//! Instance rows. A session that changes anything of an instance holds the lock that `lock` takes.
+//! Instance rows. A session that changes an instance holds the row lock that `lock` takes.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -14,10 +14,10 @@ use crate::store::owners::{self, Owner};
 use crate::store::tables::INSTANCES;
 use crate::wake;
 
-/// An instance with what the shell knows about it.
+/// An instance with the columns that the extension adds to the engine's state.
 #[derive(Debug)]
 pub struct InstanceRow {
-    /// What the engine works on.
+    /// The instance as the engine sees it.
     pub instance: Instance,
     /// The definition version it is pinned to.
     pub definition_version_id: Uuid,
@@ -25,13 +25,13 @@ pub struct InstanceRow {
     pub definition_id: String,
     /// Owner.
     pub owner: Owner,
-    /// What it excludes others by.
+    /// The key by which it excludes other running instances.
     pub activation_key: Option<String>,
-    /// The trigger that time fired to start it.
+    /// The trigger whose fire by time started it.
     pub schedule_id: Option<Uuid>,
     /// The instance that started it.
     pub parent: Option<Parent>,
-    /// All its open bookmarks, where the burst just run made them all.
+    /// All its open bookmarks, if the burst that has just run created all of them.
     pub open: Option<Vec<Bookmark>>,
 }
 
@@ -97,8 +97,8 @@ fn parent(instance: Option<Uuid>, bookmark: Option<Uuid>) -> Option<Parent> {
     instance.map(|instance| Parent { instance, bookmark })
 }
 
-/// Locks the table as the lock of a row does, before that of bookmarks: DDL that takes both in the order in which they
-/// were made waits, or makes a call wait.
+/// Takes the table lock of a row lock on `instances`, before the one on `bookmarks`. DDL that locks both tables in
+/// order of creation then waits for this call, or the call waits for the DDL, without a deadlock.
 pub fn announce_lock() {
     rows::lock_table(&STORED);
 }
@@ -108,7 +108,7 @@ pub fn lock(id: Uuid) -> Option<InstanceRow> {
     lock_with(id, Wait::Block)
 }
 
-/// Locks an instance; whether a session that holds it is waited for is the caller's choice.
+/// Locks an instance. `wait` says whether to wait for a session that holds the lock.
 pub fn lock_with(id: Uuid, wait: Wait) -> Option<InstanceRow> {
     rows::lock(&STORED, Arg::Uuid(&id), wait, read)
 }
@@ -169,10 +169,10 @@ written! {
     }
 }
 static ROW: Columns = Columns::of(&INSTANCES, New::COLUMNS);
-// Waits for a transaction that is inserting the same id or activation key, and does nothing if it commits.
+// Waits for a transaction that is inserting the same id or activation key, and inserts nothing if that one commits.
 static INSERT_UNLESS_TAKEN: Statement = Statement::insert(&INSTANCES, New::COLUMNS, "ON CONFLICT DO NOTHING", &[]);
 
-/// The state of an instance in bytes.
+/// Packs the state of an instance.
 fn packed(instance: &Instance) -> Vec<u8> {
     let size = memory::room_to_pack(|| codec::packed_size(&instance.state));
     codec::encode_state_of(&instance.state, size)
@@ -184,7 +184,7 @@ pub fn insert_unless_taken(row: &InstanceRow, now: Timestamp) -> bool {
     INSERT_UNLESS_TAKEN.run(&new(row, &state, now).values()) > 0
 }
 
-/// Inserts an instance whose id and activation key no instance has.
+/// Inserts an instance. The caller knows that no instance has its id or activation key.
 pub fn insert(writer: &mut Writer, row: &InstanceRow, now: Timestamp) {
     let state = packed(&row.instance);
     writer.insert(&ROW, &new(row, &state, now).values());
@@ -222,7 +222,7 @@ fn output(instance: &Instance) -> Option<&Map<String, Value>> {
     (!instance.output.is_empty()).then_some(&instance.output)
 }
 
-/// A faulted instance has not finished: it can go on.
+/// The end time of an instance. A faulted instance has none: a retry can continue it.
 fn finished_at(instance: &Instance, now: Timestamp) -> Option<Timestamp> {
     let has_ended = matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled);
     has_ended.then(|| {
@@ -249,7 +249,7 @@ changed! {
 }
 static CHANGES: Columns = Columns::of(&INSTANCES, Changes::COLUMNS);
 
-/// Writes what a burst changed in a locked instance. `key_before` is the activation key that the row has.
+/// Writes the columns of a locked instance that a burst changed. `key_before` is the activation key stored in the row.
 pub fn update(writer: &mut Writer, row: &InstanceRow, changed: &Changed, key_before: Option<&str>, now: Timestamp) {
     let instance = &row.instance;
     let key = row.activation_key.as_deref();
@@ -284,7 +284,8 @@ pub fn holder(key: &str) -> Option<Uuid> {
     HOLDER.first(&[Arg::Text(key)], |row| row.get())
 }
 
-/// Takes an activation key for an instance; a taken one is a unique violation (23505).
+/// Sets the activation key and the correlation id of an instance. A key that another instance holds is a unique
+/// violation (23505).
 pub fn set_key(id: Uuid, key: Option<&str>, correlation_id: Option<&str>) {
     SET_KEY.run(&[Arg::Uuid(&id), Arg::text(key), Arg::text(correlation_id)]);
 }
@@ -294,7 +295,7 @@ static SET_OWNER: Statement = Statement::new(
     &[Type::Uuid, Type::Integer, Type::Bytea],
 );
 
-/// Gives a locked instance to another owner, and stores its state, which counts the rows of its journal.
+/// Gives a locked instance to another owner. Also stores its state, which contains the number of its journal rows.
 pub fn set_owner(instance: &Instance, owner: i32) {
     SET_OWNER.run(&[Arg::Uuid(&instance.id), Arg::Integer(owner), Arg::Bytea(&packed(instance))]);
 }
@@ -302,12 +303,12 @@ pub fn set_owner(instance: &Instance, owner: i32) {
 static FORGET_PARENT: Statement =
     Statement::new("UPDATE workflow.instances SET parent_bookmark_id = NULL WHERE id = $1", &[Type::Uuid]);
 
-/// The parent has heard of this instance, and waits for it no longer.
+/// Clears the parent's bookmark in an instance whose report the parent has received: the parent no longer waits for it.
 pub fn forget_parent(id: Uuid) {
     FORGET_PARENT.run(&[Arg::Uuid(&id)]);
 }
 
-/// Instances that this one started, in order of id.
+/// The child instances of this instance, in order of id.
 pub fn children(id: Uuid) -> Vec<Uuid> {
     CHILDREN.rows(&[Arg::Uuid(&id)], |row| row.get())
 }
@@ -321,7 +322,7 @@ static DELETE: [Statement; 6] = [
     Statement::new("DELETE FROM workflow.instances WHERE id = $1", &[Type::Uuid]),
 ];
 
-/// Removes an instance and all that belongs to it.
+/// Removes an instance and its rows in other tables.
 pub fn delete(id: Uuid) {
     for statement in &DELETE {
         statement.run(&[Arg::Uuid(&id)]);

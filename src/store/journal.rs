@@ -9,7 +9,7 @@ use crate::pg::spi::{Arg, Statement, Timestamp, Type, written};
 use crate::pg::{interrupt, memory};
 use crate::store::tables::EXECUTION_LOG;
 
-/// Events that one row holds at the most.
+/// The maximum number of events in a row.
 const EVENTS_PER_ROW: usize = 1000;
 
 written! {
@@ -32,7 +32,7 @@ pub fn append(writer: &mut Writer, instance: &Uuid, seq: u32, events: &[Event], 
     }
 }
 
-/// How many rows that many events take.
+/// The number of rows that `events` events take.
 pub fn rows_for(events: usize) -> u32 {
     events.div_ceil(EVENTS_PER_ROW) as u32
 }
@@ -51,25 +51,25 @@ static AFTER: Statement = Statement::new(
 pub struct End {
     /// Its instance.
     pub instance: Uuid,
-    /// When.
+    /// When it ended.
     pub at: DateTime<Utc>,
-    /// How.
+    /// How it ended.
     pub how: How,
 }
 
-/// In which way a bookmark ended.
+/// The ways in which a bookmark can end.
 #[derive(Debug)]
 pub enum How {
     /// It was resumed.
     Resumed,
-    /// Its activity was cancelled, in a burst in which this other activity was resumed.
+    /// A burst that resumed another activity cancelled the bookmark's activity.
     Cancelled {
-        /// Id of the other activity.
+        /// Id of the resumed activity.
         by: Option<String>,
     },
     /// Its instance was cancelled.
     InstanceCancelled {
-        /// The reason that was given.
+        /// The reason that the caller gave.
         reason: Option<String>,
     },
     /// The journal does not say.
@@ -77,7 +77,7 @@ pub enum How {
 }
 
 impl How {
-    /// The same without what ended it.
+    /// The same without its cause.
     pub fn without_cause(&self) -> Self {
         match self {
             Self::Resumed => Self::Resumed,
@@ -88,9 +88,10 @@ impl How {
     }
 }
 
-/// What became of a bookmark that is not there: when it was used up or removed, if the journal knows it.
+/// Finds in the journal how and when a bookmark that no longer exists ended.
 ///
-/// The id says to the millisecond in which burst it was made, and that burst's row says for which instance.
+/// The time in the bookmark's id leads to the journal rows of that millisecond. The row with the event that created the
+/// bookmark names its instance.
 pub fn end_of_bookmark(id: Uuid) -> Option<End> {
     let (seconds, nanos) = id.get_timestamp()?.to_unix();
     let from = DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanos)?;
@@ -117,17 +118,17 @@ pub fn end_of_bookmark(id: Uuid) -> Option<End> {
     Some(End { instance, at, how })
 }
 
-/// The execution that made a bookmark in these events, if one did.
+/// The execution that created the bookmark, if these events contain its creation.
 fn execution_of(events: &[u8], bookmark: Uuid) -> Option<Option<u32>> {
     let events = journal::decode(events);
-    // One that is too large to be read is not one that says nothing.
+    // If decoding failed for lack of memory, end the call instead of treating the row as one without the bookmark.
     interrupt::check();
     let events = events.ok()?;
     let made = |event: &&Event| event.kind == EventKind::BookmarkCreated && event.bookmark_id == Some(bookmark);
     events.iter().find(made).map(|event| event.execution)
 }
 
-/// How these events end a bookmark of an execution, if they do.
+/// How the bookmark of an execution ends in these events, if it does.
 fn how(events: &[u8], bookmark: Uuid, execution: Option<u32>) -> Option<How> {
     let events = journal::decode(events).ok()?;
     let is_resume = |event: &&Event| matches!(event.kind, EventKind::Resumed | EventKind::WorkflowResumed);

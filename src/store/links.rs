@@ -1,7 +1,7 @@
-//! Which version of another workflow an activity is: what a definition that uses others was settled to use.
+//! Links: the versions of other workflows that a definition was settled to use as activities.
 //!
-//! A version's links never change: instances name nodes by their index, so the version must be put together of the same
-//! workflows for good. They are a column of the version, `[{type, definitionId, versionId, version, uses}]`.
+//! A version's links never change: instances name nodes by their index, so every compilation of the version must inline
+//! the same workflows. Links are a column of the version, `[{type, definitionId, versionId, version, uses}]`.
 
 use std::collections::BTreeSet;
 
@@ -11,16 +11,16 @@ use workflow_engine::definition::WorkflowReference;
 
 use crate::pg::{PgError, object_lock};
 
-/// What a reference was settled to mean.
+/// The version that a reference was settled to mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The reference as written.
     pub reference: WorkflowReference,
-    /// Id of the version that is used.
+    /// Id of the used version.
     pub uses: Uuid,
 }
 
-/// Writes links for their column; `None` if there are none.
+/// Encodes links for their column; `None` if there are none.
 pub fn encode(links: &[Link]) -> Option<Value> {
     let written = links.iter().map(|Link { reference, uses }| {
         let WorkflowReference { type_name, definition_id, version_id, version } = reference;
@@ -36,7 +36,7 @@ pub fn encode(links: &[Link]) -> Option<Value> {
     (!links.is_empty()).then(|| written.map(Value::Object).collect())
 }
 
-/// Reads links from their column.
+/// Decodes links from their column.
 pub(super) fn decode(links: &Value) -> Vec<Link> {
     let text = |link: &Value, name: &str| link.get(name).and_then(Value::as_str).map(str::to_owned);
     let read = |link: &Value| {
@@ -52,14 +52,14 @@ pub(super) fn decode(links: &Value) -> Vec<Link> {
     links.as_array().into_iter().flatten().filter_map(read).collect()
 }
 
-/// Makes this transaction the only one that settles or changes what uses definitions of these owners: says which,
-/// before and after it waited.
+/// Locks the uses of definitions of the owners that `whose` returns against other transactions. Calls `whose` again
+/// after each wait, since the owners may have changed.
 ///
-/// Before the lock on any definition: publishing goes on from a definition to those that use it, defining looks from
-/// one that uses others at those; with these locks first, in order of owner, no two of them wait for each other. Only
-/// where the owners changed meanwhile is the order another one, and a deadlock is found as any other. Definitions that
-/// neither use others nor update those that use them do without it. One lock for all owners would let each role that
-/// may define keep all others waiting, as long as its transaction is open.
+/// Take these locks before the lock on any definition. Publishing proceeds from a definition to its consumers, defining
+/// from a consumer to the definitions that it uses. These locks come first and in order of owner, so the two do not
+/// deadlock. Only if the owners changed during the wait does the order differ, and then PostgreSQL's deadlock detector
+/// resolves it. Calls that neither settle links nor update consumers skip these locks. With one lock for all owners,
+/// any role that may define could block all others while its transaction is open.
 pub fn lock(whose: impl Fn() -> Result<BTreeSet<i32>, PgError>) -> Result<(), PgError> {
     let mut held = BTreeSet::new();
     loop {

@@ -1,4 +1,4 @@
-//! Which bookmarks a stimulus matches: one statement per shape of filter, each on an index.
+//! The bookmarks that a stimulus matches: one statement per shape of filter, each with an index.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -8,25 +8,25 @@ use crate::pg::spi::{Arg, Row, Statement, Type, read};
 use crate::store::bookmarks::{hash_key, read_stimulus};
 use crate::store::tables::BOOKMARKS;
 
-/// Which correlation ids a stimulus asks for.
+/// The correlation ids that a stimulus asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Correlation {
-    /// Any, and none.
+    /// Any instance, with or without a correlation id.
     #[default]
     Any,
-    /// Instances that have none.
+    /// Instances without a correlation id.
     Without,
-    /// This one.
+    /// Instances with this correlation id.
     Is(String),
 }
 
 impl Correlation {
-    /// A filter, where NULL matches anything.
+    /// Converts the column of a filter, in which NULL matches anything.
     pub fn of_filter(id: Option<String>) -> Self {
         id.map_or(Self::Any, Self::Is)
     }
 
-    /// The id, if it is a certain one.
+    /// The id, if the filter names one.
     pub fn id(&self) -> Option<&str> {
         match self {
             Self::Is(id) => Some(id),
@@ -34,7 +34,7 @@ impl Correlation {
         }
     }
 
-    /// Whether an instance with this correlation id is meant.
+    /// Whether it matches an instance with this correlation id.
     pub fn matches(&self, correlation_id: Option<&str>) -> bool {
         match self {
             Self::Any => true,
@@ -44,7 +44,7 @@ impl Correlation {
     }
 }
 
-/// What a stimulus asks for; `None` matches anything.
+/// The conditions of a stimulus; `None` matches anything.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     /// Bookmark.
@@ -53,9 +53,9 @@ pub struct Filter {
     pub instance_id: Option<Uuid>,
     /// Execution of an activity.
     pub activity_instance_id: Option<Uuid>,
-    /// Hashes that count as a match: of the stimulus, with and without the activity instance.
+    /// Hashes that match: of the stimulus, with and without the activity instance.
     pub hashes: Vec<[u8; 32]>,
-    /// The task that is meant, where the hashes are of the stimulus that completes one: no index has those of tasks.
+    /// The task's id, if the stimulus completes a task: bookmarks of tasks have no hash in the index.
     pub task: Option<Uuid>,
     /// Stimulus name.
     pub name: Option<String>,
@@ -68,17 +68,17 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether it asks for nothing at all.
+    /// Whether it has no condition.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether it says itself whom it is for: it names an instance or a bookmark.
+    /// Whether it names its target: an instance or a bookmark.
     pub fn names_target(&self) -> bool {
         self.instance_id.is_some() || self.bookmark_id.is_some()
     }
 
-    /// Whether it matches a bookmark of this instance and correlation id.
+    /// Whether it matches a bookmark of an instance with this correlation id.
     pub fn matches(&self, bookmark: &Bookmark, instance: Uuid, correlation_id: Option<&str>) -> bool {
         fn is<T: PartialEq>(wanted: Option<&T>, found: &T) -> bool {
             wanted.is_none_or(|wanted| wanted == found)
@@ -94,7 +94,7 @@ impl Filter {
     }
 }
 
-/// A bookmark as a stored row: what matching and results need.
+/// A stored bookmark, with the columns that matching and results need.
 #[derive(Debug)]
 pub struct Stored {
     /// Instance that waits.
@@ -167,15 +167,15 @@ static BY_HASH_WITHOUT_CORRELATION: Statement =
 static BY_CORRELATION: Statement =
     bookmarks!("JOIN workflow.instances i ON i.id = b.instance_id WHERE i.correlation_id = $1", &[Type::Text]);
 static BY_TYPE: Statement = bookmarks!("WHERE b.activity_type = $1", &[Type::Text]);
-// Which instance an execution belongs to is not indexed; its id differs from the instance's only in the last four
-// bytes, so a range of the index finds it.
+// No index has the id of the execution. It differs from its instance's id only in the last four bytes, so a range scan
+// of the index on the instance finds it.
 static BY_EXECUTION: Statement = bookmarks!(
     "WHERE b.instance_id BETWEEN (substr($1::text, 1, 28) || '00000000')::uuid \
          AND (substr($1::text, 1, 28) || 'ffffffff')::uuid AND b.activity_instance_id = $1",
     &[Type::Uuid]
 );
-// One index on type, name and activity serves the rare shapes below. There are few types and few names, so
-// those that come later in the index are found by a loose scan over what comes before.
+// One index on type, name and activity serves the rare shapes below. There are few types and names, so a loose index
+// scan over the leading columns finds rows by a later column.
 macro_rules! kinds {
     ($rest:literal) => {
         bookmarks!(
@@ -196,7 +196,7 @@ static BY_NAME: Statement =
 static BY_ACTIVITY: Statement =
     kinds!("JOIN kinds k ON b.activity_type = k.activity_type AND b.name = k.name WHERE b.activity_id = $1");
 
-/// The bookmarks that a filter matches, in order of instance.
+/// The bookmarks that a filter matches, in order of instance id.
 pub fn find(filter: &Filter) -> Vec<Stored> {
     let mut found = candidates(filter);
     found.retain(|stored| filter.matches(&stored.bookmark, stored.instance_id, stored.correlation_id.as_deref()));

@@ -1,4 +1,4 @@
-//! Named schedules: triggers that belong to a role and not to a definition.
+//! Named schedules: triggers that belong to a role, not to a definition.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -12,7 +12,7 @@ static LOCK: Statement = Statement::new(
     timed_triggers!("t.owner = $1 AND t.schedule_name = $2 FOR NO KEY UPDATE OF t"),
     &[Type::Integer, Type::Text],
 );
-// The name alone is not indexed: superusers ask for it, and schedules are few.
+// No index has the name alone: only superusers search by it, and schedules are few.
 static ALL: Statement = Statement::new(
     timed_triggers!("t.schedule_name IS NOT NULL AND t.schedule_name = $1 ORDER BY t.id"),
     &[Type::Text],
@@ -28,24 +28,24 @@ pub fn all(name: &str) -> Vec<Timed> {
     ALL.rows(&[Arg::Text(name)], schedules::read)
 }
 
-/// A named schedule as it is to be.
+/// The new columns of a named schedule.
 #[derive(Debug)]
 pub struct Named<'a> {
     /// Definition that it starts.
     pub definition_id: &'a str,
-    /// Version that was published when it was written; each fire looks anew.
+    /// Version that was published when the schedule was written. Each fire looks up the published version again.
     pub version_id: &'a Uuid,
     /// Its number.
     pub version: i32,
     /// When and how.
     pub schedule: &'a Value,
-    /// Input of what it starts.
+    /// Input of the instances that it starts.
     pub input: &'a Map<String, Value>,
-    /// Correlation id of what it starts.
+    /// Correlation id of the instances that it starts.
     pub correlation_id: Option<&'a str>,
-    /// Whether time starts it.
+    /// Whether time fires it.
     pub active: bool,
-    /// When it is looked at next.
+    /// When the scheduler fires it next.
     pub next_fire_at: Option<Timestamp>,
     /// The next instant of its schedule.
     pub scheduled_at: Option<Timestamp>,
@@ -100,14 +100,14 @@ static SET_OWNER: Statement =
 static STARTED: Statement =
     Statement::new("UPDATE workflow.triggers SET last_instance_id = $2 WHERE id = $1", &[Type::Uuid, Type::Uuid]);
 
-/// What makes the row of a new schedule.
+/// The columns of a schedule that never change.
 #[derive(Debug)]
 pub struct Identity<'a> {
     /// Id.
     pub id: Uuid,
     /// Stimulus name of all named schedules.
     pub stimulus: &'a str,
-    /// Its hash, different for each.
+    /// Stimulus hash, different for each schedule.
     pub hash: [u8; 32],
     /// Owner.
     pub owner: i32,
@@ -117,7 +117,7 @@ pub struct Identity<'a> {
     pub created_at: Timestamp,
 }
 
-/// Adds a schedule. `false`: another session has just added one of that owner and name.
+/// Adds a schedule. Returns `false` if another session has just added one with that owner and name.
 pub fn insert(identity: &Identity<'_>, named: &Named<'_>) -> bool {
     identity::note_due(named.next_fire_at);
     let mut args = columns(&identity.id, named).to_vec();
@@ -163,7 +163,7 @@ pub fn set_owner(id: Uuid, owner: i32) {
     SET_OWNER.run(&[Arg::Uuid(&id), Arg::Integer(owner)]);
 }
 
-/// Notes a run that was started beside the schedule.
+/// Records a run that was started without a fire as the last one of the schedule.
 pub fn started(id: Uuid, instance: Uuid) {
     STARTED.run(&[Arg::Uuid(&id), Arg::Uuid(&instance)]);
 }

@@ -10,20 +10,20 @@ use crate::pg::{catalog, role, stored_role};
 use crate::store::tables::OWNERS;
 use pgrx::pg_sys::{InvalidOid, Oid};
 
-/// A role as rows remember it.
+/// A role as a row of `workflow.owners` stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// Key in `workflow.owners`.
     pub id: i32,
-    /// Its oid, if the row is of a role of this cluster.
+    /// Its oid, if the row stores a role of this cluster.
     pub oid: Option<Oid>,
-    /// Its name when the row was last written; empty if it was gone by then.
+    /// Its name when the row was last written; empty if the role no longer existed then.
     pub name: String,
 }
 
 impl Owner {
-    /// The role. One of this cluster is known by its oid, whatever it is called now. One of another cluster, where the
-    /// dump was made that was restored here, is known by its name, unless that is ambiguous.
+    /// The role. A role of this cluster is identified by its oid, so renaming it does not matter. A role of another
+    /// cluster, from whose dump the row was restored, is identified by its name, unless the name is ambiguous.
     pub fn role(&self) -> Option<Oid> {
         match self.oid {
             Some(oid) => role::name(oid).is_some().then_some(oid),
@@ -36,7 +36,7 @@ impl Owner {
         self.role() == Some(role::current())
     }
 
-    /// Its name for people: the present one, else the last that is known.
+    /// Its name for messages: the present name, else the stored one.
     pub fn title(&self) -> String {
         self.role().and_then(role::name).unwrap_or_else(|| self.name.clone())
     }
@@ -51,8 +51,8 @@ read! {
 }
 static BY_NAME: Columns = Columns::by(c"owners_name_idx", &OWNERS, Named::COLUMNS);
 
-/// The role of this name, for a row of another cluster: if no other such row has the name, and the role has no row of
-/// its own. Two owners must not become one unless the administrator says so: wf_adopt_database.
+/// The role of this name, for a row of another cluster. `None` if several such rows have the name, or if the role has
+/// a row of its own: two owners must not become one unless the administrator calls wf_adopt_database.
 fn by_name(name: &str) -> Option<Oid> {
     let role = role::by_name(name)?;
     let mut count = 0;
@@ -76,15 +76,15 @@ read! {
 static BY_ID: Columns = Columns::of(&OWNERS, Stored::COLUMNS);
 
 thread_local! {
-    /// Owners of this cluster by id, as they were in a generation of the catalog. An id is never used again unless the
-    /// extension is created anew; which role a row stands for is changed by wf_adopt_database alone, which tells all
-    /// sessions.
+    /// Cached owners of this cluster by id, with the generation of the catalog for which they are valid. An id is never
+    /// reused unless the extension is created again. Only wf_adopt_database changes the role of a row, and it
+    /// invalidates this cache in all sessions.
     static KEPT: RefCell<(u64, HashMap<i32, Owner>)> = RefCell::new((0, HashMap::new()));
 }
 
-/// The owner with this id; one that is missing stands for no role.
+/// The owner with this id. A missing row gives an owner that stands for no role.
 pub fn by_id(id: i32) -> Owner {
-    // Another schema is another generation.
+    // Looking up the schema raises an error if the extension is gone. A new schema advances the generation.
     catalog::schema();
     let generation = catalog::generation();
     let known = KEPT.with_borrow_mut(|(of, kept)| {
@@ -108,7 +108,7 @@ pub fn by_id(id: i32) -> Owner {
     owner
 }
 
-/// A row, and the one that it is the same as.
+/// Reads a row, and the id of the row into which it was merged.
 fn read(id: i32) -> Option<(Owner, Option<i32>)> {
     rows::read(&BY_ID, Arg::Integer(id), |row| {
         let Stored { id, role_oid, name, same_as } = Stored::read(row);
@@ -135,7 +135,7 @@ fn find(role: Oid) -> Option<(i32, String)> {
     })
 }
 
-/// The id of a role, if it has one.
+/// The id of a role, if it has a row.
 pub fn known_id_of(role: Oid) -> Option<i32> {
     find(role).map(|(id, _)| id)
 }
@@ -145,7 +145,7 @@ static RENAME: Statement = Statement::new(
     &[Type::Integer, Type::Text],
 );
 
-// A row that a dump brought from another cluster, adopted by the role of its name.
+// The role adopts the row of its name that a dump brought from another cluster, if there is exactly one.
 static ADOPT: Statement = Statement::new(
     "UPDATE workflow.owners SET role = CAST($1 AS workflow.stored_role) \
      WHERE id = (SELECT min(o.id) FROM workflow.owners o WHERE o.name = $2 AND o.role_oid IS NULL AND o.same_as IS NULL \
@@ -160,19 +160,19 @@ static ADD: Statement = Statement::new(
     &[Type::Text],
 );
 
-/// The id of a role, made if it has none.
+/// The id of a role. Adopts or adds its row if it has none.
 pub fn id_of(oid: Oid) -> i32 {
     let name = role::name(oid).unwrap_or_default();
     if let Some((id, known)) = find(oid) {
-        // The dump does without; a subscriber hears of the new name by this alone.
+        // A dump computes the present name. A subscriber of logical replication learns it only from this UPDATE.
         if known != name {
             RENAME.run(&[Arg::Integer(id), Arg::Text(&stored_role::text_of(oid))]);
         }
         return id;
     }
     let text = stored_role::text_of(oid);
-    // Two sessions may add the same role at once: the second one's INSERT waits, adds nothing and finds it.
-    // A REPEATABLE READ session would not see it.
+    // Two sessions may add the same role at once. The second session's INSERT waits and adds nothing; the session then
+    // reads the row. In REPEATABLE READ it would not see the row, hence the error below.
     ADOPT
         .first(&[Arg::Text(&text), Arg::Text(&name)], |row| row.get())
         .or_else(|| ADD.first(&[Arg::Text(&text)], |row| row.get()))

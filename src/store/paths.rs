@@ -1,4 +1,4 @@
-//! To whom the first segments of HTTP paths belong.
+//! The owners of the first segments of HTTP paths.
 
 use crate::pg::spi::{Arg, Statement, Type};
 
@@ -20,7 +20,7 @@ static COUNT: Statement = Statement::new(
     &[Type::Integer, Type::BigInt],
 );
 
-/// Whether an owner has so many segments.
+/// Whether an owner has at least `count` segments.
 pub fn has(owner: i32, count: i64) -> bool {
     COUNT.first(&[Arg::Integer(owner), Arg::BigInt(count)], |row| row.get::<i64>()) == Some(count)
 }
@@ -30,22 +30,24 @@ pub fn owner_of(segment: &str) -> Option<i32> {
     OWNER.first(&[Arg::Text(segment)], |row| row.get())
 }
 
-/// The same. Until the transaction ends no session gives it to another one, and one that is doing so is waited for.
+/// Locks a segment and returns its owner. Waits for a session that is changing the owner. Until this transaction ends,
+/// no other session can change it.
 pub fn lock(segment: &str) -> Option<i32> {
     LOCKED_OWNER.first(&[Arg::Text(segment)], |row| row.get())
 }
 
-/// Takes a segment that is free. A session that is taking it is waited for. `false`: another owner has it.
+/// Claims a free segment for an owner. Waits for a session that is claiming it. Returns `false` if the segment already
+/// has an owner.
 pub fn claim(segment: &str, owner: i32) -> bool {
     CLAIM.run(&[Arg::Text(segment), Arg::Integer(owner)]) > 0
 }
 
-/// Gives a segment to an owner, also if another one had it.
+/// Gives a segment to an owner, replacing any previous owner.
 pub fn give(segment: &str, owner: i32) {
     GIVE.run(&[Arg::Text(segment), Arg::Integer(owner)]);
 }
 
-/// Makes a segment free.
+/// Frees a segment.
 pub fn free(segment: &str) {
     FREE.run(&[Arg::Text(segment)]);
 }

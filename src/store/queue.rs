@@ -1,9 +1,9 @@
-//! Stimuli that wait for a bookmark.
+//! The queue: stimuli that wait for a bookmark.
 //!
-//! Each item is indexed under a key made of all columns of its filter, and the shape that says which
-//! columns those are. A new bookmark asks which shapes are in the queue (a handful, read off the index), makes
-//! its own key for each and looks that up: the cost does not depend on how many items there are. Under a key come its
-//! senders, then each one's items: what a stranger keeps is passed over by one look, however much it is.
+//! The index on items has the shape of the filter (the columns that it names), a key made of these, and the sender.
+//! For a new bookmark a burst reads the shapes in the queue from the index (a handful), computes the bookmark's key for
+//! each and looks that up: the cost does not depend on the number of items. One probe skips all items of a sender whom
+//! the owner may not hear.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -25,27 +25,27 @@ use key::{key_of_bookmark, key_of_filter, names_target, shape_of};
 /// A stimulus that is kept.
 #[derive(Debug)]
 pub struct Item {
-    /// Id; the oldest is delivered first.
+    /// Id; the oldest item is delivered first.
     pub id: Uuid,
-    /// What it asks for.
+    /// The bookmarks that it matches.
     pub filter: Filter,
-    /// Payload of the stimulus, for people and to make the hash with an activity instance.
+    /// Payload of the stimulus, for views and for computing the hash with an activity instance.
     pub stimulus: Option<Value>,
-    /// What the resumed activity gets.
+    /// Input of the resumed activity.
     pub input: Option<Value>,
-    /// Who sent it.
+    /// The role that sent it.
     pub sender: Owner,
-    /// Deliveries that failed.
+    /// Failed deliveries.
     pub attempts: i32,
-    /// Until when it is kept.
+    /// When it expires.
     pub expires_at: Timestamp,
-    /// The instance whose burst in this very transaction it waits for: it is for that one alone.
+    /// The instance whose running burst, in this transaction, defers it. It is delivered to that instance only.
     pub deferred_for: Option<Uuid>,
 }
 
 static ITEMS: Columns = Columns::of(&BOOKMARK_QUEUE, &[BOOKMARK_QUEUE.read("id", Type::Uuid, false)]);
 
-/// Whether anything is in the queue, in this command's view.
+/// Whether the queue has any item that this command sees.
 pub fn has_any(writer: &mut Writer) -> bool {
     !writer.is_empty(&ITEMS)
 }
@@ -56,13 +56,13 @@ static BY_KEY: Columns = Columns::by(
     &[BOOKMARK_QUEUE.read("shape", Type::Integer, false), BOOKMARK_QUEUE.read("match_key", Type::BigInt, false)],
 );
 
-/// The shapes that are in the queue.
+/// The shapes of the items in the queue.
 pub fn shapes() -> Vec<i32> {
     rows::distinct(&BY_KEY)
 }
 
 read! {
-    /// The columns of the filter, which dead letters have as well.
+    /// The columns of the filter, which `workflow.dead_letters` has as well.
     pub(super) struct StoredFilter of BOOKMARK_QUEUE {
         bookmark_id: Option<Uuid>,
         instance_id: Option<Uuid>,
@@ -129,7 +129,7 @@ fn read(row: &mut Row<'_>) -> Item {
     }
 }
 
-/// Adds what else the payload says: with an execution the hash that includes it, and the task that is meant.
+/// Adds the conditions that follow from the payload: the task's id, and the hash with the execution that is named.
 pub fn add_payload(filter: &mut Filter, payload: Option<&Value>) {
     let Some(name) = &filter.name else { return };
     filter.task = stimulus::task_of(name, payload);
@@ -166,12 +166,12 @@ pub struct Wanted<'a> {
     pub bookmark: &'a Bookmark,
     /// Its instance.
     pub instance: Uuid,
-    /// The correlation id of that.
+    /// The instance's correlation id.
     pub correlation_id: Option<&'a str>,
 }
 
-/// The oldest item that wants this bookmark, but for those to be skipped. `hears` says whether a sender's items are for
-/// it; their filter names an instance or a bookmark, or neither.
+/// The oldest item that matches this bookmark and is not in `skip`. `hears` decides whether the bookmark's owner hears
+/// a sender; its second argument says whether the item's filter names an instance or a bookmark.
 pub fn oldest_for<E>(
     wanted: Wanted<'_>,
     shapes: &[i32],
@@ -183,7 +183,7 @@ pub fn oldest_for<E>(
     let mut oldest: Option<Item> = None;
     for shape in shapes {
         let Some(key) = key_of_bookmark(bookmark, instance, correlation_id, *shape) else { continue };
-        // Mostly there is nothing, which a look at the index says for less than a statement.
+        // Usually the key has no item, and an index probe costs less than a statement.
         if rows::read_by(&BY_KEY, &[Arg::Integer(*shape), Arg::BigInt(key)], |_| Some(())).is_none() {
             continue;
         }
@@ -198,7 +198,7 @@ pub fn oldest_for<E>(
     Ok(oldest)
 }
 
-/// The oldest item of a sender that wants a bookmark.
+/// The oldest item of a sender that matches a bookmark.
 fn oldest_of(wanted: Wanted<'_>, (shape, key, sender): (i32, i64, i32), now: Timestamp, skip: &[Uuid]) -> Option<Item> {
     let Wanted { bookmark, instance, correlation_id } = wanted;
     let is_it = |item: &Item| item.filter.matches(bookmark, instance, correlation_id) && !skip.contains(&item.id);
@@ -240,14 +240,14 @@ written! {
 }
 static INSERT: Statement = Statement::insert(&BOOKMARK_QUEUE, New::COLUMNS, "", &[]);
 
-/// Keeps a stimulus until it expires.
+/// Stores a stimulus until it expires.
 pub fn insert(item: &Item, now: Timestamp) {
     wake::note_queued(item.id);
     put(item, now, None);
 }
 
-/// Keeps a stimulus until the running burst of `instance` ends. A row, so that a savepoint of the user's code
-/// that is rolled back takes it along.
+/// Stores a stimulus until the running burst of `instance` ends. It is a row, so that a rollback to a savepoint in the
+/// user's code undoes it.
 pub fn defer(item: &Item, now: Timestamp, instance: Uuid) {
     put(item, now, Some(&instance));
 }
@@ -282,7 +282,7 @@ fn put(item: &Item, now: Timestamp, deferred_for: Option<&Uuid>) {
 static DEFERRED: Statement =
     items("SELECT {q} FROM workflow.bookmark_queue q WHERE q.deferred_for = $1 ORDER BY q.id", &[Type::Uuid]);
 
-/// Takes what was deferred until the burst of an instance ended, oldest first.
+/// Takes the items that were deferred to the end of an instance's burst, oldest first.
 pub fn take_deferred(instance: Uuid) -> Vec<Item> {
     let mut items = DEFERRED.rows(&[Arg::Uuid(&instance)], read);
     items.retain(|item| take(item.id));
@@ -295,7 +295,7 @@ static TAKE: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// Takes an item out of the queue. `false`: another session has it.
+/// Takes an item out of the queue. Returns `false` if another session has locked or taken it.
 pub fn take(id: Uuid) -> bool {
     TAKE.run(&[Arg::Uuid(&id)]) > 0
 }
@@ -309,8 +309,8 @@ static TAKE_ALL_OF: Statement = items(
     &[Type::Integer, Type::BigInt, Type::Uuid, Type::Timestamp, Type::BigInt, Type::Integer],
 );
 
-/// Takes the items of the same sender with the same filter as this one, which names a bookmark, out of the queue, oldest
-/// first. Those of others would take the places of these.
+/// Takes the items with the filter and the sender of `item` out of the queue, oldest first. The filter names a
+/// bookmark. Items of other senders would use up `limit`.
 pub fn take_all_of(item: &Item, now: Timestamp, limit: i64) -> Vec<Item> {
     let shape = shape_of(&item.filter);
     let key = key_of_filter(&item.filter, shape);
@@ -356,7 +356,7 @@ pub fn page(after: Uuid, now: Timestamp) -> Vec<Item> {
     PAGE.rows(&[Arg::Uuid(&after), Arg::Timestamp(now)], read)
 }
 
-/// Notes that a delivery failed; the next one is not before `not_before`.
+/// Records a failed delivery. The next attempt is made no earlier than `not_before`.
 pub fn failed(id: Uuid, error: &str, not_before: Timestamp) {
     FAILED.run(&[Arg::Uuid(&id), Arg::Text(error), Arg::Timestamp(not_before)]);
 }
@@ -366,7 +366,7 @@ pub fn bury(id: Uuid, reason: &str, now: Timestamp) {
     BURY.run(&[Arg::Uuid(&id), Arg::Text(reason), Arg::Timestamp(now)]);
 }
 
-/// Expired items that no other session holds.
+/// Locks and returns expired items that no other session has locked.
 pub fn expired(now: Timestamp, limit: i64) -> Vec<Uuid> {
     EXPIRED.rows(&[Arg::Timestamp(now), Arg::BigInt(limit)], |row| row.get())
 }
@@ -385,7 +385,7 @@ pub fn get(id: Uuid, now: Timestamp) -> Option<Item> {
 static LOCK: Statement =
     Statement::new("SELECT 1 FROM workflow.bookmark_queue WHERE id = $1 FOR UPDATE SKIP LOCKED", &[Type::Uuid]);
 
-/// Locks an item unless another session has it, or it is gone.
+/// Locks an item. Returns `false` if another session has locked it, or if it no longer exists.
 pub fn lock(id: Uuid) -> bool {
     LOCK.run(&[Arg::Uuid(&id)]) > 0
 }

@@ -1,11 +1,11 @@
-//! What retention removes. Everything is found in the order of ids, which is that of time, a page at a time: an index
-//! on when instances finished would cost every burst that finishes one.
+//! Rows that retention removes. Retention scans by id, which is the order of creation, a page at a time: an index on
+//! `finished_at` would cost every burst that finishes an instance.
 
 use uuid::Uuid;
 
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 
-/// Rows that a page looks at.
+/// Rows that retention reads per page.
 pub const PAGE: i64 = 1000;
 
 /// One row of a page.
@@ -15,14 +15,14 @@ pub struct Candidate {
     pub id: Uuid,
     /// Its owner.
     pub owner: i32,
-    /// Whether it may go.
+    /// Whether retention may remove it now.
     pub is_over: bool,
-    /// When it may go, where that is known.
+    /// When retention may remove it, if that is known.
     pub over_at: Option<Timestamp>,
 }
 
-// What is kept for how long: as the definition says, else as the setting does. Runs of commands have a setting of
-// their own, and are found by their schedule.
+// The definition's retention applies, else the setting `workflow.retention`. Runs of commands have a setting of their
+// own, and `COMMANDS` finds them by their schedule.
 static INSTANCES: Statement = Statement::new(
     "SELECT r.id, r.owner, COALESCE(r.over_at <= $3, false), r.over_at FROM ( \
          SELECT p.id, p.owner, CASE WHEN d.definition_id <> 'Workflow.ScheduledCommand' \
@@ -38,7 +38,7 @@ static SHORTEST: Statement = Statement::new(
     &[],
 );
 
-/// The shortest time for which a definition wants its instances kept.
+/// The shortest retention of any definition.
 pub fn shortest() -> Option<i64> {
     SHORTEST.first(&[], |row| row.get())
 }
@@ -48,7 +48,7 @@ static HAS_ANY: Statement = Statement::new(
     &[Type::Uuid, Type::Uuid],
 );
 
-/// Whether there are instances between two ids.
+/// Whether any instance has an id from `from` up to, but not including, `before`.
 pub fn has_any(from: Uuid, before: Uuid) -> bool {
     HAS_ANY.run(&[Arg::Uuid(&from), Arg::Uuid(&before)]) > 0
 }
@@ -58,17 +58,18 @@ pub fn oldest() -> Option<Uuid> {
     OLDEST.first(&[], |row| row.get())
 }
 
-/// Instances in the order of ids, between two of them. `keep` is the setting; without one, only definitions that say
-/// so lose instances.
+/// A page of instances in order of id, between two ids. `keep` is the setting. Without it, only definitions that have a
+/// retention lose instances.
 pub fn instances(after: Uuid, before: Uuid, now: Timestamp, keep: Option<i64>) -> Vec<Candidate> {
     let keep = keep.map_or(Arg::Null, Arg::BigInt);
     let args = [Arg::Uuid(&after), Arg::Uuid(&before), Arg::Timestamp(now), keep, Arg::BigInt(PAGE)];
     INSTANCES.rows(&args, |row| Candidate { id: row.get(), owner: row.get(), is_over: row.get(), over_at: row.maybe() })
 }
 
-// A loose scan over the schedules that have run commands; each gives its oldest. The last run of a schedule stays: it is
-// what the schedule is asked for. A failed run of a command is history like any other, and nothing waits for its retry.
-// The index has no other runs: those of a timer may be millions, and stay.
+// A loose index scan over the schedules that have run commands, with the oldest runs of each. The last run of a
+// schedule stays, because views show it with the schedule. A failed run of a command is removed like any other: it does
+// not wait for a retry. The index has runs of commands only: runs of timers may be millions, and this setting does not
+// apply to them.
 static COMMANDS: Statement = Statement::new(
     "WITH RECURSIVE s (id) AS ( \
          (SELECT i.schedule_id FROM workflow.instances i \
@@ -86,7 +87,7 @@ static COMMANDS: Statement = Statement::new(
     &[Type::Uuid, Type::Timestamp, Type::BigInt],
 );
 
-/// Ended runs of scheduled commands that began before an id and ended by a time.
+/// Ended runs of scheduled commands with an id below `before` that were last updated at or before `until`.
 pub fn commands(before: Uuid, until: Timestamp, limit: i64) -> Vec<Candidate> {
     COMMANDS.rows(&[Arg::Uuid(&before), Arg::Timestamp(until), Arg::BigInt(limit)], |row| Candidate {
         id: row.get(),
@@ -109,8 +110,8 @@ static DELETE: [Statement; 6] = [
     Statement::new("DELETE FROM workflow.instances WHERE id = ANY ($1)", &[Type::UuidArray]),
 ];
 
-/// Removes ended instances with all that belongs to them, except those that another session holds. Returns how many
-/// went.
+/// Removes ended instances with their rows in other tables. Skips instances that another session has locked. Returns
+/// the number of removed instances.
 pub fn remove(ids: &[Uuid]) -> u64 {
     let ids = LOCK.rows(&[Arg::Uuids(ids)], |row| row.get::<Uuid>());
     if !ids.is_empty() {
@@ -121,7 +122,7 @@ pub fn remove(ids: &[Uuid]) -> u64 {
     ids.len() as u64
 }
 
-// A bookmark that waits for its replay would be lost with its letter.
+// A dead letter whose bookmark still waits for a replay stays: without the letter no call could replay the bookmark.
 static LETTERS: Statement = Statement::new(
     "SELECT q.id, q.sender FROM workflow.dead_letters q WHERE q.dead_at <= $1 \
          AND (q.due_at IS NULL OR q.replayed_at IS NOT NULL \
@@ -132,7 +133,7 @@ static LETTERS: Statement = Statement::new(
 static REMOVE_LETTERS: Statement =
     Statement::new("DELETE FROM workflow.dead_letters WHERE id = ANY ($1)", &[Type::UuidArray]);
 
-/// Dead letters of a time or earlier.
+/// Locks and returns dead letters that were added at or before `until`.
 pub fn letters(until: Timestamp, limit: i64) -> Vec<Candidate> {
     LETTERS.rows(&[Arg::Timestamp(until), Arg::BigInt(limit)], |row| Candidate {
         id: row.get(),
@@ -147,7 +148,7 @@ pub fn remove_letters(ids: &[Uuid]) -> u64 {
     REMOVE_LETTERS.run(&[Arg::Uuids(ids)])
 }
 
-// Starts that were refused stand in the journal under ids that no instance has.
+// A refused start has a journal row under an id that no instance has.
 static REFUSALS: Statement = Statement::new(
     "SELECT p.instance_id, i.id IS NULL AND p.created_at <= $3 \
      FROM (SELECT l.instance_id, l.created_at FROM workflow.execution_log l \
@@ -161,7 +162,8 @@ static REMOVE_REFUSALS: Statement = Statement::new(
     &[Type::UuidArray],
 );
 
-/// Journal rows in the order of ids, between two of them; those of refused starts up to a time may go.
+/// A page of journal rows in order of instance id, between two ids. Rows of refused starts up to `until` may be
+/// removed.
 pub fn refusals(after: Uuid, before: Uuid, until: Timestamp) -> Vec<Candidate> {
     let args = [Arg::Uuid(&after), Arg::Uuid(&before), Arg::Timestamp(until), Arg::BigInt(PAGE)];
     REFUSALS.rows(&args, |row| Candidate { id: row.get(), owner: 0, is_over: row.get(), over_at: None })
@@ -183,7 +185,8 @@ static DEFINITIONS: Statement = Statement::new(
     &[Type::Timestamp, Type::BigInt],
 );
 
-/// Removes versions that were deleted by a time and that neither an instance nor a definition refers to any more.
+/// Removes versions that were deleted at or before `until`, unless an instance, a trigger or another version still
+/// refers to them.
 pub fn remove_definitions(until: Timestamp, limit: i64) -> u64 {
     DEFINITIONS.run(&[Arg::Timestamp(until), Arg::BigInt(limit)])
 }

@@ -1,7 +1,7 @@
-//! HTTP routes: which there are, and who waits at one.
+//! HTTP routes of triggers and bookmarks, and the bookmarks that wait at a route.
 //!
-//! `workflow_engine::http::route` says what the indexed texts are and why nothing here reads more rows than there
-//! are shapes of templates and templates of the request's own first segment and literals.
+//! `workflow_engine::http::route` describes the indexed texts. It also explains why these statements read no more rows
+//! than there are shapes of templates, plus templates with the request's own first segment and literals.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -11,7 +11,7 @@ use workflow_engine::stimulus;
 use crate::pg::spi::{Arg, Row, Statement, Type};
 use crate::store::bookmarks::hash_key;
 
-/// What waits for a request.
+/// A bookmark that waits for a request.
 #[derive(Debug)]
 pub struct Listener {
     /// The bookmark.
@@ -22,10 +22,10 @@ pub struct Listener {
     pub payload: Value,
 }
 
-// Both tables have the same index, on the text of the route, for endpoints only. `0` is the next character after the `/`
-// that ends a first segment, and `}` after the `|` that ends a shape: what follows all routes of a segment, of a shape, or
-// of a prefix, begins there. The type is asked for in a form that only this index knows: a plan that was made while the
-// tables were empty would take the one on types.
+// Both tables have the same partial index on the text of the route, for endpoints only. `0` is the next character after
+// the `/` that ends a first segment, and `}` the next after the `|` that ends a shape, so they are upper bounds for the
+// routes of a segment, of a shape or of a prefix. The condition on the type has a form that only this index's predicate
+// matches: otherwise a plan made while the tables were empty would use the index on types.
 macro_rules! shapes {
     ($table:literal) => {
         concat!(
@@ -79,7 +79,7 @@ static BOOKMARK_SHAPES: Statement = Statement::new(shapes!("workflow.bookmarks")
 static TRIGGER_ROUTES: Statement = Statement::new(routes!("workflow.triggers"), &[Type::TextArray]);
 static BOOKMARK_ROUTES: Statement = Statement::new(routes!("workflow.bookmarks"), &[Type::TextArray]);
 
-/// The routes that a path may match, of triggers and bookmarks, each once or twice.
+/// The routes of triggers and bookmarks that a path may match. A route that both tables have comes twice.
 pub fn of_path(segments: &[String]) -> Vec<String> {
     let firsts = firsts_of(segments);
     let mut found = Vec::new();
@@ -93,8 +93,8 @@ pub fn of_path(segments: &[String]) -> Vec<String> {
     found
 }
 
-// The hash says the name and the payload, and that is enough, as in Elsa. To ask for the type as well would let a plan
-// that was made while the table was empty read all of the index on routes.
+// The hash covers the name and the payload, which suffices, as in Elsa. With a condition on the type, a plan made while
+// the table was empty could scan the whole index on routes.
 macro_rules! listeners {
     ($rest:literal) => {
         concat!(
@@ -121,7 +121,7 @@ static BY_INSTANCE: Statement = Statement::new(
     &[Type::Integer, Type::Bytea, Type::Uuid, Type::Text],
 );
 
-/// Which instances of an owner's definitions wait under a hash, at most two of them: a request means one, or it is
+/// The bookmarks with a hash in instances of an owner's definitions, at most two: a request with more than one match is
 /// ambiguous.
 pub fn listeners(hash: &[u8; 32], correlation_id: Option<&str>, owner: i32) -> Vec<Listener> {
     let (owner, key) = (Arg::Integer(owner), Arg::BigInt(hash_key(hash)));
@@ -131,7 +131,7 @@ pub fn listeners(hash: &[u8; 32], correlation_id: Option<&str>, owner: i32) -> V
     }
 }
 
-/// Where an instance of an owner's definition waits under a hash, at most two places.
+/// The bookmarks with a hash in one instance of an owner's definition, at most two.
 pub fn listeners_in(instance: Uuid, hash: &[u8; 32], correlation_id: Option<&str>, owner: i32) -> Vec<Listener> {
     BY_INSTANCE.rows(&[Arg::Integer(owner), Arg::Bytea(hash), Arg::Uuid(&instance), Arg::text(correlation_id)], read)
 }

@@ -1,8 +1,8 @@
-//! What time does to triggers: which are due, when they are due next, and what became of them.
+//! Triggers that time fires: due triggers, their next instants, and the outcome of their fires.
 //!
-//! Lock order: a fire locks the trigger and inserts instances, nothing else; the end of an instance locks the
-//! instance and then the trigger. A fire waits for a moment only, and then leaves
-//! the trigger due, so the two cannot deadlock.
+//! Lock order: a fire locks the trigger and inserts instances. The end of an instance locks the instance and then the
+//! trigger. A fire waits for other locks only briefly (`ShortWaits`) and then leaves the trigger due, so the two cannot
+//! deadlock.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -23,7 +23,7 @@ pub struct DueTrigger {
     pub id: Uuid,
     /// When it was due.
     pub due_at: Timestamp,
-    /// Whose it is.
+    /// The owner of the named schedule, or else of the definition.
     pub owner: Owner,
 }
 
@@ -35,7 +35,7 @@ static DUE: Statement = Statement::new(
     &[Type::Timestamp, Type::Timestamp, Type::Uuid, Type::BigInt],
 );
 
-/// Triggers that are due at `now`, earliest first, after a certain one.
+/// Triggers that are due at `now`, earliest first, after the position `after`.
 pub fn due(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<DueTrigger> {
     let (due_at, id) = after;
     DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id), Arg::BigInt(limit)], |row| DueTrigger {
@@ -45,7 +45,7 @@ pub fn due(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<DueTrigg
     })
 }
 
-/// A trigger with all that time needs to know of it.
+/// A trigger with the columns that a fire needs.
 #[derive(Debug)]
 pub struct Timed {
     /// The trigger.
@@ -56,13 +56,13 @@ pub struct Timed {
     pub schedule: Value,
     /// Name and owner of a named schedule.
     pub named: Option<(String, Owner)>,
-    /// Input of what a named schedule starts.
+    /// Input of the instances that a named schedule starts.
     pub input: Option<Map<String, Value>>,
-    /// Correlation id of what a named schedule starts.
+    /// Correlation id of the instances that a named schedule starts.
     pub correlation_id: Option<String>,
-    /// Whether time starts it.
+    /// Whether time fires it.
     pub active: bool,
-    /// When it is looked at next.
+    /// When the scheduler fires it next.
     pub next_fire_at: Option<Timestamp>,
     /// The next instant of its schedule.
     pub scheduled_at: Option<Timestamp>,
@@ -74,7 +74,7 @@ pub struct Timed {
     pub version: i32,
 }
 
-/// The columns that [`read`] reads, of triggers that time starts.
+/// Selects the columns that [`read`] reads, from triggers that time fires.
 macro_rules! timed_triggers {
     ($rest:literal) => {
         concat!(
@@ -126,13 +126,13 @@ static OF_DEFINITION: Statement = Statement::new(
     &[Type::Text],
 );
 
-/// Locks a trigger if it is still due and nobody else has it.
+/// Locks a trigger if it is still due and no other session has locked it.
 pub fn lock_due(id: Uuid, now: Timestamp) -> Option<Timed> {
     LOCK_DUE.first(&[Arg::Uuid(&id), Arg::Timestamp(now)], read)
 }
 
-/// Locks the triggers of a definition that time starts: what one says of its next instant must not change until that is
-/// written again.
+/// Locks the triggers of a definition that time fires. The lock keeps their next instants unchanged until the caller
+/// writes new ones.
 pub fn of_definition(definition_id: &str) -> Vec<Timed> {
     OF_DEFINITION.rows(&[Arg::Text(definition_id)], read)
 }
@@ -145,17 +145,17 @@ static RUNNING: Statement = Statement::new(
     &[Type::Uuid],
 );
 
-/// A run of a schedule that has not ended. Only the latest twenty are looked at: what is older has long been
-/// overtaken by others, and the answer must not cost more with each run that there was. One whose start was given up
-/// (a dead letter says so) does not hold up the others for ever.
+/// A run of a schedule that has not ended. Reads only the latest twenty runs, so that the cost does not grow with the
+/// number of past runs. A pending run whose start was given up (it has a dead letter) does not count, since it would
+/// block all later runs.
 pub fn running(id: Uuid) -> Option<Uuid> {
     RUNNING.first(&[Arg::Uuid(&id)], |row| row.get())
 }
 
-/// What a fire leaves in the trigger.
+/// The changes that a fire makes to its trigger.
 #[derive(Debug, Default)]
 pub struct FireOutcome {
-    /// When it is looked at next.
+    /// When the scheduler fires it next.
     pub next_fire_at: Option<Timestamp>,
     /// The next instant of its schedule.
     pub scheduled_at: Option<Timestamp>,
@@ -165,9 +165,9 @@ pub struct FireOutcome {
     pub last_instance_id: Option<Uuid>,
     /// Fires that wait for a run to end.
     pub queued: i32,
-    /// Fires that started nothing.
+    /// Fires that started no instance.
     pub skipped: i64,
-    /// Instants that were not made up for.
+    /// Missed instants that were dropped.
     pub missed: i64,
 }
 
@@ -197,7 +197,7 @@ static RESOLVED: Statement = Statement::new(
     &[Type::Uuid, Type::Uuid, Type::Integer],
 );
 
-/// Writes what a fire did.
+/// Writes the outcome of a fire.
 pub fn fired(id: Uuid, outcome: &FireOutcome) {
     identity::note_due(outcome.next_fire_at);
     FIRED.run(&[
@@ -212,19 +212,19 @@ pub fn fired(id: Uuid, outcome: &FireOutcome) {
     ]);
 }
 
-/// Notes that a fire failed, and when the next one is.
+/// Records a failed fire and the time of the next one.
 pub fn failed(id: Uuid, next_fire_at: Option<Timestamp>, scheduled_at: Option<Timestamp>, error: &str) {
     identity::note_due(next_fire_at);
     FAILED.run(&[Arg::Uuid(&id), Arg::time(next_fire_at), Arg::time(scheduled_at), Arg::Text(error)]);
 }
 
-/// Notes which version a named schedule started.
+/// Records the version that a named schedule started.
 pub fn resolved(id: Uuid, version_id: Uuid, version: i32) {
     RESOLVED.run(&[Arg::Uuid(&id), Arg::Uuid(&version_id), Arg::Integer(version)]);
 }
 
-// Two statements: a fire that saw the run go on and a run that ends must not miss each other. The lock waits for
-// the fire, and what it reads is what the fire left.
+// Two statements, because a fire that queues behind a run and the end of that run must not miss each other. The lock
+// waits for the fire's transaction, and then reads the row that the fire wrote.
 static LOCK_QUEUE: Statement = Statement::new(
     "SELECT t.queued FROM workflow.triggers t WHERE t.id = $1 AND t.schedule ->> 'overlap' = 'queue' \
      FOR NO KEY UPDATE OF t",
@@ -235,7 +235,7 @@ static WAKE: Statement = Statement::new(
     &[Type::Uuid, Type::Timestamp],
 );
 
-/// A run of a schedule has ended: what waits behind it is due at once.
+/// Call when a run of a schedule has ended: makes the schedule due at once if fires are queued behind the run.
 pub fn ended(id: Uuid, now: Timestamp) {
     if LOCK_QUEUE.first(&[Arg::Uuid(&id)], |row| row.get::<i32>()).is_some_and(|queued| queued > 0) {
         identity::note_due(Some(now));
@@ -252,15 +252,15 @@ static REBOOT: Statement = Statement::new(
 static IS_BEHIND: Statement =
     Statement::new("SELECT 1 FROM workflow.triggers WHERE next_fire_at <= $1 AND active LIMIT 1", &[Type::Timestamp]);
 
-/// Whether a trigger is due that was not fired: somebody else has it.
+/// Whether a due trigger remains unfired. After a scan this means that another session has locked it.
 pub fn is_behind(now: Timestamp) -> bool {
     IS_BEHIND.run(&[Arg::Timestamp(now)]) > 0
 }
 
-/// Makes every active schedule due that the start of the server fires, and says how many there are.
+/// Makes every active `reboot` schedule due, and returns their number.
 pub fn reboot(now: Timestamp) -> u64 {
     let count = REBOOT.run(&[Arg::Timestamp(now)]);
-    // Where there is none this database may be about to be filled with the dump of another one, whose times these are.
+    // Without such a schedule do not claim the due times: pg_restore may be about to load another database's dump here.
     if count > 0 {
         identity::note_due(Some(now));
     }
@@ -274,7 +274,7 @@ static SET_SCHEDULE: Statement = Statement::new(
     &[Type::Uuid, Type::Jsonb, Type::Timestamp, Type::Timestamp],
 );
 
-/// Sets when time starts a trigger.
+/// Sets the schedule of a trigger and its next instants.
 pub fn set(id: Uuid, schedule: &Value, next_fire_at: Option<Timestamp>, scheduled_at: Option<Timestamp>) {
     identity::note_due(next_fire_at);
     SET_SCHEDULE.run(&[Arg::Uuid(&id), Arg::Json(schedule), Arg::time(next_fire_at), Arg::time(scheduled_at)]);

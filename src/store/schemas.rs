@@ -1,4 +1,4 @@
-//! Schemas, and who may create objects in them.
+//! Schemas, and the roles that may create objects in them.
 
 use pgrx::pg_sys::Oid;
 
@@ -18,7 +18,8 @@ static OPEN: Statement = Statement::new(
     &[Type::TextArray, Type::Oid],
 );
 
-/// Those of these schemas that there are, in this order, and whether others than this role may create objects in them.
+/// Returns those of `names` that exist, in this order, each with whether roles other than `role` may create objects in
+/// it.
 pub fn open_to_others(names: &[String], role: Oid) -> Vec<(String, bool)> {
     OPEN.rows(&[Arg::Texts(names), Arg::Oid(role)], |row| (row.get(), row.get()))
 }

@@ -1,4 +1,4 @@
-//! The tables of `sql/schema.sql`, each with its columns. `null`: a column may be NULL.
+//! The tables of `sql/schema.sql` with the columns that the library uses. `null` marks a column that may be NULL.
 
 use crate::pg::spi::table;
 

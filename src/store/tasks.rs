@@ -30,7 +30,7 @@ changed! {
 }
 static ROW: Columns = Columns::of(&TASKS, New::COLUMNS);
 static COMPLETION: Columns = Columns::of(&TASKS, Completion::COLUMNS);
-// Whatever is still open but has no bookmark any more was cancelled.
+// An open task whose bookmark no longer exists was cancelled.
 static CLOSE_ORPHANS: Statement = Statement::new(
     "UPDATE workflow.tasks t SET status = 'Cancelled', completed_at = $2 WHERE t.instance_id = $1 AND t.completed_at IS NULL \
          AND t.id IS DISTINCT FROM $3 AND NOT EXISTS (SELECT 1 FROM workflow.bookmarks b WHERE b.id = t.id)",
@@ -63,12 +63,12 @@ pub fn complete(writer: &mut Writer, id: &Uuid, result: Option<&Value>, now: Tim
     writer.update(&COMPLETION, &completion.changes());
 }
 
-/// Announces a new task to whoever listens.
+/// Announces a new task to the sessions that listen on channel `workflow_task`.
 pub fn announce(name: &str) {
     NOTIFY.run(&[Arg::Text(name)]);
 }
 
-/// Closes the open tasks of an instance whose bookmarks are gone, except one that is just being completed.
+/// Closes the open tasks of an instance whose bookmarks no longer exist, except the task that the caller completes.
 pub fn close_orphans(instance: Uuid, except: Option<Uuid>, now: Timestamp) {
     CLOSE_ORPHANS.run(&[Arg::Uuid(&instance), Arg::Timestamp(now), Arg::uuid(except.as_ref())]);
 }

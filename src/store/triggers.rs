@@ -15,7 +15,7 @@ use crate::store::tables::TRIGGERS;
 pub struct TriggerRow {
     /// Id.
     pub id: Uuid,
-    /// Version that it starts.
+    /// Id of the version that it starts.
     pub definition_version_id: Uuid,
     /// Activity id.
     pub activity_id: String,
@@ -46,7 +46,7 @@ fn read(row: &mut Row<'_>) -> TriggerRow {
     TriggerRow { id, definition_version_id, activity_id, node_id, name, hash: hash_of(&hash), payload }
 }
 
-// A named schedule is its owner's, not the definition's: no stimulus starts it, and no publish touches it.
+// A named schedule belongs to its owner, not to the definition: no stimulus starts it, and publishing leaves it alone.
 static BY_HASH: Statement = Statement::reading(
     Stored::COLUMNS,
     "SELECT {t} FROM workflow.triggers t WHERE t.hash_key = $1 AND t.schedule_name IS NULL ORDER BY t.definition_id, t.id",
@@ -63,7 +63,7 @@ static BY_DEFINITION: Statement = Statement::reading(
     &[Type::Text],
 );
 
-/// Triggers that a stimulus starts; without a hash, all of that name.
+/// Triggers that a stimulus starts. Without a hash, all triggers of that name.
 pub fn matching(name: &str, hash: Option<&[u8; 32]>) -> Vec<TriggerRow> {
     match hash {
         Some(hash) => {
@@ -108,18 +108,18 @@ static DELETE: Statement = Statement::new("DELETE FROM workflow.triggers WHERE i
 static DELETE_ALL: Statement =
     Statement::new("DELETE FROM workflow.triggers WHERE definition_id = $1 AND schedule_name IS NULL", &[Type::Text]);
 
-/// What changed in the trigger index.
+/// Counts of changes in the trigger index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Indexed {
-    /// Triggers that are new.
+    /// Added triggers.
     pub added: i32,
-    /// Triggers that are gone.
+    /// Removed triggers.
     pub removed: i32,
-    /// Triggers that stayed, with their ids.
+    /// Triggers that stayed and kept their ids.
     pub unchanged: i32,
 }
 
-/// When time starts a trigger: its schedule, when it is looked at, and the instant that this is for.
+/// When time fires a trigger: its schedule, the time of the next fire, and the instant for which that fire is.
 pub type Timing<'a> = Option<(&'a Value, Option<Timestamp>, Option<Timestamp>)>;
 
 /// Adds a trigger of a definition version.
@@ -155,7 +155,7 @@ pub fn delete(id: Uuid) {
     DELETE.run(&[Arg::Uuid(&id)]);
 }
 
-/// Removes all triggers of a definition and says how many there were.
+/// Removes all triggers of a definition and returns their number.
 pub fn delete_all(definition_id: &str) -> u64 {
     DELETE_ALL.run(&[Arg::Text(definition_id)])
 }
@@ -172,7 +172,7 @@ pub fn announce(definition_id: &str, indexed: Indexed) {
     }
 }
 
-/// Announces triggers that went without a new version.
+/// Announces triggers that were removed without a new version.
 pub fn announce_removed(definition_id: &str, removed: i32) {
     announce(definition_id, Indexed { removed, ..Indexed::default() });
 }

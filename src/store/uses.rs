@@ -1,4 +1,4 @@
-//! Which definitions use which: questions that settling the [links](super::links) of a definition asks.
+//! Queries about definitions that use other definitions, for settling the [links](super::links) of a definition.
 
 use uuid::Uuid;
 
@@ -36,7 +36,7 @@ static USER: Statement = Statement::reading(
     &[Type::Text],
 );
 
-/// A version that uses a version and is not deleted.
+/// A version that is not deleted and uses the version with this id.
 pub fn user_of(id: Uuid) -> Option<DefinitionRow> {
     USER.first(&[Arg::Text(&id.to_string())], definitions::read)
 }
@@ -48,7 +48,7 @@ static USERS: Statement = Statement::new(
     &[Type::Text],
 );
 
-/// The latest versions of definitions, as far as they use any version of a definition.
+/// The latest versions of definitions that use any version of this definition.
 pub fn latest_users_of(definition_id: &str) -> Result<Vec<DefinitionRow>, PgError> {
     let ids: Vec<Uuid> = USERS.rows(&[Arg::Text(definition_id)], |row| row.get());
     ids.into_iter().map(definitions::by_id).collect()

@@ -1,7 +1,7 @@
-//! Tokens of a `jsonb`, many behind one guard.
+//! Tokens of a `jsonb`, read or written in batches behind one error guard.
 //!
-//! A document has a token for each value and name. A guarded call costs about a hundred instructions, which is more than
-//! most tokens do.
+//! A document has a token for each value and name. A guarded call costs about a hundred instructions, more than the
+//! work for most tokens.
 
 use pgrx::pg_sys::ffi::pg_guard_ffi_boundary;
 use pgrx::pg_sys::{self, JsonbIteratorToken as Kind, JsonbValue};
@@ -14,7 +14,7 @@ const BATCH: usize = 16;
 /// A token, and the value that belongs to it.
 #[derive(Clone, Copy)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind::Type,
     /// Its value, for a key, a scalar, and the header of an array.
     pub value: JsonbValue,
@@ -34,7 +34,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Begins at the first one.
+    /// Begins at the first token.
     ///
     /// # Safety
     /// The document must live as long as this.
@@ -44,11 +44,11 @@ impl Reader {
         Self { iterator, batch: Vec::with_capacity(BATCH), next: 0 }
     }
 
-    /// The next one; `WJB_DONE` behind the last.
+    /// The next token; `WJB_DONE` after the last.
     pub fn next(&mut self) -> Token {
         if self.next == self.batch.len() {
             let Self { iterator, batch, .. } = self;
-            // SAFETY: the document is there. An error leaves the tokens that were read.
+            // SAFETY: the document outlives this. An error leaves the tokens that were read.
             unsafe { pg_guard_ffi_boundary(|| fill(iterator, batch)) };
             self.next = 0;
         }
@@ -71,7 +71,7 @@ unsafe fn fill(iterator: &mut *mut pg_sys::JsonbIterator, batch: &mut Vec<Token>
     }
 }
 
-/// What a document is built of.
+/// Builds a document from tokens.
 pub struct Writer {
     state: *mut pg_sys::JsonbParseState,
     top: *mut JsonbValue,
@@ -79,12 +79,12 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Nothing yet.
+    /// Begins without tokens.
     pub fn new() -> Self {
         Self { state: std::ptr::null_mut(), top: std::ptr::null_mut(), waiting: Vec::with_capacity(BATCH) }
     }
 
-    /// Adds a token, in the order that PostgreSQL's builder asks for. Texts that its value points to must live until
+    /// Adds a token, in the order that PostgreSQL's builder requires. Texts that its value points to must live until
     /// the document is finished.
     pub fn push(&mut self, kind: Kind::Type, value: JsonbValue) {
         if self.waiting.len() == BATCH {
@@ -106,7 +106,7 @@ impl Writer {
         waiting.clear();
     }
 
-    /// The document.
+    /// Finishes the document.
     pub fn finish(mut self) -> pg_sys::Datum {
         self.write();
         // SAFETY: the builder's finished value.
@@ -114,7 +114,7 @@ impl Writer {
     }
 }
 
-/// The builder takes a value with keys and scalars, and with the array that a scalar alone stands in.
+/// The value to pass to the builder: for keys, for scalars, and for the array that wraps a scalar document.
 fn value_of(token: &mut Token) -> *mut JsonbValue {
     let has_value = match token.kind {
         Kind::WJB_KEY | Kind::WJB_VALUE | Kind::WJB_ELEM => true,

@@ -1,23 +1,24 @@
-//! A piece of addresses that is held back, for the moment when the operating system refuses a small one.
+//! A reserve of address space, for the moment when the operating system refuses a small allocation.
 //!
-//! Rust ends the process then. What PostgreSQL takes is not counted, so this may come at any allocation, that of an error
-//! included. The piece goes back to the operating system instead, the allocation is made again, and the call ends at the
-//! next question. Nothing writes to it, so it takes addresses and no memory, but counts as memory where the operating
-//! system does not overcommit: there a session between two calls has none. Elsewhere it keeps the piece, because mapping it
-//! for each call takes three microseconds, a tenth of what a call takes.
+//! Rust would abort the process then. PostgreSQL's own memory is not counted, so any allocation may be refused, even
+//! one for an error. The allocator then unmaps the reserve and allocates again, and the call ends at the next check.
+//! The reserve is never written, so it uses address space but no memory. Where the operating system does not overcommit
+//! it counts as memory, so there a session has none between two calls. Elsewhere the session keeps the reserve, because
+//! mapping it for each call takes three microseconds, a tenth of a call.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
-/// An allocator that asks for 32 MB aligned to as much asks for twice that, and there is the rest of the call.
+/// Size of the reserve. An allocator that needs 32 MB with the same alignment maps twice that; the rest is for the
+/// remainder of the call.
 pub(super) const SIZE: usize = 80 << 20;
 
 static HELD_BACK: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Whether an allocation may be refused: it only asks.
+/// Whether the running allocation is a trial, which the operating system may refuse.
 static IS_TRIAL: AtomicBool = AtomicBool::new(false);
 
-/// Takes the piece. Whether the operating system gives it.
+/// Maps the reserve. Returns whether the operating system provided it.
 pub(super) fn take() -> bool {
     if HELD_BACK.load(Relaxed).is_null() {
         let rights = libc::PROT_READ | libc::PROT_WRITE;
@@ -32,7 +33,7 @@ pub(super) fn take() -> bool {
     true
 }
 
-/// Gives it back, where an allocation was refused: the call is to end. Whether there is more now than before.
+/// Unmaps the reserve after a refused allocation, and makes the call end. Returns whether memory was freed.
 #[cold]
 pub(super) fn give_up() -> bool {
     let is_given = !IS_TRIAL.load(Relaxed) && give_back();
@@ -51,7 +52,7 @@ pub(super) fn end_call() {
     }
 }
 
-/// Gives it back, if this process still has it.
+/// Unmaps the reserve, if this process still has it.
 fn give_back() -> bool {
     let piece = HELD_BACK.swap(std::ptr::null_mut(), Relaxed);
     if piece.is_null() {
@@ -61,7 +62,7 @@ fn give_back() -> bool {
     unsafe { libc::munmap(piece.cast(), SIZE) == 0 }
 }
 
-/// Allocates what may be refused.
+/// Runs a trial allocation, which the operating system may refuse without using up the reserve.
 pub(super) fn without<R>(allocate: impl FnOnce() -> R) -> R {
     IS_TRIAL.store(true, Relaxed);
     let outcome = allocate();

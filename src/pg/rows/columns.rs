@@ -1,4 +1,4 @@
-//! Which columns of which table are read or written, and where they are.
+//! The columns of a table that are read or written together, and their resolved positions.
 
 use std::cell::RefCell;
 use std::ffi::CStr;
@@ -18,17 +18,18 @@ pub struct Columns {
     place: RefCell<Place>,
 }
 
-/// Where the columns are, as it was in a generation of the catalog: the extension may be dropped and made again.
+/// The resolved table, columns and indexes, each with the generation of the catalog for which they are valid: the
+/// extension may be dropped and created again.
 struct Place {
-    /// When the table was found, by its name.
+    /// Generation in which the table was found by its name.
     found: u64,
     table: Oid,
-    /// When its columns were.
+    /// Generation in which its columns were resolved.
     resolved: u64,
     numbers: Vec<i16>,
-    /// The index by whose columns rows are found; none, where there is none that may be trusted.
+    /// The index for key lookups; invalid if the table has no such index that scans may rely on.
     key: Oid,
-    /// When its indexes were.
+    /// Generation in which its indexes were read.
     indexed: u64,
     indexes: Vec<Index>,
 }
@@ -37,12 +38,12 @@ struct Place {
 unsafe impl Sync for Columns {}
 
 impl Columns {
-    /// Declares the columns of a record. Where rows are found by their key, that comes first: one column, the primary key.
+    /// Declares the columns of a record. For lookups by key the first column must be the primary key.
     pub const fn of(table: &Table, columns: &'static [ColumnRef]) -> Self {
         Self::with(table, None, columns)
     }
 
-    /// Declares the columns of a record of a table whose rows are found by the columns of an index, which come first.
+    /// Declares the columns of a record whose rows are looked up by `index`. The index's columns come first.
     pub const fn by(index: &'static CStr, table: &Table, columns: &'static [ColumnRef]) -> Self {
         Self::with(table, Some(index), columns)
     }
@@ -60,10 +61,10 @@ impl Columns {
         Self { table: table.name, index, columns, place: RefCell::new(place) }
     }
 
-    /// Opens the table, which must be closed. Its lock stays until the (sub)transaction ends.
+    /// Opens the table. The caller must close it. Its lock stays until the (sub)transaction ends.
     pub(super) fn open(&self, lock: u32) -> pg_sys::Relation {
-        // SAFETY: the table that has the name now that it is locked is there. While its lock was waited for another one
-        // may have got the name.
+        // SAFETY: the table exists, since it still has the name after it was locked. During the wait for the lock
+        // another table may have got the name; then the loop tries again.
         unsafe {
             let table = loop {
                 let id = self.find();
@@ -78,7 +79,7 @@ impl Columns {
         }
     }
 
-    /// The table's oid, as it was last heard of.
+    /// The table's oid, as of the invalidation messages that this session has processed.
     pub(super) fn find(&self) -> Oid {
         let generation = catalog::generation();
         let mut place = self.place.borrow_mut();
@@ -95,8 +96,8 @@ impl Columns {
         place.table
     }
 
-    /// Finds the columns in the open table, unless they are where they were. Their types must be those declared: what is
-    /// written is not converted.
+    /// Resolves the columns in the open table, unless they are resolved for this generation. Their types must be those
+    /// declared: the writer does not convert values.
     pub(super) fn resolve(&self, table: pg_sys::Relation) {
         let generation = catalog::generation();
         let mut place = self.place.borrow_mut();
@@ -114,7 +115,7 @@ impl Columns {
                 ),
             );
         }
-        // The open table knows the names already; the catalog would be asked for each of them.
+        // The relcache entry has the names; get_attnum would search the syscache for each of them.
         let number = |(name, kind): &ColumnRef| {
             let is_it = |attribute: &&pg_sys::FormData_pg_attribute| {
                 // SAFETY: a name is a C string in an array that has room for its end.
@@ -137,17 +138,17 @@ impl Columns {
         place.resolved = generation;
     }
 
-    /// The numbers of the columns in the table, in their order here.
+    /// The attribute numbers of the columns, in the order of declaration.
     pub(super) fn numbers(&self) -> std::cell::Ref<'_, [i16]> {
         std::cell::Ref::map(self.place.borrow(), |place| place.numbers.as_slice())
     }
 
-    /// The index by whose columns rows are found; invalid, where the table itself must be read.
+    /// The index for key lookups; invalid if they must scan the table.
     pub(super) fn key(&self) -> Oid {
         self.place.borrow().key
     }
 
-    /// The indexes of the table that a row of these values goes into; all of them, where there are no values.
+    /// The indexes that get an entry for a row of these values; all indexes if `values` is `None`.
     ///
     /// # Safety
     /// The table is open, and locked so that a new index would wait.
@@ -155,7 +156,7 @@ impl Columns {
         let generation = catalog::generation();
         if self.place.borrow().indexed != generation {
             let numbers = self.numbers().to_vec();
-            // SAFETY: as promised. Reading the catalog may find that it has changed.
+            // SAFETY: as promised. Reading the catalog may process invalidations, so `place` must not be borrowed here.
             let indexes = unsafe { indexes::of(table, &numbers) };
             let mut place = self.place.borrow_mut();
             (place.indexes, place.indexed) = (indexes, generation);
@@ -166,7 +167,7 @@ impl Columns {
     }
 }
 
-/// An index of this table that has all its rows for every snapshot, or none.
+/// Returns `index` if it belongs to this table, is valid and covers the rows of every snapshot; else the invalid oid.
 unsafe fn trusted(index: Oid, table: Oid) -> Oid {
     if index == pg_sys::InvalidOid {
         return index;

@@ -1,7 +1,7 @@
-//! Which indexes of a table a new row goes into.
+//! The indexes of a table that get an entry for a new row.
 //!
-//! To open an index and to prepare its predicate costs more than to look at the row. So a partial index on the rows
-//! that have a value in a column, or a certain text in it, is left closed for a row that has not.
+//! Opening an index and preparing its predicate costs more than testing the row. So the writer leaves a partial index
+//! closed if its predicate asks for a value, or a certain text, that the row does not have in a column.
 
 use std::ffi::c_int;
 use std::ptr;
@@ -11,7 +11,7 @@ use pgrx::pg_sys::{self, Oid};
 use crate::pg::spi::{Arg, Column};
 use crate::pg::version;
 
-/// An index of a table, and which rows it has.
+/// An index of a table, with the rows that it covers.
 #[derive(Debug)]
 pub(super) struct Index {
     /// Its oid.
@@ -19,21 +19,21 @@ pub(super) struct Index {
     rows: Rows,
 }
 
-/// Which rows an index has; columns by their position among those that are written.
+/// The rows that an index covers. A column is given by its position among the written columns.
 #[derive(Debug, PartialEq, Eq)]
 enum Rows {
-    /// All, or which ones is not known.
+    /// All rows, or the predicate is not understood.
     All,
-    /// None of those that are written this way.
+    /// No row that this record writes.
     None,
-    /// Those with a value in a column.
+    /// Rows with a value in this column.
     Having(usize),
-    /// Those with this text in a column.
+    /// Rows with this text in this column.
     With(usize, Vec<u8>),
 }
 
 impl Index {
-    /// Whether a row of these values belongs into it.
+    /// Whether a row of these values needs an entry in the index.
     pub fn has(&self, values: &[Arg<'_>]) -> bool {
         match &self.rows {
             Rows::All => true,
@@ -48,7 +48,7 @@ impl Index {
     }
 }
 
-/// The indexes of an open table, for rows of which the columns with these numbers are written and the others are NULL.
+/// The indexes of an open table, for rows in which only the columns with these numbers may have a value.
 ///
 /// # Safety
 /// A table on which the caller holds a lock that a new index would wait for.
@@ -70,7 +70,7 @@ pub(super) unsafe fn of(table: pg_sys::Relation, numbers: &[i16]) -> Vec<Index> 
     indexes
 }
 
-/// The predicate of an index as it is stored, or null. The index is not opened for it.
+/// The stored predicate of an index, or null. Does not open the index.
 unsafe fn predicate(index: Oid) -> *mut pg_sys::Node {
     // SAFETY: a row of the catalog, which is released when its text has been copied.
     unsafe {
@@ -87,7 +87,8 @@ unsafe fn predicate(index: Oid) -> *mut pg_sys::Node {
     }
 }
 
-/// What a predicate says: `column IS NOT NULL`, `column = text` and `column IS NOT DISTINCT FROM text` are understood.
+/// The rows that a predicate selects. Understands `column IS NOT NULL`, `column = text` and
+/// `column IS NOT DISTINCT FROM text`.
 unsafe fn rows_of(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i16]) -> Rows {
     // SAFETY: an expression, which the tags of its nodes tell apart.
     unsafe {
@@ -114,7 +115,7 @@ unsafe fn rows_of(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i
     }
 }
 
-/// What `column = text` says, also where it is the negation of `column IS DISTINCT FROM text`.
+/// The rows that `column = text` selects. Also handles the operand of NOT in `NOT (column IS DISTINCT FROM text)`.
 unsafe fn equal_text(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i16]) -> Option<Rows> {
     // SAFETY: as above; a constant that is not null has a value of its type.
     unsafe {
@@ -127,7 +128,7 @@ unsafe fn equal_text(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: 
         let is_text = (*constant).xpr.type_ == pg_sys::NodeTag::T_Const
             && (*constant).consttype == pg_sys::TEXTOID
             && !(*constant).constisnull;
-        // Where a collation takes different texts for equal, bytes do not decide.
+        // Under a nondeterministic collation texts with different bytes can be equal.
         if !is_text || !pg_sys::get_collation_isdeterministic((*comparison).inputcollid) {
             return None;
         }
@@ -136,8 +137,8 @@ unsafe fn equal_text(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: 
     }
 }
 
-/// The position of a column among those that are written; `Some(None)`: it is NULL in every row. `None`: it is no plain
-/// column, or one that PostgreSQL computes.
+/// The position of a column among the written ones. `Some(None)`: the column is not written, so it is NULL in every
+/// row. `None`: the node is not a plain column, or the column is generated.
 unsafe fn position(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i16]) -> Option<Option<usize>> {
     // SAFETY: as above; a column's number is one of the table's descriptor, or a system column's.
     unsafe {

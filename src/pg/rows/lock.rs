@@ -8,12 +8,12 @@ use super::{Columns, find, key_scan, places, scan_above};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::spi::{Arg, Row};
 
-/// What is done about a row that somebody else has locked.
+/// What to do about a row that another transaction has locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// It is waited for.
+    /// Wait for that transaction.
     Block,
-    /// It counts as missing.
+    /// Treat the row as missing.
     Skip,
 }
 
@@ -29,8 +29,8 @@ pub fn read<T>(columns: &'static Columns, key: Arg<'_>, read: impl FnOnce(&mut R
     })
 }
 
-/// Reads the rows with this key, the first columns, until one gives something: where the index is not to be used
-/// (`ignore_system_indexes`), rows come that it does not have.
+/// Reads the rows with this key, the first columns, until `read` returns a value. With `ignore_system_indexes` the scan
+/// does not use the index, so it also returns rows outside a partial index's predicate.
 pub fn read_by<T>(
     columns: &'static Columns,
     key: &[Arg<'_>],
@@ -46,7 +46,7 @@ fn scan<T>(
     mut each: impl FnMut(pg_sys::Relation, pg_sys::HeapTuple) -> Option<T>,
 ) -> Option<T> {
     in_table(columns, pg_sys::AccessShareLock, |table| {
-        // SAFETY: a tuple is pinned until the next one or the scan's end. What the session did before is seen.
+        // SAFETY: a tuple is pinned until the next one or the scan's end. The snapshot sees the session's own changes.
         unsafe {
             pg_sys::CommandCounterIncrement();
             let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
@@ -66,7 +66,8 @@ fn scan<T>(
     })
 }
 
-/// The values of the first column, integers, in order: one descent of the index for each, however many rows have it.
+/// The distinct values of the first column, an integer, in order. Costs one index descent per value, however many rows
+/// have it.
 pub fn distinct(columns: &'static Columns) -> Vec<i32> {
     let mut values = BTreeSet::new();
     in_table(columns, pg_sys::AccessShareLock, |table| {
@@ -79,7 +80,7 @@ pub fn distinct(columns: &'static Columns) -> Vec<i32> {
                 let least: Option<i32> = values.last().copied();
                 let least: Vec<Arg<'_>> = least.into_iter().map(Arg::Integer).collect();
                 let scan = scan_above(table, columns, &least, snapshot);
-                // Without the index rows come in no order.
+                // Without the index the scan returns rows in no order.
                 let is_ordered = !(*scan).irel.is_null();
                 let before = values.len();
                 loop {
@@ -107,11 +108,11 @@ pub fn distinct(columns: &'static Columns) -> Vec<i32> {
 
 /// Locks the row with this key and reads it, if there is one: `SELECT … FOR NO KEY UPDATE`.
 ///
-/// Where it was changed while its lock was waited for, the new version is looked for by the key, which never changes;
-/// above READ COMMITTED that is a serialization failure (40001).
+/// If another transaction changed the row during the wait for its lock, looks the new version up by the key, which
+/// never changes. Above READ COMMITTED that is a serialization failure (40001).
 pub fn lock<T>(columns: &'static Columns, key: Arg<'_>, wait: Wait, read: impl FnOnce(&mut Row<'_>) -> T) -> Option<T> {
     in_table(columns, pg_sys::RowShareLock, |table| {
-        // SAFETY: takes a C string, raises. What the session did before is seen, as by any statement.
+        // SAFETY: takes a C string, raises. The row's snapshot sees the session's own changes, as in any statement.
         unsafe {
             pg_sys::PreventCommandIfReadOnly(c"SELECT FOR NO KEY UPDATE".as_ptr());
             pg_sys::PreventCommandIfParallelMode(c"SELECT FOR NO KEY UPDATE".as_ptr());
@@ -127,7 +128,8 @@ pub fn lock<T>(columns: &'static Columns, key: Arg<'_>, wait: Wait, read: impl F
     })
 }
 
-/// Locks the row with this key, if there is one; it is pinned. One that was changed meanwhile is looked for again.
+/// Locks the row with this key, if there is one, and returns it pinned. Looks the row up again if another transaction
+/// changed it meanwhile.
 pub(super) fn row(
     table: pg_sys::Relation,
     columns: &'static Columns,
@@ -148,7 +150,7 @@ pub(super) fn row(
     }
 }
 
-/// Locks the table for what [`lock`] does, until the transaction ends.
+/// Takes the table lock that [`lock`] takes, until the transaction ends.
 pub fn lock_table(columns: &'static Columns) {
     in_table(columns, pg_sys::RowShareLock, |_| ());
 }
@@ -159,7 +161,7 @@ enum Attempt {
     Changed,
 }
 
-/// Finds the row as it is now, and locks that version of it.
+/// Finds the version of the row that a new snapshot sees, and locks it.
 fn attempt(
     table: pg_sys::Relation,
     columns: &'static Columns,
@@ -171,9 +173,9 @@ fn attempt(
         Wait::Block => pg_sys::LockWaitPolicy::LockWaitBlock,
         Wait::Skip => pg_sys::LockWaitPolicy::LockWaitSkip,
     };
-    // SAFETY: the scan ends before the lock is waited for, but the snapshot stays: until then it keeps the row, or what
-    // comes after it, from being removed and its place from being used again. heap_lock_tuple fills the tuple and pins
-    // its buffer.
+    // SAFETY: the scan ends before heap_lock_tuple waits, but the snapshot stays registered until then: it keeps VACUUM
+    // and pruning from removing the row's version and reusing its line pointer. heap_lock_tuple fills the tuple and
+    // pins its buffer.
     unsafe {
         let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
         let Some(place) = find(table, columns, key, snapshot, |tuple| (*tuple).t_self) else {
@@ -194,8 +196,8 @@ fn attempt(
     }
 }
 
-/// Whether what was to be done to a row is done; otherwise somebody else has changed it, and it is to be looked for again.
-/// Above READ COMMITTED that is a serialization failure (40001).
+/// Whether the operation on a row succeeded. `false`: another transaction has changed the row, and the caller looks it
+/// up again. Above READ COMMITTED that is a serialization failure (40001).
 pub(super) fn is_done(result: pg_sys::TM_Result::Type) -> bool {
     // SAFETY: reads the transaction's state.
     let level = unsafe { pg_sys::XactIsoLevel };

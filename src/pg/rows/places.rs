@@ -1,7 +1,7 @@
-//! Where rows were found in this transaction, so that they need not be looked for again.
+//! A cache of the places (TIDs) of rows that this transaction has found.
 //!
-//! A row is read, locked and written by one call: without this, each would go down the index of its key. What is
-//! remembered is a hint: the row that is there now is looked at before it is used.
+//! A call reads, locks and writes the same row. Without the cache each step would descend the index of its key. A place
+//! is a hint: `recall` checks the key of the row that is there now.
 
 use std::cell::Cell;
 
@@ -12,7 +12,7 @@ use super::Columns;
 use crate::pg::spi::Arg;
 use crate::pg::{catalog, version};
 
-/// Rows that are remembered: a call locks an instance and a bookmark, and reads few others.
+/// Capacity of the cache: a call locks an instance and a bookmark, and reads few other rows.
 const ROWS: usize = 4;
 
 #[derive(Clone, Copy)]
@@ -23,8 +23,8 @@ struct Found {
     place: ItemPointerData,
 }
 
-/// What holds for a place that was found: the lock on the table that came first, which ends with the (sub)transaction,
-/// and the file that the table is in.
+/// The validity of a place. It holds while the table lock under which it was found lasts, until the end of the
+/// (sub)transaction, and while the table keeps its file, within a generation of the catalog.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Since {
     transaction: u32,
@@ -47,8 +47,8 @@ thread_local! {
     static FOUND: Cell<[Option<Found>; ROWS]> = const { Cell::new([None; ROWS]) };
 }
 
-/// Remembers where a row is. Its table is locked until the (sub)transaction ends. Where that gave the table its file, it
-/// may also cut it short, and says so to nobody.
+/// Remembers the place of a row, whose table is locked until the (sub)transaction ends. Not in a table whose file this
+/// transaction created: it may truncate that file in place, without an invalidation message.
 ///
 /// # Safety
 /// An open table.
@@ -66,7 +66,7 @@ pub(super) unsafe fn remember(table: pg_sys::Relation, key: Arg<'_>, place: Item
     FOUND.set(found);
 }
 
-/// A row where it was found before, pinned, if this snapshot sees it there.
+/// Returns a row from its remembered place, pinned, if this snapshot sees it there.
 ///
 /// # Safety
 /// An open table with the columns, whose first one is its primary key.
@@ -84,8 +84,8 @@ pub(super) unsafe fn recall(
     let found = FOUND.get().into_iter().flatten().find(is_it)?;
     let mut tuple = pg_sys::HeapTupleData { t_self: found.place, ..Default::default() };
     let mut buffer = pg_sys::InvalidBuffer as pg_sys::Buffer;
-    // SAFETY: the table has not shrunk since its lock was taken, so the place is inside it; what is there may be another
-    // row by now. heap_fetch pins the buffer if it says yes. A primary key is never null.
+    // SAFETY: the table cannot shrink while this transaction holds its lock, so the place is inside it; another row may
+    // be there by now. heap_fetch pins the buffer if it returns true. A primary key is never null.
     unsafe {
         if !pg_sys::heap_fetch(table, snapshot, &mut tuple, &mut buffer, false) {
             return None;

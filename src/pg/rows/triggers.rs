@@ -1,4 +1,4 @@
-//! What triggers on our tables cannot have.
+//! Checks of triggers on our tables for what rows written without a plan do not support.
 
 use std::ffi::CStr;
 
@@ -6,8 +6,8 @@ use pgrx::pg_sys;
 
 use crate::pg::error::{PgError, unwind};
 
-/// Refuses a row trigger with transition tables (0A000). A plan collects them; PostgreSQL's functions for rows written
-/// without one do not, and the trigger's function would be told that its table does not exist.
+/// Refuses a row trigger with transition tables (0A000). PostgreSQL's executor fills them only under a plan; here the
+/// trigger function would fail with an error that its table does not exist.
 ///
 /// # Safety
 /// An open table and its triggers, if it has any.
@@ -38,7 +38,8 @@ pub(super) unsafe fn refuse_transition_tables(triggers: *const pg_sys::TriggerDe
     }
 }
 
-/// Ends a call whose row a trigger has suppressed (27000): what it wrote beside it would be without it.
+/// Raises an error if a trigger has suppressed a row of a call (27000): the call's other rows would refer to a missing
+/// row.
 ///
 /// # Safety
 /// An open table.

@@ -1,4 +1,4 @@
-//! Rows written, as one command.
+//! The writer of rows, as one command.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -6,17 +6,17 @@ use super::{Columns, Wait, fill, find, key_scan, lock, triggers};
 use crate::pg::spi::Arg;
 use crate::pg::version::{self, Entries};
 
-/// Writes rows, as one command: it does not see what it has written itself.
+/// Writes rows as one command, which does not see its own changes.
 pub struct Writer {
     estate: *mut pg_sys::EState,
     open: Vec<Open>,
 }
 
-/// A table that is being written.
+/// A table that the command writes.
 struct Open {
     id: Oid,
     table: Table,
-    /// Its indexes that are open.
+    /// Its open indexes.
     indexes: Vec<Oid>,
 }
 
@@ -32,7 +32,7 @@ impl Table {
         unsafe { !(*self.info).ri_TrigDesc.is_null() }
     }
 
-    /// Whether an update does something else where other columns change: triggers on columns, and computed columns.
+    /// Whether an update depends on which columns change: the table has triggers or stored generated columns.
     fn asks_what_changes(self) -> bool {
         // SAFETY: an open table.
         let rules = unsafe { (*(*self.relation).rd_att).constr };
@@ -41,18 +41,18 @@ impl Table {
     }
 }
 
-/// The rows that are about to be written into a table.
+/// The rows that the command is about to write into a table.
 #[derive(Clone, Copy)]
 enum Rows<'a> {
-    /// None that needs an index, as far as is known.
+    /// Rows that need no index entry, as far as the writer knows yet.
     HeapOnly,
-    /// One of these values.
+    /// A row of these values.
     Of(&'a [Arg<'a>]),
-    /// Any.
+    /// Any row.
     Any,
 }
 
-/// The memory context that was current, and is again when this is gone.
+/// Restores the memory context that was current before, when dropped.
 struct Within(pg_sys::MemoryContext);
 
 impl Within {
@@ -69,15 +69,15 @@ impl Within {
 
 impl Drop for Within {
     fn drop(&mut self) {
-        // SAFETY: the context of the caller, who is still there.
+        // SAFETY: the caller's context, which outlives this guard.
         unsafe { pg_sys::CurrentMemoryContext = self.0 };
     }
 }
 
 impl Writer {
     pub(super) fn begin() -> Self {
-        // SAFETY: the executor's state lives in a context of its own, which everything that is made for this command
-        // goes with. Its snapshot sees all commands before this one.
+        // SAFETY: the executor's state has a memory context of its own, which also holds all that this command
+        // allocates. Its snapshot sees all commands before this one.
         unsafe {
             pg_sys::PreventCommandIfReadOnly(c"INSERT".as_ptr());
             pg_sys::PreventCommandIfParallelMode(c"INSERT".as_ptr());
@@ -85,14 +85,14 @@ impl Writer {
             let estate = pg_sys::CreateExecutorState();
             let _within = Within::enter((*estate).es_query_cxt);
             (*estate).es_snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
-            // What this transaction wrote before is visible to those who lock a row for a trigger.
+            // Row locks that the executor takes for a trigger see the earlier changes of this transaction.
             (*estate).es_output_cid = pg_sys::GetCurrentCommandId(true);
             pg_sys::AfterTriggerBeginQuery();
             Self { estate, open: Vec::new() }
         }
     }
 
-    /// Inserts a row. Columns that are not named are NULL, whatever their default is.
+    /// Inserts a row. Columns that are not named become NULL, not their default.
     pub fn insert(&mut self, columns: &'static Columns, values: &[Arg<'_>]) {
         let _within = self.within();
         let table = self.open(columns, Rows::Of(values));
@@ -108,8 +108,8 @@ impl Writer {
         }
     }
 
-    /// Changes the row with this key, the first value, if there is one. What is `None` stays as it is, also in its toasted
-    /// form.
+    /// Updates the row whose key is the first value, if there is one. A column whose value is `None` keeps its datum,
+    /// toasted or not.
     pub fn update(&mut self, columns: &'static Columns, values: &[Option<Arg<'_>>]) {
         let [Some(key), values @ ..] = values else { unreachable!("a row is found by its key") };
         let _within = self.within();
@@ -142,7 +142,7 @@ impl Writer {
         });
     }
 
-    /// Writes a new version of a locked row, with what triggers and computed columns make of it.
+    /// Writes a new version of a locked row, firing triggers and computing generated columns.
     unsafe fn replace(
         &mut self,
         columns: &'static Columns,
@@ -166,7 +166,7 @@ impl Writer {
         }
     }
 
-    /// A slot with the row as it will be: of values that point into what it is now.
+    /// A slot with the new version of a row. Values that do not change point into the old version.
     unsafe fn new_version(
         &self,
         columns: &'static Columns,
@@ -216,13 +216,13 @@ impl Writer {
         });
     }
 
-    /// Whether a table of these columns has any row that this command sees.
+    /// Whether this command sees no row in the table of these columns.
     pub fn is_empty(&mut self, columns: &'static Columns) -> bool {
         let _within = self.within();
         // SAFETY: a scan of a table by its primary key; both are opened and ended here.
         unsafe {
             let table = columns.open(pg_sys::AccessShareLock);
-            // A serializable transaction must leave a trace of what it did not find.
+            // A serializable transaction must scan, so that a predicate lock records what it did not find.
             let has_pages = pg_sys::XactIsoLevel == pg_sys::XACT_SERIALIZABLE as i32
                 || pg_sys::RelationGetNumberOfBlocksInFork(table, pg_sys::ForkNumber::MAIN_FORKNUM) > 0;
             let is_empty = !has_pages || {
@@ -236,13 +236,13 @@ impl Writer {
         }
     }
 
-    /// Ends the command: triggers that wait for its end run, and later commands see what it wrote.
+    /// Ends the command: fires AFTER triggers, and makes its changes visible to later commands.
     pub(super) fn end(self) {
         // SAFETY: everything that `begin` and `open` made, in the reverse order. The locks stay.
         unsafe {
             let within = self.within();
             pg_sys::AfterTriggerEndQuery(self.estate);
-            // The indexes of our tables, and what triggers have opened.
+            // Closes the indexes of our tables, and relations that triggers have opened.
             pg_sys::ExecCloseResultRelations(self.estate);
             for open in &self.open {
                 pg_sys::table_close(open.table.relation, pg_sys::NoLock as i32);
@@ -255,13 +255,13 @@ impl Writer {
         }
     }
 
-    /// The command's own memory, current while the guard lives. What the caller does in between has its own.
+    /// Makes the command's memory context current while the guard lives. Between calls the caller's own is current.
     fn within(&self) -> Within {
         // SAFETY: the state lives as long as this.
         Within::enter(unsafe { (*self.estate).es_query_cxt })
     }
 
-    /// The table, opened once for the command, with the indexes that these rows go into.
+    /// The table, opened once per command, with the indexes that need entries for these rows.
     fn open(&mut self, columns: &'static Columns, rows: Rows<'_>) -> Table {
         let id = columns.find();
         let known = self.open.iter().position(|open| open.id == id);
@@ -285,7 +285,7 @@ impl Writer {
         unsafe {
             let values = match rows {
                 Rows::HeapOnly => return open.table,
-                // A trigger may give the row other values.
+                // A BEFORE trigger may change the values.
                 Rows::Of(values) if (*open.table.info).ri_TrigDesc.is_null() => Some(values),
                 Rows::Of(_) | Rows::Any => None,
             };
@@ -294,14 +294,14 @@ impl Writer {
         open.table
     }
 
-    /// An empty slot for rows of this table; it goes with the executor's state.
+    /// An empty slot for rows of this table; freed with the executor's state.
     unsafe fn slot(&self, table: Table, kind: *const pg_sys::TupleTableSlotOps) -> *mut pg_sys::TupleTableSlot {
         // SAFETY: the table is open for longer than the slot lives.
         unsafe { pg_sys::ExecInitExtraTupleSlot(self.estate, (*table.relation).rd_att, kind) }
     }
 
-    /// Finds a row by its key, locks it, and does something with it while it is pinned: to wait for somebody else while it
-    /// writes, PostgreSQL's function for simple relations would look at the plan of the command, and there is none.
+    /// Finds a row by its key, locks it, and calls `body` while it is pinned. The lock comes first because PostgreSQL's
+    /// functions for simple relations need a plan to recheck a row after they waited for another transaction.
     fn with_locked_row(
         &mut self,
         table: Table,
@@ -311,7 +311,7 @@ impl Writer {
         body: impl FnOnce(&mut Self, pg_sys::HeapTuple),
     ) {
         let Some((mut tuple, buffer)) = lock::row(table.relation, columns, key, mode, Wait::Block) else { return };
-        // SAFETY: the row may be what a trigger of this command has written; it is pinned until it is released here.
+        // SAFETY: a trigger of this command may have written the row; it is pinned until it is released here.
         unsafe {
             (*self.estate).es_output_cid = pg_sys::GetCurrentCommandId(true);
             body(self, &mut tuple);
@@ -319,8 +319,8 @@ impl Writer {
         }
     }
 
-    /// Finds a row by its key and writes it while it is pinned. What somebody else makes of it meanwhile is waited for, and
-    /// looked for again. No lock comes first: that would be a record of its own in the WAL.
+    /// Finds a row by its key and writes it while it is pinned. If another transaction is changing the row, `write`
+    /// waits for it, and the loop looks the row up again. It takes no row lock first, which would add a WAL record.
     fn with_row(
         &mut self,
         table: Table,
@@ -328,12 +328,12 @@ impl Writer {
         key: Arg<'_>,
         mut write: impl FnMut(&mut Self, pg_sys::HeapTuple) -> pg_sys::TM_Result::Type,
     ) {
-        // SAFETY: an open table, and the command's snapshot, in whose place another one may come.
+        // SAFETY: an open table, and the command's snapshot, which the loop may replace.
         unsafe {
             let mut is_current = (*(*self.estate).es_snapshot).curcid == pg_sys::GetCurrentCommandId(false);
             loop {
                 if !is_current {
-                    // A trigger of this command has written, or somebody else has.
+                    // A trigger of this command, or another transaction, has written.
                     pg_sys::UnregisterSnapshot((*self.estate).es_snapshot);
                     (*self.estate).es_snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
                 }
@@ -349,14 +349,14 @@ impl Writer {
 }
 
 impl Open {
-    /// Opens indexes as ExecOpenIndices does, but for those that are open already. The end of the command closes them.
+    /// Opens indexes as ExecOpenIndices does, except those already open. The end of the command closes them.
     unsafe fn add_indexes(&mut self, mut wanted: Vec<Oid>) {
         wanted.retain(|index| !self.indexes.contains(index));
         if wanted.is_empty() {
             return;
         }
         let (before, count) = (self.indexes.len(), self.indexes.len() + wanted.len());
-        // SAFETY: arrays in the command's memory with room for all; the former ones hold as many as are open.
+        // SAFETY: arrays in the command's memory with room for all; the old arrays have as many elements as are open.
         unsafe {
             let info = self.table.info;
             let relations = pg_sys::palloc(count * size_of::<pg_sys::Relation>()).cast::<pg_sys::Relation>();
@@ -379,13 +379,13 @@ impl Open {
     }
 }
 
-/// Whether the row of a slot was written: only then does it have a place.
+/// Whether the row of a slot was written: only then does the slot have a TID.
 unsafe fn is_written(slot: *const pg_sys::TupleTableSlot) -> bool {
     // SAFETY: a slot of the running command.
     unsafe { (*slot).tts_tid.ip_posid != 0 }
 }
 
-/// Whether the row at this place is still there, as this command has left it.
+/// Whether the row at this place still exists after this command's own changes.
 unsafe fn is_there(relation: pg_sys::Relation, place: pg_sys::ItemPointerData) -> bool {
     // SAFETY: an open table; the page is pinned only if the row is there, and released here.
     unsafe {

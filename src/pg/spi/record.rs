@@ -1,8 +1,8 @@
 //! Records: columns of one table that are read or written together, each by its name.
 //!
-//! A table says once which columns it has ([`table!`]). A record is a struct whose fields are some of them, in the order
-//! in which they are read ([`read!`]) or written ([`written!`], [`changed!`]). A field without a column, of another type,
-//! or without an `Option` where the column may be NULL, does not compile.
+//! Each table declares its columns once ([`table!`]). A record is a struct whose fields are some of these columns, in the
+//! order in which they are read ([`read!`]) or written ([`written!`], [`changed!`]). A field without a column, of another
+//! type, or without an `Option` where the column may be NULL, does not compile.
 
 use std::ffi::CStr;
 
@@ -36,19 +36,19 @@ impl Defined {
 }
 
 impl Table {
-    /// Declares a table; names end with NUL.
+    /// Declares a table. `name` ends with NUL.
     pub const fn new(name: &'static str, columns: &'static [Defined]) -> Self {
         Self { name: c_name(name), columns }
     }
 
-    /// The column of a name, for a field that reads this type, or NULL as well.
+    /// The column with this name, for a field that reads this type, and with `reads_null` also NULL.
     pub const fn read(&self, name: &str, kind: Type, reads_null: bool) -> ColumnRef {
         let found = self.find(name, kind);
         assert!(reads_null || !found.is_nullable, "the column may be NULL");
         found.column
     }
 
-    /// The column of a name, for a field that writes this type, or NULL as well.
+    /// The column with this name, for a field that writes this type, and with `writes_null` also NULL.
     pub const fn written(&self, name: &str, kind: Type, writes_null: bool) -> ColumnRef {
         let found = self.find(name, kind);
         assert!(found.is_nullable || !writes_null, "the column is never NULL");
@@ -84,7 +84,7 @@ const fn is_same(one: &[u8], other: &[u8]) -> bool {
     i == one.len() && i == other.len()
 }
 
-/// The columns of one record, then those of another one.
+/// The columns of one record followed by those of another one.
 pub const fn joined<const N: usize>(first: &[ColumnRef], then: &[ColumnRef]) -> [ColumnRef; N] {
     assert!(N == first.len() + then.len());
     let mut all = [(c"", Type::Uuid); N];
@@ -96,7 +96,7 @@ pub const fn joined<const N: usize>(first: &[ColumnRef], then: &[ColumnRef]) -> 
     all
 }
 
-/// What a field is read as.
+/// A type that a field can be read as.
 pub trait Read: Sized {
     /// The column's type.
     const TYPE: Type;
@@ -125,7 +125,7 @@ impl<T: Column> Read for Option<T> {
     }
 }
 
-/// What a field is written as.
+/// A type that a field can be written from.
 pub trait Written {
     /// The column's type.
     const TYPE: Type;
@@ -172,24 +172,24 @@ impl<T: Written> Written for Option<T> {
     }
 }
 
-/// A field of a row that is changed: left as it is unless there is a value.
+/// The new value of a field in an update; without a value the field stays unchanged.
 pub struct Change<T>(Option<T>);
 
 impl<T> Change<T> {
-    /// The value if it has changed.
+    /// The value, if `has_changed`.
     pub fn when(has_changed: bool, value: T) -> Self {
         Self(has_changed.then_some(value))
     }
 }
 
-/// What a field of a row is changed to.
+/// A type of a field in an update.
 pub trait Changed {
     /// The column's type.
     const TYPE: Type;
     /// Whether it may be NULL.
     const WRITES_NULL: bool;
 
-    /// The value; `None`: it stays as it is.
+    /// The new value; `None`: the column stays unchanged.
     fn change(&self) -> Option<Arg<'_>>;
 }
 
@@ -272,7 +272,7 @@ macro_rules! written {
     };
 }
 
-/// Declares a record that an existing row is changed to, its key first. What is a [`Change`] may stay as it is.
+/// Declares a record that updates an existing row, its key first. A field of type [`Change`] may stay unchanged.
 macro_rules! changed {
     ($(#[$meta:meta])* struct $name:ident<$life:lifetime> of $table:ident { $($field:ident: $type:ty),* $(,)? }) => {
         $(#[$meta])*

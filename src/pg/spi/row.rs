@@ -28,7 +28,7 @@ impl<'a> Row<'a> {
         (!self.nulls[i]).then(|| self.values[i])
     }
 
-    /// Passes over a column.
+    /// Skips a column.
     pub fn skip(&mut self) {
         self.next += 1;
     }
@@ -52,9 +52,9 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What a column can be read as.
+/// A Rust type that a column can be read as.
 pub trait Column: Sized {
-    /// The type of the columns that are read as this.
+    /// The SQL type of the columns that it reads.
     const TYPE: Type;
 
     /// Reads a datum of the matching type.
@@ -63,10 +63,10 @@ pub trait Column: Sized {
     /// The datum must be a valid one of that type.
     unsafe fn read(datum: pg_sys::Datum) -> Self;
 
-    /// Reads a datum that comes from outside, within the bounds on what is decoded.
+    /// Reads a datum from outside, within the bounds on decoded values.
     ///
     /// # Errors
-    /// 54000 and 54001 for one beyond them.
+    /// 54000 or 54001 for a datum beyond the bounds.
     ///
     /// # Safety
     /// As for `read`.
@@ -126,7 +126,7 @@ impl Column for Timestamp {
     }
 }
 
-/// Bytes of a varlena as it will be read; nothing of it is read for that.
+/// Size of a varlena's data when detoasted, without detoasting it.
 pub(in crate::pg) unsafe fn size_of_varlena(datum: pg_sys::Datum) -> usize {
     // SAFETY: a varlena, as the caller promised. Only of what is compressed or stored outside PostgreSQL is asked.
     unsafe {
@@ -150,7 +150,7 @@ impl Column for Vec<u8> {
     }
 
     unsafe fn read(datum: pg_sys::Datum) -> Self {
-        // SAFETY: a varlena; only what is compressed or stored outside must be made anew.
+        // SAFETY: a varlena; only a compressed or out-of-line one must be detoasted.
         unsafe {
             memory::room(size_of_varlena(datum));
             let mut pointer = datum.cast_mut_ptr::<pg_sys::varlena>();

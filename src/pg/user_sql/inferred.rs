@@ -1,7 +1,7 @@
-//! Statements whose parameters have the types that their places ask for, as those of a client have.
+//! Statements whose parameter types PostgreSQL infers from their context, as it does for a client.
 //!
-//! PostgreSQL finds the types by analyzing the statement once; after that it is a statement with known types.
-//! Values come as JSON and go in as text, through the input function of the type.
+//! PostgreSQL infers the types by analyzing the statement once; it is then prepared with these types. The values are
+//! JSON, and are converted as text through the input function of the type.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -20,28 +20,28 @@ use workflow_engine::expression::Take;
 
 mod guess;
 
-/// What a parameter is whose place asks for no type.
+/// The type of a parameter whose context determines no type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Otherwise {
     Text,
     Jsonb,
 }
 
-/// By text, number of parameters, what they are otherwise, and search path: under another path, other types may be wanted.
+/// Text, number of parameters, their type if none is inferred, and search path: another path may give other types.
 type Key = (String, usize, Otherwise, (String, pg_sys::Oid));
 
 thread_local! {
     static PLANS: RefCell<HashMap<Key, Plan>> = RefCell::new(HashMap::new());
 }
 
-/// Runs a statement with parameters `$1…`. One whose place asks for no type, or for several, is jsonb.
+/// Runs a statement with parameters `$1…`. A parameter whose context determines no type, or several, is jsonb.
 pub fn run(statement: &str, parameters: &[Value]) -> SqlResult {
     let _evaluation = Evaluation::begin();
     execute(statement, parameters, Otherwise::Jsonb, Take::Rows)
 }
 
-/// Runs a statement with parameters `$1…`, text where their place asks for no type; the rows are objects, or their first
-/// columns alone.
+/// Runs a statement with parameters `$1…`. A parameter whose context determines no type is text. Returns rows as objects,
+/// or only their first columns.
 pub fn run_inferred(statement: &str, parameters: &[Value], take: Take) -> SqlResult {
     let _evaluation = Evaluation::begin();
     let expression = (take == Take::Value && !is_query(statement)).then(|| format!("SELECT {statement}\n"));
@@ -75,7 +75,7 @@ fn plan(statement: &str, parameters: usize, otherwise: Otherwise) -> (pg_sys::SP
     if let Some(known) = known {
         return known;
     }
-    // A type may be gone, or a column have another one.
+    // The catalog has changed: a type may no longer exist, or a column may have another type.
     let mut types = match otherwise {
         Otherwise::Text => inferred(statement, parameters),
         Otherwise::Jsonb => guess::types(statement, parameters),
@@ -92,7 +92,7 @@ fn plan(statement: &str, parameters: usize, otherwise: Otherwise) -> (pg_sys::SP
     (plan, types)
 }
 
-/// The types that PostgreSQL finds for the parameters; text where nothing says one.
+/// The types that PostgreSQL infers for the parameters; text where the context determines none.
 fn inferred(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
     if parameters == 0 {
         return Vec::new();
@@ -103,7 +103,7 @@ fn inferred(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
     let types = unsafe {
         let list = pg_sys::pg_parse_query(text.as_ptr());
         if list.is_null() || (*list).length != 1 {
-            // Preparing it says what is wrong.
+            // SPI_prepare will raise the error.
             return vec![pg_sys::TEXTOID; parameters];
         }
         let raw = (*(*list).elements).ptr_value.cast::<pg_sys::RawStmt>();
@@ -124,13 +124,13 @@ fn inferred(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
     types
 }
 
-/// A value as a datum of a type.
+/// Converts a value to a datum of a type.
 fn datum(value: &Value, kind: pg_sys::Oid) -> pg_sys::Datum {
     if kind == pg_sys::JSONBOID {
         return jsonb::encode(value);
     }
     let text = c_text(text_of(value, kind));
-    // PostgreSQL makes its own copy of it.
+    // The input function makes its own copy of the text.
     memory::look_next();
     // SAFETY: the input function of the type, called as PostgreSQL does for a literal of that type.
     unsafe {
@@ -140,7 +140,7 @@ fn datum(value: &Value, kind: pg_sys::Oid) -> pg_sys::Datum {
     }
 }
 
-/// A value as the input function of a type reads it.
+/// The text of a value for the input function of a type.
 fn text_of(value: &Value, kind: pg_sys::Oid) -> String {
     // SAFETY: looks the type up.
     let is_array = unsafe { pg_sys::get_element_type(kind) } != pg_sys::InvalidOid;

@@ -1,4 +1,4 @@
-//! Plans of users' texts: kept, replaced and freed.
+//! The cache of plans of users' texts.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -6,20 +6,20 @@ use std::ffi::CStr;
 
 use pgrx::pg_sys;
 
-/// Plans kept in a backend; when there are more, all go.
+/// The maximum number of plans kept in a backend. Beyond it all are freed.
 const MAX_PLANS: usize = 500;
 
 thread_local! {
-    /// Evaluations that are running: while there is one, no plan may be freed.
+    /// The number of running evaluations. A plan that one of them may be executing must not be freed.
     pub(super) static EVALUATIONS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A plan and what its parameters are.
+/// A plan and its parameters.
 pub(super) struct Plan {
     pub(super) plan: pg_sys::SPIPlanPtr,
-    /// Parameters that the text names; the parser writes here, also when PostgreSQL analyzes anew.
+    /// Parameters that the text names. The parser's hook writes here, also when PostgreSQL analyzes the text again.
     pub(super) names: *mut Names,
-    /// Types of the parameters, where they were inferred, and when.
+    /// Inferred types of the parameters, and the generation of the catalog in which they were inferred.
     pub(super) types: Vec<pg_sys::Oid>,
     pub(super) inferred: u64,
 }
@@ -35,7 +35,7 @@ impl Plan {
         }
     }
 
-    /// Whether PostgreSQL would not analyze the text anew, as far as this session has heard of changes.
+    /// Whether the plan is still valid, as of the invalidation messages that this session has processed.
     pub(super) fn is_valid(&self) -> bool {
         // SAFETY: a kept plan has one source.
         unsafe {
@@ -52,15 +52,15 @@ pub(super) struct Names {
 }
 
 thread_local! {
-    /// Plans that others have taken the place of, and that may be executing further up.
+    /// Replaced plans that an outer evaluation may still be executing.
     static RETIRED: RefCell<Vec<Plan>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Where names are looked up: the search path as text, and the role that "$user" is.
+/// The search path as text, and the role for "$user".
 pub(super) type LookupPath = (String, pg_sys::Oid);
 
-/// What a text means depends on it: the search path of the session, and the role, whose `"$user"` is a schema of its own
-/// and which may not look into every schema.
+/// The session's search path and current role, on which the meaning of a text depends: each role has its own `"$user"`
+/// schema, and PostgreSQL skips schemas on which the role has no USAGE.
 pub(super) fn search_path() -> LookupPath {
     // SAFETY: the value of a setting, a C string that is not changed meanwhile.
     unsafe {
@@ -70,7 +70,7 @@ pub(super) fn search_path() -> LookupPath {
     }
 }
 
-/// Frees a plan that another one has taken the place of, as soon as none can be executing.
+/// Frees a replaced plan as soon as no outer evaluation can be executing it.
 pub(super) fn retire(plan: Option<Plan>) {
     RETIRED.with_borrow_mut(|retired| {
         retired.extend(plan);
@@ -82,7 +82,7 @@ pub(super) fn retire(plan: Option<Plan>) {
 
 /// Frees all plans when there are too many, unless one of them may be executing.
 pub(super) fn forget_when_full<K>(plans: &mut HashMap<K, Plan>) {
-    // The evaluation that asks is one; any other is further up and may be executing one of these.
+    // One evaluation is the caller's. Any other is an outer one and may be executing one of these plans.
     if plans.len() < MAX_PLANS || EVALUATIONS.get() > 1 {
         return;
     }

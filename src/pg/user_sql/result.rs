@@ -10,7 +10,7 @@ use crate::pg::error::unwind;
 use crate::pg::spi::{Column, Row, fetch};
 use crate::pg::{jsonb, version};
 
-/// Rows of the execution just made, as objects.
+/// Rows of the last execution, as objects.
 pub fn objects() -> Vec<Value> {
     let mut tally = Tally::new();
     fetch_typed(|names, types, row| {
@@ -49,7 +49,7 @@ fn name_of(name: &pg_sys::NameData) -> String {
     unsafe { CStr::from_ptr(name.data.as_ptr()) }.to_string_lossy().into_owned()
 }
 
-/// Counts what a result holds: all its rows are one.
+/// Counts a value of a result. The bounds apply to all rows together.
 fn count(tally: &mut Tally, text: usize) {
     tally.node(text).unwrap_or_else(|what| unwind(jsonb::refused(what)));
 }

@@ -1,4 +1,4 @@
-//! What the text of users' SQL says about itself.
+//! Inspection of the text of users' SQL.
 
 /// Whether the text is a query rather than an expression.
 pub fn is_query(text: &str) -> bool {
@@ -6,7 +6,7 @@ pub fn is_query(text: &str) -> bool {
     ["select", "with", "values"].contains(&word.to_ascii_lowercase().as_str())
 }
 
-/// The text from its first word on.
+/// The text without leading whitespace and comments.
 fn without_comments(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {
@@ -21,7 +21,7 @@ fn without_comments(text: &str) -> &str {
     }
 }
 
-/// What follows a block comment; they nest.
+/// The text after a block comment. Block comments nest.
 fn after_block(mut rest: &str) -> &str {
     let mut depth = 1;
     while depth > 0 {

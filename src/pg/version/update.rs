@@ -5,7 +5,7 @@ use pgrx::pg_sys;
 #[cfg(feature = "pg15")]
 use super::attributes;
 
-/// What PostgreSQL checks a concurrently changed row with; here there is no plan to check.
+/// The state for PostgreSQL's recheck of a concurrently changed row (EvalPlanQual), without a plan.
 ///
 /// # Safety
 /// The state of a running command.
@@ -25,8 +25,8 @@ pub unsafe fn recheck(estate: *mut pg_sys::EState) -> pg_sys::EPQState {
     recheck
 }
 
-/// Says which columns of a table an update changes: that decides which triggers on columns fire, and which columns are
-/// computed anew.
+/// Tells the executor which columns of a table an update changes. This decides which column triggers fire, and which
+/// generated columns are recomputed.
 ///
 /// # Safety
 /// A table that is open in the running command, whose memory context is the current one, and numbers of columns of it.
@@ -63,7 +63,7 @@ pub unsafe fn say_updated(
     }
 }
 
-/// The columns of a table that are computed.
+/// The generated columns of a table.
 #[cfg(feature = "pg15")]
 unsafe fn generated(relation: pg_sys::Relation) -> Vec<i16> {
     // SAFETY: the attributes of an open table's descriptor, which are as many as it says.
@@ -89,12 +89,12 @@ unsafe fn node<T>(tag: pg_sys::NodeTag) -> *mut T {
     }
 }
 
-/// Which index entries a new version of a row needs.
+/// The index entries that a new version of a row needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entries {
     /// None: it is heap-only.
     None,
-    /// Those of indexes that summarise pages, BRIN, although it is heap-only. Never before PostgreSQL 16.
+    /// Those of summarizing indexes (BRIN), although the version is heap-only. Never before PostgreSQL 16.
     #[cfg_attr(
         feature = "pg15",
         expect(dead_code, reason = "a BRIN index on a changed column prevents heap-only rows")
@@ -104,8 +104,8 @@ pub enum Entries {
     All,
 }
 
-/// Writes a new version of the row at a place, unless somebody else has changed it; whoever is changing it is waited for.
-/// The slot is told the place of the new version.
+/// Writes a new version of the row at a TID, unless another transaction has changed the row; waits for a transaction
+/// that is changing it. Stores the TID of the new version in the slot.
 ///
 /// # Safety
 /// An open table of access method heap, a slot that holds the new version, whose memory context is the current one.

@@ -1,4 +1,4 @@
-//! What roles other than the owner may do with a definition.
+//! Privileges on definitions that roles other than the owner hold.
 
 use crate::pg::spi::{Arg, Statement, Type};
 use crate::store::owners::{self, Owner};
@@ -23,13 +23,13 @@ static REVOKE: Statement = Statement::new(
 /// A privilege that a role holds.
 #[derive(Clone, Debug)]
 pub struct Grant {
-    /// Who holds it.
+    /// The role that holds it.
     pub holder: Owner,
-    /// Who gave it.
+    /// The role that granted it.
     pub grantor: Owner,
 }
 
-/// Who holds a privilege on a definition.
+/// The grants of a privilege on a definition.
 pub fn granted(definition_id: &str, privilege: &str) -> Vec<Grant> {
     GRANTED.rows(&[Arg::Text(definition_id), Arg::Text(privilege)], |row| Grant {
         holder: owners::by_id(row.get()),
@@ -37,18 +37,18 @@ pub fn granted(definition_id: &str, privilege: &str) -> Vec<Grant> {
     })
 }
 
-/// Gives a privilege. `false`: the role had it; it stays as it was given.
+/// Grants a privilege. Returns `false` if the role already has it; the existing grant then keeps its grantor.
 pub fn grant(definition_id: &str, role: i32, privilege: &str, grantor: i32) -> bool {
     let row = [Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)];
     GRANT.run(&row) > 0
 }
 
-/// Makes another role the one that gave a privilege.
+/// Replaces the grantor of a privilege.
 pub fn vouch(definition_id: &str, role: i32, privilege: &str, grantor: i32) {
     VOUCH.run(&[Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)]);
 }
 
-/// Takes a privilege away.
+/// Revokes a privilege. Returns `false` if the role did not have it.
 pub fn revoke(definition_id: &str, role: i32, privilege: &str) -> bool {
     REVOKE.run(&[Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege)]) > 0
 }

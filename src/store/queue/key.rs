@@ -1,11 +1,11 @@
-//! The key under which an item of the queue is found.
+//! The index key of a queue item.
 
 use uuid::Uuid;
 use workflow_engine::bookmark::Bookmark;
 
 use crate::store::matching::{Correlation, Filter};
 
-/// Bits of a shape, in the order in which a key is made.
+/// Bits of a shape, in the order in which the columns enter the key.
 const BOOKMARK: i32 = 1;
 const INSTANCE: i32 = 2;
 const EXECUTION: i32 = 4;
@@ -14,7 +14,7 @@ const NAME: i32 = 16;
 const CORRELATION: i32 = 32;
 const TYPE: i32 = 64;
 const ACTIVITY: i32 = 128;
-/// Adds nothing to the key: no bookmark with a correlation id has one of this shape.
+/// Adds nothing to the key. A bookmark with a correlation id has no key of this shape.
 const WITHOUT_CORRELATION: i32 = 256;
 
 /// FNV-1a: stored, so it must never change.
@@ -37,13 +37,13 @@ impl Key {
     }
 }
 
-/// Which columns a filter asks for.
+/// The columns that a filter names.
 pub fn shape_of(filter: &Filter) -> i32 {
     let bit = |is_set: bool, bit: i32| if is_set { bit } else { 0 };
     bit(filter.bookmark_id.is_some(), BOOKMARK)
         | bit(filter.instance_id.is_some(), INSTANCE)
         | bit(filter.activity_instance_id.is_some(), EXECUTION)
-        // With an execution there are two hashes, so the key leaves them to the final check.
+        // A filter with an execution has two hashes, so the key omits them and `Filter::matches` compares them.
         | bit(!filter.hashes.is_empty() && filter.activity_instance_id.is_none(), HASH)
         | bit(filter.name.is_some(), NAME)
         | bit(filter.correlation.id().is_some(), CORRELATION)
@@ -52,12 +52,12 @@ pub fn shape_of(filter: &Filter) -> i32 {
         | bit(filter.activity_id.is_some(), ACTIVITY)
 }
 
-/// Whether filters of a shape say themselves whom they are for, as [`Filter::names_target`].
+/// Whether filters of a shape name their target, as [`Filter::names_target`].
 pub fn names_target(shape: i32) -> bool {
     shape & (BOOKMARK | INSTANCE) != 0
 }
 
-/// The key under which an item with this filter is kept.
+/// The key under which an item with this filter is stored.
 pub fn key_of_filter(filter: &Filter, shape: i32) -> i64 {
     let mut key = Key::new(shape);
     for id in [&filter.bookmark_id, &filter.instance_id, &filter.activity_instance_id].into_iter().flatten() {
@@ -78,7 +78,7 @@ pub fn key_of_filter(filter: &Filter, shape: i32) -> i64 {
     key.value()
 }
 
-/// The key under which an item of this shape would want a bookmark.
+/// The key of the items of this shape that match a bookmark; `None` if none can.
 pub fn key_of_bookmark(bookmark: &Bookmark, instance: Uuid, correlation_id: Option<&str>, shape: i32) -> Option<i64> {
     let parts: [(i32, Option<&[u8]>); 8] = [
         (BOOKMARK, Some(bookmark.id.as_bytes())),

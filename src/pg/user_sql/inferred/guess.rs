@@ -1,5 +1,5 @@
-//! Types of parameters for a statement whose author may have meant jsonb: the one that its place asks for, and jsonb where
-//! it asks for none, or for several.
+//! Parameter types for a statement whose author may have meant jsonb: the type that the context determines, and jsonb if
+//! it determines none, or several.
 
 use std::ffi::{CStr, c_int};
 
@@ -10,14 +10,14 @@ use crate::pg::error::{PgError, unwind};
 use crate::pg::raw;
 use crate::pg::subtransaction::subtransaction;
 
-/// The types of so many parameters.
+/// The types of the statement's `parameters` parameters.
 pub fn types(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
     if parameters == 0 {
         return Vec::new();
     }
     let text = c_text(statement);
     let mut known = vec![pg_sys::InvalidOid; parameters];
-    // Each round settles at least one more.
+    // Each round settles at least one more parameter.
     for _ in 0..=parameters {
         let (found, error) = analyze(&text, &known);
         let is_unknown = |i: usize| found.get(i) == Some(&pg_sys::UNKNOWNOID);
@@ -31,7 +31,7 @@ pub fn types(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
         if error.is_never_an_incident() {
             unwind(error);
         }
-        // One that is asked for several types is named; otherwise those that no place had given a type yet are to blame.
+        // For a parameter of several types the message names it. Otherwise blame all parameters without a type so far.
         let several = (error.sqlstate == "42P08").then(|| named(&error.message)).flatten();
         let blamed: Vec<usize> = match several {
             Some(number) => vec![number - 1],
@@ -43,12 +43,12 @@ pub fn types(statement: &str, parameters: usize) -> Vec<pg_sys::Oid> {
         }
         blamed.into_iter().for_each(|i| known[i] = pg_sys::JSONBOID);
     }
-    // Preparing it says what is wrong.
+    // SPI_prepare will raise the error.
     vec![pg_sys::JSONBOID; parameters]
 }
 
-/// The types that PostgreSQL finds, as far as it comes: 0 for a parameter that it has not met, `unknown` for one that no
-/// place gave a type.
+/// The types that PostgreSQL infers before any error: 0 for a parameter that it has not reached, `unknown` for a
+/// parameter whose context determines no type.
 fn analyze(text: &CStr, known: &[pg_sys::Oid]) -> (Vec<pg_sys::Oid>, Option<PgError>) {
     let mut count = known.len() as c_int;
     // SAFETY: an array of oids that PostgreSQL may make larger, in a context that outlives the subtransaction; the
@@ -65,7 +65,7 @@ fn analyze(text: &CStr, known: &[pg_sys::Oid]) -> (Vec<pg_sys::Oid>, Option<PgEr
             let statement = (*(*list).elements).ptr_value.cast::<pg_sys::RawStmt>();
             let state = pg_sys::make_parsestate(std::ptr::null_mut());
             (*state).p_sourcetext = text.as_ptr();
-            // Otherwise a parameter that stands alone would be text.
+            // Otherwise PostgreSQL would make a parameter without context text.
             (*state).p_resolve_unknowns = false;
             raw::setup_parse_variable_parameters(state, array, length);
             pg_sys::transformTopLevelStmt(state, statement);
@@ -76,7 +76,7 @@ fn analyze(text: &CStr, known: &[pg_sys::Oid]) -> (Vec<pg_sys::Oid>, Option<PgEr
     }
 }
 
-/// The number of the parameter that a message names, in whatever language: `$2`.
+/// The number of the parameter that a message names (`$2`), in any language of messages.
 fn named(message: &str) -> Option<usize> {
     let digits: String = message.split_once('$')?.1.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok().filter(|number| *number > 0)

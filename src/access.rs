@@ -1,7 +1,7 @@
-//! Who may do what.
+//! Access rights on definitions and instances.
 //!
-//! Members of the owner's role may do everything with a definition and its instances; members of an
-//! instance's owner with that instance; others what was granted on the definition.
+//! Members of a definition's owner may do everything with the definition and its instances. Members of an instance's
+//! owner may do everything with that instance. Other roles need a grant on the definition.
 
 use std::cell::Cell;
 
@@ -29,7 +29,7 @@ pub enum Privilege {
 }
 
 impl Privilege {
-    /// All of them.
+    /// All privileges.
     pub const ALL: [Self; 3] = [Self::Start, Self::Resume, Self::Read];
 
     /// Its name in SQL.
@@ -41,7 +41,7 @@ impl Privilege {
         }
     }
 
-    /// Reads its name.
+    /// The privilege of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|privilege| privilege.name() == name)
     }
@@ -52,7 +52,8 @@ pub fn is_member(who: Oid, owner: &Owner) -> bool {
     role::has_rights_of(who, owner.role().unwrap_or(InvalidOid))
 }
 
-/// Whether a role may use a definition in this way. Who may read all tables may read all definitions, as in the views.
+/// Whether a role has a privilege on a definition. A role that may read all tables may read every definition, as in the
+/// views.
 pub fn may(who: Oid, privilege: Privilege, definition: &DefinitionRow) -> bool {
     is_member(who, &definition.owner)
         || privilege == Privilege::Read && role::reads_all_data(who)
@@ -66,7 +67,7 @@ pub fn may_resume(who: Oid, row: &InstanceRow, compiled: &Compiled) -> bool {
     is_member(who, &row.owner) || may(who, Privilege::Resume, &compiled.row)
 }
 
-/// Refuses what the current role may not do with a definition (42501).
+/// Refuses the current role unless it has the privilege on the definition (42501).
 pub fn require(privilege: Privilege, definition: &DefinitionRow) -> Result<(), PgError> {
     if may(role::current(), privilege, definition) {
         return Ok(());
@@ -87,8 +88,8 @@ pub fn require_owner(definition: &DefinitionRow) -> Result<(), PgError> {
     Err(not_owner(&definition.definition_id))
 }
 
-/// Refuses the current role unless it may become another one with SET ROLE (42501). One that could give things to a
-/// role that they cannot be would run SQL with its rights.
+/// Refuses the current role unless it may SET ROLE to a new owner (42501). Otherwise a role could give a workflow to
+/// any other role, and the workflow's SQL would run with the rights of that role.
 pub fn require_may_become(new: Oid) -> Result<(), PgError> {
     if role::may_become(role::current(), new) {
         return Ok(());
@@ -111,7 +112,8 @@ pub fn require_instance_owner(row: &InstanceRow, compiled: &Compiled) -> Result<
     Err(PgError::new("42501", format!("must be owner of workflow instance {}", row.instance.id)))
 }
 
-/// Refuses the current role unless it may resume the instance (42501). Its definition is named to roles that know it.
+/// Refuses the current role unless it may resume the instance (42501). The hint names the definition only to a role
+/// that has a privilege on it.
 pub fn require_resume(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     let who = role::current();
     if may_resume(who, row, compiled) {
@@ -142,12 +144,13 @@ pub fn require_read(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgErro
     Err(denied(&format!("workflow instance {}", row.instance.id)))
 }
 
-/// Refuses a child that would act in the name of the instance's owner, who never trusted its definition (42501): by SQL
-/// with its rights, by children of its own, or by events.
+/// Refuses a child that would act with the rights of the instance's owner although that owner never trusted the child's
+/// definition (42501). A child acts with those rights if it has invoker SQL, starts children of its own or publishes
+/// events.
 ///
-/// The id of a child is looked up when it starts: one that was free when the parent was stored may be any role's by
-/// now. Who starts a workflow trusts the owner of its definition, and lends them its rights; but not where the SQL of
-/// that definition has rights of its own.
+/// A child's definition id is looked up when the child starts. An id that was free when the parent was stored may
+/// belong to any role by then. A role that starts a workflow trusts the owner of the workflow's definition and lends
+/// that owner its rights, but not if the definition is a `definer`, whose SQL has rights of its own.
 pub fn require_child(owner: &Owner, parent: &DefinitionRow, child: &Compiled) -> Result<(), PgError> {
     let row = &child.row;
     let borrows = row.uses_sql && !row.definer || child.program.acts_for_owner();
@@ -164,14 +167,15 @@ pub fn require_child(owner: &Owner, parent: &DefinitionRow, child: &Compiled) ->
         .hint("It may have SQL with its own owner's rights, but start no children and publish no events."))
 }
 
-/// Whether the current role may see what an instance does: what it was told of it may be anything that is in there.
+/// Whether the current role may see what an instance does: a message about it can quote any of the instance's data.
 pub fn may_watch(owner: &Owner, definition: &DefinitionRow) -> bool {
     let who = role::current();
     is_member(who, owner) || may(who, Privilege::Read, definition)
 }
 
-/// Refuses all roles but the owner where a call would go on with the command of a schedule (42501). Who names a
-/// workflow runs it with their rights, having read it; that a text in a table is SQL is seen too late.
+/// Refuses a call that would resume or retry the command of a schedule, unless the caller is the owner (42501). A
+/// caller that names a workflow runs it with its own rights and can read the definition first. That the text of a
+/// command is SQL, the caller would notice too late.
 pub fn require_own_command(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     if compiled.row.definition_id != COMMANDS || row.owner.is_current() {
         return Ok(());
@@ -185,15 +189,16 @@ fn denied(what: &str) -> PgError {
     PgError::new("42501", format!("permission denied for {what}"))
 }
 
-/// Whether this session may run the user SQL of an instance that the call did not name: only as its owner.
-/// Otherwise a role that may publish a definition could run SQL as the superuser who publishes an event.
+/// Whether this session may run an instance that the call did not name. Invoker SQL runs only in a session of the
+/// instance's owner, or restricted on the owner's behalf. Otherwise a role that may publish a definition could run SQL
+/// as the superuser who publishes an event.
 pub fn runs_here(owner: &Owner, compiled: &Compiled) -> bool {
     !compiled.row.uses_sql || compiled.row.definer || is_session_of(owner) || is_served_restricted(owner)
 }
 
-/// Whether this is a session of an owner. A worker is one of the role that it was connected as and of no other: a
-/// setting of the database, or SQL that ran before, may have taken another role, and whose SQL runs then could go back.
-/// The engine's own session, a superuser's, is no owner's.
+/// Whether this session belongs to an owner. A worker's session belongs only to the role that the worker connected as.
+/// A setting of the database, or SQL that ran before, may have changed the current role, and user SQL could then reset
+/// it to the connected role. The engine's own session, which is a superuser's, belongs to no owner.
 fn is_session_of(owner: &Owner) -> bool {
     owner.is_current() && process::connected_as().is_none_or(|role| owner.role() == Some(role))
 }
@@ -202,8 +207,8 @@ thread_local! {
     static SERVES_RESTRICTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `body` in a worker's own session on behalf of an owner who may not log in: their SQL runs with their rights,
-/// restricted as that of a definer.
+/// Runs `body` in a worker's own session on behalf of an owner that may not log in. The owner's SQL runs with the
+/// owner's rights, as a security-restricted operation like that of a definer.
 pub fn serving_restricted<R>(serve: bool, body: impl FnOnce() -> R) -> R {
     struct Restore;
     impl Drop for Restore {
@@ -216,7 +221,7 @@ pub fn serving_restricted<R>(serve: bool, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Whether this session runs the SQL of this owner in that way.
+/// Whether this session runs the SQL of this owner restricted, on the owner's behalf.
 pub fn is_served_restricted(owner: &Owner) -> bool {
     SERVES_RESTRICTED.get() && owner.role().is_some_and(|role| !role::can_connect(role))
 }

@@ -57,8 +57,8 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A `wf_result`. An instance that nothing was found for gives NULL. `is_new`: whether this call made the instance.
-/// Who may resume the instance and not read it gets its id and its statuses only.
+/// A `wf_result`, or NULL if no instance was found. `is_new`: whether this call created the instance. A caller that may
+/// resume the instance but not read it gets only the id and the statuses.
 fn result(row: Option<InstanceRow>, is_new: bool) -> Result<Returned, PgError> {
     let Some(row) = row else { return Ok(Returned::Null) };
     let may_watch = access::may_watch(&row.owner, &compiled::of_version(row.definition_version_id)?.row);

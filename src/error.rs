@@ -1,4 +1,4 @@
-//! What the engine says went wrong, in PostgreSQL's words: the only place that knows SQLSTATEs of its errors.
+//! Errors of the engine as errors of PostgreSQL: the only module that knows the SQLSTATE of each [`Error`].
 
 use uuid::Uuid;
 use workflow_engine::definition::{Problem, ProblemKind};
@@ -21,7 +21,7 @@ pub fn burst(error: Error, instance: Uuid) -> PgError {
                 .hint("A loop that never waits does not end. Raise workflow.max_steps if this one does.")
         }
         Error::CorruptState(reason) => {
-            // Or reading it was told to stop: it is said here why.
+            // A pending interrupt may have stopped the read. It is raised instead, because it knows the reason.
             interrupt::check();
             unreadable_state(instance, &reason)
         }
@@ -44,7 +44,7 @@ pub fn unreadable_state(instance: Uuid, reason: &str) -> PgError {
     PgError::new("XX001", format!("state of workflow instance {instance} cannot be read")).detail(reason)
 }
 
-/// The numbering of a stored version is damaged, or its document is read as another program than it was.
+/// The numbering of a stored version is damaged, or its document compiles to another program than when it was stored.
 pub fn unreadable_definition(id: Uuid, reason: &str) -> PgError {
     PgError::new("XX001", format!("numbering of definition version {id} does not fit its document")).detail(reason)
 }
@@ -68,14 +68,14 @@ pub fn definition(problems: &[Problem]) -> PgError {
         .hint(format!("{}wf_validate lists the problems of a definition as rows.", meant(problems)))
 }
 
-/// What is stored all the same, and is probably not meant.
+/// A warning about problems that do not keep a definition from being stored, but are probably not intended.
 pub fn doubtful(problems: &[Problem]) -> PgError {
     PgError::new("01000", "workflow definition may not do what is meant")
         .detail(lines(problems))
         .hint("wf_validate(…, 'warning') lists this as rows.")
 }
 
-/// The first names that were probably meant.
+/// A hint with the first names that the author probably meant.
 fn meant(problems: &[Problem]) -> String {
     let mut names: Vec<&str> = problems.iter().filter_map(|problem| problem.near.as_deref()).collect();
     names.dedup();
@@ -99,7 +99,8 @@ fn line(problem: &Problem) -> String {
     format!("{path}: {}", problem.message)
 }
 
-/// A fault of an activity, raised as an error. What was told to stop knows not why: then it is said here.
+/// A fault of an activity, raised as an error. After a query cancel the pending interrupt is raised instead, because it
+/// knows the reason.
 pub fn fault(fault: &Fault) -> PgError {
     if fault.sqlstate == "57014" {
         interrupt::check();

@@ -1,7 +1,7 @@
 //! Functions of users that were named earlier: handlers, payload functions, callbacks.
 //!
-//! A name is all that is kept, and a name can become another role's: a schema is dropped, and made again by a role that
-//! may create schemas. So whose function it was is kept as well, and asked at each use.
+//! Only the name of a function is stored, and a name can pass to another role: the schema is dropped, and a role that
+//! may create schemas makes it again. So the function's owner is stored as well, and compared at each call.
 
 use serde_json::Value;
 
@@ -52,8 +52,8 @@ fn require_registered(type_name: &str, function: &Function, registrant: &Owner) 
     }
 }
 
-/// Refuses a function that is not its former owner's any more, unless the present one has the rights of `registrant`
-/// (42501).
+/// Refuses a function that its former owner does not own any more, unless the present owner has the rights of
+/// `registrant` (42501).
 fn require(function: &Function, registrant: &Owner) -> Result<(), PgError> {
     let name = &function.name;
     let Some(owner) = function::owner(name) else {
@@ -66,10 +66,10 @@ fn require(function: &Function, registrant: &Owner) -> Result<(), PgError> {
     Err(PgError::new("42501", format!("function {name}(jsonb) belongs to role \"{owner}\" now")))
 }
 
-/// The result of a function, with each callback named with a schema and with the id of its owner.
+/// The result of a function, with each callback qualified by its schema and followed by the id of its owner.
 ///
-/// Without a schema it has that of the function: a session's search path must not decide what a later resume calls. One
-/// that does not exist yet must become the function's owner's.
+/// A callback without a schema gets that of the function: a session's search path must not decide what a later resume
+/// calls. A callback that does not exist yet is recorded as owned by the function's owner.
 fn with_owned_callbacks(mut result: Value, function: &Function) -> Value {
     let bookmarks = result.get_mut("bookmarks").and_then(Value::as_array_mut);
     for bookmark in bookmarks.into_iter().flatten() {

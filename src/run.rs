@@ -1,9 +1,9 @@
-//! What a call does, in order: load and lock, run a burst, save, and then whatever the burst set off.
+//! What a call does, in order: load and lock the instance, run a burst, save it, and then run the burst's follow-ups.
 //!
-//! A [`Session`] is one call, [`work::call`] its frame. Bursts never nest inside it: what a burst sets off (a queued
-//! stimulus that meets its new bookmark, a published event) becomes a [`FollowUp`](session::FollowUp), which `call` does
-//! after the burst. Only SQL of the user inside a burst can begin another call, with a session of its own; [`running`] knows
-//! the instances whose bursts are further up in this backend.
+//! A [`Session`] is one call, and [`work::call`] its frame. Bursts of one call never nest: what a burst sets off (a
+//! queued stimulus that matches its new bookmark, a published event) becomes a [`FollowUp`](session::FollowUp), which
+//! `call` runs after the burst. Only user SQL inside a burst can begin another call, which has a session of its own.
+//! [`running`] knows the instances whose bursts are further up in this backend.
 
 pub mod activation;
 pub mod adoption;

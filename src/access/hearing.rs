@@ -1,17 +1,19 @@
-//! Who hears a stimulus.
+//! Which definitions and instances hear a stimulus.
 //!
-//! Two sides have a say. The listener's: a stimulus reaches only what its sender may start or resume. And the sender's:
-//! what names neither an instance nor a bookmark is heard only by roles that the sender's side has admitted. Otherwise
-//! a role that grants others the right to start its workflow would hear whatever they publish.
+//! Both sides must agree. The listener's side: a stimulus reaches only what its sender may start or resume. The
+//! sender's side: a stimulus that names neither an instance nor a bookmark is heard only by roles that the sender's
+//! side has admitted. Otherwise a role could grant others the right to start its workflow, and so hear everything that
+//! they publish.
 //!
 //! The sender's side has admitted a role that
 //!
 //! - is the sender, or has the sender's rights;
 //! - was given the sender's events with `wf_grant_events`;
-//! - has the sender as a member, where superusers made it one.
+//! - has the sender as a member, if superusers granted that membership.
 //!
-//! A definition needs no consent that belongs to the sender, who said itself who may start it, or to the owner of the
-//! database or a member of that role, nor one on which a superuser granted the sender the right. That a sender is a superuser counts as the right, never as consent.
+//! A definition needs no consent if it belongs to the sender, which decides itself who may start it, or to the owner of
+//! the database or a member of that role, or if a superuser granted the sender the privilege. A sender that is a
+//! superuser has the right to start and resume everything, but that never counts as consent.
 
 use std::collections::HashMap;
 
@@ -27,18 +29,18 @@ use crate::store::event_grants;
 use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 
-/// Whether a stimulus is for a definition or an instance.
+/// Whether a definition or an instance hears a stimulus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is.
+    /// It hears the stimulus.
     Heard,
-    /// Its sender may start or resume it, but has not admitted its owner.
+    /// The sender may start or resume it, but the sender's side has not admitted its owner.
     Withheld,
-    /// Its sender may not start or resume it.
+    /// The sender may not start or resume it.
     Denied,
 }
 
-/// What a sender's stimulus reaches. It remembers what it found: it is made for one delivery.
+/// Judges what a sender's stimulus reaches. It caches verdicts, so it serves one delivery only.
 pub struct Hearing<'a> {
     sender: &'a Owner,
     role: Option<Oid>,
@@ -48,19 +50,20 @@ pub struct Hearing<'a> {
 }
 
 impl<'a> Hearing<'a> {
-    /// Of a sender; one that names an instance or a bookmark says itself whom it is for.
+    /// For a sender. A stimulus that names an instance or a bookmark needs no consent: the sender chose the receiver
+    /// itself.
     pub fn of(sender: &'a Owner, names_target: bool) -> Self {
         Self { sender, role: sender.role(), needs_consent: !names_target, known: HashMap::new(), listeners: None }
     }
 
-    /// Whether it starts a definition.
+    /// Whether the stimulus may start a definition.
     pub fn starts(&mut self, definition: &DefinitionRow) -> Verdict {
         self.judge(Privilege::Start, definition, &definition.owner)
     }
 
-    /// Whether it resumes an instance of this version and owner.
+    /// Whether the stimulus may resume an instance of this version and owner.
     pub fn resumes(&mut self, version: Uuid, owner: &Owner) -> Result<Verdict, PgError> {
-        // Its own instance, which it started itself, of its own definition or another's.
+        // The sender's own instance, which the sender started, whichever role owns the definition.
         if owner.id == self.sender.id && self.role.is_some() {
             return Ok(Verdict::Heard);
         }
@@ -72,7 +75,7 @@ impl<'a> Hearing<'a> {
         Ok(verdict)
     }
 
-    /// Whether it resumes this instance.
+    /// Whether the stimulus may resume this instance.
     pub fn resumes_row(&mut self, row: &InstanceRow, compiled: &Compiled) -> Verdict {
         self.judge(Privilege::Resume, &compiled.row, &row.owner)
     }

@@ -1,4 +1,4 @@
-//! The catalogue of activities, and registering one's own.
+//! The catalogue of activities, and registering custom ones.
 
 use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};

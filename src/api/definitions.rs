@@ -1,4 +1,4 @@
-//! `wf_define` and what else is done to definitions.
+//! `wf_define` and the other functions for definitions.
 
 use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
@@ -57,7 +57,7 @@ fn export(call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::Json(exported))
 }
 
-/// The problems of a document that are at least so severe, as an array of `{path, severity, message}`.
+/// The problems of a document of at least the given severity, as an array of `{path, severity, message}`.
 fn validate(call: &Call) -> Result<Returned, PgError> {
     let document = call.document("definition", guc::max_definition_size())?;
     let severity: String = call.required("severity")?;
@@ -107,7 +107,8 @@ fn grant(call: &Call) -> Result<Returned, PgError> {
         if definitions::grant(&definition_id, role, privilege.name(), grantor) {
             count += 1;
         } else if is_superuser(role::current()) {
-            // What a superuser grants counts for both sides of a stimulus, also where another role granted it before.
+            // A superuser's grant is also the consent of the sender's side, even if another role granted the privilege
+            // before.
             definitions::vouch(&definition_id, role, privilege.name(), grantor);
         }
     }

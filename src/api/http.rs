@@ -21,7 +21,7 @@ fn request(call: &Call) -> Result<Returned, PgError> {
     let path: String = call.required("path")?;
     let headers = texts_of(call, "headers")?;
     let query = texts_of(call, "query")?;
-    // Nothing of a body that is too large is read.
+    // A body that is too large is not read at all.
     let request = too_large(call.size("body")).and_then(|()| {
         let body: Vec<u8> = call.arg("body").unwrap_or_default();
         Request::new(&method, &path, headers, query, body)
@@ -43,7 +43,7 @@ fn grant_path(call: &Call) -> Result<Returned, PgError> {
     paths::give(&segment, owner.as_ref()).map(Returned::Integer)
 }
 
-/// One segment, as it is kept.
+/// A segment in its stored form.
 fn segment_of(text: &str) -> Result<String, PgError> {
     let segment = text.trim_matches('/').to_lowercase();
     if segment.contains(['/', '{', '}']) {

@@ -1,4 +1,4 @@
-//! `wf_start`, `wf_resume` and what else is done to instances.
+//! `wf_start`, `wf_resume` and the other functions for instances.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -119,7 +119,7 @@ fn run_due(call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::BigInt(fired.cast_signed()))
 }
 
-/// The engine's own state of an instance, for people.
+/// The engine's own state of an instance, in readable form.
 fn state(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
@@ -173,7 +173,7 @@ fn events(call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::Json(Value::Array(rows.collect())))
 }
 
-/// An event in words.
+/// The name of an event kind, as the journal shows it.
 fn name(kind: EventKind) -> &'static str {
     match kind {
         EventKind::WorkflowStarted => "Workflow started",

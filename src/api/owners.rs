@@ -1,4 +1,4 @@
-//! Whose things are: `wf_set_owner`, `wf_adopt_database`, and the row that `wf_grant_usage` makes.
+//! Owners: `wf_set_owner`, `wf_adopt_database`, and the row that `wf_grant_usage` makes.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn set_owner(call: &Call) -> Result<Returned, PgError> {
     ownership::set_owner(&mut Session::begin(), kind, &id, new).map(Returned::Boolean)
 }
 
-/// Makes the row of a role among the owners, when it is given the use of the functions. PUBLIC is no role.
+/// Makes the row of a role in `workflow.owners` when the role is granted the functions. PUBLIC is no role.
 fn make_owner(call: &Call) -> Result<Returned, PgError> {
     let who = role::current();
     let Some(role) = role::by_name(&call.required_name("role")?) else { return Ok(Returned::Null) };

@@ -1,4 +1,4 @@
-//! `wf_diagram`, `wf_svg`, `wf_explain`: definitions and instances for the eye.
+//! `wf_diagram`, `wf_svg`, `wf_explain`: pictures of definitions and instances, and the story of an instance.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! `wf_schedule` and what else is done to named schedules.
+//! `wf_schedule` and the other functions for named schedules.
 
 use std::ops::RangeInclusive;
 
@@ -25,7 +25,7 @@ sql_functions! {
     wf_cron_preview_json(expression: Text, n: Integer, timezone: Text, after: Timestamptz) => preview;
 }
 
-/// Years of which a preview tells: those that RFC 3339 can write.
+/// Years that a preview covers: those that RFC 3339 can write.
 const YEARS: RangeInclusive<i32> = 1..=9999;
 
 /// Instants that one preview may ask for.

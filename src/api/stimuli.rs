@@ -104,7 +104,7 @@ fn deliver(call: &Call, name: &str, payload: Option<Value>, input: Option<Value>
     Ok(delivery(delivered))
 }
 
-/// A filter cannot ask for the correlation id that no instance has (22023).
+/// Refuses a filter for the reserved correlation id, which no instance has (22023).
 fn refuse_everyone(correlation_id: Option<&str>) -> Result<(), PgError> {
     instance::refuse_everyone(correlation_id)
         .map_err(|fault| error::fault(&fault).hint("Leave correlation_id out, or pass NULL, to match any."))

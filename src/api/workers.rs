@@ -1,4 +1,4 @@
-//! Workers: starting them, what they do, and whose due times they fire.
+//! Workers: starting them, showing what they do, and the version.
 
 use chrono::{DateTime, Utc};
 use pgrx::pg_sys::Oid;
@@ -18,7 +18,7 @@ crate::pg::args::plain_functions! {
     wf_version => version;
 }
 
-/// Answers where library and database do not fit, too.
+/// Also answers if library and database do not fit.
 fn version(_call: &Call) -> Result<Returned, PgError> {
     let number = |number: u32| Returned::Integer(i32::try_from(number).unwrap_or(i32::MAX));
     Ok(Returned::Row(vec![

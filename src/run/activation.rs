@@ -5,9 +5,8 @@ use workflow_engine::program::Activation;
 use crate::compiled::Compiled;
 use crate::store::instances::InstanceRow;
 
-/// What an instance with this correlation id excludes others by.
-/// Definitions of different owners do not exclude each other; those of one do, also where different roles start them: a
-/// definition's id is its owner's.
+/// The activation key of an instance with this correlation id. Instances exclude each other only if their definitions
+/// have the same owner, whichever roles start them, because a definition id belongs to one owner.
 pub fn activation_key(compiled: &Compiled, correlation_id: Option<&str>) -> Option<String> {
     let Compiled { program, row } = compiled;
     let (id, owner) = (&program.definition_id, row.owner.id);
@@ -21,7 +20,7 @@ pub fn activation_key(compiled: &Compiled, correlation_id: Option<&str>) -> Opti
     }
 }
 
-/// What a new instance would exclude others by.
+/// The activation key of a new instance; empty if it has none.
 pub fn key_of(row: &InstanceRow, compiled: &Compiled) -> String {
     activation_key(compiled, row.instance.correlation_id.as_deref()).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! Adopting a database: one that was restored, copied or upgraded becomes the one that fires, and its owners become
-//! roles of this cluster.
+//! Adopting a database: a database that was restored, copied or upgraded fires its due times from now on, and its
+//! owners become roles of this cluster.
 
 use std::collections::BTreeMap;
 
@@ -19,18 +19,18 @@ use crate::wake;
 /// What a call of `wf_adopt_database` asks for.
 #[derive(Debug)]
 pub struct Adoption {
-    /// Only say what would be.
+    /// Report what the adoption would do, and change nothing.
     pub dry_run: bool,
-    /// Whether what is overdue is left out, and not fired at once.
+    /// Whether overdue fires are skipped instead of being fired at once.
     pub skips: bool,
-    /// Roles by owner, where the owner's own name is not what is meant.
+    /// Roles by owner, for owners that are to stand for a role of another name.
     pub roles: Map<String, Value>,
 }
 
 /// An owner, and what it has.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name, or all that is known of it where that is ambiguous or missing.
+    /// Its name, or its whole stored text if the name is ambiguous or missing.
     pub owner: String,
     /// The role that it stands for.
     pub role: Option<String>,
@@ -47,10 +47,10 @@ struct Assigned {
     role: Option<Oid>,
 }
 
-/// A cluster that does not exist: what stands for no role for a moment.
+/// A cluster that does not exist. An owner that is being moved stands for a role of it for a moment.
 const NOWHERE: &str = "1:0:";
 
-/// Adopts the database, or says what that would do.
+/// Adopts the database, or reports what that would do.
 pub fn adopt(session: &Session, adoption: &Adoption) -> Result<Vec<Row>, PgError> {
     let assigned = assign_roles(&adoption.roles)?;
     let found = rows(session, &assigned);
@@ -66,7 +66,7 @@ pub fn adopt(session: &Session, adoption: &Adoption) -> Result<Vec<Row>, PgError
     Ok(found)
 }
 
-/// Which role each owner is to stand for: the one that is given, else the one that it stands for anyway.
+/// The role that each owner is to stand for: the given one, else the one that it stands for already.
 fn assign_roles(roles: &Map<String, Value>) -> Result<Vec<Assigned>, PgError> {
     let mut all: Vec<Stored> = adoption::all();
     all.retain(|stored| stored.same_as.is_none());
@@ -92,7 +92,7 @@ fn assign_roles(roles: &Map<String, Value>) -> Result<Vec<Assigned>, PgError> {
     Ok(assigned)
 }
 
-/// The name that an owner of this cluster has now, of another one had when the dump was made.
+/// The present name of an owner that is a role of this cluster; of any other, its name when the dump was made.
 fn present_name(stored: &Stored) -> Option<String> {
     let name = match stored.owner.oid {
         Some(oid) => role::name(oid),
@@ -129,7 +129,7 @@ fn rows(session: &Session, assigned: &[Assigned]) -> Vec<Row> {
     assigned.iter().map(row).collect()
 }
 
-/// Writes which role each owner stands for. Those that come to stand for one role become one owner.
+/// Writes which role each owner stands for. Owners that come to stand for the same role are merged.
 fn apply(assigned: &[Assigned]) -> Result<(), PgError> {
     let mut by_role: BTreeMap<u32, Vec<&Stored>> = BTreeMap::new();
     for owner in assigned {
@@ -137,7 +137,7 @@ fn apply(assigned: &[Assigned]) -> Result<(), PgError> {
             by_role.entry(role.to_u32()).or_default().push(&owner.stored);
         }
     }
-    // First all that move, so that no two rows stand for one role while they do.
+    // First detach all owners that change their role, so that no two rows ever stand for the same role.
     for (role, owners) in &by_role {
         for owner in owners.iter().filter(|owner| owner.owner.oid != Some(Oid::from(*role))) {
             adoption::set(owner.owner.id, NOWHERE);
@@ -167,8 +167,8 @@ fn refuse_shared_schedule(owner: &Stored, kept: i32, role: Oid) -> Result<(), Pg
         .hint("Give that owner to another role, or remove one of the schedules."))
 }
 
-/// Lets pass what is overdue. A schedule goes on at its next instant, as if no worker had been there and its misfire
-/// policy were `skip`; a timer that an instance waits for loses its due time.
+/// Skips overdue fires. A schedule goes on at its next instant, as if no worker had been there and its misfire policy
+/// were `skip`; a timer that an instance waits for loses its due time.
 fn skip(session: &Session) -> Result<(), PgError> {
     for timed in adoption::overdue_triggers(session.timestamp()) {
         let (next, missed) = next_of(session, &timed)?;
@@ -195,7 +195,7 @@ fn next_of(session: &Session, timed: &Timed) -> Result<(Next, i64), PgError> {
         return Ok((Next::default(), 1));
     }
     let zone = timing::zone_of(&schedule)?;
-    // Nothing that is due counts as in time.
+    // With a negative grace, no instant that is due counts as in time.
     let plan = schedule.plan(due.into(), session.now, Duration::microseconds(-1), &*zone);
     Ok((Next::at(&schedule, plan.next), i64::try_from(plan.missed).unwrap_or(i64::MAX)))
 }

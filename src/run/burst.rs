@@ -1,4 +1,4 @@
-//! One burst and all it leaves behind.
+//! Running one burst, and saving all that it leaves behind.
 
 use std::convert::Infallible;
 
@@ -28,7 +28,7 @@ use crate::{error, wake};
 pub enum OnFault {
     /// It becomes an incident, and a WARNING.
     Store,
-    /// It is raised as it was; nothing of the call is kept.
+    /// It is raised as the original error; nothing of the call is kept.
     Raise,
 }
 
@@ -37,8 +37,8 @@ pub enum OnFault {
 pub enum Ended {
     /// Saved.
     Saved,
-    /// Not saved: the id or activation key of a new instance is taken, and nothing is left of it. Or the request
-    /// that it served was turned away, and the caller undoes what the burst did.
+    /// Not saved. Either the id or activation key of a new instance is taken, and nothing is left of the instance. Or
+    /// the burst turned away the request that it served, and the caller undoes what the burst did.
     Taken,
 }
 
@@ -48,11 +48,11 @@ pub struct StoredBurst<'a> {
     pub row: &'a mut InstanceRow,
     /// Its definition.
     pub compiled: &'a Compiled,
-    /// Whether the row is there.
+    /// Whether the row exists.
     pub state: RowState,
     /// What a fault does.
     pub on_fault: OnFault,
-    /// The bookmark at which it goes on.
+    /// The bookmark that the burst resumes.
     pub resumed: Option<Consumed<'a>>,
 }
 
@@ -103,7 +103,7 @@ pub fn run(
         return Err(if may_watch(row, compiled) { host.original(&incident.fault) } else { faulted_somewhere(id) });
     }
     let saved = {
-        // Triggers on the tables see the instance half written: they are inside its burst.
+        // Row triggers on the tables see the instance half written, so they count as inside its burst.
         let _mark = running::Mark::set(id);
         save::save(session, row, compiled, state, &before, &delta, resumed)
     };
@@ -143,8 +143,8 @@ fn may_watch(row: &InstanceRow, compiled: &Compiled) -> bool {
     access::may_watch(&row.owner, &compiled.row)
 }
 
-/// Who may not read the instance hears that it faulted, not why: the error, its SQLSTATE too, can quote whatever the
-/// owner may read.
+/// The error for a role that may not read the instance. It says that the instance faulted, not why: the original error,
+/// its SQLSTATE included, can quote whatever the owner may read.
 fn faulted_somewhere(id: Uuid) -> PgError {
     PgError::new("38000", format!("workflow instance {id} faulted"))
         .detail("What went wrong is for roles that may read the instance.")
@@ -158,7 +158,8 @@ fn warn_still_faulted(id: Uuid) {
     }
 }
 
-/// What the burst set off: queued stimuli that its bookmarks meet, deferred ones, published ones.
+/// Collects what the burst set off: queued stimuli that match its bookmarks, deferred ones, a report, children, and
+/// published stimuli.
 fn collect_work(
     session: &mut Session,
     row: &mut InstanceRow,
@@ -172,11 +173,11 @@ fn collect_work(
     }
     let instance = &row.instance;
     if before.was_held && instance.sub_status != SubStatus::Faulted {
-        // What came due meanwhile was passed over.
+        // Workers passed over the bookmarks that came due while the instance was faulted.
         wake::note_due(Timestamp(i64::MIN));
     }
     let is_held = instance.sub_status == SubStatus::Faulted || !has_queue;
-    // A new correlation id matches other stimuli, and while the instance was faulted they were held.
+    // A new correlation id matches other stimuli; and stimuli for a faulted instance stay in the queue until it is not.
     if !is_held && (delta.changed.correlation_id || before.faulted) {
         for stored in matching::of_instance(instance.id) {
             meet(session, &stored.bookmark, row, compiled);
@@ -194,8 +195,8 @@ fn collect_work(
     let publisher = Publisher { instance: instance.id, owner: row.owner.clone() };
     let new = delta.children.into_iter();
     session.follow_ups.extend(new.map(|child| FollowUp::Child(Box::new(child), publisher.clone())));
-    // As if its SQL, which has the rights of the definition's owner, had called wf_publish_event: who starts it lends it
-    // nothing, their name neither.
+    // A `definer` publishes as the owner of the definition, as if its SQL had called wf_publish_event: a role that
+    // starts it lends it neither its rights nor its name.
     let publisher = match compiled.row.definer {
         true => Publisher { owner: compiled.row.owner.clone(), ..publisher },
         false => publisher,
@@ -208,21 +209,22 @@ fn collect_work(
     Ok(())
 }
 
-/// Drops what triggers published while the row of an instance was inserted: it has no bookmark that could have met it.
+/// Drops stimuli that row triggers sent while the row of an instance was inserted: it has no bookmark to match them
+/// yet.
 pub fn forget_deferred(instance: Uuid) {
     if running::may_have_deferred() {
         drop(queue::take_deferred(instance));
     }
 }
 
-/// Asks the queue whether a stimulus already wanted this bookmark. Items are met oldest first, one a bookmark.
+/// Takes from the queue the oldest stimulus that wants this bookmark. A bookmark takes one item.
 fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled: &Compiled) {
     let shapes = queue::shapes();
     let correlation_id = row.instance.correlation_id.as_deref();
     let wanted = Wanted { bookmark, instance: row.instance.id, correlation_id };
     let mut skip = Vec::new();
     loop {
-        // A sender without the right to resume, or that has not admitted the owner, is passed over.
+        // Pass over items whose sender may not resume the instance or has not admitted its owner.
         let Ok(found) =
             queue::oldest_for::<Infallible>(wanted, &shapes, session.timestamp(), &skip, |sender, names_target| {
                 Ok(Hearing::of(sender, names_target).resumes_row(row, compiled) == Verdict::Heard)
@@ -232,7 +234,7 @@ fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled:
             session.follow_ups.push_back(FollowUp::Item(Box::new(item)));
             return;
         }
-        // Theirs may be rolled back.
+        // Another session has taken the item and may roll back, so a scheduler must look at it.
         wake::note_queued(item.id);
         skip.push(item.id);
     }

@@ -1,4 +1,4 @@
-//! Ending from outside: cancel and delete.
+//! Ending an instance by a call: cancel and delete.
 
 use std::collections::VecDeque;
 
@@ -16,8 +16,8 @@ use crate::store::instances;
 
 /// Cancels an instance and then its children, in order of id. `false`: it had already ended.
 ///
-/// Cancel, delete and a change of owner wait for more than one lock: downward, and in order, so that two of them cannot
-/// deadlock.
+/// Cancel, delete and a change of owner wait for more than one instance lock. They take the locks downward and in order
+/// of id, so that two such calls cannot deadlock.
 pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>) -> Result<bool, PgError> {
     let cancelled = cancel_if_there(session, instance_id, reason)?.ok_or_else(|| resume::unknown(instance_id))?;
     let mut below = VecDeque::from(instances::children(instance_id));
@@ -25,14 +25,14 @@ pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>) ->
         if running::contains(child) {
             continue;
         }
-        // Somebody else may have deleted it while its lock was waited for.
+        // Another session may have deleted the child while this one waited for its lock.
         cancel_if_there(session, child, reason)?;
         below.extend(instances::children(child));
     }
     Ok(cancelled)
 }
 
-/// `Some(false)`: it had already ended. `None`: there is none.
+/// Cancels one instance. `Some(false)`: it had already ended. `None`: it does not exist.
 fn cancel_if_there(session: &mut Session, instance_id: Uuid, reason: Option<&str>) -> Result<Option<bool>, PgError> {
     running::refuse(instance_id)?;
     session.has_waited = true;
@@ -57,7 +57,7 @@ fn cancel_if_there(session: &mut Session, instance_id: Uuid, reason: Option<&str
     Ok(Some(true))
 }
 
-/// Cancels an instance and removes it with all that belongs to it. `false`: there is none.
+/// Cancels an instance and removes it with all that belongs to it. `false`: it does not exist.
 pub fn delete(session: &mut Session, instance_id: Uuid) -> Result<bool, PgError> {
     running::refuse(instance_id)?;
     session.has_waited = true;
@@ -65,7 +65,7 @@ pub fn delete(session: &mut Session, instance_id: Uuid) -> Result<bool, PgError>
         return Ok(false);
     };
     access::require_instance_owner(&row, &*compiled::of_version(row.definition_version_id)?)?;
-    // Somebody else may delete it while this waits.
+    // Another session may delete the instance while this one waits for its lock.
     if instances::lock(instance_id).is_none() {
         return Ok(false);
     }

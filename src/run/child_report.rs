@@ -1,4 +1,4 @@
-//! What a parent hears of its children.
+//! Reports of child workflows to their parents.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -14,8 +14,8 @@ use crate::store::instances::{self, InstanceRow, Parent};
 use crate::store::matching::Filter;
 use crate::store::queue::{self, Item};
 
-/// A burst has ended this instance: its parent hears of it, if it wants to. One that faulted is no longer its parent's
-/// when it is taken up again.
+/// Reports to the parent if a burst has ended this instance and the parent waits for that. A child that faulted is
+/// detached from its parent, so that a later retry of it reports nothing more.
 pub fn note_end(session: &mut Session, row: &InstanceRow) -> Result<(), PgError> {
     let instance = &row.instance;
     let Some(Parent { instance: parent, bookmark: Some(bookmark) }) = row.parent else { return Ok(()) };
@@ -34,20 +34,20 @@ pub fn note_end(session: &mut Session, row: &InstanceRow) -> Result<(), PgError>
     Ok(())
 }
 
-/// How an instance stands, as its parent's activity reads it.
+/// The status and output of an instance, as its parent's activity reads them.
 pub fn of(row: &InstanceRow) -> Result<Value, PgError> {
     let instance = &row.instance;
     child::report(instance.id, instance.sub_status, &instance.output).map_err(|fault| error::fault(&fault))
 }
 
-/// Leaves a report for the parent's bookmark in the queue; gives the id of the item.
+/// Puts a report for the parent's bookmark into the queue. Returns the id of the item.
 pub fn enqueue(session: &mut Session, report: &ChildReport) -> Uuid {
     let item = item(session, report);
     queue::insert(&item, session.timestamp());
     item.id
 }
 
-/// The parent's burst is further up in this session: it gets the report when that has ended.
+/// Defers a report to a parent whose burst runs further up in this session, until that burst has ended.
 pub fn defer(session: &mut Session, report: &ChildReport) {
     let item = item(session, report);
     queue::defer(&item, session.timestamp(), report.parent);

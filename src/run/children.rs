@@ -1,9 +1,10 @@
-//! Child workflows: starting what a burst asked for, and telling the parent how they stand.
+//! Child workflows: starting those that a burst asked for, and reporting to the parent how they stand.
 //!
-//! A child belongs to its parent's owner. Its end holds its own lock and takes its parent's only if that is free; what
-//! finds it taken waits in the queue for the parent's bookmark. A cancel goes the other way, waiting downward: the two
-//! cannot wait for each other. In a pass, where many children of one parent may end, their reports go to the queue, and
-//! a delivery of one takes all that wait for the same bookmark into one burst.
+//! A child belongs to its parent's owner. A session that ends a child holds the child's lock, and takes the parent's
+//! lock only if that is free; otherwise the report waits in the queue for the parent's bookmark. A cancel waits for
+//! locks in the other direction, from parent to child, so the two cannot deadlock. In a pass, where many children of
+//! one parent may end, their reports go to the queue, and the delivery of one takes all reports for the same bookmark
+//! into one burst.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -35,7 +36,7 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
             let copy = child.copy().map_err(|fault| error::fault(&fault))?;
             match isolated::unless_own(session, &parent.owner, |session| run_new(session, &compiled, copy, &parent))? {
                 Isolated::Done(ran) => ran,
-                // A session of its owner runs it, and hears of what is wrong with it.
+                // A session of the owner runs the child instead, and reports what is wrong with it.
                 Isolated::Short | Isolated::Failed(_) => create_new(session, &compiled, child, &parent)?,
             }
         }
@@ -60,7 +61,7 @@ fn new_row(compiled: &Compiled, child: NewChild, parent: &Publisher) -> Result<I
     Ok(row)
 }
 
-/// Starts a child here and now.
+/// Starts a child in this session.
 fn run_new(
     session: &mut Session,
     compiled: &Compiled,
@@ -75,7 +76,7 @@ fn run_new(
     Ok((row, ended))
 }
 
-/// Leaves a child to a session of its owner.
+/// Creates a child that a session of its owner starts later.
 fn create_new(
     session: &mut Session,
     compiled: &Compiled,
@@ -89,8 +90,8 @@ fn create_new(
     Ok((row, ended))
 }
 
-/// Workflows that start themselves without end are stopped long before the limit of bursts: each of them is open as long
-/// as all below it (54001).
+/// Refuses a child that is nested too deeply (54001). Workflows that start themselves without end are stopped long
+/// before the limit of bursts, because each of them stays open as long as all below it.
 fn refuse_depth(session: &Session, depth: u32) -> Result<(), PgError> {
     let limit = session.limits.max_nesting;
     if depth <= limit {
@@ -101,7 +102,8 @@ fn refuse_depth(session: &Session, depth: u32) -> Result<(), PgError> {
         .hint("Workflows that start each other in a circle do not end. Raise workflow.max_nesting if these do."))
 }
 
-/// Tells a parent all that is known of its children; other follow-ups come first, so that it is told once.
+/// Resumes a parent with all reports of this call for one bookmark. Other follow-ups come first, so that one burst
+/// takes them all.
 pub fn tell(session: &mut Session, first: ChildReport) -> Result<(), PgError> {
     if session.follow_ups.iter().any(|next| !matches!(next, FollowUp::Report(_))) {
         session.follow_ups.push_back(FollowUp::Report(Box::new(first)));

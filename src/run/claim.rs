@@ -1,4 +1,4 @@
-//! Claiming a bookmark: the lock on its instance, and whether that can run in this session now.
+//! Claiming a bookmark: locking its instance, and asking whether the instance can run in this session now.
 
 use std::rc::Rc;
 
@@ -11,17 +11,17 @@ use crate::pg::PgError;
 use crate::run::notices::tell_how_to_fire;
 use crate::store::bookmarks::{self, Waiting};
 
-/// What became of a claim.
+/// The outcome of a claim.
 pub enum Claim {
     /// The instance is locked, the bookmark is there, and the instance can run here.
     Ready(Box<Waiting>, Rc<Compiled>),
-    /// It cannot be resumed here and now.
+    /// This session cannot resume it now.
     Busy(Reason),
     /// It was used up, or its instance was deleted.
     Gone,
 }
 
-/// Why a bookmark cannot be resumed here and now.
+/// Why this session cannot resume a bookmark now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Another session holds the instance.
@@ -33,7 +33,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Tells the caller who goes on, where only a worker or a later call can.
+    /// Tells the caller how the instance goes on, if only a worker or a later call can run it.
     pub fn tell(self) {
         if self == Self::OwnersSession {
             tell_how_to_fire();

@@ -1,9 +1,9 @@
 //! Commands that may not run inside a transaction block.
 //!
-//! Such a command cannot share the fate of the burst that asks for it, so its bookmark is claimed first, in a transaction
-//! that commits; then the command runs at the top level of the owner's session; then the bookmark is resumed with the
-//! outcome. A claim without an outcome means that the server or the worker went down in between: nobody knows how far
-//! the command came, so it is run again only if its schedule said that it may be.
+//! Such a command cannot run in the transaction of the burst that asks for it. So the executor claims the command's
+//! bookmark in a transaction that commits, runs the command at the top level of the owner's session, and then resumes
+//! the bookmark with the outcome. A claim without an outcome means that the server or the worker went down in between.
+//! How far the command came is unknown, so it is run again only if its schedule allows that.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -15,7 +15,7 @@ use crate::run::{Session, resume, work};
 use crate::store::bookmarks;
 use crate::store::due;
 
-/// Claims of one run, also where it may be run again: what takes the server down each time must not do so for ever.
+/// Claims of one run, even if it may be run again: a command that crashes the server each time must not do so for ever.
 const MAX_CLAIMS: u64 = 3;
 
 /// What a claim found.
@@ -24,11 +24,11 @@ pub enum Claim {
     Run(String),
     /// It was claimed before and never came to an end.
     Interrupted,
-    /// Somebody else has the bookmark, or it is gone.
+    /// Another session holds the bookmark, or it is gone.
     Gone,
 }
 
-/// Claims a command. It counts once this transaction has committed.
+/// Claims a command. The claim is in force once this transaction has committed.
 pub fn claim(session: &Session, bookmark: Uuid) -> Claim {
     let Some(waiting) = bookmarks::try_lock(bookmark) else { return Claim::Gone };
     let payload = waiting.resumed.payload.unwrap_or_default();
@@ -42,7 +42,8 @@ pub fn claim(session: &Session, bookmark: Uuid) -> Claim {
     Claim::Run(payload.get("statement").and_then(Value::as_str).unwrap_or_default().to_owned())
 }
 
-/// Resumes the bookmark of a command with its outcome. `false`: it is gone, somebody cancelled it.
+/// Resumes the bookmark of a command with its outcome. `false`: the bookmark is gone, because a session cancelled the
+/// run.
 ///
 /// # Errors
 /// Whatever the rest of the workflow raises.
@@ -63,7 +64,7 @@ pub fn finish(session: &mut Session, bookmark: Uuid, outcome: &Result<u64, PgErr
     Ok(true)
 }
 
-/// What an interrupted command is said to have failed with.
+/// The error with which an interrupted command fails.
 pub fn interrupted() -> PgError {
     PgError::new("57P02", "interrupted")
         .detail("The server or the worker went down while the command ran.")

@@ -35,11 +35,11 @@ pub struct Stimulus {
     pub payload: Option<Value>,
     /// What the resumed activity gets.
     pub input: Option<Value>,
-    /// Who sent it.
+    /// The role that sent it.
     pub sender: Owner,
 }
 
-/// What became of it.
+/// The outcome of a delivery.
 #[derive(Debug, Default)]
 pub struct Delivery {
     /// Instances that it started.
@@ -48,9 +48,10 @@ pub struct Delivery {
     pub resumed: Vec<Uuid>,
     /// The queue item that keeps it.
     pub queued: Option<Uuid>,
-    /// Bookmarks that match and cannot be resumed here and now: locked, faulted, or their owner's to run.
+    /// Matching bookmarks that this session cannot resume now: locked, faulted, or to be run by a session of their
+    /// owner.
     pub busy: Vec<Stored>,
-    /// Whether it met nothing: it started and resumed no instance, and none that it matches hears of it later.
+    /// Whether it reached nothing: it started and resumed no instance, and no matching bookmark is to get it later.
     pub is_unheard: bool,
     /// Matches that were passed over because the sender's side has not admitted their owners.
     pub withheld: i32,
@@ -66,22 +67,22 @@ impl Delivery {
 /// What happened at one bookmark.
 enum Attempt {
     Resumed,
-    /// Not here and now.
+    /// This session cannot resume it now.
     Busy,
-    /// It failed in another owner's instance, and waits in the queue for the next attempt.
+    /// The burst failed in another owner's instance; this queue item waits for the next attempt.
     Failed(Uuid),
-    /// Its bookmark is gone.
+    /// The bookmark is gone.
     Consumed,
-    /// The sender's side has not admitted its owner.
+    /// The sender's side has not admitted the instance's owner.
     Withheld,
-    /// Not for this sender, or its instance is gone.
+    /// The sender may not resume the instance, or the instance is gone.
     NotPermitted,
 }
 
-/// Until when a stimulus is kept; `None` is not at all.
+/// Until when a stimulus is kept; `None`: it is not kept.
 pub type KeepUntil = Option<Timestamp>;
 
-/// Resumes what matches now, or keeps the stimulus.
+/// Resumes the bookmarks that match now, or keeps the stimulus.
 pub fn enqueue(session: &mut Session, stimulus: Stimulus, keep: KeepUntil) -> Result<Delivery, PgError> {
     let found = matching::find(&stimulus.filter);
     let mut delivery = Delivery::default();
@@ -90,7 +91,7 @@ pub fn enqueue(session: &mut Session, stimulus: Stimulus, keep: KeepUntil) -> Re
     Ok(delivery)
 }
 
-/// Starts the triggers that match and resumes the bookmarks that match; kept only if it did neither.
+/// Starts the triggers that match and resumes the bookmarks that match. Keeps the stimulus only if it did neither.
 pub fn send(
     session: &mut Session,
     name: &str,
@@ -98,7 +99,7 @@ pub fn send(
     keep: KeepUntil,
     may_start: bool,
 ) -> Result<Delivery, PgError> {
-    // What waits now: an instance that this stimulus starts is not resumed by it as well.
+    // Find bookmarks before starting triggers: the stimulus must not also resume an instance that it starts.
     let found = matching::find(&stimulus.filter);
     let mut delivery = Delivery::default();
     if may_start {
@@ -111,8 +112,9 @@ pub fn send(
 
 fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUntil, delivery: &mut Delivery) {
     delivery.is_unheard = !delivery.has_reached() && delivery.queued.is_none() && delivery.busy.is_empty();
-    // Delivered to all that match at this moment: those that were busy get it a moment later. What reached no instance
-    // is kept whole, so that it is not bound to a bookmark that another session is using up.
+    // A stimulus that reached an instance, or that is not kept, goes to the busy bookmarks as queue items. A stimulus
+    // that reached no instance is kept as a whole, so that it is not bound to a bookmark that another session is using
+    // up.
     if keep.is_none() || delivery.has_reached() || delivery.queued.is_some() {
         enqueue_for_busy(session, &stimulus, delivery);
         return;
@@ -124,7 +126,7 @@ fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUn
     tell_how_to_fire();
 }
 
-/// A stimulus as a row of the queue, for ever.
+/// A stimulus as a queue item that never expires.
 fn item(session: &mut Session, filter: Filter, stimulus: &Stimulus) -> Item {
     Item {
         id: session.new_id(),
@@ -162,8 +164,8 @@ pub fn resume_matches(
             Attempt::Busy => delivery.busy.push(stored),
             Attempt::Failed(id) => delivery.queued = Some(id),
             Attempt::Withheld => delivery.withheld += 1,
-            // Another session has used it up since it was found, and the instance may wait at another one by now that
-            // matches as well. What this delivery itself has used up or ended is over.
+            // Another session has used up the bookmark since it was found, and the instance may wait at another
+            // matching bookmark by now. An instance that this delivery has resumed itself is not looked at again.
             Attempt::Consumed if !delivery.resumed.contains(&stored.instance_id) => {
                 let filter = Filter { instance_id: Some(stored.instance_id), ..stimulus.filter.clone() };
                 let mut next = matching::find(&filter);
@@ -177,7 +179,7 @@ pub fn resume_matches(
     Ok(())
 }
 
-/// The instances of these bookmarks that the sender's stimulus is for.
+/// The instances of these bookmarks that hear the stimulus.
 fn heard(hearing: &mut Hearing<'_>, found: &[Stored], delivery: &mut Delivery) -> Result<HashSet<Uuid>, PgError> {
     let mut instances = HashSet::new();
     for stored in found {
@@ -191,8 +193,8 @@ fn heard(hearing: &mut Hearing<'_>, found: &[Stored], delivery: &mut Delivery) -
     Ok(instances)
 }
 
-/// Resumes at one bookmark. What goes wrong in another owner's instance must not undo the sender's own work: it is
-/// tried in a subtransaction, and the stimulus waits in the queue for its next attempt.
+/// Resumes one bookmark. A failure in another owner's instance must not undo the sender's own work: that burst runs in
+/// a subtransaction, and if it fails, the stimulus waits in the queue for the next attempt.
 fn resume_match(
     session: &mut Session,
     hearing: &mut Hearing<'_>,
@@ -200,7 +202,7 @@ fn resume_match(
     stored: &Stored,
 ) -> Result<Attempt, PgError> {
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Attempt::NotPermitted) };
-    // Before the lock: who may not resume must not make others wait either.
+    // Check before locking: a sender that may not resume the instance must not make other sessions wait for it.
     match hearing.resumes(version, &owner)? {
         Verdict::Heard => {}
         Verdict::Withheld => return Ok(Attempt::Withheld),
@@ -225,8 +227,8 @@ pub fn note_first_failure(session: &Session, item: Uuid, error: &PgError) {
     queue::failed(item, &error.message, Timestamp(session.timestamp().0.saturating_add(RETRY_AFTER)));
 }
 
-/// For instances whose bursts are running further up: the stimulus waits until that burst ends. One that is
-/// not kept may also be meant for a bookmark that the burst is just making.
+/// Defers a stimulus for instances whose bursts run further up in this session, until those bursts end. A stimulus that
+/// is not kept is deferred even if no bookmark matches: it may be meant for one that such a burst is about to create.
 fn defer(
     session: &mut Session,
     stimulus: &Stimulus,
@@ -265,14 +267,14 @@ fn resume_bookmark(session: &mut Session, stimulus: &Stimulus, stored: &Stored) 
     }
 }
 
-/// Leaves a stimulus for the bookmarks that could not be resumed here and now.
+/// Queues a stimulus for the matching bookmarks that this session could not resume now.
 pub fn enqueue_for_busy(session: &mut Session, stimulus: &Stimulus, delivery: &mut Delivery) {
     for stored in std::mem::take(&mut delivery.busy) {
         delivery.queued = Some(enqueue_for(session, stimulus, &stored));
     }
 }
 
-/// Leaves a stimulus for one bookmark in the queue, until a session may and can deliver it.
+/// Queues a stimulus for one bookmark, until a session may and can deliver it.
 fn enqueue_for(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Uuid {
     let filter =
         Filter { bookmark_id: Some(stored.bookmark.id), instance_id: Some(stored.instance_id), ..Filter::default() };
@@ -281,7 +283,7 @@ fn enqueue_for(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> U
     item.id
 }
 
-/// Delivers a stimulus that a burst published, with the rights of the owner that it names.
+/// Delivers a stimulus that a burst published, with the rights of the publisher's owner.
 pub fn published(session: &mut Session, published: Published, publisher: Publisher) -> Result<(), PgError> {
     let name = resolve_name(&published.name);
     let instance_id = published.local.then_some(publisher.instance);

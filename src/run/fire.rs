@@ -1,7 +1,7 @@
-//! Firing triggers that are due: short transactions that move the next due time and leave instances to be run.
+//! Firing triggers that are due: short transactions that move the next due time and create the instances to be run.
 //!
-//! A fire runs no activity. It inserts instances whose start is due, as whoever sends a stimulus to somebody else's
-//! trigger does, and the burst then runs like any other due bookmark, in a session of its owner if it must be one.
+//! A fire runs no activity. It inserts instances with a start bookmark that is due, as a stimulus for another role's
+//! trigger does. The burst then runs like that of any other due bookmark, in a session of the owner if it needs one.
 
 use uuid::Uuid;
 use workflow_engine::calendar::{Overlap, Plan, Schedule, When};
@@ -17,12 +17,12 @@ use crate::run::scheduled::{self, Target};
 use crate::run::timing::{self, Next};
 use crate::store::schedules::{self, FireOutcome, Timed};
 
-/// How far a trigger is moved whose schedule cannot even be computed, in microseconds.
+/// How far the due time of a trigger is moved if its schedule cannot even be computed, in microseconds.
 const RETRY_AFTER: i64 = 3_600_000_000;
-/// How long a trigger may make up for missed instants before others have their turn, in microseconds.
+/// How long a trigger may make up for missed instants before other triggers have their turn, in microseconds.
 const TURN: i64 = 100_000;
 
-/// Fires triggers of roles whose rights the caller has that are due, at most `max` of them.
+/// Fires at most `max` due triggers, of owners whose rights the caller has.
 pub fn due_triggers(session: &mut Session, max: u64) -> Result<(), PgError> {
     let mut fired = 0;
     let mut after = (Timestamp(i64::MIN), Uuid::nil());
@@ -47,8 +47,8 @@ pub fn reboot(session: &Session) -> u64 {
     schedules::reboot(session.timestamp())
 }
 
-/// Fires one trigger, if it is free. A failure is noted in its row and stops nothing else. Where a transaction that goes
-/// on has the key of an activation strategy, the trigger stays due: whoever waited for it would keep all others waiting.
+/// Fires one trigger, if it is free. A failure is noted in its row and stops no other fire. If an uncommitted
+/// transaction holds the activation key, the trigger stays due; waiting for it would stall every other trigger.
 pub fn fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     let attempt = session.isolated(|session| {
         let waits = ShortWaits::begin();
@@ -76,8 +76,8 @@ fn try_fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     Ok(true)
 }
 
-/// What is to be fired, and when the trigger is looked at next. A trigger that was woken because a run ended may have
-/// nothing due of its own.
+/// The instants to fire, and when the trigger is due next. A trigger that the end of a run has woken may have no due
+/// instant of its own.
 fn plan(session: &Session, schedule: &Schedule, timed: &Timed) -> Result<(Plan, Next), PgError> {
     let now = session.now;
     let own = timed.scheduled_at.filter(|at| *at <= session.timestamp());
@@ -98,7 +98,7 @@ fn nothing() -> Plan {
     Plan { fire: Vec::new(), missed: 0, next: None }
 }
 
-/// What counts as in time: a fire that jitter delays is not late for it.
+/// How late a fire still counts as in time. A fire that jitter delays is not late because of it.
 fn grace(schedule: &Schedule) -> chrono::Duration {
     let jitter = schedule.jitter.as_ref().map_or(0, timing::micros);
     chrono::Duration::microseconds(guc::misfire_grace().saturating_add(jitter))
@@ -109,7 +109,7 @@ struct Fire<'a> {
     session: &'a mut Session,
     schedule: &'a Schedule,
     timed: &'a Timed,
-    /// What it starts, once something is to be started.
+    /// The version and owner to start, once the first start has found them.
     target: Option<Target>,
 }
 
@@ -154,16 +154,16 @@ impl Fire<'_> {
         }
     }
 
-    /// A queue that grows faster than it is worked off must end somewhere.
+    /// Whether one more fire may be queued. The limit is for schedules whose fires come faster than their runs end.
     fn has_room(&self, outcome: &FireOutcome) -> bool {
         i64::from(outcome.queued) < i64::from(self.schedule.misfire_cap)
     }
 
-    /// Starts the fire that has waited longest, if nothing runs; one that is refused waits no longer.
+    /// Starts a queued fire, if no run goes on. A fire that is refused leaves the queue as well.
     fn release(&mut self, outcome: &mut FireOutcome) -> Result<(), PgError> {
         while outcome.queued > 0 && schedules::running(self.timed.trigger.id).is_none() {
             outcome.queued -= 1;
-            // Which instant it was is not kept, only how many there were: its time is now.
+            // Only the number of queued fires is stored, not their instants, so the run is for the present instant.
             self.start(self.session.timestamp(), outcome)?;
         }
         Ok(())
@@ -189,7 +189,7 @@ impl Fire<'_> {
     }
 }
 
-/// Gives up the instants that are due, so that the next ones have their chance.
+/// Gives up the instants that are due, so that the trigger can fire at the next ones.
 fn give_up(session: &mut Session, id: Uuid, error: &PgError) {
     let Some(timed) = schedules::lock_due(id, session.timestamp()) else { return };
     let later = Timestamp(session.timestamp().0.saturating_add(RETRY_AFTER));

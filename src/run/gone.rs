@@ -1,4 +1,4 @@
-//! What a call is told that names a bookmark or a task that is not there.
+//! The error of a call that names a bookmark or a task that does not exist.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -34,7 +34,7 @@ impl Named {
     }
 }
 
-/// It was used up, or cancelled (55000); or there never was one that the journal knows (42704).
+/// The bookmark was used up or cancelled (55000), or the journal knows no such bookmark (42704).
 pub fn error(named: Named) -> Result<PgError, PgError> {
     let (noun, id) = (named.noun(), named.id());
     let Some(end) = journal::end_of_bookmark(id) else {
@@ -46,7 +46,8 @@ pub fn error(named: Named) -> Result<PgError, PgError> {
         (Named::Task(_), _) => "cancelled",
     };
     let error = PgError::new("55000", format!("{noun} {id} was already {what}"));
-    // When it ended is for those who may resume the instance, too; what ended it only for those who may read it.
+    // A role that may resume the instance is told when the bookmark ended. Only one that may read it is told the cause,
+    // too.
     let Some(row) = instances::get(end.instance) else { return Ok(error) };
     let compiled = compiled::of_version(row.definition_version_id)?;
     if access::may_watch(&row.owner, &compiled.row) {

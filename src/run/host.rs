@@ -1,4 +1,4 @@
-//! The engine's door outward, on SPI.
+//! The engine's [`Host`], on SPI.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -35,24 +35,24 @@ use names::Names;
 /// Characters of a message, and of attributes, that go into the server's log.
 const MAX_LOGGED: usize = 8 << 10;
 
-/// Those of a category.
+/// Characters of a category that go into the server's log.
 const MAX_CATEGORY: usize = 60;
 
-/// What one burst can do.
+/// The host of one burst.
 pub struct SpiHost<'a> {
     now: DateTime<Utc>,
     instance: Uuid,
     compiled: &'a Compiled,
     step: Option<Subtransaction>,
-    /// Whose instance it is.
+    /// Owner of the instance.
     owner: Owner,
-    /// The definition that was last asked for to start a child of, and its version.
+    /// The definition that the burst last asked to start a child of, and its version.
     child: Option<(String, Uuid)>,
-    /// Whose rights user SQL has, if not the caller's.
+    /// The owner whose rights user SQL has, if not the caller's.
     rights: Option<Owner>,
-    /// Whether a session that asked for this burst is there, with a search path of its own.
+    /// Whether a session asked for this burst, so that its search path can apply.
     has_caller: bool,
-    /// Where user SQL looks names up, once that was asked.
+    /// The search path of user SQL, once it was computed.
     names: OnceCell<Names>,
     /// The HTTP request that the burst serves.
     request: Option<Rc<Request>>,
@@ -82,16 +82,17 @@ impl<'a> SpiHost<'a> {
         }
     }
 
-    /// A host that evaluates the triggers of a definition. Whoever publishes or refreshes somebody else's does
-    /// not lend them their rights: it runs as its owner, as an index function does.
+    /// A host that evaluates the triggers of a definition. A role that publishes or refreshes another role's definition
+    /// must not lend its rights to it: the SQL runs as the definition's owner, as that of an index function does.
     pub fn indexing(now: DateTime<Utc>, compiled: &'a Compiled) -> Self {
         let owner = &compiled.row.owner;
         let rights = (compiled.row.definer || !owner.is_current()).then(|| owner.clone());
         Self { rights, ..Self::new(now, Uuid::nil(), owner, compiled) }
     }
 
-    /// Gives the burst a request. Whoever sends one names a path, not a workflow: they do not lend it their rights. Its
-    /// SQL runs as that of a definer, or, for the owner of the instance, as it does for whoever names it.
+    /// Gives the burst a request. A request names a path, not a workflow, so it must not lend the caller's rights. The
+    /// SQL runs with the rights of the instance's owner, restricted as that of a definer, unless the caller is that
+    /// owner.
     #[must_use]
     pub fn serving(mut self, request: Rc<Request>, owner: &Owner) -> Self {
         if self.rights.is_none() && !owner.is_current() {
@@ -101,7 +102,7 @@ impl<'a> SpiHost<'a> {
         self
     }
 
-    /// Says that the burst has no caller: a worker runs it.
+    /// Notes that the burst has no caller: a worker runs it.
     #[must_use]
     pub fn without_caller(mut self) -> Self {
         self.has_caller = false;
@@ -123,8 +124,8 @@ impl<'a> SpiHost<'a> {
             .unwrap_or_else(|| error::fault(fault))
     }
 
-    /// Runs user SQL with the rights that the definition asks for. The open step undoes what it did; outside
-    /// a step it gets a subtransaction of its own.
+    /// Runs user SQL with the rights that the definition asks for. If it fails, the open step undoes it; outside a step
+    /// it has a subtransaction of its own.
     fn user<R>(&mut self, body: impl FnOnce() -> R) -> Result<R, Fault> {
         let rights = self.rights.clone();
         let lacks_caller = !self.has_caller || rights.is_some();
@@ -156,7 +157,7 @@ impl<'a> SpiHost<'a> {
         })
     }
 
-    /// What a fault says is for those who may read the instance.
+    /// Whether the owner of this instance may read another instance, so that a fault may name that.
     fn owner_may_read(&self, instance: Uuid) -> bool {
         self.owner.role().is_some_and(|role| access::may_read(role, instance).unwrap_or(false))
     }
@@ -226,7 +227,7 @@ impl Host for SpiHost<'_> {
                     "correlation_id" => scope.correlation_id().map_or(Value::Null, Value::String),
                     _ => Value::Null,
                 };
-                // These are copies.
+                // The values are copied, which can take long.
                 interrupt::check();
                 value
             })

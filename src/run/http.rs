@@ -30,13 +30,13 @@ use crate::store::{bookmarks, instances};
 /// How often a request looks for another bookmark when its own was used up while it waited for the instance.
 const ATTEMPTS: usize = 5;
 
-/// What a request means.
+/// The trigger or the bookmark that a request means.
 enum Target {
     Trigger(Box<TriggerRow>),
     Bookmark(Listener),
 }
 
-/// What looking for it gave.
+/// The result of the search for a target.
 enum Found {
     Nothing,
     One(Target),
@@ -44,7 +44,7 @@ enum Found {
     Many(Vec<String>),
 }
 
-/// Whom a request asks for beside path and method.
+/// The instance or correlation id that a request asks for beside path and method.
 struct Selectors {
     instance_id: Option<Uuid>,
     correlation_id: Option<String>,
@@ -58,11 +58,11 @@ enum Ran {
     Gone,
 }
 
-/// What became of the first burst.
+/// The outcome of the first burst.
 enum Began {
-    /// It has run, and this version and owner are its instance's.
+    /// It has run. These are the version and the owner of its instance.
     Served(Rc<Compiled>, Owner),
-    /// There was none.
+    /// No burst has run.
     Not(Ran),
 }
 
@@ -72,7 +72,7 @@ pub fn serve(session: &mut Session, request: &Request) -> Result<Response, PgErr
         Ok(selectors) => selectors,
         Err(response) => return Ok(response),
     };
-    // Who has the first segment answers for it, and nobody else.
+    // Only workflows of the owner of the first segment can answer.
     let Some(owner) = paths::owner_of(request) else { return Ok(not_found()) };
     for _ in 0..ATTEMPTS {
         let groups = match choose(request, &routes::of_path(&request.segments)) {
@@ -105,7 +105,7 @@ fn busy() -> Response {
     Response::message(503, "The workflow is busy.").with("Retry-After", "1")
 }
 
-/// As Elsa words it.
+/// The answer has Elsa's words.
 fn ambiguous(definitions: &[String]) -> Response {
     let workflows: Vec<Value> = definitions.iter().map(|id| json!({ "WorkflowDefinitionId": id })).collect();
     let message = "The call is ambiguous and matches multiple workflows.";
@@ -122,7 +122,7 @@ fn selectors(request: &Request) -> Result<Selectors, Response> {
     Ok(Selectors { instance_id, correlation_id })
 }
 
-/// Triggers come before bookmarks, but an instance that is named before both.
+/// Finds the target of a request. Triggers come before bookmarks, but an instance that the request names before both.
 fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors, owner: i32) -> Result<Found, PgError> {
     let correlation_id = selectors.correlation_id.as_deref();
     if let Some(instance) = selectors.instance_id
@@ -142,7 +142,7 @@ fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors, owner: i32) -> Result<F
             }
             (None, _) => {}
         }
-        // An instance that is named and not there can only be started.
+        // An instance that the request names and that does not exist can only be started.
         if selectors.instance_id.is_none() {
             let waiting = group.iter().flat_map(|hash| routes::listeners(hash, correlation_id, owner)).collect();
             match one(waiting) {
@@ -154,7 +154,7 @@ fn find(groups: &[Vec<[u8; 32]>], selectors: &Selectors, owner: i32) -> Result<F
     Ok(Found::Nothing)
 }
 
-/// The triggers of an owner's definitions that a group means.
+/// The triggers of an owner's definitions that have a hash of the group.
 fn starting(group: &[[u8; 32]], owner: i32) -> Result<Vec<TriggerRow>, PgError> {
     let mut found = Vec::new();
     for trigger in group.iter().flat_map(|hash| triggers::matching(HTTP_ENDPOINT.name, Some(hash))) {
@@ -180,7 +180,7 @@ fn definitions_of(triggers: &[TriggerRow]) -> Result<Vec<String>, PgError> {
         .collect()
 }
 
-/// Asks whether the caller may, and runs the target.
+/// Checks the request against its endpoint, and runs the target.
 fn call(
     session: &mut Session,
     request: &Request,
@@ -201,7 +201,7 @@ fn call(
     let routed = request.routed(route_data).map_err(|fault| error::fault(&fault))?;
     session.http.request = Some(Rc::new(routed));
     bounded(session, endpoint.timeout, |session| {
-        // Children that run here, and whoever hears of what was published, answer to the same time.
+        // The time also covers children that run here, and instances that hear what the burst published.
         let began = work::call(session, |session| match target {
             Target::Trigger(trigger) => begin(session, trigger, correlation_id, instance_id),
             Target::Bookmark(listener) => go_on(session, listener),
@@ -213,7 +213,8 @@ fn call(
     })
 }
 
-/// What is asked of a request before anything runs, and before a lock makes others wait.
+/// The response to a request that the endpoint turns away, checked before anything runs and before a lock makes other
+/// sessions wait.
 fn turned_away(endpoint: &Endpoint, request: &Request, target: &Target) -> Result<Option<Response>, PgError> {
     let who = role::current();
     if endpoint.authorize {
@@ -257,7 +258,7 @@ fn bounded(
         let deadline = timeout.map(Deadline::arm);
         let ran = body(session);
         drop(deadline);
-        // The time may have been over when nothing was left to be cancelled.
+        // The deadline may have passed after the last check for interrupts.
         interrupt::check();
         ran
     });
@@ -319,7 +320,8 @@ fn go_on(session: &mut Session, listener: &Listener) -> Result<Began, PgError> {
     Ok(Began::Served(compiled, waiting.row.owner))
 }
 
-/// What the workflow answered: its response, or whether it went well. What went wrong is for those who may read it.
+/// The answer of the workflow: its response, or whether it went well. Only roles that may read the instance see its
+/// fault.
 fn answer(session: &mut Session, compiled: &Compiled, owner: &Owner) -> Response {
     match (session.http.response.take(), session.http.fault.take()) {
         (Some(response), _) => response,

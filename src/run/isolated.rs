@@ -1,25 +1,26 @@
-//! Bursts of other owners: apart, so that they undo nothing of the caller's own, and within a time that they share.
+//! Bursts of other owners: in subtransactions, so that a failure does not undo the caller's work, and within a shared
+//! time.
 
 use crate::pg::{PgError, process};
 use crate::run::Session;
 use crate::store::owners::Owner;
 
-/// What became of a burst.
+/// The outcome of a burst.
 pub enum Isolated<R> {
     /// It has run.
     Done(R),
-    /// A script of it did not fit into the time that those of other owners share in one call. Nothing of it is left: a
+    /// Its scripts did not fit into the time that other owners share in one call. The burst was rolled back, and a
     /// session of its owner is to run it.
     Short,
-    /// It failed, and nothing of it is left.
+    /// It failed and was rolled back.
     Failed(Box<PgError>),
 }
 
-/// Runs `body` for an owner. Unless that is the current role it runs in a subtransaction, and what is undone takes back
-/// what it set off.
+/// Runs `body` for an owner. Unless the owner is the current role, `body` runs in a subtransaction; if it fails, the
+/// follow-ups that it added are dropped.
 ///
 /// # Errors
-/// Those of the current role's own, and those that end everything.
+/// Errors of the current role's own bursts, and errors that abort the transaction.
 pub fn unless_own<R>(
     session: &mut Session,
     owner: &Owner,
@@ -28,7 +29,7 @@ pub fn unless_own<R>(
     if owner.is_current() {
         return body(session).map(Isolated::Done);
     }
-    // A worker has no time but theirs.
+    // The limit protects the caller's time, and a worker has no caller.
     let time = (!is_worker()).then(|| session.time_of_others.clone());
     let attempt = {
         let _in_force = time.as_ref().map(|time| time.begin());
@@ -43,7 +44,7 @@ pub fn unless_own<R>(
     Ok(if is_short { Isolated::Short } else { Isolated::Failed(Box::new(error)) })
 }
 
-/// Whether this is a session of the workers.
+/// Whether this is a worker's session.
 pub fn is_worker() -> bool {
     process::connected_as().is_some()
 }

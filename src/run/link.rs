@@ -1,6 +1,6 @@
-//! Settling which version of a workflow an activity means, when a definition comes in.
+//! Linking: settling which version of a workflow an activity means, when a definition is stored.
 //!
-//! As in Elsa: the version that is asked for, else the published one, else the latest.
+//! As in Elsa: the version that the reference names, else the published one, else the latest.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use crate::store::owners::Owner;
 use crate::store::schedules::COMMANDS;
 use crate::store::uses;
 
-/// The activity types for a definition that comes in. It remembers what it found.
+/// The activity types for a definition that is being stored. It records the workflows that were found.
 pub struct Linker {
     owner: Option<Owner>,
     found: RefCell<BTreeMap<WorkflowReference, (Uuid, Arc<Program>)>>,
@@ -28,19 +28,19 @@ pub struct Linker {
 }
 
 impl Linker {
-    /// For a definition of this owner; of the current role if it is new.
+    /// For a definition of this owner, or of the current role if the definition is new.
     pub fn new(owner: Option<Owner>) -> Self {
         Self { owner, found: RefCell::default(), failed: RefCell::default() }
     }
 
-    /// Owners of what a definition with these references uses, as far as the current role may use it.
+    /// Owners of the workflows that a definition with these references uses, as far as the current role may use them.
     pub fn owners_of(&self, references: &[(String, WorkflowReference)]) -> BTreeSet<i32> {
         let used =
             references.iter().filter_map(|(_, reference)| version(reference, self.owner.as_ref()).ok().flatten());
         used.filter(|row| may_use(row).is_ok()).map(|row| row.owner.id).collect()
     }
 
-    /// What the definition uses.
+    /// The links of the definition.
     ///
     /// # Errors
     /// What kept a used version from being read.
@@ -81,8 +81,8 @@ impl ActivityTypes for Linker {
     }
 }
 
-/// The version that a reference means. A definition that came from elsewhere may refer to an id that the workflow does
-/// not have here; then its type says which one it is.
+/// The version that a reference means. A definition from another database may refer to a definition id that does not
+/// exist here; then the activity type decides.
 fn version(reference: &WorkflowReference, owner: Option<&Owner>) -> Result<Option<DefinitionRow>, Refusal> {
     let named = reference.definition_id.as_deref().filter(|id| *id != COMMANDS);
     let found = match named.and_then(definitions::latest) {
@@ -96,9 +96,9 @@ fn version(reference: &WorkflowReference, owner: Option<&Owner>) -> Result<Optio
     Ok(Some(asked.or_else(|| definitions::published(id)).unwrap_or(latest)))
 }
 
-/// Of several workflows of a type those of the definition's owner are meant, or else those that the current role may
-/// start: what another role calls its workflow must not keep anybody from their own. One that it may neither start nor
-/// read does not exist for it.
+/// If several workflows have the same activity type, those of the definition's owner are meant, or else those that the
+/// current role may start: the name that a role gives its workflow must not hide another role's own. A workflow that
+/// the current role may neither start nor read does not exist for it.
 fn by_type(type_name: &str, owner: Option<&Owner>) -> Result<Option<DefinitionRow>, Refusal> {
     if type_name.is_empty() || type_name == USE {
         return Ok(None);
@@ -132,7 +132,7 @@ fn is_known(row: &DefinitionRow) -> bool {
     access::may(who, Privilege::Start, row) || access::may(who, Privilege::Read, row)
 }
 
-/// Who defines what uses a workflow needs the right to start that.
+/// A role that defines a consumer needs the right to start the workflow that the consumer uses.
 fn may_use(row: &DefinitionRow) -> Result<(), Refusal> {
     access::require(Privilege::Start, row).map_err(|error| {
         let hint = error.hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
@@ -140,7 +140,7 @@ fn may_use(row: &DefinitionRow) -> Result<(), Refusal> {
     })
 }
 
-/// Inside another workflow a workflow has that one's rights. One that wants those of its owner must have the same.
+/// An inlined workflow runs with the rights of the outer one, so a `definer` can be inlined only by its own owner.
 pub fn agree(used: &DefinitionRow, owner: Option<&Owner>) -> Result<(), Refusal> {
     let same = match owner {
         Some(owner) => owner.id == used.owner.id,

@@ -8,8 +8,8 @@ use crate::pg::spi::Timestamp;
 use crate::store::queue::{self, Wanted};
 use crate::store::{instances, matching};
 
-/// The item that each bookmark of an instance wants most, for the session that delivers items: the oldest one whose
-/// sender may resume the instance and that its owner may hear. `shapes` are those of the queue.
+/// For each bookmark of an instance, the item that the session which delivers items is to look at: the oldest item that
+/// the instance hears. `shapes` are the shapes that are in the queue.
 pub fn of_instance(instance: Uuid, shapes: &[i32], now: Timestamp) -> Result<Vec<Uuid>, PgError> {
     let mut missed = Vec::new();
     for stored in matching::of_instance(instance) {

@@ -12,7 +12,7 @@ thread_local! {
     static TOLD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Tells a session once that what it left due or queued needs a worker or a call to fire it.
+/// Tells a session once that only a worker or a call of wf_run_due fires what the session left due or queued.
 pub fn tell_how_to_fire() {
     if !TOLD.get() && !wake::has_workers() {
         TOLD.set(true);

@@ -1,9 +1,10 @@
 //! Changing owners.
 //!
-//! Locks come in the usual order: of a definition the lock of its versions, of instances the row, downward and in order
-//! of id as a cancel takes them, of a schedule or an activity type its row; then the new owner's row, if it is made here.
-//! So two calls about the same thing wait for each other, and the second one sees whose it is by then. An instance whose
-//! burst is running is waited for; sessions that keep a compiled definition are told at commit.
+//! Locks are taken in the usual order: for a definition the lock of its versions; for instances their rows, downward
+//! and in order of id as a cancel takes them; for a schedule or an activity type its row; then the row of the new
+//! owner, if this call makes it. So two calls about the same object wait for each other, and the second one sees the
+//! owner that the first one set. A call waits for an instance whose burst another session runs. Sessions that cache a
+//! compiled definition are told at commit.
 
 use std::collections::VecDeque;
 
@@ -49,8 +50,8 @@ impl Kind {
     }
 }
 
-/// Gives a thing to another role. The caller has the rights of the present owner, and may become the new one (42501).
-/// `false`: it has that owner already.
+/// Changes the owner of an object. The caller must have the rights of the present owner and be able to SET ROLE to the
+/// new one (42501). `false`: the object has that owner already.
 pub fn set_owner(session: &mut Session, kind: Kind, id: &str, new: Oid) -> Result<bool, PgError> {
     let is_changed = match kind {
         Kind::Definition => definition(id, new),
@@ -59,13 +60,13 @@ pub fn set_owner(session: &mut Session, kind: Kind, id: &str, new: Oid) -> Resul
         Kind::ActivityType => activity_type(id, new),
     }?;
     if is_changed {
-        // What is due may be another session's to run now.
+        // Due work may have to run in a session of another role now.
         wake::note_all();
     }
     Ok(is_changed)
 }
 
-/// The id of the new owner, if it is to be another one, and if the caller may do that.
+/// The id of the new owner; `None` if the object belongs to that role already. Refuses a caller without the rights.
 fn change(what: &str, owner: &Owner, new: Oid) -> Result<Option<i32>, PgError> {
     if !access::is_member(role::current(), owner) {
         return Err(PgError::new("42501", format!("must be owner of {what}")));
@@ -77,15 +78,15 @@ fn change(what: &str, owner: &Owner, new: Oid) -> Result<Option<i32>, PgError> {
     Ok(Some(owners::id_of(new)))
 }
 
-/// All versions of a definition, and with them its triggers. Instances keep their owner; what a definer definition runs
-/// for them has the rights of the new one.
+/// Changes the owner of all versions of a definition, and so of its triggers. Instances keep their owner. A `definer`
+/// definition runs SQL for them with the rights of its new owner.
 fn definition(id: &str, new: Oid) -> Result<bool, PgError> {
     let title = format!("workflow definition \"{id}\"");
     if id == COMMANDS {
         return Err(PgError::new("42501", format!("{title} is built in"))
             .detail("It runs the commands of schedules, with the rights of their owners."));
     }
-    // What is settled to use it is settled under the lock of its owner.
+    // Other calls link consumers to this definition under the lock of its owner.
     let own = || definitions::owner(id).filter(|owner| access::is_member(role::current(), owner));
     links::lock(|| Ok(own().map(|owner| owner.id).into_iter().collect()))?;
     definitions::lock(id);
@@ -104,8 +105,8 @@ fn definition(id: &str, new: Oid) -> Result<bool, PgError> {
     Ok(true)
 }
 
-/// An instance, and of those below it all that had the same owner: the end of a child resumes its parent with the rights
-/// of the child's owner.
+/// Changes the owner of an instance, and of the instances below it that had the same owner, because the end of a child
+/// resumes its parent with the rights of the child's owner.
 fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> {
     let id = Uuid::parse_str(id)
         .map_err(|_| PgError::new("22P02", format!("invalid input syntax for type uuid: \"{id}\"")))?;
@@ -122,7 +123,7 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> 
     hand_over(session, &mut row, &new);
     let mut below = VecDeque::from(instances::children(id));
     while let Some(child) = below.pop_front() {
-        // Another session may have deleted it, or given it away, while its lock was waited for.
+        // Another session may have deleted the child, or changed its owner, while this one waited for the lock.
         if let Some(mut row) = lock(session, child)?.filter(|row| row.owner.id == owner.id) {
             hand_over(session, &mut row, &new);
             below.extend(instances::children(child));
@@ -131,7 +132,7 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> 
     Ok(true)
 }
 
-/// Gives a locked instance to another owner; its journal says so.
+/// Gives a locked instance to another owner, and records that in its journal.
 fn hand_over(session: &Session, row: &mut InstanceRow, new: &Owner) {
     let data = json!({ "by": role::name(role::current()), "from": row.owner.title(), "to": new.title() });
     let event = Event {
@@ -155,7 +156,8 @@ fn lock(session: &mut Session, id: Uuid) -> Result<Option<InstanceRow>, PgError>
     Ok(instances::lock(id))
 }
 
-/// An activity type. Definitions in which it was unknown may use it, or may not any more.
+/// Changes the owner of an activity type. The owner decides which definitions may use the type, so sessions compile
+/// theirs anew.
 fn activity_type(name: &str, new: Oid) -> Result<bool, PgError> {
     let title = format!("activity type \"{name}\"");
     let Some(owner) = activity_types::lock(name) else {

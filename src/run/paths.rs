@@ -1,6 +1,6 @@
 //! HTTP paths have owners: the first segment of a template belongs to the owner of the definition that published or
-//! waited at it first. A request is looked up among the endpoints of that owner's definitions alone, so that no template
-//! of another one, however special, gets between a caller and the workflow that they mean.
+//! waited at it first. A request is looked up only among the endpoints of that owner's definitions, so that a more
+//! special template of another role cannot intercept it.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -16,20 +16,21 @@ use crate::store::definitions::DefinitionRow;
 use crate::store::owners::Owner;
 use crate::store::{paths, triggers};
 
-/// First segments that a role other than a superuser takes without being given them.
+/// First segments that a role other than a superuser can claim by itself.
 const MAX_SEGMENTS: i64 = 1000;
 
-/// How long a claim looks at a segment.
+/// How long a claim depends on the owner of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
-    /// Only now: what waits there is not reached once the segment is another's.
+    /// Only now: a bookmark there is not reached any more once the segment belongs to another role.
     Look,
-    /// Until the transaction ends: what is published there goes when the segment does.
+    /// Until the transaction ends: a trigger there is deleted when the segment changes its owner, so the segment is
+    /// locked.
     Keep,
 }
 
-/// Refuses an owner a path that belongs to another one (42501). A segment that no owner has becomes theirs; the root,
-/// and templates that begin with anything but a text, only if they are a superuser.
+/// Refuses an owner a path that belongs to another owner (42501). The owner gets a segment that is free. Only a
+/// superuser can claim the root, and templates that begin with anything but a text.
 pub fn claim(owner: &Owner, payload: Option<&Value>, hold: Hold) -> Result<(), PgError> {
     let Some(route) = payload.and_then(route_of) else { return Ok(()) };
     let segment = route.first_segment();
@@ -45,7 +46,7 @@ pub fn claim(owner: &Owner, payload: Option<&Value>, hold: Hold) -> Result<(), P
             return Err(too_many(owner));
         }
         None if paths::claim(segment, owner.id) => owner.id,
-        // Another session has committed it meanwhile. A snapshot that is too old does not show whose it is.
+        // Another session has claimed the segment and committed. A snapshot older than that does not show the owner.
         None => known().ok_or_else(|| {
             PgError::new("40001", "could not serialize access due to concurrent update")
                 .detail(format!("Another session has taken {}.", named(segment)))
@@ -74,14 +75,14 @@ fn denied(segment: &str) -> PgError {
         .hint("A superuser can give them with wf_grant_path.")
 }
 
-/// Whose endpoints a request may mean.
+/// The owner among whose endpoints a request is looked up.
 pub fn owner_of(request: &Request) -> Option<i32> {
     let segment = request.segments.first().map(|segment| segment.to_lowercase()).unwrap_or_default();
     paths::owner_of(&segment).or_else(|| paths::owner_of(OPEN))
 }
 
-/// Gives a segment to an owner, or makes it free. What its former owner has published there goes. Returns how many
-/// triggers that were.
+/// Gives a segment to an owner, or frees it. Deletes the triggers that the former owner has published there, and
+/// returns their number.
 pub fn give(segment: &str, owner: Option<&Owner>) -> Result<i32, PgError> {
     let former = paths::owner_of(segment);
     match owner {
@@ -100,8 +101,8 @@ pub fn give(segment: &str, owner: Option<&Owner>) -> Result<i32, PgError> {
     Ok(removed)
 }
 
-/// Hands the paths of a definition's endpoints to its new owner, with the segments that no other definition of the
-/// former one is published at.
+/// Hands the paths of a definition's endpoints to its new owner. A segment goes to the new owner unless another
+/// definition of the former owner is published at it.
 pub fn hand_over(definition_id: &str, former: &Owner, new: &Owner) -> Result<(), PgError> {
     for trigger in triggers::of_definition(definition_id) {
         let Some(route) = trigger.payload.as_ref().filter(|_| trigger.name == HTTP_ENDPOINT.name).and_then(route_of)
@@ -121,7 +122,7 @@ pub fn hand_over(definition_id: &str, former: &Owner, new: &Owner) -> Result<(),
     Ok(())
 }
 
-/// The triggers below a segment, and whose they are.
+/// The triggers below a segment, with their definitions.
 fn published_at(segment: &str) -> Result<Vec<(Uuid, DefinitionRow)>, PgError> {
     let mut found = Vec::new();
     for trigger in triggers::matching(HTTP_ENDPOINT.name, None) {

@@ -58,7 +58,7 @@ pub fn define(
         let means_more =
             || finds_more(document, latest, &links) || compiled::is_known_to_others(&unknown_types, &latest.owner);
         if definition::same_content(&stored, document) && !means_more() {
-            // A version that does not compile any more is told of where it runs.
+            // If the version does not compile any more, the session that runs it gets the error.
             if let Ok(compiled) = compiled::of_version(latest.id) {
                 names::renew(latest, &compiled.program);
             }
@@ -95,7 +95,7 @@ pub fn define(
     Ok((identity.definition_id, row.version))
 }
 
-/// Whether an activity that was unknown is a workflow by now: then the same content means something else.
+/// Whether an activity type that was unknown is a workflow by now, so that the same content means something else.
 fn finds_more(document: &Value, latest: &DefinitionRow, links: &[Link]) -> bool {
     let linker = Linker::new(Some(latest.owner.clone()));
     let settled = |reference: &WorkflowReference| links.iter().any(|link| link.reference == *reference);
@@ -154,10 +154,10 @@ fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow
     definitions::by_id(id)
 }
 
-/// Leaves out of the path of a version what is not safe for another owner.
+/// Leaves out of the search path of a version the schemas that are not safe for another owner.
 pub use names::narrow as narrow_names;
 
-/// A workflow that is usable as an activity is an activity type. It must not be taken for a built-in one (42939).
+/// Refuses an activity type that could be taken for a built-in one (42939). A workflow usable as an activity is a type.
 fn refuse_look_alike(activity_type: Option<&str>) -> Result<(), PgError> {
     let Some(name) = activity_type.filter(|name| catalogue::find(name).is_none()) else { return Ok(()) };
     match catalogue::looks_like(name) {
@@ -168,7 +168,7 @@ fn refuse_look_alike(activity_type: Option<&str>) -> Result<(), PgError> {
     }
 }
 
-/// A worker that runs SQL of a definition is a session of its owner.
+/// Sends a NOTICE if the owner may not log in: a worker that runs invoker SQL needs a session of the owner.
 pub fn warn_without_login(row: &DefinitionRow) {
     let Some(owner) = row.owner.role().filter(|_| row.uses_sql && !row.definer) else { return };
     if !role::can_connect(owner) {
@@ -227,7 +227,7 @@ pub fn find(definition_id: &str, version: Option<i32>) -> Result<DefinitionRow, 
     })
 }
 
-/// Publishes a version and, where it says so, new versions of what uses it. The caller holds the locks.
+/// Publishes a version and, if its options say so, new versions of its consumers. The caller holds the locks.
 fn publish_version(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
     publish_alone(session, row)?;
     match compiled::of_version(row.id)?.program.options.updates_consumers {
@@ -242,7 +242,7 @@ fn publish_alone(session: &mut Session, row: &DefinitionRow) -> Result<(), PgErr
     Ok(())
 }
 
-/// Takes a definition back: nothing starts it any more, running instances go on. `false`: it was not published.
+/// Retracts a definition: nothing starts it any more, but running instances go on. `false`: it was not published.
 pub fn retract(definition_id: &str) -> Result<bool, PgError> {
     definitions::lock(definition_id);
     let row = find(definition_id, None)?;
@@ -257,8 +257,8 @@ fn forget_triggers(definition_id: &str) {
     triggers::announce(definition_id, Indexed { removed, ..Indexed::default() });
 }
 
-/// Deletes a version, or all of them, unless an instance runs on it or another definition uses it. Returns how many
-/// went.
+/// Deletes a version, or all of them, unless an instance runs on it or another definition uses it. Returns the number
+/// of deleted versions.
 pub fn delete(session: &Session, definition_id: &str, version: Option<i32>) -> Result<i32, PgError> {
     let own = || definitions::owner(definition_id).filter(|owner| access::is_member(role::current(), owner));
     links::lock(|| Ok(own().map(|owner| owner.id).into_iter().collect()))?;
@@ -329,7 +329,7 @@ fn index(session: &mut Session, row: &DefinitionRow) -> Result<Indexed, PgError>
             known.node_id == trigger.node_id
                 && known.name == trigger.name
                 && known.hash == trigger.hash
-                // That of a timer says when its first instant is, which must not move.
+                // The payload of a timer may hold its first instant, which must not move.
                 && (known.payload == trigger.payload || trigger.schedule.is_some())
         });
         if let Some(position) = same {
@@ -362,7 +362,7 @@ fn evaluate(session: &Session, compiled: &Compiled) -> Result<Vec<Trigger>, PgEr
         let original = host.original(&fault);
         PgError { message: format!("trigger \"{activity}\" cannot be indexed: {}", original.message), ..original }
     })?;
-    // One row for each payload: the same payload twice is one row.
+    // One row for each payload: a payload that occurs twice gets one row.
     let mut seen = std::collections::HashSet::new();
     found.retain(|trigger| seen.insert((trigger.node_id.clone(), trigger.hash)));
     Ok(found)

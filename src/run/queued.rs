@@ -1,4 +1,4 @@
-//! Delivering what was kept: when its bookmark appears, and in the sweep.
+//! Delivering kept stimuli: when a bookmark appears that matches, and in the sweep.
 
 use uuid::Uuid;
 
@@ -22,8 +22,8 @@ pub const MAX_ATTEMPTS: i32 = 3;
 /// Reports of children that one burst takes in.
 const MAX_REPORTS: i64 = 1000;
 
-/// Delivers an item that is out of the queue. One that matches nothing any more goes back; one that raises
-/// goes back with an attempt more, or to the dead letters. Returns whether it reached anything.
+/// Delivers an item that was taken from the queue. An item that matches nothing any more goes back. An item whose
+/// delivery fails goes back with one more attempt, or to the dead letters. Returns whether it reached anything.
 pub fn deliver_taken(session: &mut Session, item: Item) -> Result<bool, PgError> {
     let stimulus = stimulus_of(&item);
     let attempt = session.isolated(|session| {
@@ -72,21 +72,21 @@ pub fn stimulus_of(item: &Item) -> Stimulus {
     }
 }
 
-/// What became of an item of the queue.
+/// The outcome of a sweep for an item of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Swept {
-    /// It resumed so many instances.
+    /// It resumed this many instances.
     Resumed(u64),
-    /// No instance waits for it that may be resumed: it stays as it is.
+    /// No instance that may be resumed waits for it, so it stays as it is.
     Stays,
-    /// Another session holds it, or an instance that waits for it: they may leave it. Or the delivery failed, and the
-    /// next one waits. It is to be looked at again.
+    /// Another session holds the item, or an instance that waits for it, and may roll back. Or the delivery failed, and
+    /// the next attempt is due later. A sweep must look at the item again.
     Held,
-    /// An instance waits for it whose SQL this session may not run: only one of this owner.
+    /// An instance that waits for it has SQL that only a session of this owner may run.
     Elsewhere(i32),
 }
 
-/// Delivers an item that is still in the queue, if something matches it and its sender may.
+/// Delivers an item that is still in the queue, if a bookmark matches it and its sender may resume that.
 pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgError> {
     let stimulus = stimulus_of(item);
     let found = matching::find(&stimulus.filter);
@@ -94,7 +94,7 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
         queue::take(item.id);
         return Ok(Swept::Stays);
     }
-    // What cannot be resumed here and now stays as it is.
+    // An item stays as it is if this session can resume none of its bookmarks now.
     let (mut can_any, mut is_held, mut elsewhere) = (false, false, None);
     for stored in &found {
         match can_run(stored, item)? {
@@ -133,8 +133,8 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
     })
 }
 
-/// Delivers an item of the queue together with all others that were left for the same bookmark, which a resume does not
-/// use up: one burst takes them all. The caller holds the lock of the instance and has asked whether it may run it.
+/// Delivers an item of the queue together with all others that were left for the same bookmark, if a resume does not
+/// use that up: one burst takes them all. The caller holds the lock of the instance and has checked that it may run it.
 fn deliver_all(session: &mut Session, item: &Item, stored: &Stored) -> Result<Swept, PgError> {
     let items = queue::take_all_of(item, session.timestamp(), MAX_REPORTS);
     let Claim::Ready(mut waiting, compiled) = claim::try_claim(stored.bookmark.id)? else {
@@ -164,16 +164,17 @@ fn deliver_all(session: &mut Session, item: &Item, stored: &Stored) -> Result<Sw
 enum Can {
     /// Right now: it holds the instance's lock.
     Run,
-    /// Another session holds that.
+    /// Another session holds the instance's lock.
     Wait,
-    /// Only a session of this owner.
+    /// Only a session of this owner can.
     Elsewhere(i32),
-    /// Not as things are.
+    /// No, for as long as its rights, its instance's state and this session's bursts stay as they are.
     Not,
 }
 
-/// Whether this session runs bursts of an owner that a stimulus in the queue sets off: those of roles whose rights the
-/// current role has, and what a stimulus of its own would reach here. Workers run them all.
+/// Whether this session delivers a queued stimulus to an instance of an owner. A worker always does. Another session
+/// does so for its own stimuli, for owners whose rights the current role has, and for instances that a stimulus of the
+/// current role would reach.
 fn is_wanted_here(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
     if isolated::is_worker() || sender.is_current() || access::is_member(role::current(), owner) {
         return Ok(true);
@@ -184,7 +185,7 @@ fn is_wanted_here(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, 
 
 fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Can::Run) };
-    // Before the lock, as in a delivery.
+    // Check before locking, as in a delivery.
     let verdict = Hearing::of(&item.sender, item.filter.names_target()).resumes(version, &owner)?;
     if verdict != Verdict::Heard || !is_wanted_here(&item.sender, version, &owner)? {
         return Ok(Can::Not);
@@ -194,7 +195,7 @@ fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
         return Ok(Can::Not);
     }
     if !runs_here {
-        // What is not this session's to resume must not be held by it either.
+        // This session must not lock an instance that it may not resume.
         let is_possible = owner.role().is_some() && !instances::is_faulted(stored.instance_id);
         return Ok(if is_possible { Can::Elsewhere(owner.id) } else { Can::Not });
     }

@@ -1,4 +1,4 @@
-//! Giving a dead letter another chance.
+//! Replaying dead letters.
 
 use uuid::Uuid;
 
@@ -29,7 +29,7 @@ pub fn replay(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     }
 }
 
-/// Whoever fires what is due does the rest.
+/// Makes the bookmark of a dead letter due at once. A worker or wf_run_due fires it.
 fn fire_again(session: &Session, letter: &Letter) -> Result<bool, PgError> {
     let bookmark = letter.item.filter.bookmark_id.unwrap_or_default();
     if !dead_letters::wake(bookmark, session.timestamp()) {
@@ -42,7 +42,7 @@ fn fire_again(session: &Session, letter: &Letter) -> Result<bool, PgError> {
 fn send_again(session: &mut Session, letter: Letter) -> Result<bool, PgError> {
     let mut item = letter.item;
     match item.filter.bookmark_id {
-        // What was meant for one bookmark waits for that one, as it did.
+        // A stimulus for one bookmark waits for that bookmark without an expiry, as it did before.
         Some(bookmark) if !bookmarks::exists(bookmark) => return Err(gone(bookmark)),
         Some(_) => {}
         None => item.expires_at = Timestamp(session.timestamp().0.saturating_add(guc::queue_ttl())),

@@ -1,4 +1,4 @@
-//! Going on: at a bookmark, or after a fault.
+//! Resuming an instance at a bookmark, and retrying it after a fault.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -19,7 +19,7 @@ use crate::run::{Session, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 
-/// Resumes a bookmark or a task that the caller named. `None`: it is not there, and that is all right.
+/// Resumes a bookmark or a task that the caller named. `None`: it does not exist, and `missing_ok` accepts that.
 pub fn resume_by_id(
     session: &mut Session,
     named: Named,
@@ -39,7 +39,7 @@ pub fn resume_by_id(
     Ok(Some(waiting.row))
 }
 
-/// With the instance and the bookmark locked: uses the bookmark up and runs on.
+/// Uses the bookmark up and runs the instance on. The caller holds the locks of both.
 pub fn resume_at(
     session: &mut Session,
     waiting: &mut Waiting,
@@ -62,7 +62,7 @@ pub fn resume_many(
         waiting.bookmark.activity_type == START_BOOKMARK && waiting.row.instance.sub_status == SubStatus::Pending;
     let is_taken = is_start || compiled.row.uses_sql;
     if is_taken && waiting.resumed.auto_burn {
-        // What the burst itself publishes must not find it.
+        // A stimulus that the burst itself sends must not find the bookmark.
         let _mark = running::Mark::set(waiting.row.instance.id);
         rows::write(|writer| bookmarks::take(writer, &waiting.resumed.id));
     }
@@ -80,7 +80,7 @@ pub fn resume_many(
     Ok(())
 }
 
-/// Makes a faulted instance count again for activation strategies; it can lose against another one (23505).
+/// Gives a faulted instance its activation key back. Another instance may have taken the key meanwhile (23505).
 fn reclaim_key(row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     if row.instance.sub_status != SubStatus::Faulted {
         return Ok(());

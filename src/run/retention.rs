@@ -1,7 +1,8 @@
-//! Retention: what has long been over goes, in small batches.
+//! Retention: removing instances, runs of schedules and dead letters that have been over for long, in small batches.
 //!
-//! Instances are looked at in the order of their ids. A backend remembers how far it came and begins anew at the end;
-//! one that has just begun starts anywhere, so that many short sessions get around as well as one long one.
+//! A round reads the instances in order of id. A backend remembers how far its round came. A round of wf_run_due starts
+//! at a random id and goes on at the lowest one after the end, so that many short sessions cover as much as one long
+//! session.
 
 use std::cell::RefCell;
 
@@ -21,11 +22,11 @@ use crate::store::{owners, retention as store};
 enum Scope {
     /// Those of roles whose rights the caller has.
     Mine,
-    /// All of them: the scheduler of a database.
+    /// Those of all owners, for the scheduler of a database.
     All,
 }
 
-/// How often is looked for what no end of an instance announces: letters, versions, runs of commands.
+/// How often to look for rows that no end of an instance announces: dead letters, versions, runs of commands.
 const HOUR: i64 = 3_600_000_000;
 
 fn read_keep() -> Keep {
@@ -38,7 +39,8 @@ thread_local! {
     static ROUNDS: RefCell<Rounds> = RefCell::new(Rounds::default());
 }
 
-/// Removes what is over for the current role, unless this backend looked a moment ago and found all of it.
+/// Removes what is over for the current role, unless this backend finished a round under the same settings a moment
+/// ago.
 pub fn now_and_then(session: &Session, batch: u64) {
     let mut rounds = ROUNDS.with_borrow(|rounds| *rounds);
     let (now, keep) = (session.timestamp().0, read_keep());
@@ -59,16 +61,16 @@ pub fn now_and_then(session: &Session, batch: u64) {
 pub enum Next {
     /// There is more to remove.
     More,
-    /// Nothing before this.
+    /// There is nothing to do before this time.
     At(i64),
 }
 
-/// Removes what is over, as the scheduler of this database: about `batch` rows of each kind at the most, and reads a page
-/// of those that may be. A session that ends an instance says so: where nothing can have become old enough nothing is
-/// read.
+/// Removes what is over, as the scheduler of this database: reads a page of candidates, and removes about `batch` rows
+/// of each kind at the most. Sessions announce that they end an instance, so nothing is read while nothing can have
+/// become old enough.
 pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> Next {
     let (now, keep) = (session.timestamp().0, read_keep());
-    // Before anything is read: who ends an instance that this does not see says so.
+    // Ask before reading anything: a session that ends an instance which this one does not see announces that.
     let expected = keep.shortest.map(|shortest| (millis(before(session, shortest)), shortest.max(PAUSE)));
     if let Some(millis) = shared::expect_ends(process::database(), expected, process::now()) {
         let from = Uuid::from_u128(u128::from(millis) << 80);
@@ -81,12 +83,12 @@ pub fn step(session: &Session, batch: u64, rounds: &mut Rounds) -> Next {
         purge(session, batch, Scope::All, keep, rounds);
         rounds.looked(now);
     }
-    // A setting may have changed while a round was on: what the round had passed by then is read again.
+    // If a setting changed during a round, the next round reads the rows that this one had passed by then again.
     if !rounds.are_over() || !rounds.were_made_for(keep) {
         return Next::More;
     }
     let Some(shortest) = keep.shortest else { return Next::At(i64::MAX) };
-    // Those that no round has read were too young, and may have ended already.
+    // Instances that no round has read were too young, and may have ended already.
     let is_young = store::has_any(rounds.instances.known(), id_at(Timestamp(now.saturating_add(PAUSE))));
     let wait = if is_young { shortest.clamp(PAUSE, HOUR) } else { HOUR };
     Next::At(rounds.next_at().min(now.saturating_add(wait)))
@@ -101,13 +103,13 @@ fn purge(session: &Session, batch: u64, scope: Scope, keep: Keep, rounds: &mut R
         Some(keep) if has_all_rights(scope) => remove_refusals(session, before(session, keep), rounds),
         _ => rounds.refusals.give_up(),
     }
-    // Last: a deleted version goes when no instance refers to it any more.
+    // Last, because a deleted version can be removed only when no instance refers to it any more.
     if rounds.rest {
         rounds.rest = remove_rest(session, batch, scope, keep.setting);
     }
 }
 
-/// Removes what is found by its own index. Returns whether there may be more.
+/// Removes rows of the kinds that have an index for this. Returns whether there may be more.
 fn remove_rest(session: &Session, batch: u64, scope: Scope, keep: Option<i64>) -> bool {
     let limit = i64::try_from(batch).unwrap_or(i64::MAX);
     let mut most = 0;
@@ -136,7 +138,7 @@ fn id_at(at: Timestamp) -> Uuid {
     Uuid::from_u128(u128::from(millis(at)) << 80)
 }
 
-/// The time that an id of then begins with.
+/// The milliseconds with which an id of that time begins.
 fn millis(at: Timestamp) -> u64 {
     DateTime::<Utc>::from(at).timestamp_millis().max(0).unsigned_abs()
 }
@@ -177,7 +179,7 @@ fn remove_instances(
         let later = page.iter().filter(|row| !row.is_over);
         again.extend(later.filter_map(|row| Some((row.over_at?.0, row.id))));
         if over.len() > room {
-            // The rest of the page is for the next time.
+            // The next step removes the rest of the page.
             return (taken.last().copied().or(Some(after)), false);
         }
         time += took;
@@ -201,17 +203,17 @@ fn remove_refusals(session: &Session, until: Timestamp, rounds: &mut Rounds) {
     });
 }
 
-/// The lowest id of what is not old enough to go.
+/// The lowest id of an instance that is not old enough to be removed.
 fn end_of(session: &Session, shortest: i64) -> Uuid {
     id_at(before(session, shortest))
 }
 
-/// The lowest id that lies ahead of the clock: a caller gave it, or the clock was set back.
+/// The lowest id that lies ahead of the clock: a caller chose such an id, or the clock was set back.
 fn ahead(session: &Session) -> Uuid {
     id_at(Timestamp(session.timestamp().0.saturating_add(PAUSE)))
 }
 
-/// Some id before the end.
+/// A random id between the oldest one and the end.
 fn anywhere(end: Uuid) -> Uuid {
     let oldest = store::oldest().map_or(0, |id| id.as_u128());
     let span = end.as_u128().saturating_sub(oldest);

@@ -11,7 +11,7 @@ thread_local! {
     static CALLED_INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Marks an instance as running while it lives, also on unwinding.
+/// Marks an instance as running until the mark is dropped, also on unwinding.
 pub struct Mark;
 
 impl Mark {
@@ -38,17 +38,17 @@ pub fn any() -> bool {
     STACK.with_borrow(|stack| !stack.is_empty())
 }
 
-/// All of them.
+/// All instances whose bursts are running.
 pub fn all() -> Vec<Uuid> {
     STACK.with_borrow(Clone::clone)
 }
 
-/// Remembers that something may have been deferred until a burst ends.
+/// Remembers that a call may have deferred a stimulus until a burst ends.
 pub fn note_deferral() {
     CALLED_INSIDE.set(true);
 }
 
-/// Whether that happened; forgotten when no burst is left.
+/// Whether a deferral was noted. The note is cleared when no burst is left.
 pub fn may_have_deferred() -> bool {
     let noted = CALLED_INSIDE.get();
     if noted && !any() {

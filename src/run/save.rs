@@ -1,4 +1,4 @@
-//! What a burst changed, into the tables.
+//! Writing what a burst changed into the tables.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -16,7 +16,7 @@ use crate::run::activation::activation_key;
 use crate::store::instances::InstanceRow;
 use crate::store::{bookmarks, due, incidents, instances, journal, queue, schedules, tasks};
 
-/// Whether the instance's row is there.
+/// Whether the instance's row exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowState {
     /// Not yet: it is inserted when the burst has ended.
@@ -35,13 +35,13 @@ pub struct Consumed<'a> {
     pub bookmark: &'a Bookmark,
     /// What it was resumed with.
     pub input: Option<&'a Value>,
-    /// Whether it was due, and that is why.
+    /// Whether it is resumed because it was due.
     pub by_time: bool,
     /// Whether its row is gone already. Otherwise the statement that saves the burst takes it.
     pub is_taken: bool,
 }
 
-/// What the stored row was like.
+/// The stored row before the burst.
 pub struct Stored {
     /// Its activation key.
     pub activation_key: Option<String>,
@@ -49,7 +49,7 @@ pub struct Stored {
     pub bookmarks: u32,
     /// Whether it ever had an incident.
     pub faulted: bool,
-    /// Whether it is faulted, so that nothing of it is fired.
+    /// Whether the instance was faulted, so that none of its bookmarks was fired.
     pub was_held: bool,
 }
 
@@ -103,8 +103,8 @@ pub fn save(
     Some(has_queue)
 }
 
-/// Removes what the burst ended. That comes before new rows: an execution that runs again may have made new
-/// bookmarks. The resumed bookmark is taken first then.
+/// Removes what the burst ended. This comes before new rows are written, because an execution that ran again may have
+/// new bookmarks. The resumed bookmark is taken first then.
 fn clear<'a>(
     session: &Session,
     row: &InstanceRow,
@@ -115,7 +115,7 @@ fn clear<'a>(
     let instance = &row.instance;
     let own = resumed.map(|taking| taking.bookmark.id);
     let burned: Vec<Uuid> = delta.burned.iter().copied().filter(|id| Some(*id) != own).collect();
-    // Where nothing waits but what the resume uses up, there is nothing to clear.
+    // If the only stored bookmark is the one that the resume uses up, there is nothing to clear.
     let others = before.bookmarks > u32::from(resumed.is_some_and(|taking| taking.bookmark.auto_burn));
     let all = delta.clear_all && others;
     let correlates = delta.changed.correlation_id && others;
@@ -144,13 +144,13 @@ fn clear<'a>(
     resumed
 }
 
-/// Writes the instance and what is new of it.
+/// Writes the instance and its new bookmarks.
 fn write(writer: &mut Writer, row: &InstanceRow, state: RowState, before: &Stored, delta: &Delta, now: Timestamp) {
     match state {
         RowState::New { may_be_taken: true } => {}
         RowState::New { may_be_taken: false } => instances::insert(writer, row, now),
         RowState::Stored => {
-            // How long a run took is what schedules are asked for.
+            // A schedule shows how long its runs took, so the end of a run is read from the clock.
             let ended = if row.schedule_id.is_some() { clock::now().into() } else { now };
             instances::update(writer, row, &delta.changed, before.activation_key.as_deref(), ended);
         }
@@ -162,7 +162,7 @@ fn write(writer: &mut Writer, row: &InstanceRow, state: RowState, before: &Store
     }
 }
 
-/// Uses the resumed bookmark up, or puts it back where its activity faulted.
+/// Uses the resumed bookmark up, or inserts it again if its activity faulted.
 fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>, now: Timestamp) {
     let Some(Consumed { bookmark, is_taken, .. }) = resumed else { return };
     match (delta.keep_resumed, is_taken) {
@@ -175,8 +175,8 @@ fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed:
     }
 }
 
-/// One that time resumed and that stays has fired: it waits for a call from now on. That of a faulted instance stays
-/// due, for the case that the instance is retried.
+/// Clears the due time of a bookmark that time resumed and that stays: it has fired, and waits for a call from now on.
+/// A bookmark of a faulted instance stays due, in case the instance is retried.
 fn clear_due(row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>) {
     let Some(Consumed { bookmark, by_time: true, .. }) = resumed else { return };
     let stays = delta.keep_resumed || !bookmark.auto_burn;
@@ -199,7 +199,7 @@ fn write_tasks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: O
 fn save_incidents(session: &mut Session, row: &InstanceRow, before: &Stored, delta: &Delta) {
     let now = session.timestamp();
     if before.faulted {
-        // One that was retried and faulted again has a new incident.
+        // An execution that was retried and faulted again has a new incident; the old one is resolved.
         let again: Vec<Uuid> = delta.incidents.iter().map(|incident| incident.activity_instance_id).collect();
         let mut still = faulted_executions(&row.instance);
         still.retain(|execution| !again.contains(execution));

@@ -1,7 +1,7 @@
-//! Named schedules: `wf_schedule` and what else is done to them.
+//! Named schedules: `wf_schedule`, and changing, running and removing them.
 //!
-//! One is a trigger that belongs to a role. What it starts is a workflow, a command too: the definition that runs
-//! commands is ours, its instances are the schedule's owner's, so the command runs in the owner's session only.
+//! A named schedule is a trigger that belongs to a role. It always starts a workflow. A command is run by a built-in
+//! definition, whose instances belong to the schedule's owner, so it runs only in a session of that owner.
 
 use pgrx::pg_sys::Oid;
 use serde_json::Value;
@@ -27,10 +27,10 @@ pub use settings::Settings;
 use work::Job;
 pub use work::Work;
 
-/// Stimulus name of named schedules; nothing that is sent matches one.
+/// Stimulus name of named schedules. No stimulus that a session sends matches one.
 const STIMULUS: &str = "Workflow.Schedule";
 
-/// Makes a schedule of the current role, or changes the one of that name. Returns its id, which stays.
+/// Makes a schedule of the current role, or changes its schedule of that name. Returns its id, which never changes.
 pub fn put(session: &mut Session, name: &str, settings: &Settings, work: &Work) -> Result<Uuid, PgError> {
     if name.trim().is_empty() {
         return Err(PgError::new("22023", "argument \"name\" must not be empty"));
@@ -61,7 +61,7 @@ pub fn put(session: &mut Session, name: &str, settings: &Settings, work: &Work) 
     Ok(id)
 }
 
-/// A worker that runs SQL of the schedule is a session of its owner.
+/// Sends a NOTICE if a role may not log in: a worker that runs SQL of the schedule needs a session of its owner.
 fn warn_without_login(who: Oid) {
     if !role::can_connect(who) {
         notice(
@@ -72,7 +72,7 @@ fn warn_without_login(who: Oid) {
     }
 }
 
-/// Changes what is given of a schedule, and returns its id.
+/// Changes the given settings of a schedule, and returns its id.
 pub fn alter(session: &mut Session, name: &str, settings: &Settings, work: &Work) -> Result<Uuid, PgError> {
     let known = find(session, name)?;
     let job = work.resolve(session, Some(&known))?;
@@ -96,7 +96,7 @@ fn named<'a>(job: &'a Job, schedule: &Applied, encoded: &'a Value) -> Named<'a> 
     }
 }
 
-/// Removes a schedule; runs that it has started go on. `false`: there is none.
+/// Removes a schedule. Runs that it has started go on. `false`: it does not exist.
 pub fn remove(session: &Session, name: &str) -> Result<bool, PgError> {
     let known = match find(session, name) {
         Ok(known) => known,
@@ -125,7 +125,7 @@ pub fn run_now(session: &mut Session, name: &str) -> Result<Uuid, PgError> {
     Ok(instance)
 }
 
-/// Gives a schedule to another role. What it has started keeps its owner. `false`: it is that role's.
+/// Gives a schedule to another role. Its runs keep their owner. `false`: it belongs to that role already.
 pub fn set_owner(session: &Session, name: &str, new: Oid) -> Result<bool, PgError> {
     let known = find(session, name).map_err(|error| match error.sqlstate.as_str() {
         "42704" if !named_schedules::all(name).is_empty() => {

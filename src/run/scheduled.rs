@@ -27,7 +27,7 @@ const START_AT: &str = "StartAt";
 pub struct Target {
     /// The version.
     pub compiled: Rc<Compiled>,
-    /// Whose the instances are.
+    /// Owner of the instances.
     pub owner: Owner,
 }
 
@@ -68,7 +68,7 @@ fn published(timed: &Timed, owner: &Owner) -> Result<Uuid, PgError> {
     Ok(row.id)
 }
 
-/// Leaves an instance whose start is due. `None`: an activation strategy refused it.
+/// Creates an instance whose start is due. `None`: an activation strategy refused it.
 pub fn create(session: &mut Session, timed: &Timed, target: &Target, at: Timestamp) -> Result<Option<Uuid>, PgError> {
     let at = DateTime::<Utc>::from(at);
     let new = Scheduled {
@@ -82,7 +82,7 @@ pub fn create(session: &mut Session, timed: &Timed, target: &Target, at: Timesta
     start::start_scheduled(session, &target.compiled, new)
 }
 
-/// What Elsa gives (the payload of the trigger) or the schedule's own input, and the instant.
+/// The input of a run: the schedule's own input or, as in Elsa, the payload of the trigger; and the instant.
 fn input(timed: &Timed, at: DateTime<Utc>) -> Map<String, Value> {
     let mut input = match (&timed.input, &timed.trigger.payload) {
         (Some(input), _) => json::copy_members(input),
@@ -96,7 +96,7 @@ fn input(timed: &Timed, at: DateTime<Utc>) -> Map<String, Value> {
     input
 }
 
-/// The first instant of a timer of a definition. It is no part of the payload, which must stay what it is when the
+/// The first instant of a timer of a definition. It is not part of the payload, which must not change when the
 /// definition is published again.
 fn first_of_timer(timed: &Timed) -> Option<DateTime<Utc>> {
     let schedule = timing::decode(&timed.schedule).ok().filter(|_| timed.named.is_none())?;

@@ -28,21 +28,21 @@ thread_local! {
 
 /// One call.
 pub struct Session {
-    /// The present, the same for all bursts of the call.
+    /// The present time, the same for all bursts of the call.
     pub now: DateTime<Utc>,
     /// Limits of each burst.
     pub limits: Limits,
     /// The role that called.
     pub caller: Oid,
-    /// Whether an instance lock was waited for; every further one is taken only if it is free.
+    /// Whether the call may have waited for an instance lock. It takes every further one only if that is free.
     pub has_waited: bool,
-    /// What bursts set off and is still to be done.
+    /// Follow-ups that are still to be run.
     pub follow_ups: VecDeque<FollowUp>,
-    /// Whether anything of it was done.
+    /// Whether a follow-up was run.
     pub has_followed_up: bool,
-    /// Whether this fires whatever is due or queued, instead of doing what a caller asked for.
+    /// Whether this is a pass, which fires whatever is due or queued instead of what a caller named.
     pub is_pass: bool,
-    /// Children that were started and run in this call, and how many of their ancestors were.
+    /// Children that this call started and ran, with the depth to which they are nested in it.
     pub inline: HashMap<Uuid, u32>,
     /// The HTTP request that the call serves.
     pub http: HttpContext,
@@ -67,8 +67,8 @@ pub struct HttpContext {
 }
 
 impl HttpContext {
-    /// The request that a burst of this instance serves: the first one of the call, and those in which it goes on while
-    /// nothing is answered yet, as after a child that ended at once.
+    /// The request that a burst of this instance serves. The first burst of the call serves it, and so do later bursts
+    /// of the same instance until one has answered, such as the burst after a child that ended at once.
     pub fn request_for(&mut self, instance: Uuid) -> Option<Rc<Request>> {
         let request = self.request.clone()?;
         let is_served = *self.instance.get_or_insert(instance) == instance && self.response.is_none();
@@ -90,31 +90,31 @@ pub struct Faulted {
 /// Something that a burst set off.
 #[derive(Debug)]
 pub enum FollowUp {
-    /// A kept or deferred stimulus whose bookmark is there now.
+    /// A kept or deferred stimulus whose bookmark exists now.
     Item(Box<Item>),
-    /// A stimulus that a burst published, and the instance that did.
+    /// A stimulus that a burst published, and the publisher.
     Published(Box<Published>, Publisher),
-    /// A child workflow that a burst asked for, and the instance that did.
+    /// A child workflow that a burst asked for, and the parent.
     Child(Box<NewChild>, Publisher),
-    /// What a parent is to hear of a child.
+    /// The report of a child to its parent.
     Report(Box<ChildReport>),
 }
 
-/// What a parent is to hear of a child.
+/// The report of a child to its parent.
 #[derive(Debug)]
 pub struct ChildReport {
     /// The parent.
     pub parent: Uuid,
-    /// Its bookmark that waits for this.
+    /// The bookmark of the parent that waits for the report.
     pub bookmark: Uuid,
-    /// How the child stands.
+    /// Status and output of the child.
     pub report: Value,
     /// The child's owner, with whose rights the parent is resumed.
     pub owner: owners::Owner,
 }
 
-/// The instance that published a stimulus. It is sent with its owner's rights: a caller that reaches an instance by
-/// an event does not lend it theirs.
+/// The instance that published a stimulus. The stimulus is sent with the rights of the instance's owner: a caller that
+/// reaches an instance by an event must not lend its rights to it.
 #[derive(Clone, Debug)]
 pub struct Publisher {
     /// Instance.
@@ -130,7 +130,7 @@ impl Session {
         let limits = guc::limits(interrupt::pending);
         Self {
             now: clock::now(),
-            // A call from within a burst has what that one has left.
+            // A call from within a burst shares the time that the outer call has left.
             time_of_others: SharedTime::in_force().unwrap_or_else(|| SharedTime::of(limits.script.time)),
             limits,
             caller: role::current(),
@@ -144,17 +144,17 @@ impl Session {
         }
     }
 
-    /// Begins a pass over what is due or queued. It claims what is free, and waits for no instance.
+    /// Begins a pass over what is due or queued. It claims only instances that are free, and waits for none.
     pub fn pass() -> Self {
         Self { has_waited: true, is_pass: true, ..Self::begin() }
     }
 
-    /// Whether a session asked for what runs here, if only for all that is due for its role. A worker's pass has no caller.
+    /// Whether a session asked for what runs here, be it by wf_run_due. A worker's pass has no caller.
     pub fn has_caller(&self) -> bool {
         !self.is_pass || process::connected_as().is_none()
     }
 
-    /// The present in PostgreSQL's form.
+    /// The present time in PostgreSQL's form.
     pub fn timestamp(&self) -> Timestamp {
         self.now.into()
     }
@@ -180,7 +180,7 @@ impl Session {
         self.caller_as_owner(None)
     }
 
-    /// The caller as an owner, with their id if it is known.
+    /// The caller as an owner, with its id if that is known.
     pub fn caller_as_owner(&self, id: Option<i32>) -> owners::Owner {
         owners::Owner {
             id: id.unwrap_or_else(|| owners::id_of(self.caller)),
@@ -189,7 +189,7 @@ impl Session {
         }
     }
 
-    /// Runs `body` in a subtransaction of its own. What is undone takes back what it set off.
+    /// Runs `body` in a subtransaction of its own. If it fails, the follow-ups that it added are dropped as well.
     ///
     /// # Errors
     /// What `body` failed with; nothing of it is left.

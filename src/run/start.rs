@@ -1,4 +1,4 @@
-//! Starting: by name, by a trigger that a stimulus met, and later, as the owner.
+//! Starting instances: by name, by a trigger that a stimulus matches, and later, in a session of the owner.
 
 use std::rc::Rc;
 
@@ -36,7 +36,7 @@ use refusal::{note_misfit, note_refusal};
 /// Name of the bookmark of an instance that was created and waits for its owner's session to start it.
 pub const START_BOOKMARK: &str = "Workflow.Start";
 
-/// What a start was asked for.
+/// The arguments of a start.
 #[derive(Debug)]
 pub struct Request {
     /// Logical id of the definition.
@@ -57,8 +57,8 @@ pub struct Request {
     pub on_fault: OnFault,
 }
 
-/// Starts an instance that the caller named, and runs it until every branch waits or ends. Says as well whether it is
-/// new: a second start with a known id runs nothing.
+/// Starts an instance for a caller that names the definition, and runs it until every branch waits or ends. Also
+/// returns whether the instance is new: a second start with a known id runs nothing.
 pub fn start_by_name(session: &mut Session, request: Request) -> Result<(InstanceRow, bool), PgError> {
     let (definition, my_id) = version::find(session, &request.definition_id, request.version)?;
     access::require(Privilege::Start, &definition)?;
@@ -72,7 +72,7 @@ pub fn start_by_name(session: &mut Session, request: Request) -> Result<(Instanc
     let trigger = request.trigger.as_deref();
     let ended = run(session, &mut row, &compiled, trigger, None, request.on_fault, request.instance_id.is_some())?;
     if ended == Ended::Taken {
-        // The other transaction committed: either it started this very instance, or it holds the key.
+        // A concurrent transaction committed an instance with this id, or one that holds the activation key.
         if let Some(existing) = request.instance_id.and_then(instances::get) {
             return Ok((same_definition(existing, &definition)?, false));
         }
@@ -84,7 +84,7 @@ pub fn start_by_name(session: &mut Session, request: Request) -> Result<(Instanc
     Ok((row, true))
 }
 
-/// A second start with a known id runs nothing; with another definition it is a mistake (23505).
+/// The instance that a second start with a known id returns. If it runs another definition, the start fails (23505).
 fn same_definition(existing: InstanceRow, definition: &DefinitionRow) -> Result<InstanceRow, PgError> {
     let taken = PgError::new("23505", format!("workflow instance {} already exists", existing.instance.id));
     let who = role::current();
@@ -120,8 +120,8 @@ pub(super) fn new_row(
     })
 }
 
-/// Runs a new instance. Its row comes first where it must be seen during the burst: SQL of the user, or
-/// another instance that takes the same correlation id. Otherwise it is written once, at the end.
+/// Runs a new instance. Its row is inserted before the burst if user SQL, or another instance that takes the same
+/// correlation id, must see it during the burst. Otherwise it is written once, at the end.
 pub(super) fn run(
     session: &mut Session,
     row: &mut InstanceRow,
@@ -133,7 +133,7 @@ pub(super) fn run(
 ) -> Result<Ended, PgError> {
     let may_be_taken = id_given || row.activation_key.is_some();
     if row.activation_key.is_some() {
-        // Others wait for the key from here on: whatever this call locks further must not wait for them.
+        // Other transactions may wait for the key from here on, so this call must not wait for further locks of theirs.
         session.has_waited = true;
     }
     let activation = compiled.program.options.activation;
@@ -170,7 +170,7 @@ fn tell_if_trigger_waits(row: &InstanceRow, compiled: &Compiled) {
     }
 }
 
-/// Where an instance runs that a stimulus starts.
+/// Where an instance that a stimulus starts is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In this session, if its SQL may run here.
@@ -179,7 +179,7 @@ pub enum Place {
     OwnersSession,
 }
 
-/// Starts an instance by a trigger that a stimulus met. `None`: an activation strategy refused it, or the input
+/// Starts an instance by a trigger that a stimulus matches. `None`: an activation strategy refused it, or the input
 /// does not fit.
 pub fn start_by_trigger(
     session: &mut Session,
@@ -216,8 +216,8 @@ pub fn start_by_trigger(
     Ok(Some(id))
 }
 
-/// Starts an instance by an endpoint that a request met, and runs it here: a client waits for the answer. `None`: it is
-/// refused, by the endpoint itself, by an activation strategy, or because its id is taken.
+/// Starts an instance at the endpoint that a request matches, and runs it in this session, because the client waits for
+/// the answer. `None`: the endpoint or an activation strategy refused it, or its id is taken.
 pub fn start_for_request(
     session: &mut Session,
     trigger: &TriggerRow,
@@ -239,12 +239,12 @@ pub fn start_for_request(
     Ok(None)
 }
 
-/// What time starts.
+/// An instance that time starts.
 #[derive(Debug)]
 pub struct Scheduled<'a> {
     /// The trigger that fires; its activity, if it has one, is where the instance starts.
     pub trigger: &'a TriggerRow,
-    /// Whose the instance is.
+    /// Owner of the instance.
     pub owner: owners::Owner,
     /// Correlation id.
     pub correlation_id: Option<String>,
@@ -277,7 +277,7 @@ pub fn start_scheduled(
     }
 }
 
-/// Creates the instance, due now: the owner's session runs it.
+/// Creates the instance, due now. A session of the owner runs it.
 fn create_for_owner(
     session: &mut Session,
     row: &mut InstanceRow,
@@ -350,7 +350,7 @@ pub(super) fn create_pending(
 
 /// Inserts an instance before it runs. `false`: its id or activation key is taken.
 fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
-    // Triggers on the table see an instance that nothing waits for yet.
+    // Row triggers on the table count as inside the burst: the instance that they see has no bookmark yet.
     let _mark = running::Mark::set(row.instance.id);
     if may_be_taken {
         return instances::insert_unless_taken(row, now);
@@ -359,7 +359,7 @@ fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
     true
 }
 
-/// Starts an instance that was left for its owner.
+/// Starts an instance that was created for a session of its owner.
 pub fn start_pending(
     session: &mut Session,
     waiting: &mut Waiting,

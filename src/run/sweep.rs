@@ -1,5 +1,6 @@
-//! The sweep: fires what is due and joins queue and bookmarks that two transactions wrote without seeing each
-//! other. Idempotent; every fire has a subtransaction of its own, so that one failure stops nothing else.
+//! The sweep: fires what is due, and delivers queue items to bookmarks that a concurrent transaction wrote, if neither
+//! transaction saw the other's row. It is idempotent. Every fire has a subtransaction of its own, so that a failure
+//! does not stop the other fires.
 
 use uuid::Uuid;
 
@@ -20,10 +21,10 @@ use crate::store::{bookmarks, due, queue};
 /// the second.
 const BACKOFF: i64 = 1_000_000;
 
-/// Expired items that one sweep moves.
+/// Expired items that one sweep moves to the dead letters.
 const MAX_EXPIRED: i64 = 1000;
 
-/// Fires what is due for the current role, at most `max` fires. Returns how many there were.
+/// Fires what is due for the current role, at most `max` fires. Returns the number of fires.
 pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
     if !guc::enabled() || guc::restoring() {
         return Ok(0);
@@ -42,7 +43,7 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
     Ok(fired)
 }
 
-/// Says that time stands still here.
+/// Warns that nothing is fired in this database, because it is a copy.
 pub fn warn_foreign() {
     warning(
         PgError::new("01000", "the workflows of this database are those of another one, of which it is a copy")
@@ -62,7 +63,7 @@ fn fire_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
             if fired == max {
                 break;
             }
-            // Before the lock: what is not this role's to fire must not be held by it either.
+            // Check before locking: a role must not lock an instance that it may not fire.
             if is_mine(&due)? {
                 fired += u64::from(fire(session, due.bookmark)?);
             }
@@ -90,12 +91,13 @@ fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     }
 }
 
-/// Fires a bookmark in a subtransaction. `false`: another session has it, or it is gone.
+/// Fires a bookmark in a subtransaction. `false`: its instance is locked or faulted, or it is gone or not due any more.
 pub fn fire_isolated(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     session.isolated(|session| fire_here(session, bookmark))
 }
 
-/// Fires a bookmark in the transaction that is open. `false`: another session has it, or it is gone.
+/// Fires a bookmark in the open transaction. `false`: its instance is locked or faulted, or it is gone or not due any
+/// more.
 pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     let (mut waiting, compiled) = match claim::try_claim(bookmark)? {
         Claim::Ready(waiting, compiled) => (waiting, compiled),
@@ -104,7 +106,7 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
         }
         Claim::Busy(Reason::Locked | Reason::Faulted) | Claim::Gone => return Ok(false),
     };
-    // Buried or postponed since it was read.
+    // Another session may have buried or postponed the bookmark since this one read it.
     if waiting.bookmark.due_at.is_none_or(|at| Timestamp::from(at) > session.timestamp()) {
         return Ok(false);
     }
@@ -113,8 +115,8 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
     Ok(true)
 }
 
-/// Notes that a bookmark could not be fired: it is tried again later, and given up after the third attempt. `false`:
-/// another session has it, or it is gone.
+/// Notes that a bookmark could not be fired. It stays due at a later time; after the third attempt it becomes a dead
+/// letter. `false`: another session holds the bookmark, or it is gone.
 pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, counts: bool) -> bool {
     let attempts = if counts { due::count_attempt(bookmark) } else { due::attempts(bookmark) };
     let Some(attempts) = attempts else { return false };
@@ -135,8 +137,8 @@ pub fn note_failure(session: &mut Session, bookmark: Uuid, error: &PgError, coun
     true
 }
 
-/// Notes that a stimulus in the queue could not be delivered: it is tried again later, and given up after the third
-/// attempt. `false`: another session has it, or it is gone.
+/// Notes that a stimulus in the queue could not be delivered. A later sweep tries it again; after the third attempt it
+/// becomes a dead letter. `false`: another session holds the item, or it is gone.
 pub fn note_undelivered(session: &Session, item: Uuid, error: &PgError, counts: bool) -> bool {
     if !counts {
         due::forget_delivery(item);
@@ -165,7 +167,7 @@ fn sweep_queue(session: &mut Session, max: u64) -> Result<u64, PgError> {
     Ok(fired)
 }
 
-/// Delivers a kept stimulus to what matches it and can be resumed here.
+/// Delivers a kept stimulus to the matching bookmarks that this session can resume.
 pub fn sweep_item(session: &mut Session, item: &queue::Item) -> Result<Swept, PgError> {
     let attempt = session.isolated(|session| work::call(session, |session| queued::deliver_queued(session, item)));
     match attempt {

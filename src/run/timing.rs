@@ -15,17 +15,17 @@ use crate::pg::{PgError, args, zone};
 /// Member of the stored form that keeps the text that a user gave.
 const TEXT: &str = "text";
 
-/// The instants that stand in a trigger's row.
+/// The instants in a trigger's row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Next {
     /// The next instant of the schedule.
     pub scheduled_at: Option<Timestamp>,
-    /// When the trigger is looked at: that instant, with jitter.
+    /// When the trigger is due: that instant, with jitter.
     pub next_fire_at: Option<Timestamp>,
 }
 
 impl Next {
-    /// After an instant of a schedule, with its jitter.
+    /// For an instant of a schedule, with its jitter.
     pub fn at(schedule: &Schedule, at: Option<DateTime<Utc>>) -> Self {
         let random = Uuid::new_v4().as_u64_pair().1;
         Self { scheduled_at: at.map(Into::into), next_fire_at: at.map(|at| schedule.jittered(at, random).into()) }

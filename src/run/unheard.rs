@@ -1,4 +1,4 @@
-//! Telling a caller that their stimulus met nothing: a name with a slip of the pen looks like one that comes too early.
+//! Telling a caller that its stimulus reached nothing: a misspelled name looks like a stimulus that comes too early.
 
 use std::cell::Cell;
 
@@ -37,10 +37,11 @@ impl Sent {
         Self { what, may_start }
     }
 
-    /// Sends a NOTICE if it met nothing, at most one for each statement of the client: a trigger may send a stimulus for
-    /// each row. Not from a worker, whose notices no client sees, and not from inside a burst, whose instance may hear of
-    /// it when the burst has ended. A keep time that the call chose says that it may come too early: `default_keep` is
-    /// whether it did not choose.
+    /// Sends a NOTICE if the stimulus reached nothing, at most one for each statement of the client, because a row
+    /// trigger may send a stimulus for each row. A worker sends none, because no client sees its notices. A call inside
+    /// a burst sends none, because its instance may get the stimulus when the burst has ended. A call that chose to
+    /// keep the stimulus sends none, because it expects that the stimulus may come too early; `default_keep`: it chose
+    /// no keep time.
     pub fn tell_if_unheard(&self, delivery: &Delivery, keep: KeepUntil, default_keep: bool) {
         let is_kept = keep.is_some();
         if !delivery.is_unheard || is_kept && !default_keep || running::any() || process::connected_as().is_some() {
@@ -61,7 +62,8 @@ impl Sent {
             false => "It is not kept.".to_owned(),
         };
         notice(if delivery.withheld > 0 {
-            // The roles stay unnamed: one that listens for a name would have itself told to all who publish it.
+            // Do not name the roles: a role that listens for a name could have itself advertised to all publishers of
+            // it.
             told.detail(format!(
                 "It was withheld from what it matches: the owners may not hear the current role. {kept}"
             ))
@@ -75,6 +77,6 @@ impl Sent {
 }
 
 thread_local! {
-    /// The start of the statement that was told last.
+    /// The start time of the statement that got the last NOTICE.
     static TOLD: Cell<i64> = const { Cell::new(0) };
 }

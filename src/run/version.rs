@@ -8,7 +8,7 @@ use crate::run::Session;
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::owners;
 
-/// The version to start, and the caller's id among the owners, if they have one.
+/// The version to start, and the caller's id among the owners, if the caller has one.
 pub fn find(
     session: &Session,
     definition_id: &str,
@@ -34,7 +34,7 @@ fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {
     }
 }
 
-/// The version that a child runs: the published one, which its parent's owner may start.
+/// The version that a child runs: the published one. The parent's owner must have the right to start it (42501).
 pub fn for_child(definition_id: &str, owner: &owners::Owner) -> Result<Uuid, PgError> {
     let row = definitions::published(definition_id).ok_or_else(|| not_startable(definition_id, None))?;
     if owner.role().is_some_and(|role| access::may(role, Privilege::Start, &row)) {

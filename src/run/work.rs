@@ -1,11 +1,11 @@
-//! The frame of a call: everything that a burst sets off is done before the call returns.
+//! The frame of a call: it runs everything that a burst sets off before the call returns.
 
 use crate::pg::{PgError, interrupt};
 use crate::run::session::FollowUp;
 use crate::run::{Session, children, deliver, queued};
 use crate::store::instances::{self, InstanceRow};
 
-/// One call, or one fire of many: `body`, and then all that its bursts set off.
+/// Runs one call, or one fire of many: `body`, and then the follow-ups of its bursts.
 ///
 /// # Errors
 /// What `body` or a follow-up failed with.
@@ -19,7 +19,7 @@ pub fn call<R>(session: &mut Session, body: impl FnOnce(&mut Session) -> Result<
     Ok(result)
 }
 
-/// The row of an instance as it is after the call: what its burst set off may have run it again.
+/// The row of an instance as it is after the call: a follow-up may have run the instance again.
 pub fn latest(session: &Session, row: InstanceRow) -> InstanceRow {
     if !session.has_followed_up {
         return row;

@@ -1,4 +1,4 @@
-//! The triggers that a stimulus meets.
+//! The triggers that a stimulus matches.
 
 use crate::access::hearing::{Hearing, Verdict};
 use crate::compiled;
@@ -10,7 +10,7 @@ use crate::run::isolated::{self, Isolated};
 use crate::run::start::{self, Place};
 use crate::store::triggers;
 
-/// Starts the triggers that match. What goes wrong in another owner's is told, and does not stop the others.
+/// Starts the triggers that match. A failure of another owner's workflow is a WARNING, and does not stop the others.
 pub(super) fn start_all(
     session: &mut Session,
     name: &str,

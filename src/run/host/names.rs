@@ -1,4 +1,4 @@
-//! Where SQL of users looks up the names that have no schema.
+//! The search path of user SQL.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
@@ -10,8 +10,8 @@ use crate::pg::{PgError, role, session};
 use crate::store::definitions;
 use crate::store::owners::Owner;
 
-/// Nothing but what PostgreSQL has built in. The temporary schema comes last, wherever it is named: what is in it is of
-/// the session that runs the SQL.
+/// Only PostgreSQL's built-in objects. The temporary schema comes last in every path, because its objects belong to the
+/// session that runs the SQL.
 const BUILT_IN: &CStr = c"pg_catalog, pg_temp";
 
 /// A search path.
@@ -24,7 +24,7 @@ pub enum Names {
 }
 
 impl Names {
-    /// The one for a burst of a definition.
+    /// The search path for a burst of a definition.
     pub fn of(compiled: &Compiled, lacks_caller: bool) -> Self {
         match &compiled.program.options.search_path {
             SearchPath::Schemas(names) => {
@@ -45,7 +45,7 @@ impl Names {
         Self::Path(path.unwrap_or_else(|| BUILT_IN.to_owned()))
     }
 
-    /// Runs `body` under it with the rights of the session.
+    /// Runs `body` under this search path, with the rights of the session.
     pub fn during<R>(&self, body: impl FnOnce() -> R) -> R {
         match self {
             Self::Session => body(),
@@ -53,7 +53,7 @@ impl Names {
         }
     }
 
-    /// The one for SQL with the rights of another role than the session's: never the session's.
+    /// The search path for SQL with the rights of a role other than the session's. It is never the session's own.
     pub fn restricted(&self) -> Cow<'_, CStr> {
         match self {
             Self::Session => BUILT_IN.into(),
@@ -61,7 +61,7 @@ impl Names {
         }
     }
 
-    /// The hint of an error of user SQL. What is not found may be elsewhere.
+    /// The hint of an error of user SQL. If a name was not found, the hint says where it was looked up.
     pub fn hint(&self, error: &PgError, rights: Option<&Owner>) -> Option<String> {
         if !matches!(error.sqlstate.as_str(), "42P01" | "42883" | "3F000") {
             return error.hint.clone();

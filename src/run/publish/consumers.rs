@@ -1,7 +1,8 @@
-//! Definitions that use another one get a new version with it, where that one says so.
+//! Updating consumers: publishing a definition gives its consumers a new version, if the definition's options say so.
 //!
-//! Each gets one, whatever it uses of what changed, and before those that use it. What the current role may not manage
-//! stays as it is, and so does what would not be acceptable with the new version; the publisher is told.
+//! A consumer gets one new version, however many of the definitions that it uses have changed, and gets it before its
+//! own consumers do. A consumer that the current role may not manage stays as it is, and so does one that would not be
+//! acceptable with the new version. The publisher gets a NOTICE or a WARNING about it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -26,8 +27,8 @@ struct Consumer {
     links: Vec<(Link, DefinitionRow)>,
 }
 
-/// Makes this transaction the only one that changes what uses definitions of these owners: of a version that is to be
-/// published, and of what gets a new version with it.
+/// Locks the links of the owner of a version that is to be published, and of the owners of the consumers that get a new
+/// version with it. No other transaction changes what uses their definitions meanwhile.
 pub fn lock(row: &DefinitionRow) -> Result<(), PgError> {
     match compiled::of_version(row.id)?.program.options.updates_consumers {
         true => links::lock(|| owners(&row.definition_id)),
@@ -35,15 +36,15 @@ pub fn lock(row: &DefinitionRow) -> Result<(), PgError> {
     }
 }
 
-/// Owners of a definition and of what gets a new version with it.
+/// The owners of a definition and of the consumers that get a new version with it.
 pub fn owners(definition_id: &str) -> Result<BTreeSet<i32>, PgError> {
     let affected = affected(definition_id)?.into_values().map(|consumer| consumer.row.owner);
     let affected = affected.filter(|owner| access::is_member(role::current(), owner)).map(|owner| owner.id);
     Ok(affected.chain(definitions::owner(definition_id).map(|owner| owner.id)).collect())
 }
 
-/// Gives every definition a new version whose latest one uses an older version of this one, and goes on with those that
-/// use these. The caller holds the lock on links.
+/// Gives a new version to every definition whose latest version uses an older version of this one, and then to the
+/// consumers of those definitions. The caller holds the lock on links.
 pub fn update(session: &mut Session, published: &DefinitionRow) -> Result<(), PgError> {
     let mut waiting = affected(&published.definition_id)?;
     let mut changed = HashMap::from([(published.definition_id.clone(), published.clone())]);
@@ -59,7 +60,7 @@ pub fn update(session: &mut Session, published: &DefinitionRow) -> Result<(), Pg
     Ok(())
 }
 
-/// What uses a definition, what uses that, and so on as far as it is handed on.
+/// The consumers of a definition, the consumers of these, and so on, as far as each one's options pass the update on.
 fn affected(published: &str) -> Result<BTreeMap<String, Consumer>, PgError> {
     let mut found: BTreeMap<String, Consumer> = BTreeMap::new();
     let mut pending = vec![published.to_owned()];
@@ -81,12 +82,12 @@ fn affected(published: &str) -> Result<BTreeMap<String, Consumer>, PgError> {
     Ok(found)
 }
 
-/// The first in the order of ids that uses none of the others.
+/// The first consumer in order of id that uses none of the others.
 fn next(waiting: &BTreeMap<String, Consumer>) -> Option<String> {
     let uses_none =
         |consumer: &Consumer| consumer.links.iter().all(|(_, used)| !waiting.contains_key(&used.definition_id));
     let ready = waiting.iter().find(|(_, consumer)| uses_none(consumer));
-    // Versions that came and went can use each other in a circle; what would close it is refused.
+    // Over time, latest versions can come to use each other in a cycle. A new version that would close it is refused.
     ready.or_else(|| waiting.iter().next()).map(|(id, _)| id.clone())
 }
 
@@ -107,7 +108,7 @@ fn update_one(
         return Ok(None);
     }
     definitions::lock(id);
-    // The session that held that lock may have stored a version that uses nothing.
+    // The session that held the lock before may have stored a version that uses none of the changed definitions.
     let Some(row) = definitions::latest(id).filter(|latest| latest.id == consumer.row.id) else { return Ok(None) };
     match replace(session, &row, consumer, changed) {
         Ok(new) => {
@@ -150,13 +151,13 @@ fn replace(
     let program =
         compiled::compile(&document, &Pinned::to(&links)?).map_err(|problems| error::definition(&problems))?;
     let identity = definition::identity(&document).map_err(|problem| error::definition(&[problem]))?;
-    // It is the same text, so its names mean what they meant.
+    // The SQL is the same text, so its names must mean what they meant.
     let search_path = definitions::search_path(row.id);
     let new = New { program: &program, links: &links, document: &document, identity: &identity, search_path };
     add(session, &new, row.owner.id)
 }
 
-/// What a reference says of the version that it means.
+/// What a reference can say about the version that it means.
 struct Version {
     number: i32,
     /// The id that its document has.
@@ -169,7 +170,7 @@ impl Version {
         Ok(Self { number: row.version, id: document.get("id").and_then(Value::as_str).map(str::to_owned) })
     }
 
-    /// A reference to this version instead; what did not say which one still does not.
+    /// The reference, changed to this version. A number or an id that it did not have is not added.
     fn renamed(&self, reference: &WorkflowReference) -> WorkflowReference {
         WorkflowReference {
             version: reference.version.map(|_| self.number),
@@ -178,9 +179,9 @@ impl Version {
         }
     }
 
-    /// Writes it wherever a document has a reference.
+    /// Writes this version into every occurrence of a reference in a document.
     fn write_all(&self, document: &mut Value, reference: &WorkflowReference) {
-        // Without registered types nothing is left out that was a workflow when the document was stored.
+        // Without registered types, every activity that was a workflow when the document was stored is found.
         for (pointer, found) in definition::references(document, &()) {
             if found == *reference
                 && let Some(Value::Object(members)) = document.pointer_mut(&pointer)

@@ -1,4 +1,4 @@
-//! What there is to say of a document before it is stored. Nothing is stored, and no SQL of it is run.
+//! Judging a document before it is stored. Nothing is stored, and no SQL of the document is run.
 
 use std::rc::Rc;
 
@@ -24,8 +24,8 @@ use crate::store::activity_types;
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
 use crate::store::links::Link;
 
-/// Everything that `define` would refuse or warn of, as far as it depends on the document alone: whose the id is, and
-/// what other definitions have taken, is not asked.
+/// Everything that `define` would refuse or warn of, as far as it depends on the document alone. The owner of the id,
+/// and what other definitions have taken, are not checked.
 pub fn problems(session: &Session, document: &Value) -> Result<Vec<Problem>, PgError> {
     if let Err(error) = refuse_large(document) {
         return Ok(vec![problem(ProblemKind::TooLarge, "", error)]);
@@ -55,7 +55,8 @@ fn problem(kind: ProblemKind, path: &str, error: PgError) -> Problem {
     Problem { path: path.to_owned(), message: format!("{}{detail}", error.message), kind, near: None }
 }
 
-/// Whether the caller's own latest version says the same: then defining it gives that version, whatever it says.
+/// Whether the caller's own latest version has the same content. `define` returns that version then, and judges
+/// nothing.
 fn is_stored(document: &Value, latest: Option<&DefinitionRow>) -> Result<bool, PgError> {
     let Some(latest) = latest.filter(|latest| access::is_member(role::current(), &latest.owner)) else {
         return Ok(false);
@@ -64,7 +65,8 @@ fn is_stored(document: &Value, latest: Option<&DefinitionRow>) -> Result<bool, P
     Ok(definition::same_content(&stored, document) && !finds_more(document, latest, &links))
 }
 
-/// Triggers whose payload cannot be computed. One that needs SQL or a function of a registered type is not computed.
+/// Triggers whose payload cannot be computed. A trigger that needs SQL or a function of a registered type is not
+/// checked.
 fn unindexable(session: &Session, program: &Program, triggers: Vec<(workflow_engine::NodeIx, String)>) -> Vec<Problem> {
     let failed = triggers.into_iter().filter_map(|(ix, path)| {
         let mut host = Dry { now: session.now, was_asked: false };
@@ -75,7 +77,7 @@ fn unindexable(session: &Session, program: &Program, triggers: Vec<(workflow_eng
     failed.collect()
 }
 
-/// Warns of what is stored all the same.
+/// Warns of problems that do not keep a definition from being stored.
 pub fn warn(warnings: Vec<Problem>, sql: &[SqlText]) {
     let found: Vec<Problem> = warnings.into_iter().chain(unparsable(sql)).collect();
     if !found.is_empty() {
@@ -83,8 +85,8 @@ pub fn warn(warnings: Vec<Problem>, sql: &[SqlText]) {
     }
 }
 
-/// Warns of types that were unknown when the definition was last stored, and are other roles' by now. What a
-/// superuser registers may be used by all.
+/// Warns of activity types that were unknown when the definition was last stored, and that belong to another role now.
+/// Types of a superuser cause no warning, because every role may use them.
 pub fn warn_of_others(row: &DefinitionRow, was_unknown: &[String], links: &[Link]) -> Result<(), PgError> {
     for name in was_unknown {
         let link = links.iter().find(|link| link.reference.type_name == *name);
@@ -107,7 +109,7 @@ pub fn warn_of_others(row: &DefinitionRow, was_unknown: &[String], links: &[Link
     Ok(())
 }
 
-/// SQL that this server's parser does not accept. It may be meant for another one.
+/// SQL that this server's parser refuses. It is only a warning, because the SQL may be meant for another server.
 fn unparsable(sql: &[SqlText]) -> Vec<Problem> {
     let refused = |SqlText { path, text, is_statement }: &SqlText| {
         let statement = if *is_statement { text.clone() } else { user_sql::query_of(text) };
@@ -125,7 +127,7 @@ fn unparsable(sql: &[SqlText]) -> Vec<Problem> {
 /// A host for expressions that have no effects: it runs no SQL.
 struct Dry {
     now: DateTime<Utc>,
-    /// Whether it was asked for what it does not do.
+    /// Whether an expression needed something that this host refuses.
     was_asked: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Where SQL of a definition looks names up in a burst that has no caller: where they are looked up when it is defined.
+//! The search path of a definition's SQL in a burst without a caller: that of the session that defines it.
 
 use pgrx::pg_sys::{InvalidOid, Oid};
 use workflow_engine::Program;
@@ -9,10 +9,11 @@ use crate::pg::{PgError, session};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::schemas;
 
-/// The schemas that count, as a list for `search_path`; `None`: the definition says itself where it looks, or need not.
+/// The schemas to store, as a list for `search_path`. `None`: the definition names its schemas itself, or needs none.
 ///
-/// A role that may create an object in a schema decides what a name means there, with the rights of the owner: those
-/// schemas are left out, with a WARNING. So are those that are others for each session.
+/// A role that may create an object in a schema decides what a name there means, and that object would be used with the
+/// rights of the owner. So schemas in which other roles may create objects are left out, with a WARNING. Schemas that
+/// differ from session to session are left out, too.
 pub fn found(definition_id: &str, program: &Program, owner: Option<Oid>) -> Option<String> {
     let options = &program.options;
     if !program.uses_sql {
@@ -62,7 +63,7 @@ fn warn_of(definition_id: &str, schemas: &[String], are_left_out: bool) {
     warning(told.detail("Others than the owner of the definition may create objects there."));
 }
 
-/// The same content defined from elsewhere: its names are looked up there from now on.
+/// Stores the search path of this session for a version that is defined again with the same content.
 pub fn renew(row: &DefinitionRow, program: &Program) {
     let path = found(&row.definition_id, program, row.owner.role());
     if definitions::search_path(row.id) == path {
@@ -79,7 +80,7 @@ pub fn renew(row: &DefinitionRow, program: &Program) {
     ));
 }
 
-/// Another role owns it from now on. Schemas in which others than that one may create objects are left out.
+/// Leaves out of a stored search path the schemas in which roles other than the new owner may create objects.
 pub fn narrow(row: &DefinitionRow, owner: Oid) {
     let Some(path) = definitions::search_path(row.id) else { return };
     let names = schemas::open_to_others(&session::split_names(&path), owner);

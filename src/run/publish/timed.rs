@@ -20,7 +20,7 @@ pub fn insert(session: &Session, id: Uuid, row: &DefinitionRow, trigger: &Trigge
         triggers::insert(id, row, trigger, None, now);
         return Ok(());
     };
-    // The zone is that of whoever published it, whoever fires it.
+    // Without a zone of its own, a schedule keeps the zone of the publishing session, whichever session fires it.
     let time_zone = schedule.time_zone.clone().or_else(|| Some(zone::session_name()));
     let schedule = Schedule { time_zone, ..schedule.clone() };
     let next = timing::first(&schedule, session.now)?;
@@ -41,8 +41,8 @@ fn tell_past(trigger: &Trigger, at: DateTime<Utc>) {
     );
 }
 
-/// Brings the settings of a trigger up to date that is the same otherwise. What is due stays due, unless the instants
-/// themselves are others; those of a timer count from when it was published first.
+/// Updates the schedule of a trigger that has not changed otherwise. A due time stays, unless the instants of the
+/// schedule change. The instants of a timer count from its first publication.
 pub fn keep(session: &Session, stored: &[Timed], id: Uuid, trigger: &Trigger) -> Result<(), PgError> {
     let known = stored.iter().find(|timed| timed.trigger.id == id);
     let (Some(known), Some(wanted)) = (known, &trigger.schedule) else { return Ok(()) };
@@ -59,7 +59,7 @@ pub fn keep(session: &Session, stored: &[Timed], id: Uuid, trigger: &Trigger) ->
         return Ok(());
     }
     let next = match wanted.when {
-        // Once ever.
+        // A fixed instant fires only once.
         When::At(_) if known.has_fired => Next::default(),
         _ => timing::first(&wanted, session.now)?,
     };

@@ -28,8 +28,8 @@ fn document() -> Value {
     })
 }
 
-/// The published version of it. It belongs to the extension's owner: what it does with the rights of the owners of
-/// schedules is no other role's to change.
+/// The published version of the definition. It belongs to the extension's owner: it acts with the rights of the owners
+/// of schedules, so no other role may change it.
 pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
     if let Some(row) = current() {
         return Ok(row);
@@ -64,7 +64,7 @@ pub fn definition(session: &mut Session) -> Result<DefinitionRow, PgError> {
     Ok(row)
 }
 
-/// What is published, if it is what this library means.
+/// The published version, if it is the one that this library expects.
 fn current() -> Option<DefinitionRow> {
     let row = definitions::published(COMMANDS)?;
     let stored = definitions::whole(row.id).ok()?.document;

@@ -1,4 +1,4 @@
-//! When a named schedule fires, as a call says it.
+//! When a named schedule fires: the settings that a call gives.
 
 use serde_json::Value;
 use workflow_engine::calendar::{Interval, MISFIRE_CAP_MAX, Misfire, Overlap, Schedule, When};
@@ -8,7 +8,7 @@ use crate::run::Session;
 use crate::run::timing::{self, Next};
 use crate::store::schedules::Timed;
 
-/// Settings; what is not given stays as it is, and has a default in a new schedule.
+/// Settings. One that is not given stays as it is, or has its default in a new schedule.
 #[derive(Debug, Default)]
 pub struct Settings {
     /// Text of the schedule.
@@ -29,7 +29,7 @@ pub struct Settings {
     pub is_whole: bool,
 }
 
-/// What is stored of them.
+/// Settings as a schedule stores them.
 #[derive(Debug)]
 pub struct Applied {
     /// When and how.
@@ -43,15 +43,16 @@ pub struct Applied {
 }
 
 impl Applied {
-    /// As it is stored.
+    /// The stored form of the schedule.
     pub fn encode(&self) -> Value {
         timing::encode(&self.schedule, self.text.as_deref())
     }
 }
 
 impl Settings {
-    /// The schedule that comes of them, given what there is. One whose instants stay the same keeps what is due, and
-    /// the beginning from which a timer counts: a deployment may write its schedules again and again.
+    /// Applies the settings to the known schedule, if there is one. If its instants stay the same, the schedule keeps
+    /// its due time, and a timer the instant from which it counts: a deployment may write its schedules again and
+    /// again.
     pub fn apply(&self, session: &Session, known: Option<&Timed>) -> Result<Applied, PgError> {
         let before = known.map(|known| timing::decode(&known.schedule)).transpose()?;
         let text_before = known.and_then(|known| timing::text_of(&known.schedule));
@@ -127,7 +128,7 @@ fn cap_of(cap: i32) -> Result<u32, PgError> {
         .ok_or_else(|| PgError::new("22023", format!("misfire_cap must be between 1 and {MISFIRE_CAP_MAX}, not {cap}")))
 }
 
-/// None is no delay.
+/// An interval of zero is no delay.
 fn jitter_of(jitter: &Interval) -> Result<Option<Interval>, PgError> {
     match timing::micros(jitter) {
         ..0 => Err(PgError::new("22023", "argument \"jitter\" must not be negative")),
@@ -136,7 +137,7 @@ fn jitter_of(jitter: &Interval) -> Result<Option<Interval>, PgError> {
     }
 }
 
-/// The first instant from now on; a fire that waited while the schedule was paused goes first.
+/// The first instant from now on. If a fire was queued while the schedule was paused, the trigger is due at once.
 fn first(session: &Session, schedule: &Schedule, known: Option<&Timed>) -> Result<Next, PgError> {
     let next = timing::first(schedule, session.now)?;
     if known.is_some_and(|known| known.queued > 0) {

@@ -18,14 +18,14 @@ const STATEMENT: &str = "statement";
 const TOP_LEVEL: &str = "topLevel";
 const RETRY: &str = "retry";
 
-/// What is asked for; what is not given stays as it is.
+/// The work that a call asks for. A member that is not given stays as it is.
 #[derive(Debug)]
 pub enum Work {
     /// A command.
     Command {
         /// Its text.
         command: Option<String>,
-        /// Whether it runs outside a transaction block; by its text if not said.
+        /// Whether it runs outside a transaction block; if not given, its text decides.
         top_level: Option<bool>,
         /// Whether it is run again after a crash.
         retry: Option<bool>,
@@ -39,11 +39,11 @@ pub enum Work {
         /// Correlation id.
         correlation_id: Option<String>,
     },
-    /// What there is.
+    /// The present work of the schedule.
     Same,
 }
 
-/// What is stored of it.
+/// The work as a schedule stores it.
 #[derive(Debug)]
 pub struct Job {
     /// Definition.
@@ -59,7 +59,7 @@ pub struct Job {
 }
 
 impl Work {
-    /// What is stored, given what there is.
+    /// The work to be stored, given the known schedule.
     pub fn resolve(&self, session: &mut Session, known: Option<&Timed>) -> Result<Job, PgError> {
         match (self, known.map(|known| known.definition_id == COMMANDS)) {
             (Self::Command { .. }, Some(false)) => {
@@ -123,7 +123,7 @@ fn workflow(definition: &str, input: Map<String, Value>, correlation_id: Option<
     Ok(Job { definition_id: definition.to_owned(), version_id: row.id, version: row.version, input, correlation_id })
 }
 
-/// What could start nothing is refused now, and not when nobody is there to see it.
+/// Refuses input that the definition does not accept while the caller can see the error, not when a worker fires.
 fn check_input(version: Uuid, input: &Map<String, Value>) -> Result<(), PgError> {
     let compiled = compiled::of_version(version)?;
     compiled.program.accept_input(json::copy_members(input).into()).map_err(|fault| error::fault(&fault))?;

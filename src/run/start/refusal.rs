@@ -1,4 +1,4 @@
-//! Starts that did not happen, in the journal.
+//! Refused starts, and their journal.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -14,7 +14,8 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::journal;
 use crate::store::triggers::TriggerRow;
 
-/// An activation strategy says no (23505). The instance in the way is named to roles that may read it.
+/// The error of a start that an activation strategy refuses (23505). It names the running instance to roles that may
+/// read that instance.
 pub fn refused(definition_id: &str, key: &str) -> Result<PgError, PgError> {
     let error = PgError::new(
         "23505",
@@ -29,14 +30,15 @@ pub fn refused(definition_id: &str, key: &str) -> Result<PgError, PgError> {
     })
 }
 
-/// An activation strategy refused what a stimulus would have started.
+/// Journals that an activation strategy refused the start by a trigger.
 pub(super) fn note_refusal(session: &Session, row: &InstanceRow, compiled: &Compiled, trigger: &TriggerRow) {
     let holder = instances::holder(&key_of(row, compiled));
     let data = json!({ "definition_id": row.definition_id, "running_instance_id": holder });
     journal_refusal(session, row.instance.id, trigger, data);
 }
 
-/// What a stimulus brought is not what the definition asks for: its sender did not ask for this start.
+/// Journals that the input of a stimulus does not fit the definition. It is a WARNING only, because the sender did not
+/// ask for this start.
 pub(super) fn note_misfit(session: &Session, id: Uuid, compiled: &Compiled, trigger: &TriggerRow, error: &PgError) {
     let data = json!({
         "definition_id": compiled.row.definition_id,
@@ -45,7 +47,7 @@ pub(super) fn note_misfit(session: &Session, id: Uuid, compiled: &Compiled, trig
         "detail": error.detail,
     });
     journal_refusal(session, id, trigger, data);
-    // Whom the stimulus met is for those who may read it.
+    // Only roles that may read the definition are told which trigger the stimulus matched.
     warning(match access::may(role::current(), Privilege::Read, &compiled.row) {
         true => PgError {
             message: format!("trigger \"{}\" could not start: {}", trigger.activity_id, error.message),

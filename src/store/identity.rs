@@ -65,8 +65,7 @@ pub fn adopt() {
     CLAIM.run(&[Arg::BigInt(cluster::system_identifier()), Arg::Oid(process::database())]);
 }
 
-/// Wakes the workers for due time `at` when this transaction commits. A fire that advances its own trigger need not
-/// wake the scheduler: it rescans after the fire.
+/// Wakes the workers for due time `at` when this transaction commits.
 pub fn note_due(at: Option<Timestamp>) {
     if let Some(at) = at {
         claim();

@@ -1,8 +1,8 @@
-//! Activities: what they are called, take, give and do.
+//! Activities: descriptors of their inputs, outputs and ports, and their behaviour.
 //!
-//! An activity is one file with one unit struct that implements [`Activity`]. To add one is to add that
-//! file and one line in [`ACTIVITIES`](crate::activities::catalogue::ACTIVITIES); documentation, validation, reading and export derive
-//! from its [`Descriptor`].
+//! An activity is one file with one unit struct that implements [`Activity`]. A new activity needs that file and one
+//! line in [`ACTIVITIES`](crate::activities::catalogue::ACTIVITIES). Documentation, validation, reading and export
+//! derive from its [`Descriptor`].
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub(crate) mod handle;
 
 pub use handle::{FromInput, Input, NonEmpty, Output, Port};
 
-/// What the catalogue says about an activity type.
+/// The catalogue's description of an activity type.
 #[derive(Debug)]
 pub struct Descriptor {
     /// Full type name, `Elsa.…`.
@@ -31,59 +31,59 @@ pub struct Descriptor {
     pub ports: &'static [&'static str],
     /// JSON property that holds a list of children (`activities`, `branches`), if any.
     pub children: Option<&'static str>,
-    /// Lists of objects that it has, such as `cases`.
+    /// The activity's lists of objects, such as `cases`.
     pub parts: &'static [PartList],
-    /// Outcomes it can complete with; empty means `Done`. For documentation.
+    /// Outcomes it can complete with; empty means `Done`. For documentation and the check of connections.
     pub outcomes: &'static [&'static str],
     /// Whether it may carry `canStartWorkflow`.
     pub trigger: bool,
     /// Whether it ends the enclosing sequence or flowchart.
     pub terminal: bool,
-    /// What it is in the flow around it.
+    /// Role of the activity in the control flow.
     pub flow: FlowRole,
-    /// What it has beside inputs, outputs, ports and parts.
+    /// Members other than inputs, outputs, ports and parts.
     pub special: Special,
     /// Whether it declares `variables`.
     pub container: bool,
-    /// Whether it runs user SQL by itself.
+    /// Whether the activity itself runs SQL of the user.
     pub uses_sql: bool,
-    /// Whether it does something outside in the name of the instance's owner: starts a child or sends an event.
+    /// Whether the activity acts outside the instance in its owner's name: it starts a child or publishes an event.
     pub acts_for_owner: bool,
     /// A complete example in the short form, JSON text.
     pub example: &'static str,
 }
 
-/// What an activity is in the flow around it: flowcharts ask for their start and their joins, pictures for the rest.
+/// Role of an activity in the control flow. Flowcharts look for their start and joins, pictures for the other roles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowRole {
-    /// A step: the flow goes on behind it, by its outcomes, or through its ports and parts.
+    /// A step: the flow continues behind it by its outcomes, or through its ports and parts.
     Step,
-    /// Where a flowchart begins.
+    /// The start of a flowchart.
     Start,
-    /// Where branches of a flowchart part.
+    /// Branches of a flowchart part here.
     Fork,
-    /// Where they meet.
+    /// Branches of a flowchart meet here.
     Join,
-    /// Its children run one after the other.
+    /// The children run one after the other.
     Sequence,
-    /// Its body runs again and again; the label of the way into it.
+    /// The body runs repeatedly; the text labels the way into it.
     Loop(&'static str),
-    /// Its body runs for many items side by side.
+    /// The body runs for each item, side by side.
     Each,
-    /// The flow goes on behind the innermost loop.
+    /// The flow continues behind the innermost loop.
     Break,
-    /// The flow goes on nowhere.
+    /// The flow ends here.
     Exit,
 }
 
-/// Members that the reader of definitions makes something of, other than inputs, outputs, ports and parts.
+/// Members that the reader of definitions handles apart from inputs, outputs, ports and parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
     /// None.
     None,
     /// `variable`: the variable that it assigns.
     Variable,
-    /// `resultVariable`: the variable that is its result; it is a scope of its own.
+    /// `resultVariable`: the variable whose value is the result; the activity has a scope of its own.
     Result,
     /// `connections` and the mode of a flowchart.
     Connections,
@@ -96,7 +96,7 @@ impl Special {
     pub(crate) const RESULT_VARIABLE: &str = "resultVariable";
     /// Member that names the variable which `SetVariable` assigns.
     pub(crate) const VARIABLE: &str = "variable";
-    /// Names of them all.
+    /// Names of the members.
     pub(crate) fn members(self) -> &'static [&'static str] {
         match self {
             Self::None => &[],
@@ -108,35 +108,35 @@ impl Special {
     }
 }
 
-/// A list of objects beside the inputs, such as the cases of a switch: each has texts, activities, a condition.
+/// A list of objects beside the inputs, such as the cases of a switch; each has texts, activities, a condition.
 #[derive(Debug)]
 pub struct PartList {
     /// JSON property that holds the list.
     pub name: &'static str,
-    /// What one of them is called in messages.
+    /// What messages call one part of the list.
     pub one: &'static str,
-    /// Text members, and whether each must be there.
+    /// Text members, and whether each is required.
     pub texts: &'static [(&'static str, bool)],
     /// Single-child ports.
     pub ports: &'static [&'static str],
-    /// Whether it has a `condition`.
+    /// Whether a part has a `condition`.
     pub condition: PartCondition,
-    /// Whether text may stand for an object with that first text member alone.
+    /// Whether a text may replace an object that has only the first text member.
     pub short: bool,
 }
 
-/// Whether a part has a condition, and what one that is not there means.
+/// Whether a part has a condition, and what a missing condition means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartCondition {
-    /// It has none.
+    /// A part has none.
     None,
-    /// It must have one; one that a designer left empty never holds. Elsa writes it without a wrapper.
+    /// Required; a condition that the designer left empty never holds. Elsa writes it without a wrapper.
     Needed,
-    /// It may have one, as an input; without one it always holds.
+    /// A part may have a condition, as an input; without one the part always holds.
     Optional,
 }
 
-/// Judges a constant.
+/// Checks a constant.
 pub type Check = fn(&Value) -> Result<(), Fault>;
 
 /// One input.
@@ -144,32 +144,32 @@ pub type Check = fn(&Value) -> Result<(), Fault>;
 pub struct InputDescriptor {
     /// JSON property in camelCase.
     pub name: &'static str,
-    /// Type that the value is converted to, in Elsa's name.
+    /// Elsa's name of the type that the value is converted to.
     pub type_name: &'static str,
     /// Default, JSON text; `None` is null.
     pub default: Option<&'static str>,
-    /// Whether Elsa's own publish refuses a definition without it.
+    /// Whether Elsa refuses to publish a definition without it.
     pub required: bool,
-    /// Whether the activity faults without it, or could not be meant without it: the short form must have it. In Elsa's
-    /// form its default is what the designer shows.
+    /// Whether the activity faults or makes no sense without it. The short form must have it; in Elsa's form a missing
+    /// one has the default that the designer shows.
     pub needed: bool,
-    /// Whether it is evaluated before the activity runs (otherwise the activity asks for it).
+    /// Whether the burst evaluates it before the activity runs; otherwise the activity evaluates it.
     pub auto_evaluate: bool,
-    /// Whether it is a script that the activity runs: constant text, or JavaScript written as an expression.
+    /// Whether it is a script that the activity runs: constant text, or a JavaScript expression.
     pub script: bool,
-    /// Whether Elsa keeps its constants bare, without a type and an expression around them.
+    /// Whether Elsa writes a constant bare, without a wrapper with type and expression.
     pub bare: bool,
-    /// What a constant must satisfy, beyond its type, when the definition is stored.
+    /// Check of a constant beyond its type, when the definition is stored.
     pub check: Option<Check>,
-    /// Language of Elsa's host, if the input is code: its value is what the code returns.
+    /// Language of Elsa's host, if the input is code; its value is what the code returns.
     pub code: Option<ForeignLanguage>,
-    /// Whether it is a SQL statement: an expression of type `Sql` is its text, not a value to compute.
+    /// Whether it is a SQL statement: an expression of type `Sql` is then its text, not a value to compute.
     pub statement: bool,
-    /// What it means.
+    /// Meaning of the input, for documentation.
     pub description: &'static str,
 }
 
-/// A language that Elsa runs in its host.
+/// A language whose scripts Elsa runs in its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForeignLanguage {
     /// C#.
@@ -179,7 +179,7 @@ pub enum ForeignLanguage {
 }
 
 impl ForeignLanguage {
-    /// Elsa's name for expressions in it.
+    /// Elsa's name for expressions in this language.
     pub fn name(self) -> &'static str {
         match self {
             Self::CSharp => "CSharp",
@@ -195,12 +195,12 @@ pub struct OutputDescriptor {
     pub name: &'static str,
     /// Type in Elsa's name.
     pub type_name: &'static str,
-    /// What it means.
+    /// Meaning of the output, for documentation.
     pub description: &'static str,
 }
 
 impl Descriptor {
-    /// An activity without anything, to be filled in with struct update syntax.
+    /// A descriptor with defaults in every field, to be completed with struct update syntax.
     pub const BASE: Self = Self {
         type_name: "",
         description: "",
@@ -240,28 +240,28 @@ impl InputDescriptor {
         }
     }
 
-    /// Gives it a default, as JSON text.
+    /// Sets the default, as JSON text.
     #[must_use]
     pub const fn default(mut self, json: &'static str) -> Self {
         self.default = Some(json);
         self
     }
 
-    /// Makes a definition without it unacceptable.
+    /// Makes the reader of definitions refuse a definition without it.
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// Makes a definition in the short form without it unacceptable.
+    /// Makes the reader of definitions refuse a definition in the short form without it.
     #[must_use]
     pub const fn needed(mut self) -> Self {
         self.needed = true;
         self
     }
 
-    /// Checks constants when the definition is stored.
+    /// Sets a check of constants when the definition is stored.
     #[must_use]
     pub const fn checked(mut self, check: Check) -> Self {
         self.check = Some(check);
@@ -290,14 +290,14 @@ impl InputDescriptor {
         self
     }
 
-    /// Says that Elsa keeps its constants bare.
+    /// Marks that Elsa writes a constant bare.
     #[must_use]
     pub const fn bare(mut self) -> Self {
         self.bare = true;
         self
     }
 
-    /// Leaves its evaluation to the activity.
+    /// Makes the activity itself evaluate it.
     #[must_use]
     pub const fn on_demand(mut self) -> Self {
         self.auto_evaluate = false;
@@ -314,8 +314,8 @@ impl OutputDescriptor {
 
 /// The behaviour of an activity type. All methods run inside a burst, on the execution `cx`.
 ///
-/// An activity that returns without completing itself, without having scheduled a child and without a
-/// bookmark would never end; the burst does not guess. Most activities end with `cx.complete()`.
+/// The burst does not notice an activity that returns without completing, scheduling a child or making a bookmark: its
+/// execution would never end. Most activities end with `cx.complete()`.
 pub trait Activity: Sync {
     /// Its entry in the catalogue.
     fn descriptor(&self) -> &'static Descriptor;
@@ -323,54 +323,54 @@ pub trait Activity: Sync {
     /// Runs the activity; inputs that are auto-evaluated can be read with `cx.get(…)`.
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault>;
 
-    /// A child that this execution scheduled has completed.
+    /// Called when a child that this execution scheduled has completed.
     fn child_completed(&self, cx: &mut Execution<'_>, child: &Child, outcomes: &Outcomes) -> Result<(), Fault> {
         let _ = (child, outcomes);
         cx.complete()
     }
 
-    /// A child that this execution scheduled was cancelled (not by this execution's own end).
+    /// Called when a child that this execution scheduled was cancelled (not by this execution's own end).
     fn child_canceled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
         let _ = (cx, child);
         Ok(())
     }
 
-    /// A descendant has faulted: below this child, or the child itself. `true` takes the fault: it becomes no incident, and
-    /// the child is cancelled with all below it once this call has returned (`child_canceled` is not called for it). Asked
-    /// from the inside to the outside.
+    /// Called when a descendant has faulted: `child` itself or an execution below it. `true` takes the fault: it
+    /// becomes no incident, and after this call the burst cancels the child with all its descendants (without
+    /// `child_canceled`). The innermost ancestor is asked first.
     ///
     /// # Errors
-    /// A fault of this activity, beside the one it was asked about.
+    /// A fault of this activity itself, in addition to the descendant's.
     fn child_faulted(&self, cx: &mut Execution<'_>, child: &Child, fault: &Fault) -> Result<bool, Fault> {
         let _ = (cx, child, fault);
         Ok(false)
     }
 
-    /// One of its bookmarks without a callback of the user was resumed with this input.
+    /// Called when a bookmark of this execution without a callback of the user was resumed with this input.
     fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         let _ = input;
         if bookmark.auto_complete { cx.complete() } else { Ok(()) }
     }
 
-    /// Whether a retry of a faulted execution goes on with what it remembers instead of beginning anew.
+    /// Whether a retry of a faulted execution continues with its memory instead of beginning anew.
     fn remembers(&self) -> bool {
         false
     }
 
-    /// A signal from below (or from itself) passes. `true` stops it here.
+    /// Called when a signal from a descendant passes. `true` stops the signal here.
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
         let _ = (cx, signal);
         Ok(false)
     }
 
-    /// Payloads that index this activity as a trigger on publish; one row each. `None` in the list is a
-    /// row without payload. Evaluated with the workflow's initial variables and no input.
+    /// Payloads under which a publish indexes this activity as a trigger, one row each. `None` in the list is a row
+    /// without payload. They are evaluated with the workflow's initial variables and no input.
     fn trigger_payloads(&self, cx: &mut Execution<'_>) -> Result<Vec<Option<Value>>, Fault> {
         let _ = cx;
         Ok(vec![None])
     }
 
-    /// When time itself fires this activity as a trigger. Asked for after the payloads, in the same execution.
+    /// When time fires this activity as a trigger. Called after `trigger_payloads`, in the same execution.
     fn schedule(&self, cx: &mut Execution<'_>) -> Result<Option<Schedule>, Fault> {
         let _ = cx;
         Ok(None)
@@ -386,12 +386,12 @@ impl fmt::Debug for dyn Activity {
 /// Prefixes that may be left out of a type name, Elsa's first.
 pub(crate) const PREFIXES: [&str; 2] = ["Elsa.", "Workflow."];
 
-/// The type name without our prefix or Elsa's.
+/// The type name without the prefix `Elsa.` or `Workflow.`.
 pub fn short_name(type_name: &str) -> &str {
     PREFIXES.iter().find_map(|prefix| type_name.strip_prefix(prefix)).unwrap_or(type_name)
 }
 
-/// Says which input could not be evaluated, unless the fault says where it comes from already.
+/// Adds the name of the input that could not be evaluated, unless the fault has a context already.
 pub(crate) fn locate(mut fault: Fault, input: &str) -> Fault {
     if fault.context.is_none() && !input.is_empty() {
         fault.context = Some(format!("input \"{input}\""));

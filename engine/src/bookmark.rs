@@ -1,4 +1,4 @@
-//! Bookmarks: the one way to wait.
+//! Bookmarks: the only way in which an instance waits.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::node_ix::NodeIx;
 
-/// A place where an instance waits. The stored row is the only truth about it.
+/// A place where an instance waits. The stored row is the only record of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bookmark {
     /// Id, a UUID version 7 whose time is the burst that made it.
@@ -29,20 +29,21 @@ pub struct Bookmark {
     pub payload: Option<Value>,
     /// Free-form additions.
     pub metadata: Option<Value>,
-    /// Function called on resume; `None` completes the activity or calls its own handler.
+    /// SQL function that a resume calls; without it, a resume completes the activity or calls the activity's own
+    /// `resumed`.
     pub callback: Option<String>,
     /// Whether a resume uses the bookmark up.
     pub auto_burn: bool,
     /// Whether a resume without callback completes the activity.
     pub auto_complete: bool,
-    /// When time itself resumes it.
+    /// When time resumes the bookmark.
     pub due_at: Option<DateTime<Utc>>,
 }
 
-/// What an activity says when it makes a bookmark; the rest is filled in.
+/// A bookmark as an activity requests it; the burst fills in the rest.
 #[derive(Debug, PartialEq)]
 pub struct NewBookmark {
-    /// Id, if the activity wants a certain one.
+    /// Id, if the activity chooses it.
     pub id: Option<Uuid>,
     /// Stimulus name; `None` is the activity type.
     pub name: Option<String>,
@@ -58,7 +59,7 @@ pub struct NewBookmark {
     pub auto_complete: bool,
     /// Whether the activity instance is part of the hash; by default only without a payload.
     pub include_activity_instance: Option<bool>,
-    /// When time itself resumes it.
+    /// When time resumes the bookmark.
     pub due_at: Option<DateTime<Utc>>,
 }
 
@@ -93,7 +94,7 @@ pub struct Resumed {
     pub metadata: Option<Value>,
     /// Callback.
     pub callback: Option<String>,
-    /// Whether the resume uses it up.
+    /// Whether the resume burns the bookmark.
     pub auto_burn: bool,
     /// Whether a resume without callback completes the activity.
     pub auto_complete: bool,

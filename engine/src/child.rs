@@ -1,7 +1,7 @@
-//! Child workflows: what an activity asks for, and what it hears when they end.
+//! Child workflows: what an activity requests, and the report that it gets when the child ends.
 //!
-//! A child is an instance of its own. The activity that starts it makes a bookmark if it wants to hear of it; whoever
-//! ends the child resumes that bookmark with a [`report`].
+//! A child is an instance of its own. An activity that wants the child's report makes a bookmark. The extension resumes
+//! that bookmark with a [`report`] when the child ends.
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -15,20 +15,20 @@ use crate::value::{copy_members, copy_or_null};
 pub struct NewChild {
     /// Its id.
     pub id: Uuid,
-    /// The definition version that it runs.
+    /// The definition version that the child runs.
     pub version_id: Uuid,
     /// Its input.
     pub input: Map<String, Value>,
     /// Its correlation id.
     pub correlation_id: Option<String>,
-    /// The bookmark that is resumed with a report.
+    /// The bookmark that the report resumes.
     pub bookmark_id: Option<Uuid>,
-    /// When it runs, and when it reports.
+    /// When the child runs, and when it reports.
     pub begin: Begin,
 }
 
 impl NewChild {
-    /// Copies it.
+    /// Copies the request.
     ///
     /// # Errors
     /// 57014 if there is no room for a copy of its input.
@@ -41,11 +41,11 @@ impl NewChild {
 /// When a child runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
-    /// Right after the burst, in its transaction; it reports when it first waits or ends.
+    /// Right after the burst, in its transaction; the child reports when it first waits or ends.
     Now,
-    /// Right after the burst, in its transaction; it reports when it has ended.
+    /// Right after the burst, in its transaction; the child reports when it has ended.
     NowToTheEnd,
-    /// In a transaction of its own; it reports when it has ended.
+    /// In a transaction of its own; the child reports when it has ended.
     Later,
 }
 
@@ -55,7 +55,7 @@ const SUB_STATUS: &str = "WorkflowSubStatus";
 const OUTPUT: &str = "WorkflowOutput";
 const REFUSED: &str = "Refused";
 
-/// How a child stands, as the input of a resume, by Elsa's names.
+/// The report of a child: its status and output under Elsa's names, as the input of a resume.
 ///
 /// # Errors
 /// 57014 if there is no room for a copy of its output.
@@ -68,7 +68,7 @@ pub fn report(instance: Uuid, sub_status: SubStatus, output: &Map<String, Value>
     ]))
 }
 
-/// An activation strategy did not let the child begin.
+/// The report of a child that an activation strategy refused.
 pub fn refusal(instance: Uuid, message: &str) -> Value {
     json!({ INSTANCE: instance.to_string(), REFUSED: message })
 }
@@ -80,39 +80,40 @@ pub struct Report<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// Reads the input of a resume. `None`: somebody else resumed the bookmark, with an input of their own.
+    /// Reads the input of a resume. `None`: the input is no report, because a caller resumed the bookmark with an input
+    /// of its own.
     pub fn read(value: Option<&'a Value>) -> Option<Self> {
         let value = value?;
         let is_report = value.get(INSTANCE).is_some_and(Value::is_string);
         is_report.then_some(Self { value })
     }
 
-    /// The child.
+    /// The id of the child.
     pub fn instance(&self) -> Value {
         self.field(INSTANCE)
     }
 
-    /// Its status.
+    /// The child's status.
     pub fn status(&self) -> Value {
         self.field(STATUS)
     }
 
-    /// Its sub-status.
+    /// The child's sub-status.
     pub fn sub_status(&self) -> Value {
         self.field(SUB_STATUS)
     }
 
-    /// Its output.
+    /// The child's output.
     pub fn output(&self) -> Value {
         self.field(OUTPUT)
     }
 
-    /// Why it did not begin.
+    /// Why the child was refused.
     pub fn refused(&self) -> Option<&'a str> {
         self.value.get(REFUSED)?.as_str()
     }
 
-    /// Whether it stands like this.
+    /// Whether the child has this sub-status.
     pub fn is(&self, sub_status: SubStatus) -> bool {
         self.value.get(SUB_STATUS).and_then(Value::as_str) == Some(sub_status.name())
     }

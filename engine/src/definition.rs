@@ -1,12 +1,12 @@
 //! Definitions: from JSON to a [`Program`] and back.
 //!
-//! Two spellings are read, mixed at any depth: Elsa 3's JSON as its Studio exports it, legacy forms
-//! included, and the short form that a person types. Reading never stops at the first mistake: all
-//! [`Problem`]s are collected, each with a JSON pointer into the document as given. What an activity
-//! takes is known only from its descriptor, so that a new activity changes nothing here.
+//! The reader accepts two spellings, mixed at any depth: Elsa 3's JSON as its Studio exports it, legacy forms included,
+//! and the short form that a person types. It never stops at the first mistake. It collects all [`Problem`]s, each with
+//! a JSON pointer into the document as given. It knows the members of an activity only from its descriptor, so a new
+//! activity changes nothing here.
 //!
-//! The document is hostile input. Activities are walked with a list of work instead of recursion, and
-//! what is left of recursion (constants) has a depth limit.
+//! The document is hostile input. The reader walks activities with a work list instead of recursion, and the remaining
+//! recursion (over constants) has a depth limit.
 
 use std::collections::HashMap;
 
@@ -59,7 +59,7 @@ use settings::Settings;
 
 /// Compiles a definition.
 ///
-/// With `allow_unknown`, an activity of an unknown type becomes one that faults when it is reached.
+/// With `allow_unknown`, an activity of an unknown type becomes an activity that faults when it runs.
 ///
 /// # Errors
 ///
@@ -73,20 +73,20 @@ pub fn compile(
     judge(document, types, limits, allow_unknown).program
 }
 
-/// What there is to say of a document.
+/// The result of compiling a document.
 #[derive(Debug)]
 pub struct Judged {
     /// The program, or all errors.
     pub program: Result<Program, Vec<Problem>>,
-    /// What is probably not meant.
+    /// What the author probably did not mean.
     pub warnings: Vec<Problem>,
     /// The SQL of new content, for the host to parse.
     pub sql: Vec<SqlText>,
-    /// Its triggers, with the JSON pointers to them.
+    /// Triggers of new content, with the JSON pointers to them.
     pub triggers: Vec<(NodeIx, String)>,
 }
 
-/// Compiles a definition, and says what may be wrong with it although it compiles.
+/// Compiles a definition, and collects warnings about what compiles but may be wrong.
 pub fn judge(document: &Value, types: &dyn ActivityTypes, limits: &ReadLimits, allow_unknown: bool) -> Judged {
     let mut problems = Problems::of(limits.is_new);
     let mut triggers = Vec::new();
@@ -99,7 +99,7 @@ pub fn judge(document: &Value, types: &dyn ActivityTypes, limits: &ReadLimits, a
     Judged { program, warnings, sql, triggers }
 }
 
-/// Reads as far as it goes; the program counts only if there were no problems.
+/// Reads as much as possible; the program is valid only if there were no problems.
 fn read(
     document: &Value,
     types: &dyn ActivityTypes,

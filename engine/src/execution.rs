@@ -1,9 +1,9 @@
 //! The burst: from one reason to run until every branch waits or ends.
 //!
-//! [`start`], [`resume`] and [`retry`] put the first items into a FIFO queue and work it off; activities
-//! act on the instance through [`Execution`] and never see the queue. Each call of an activity is a
-//! unit: if it faults, everything it did is undone, its effects in the database included. What the
-//! shell has to store is in the [`Delta`].
+//! [`start`], [`resume`] and [`retry`] put the first items into a FIFO queue and process it. Activities act on the
+//! instance through [`Execution`] and never see the queue. Each call of an activity is a unit: if it faults, the burst
+//! undoes everything the call did, its effects in the database included. The [`Delta`] holds what the extension has to
+//! store.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -61,18 +61,18 @@ impl Default for Limits {
     }
 }
 
-/// What a burst leaves for the shell to store, beside the instance itself.
+/// What a burst leaves for the extension to store, beside the instance itself.
 #[derive(Debug, Default, PartialEq)]
 pub struct Delta {
     /// New bookmarks that still exist at the end.
     pub created: Vec<Bookmark>,
     /// Stored bookmarks that were used up.
     pub burned: Vec<Uuid>,
-    /// The resumed activity faulted in its own handler: its bookmark stays.
+    /// The resumed activity faulted in its own handler, so its bookmark stays.
     pub keep_resumed: bool,
-    /// Executions that ended while bookmarks of theirs were stored: those go.
+    /// Executions that ended while they had stored bookmarks; the extension deletes these bookmarks.
     pub cleared: Vec<Uuid>,
-    /// All stored bookmarks of the instance go.
+    /// The extension deletes all stored bookmarks of the instance.
     pub clear_all: bool,
     /// Tasks to open.
     pub tasks: Vec<NewTask>,
@@ -84,9 +84,10 @@ pub struct Delta {
     pub children: Vec<NewChild>,
     /// Stimuli to send after the burst.
     pub stimuli: Vec<Published>,
-    /// The answer to the request that the burst serves.
+    /// The response to the HTTP request that the burst serves.
     pub response: Option<Response>,
-    /// The request was turned away with this answer: nothing of the burst may be kept.
+    /// The response with which the burst refused the HTTP request; the extension must discard everything else of the
+    /// burst.
     pub refusal: Option<Response>,
     /// Which columns of the instance changed.
     pub changed: Changed,
@@ -95,7 +96,7 @@ pub struct Delta {
 /// A task for the outside.
 #[derive(Debug, PartialEq)]
 pub struct NewTask {
-    /// Its id, which is its bookmark's.
+    /// Task id, which is the id of its bookmark.
     pub bookmark_id: Uuid,
     /// Activity that opened it.
     pub activity_id: String,
@@ -112,7 +113,7 @@ pub struct Incident {
     pub activity_id: String,
     /// Its type.
     pub activity_type: String,
-    /// Path of its node.
+    /// Path of the activity's node.
     pub node_id: String,
     /// The execution that faulted.
     pub activity_instance_id: Uuid,
@@ -120,18 +121,18 @@ pub struct Incident {
     pub fault: Fault,
 }
 
-/// A stimulus that the workflow itself sends.
+/// A stimulus that the workflow itself publishes.
 #[derive(Debug, PartialEq)]
 pub struct Published {
     /// Stimulus name.
     pub name: String,
-    /// Stimulus.
+    /// Stimulus payload.
     pub payload: Option<Value>,
-    /// Input of those that it reaches.
+    /// Input for the instances that the stimulus starts or resumes.
     pub input: Option<Value>,
-    /// Only instances with this correlation id.
+    /// Only instances with this correlation id receive the stimulus.
     pub correlation_id: Option<String>,
-    /// Only this instance.
+    /// Only the publishing instance receives the stimulus.
     pub local: bool,
 }
 
@@ -148,33 +149,33 @@ pub struct Changed {
     pub correlation_id: bool,
 }
 
-/// A child as its parent sees it.
+/// A child execution as its parent sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Child {
-    /// What it executes.
+    /// The node that it executes.
     pub node: NodeIx,
-    /// Which execution it is.
+    /// Sequence number of the execution.
     pub sequence: u32,
-    /// Mark that the parent gave it.
+    /// Tag that the parent gave it.
     pub tag: u32,
-    /// Whether its type ends the enclosing sequence or flowchart.
+    /// Whether its activity ends the enclosing sequence or flowchart.
     pub terminal: bool,
 }
 
 /// How an activity completed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Outcomes {
-    /// Plainly.
+    /// With the outcome `Done`.
     #[default]
     Done,
     /// With these outcomes.
     Named(Vec<String>),
-    /// It did not run; no connection is followed.
+    /// The activity did not run; the flowchart follows no connection.
     Empty,
 }
 
 impl Outcomes {
-    /// Whether a connection from this port is followed.
+    /// Whether a flowchart follows a connection from this port.
     pub fn contains(&self, port: &str) -> bool {
         match self {
             Self::Done => port == "Done",
@@ -184,14 +185,14 @@ impl Outcomes {
     }
 }
 
-/// What an activity tells those around it.
+/// What an activity tells its ancestors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Leave the nearest loop.
     Break,
     /// Complete the nearest composite with these outcomes.
     CompleteComposite(Outcomes),
-    /// This join of a flowchart was reached by its winner: cancel what still runs before it.
+    /// The first branch has reached this `WaitAny` join: the flowchart cancels what still runs before it.
     CancelInbound(NodeIx),
 }
 
@@ -226,7 +227,7 @@ pub fn start(
     Ok(burst.conclude())
 }
 
-/// Goes on at a bookmark. Works on a faulted instance too, as long as the bookmark's activity is open.
+/// Resumes at a bookmark. A faulted instance can be resumed, too, as long as the execution of the bookmark is open.
 ///
 /// # Errors
 /// [`Error::LostActivity`] if the bookmark's execution is not open; [`Error::TooManySteps`].
@@ -241,8 +242,8 @@ pub fn resume(
     resume_each(program, instance, bookmark, [input], host, limits)
 }
 
-/// Goes on at a bookmark once for each input, as if one resume had followed the other, in one burst. Inputs are left
-/// over where one resume has used the bookmark up, or ended what waits at it.
+/// Resumes at a bookmark once for each input, in one burst, with the effect of separate resumes. Inputs are left over
+/// if a resume burns the bookmark or ends the execution that waits at it.
 ///
 /// # Errors
 /// As [`resume`].
@@ -295,10 +296,10 @@ pub fn retry(
     Ok(burst.conclude())
 }
 
-/// Cancels an instance: everything open in it goes. Nothing happens if it has ended for good.
+/// Cancels an instance and all its open executions. Does nothing if it is finished or cancelled already.
 ///
 /// # Errors
-/// None at present; the signature is that of its siblings.
+/// None at present; the signature matches that of `start`, `resume` and `retry`.
 pub fn cancel(
     program: &Program,
     instance: &mut Instance,
@@ -315,7 +316,7 @@ pub fn cancel(
     Ok(burst.into_delta())
 }
 
-/// The id of an activity execution: the instance's with the sequence number mixed into its end.
+/// The id of an activity execution: the id of the instance, with the sequence number XORed into its end.
 pub fn activity_instance_id(instance_id: Uuid, sequence: u32) -> Uuid {
     Uuid::from_u128(instance_id.as_u128() ^ u128::from(sequence))
 }

@@ -1,4 +1,4 @@
-//! The story of an instance in plain lines: what happened, what it waits for, and the call that goes on.
+//! The story of an instance in plain lines: what happened, what it waits for, and the call that continues it.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -18,11 +18,11 @@ use crate::value::json_text;
 
 mod ending;
 
-/// Lines that are kept of the beginning, and of the end, of a long story.
+/// Number of lines that are kept of the beginning and of the end of a long story.
 const KEPT: usize = 200;
-/// Characters of a value.
+/// Maximum number of characters of a value.
 const MAX_VALUE: usize = 200;
-/// Characters of what an activity is.
+/// Maximum number of characters of an activity's description.
 const MAX_KIND: usize = 60;
 
 /// An open bookmark.
@@ -38,19 +38,19 @@ pub struct OpenBookmark {
     pub name: String,
     /// Stimulus payload.
     pub payload: Option<Value>,
-    /// Name of the task, if there is one.
+    /// Name of the task, if it is the bookmark of one.
     pub task: Option<String>,
     /// Since when it waits.
     pub since: DateTime<Utc>,
     /// When time resumes it.
     pub due: Option<DateTime<Utc>>,
-    /// How often that failed without an outcome.
+    /// How often firing it failed without an outcome.
     pub attempts: u32,
-    /// That it was given up.
+    /// Its dead letter, if the workers gave it up.
     pub given_up: Option<GivenUp>,
 }
 
-/// A due bookmark that was given up: its dead letter.
+/// A due bookmark that the workers gave up: its dead letter.
 #[derive(Clone, Debug, Default)]
 pub struct GivenUp {
     /// Id of the dead letter.
@@ -78,7 +78,7 @@ pub struct OpenIncident {
     pub hint: Option<String>,
 }
 
-/// A story that is being told.
+/// Builds the lines of the story.
 pub struct Explanation<'a> {
     program: &'a Program,
     looks: &'a [Appearance],
@@ -88,14 +88,14 @@ pub struct Explanation<'a> {
     begin: Vec<String>,
     end: VecDeque<String>,
     left_out: u64,
-    /// The execution whose line was last, so that its completion need not be told.
+    /// The execution of the last event, whose completion needs no line of its own.
     last: Option<u32>,
-    /// The instant that an execution is about to wait for.
+    /// The execution that is about to wait, and the instant until which it waits.
     until: Option<(u32, String)>,
 }
 
 impl<'a> Explanation<'a> {
-    /// Begins the story of an instance; times are told in `zone`.
+    /// Begins the story of an instance; its times are in `zone`.
     pub fn new(program: &'a Program, looks: &'a [Appearance], instance: &'a Instance, zone: &'a dyn Zone) -> Self {
         let by_path = (0u32..).zip(&program.nodes).map(|(ix, node)| (node.node_id.as_str(), NodeIx(ix))).collect();
         let mut story = Self {
@@ -126,7 +126,7 @@ impl<'a> Explanation<'a> {
         self.begin.push(format!("{line}: {}", self.instance.sub_status.name()));
     }
 
-    /// Tells what happened in a burst.
+    /// Adds the events of a burst.
     pub fn burst(&mut self, at: DateTime<Utc>, events: &[Event]) {
         for event in events {
             if let Some(words) = self.words(event) {
@@ -136,7 +136,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// Tells how it stands, and ends.
+    /// Adds how the instance stands now, and returns the lines.
     pub fn end(mut self, waits: &[OpenBookmark], open_incidents: &[OpenIncident]) -> Vec<String> {
         self.ending(waits, open_incidents);
         let mut lines = self.begin;
@@ -230,7 +230,7 @@ impl<'a> Explanation<'a> {
         line
     }
 
-    /// An activity by what the journal knows of it.
+    /// The name of an activity from the id and type in the journal.
     fn who(&self, activity_id: &str, activity_type: &str) -> String {
         match self.program.find(activity_id) {
             Some(ix) => self.name_of(self.program.node(ix), ix),
@@ -238,7 +238,7 @@ impl<'a> Explanation<'a> {
         }
     }
 
-    /// An activity by its path.
+    /// The title of an activity, found by its path or id.
     fn at(&self, node_id: &str, activity_id: &str) -> String {
         match self.by_path.get(node_id).copied().or_else(|| self.program.find(activity_id)) {
             Some(ix) => one_line(naming::title(self.program.node(ix), self.looks.get(ix.0 as usize)), MAX_VALUE),
@@ -251,7 +251,7 @@ impl<'a> Explanation<'a> {
         format!("{} ({})", one_line(title, MAX_VALUE), one_line(&naming::kind(node), MAX_KIND))
     }
 
-    /// Whether the activity of an event holds others.
+    /// Whether the activity of an event has children.
     fn has_children(&self, event: &Event) -> bool {
         let Some(ix) = self.program.find(&event.activity_id) else { return false };
         let node = self.program.node(ix);
@@ -265,7 +265,7 @@ impl<'a> Explanation<'a> {
         local.unwrap_or(at).format("%Y-%m-%d %H:%M:%S").to_string()
     }
 
-    /// The instant that a payload of the activities of time holds.
+    /// The instant in the payload of a timing activity.
     fn instant_in(&self, data: Option<&Value>) -> Option<String> {
         let mut texts = data?.as_object()?.values().filter_map(Value::as_str);
         texts.find_map(|text| DateTime::parse_from_rfc3339(text).ok()).map(|at| self.time(at.to_utc()))
@@ -276,14 +276,14 @@ impl<'a> Explanation<'a> {
     }
 }
 
-/// Outcomes other than `Done`, and other than none at all.
+/// The outcomes, if there are any other than `Done`.
 fn named(data: Option<&Value>) -> Option<String> {
     let names = data?.as_array()?;
     let names: Vec<String> = names.iter().filter_map(Value::as_str).map(|name| one_line(name, MAX_VALUE)).collect();
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-/// A value in one line: a text as it is, another value as JSON.
+/// A value in one line: text unchanged, any other value as JSON.
 fn value(value: &Value) -> String {
     match value {
         Value::String(text) => one_line(text, MAX_VALUE),

@@ -1,9 +1,9 @@
-//! What can go wrong: a [`Fault`] belongs to one activity and becomes an incident; an [`Error`] ends
-//! the whole call, and nothing of it is kept.
+//! Failures: a [`Fault`] belongs to one activity and becomes an incident; an [`Error`] ends the whole call, and the
+//! extension keeps nothing of it.
 
 use std::fmt;
 
-/// The failure of one activity. All fields are PostgreSQL's; the shell adds what only it knows.
+/// The failure of one activity. Its fields are those of a PostgreSQL error; the extension adds what only it knows.
 ///
 /// ```
 /// use workflow_engine::Fault;
@@ -23,7 +23,7 @@ pub struct Fault {
     pub hint: Option<String>,
     /// Where it happened: PL/pgSQL context, JavaScript stack.
     pub context: Option<String>,
-    /// Number under which the shell keeps the original error, to raise it unchanged.
+    /// Number under which the extension keeps the original error, to raise it unchanged.
     pub original: Option<u64>,
 }
 
@@ -54,23 +54,23 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Why a call cannot go on at all. Nothing of the burst is kept.
+/// Why a call cannot go on. The extension keeps nothing of the burst.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
-    /// The burst took more steps than allowed: a loop that never waits. (54000)
+    /// The burst took more steps than allowed, for example in a loop that never waits. (54000)
     TooManySteps {
         /// The limit.
         limit: u64,
-        /// Activity that would have been next.
+        /// The activity of the next step.
         activity_id: String,
     },
-    /// The stored state cannot be read: written by a later version, or damaged. (XX001)
+    /// The stored state cannot be read: a later version wrote it, or it is damaged. (XX001)
     CorruptState(String),
-    /// The activity named as trigger does not exist, or is no trigger. (42704)
+    /// The activity named as trigger does not exist, or cannot start the workflow. (42704)
     UnknownTrigger(String),
-    /// A retry named an activity that is not faulted here. (42704)
+    /// A retry named an activity that is not faulted in this instance. (42704)
     NotFaulted(String),
-    /// The bookmark's activity is no longer part of the instance; cannot happen unless rows were changed by hand. (XX001)
+    /// The execution of the bookmark is not open. This cannot happen unless rows were changed by hand. (XX001)
     LostActivity(String),
 }
 

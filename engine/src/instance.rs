@@ -1,8 +1,8 @@
 //! An instance: the durable state of one run of a definition.
 //!
-//! Columns that users query (`input`, `output`, `variables`, `correlation_id`, `name`, the statuses) are
-//! fields here and columns in the table. Everything else is [`State`], stored as compact bytes with a
-//! format number. Bookmarks are in neither: their rows are the only truth, a context only counts them.
+//! Columns that users query (`input`, `output`, `variables`, `correlation_id`, `name`, the statuses) are fields here
+//! and columns in the table. Everything else is [`State`], stored as compact bytes with a format number. Bookmarks are
+//! in neither: their rows are the only record of them, and a context only counts them.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub use token_scope::{TokenChange, TokenScope};
 pub struct Instance {
     /// Id.
     pub id: Uuid,
-    /// Version number of the definition it is pinned to.
+    /// Version number of the definition that the instance runs.
     pub version: i32,
     /// Correlation id.
     pub correlation_id: Option<String>,
@@ -42,7 +42,7 @@ pub struct Instance {
     pub variables: Map<String, Value>,
     /// Number of incidents so far.
     pub incident_count: u32,
-    /// What only the engine reads.
+    /// The part that only the engine reads.
     pub state: State,
 }
 
@@ -55,9 +55,9 @@ pub enum SubStatus {
     Executing,
     /// Waits for bookmarks (or, with incidents, for a retry).
     Suspended,
-    /// All done.
+    /// Every execution has ended.
     Finished,
-    /// A fault stopped it; it can be retried, resumed or cancelled.
+    /// A fault stopped the instance; it can be retried, resumed or cancelled.
     Faulted,
     /// Cancelled.
     Cancelled,
@@ -68,12 +68,12 @@ pub enum SubStatus {
 pub enum Status {
     /// Not ended.
     Running,
-    /// Ended; `Faulted` counts as ended although it can be taken up again.
+    /// Ended; `Faulted` counts as ended although a retry or resume can continue the instance.
     Finished,
 }
 
 impl SubStatus {
-    /// All values, in the order of life.
+    /// All values, in the order of an instance's life.
     pub const ALL: [SubStatus; 6] =
         [Self::Pending, Self::Executing, Self::Suspended, Self::Finished, Self::Faulted, Self::Cancelled];
 
@@ -94,7 +94,7 @@ impl SubStatus {
         Self::ALL.into_iter().find(|status| status.name() == name)
     }
 
-    /// The status that belongs to it.
+    /// The status that follows from the sub-status.
     pub fn status(self) -> Status {
         match self {
             Self::Pending | Self::Executing | Self::Suspended => Status::Running,
@@ -120,21 +120,21 @@ pub struct State {
     pub contexts: BTreeMap<u32, Context>,
     /// Next sequence number.
     pub next_context: u32,
-    /// Number of journal rows written so far; the next one's `seq`.
+    /// Number of journal rows written so far, which is the `seq` of the next row.
     pub next_journal: u32,
-    /// Latest outputs of each activity that had any; they survive a suspend.
+    /// Latest outputs of each activity that set any; they survive a suspend.
     pub outputs: BTreeMap<NodeIx, Vec<(String, Json)>>,
-    /// The activity that last produced a result, and which of its outputs that is.
+    /// The activity that last produced a result, and the position of the result among its outputs.
     pub last_result: Option<(NodeIx, u32)>,
     /// The trigger that this run started with.
     pub trigger: Option<NodeIx>,
-    /// Whether that trigger has run as such; from then on it waits like any other activity.
+    /// Whether that trigger has executed as the trigger; after that it waits like any other activity.
     pub trigger_used: bool,
 }
 
 impl State {
-    /// Whether everything in it that names a node names one of a program with so many nodes. Bytes that were damaged can be
-    /// read and still name others.
+    /// Whether every node that the state names exists in a program with this number of nodes. Damaged bytes may decode
+    /// and still name others.
     pub fn fits(&self, nodes: usize) -> bool {
         let contexts = self.contexts.values().map(|context| context.node);
         let last = self.last_result.map(|(node, _)| node);
@@ -152,23 +152,23 @@ impl State {
 /// One open execution of an activity.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Context {
-    /// What it executes.
+    /// The node that it executes.
     pub node: NodeIx,
     /// The execution that scheduled it.
     pub parent: Option<u32>,
-    /// Where it stands.
+    /// Its status.
     pub status: ActivityStatus,
-    /// Bookmarks of it that are stored.
+    /// Number of its stored bookmarks.
     pub bookmarks: u32,
-    /// Faults of it and below it.
+    /// Number of faulted executions: itself and its descendants.
     pub faults: u32,
-    /// Mark given by the parent, to tell executions of one child apart.
+    /// Tag given by the parent, which distinguishes executions of one child.
     pub tag: u32,
-    /// Whether a `Break` passed: it ends with the next child that completes.
+    /// Whether a `Break` signal passed: the execution ends with the next child that completes.
     pub breaking: bool,
-    /// Variables of its scope: those declared by a container first, then those given by a loop.
+    /// Variables of its scope: those declared by a container first, then those passed by a loop.
     pub variables: Vec<(String, Json)>,
-    /// What the activity itself remembers.
+    /// Memory of the activity itself.
     pub memory: Memory,
 }
 
@@ -177,12 +177,12 @@ pub struct Context {
 pub enum ActivityStatus {
     /// Begun and not ended.
     Running,
-    /// Ended by a fault; a retry runs it again.
+    /// Stopped by a fault and still open; a retry runs it again.
     Faulted,
 }
 
-/// What an activity remembers between its child's or bookmark's events. It is stored by the number of the variant: a new one
-/// comes last.
+/// What an activity remembers between its calls. It is stored by the number of the variant, so a new variant must come
+/// last.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Memory {
     /// Nothing.
@@ -190,9 +190,9 @@ pub enum Memory {
     None,
     /// A position or a count.
     Count(i64),
-    /// Where a counting loop stands.
+    /// Progress of a counting loop.
     Range {
-        /// The number of this round.
+        /// The number of the current round.
         current: i64,
         /// The bound.
         end: i64,
@@ -201,25 +201,25 @@ pub enum Memory {
         /// Whether the bound belongs to the range.
         inclusive: bool,
     },
-    /// Where a loop over computed items stands.
+    /// Progress of a loop over computed items.
     Items {
-        /// Index of this round.
+        /// Index of the current round.
         index: i64,
         /// The items, as an array.
         items: Json,
     },
     /// Visits of a flowchart.
     Flow(Box<FlowScope>),
-    /// Of another activity.
+    /// Data of another activity.
     Json(Json),
     /// Tokens of a flowchart.
     Tokens(Box<TokenScope>),
-    /// That it has not been executed yet, and waits for a burst of its own.
+    /// The activity is deferred to a burst of its own and has not been executed yet.
     Deferred,
 }
 
 impl Memory {
-    /// The position or count in it, 0 if it has none.
+    /// The position or count, 0 if the variant has none.
     pub fn position(&self) -> i64 {
         match self {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
@@ -229,7 +229,7 @@ impl Memory {
         }
     }
 
-    /// Moves the position; what has none becomes a count.
+    /// Sets the position; a variant without one becomes a count.
     pub fn set_position(&mut self, to: i64) {
         match self {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
@@ -240,10 +240,10 @@ impl Memory {
     }
 }
 
-/// What stands for all correlation ids where a stimulus is sent. No instance can have it.
+/// The value that means all correlation ids when a stimulus is sent. No instance can have it.
 pub const EVERYONE: &str = "*";
 
-/// Refuses the correlation id that stands for all of them (22023).
+/// Refuses the correlation id that means all of them (22023).
 pub fn refuse_everyone(correlation_id: Option<&str>) -> Result<(), Fault> {
     if correlation_id != Some(EVERYONE) {
         return Ok(());

@@ -1,7 +1,7 @@
-//! The journal: what happened in a burst, in order, packed into bytes with a format number.
+//! The journal: the events of a burst, in order, packed into bytes with a format number.
 //!
-//! Every burst writes a row of it, so bytes count: an execution is a number (its id is made of that and of the instance's),
-//! and an activity is named once in a row.
+//! Every burst writes a row of it, so bytes count. An event has the number of its execution, because the execution's id
+//! follows from that number and the instance's id. A row names each activity once.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -10,20 +10,21 @@ use crate::fault::Error;
 use crate::instance::codec::Counted;
 use crate::value::{Bounds, Json};
 
-/// One thing that happened.
+/// One event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// What.
+    /// Kind of the event.
     pub kind: EventKind,
     /// Activity id; empty for the workflow itself.
     pub activity_id: String,
     /// Activity type without the `Elsa.` prefix; empty for the workflow itself.
     pub activity_type: String,
-    /// Number of the execution of the activity in its instance; see [`activity_instance_id`](crate::execution::activity_instance_id).
+    /// Number of the execution of the activity in its instance; see
+    /// [`activity_instance_id`](crate::execution::activity_instance_id).
     pub execution: Option<u32>,
-    /// Bookmark, where one was made, resumed or removed.
+    /// Bookmark, if the event is about one.
     pub bookmark_id: Option<Uuid>,
-    /// Outcomes, the written line, the fault, the reason: whatever belongs to the kind.
+    /// Data of the kind: outcomes, the written line, the fault, the reason.
     pub data: Option<Json>,
 }
 
@@ -36,11 +37,11 @@ pub enum EventKind {
     WorkflowResumed,
     /// Every branch waits.
     WorkflowSuspended,
-    /// All is done.
+    /// Every execution has ended.
     WorkflowFinished,
-    /// A fault stopped it.
+    /// A fault stopped the workflow.
     WorkflowFaulted,
-    /// It was cancelled; data is the reason.
+    /// The workflow was cancelled; data is the reason.
     WorkflowCancelled,
     /// Faulted activities run again.
     WorkflowRetried,
@@ -60,19 +61,19 @@ pub enum EventKind {
     Line,
     /// A stimulus was published; data is name and payload.
     Published,
-    /// Anything that an activity wants to be known, such as the computed instant of a timer.
+    /// A note of an activity, such as the computed instant of a timer.
     Note,
-    /// A start by trigger or schedule was refused: by an activation strategy, or because its input does not fit.
+    /// A trigger or schedule could not start an instance: an activation strategy refused, or the input did not fit.
     StartRefused,
-    /// A child workflow was started; data is its id.
+    /// A child workflow was started; data is its instance id and definition id.
     ChildStarted,
-    /// The instance was given to another owner; data says by whom, from whom and to whom.
+    /// The instance got another owner; data names the role that changed it, the old owner and the new one.
     OwnerChanged,
     /// An activity logged something; data is level, category, message and attributes.
     Logged,
 }
 
-/// The format that is written. 1 was that of 0.1.0.
+/// The format that is written. Version 0.1.0 wrote format 1.
 const FORMAT: u8 = 2;
 
 /// An event as it is stored.
@@ -89,11 +90,11 @@ struct Packed<'a, D> {
 /// Id and type of an activity.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 enum Activity<'a> {
-    /// None: it happened to the workflow itself.
+    /// No activity: the event is about the workflow itself.
     None,
-    /// The one that this row named at this place.
+    /// The activity that this row named at this position.
     Known(u32),
-    /// One that it has not named yet.
+    /// An activity that the row has not named yet.
     New(&'a str, &'a str),
 }
 
@@ -101,9 +102,9 @@ enum Activity<'a> {
 pub struct Row<'a>(Vec<Packed<'a, &'a Json>>);
 
 impl<'a> Row<'a> {
-    /// Looks which activities the events name.
+    /// Collects the distinct activities of the events.
     pub fn of(events: &'a [Event]) -> Self {
-        // A burst names few.
+        // A burst names few activities, so a linear search suffices.
         let mut known = Vec::new();
         let packed = events.iter().map(|event| {
             let name = (event.activity_id.as_str(), event.activity_type.as_str());
@@ -121,17 +122,17 @@ impl<'a> Row<'a> {
         Self(packed.collect())
     }
 
-    /// How many bytes it takes.
+    /// The size in bytes.
     pub fn size(&self) -> usize {
         let Counted(size) = postcard::to_extend(&self.0, Counted(1)).expect("events are always serializable");
         size
     }
 
-    /// Packs it, whose size is known: it takes no more room than that.
+    /// Packs the row. `size` is its known size, so that the vector takes no more memory than that.
     pub fn encode(&self, size: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(size);
         bytes.push(FORMAT);
-        // Strings, numbers and sequences of known length cannot fail to be written to a vector.
+        // Serializing strings, numbers and sequences of known length to a vector cannot fail.
         postcard::to_extend(&self.0, bytes).expect("events are always serializable")
     }
 }
@@ -165,7 +166,8 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
             let corrupt = |error: postcard::Error| Error::CorruptState(error.to_string());
             let (count, mut rest): (usize, _) = postcard::take_from_bytes(rest).map_err(corrupt)?;
             let (mut events, mut known) = (Vec::new(), Vec::new());
-            // One by one: the number may be a lie, and an event takes many times its bytes.
+            // Events are read one by one: damaged bytes may state a wrong number, and an event takes many times its
+            // packed size.
             for _ in 0..count {
                 let (event, after): (Packed<'_, Json>, _) = postcard::take_from_bytes(rest).map_err(corrupt)?;
                 let (id, kind) = match event.activity {

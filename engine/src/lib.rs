@@ -2,15 +2,15 @@
 //!
 //! A **definition** (Elsa 3's JSON, or the short form) is read, validated and compiled to a
 //! [`Program`]. An [`Instance`] is the durable state of one run. A **burst** takes a program, an
-//! instance and one reason to run (start, resume, retry, cancel), works off the activity queue until
-//! every branch waits or ends, and leaves behind the changed instance and a [`Delta`]: the bookmarks,
-//! tasks, incidents and journal events that the shell stores.
+//! instance and one reason to run (start, resume, retry, cancel). It processes the activity queue until every branch
+//! waits or ends. It leaves the changed instance and a [`Delta`]: the bookmarks, tasks, incidents and journal events
+//! that the extension stores.
 //!
-//! The crate knows no database, no clock and no randomness. Its only door outward is [`Host`].
+//! The crate knows no database, no clock and no randomness. The trait [`Host`] is its only port.
 //!
 //! # Examples
 //!
-//! Reading, checking and drawing need no host:
+//! Reading, checking and drawing a definition need no host:
 //!
 //! ```
 //! use serde_json::json;
@@ -35,7 +35,7 @@
 //! assert!(problems[0].message.contains("did you mean \"RunTask\"?"));
 //! ```
 //!
-//! Running needs one: `examples/loop.rs` has the smallest that runs a workflow without SQL.
+//! Running a workflow needs a host: `examples/loop.rs` has the smallest one, without SQL.
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -1,4 +1,4 @@
-//! What names a node of a program.
+//! The index that names a node of a program.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct NodeIx(pub u32);
 
 impl NodeIx {
-    /// The node at this position; a program cannot hold more than fit.
+    /// The index for a position; a program cannot hold more nodes than fit into `u32`.
     pub(crate) fn at(position: usize) -> Self {
         Self(u32::try_from(position).unwrap_or(u32::MAX))
     }

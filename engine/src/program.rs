@@ -1,7 +1,7 @@
 //! The compiled form of a definition: what a burst reads and never changes.
 //!
-//! A program is built once per definition version and backend and shared by all instances of it.
-//! A node is named by its index, in the state of an instance as well; ids are for people.
+//! A program is built once per definition version and backend, and all instances of the version share it. The engine
+//! names a node by its index, in the state of an instance as well; ids are for people.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub use numbering::Numbering;
 pub struct Program {
     /// Logical id, shared by all versions.
     pub definition_id: String,
-    /// Id of the stored version, once it is stored; until then the `id` that the document has.
+    /// Id of the stored version; before it is stored, the `id` in the document.
     pub version_id: Option<String>,
     /// Name of the workflow, if it has one.
     pub name: Option<String>,
@@ -46,26 +46,26 @@ pub struct Program {
     pub options: Options,
     /// Variables of the workflow scope.
     pub variables: Vec<Variable>,
-    /// Declared inputs; none declared means that any input is accepted.
+    /// Declared inputs; without declarations the definition accepts any input.
     pub inputs: Vec<Argument>,
     /// Declared outputs.
     pub outputs: Vec<Argument>,
-    /// What the input as a whole must satisfy.
+    /// Schema of the input as a whole.
     pub input_schema: Option<Schema>,
-    /// All activities, the first is the root, and what holds others stands before them; behind the definition's own those
-    /// of each workflow that is used as an activity, in their order. A definition that is read has its own in document
-    /// order, a stored one in that of its [`Numbering`].
+    /// All activities. The first is the root, and a parent has a lower index than its children. The definition's own
+    /// nodes come first, then those of each inlined workflow in the workflow's own order. The own nodes of a definition
+    /// that was just read are in document order, those of a stored one in the order of its [`Numbering`].
     pub nodes: Vec<Node>,
-    /// Node by activity id, of the definition's own. An id that occurs twice (only possible across nesting levels)
-    /// maps to the first.
+    /// The definition's own nodes by activity id. If an id occurs twice, which is possible only across nesting levels,
+    /// the entry is the first node.
     pub by_id: HashMap<String, NodeIx>,
-    /// The workflows that are used as activities, also those inside others.
+    /// The inlined workflows, including those inside other inlined workflows.
     pub inlined: Vec<Inlined>,
-    /// Outcomes that it may complete with where it is used as an activity. For documentation.
+    /// Outcomes of the activity when another workflow inlines this one, for documentation and the check of connections.
     pub outcomes: Vec<String>,
-    /// Size of the documents that the program was made of, each counted as often as it is used.
+    /// Size of all documents in the program; the document of an inlined workflow counts at each use.
     pub size: usize,
-    /// Whether any activity or expression can run SQL or a function of the user.
+    /// Whether any activity or expression can run SQL or a SQL function of the user.
     pub uses_sql: bool,
 }
 
@@ -75,27 +75,27 @@ impl Program {
         &self.nodes[ix.0 as usize]
     }
 
-    /// Finds a node of the definition's own by its activity id.
+    /// Finds one of the definition's own nodes by its activity id.
     pub fn find(&self, activity_id: &str) -> Option<NodeIx> {
         self.by_id.get(activity_id).copied()
     }
 
-    /// The nodes of the definition's own.
+    /// The definition's own nodes, without those of inlined workflows.
     pub fn own_nodes(&self) -> &[Node] {
         let end = self.nodes.partition_point(|node| node.inlined.is_none());
         self.nodes.get(..end).unwrap_or_default()
     }
 
-    /// The definitions around a node: the one that it is written in, then that which uses this one, and so on;
-    /// each with the index of its first node.
+    /// The definitions around a node: the one that declares it, then its consumer, and so on, each with the index of
+    /// its first node.
     pub fn around(&self, node: NodeIx) -> impl Iterator<Item = (&Program, NodeIx)> {
         let inlined = |node: NodeIx| self.node(node).inlined.and_then(|inlined| self.inlined.get(inlined as usize));
         let inlined = std::iter::successors(inlined(node), move |inner| inlined(inner.node));
         inlined.map(|inlined| (&*inlined.program, inlined.first)).chain(std::iter::once((self, NodeIx(0))))
     }
 
-    /// Finds an activity by id or name, seen from a node: in the definition that it is written in, then in those
-    /// around it.
+    /// Finds an activity by id or name as a node sees it: first in the definition that declares the node, then in its
+    /// consumers.
     pub fn find_from(&self, node: NodeIx, activity: &str) -> Option<NodeIx> {
         self.around(node).find_map(|(program, first)| {
             let named = || {
@@ -107,25 +107,25 @@ impl Program {
     }
 }
 
-/// A workflow that is used as an activity of another.
+/// An inlined workflow: a workflow that another one uses as an activity.
 #[derive(Debug)]
 pub struct Inlined {
-    /// The activity that it is.
+    /// The activity that stands for the workflow.
     pub node: NodeIx,
-    /// Its root; the nodes of its program stand from here on, in their order.
+    /// Root of the workflow; the nodes of its program follow from here, in their order.
     pub first: NodeIx,
     /// Its program.
     pub program: Arc<Program>,
 }
 
-/// What makes an activity a composite: what is inside has a scope of its own, which its own inputs do not see.
+/// What makes an activity a composite: its children see a scope of its own, which the activity's own inputs do not see.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Composite {
-    /// Id of the definition that it is a use of; `None` if what is inside is written in place.
+    /// Id of the inlined definition; `None` if the composite holds its activities itself.
     pub definition: Option<String>,
-    /// Declared inputs. They are variables of the node, behind those that the definition declares.
+    /// Declared inputs. They are variables of the node, after the variables that the definition declares.
     pub inputs: Vec<Argument>,
-    /// Index of the first of them among the variables.
+    /// Index of the first declared input among the variables.
     pub first_input: usize,
     /// Declared outputs.
     pub outputs: Vec<Argument>,
@@ -134,19 +134,19 @@ pub struct Composite {
 /// Settings of a definition that the engine acts on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Whether publishing a new version gives the definitions that use it a new version, too.
+    /// Whether publishing a new version also gives its consumers a new version.
     pub updates_consumers: bool,
-    /// Whether its name is an activity type.
+    /// Whether other definitions may use the workflow as an activity, under its name as the type.
     pub usable_as_activity: bool,
     /// Which instances may run beside each other.
     pub activation: Activation,
     /// What a fault does to the rest of the instance.
     pub incidents: IncidentStrategy,
-    /// Whose rights user SQL has.
+    /// Whose rights SQL of the user has.
     pub security: Security,
-    /// Where user SQL looks its names up.
+    /// Where SQL of the user looks up names.
     pub search_path: SearchPath,
-    /// How flowcharts that say nothing decide what runs next.
+    /// Mode of flowcharts that declare none.
     pub flowcharts: FlowMode,
     /// How long finished instances are kept.
     pub retention: Option<Interval>,
@@ -172,11 +172,11 @@ pub enum IncidentStrategy {
     /// The instance becomes `Faulted`.
     #[default]
     Fault,
-    /// Other branches go on; the instance ends `Suspended`.
+    /// Other branches go on; the instance is then `Suspended`.
     ContinueWithIncidents,
 }
 
-/// Whose rights user SQL has, as for SQL functions.
+/// Whose rights SQL of the user has, as for SQL functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Security {
     /// The caller's.
@@ -186,15 +186,15 @@ pub enum Security {
     Definer,
 }
 
-/// Where user SQL looks up the names that have no schema.
+/// Where SQL of the user looks up names without a schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SearchPath {
-    /// The definition does not say: whose rights the SQL has, and whether a caller is there, decide.
+    /// The definition declares none: the extension chooses by `security` and by whether the burst has a caller.
     #[default]
     Unset,
-    /// The session's own.
+    /// The path of the session.
     Caller,
-    /// These schemas, in this order.
+    /// The path has these schemas, in this order.
     Schemas(Vec<String>),
 }
 
@@ -222,7 +222,7 @@ pub struct Argument {
     pub default: Option<Value>,
     /// Whether a run cannot start without it.
     pub required: bool,
-    /// What a value must satisfy beyond its type.
+    /// Schema that a value must satisfy beyond its type.
     pub schema: Option<Schema>,
 }
 
@@ -237,35 +237,35 @@ pub struct Node {
     pub name: Option<String>,
     /// Full type name, such as `Elsa.Event`.
     pub type_name: String,
-    /// The activity that holds this one.
+    /// The activity that has this one as a child.
     pub parent: Option<NodeIx>,
     /// Depth of nesting; the root has 0.
     pub depth: u32,
     /// Behaviour.
     pub activity: &'static dyn Activity,
-    /// Whether its type was known when the definition was compiled.
+    /// Whether the activity's type was known when the definition was compiled.
     pub is_known: bool,
     /// Whether the activity is a trigger of the definition.
     pub can_start_workflow: bool,
-    /// Whether it is put off to a burst of its own (`runAsynchronously`).
+    /// Whether a burst of its own executes the activity (`runAsynchronously`).
     pub runs_in_background: bool,
-    /// Whether it ends the enclosing sequence or flowchart (`Break`, `Complete`, `Finish`, `End`).
+    /// Whether the activity ends the enclosing sequence or flowchart (`Break`, `Complete`, `Finish`, `End`).
     pub terminal: bool,
     /// Variables declared by a container.
     pub variables: Vec<Variable>,
     /// Inputs in the order of the descriptor; `None` means unset.
     pub inputs: Vec<Option<Expression>>,
-    /// Where outputs go, in the order of the descriptor.
+    /// Targets of outputs, in the order of the descriptor.
     pub outputs: Vec<Option<Binding>>,
-    /// Inputs of a custom activity, by name as written; of a workflow, by name as declared.
+    /// Inputs of a custom activity by name as written, or of an inlined workflow by name as declared.
     pub custom_inputs: Vec<(String, Expression)>,
-    /// Output bindings of a custom activity, by name as written; of a workflow, by name as declared.
+    /// Output bindings of a custom activity by name as written, or of an inlined workflow by name as declared.
     pub custom_outputs: Vec<(String, Binding)>,
     /// Single children in the order of the descriptor's ports.
     pub ports: Vec<Option<NodeIx>>,
     /// Children of a list port (`activities`, `branches`).
     pub children: Vec<NodeIx>,
-    /// Its lists of parts, in the order of the descriptor.
+    /// The activity's lists of parts, in the order of the descriptor.
     pub parts: Vec<Vec<Part>>,
     /// States and transitions of a state machine.
     pub machine: Option<Box<Machine>>,
@@ -274,16 +274,16 @@ pub struct Node {
     /// Variable that `SetVariable` assigns, or whose value is the result of a `Composite` (its name, resolved when
     /// compiled).
     pub variable: Option<String>,
-    /// What makes it a composite.
+    /// Set if the activity is a composite.
     pub composite: Option<Box<Composite>>,
-    /// Index of the used workflow that it is written in; `None` for the definition's own.
+    /// Index of the inlined workflow that the node belongs to; `None` for the definition's own nodes.
     pub inlined: Option<u32>,
-    /// Whether running this activity (its inputs included) can run SQL or a function of the user.
+    /// Whether running this activity (its inputs included) can run SQL or a SQL function of the user.
     pub uses_sql: bool,
 }
 
 impl Node {
-    /// The parts of one of its lists, by the order of the descriptor.
+    /// A list of parts by its position in the descriptor.
     pub fn part_list(&self, list: usize) -> &[Part] {
         self.parts.get(list).map_or(&[], Vec::as_slice)
     }
@@ -292,7 +292,7 @@ impl Node {
 /// One object of a list of parts, such as a case of a switch.
 #[derive(Debug)]
 pub struct Part {
-    /// Text members in the order of the descriptor; empty where there is none.
+    /// Text members in the order of the descriptor; empty if a part has none.
     pub texts: Vec<String>,
     /// Condition; `None` always holds.
     pub condition: Option<Expression>,
@@ -312,7 +312,7 @@ impl Part {
     }
 }
 
-/// Where the value of an output goes.
+/// Target of an output's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Binding {
     /// Into the variable of this name, looked up from the activity's scope.

@@ -1,15 +1,15 @@
-//! What a misspelt name was probably meant to be.
+//! Suggestions for misspelt names.
 
 /// Words longer than this are not compared.
 const MAX_WORD: usize = 40;
 
-/// The name that a word was probably meant to be.
+/// The known name that a misspelt word most likely means.
 pub(crate) fn nearest<'k>(word: &str, names: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     if word.len() > MAX_WORD {
         return None;
     }
     let word = word.to_lowercase();
-    // Of two letters, half would have to change.
+    // In a word of two letters a distance of 1 would be half of it.
     let allowed = match word.chars().count() {
         0..=2 => return None,
         3..=4 => 1,

@@ -1,8 +1,8 @@
-//! Stimuli: the name and payload that bookmarks and triggers wait for, and the hash they meet under.
+//! Stimuli: the name and payload for which bookmarks and triggers wait, and their hash.
 //!
-//! Elsa's built-in payloads have known fields; they are read in any letter case, stored under Elsa's names
-//! and hashed to Elsa's bytes. Other payloads are hashed in canonical form, so that what is equal as jsonb
-//! meets. Knows nothing of bookmarks, matching or storage.
+//! Elsa's built-in payloads have known fields. They are read in any letter case, stored under Elsa's names and hashed
+//! to Elsa's bytes. Other payloads are hashed in canonical form, so that payloads that are equal as jsonb have the same
+//! hash. This module knows nothing of bookmarks, matching or storage.
 //!
 //! ```
 //! use serde_json::json;
@@ -29,8 +29,8 @@ mod json;
 pub use built_in::*;
 use fields::{Field, Shape};
 
-/// Resolves a stimulus name as a type name in a definition: `Event` is `Elsa.Event`, unless a custom
-/// activity has that very name. Other names are taken as they are.
+/// Resolves a stimulus name like a type name in a definition: `Event` is `Elsa.Event`, unless a custom activity has
+/// exactly that name. Other names stay unchanged.
 pub fn resolve_name(name: &str, is_custom: &dyn Fn(&str) -> bool) -> String {
     let full = format!("Elsa.{name}");
     if built_in(&full).is_some() && !is_custom(name) { full } else { name.to_owned() }
@@ -39,7 +39,7 @@ pub fn resolve_name(name: &str, is_custom: &dyn Fn(&str) -> bool) -> String {
 /// Puts a payload into the form in which it is stored: for built-ins Elsa's field names and values
 /// (paths and methods lower-cased, instants in UTC), for others the payload itself.
 ///
-/// Fields that do not count for the hash are kept.
+/// Fields that are not part of the hash are kept.
 ///
 /// # Errors
 /// 22023 if a built-in payload is no object, lacks a field or has a field that is no scalar.
@@ -72,7 +72,7 @@ pub fn normalise(name: &str, payload: &Value) -> Result<Value, Fault> {
     Ok(Value::Object(stored))
 }
 
-/// The SHA-256 under which a stimulus and what waits for it meet: Elsa's own bytes for built-ins.
+/// The SHA-256 by which a stimulus matches bookmarks and triggers: Elsa's own bytes for built-ins.
 ///
 /// A payload of null is no payload.
 pub fn hash(name: &str, payload: Option<&Value>, activity_instance_id: Option<&str>) -> [u8; 32] {
@@ -101,7 +101,7 @@ pub fn task_of(name: &str, payload: Option<&Value>) -> Option<Uuid> {
     Uuid::try_parse(id.as_str()?).ok()
 }
 
-/// The text of a payload inside the hash.
+/// The text of a payload as it is hashed.
 fn hashed_text(name: &str, payload: &Value) -> String {
     let Some(shapes) = built_in(name).map(|known| known.shapes) else {
         return canonical(payload);
@@ -131,7 +131,7 @@ fn hashed_text(name: &str, payload: &Value) -> String {
     text
 }
 
-/// The shape whose first field is given; the last one otherwise.
+/// The shape whose first field is given; otherwise the last one.
 fn shape_for(shapes: &'static [Shape], given: &Map<String, Value>) -> &'static Shape {
     let has = |field: &Field| given.keys().any(|key| key.eq_ignore_ascii_case(field.name));
     let found = shapes.iter().find(|shape| shape.fields.first().is_some_and(has));

@@ -1,7 +1,7 @@
-//! The trigger index: which activities of a definition start it, and with which stimulus.
+//! The trigger index: which activities of a definition start it, and at which stimulus.
 //!
-//! Evaluated when a definition is published, with the initial variables and without input. Storing the
-//! rows, and comparing them with those already there, is the shell's.
+//! The triggers are evaluated when a definition is published, with the initial variables and without input. The
+//! extension stores the rows and compares them with the stored ones.
 
 use serde_json::Value;
 use uuid::Uuid;
@@ -19,32 +19,32 @@ use crate::stimulus;
 /// One row of the index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trigger {
-    /// Node that starts the workflow.
+    /// The activity that starts the workflow.
     pub node: NodeIx,
-    /// Its activity id.
+    /// Activity id of the node.
     pub activity_id: String,
-    /// Its path.
+    /// Path of the node.
     pub node_id: String,
-    /// Its type.
+    /// Activity type of the node.
     pub activity_type: String,
     /// Stimulus name.
     pub name: String,
     /// Hash of the stimulus.
     pub hash: [u8; 32],
-    /// Stimulus.
+    /// Stimulus payload.
     pub payload: Option<Value>,
-    /// When time fires it. The anchor of a timer is the instant of this evaluation: compare payloads, not anchors,
-    /// and keep the stored one with [`Schedule::anchored_as`].
+    /// When time fires the trigger. The anchor of a timer is the instant of this evaluation. So compare payloads, not
+    /// anchors, and keep the stored anchor with [`Schedule::anchored_as`].
     pub schedule: Option<Schedule>,
 }
 
-/// What an activity says of itself as a trigger.
+/// The payloads and the schedule of a trigger activity.
 type Indexed = (Vec<Option<Value>>, Option<Schedule>);
 
-/// Evaluates all triggers of a program, in document order.
+/// Evaluates all triggers of a program, in node order.
 ///
 /// # Errors
-/// The activity that could not be evaluated, and why.
+/// The id of the activity that could not be evaluated, and its fault.
 pub fn index(program: &Program, host: &mut dyn Host, limits: &Limits) -> Result<Vec<Trigger>, (String, Fault)> {
     let mut triggers = Vec::new();
     for (position, node) in program.nodes.iter().enumerate() {
@@ -62,10 +62,10 @@ pub fn index(program: &Program, host: &mut dyn Host, limits: &Limits) -> Result<
     Ok(triggers)
 }
 
-/// Evaluates one trigger, for its faults only.
+/// Evaluates one trigger only to find its faults.
 ///
 /// # Errors
-/// Why it cannot be indexed.
+/// Why the trigger cannot be indexed.
 pub fn check(program: &Program, ix: NodeIx, host: &mut dyn Host, limits: &Limits) -> Result<(), Fault> {
     let node = program.node(ix);
     let (payloads, schedule) = indexed(program, ix, node, host, limits)?;
@@ -91,7 +91,7 @@ fn indexed(program: &Program, ix: NodeIx, node: &Node, host: &mut dyn Host, limi
     result
 }
 
-/// Opens an execution below those that would hold it, so that it sees their variables.
+/// Opens an execution and all its ancestors, so that it sees their variables.
 fn open_with_ancestors(core: &mut Core<'_>, ix: NodeIx) -> u32 {
     let mut path = vec![ix];
     while let Some(parent) = path.last().and_then(|last| core.program.node(*last).parent) {

@@ -1,7 +1,7 @@
-//! `BulkDispatchWorkflows`: leaves a child for each item to the workers.
+//! `BulkDispatchWorkflows`: starts a child workflow for each item, which a worker runs.
 //!
-//! One bookmark hears of all of them and stays until the last one; what is remembered is how many are still out, so
-//! that the state does not grow with those that have ended.
+//! All children report to one bookmark, which stays until the last report. The activity remembers only the number of
+//! outstanding children, so that the state does not grow with their number.
 
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ use crate::journal::EventKind;
 use crate::stimulus;
 use crate::value::{copy, copy_members, to_text};
 
-/// Dispatches children.
+/// Dispatches child workflows.
 #[derive(Debug)]
 pub struct BulkDispatchWorkflows;
 
@@ -93,7 +93,7 @@ impl Activity for BulkDispatchWorkflows {
 
     fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         let Some(report) = crate::child::Report::read(input) else {
-            // A fault would be worse: its retry would dispatch all of them once more.
+            // A fault would be worse: its retry would dispatch all children once more.
             cx.journal(EventKind::Note, Some(json!({ "ignored": "not the report of a child workflow" })));
             return Ok(());
         };
@@ -149,7 +149,7 @@ fn end_with_the_last(cx: &mut Execution<'_>) -> Result<(), Fault> {
     if cx.position() > 0 {
         return Ok(());
     }
-    // No child is left to report; what the ports began may go on.
+    // Every child has reported; activities of the ports may still run.
     cx.drop_bookmarks();
     if cx.has_pending_work() {
         return Ok(());

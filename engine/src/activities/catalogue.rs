@@ -1,7 +1,7 @@
 //! The catalogue: every activity type of the engine, once.
 //!
-//! Reading, validation, export and `wf_activities()` all go through this list. It knows types only;
-//! activities that users register in SQL share the one entry [`CUSTOM`].
+//! Reading, validation, export and `wf_activities()` all use this list. It lists types only; activity types that users
+//! register in SQL share the one entry [`CUSTOM`].
 
 use crate::activities::{
     break_, bulk_dispatch_workflows, complete, composite, correlate, cron, custom, delay, dispatch_workflow, end,
@@ -67,7 +67,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &scheduled_command::ScheduledCommand,
 ];
 
-/// Stands in for an unknown type; faults when it is reached.
+/// Stands for an unknown type; faults when it runs.
 pub static NOT_FOUND: &dyn Activity = &not_found::NotFound;
 
 /// Stands for every workflow that is used as an activity.
@@ -76,7 +76,7 @@ pub static WORKFLOW: &dyn Activity = &workflow_definition_activity::WorkflowDefi
 /// Stands for every type that users registered in SQL.
 pub static CUSTOM: &dyn Activity = &custom::Custom;
 
-/// Finds an activity by its full type name, or by its name without prefix.
+/// Finds an activity by its full type name, or by its name without the prefix.
 pub fn find(type_name: &str) -> Option<&'static dyn Activity> {
     ACTIVITIES.iter().copied().find(|activity| {
         let full = activity.descriptor().type_name;
@@ -84,17 +84,17 @@ pub fn find(type_name: &str) -> Option<&'static dyn Activity> {
     })
 }
 
-/// The type name without the .NET types that it is for: `Elsa.ForEach<String>` is `Elsa.ForEach`.
+/// The type name without its .NET type arguments: `Elsa.ForEach<String>` is `Elsa.ForEach`.
 ///
-/// JSON does not tell such types apart. `None` if there are none.
+/// JSON does not distinguish such types. `None` if there are no arguments.
 pub fn without_arguments(type_name: &str) -> Option<&str> {
     let at = type_name.find(['<', '`']).filter(|at| *at > 0)?;
     Some(type_name[..at].trim_end())
 }
 
-/// The built-in type from which a name differs in letter case, in its prefix or in spaces around it only.
+/// The built-in type from which a name differs only in letter case, prefix, type arguments or spaces around it.
 ///
-/// Who reads such a name in a definition takes it for the built-in one.
+/// A person who reads such a name in a definition takes it for the built-in type.
 pub fn looks_like(type_name: &str) -> Option<&'static str> {
     let fold = |name: &str| {
         let name = name.trim().to_lowercase();
@@ -106,7 +106,7 @@ pub fn looks_like(type_name: &str) -> Option<&'static str> {
     ACTIVITIES.iter().map(|activity| activity.descriptor().type_name).find(|full| fold(full) == wanted)
 }
 
-/// Whether a name begins with our prefix or Elsa's, in any letter case.
+/// Whether a name begins with `Elsa.` or `Workflow.`, in any letter case.
 pub fn has_reserved_prefix(type_name: &str) -> bool {
     let name = type_name.trim().to_lowercase();
     PREFIXES.iter().any(|prefix| name.starts_with(&prefix.to_lowercase()))

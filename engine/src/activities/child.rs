@@ -1,4 +1,4 @@
-//! What the activities that start child workflows share.
+//! Inputs and functions that the activities for child workflows share.
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -9,23 +9,23 @@ use crate::child::{Begin, Report};
 use crate::execution::{Execution, StartChild};
 use crate::fault::Fault;
 
-/// An input of all of them.
+/// An input of all these activities.
 pub(super) const DEFINITION: InputDescriptor =
     InputDescriptor::new("workflowDefinitionId", "String", "Definition to start, in its published version.").needed();
-/// An input of those that start one child.
+/// An input of the activities that start one child.
 pub(super) const CORRELATION: InputDescriptor =
     InputDescriptor::new("correlationId", "String", "Correlation id of the child.");
-/// An input of all of them.
+/// An input of all these activities.
 pub(super) const INPUT: InputDescriptor =
     InputDescriptor::new("input", "ObjectDictionary", "Input of the child, an object.");
-/// Accepted for Elsa's sake.
+/// Accepted because Elsa's exports contain it.
 pub(super) const NEW_TRACE: InputDescriptor =
     InputDescriptor::new("startNewTrace", "Boolean", "Has no effect here; Elsa's exports carry it.");
-/// Accepted for Elsa's sake.
+/// Accepted because Elsa's exports contain it.
 pub(super) const CHANNEL: InputDescriptor =
     InputDescriptor::new("channelName", "String", "Has no effect here; Elsa's exports carry it.");
 
-/// The waiting-for input.
+/// The input that makes the activity wait for the child.
 pub(super) const fn wait(default: &'static str) -> InputDescriptor {
     InputDescriptor::new("waitForCompletion", "Boolean", "Whether to wait until the child has ended.").default(default)
 }
@@ -40,7 +40,7 @@ pub(super) struct ChildInputs {
     pub input: Input<Value>,
 }
 
-/// Starts the one child that these inputs describe. With `hears`, a bookmark waits for its report.
+/// Starts the one child that these inputs describe. With `hears`, a bookmark waits for the child's report.
 pub(super) fn start_one(cx: &mut Execution<'_>, inputs: &ChildInputs, begin: Begin, hears: bool) -> Result<(), Fault> {
     let definition_id = cx.get(inputs.definition)?;
     let correlation_id = Some(cx.get(inputs.correlation)?).filter(|id| !id.is_empty());
@@ -57,7 +57,7 @@ fn bookmark(cx: &mut Execution<'_>, child: Uuid) -> Result<Uuid, Fault> {
     })
 }
 
-/// An input for a child; null is an empty one.
+/// The input for a child; null is an empty object.
 pub(super) fn object(value: Value) -> Result<Map<String, Value>, Fault> {
     match value {
         Value::Null => Ok(Map::new()),
@@ -66,7 +66,7 @@ pub(super) fn object(value: Value) -> Result<Map<String, Value>, Fault> {
     }
 }
 
-/// The report that a bookmark was resumed with. A child that was not let in is a fault of the activity.
+/// The report with which a bookmark was resumed. A refused child is a fault of the activity.
 pub(super) fn report(input: Option<&Value>) -> Result<Option<Report<'_>>, Fault> {
     let report = Report::read(input);
     match report.and_then(|report| report.refused()) {

@@ -1,6 +1,6 @@
-//! `Complete`: ends the nearest composite, which is the workflow itself where there is none.
+//! `Complete`: ends the nearest composite, or the workflow if there is none.
 //!
-//! It goes no further: a composite around that one, and the workflow, go on.
+//! Composites around the completed one, and the workflow, continue.
 
 use serde_json::Value;
 

@@ -1,13 +1,13 @@
 //! `Composite`: a part of a workflow with a scope of its own.
 //!
-//! It ends with its root, or when a `Complete` inside it asks for its end.
+//! It ends with its root, or when a `Complete` inside it ends it.
 
 use crate::activity::handle::{outputs, ports};
 use crate::activity::{Activity, Descriptor, OutputDescriptor, Special};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 
-/// Runs its root; what is inside has its variables.
+/// Runs its root; the activities inside see its variables.
 #[derive(Debug)]
 pub struct Composite;
 

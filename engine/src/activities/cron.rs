@@ -1,4 +1,4 @@
-//! `Cron`: starts the workflow when a cron expression says so, or waits for its next time.
+//! `Cron`: starts the workflow at the instants of a cron expression, or waits for the next of them.
 
 use serde_json::{Value, json};
 
@@ -10,11 +10,11 @@ use crate::execution::Execution;
 use crate::fault::Fault;
 use crate::stimulus;
 
-/// Fires when a cron expression says so.
+/// Fires at the instants of a cron expression.
 #[derive(Debug)]
 pub struct Cron;
 
-/// Its own input, before those that [`timing::inputs`] adds.
+/// The activity's own input, before the common inputs of [`timing::inputs`].
 const CRON_EXPRESSION: Input<NonEmpty> = Input::at(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {

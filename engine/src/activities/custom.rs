@@ -1,4 +1,4 @@
-//! Activities of the user: a SQL function that gets a context and says what to do.
+//! Custom activities: a SQL function of the user gets a context and returns what the activity does.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::fault::Fault;
 use crate::host::Function;
 use crate::value::copy_or_null;
 
-/// Calls the handler that is registered for its type.
+/// Calls the handler that is registered for the activity's type.
 #[derive(Debug)]
 pub struct Custom;
 

@@ -1,7 +1,7 @@
-//! What the activities of Elsa's SQL extension have in common.
+//! Inputs and functions that the activities of Elsa's SQL extension share.
 //!
-//! They run in this database and in the transaction of the call, so the client must be PostgreSQL's, and there is
-//! no connection to make.
+//! They run in this database and in the transaction of the call. So the client must be PostgreSQL, and they open no
+//! connection.
 
 use serde_json::Value;
 
@@ -12,21 +12,21 @@ use crate::expression::{Rows, Scope, Take};
 use crate::fault::{Fault, shorten};
 use crate::value::to_text;
 
-/// The client.
+/// The input that names the database client.
 pub(super) const CLIENT: InputDescriptor =
     InputDescriptor::new("client", "String", "PostgreSql, or nothing: the statement runs in this database.")
         .checked(is_postgresql);
 
-/// The connection string.
+/// The input with the connection string.
 pub(super) const CONNECTION: InputDescriptor =
     InputDescriptor::new("connectionString", "String", "Ignored: the statement runs in this database.");
 
-/// Names of the client that means this database.
+/// Client names that mean PostgreSQL.
 const CLIENTS: [&str; 5] = ["postgresql", "postgres", "npgsql", "pgsql", ""];
 
 fn is_postgresql(client: &Value) -> Result<(), Fault> {
     let name = to_text(client).trim().to_ascii_lowercase();
-    // Elsa may write the full name of the client's class.
+    // Elsa may write the assembly-qualified name of the client's class.
     let short = name.split(',').next().unwrap_or_default().rsplit('.').next().unwrap_or_default();
     let short = short.strip_suffix("client").unwrap_or(short);
     if CLIENTS.contains(&short) {
@@ -36,7 +36,7 @@ fn is_postgresql(client: &Value) -> Result<(), Fault> {
         .hint("Statements run in this database; reach another one through a foreign table."))
 }
 
-/// The statement.
+/// The input with the statement.
 pub(super) const fn statement(name: &'static str) -> InputDescriptor {
     InputDescriptor::new(name, "String", "One SQL statement.").statement().checked(is_statement).needed()
 }

@@ -22,7 +22,7 @@ inputs! {
     TIME_ZONE: Value = timing::TIME_ZONE,
 }
 
-// What computes the zone reads it there.
+// `timing::zone` reads the time zone at this position.
 const _: () = assert!(TIME_ZONE.index == timing::TIME_ZONE_INPUT.index);
 
 static DESCRIPTOR: Descriptor = Descriptor {

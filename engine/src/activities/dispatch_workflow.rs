@@ -1,4 +1,4 @@
-//! `DispatchWorkflow`: leaves another workflow to a worker, as an instance and in a transaction of its own.
+//! `DispatchWorkflow`: starts a child workflow, which a worker runs in a transaction of its own.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::stimulus;
 use crate::value::copy_or_null;
 
-/// Dispatches a child.
+/// Dispatches a child workflow.
 #[derive(Debug)]
 pub struct DispatchWorkflow;
 

@@ -4,7 +4,7 @@ use crate::activity::{Activity, Descriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
-/// Ends the enclosing sequence or flowchart; the workflow goes on behind it.
+/// Ends the enclosing sequence or flowchart; the workflow continues behind it.
 #[derive(Debug)]
 pub struct End;
 

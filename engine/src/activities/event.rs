@@ -1,4 +1,4 @@
-//! `Event`: waits for an event, or starts the workflow when it happens.
+//! `Event`: waits for an event, or starts the workflow at an event.
 
 use serde_json::{Value, json};
 

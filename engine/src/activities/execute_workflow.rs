@@ -1,7 +1,7 @@
-//! `ExecuteWorkflow`: runs another workflow as an instance of its own, in the same transaction.
+//! `ExecuteWorkflow`: runs a child workflow as an instance of its own, in the same transaction.
 //!
-//! As in Elsa the child runs until it waits or ends before anything after this activity does; bursts do not nest, so
-//! this one ends here and goes on with the child's report.
+//! As in Elsa, the child runs until it waits or ends before any activity behind this one runs. Bursts do not nest, so
+//! the parent's burst ends here, and the child's report resumes it.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::fault::Fault;
 use crate::stimulus;
 use crate::value::copy_or_null;
 
-/// Runs a child.
+/// Runs a child workflow.
 #[derive(Debug)]
 pub struct ExecuteWorkflow;
 

@@ -1,4 +1,4 @@
-//! `Fault`: fails on purpose.
+//! `Fault`: raises a fault on purpose.
 
 use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};

@@ -1,4 +1,4 @@
-//! `FlowDecision`: a condition inside a flowchart.
+//! `FlowDecision`: evaluates a condition inside a flowchart.
 
 use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};

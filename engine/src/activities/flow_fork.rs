@@ -1,4 +1,4 @@
-//! `FlowFork`: several connections of a flowchart at once.
+//! `FlowFork`: follows several connections of a flowchart at once.
 
 use serde_json::Value;
 

@@ -1,8 +1,7 @@
 //! `FlowJoin`: brings branches of a flowchart together.
 //!
-//! When it runs is decided by the flowchart, which reads the mode; it only has to cancel what the
-//! winner of WaitAny left open. Elsa's join cancels its ancestors in every mode (#7724); here only
-//! WaitAny does.
+//! The flowchart reads the mode and decides when the join runs. The join itself only cancels the branches that the
+//! winner of WaitAny left open. Elsa's join cancels its ancestors in every mode (#7724); here only WaitAny does.
 
 use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, FlowRole, InputDescriptor};
@@ -42,7 +41,7 @@ impl Activity for FlowJoin {
     }
 }
 
-/// When a join runs.
+/// When a flowchart runs a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinMode {
     /// With the first followed connection.

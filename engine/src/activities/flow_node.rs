@@ -1,4 +1,4 @@
-//! `FlowNode`: any activity as a node of a flowchart.
+//! `FlowNode`: wraps any activity as a node of a flowchart.
 
 use crate::activity::handle::ports;
 use crate::activity::{Activity, Descriptor};

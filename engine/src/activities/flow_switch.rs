@@ -1,4 +1,4 @@
-//! `FlowSwitch`: several conditions inside a flowchart.
+//! `FlowSwitch`: evaluates several conditions inside a flowchart.
 
 use super::switch::{MODES, check_mode};
 use crate::activity::handle::inputs;
@@ -7,7 +7,7 @@ use crate::execution::{Execution, Outcomes};
 use crate::fault::Fault;
 use serde_json::Value;
 
-/// Decides among connections.
+/// Decides between several connections.
 #[derive(Debug)]
 pub struct FlowSwitch;
 

@@ -1,7 +1,8 @@
 //! `Flowchart`: activities joined by connections, in Elsa's counter-based or token-based mode.
 //!
-//! The graph says what is connected. In counter mode the scope counts what was visited and the counters decide
-//! what runs next; in token mode the scope holds tokens and the merge modes of activities decide. The flowchart ends with a terminal child, or when nothing of it runs or is scheduled.
+//! The graph holds the connections. In counter mode the scope counts visits, and the counters decide what runs next. In
+//! token mode the scope holds tokens, and the merge modes of activities decide. The flowchart ends with a terminal
+//! child, or when none of its activities runs or is scheduled.
 
 use crate::activity::{Activity, Descriptor, Special};
 use crate::execution::{Child, Execution, Outcomes, Signal};
@@ -17,7 +18,7 @@ use crate::program::{FlowGraph, FlowMode};
 use counters::Walk;
 use tokens::TokenWalk;
 
-/// Tag of a child that a backward connection scheduled; its visit is not counted again.
+/// Tag of a child that a backward connection scheduled; the walk does not count its visit again.
 pub(crate) const BACKWARD: u32 = 1;
 
 /// Runs a graph of activities.
@@ -76,7 +77,7 @@ impl Activity for Flowchart {
         let Signal::CancelInbound(join) = signal else {
             return Ok(false);
         };
-        // Tokens decided the race when the join was scheduled.
+        // In token mode the race was decided when the join was scheduled.
         if cx.program().node(*join).parent == Some(cx.node_index()) && !uses_tokens(cx) {
             let mut walk = Walk::begin(cx)?;
             walk.cancel_inbound(cx, *join)?;
@@ -90,14 +91,14 @@ fn uses_tokens(cx: &Execution<'_>) -> bool {
     matches!(cx.memory(), Memory::Tokens(_))
 }
 
-/// Elsa's order: the trigger of this run, a `Start`, a trigger, a node without inbound connections, the
-/// first.
+/// The start activity in Elsa's order: the trigger of this run, a `Start`, a trigger, a node without inbound
+/// connections, the first node.
 fn start_of(cx: &Execution<'_>, graph: &FlowGraph) -> Option<u32> {
     let trigger: Option<NodeIx> = cx.trigger();
     trigger.and_then(|trigger| graph.position(trigger)).or_else(|| graph.default_start())
 }
 
 fn complete_if_idle(cx: &mut Execution<'_>) -> Result<(), Fault> {
-    // A faulted child counts as open: its retry goes on from here.
+    // A faulted child counts as open: the flowchart continues with its retry.
     if cx.has_pending_work() { Ok(()) } else { cx.complete() }
 }

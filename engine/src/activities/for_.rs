@@ -1,7 +1,7 @@
-//! `For`: a body for each number of a range.
+//! `For`: runs a body for each number of a range.
 //!
-//! The bounds are evaluated once. Elsa never completes one without a body and never ends one with
-//! step 0; here the first completes and the second is a fault.
+//! The bounds are evaluated once. Elsa never completes a `For` without a body and never ends one with step 0. Here the
+//! first completes and the second is a fault.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 use crate::instance::Memory;
 
-/// Counts.
+/// Runs its body for each number.
 #[derive(Debug)]
 pub struct For;
 
@@ -70,7 +70,7 @@ impl Activity for For {
                 cx.set_position(next);
                 run_round(cx)
             }
-            // No bound lies beyond the largest integer.
+            // The next number is out of the range of integers, so it is beyond the bound, too.
             None => cx.complete(),
         }
     }

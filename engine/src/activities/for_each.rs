@@ -1,7 +1,7 @@
-//! `ForEach`: a body for each item of a collection.
+//! `ForEach`: runs a body for each item of a collection.
 //!
-//! Items that are a literal, a variable or an input are looked at again in each round, so that a
-//! changed collection is honoured as in Elsa. Items that are computed are computed once and kept.
+//! Each round reads items that are a literal, a variable or an input again, so that a change of the collection takes
+//! effect, as in Elsa. Computed items are evaluated once and kept in memory.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
 use crate::value::copy_or_null;
 
-/// Iterates.
+/// Runs its body for each item.
 #[derive(Debug)]
 pub struct ForEach;
 

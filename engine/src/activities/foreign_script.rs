@@ -1,11 +1,11 @@
-//! What `RunCSharp` and `RunPython` share: a script that was translated when the definition was read.
+//! Inputs and outputs of `RunCSharp` and `RunPython`: the reader of definitions has translated their script.
 
 use crate::activity::{ForeignLanguage, Input, InputDescriptor, Output, OutputDescriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
 use serde_json::Value;
 
-/// The inputs of both.
+/// The inputs of both activities.
 pub(super) const fn inputs(language: ForeignLanguage) -> [InputDescriptor; 2] {
     [
         InputDescriptor::new("script", "String", "The script, as text.").code(language).needed(),
@@ -14,17 +14,17 @@ pub(super) const fn inputs(language: ForeignLanguage) -> [InputDescriptor; 2] {
     ]
 }
 
-/// The outputs of both.
+/// The outputs of both activities.
 pub(super) const OUTPUTS: &[OutputDescriptor] =
     &[OutputDescriptor::new("result", "Object", "What the script returns.")];
 
 /// The first of [`inputs`].
 const SCRIPT: Input<Value> = Input::at(0);
 
-/// The one of [`OUTPUTS`].
+/// The only output of [`OUTPUTS`].
 const RESULT: Output = Output(0);
 
-/// Gives the value of the script, which was evaluated as an input.
+/// Outputs the value of the script, which the burst evaluated as an input.
 pub(super) fn run(cx: &mut Execution<'_>) -> Result<(), Fault> {
     let value = cx.take(SCRIPT);
     cx.set_output(RESULT, value)?;

@@ -1,4 +1,4 @@
-//! `Fork`: branches side by side, joined by the first or by all.
+//! `Fork`: runs branches side by side, and completes with the first or with all of them.
 
 use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
@@ -57,7 +57,7 @@ impl Activity for Fork {
     }
 
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
-        // Noted, not stopped: the loop around it has to hear of the break as well.
+        // Noted, but not stopped: the loop around this activity must receive the `Break`, too.
         if matches!(signal, Signal::Break) {
             cx.set_breaking();
         }

@@ -1,4 +1,4 @@
-//! `HttpEndpoint`: waits for a request, or starts the workflow when one comes.
+//! `HttpEndpoint`: waits for an HTTP request, or starts the workflow at one.
 
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,7 @@ use crate::http::{Response, endpoint};
 use crate::stimulus;
 use crate::value::{copy_members, copy_or_null, to_text};
 
-/// Waits for a request.
+/// Waits for an HTTP request.
 #[derive(Debug)]
 pub struct HttpEndpoint;
 
@@ -128,7 +128,7 @@ impl Activity for HttpEndpoint {
                 cx.evaluate_inputs()?;
                 receive(cx)
             }
-            // The call that resumed it had no request: it goes on waiting for one.
+            // The resuming call had no request, so the activity goes on waiting for one.
             (None, Some(payload)) => wait(cx, copy_or_null(payload), true),
             (None, None) => Ok(()),
         }
@@ -139,7 +139,8 @@ impl Activity for HttpEndpoint {
     }
 }
 
-/// One bookmark for each method. Elsa marks those that were made where a request was missing.
+/// Makes the bookmark for one method. As in Elsa, metadata marks a bookmark that was made because a request was
+/// missing.
 fn wait(cx: &mut Execution<'_>, payload: Value, is_missed: bool) -> Result<(), Fault> {
     cx.claim_endpoint(&payload)?;
     let metadata = is_missed.then(|| json!({ "X-HttpCrossBoundary": "true" }));
@@ -169,7 +170,7 @@ fn payloads(cx: &Execution<'_>) -> Result<Vec<Value>, Fault> {
     methods(cx.peek(METHODS))?.iter().map(|method| endpoint::payload(&path, method, &settings)).collect()
 }
 
-/// Each method once; GET if none is named.
+/// The methods without repetitions; GET if the input names none.
 fn methods(value: &Value) -> Result<Vec<String>, Fault> {
     let mut methods = Vec::new();
     for method in texts(value) {
@@ -211,7 +212,7 @@ fn check_methods(value: &Value) -> Result<(), Fault> {
     methods(value)?.iter().try_for_each(|method| endpoint::payload(path, method, &Map::new()).map(drop))
 }
 
-/// Takes the request in.
+/// Reads the request into the outputs.
 fn receive(cx: &mut Execution<'_>) -> Result<(), Fault> {
     let Some(request) = cx.request() else { return Ok(()) };
     cx.set_output(RESULT, request.summary())?;
@@ -245,7 +246,8 @@ fn receive(cx: &mut Execution<'_>) -> Result<(), Fault> {
     cx.complete()
 }
 
-/// Ends with an outcome, if the definition wants it; otherwise the request has changed nothing.
+/// Completes with an outcome if the definition exposes it; otherwise refuses the request, and the burst changes
+/// nothing.
 fn turn_away(
     cx: &mut Execution<'_>,
     expose: Input<bool>,
@@ -260,7 +262,7 @@ fn turn_away(
     Ok(())
 }
 
-/// What is wrong with the files of a form.
+/// Why the files of a form are refused.
 struct Wrong {
     expose: Input<bool>,
     outcome: &'static str,

@@ -1,4 +1,4 @@
-//! `If`: one of two branches, or none.
+//! `If`: runs one of two branches, or none.
 
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
-//! `Log`: an entry of a log, with a level and what belongs to it.
+//! `Log`: writes a log entry with a level and attributes.
 //!
-//! Elsa passes entries on to the sinks that its host is set up with. Here they go where the host keeps a log, and into
-//! the journal.
+//! Elsa passes entries on to the sinks of its host. Here an entry goes into the log of the host, if there is one, and
+//! into the journal.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::host::{LogEntry, LogLevel};
 use crate::value::{Text, parse_json, to_text};
 
-/// Logs an entry.
+/// Writes a log entry.
 #[derive(Debug)]
 pub struct Log;
 
@@ -60,7 +60,7 @@ impl Activity for Log {
     }
 }
 
-/// A text may be JSON, as a template makes it.
+/// A text may be JSON, as a template produces it.
 fn arguments(given: Value) -> Value {
     match given {
         Value::String(text) => parse_json(&text).ok().filter(Value::is_object).unwrap_or_else(|| vec![text].into()),
@@ -69,8 +69,9 @@ fn arguments(given: Value) -> Value {
     }
 }
 
-/// The message with arguments in the place of their names; a name without an argument stays. Doubled braces are braces.
-/// A short message can name a long argument often, so the text asks for the room that it takes.
+/// The message with its placeholders replaced by arguments. A placeholder without an argument stays, and a doubled
+/// brace is a single one. A short message can name a long argument often, so every piece of text asks for the memory
+/// that it takes.
 fn filled(message: &str, arguments: &Value) -> Result<String, Fault> {
     let (mut text, mut rest, mut position) = (Text::default(), message, 0);
     while let Some(at) = rest.find(['{', '}']) {
@@ -98,7 +99,8 @@ fn filled(message: &str, arguments: &Value) -> Result<String, Fault> {
     text.finish()
 }
 
-/// What a name stands for. It may have a number in a list, and say how it is to be written, which is not asked here.
+/// The argument for a placeholder, by its name or by its position in a list. A placeholder may contain a format, which
+/// is ignored.
 fn argument<'a>(hole: &str, position: usize, arguments: &'a Value) -> Option<&'a Value> {
     let name = hole.split([',', ':']).next().unwrap_or_default().trim().trim_start_matches(['@', '$']);
     match arguments {

@@ -1,10 +1,10 @@
-//! Stands in for an activity type that is not known, where a definition was stored all the same.
+//! Stands for an unknown activity type in a definition that was stored all the same.
 
 use crate::activity::{Activity, Descriptor};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
-/// Faults when it is reached.
+/// Faults when it runs.
 #[derive(Debug)]
 pub struct NotFound;
 

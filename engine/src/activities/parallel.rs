@@ -1,4 +1,4 @@
-//! `Parallel`: all children at once, interleaved; ends when every one has completed.
+//! `Parallel`: runs all children at once, interleaved, and ends when every child has completed.
 
 use crate::activity::{Activity, Descriptor};
 use crate::execution::{Child, Execution, Outcomes};
@@ -27,7 +27,8 @@ impl Activity for Parallel {
         if children.is_empty() {
             return cx.complete();
         }
-        // Counts down; a faulted child is never counted, so it keeps the activity open for its retry.
+        // The position counts down completions. A faulted child is not counted, so the activity stays open for its
+        // retry.
         cx.set_position(children.len() as i64);
         for child in children {
             cx.schedule(*child, 0, Vec::new())?;

@@ -1,7 +1,8 @@
-//! `ParallelForEach`: a body for each item, side by side.
+//! `ParallelForEach`: runs a body for each item, side by side.
 //!
-//! The items are evaluated once. Each body has its item and its number as variables of its own; nothing else
-//! is stored about it. Only where bodies are limited in number are the items kept that have not begun.
+//! The items are evaluated once. Each body has its item and the item's number as variables of its own, and the state
+//! holds nothing else about it. If the number of open bodies is limited, the memory keeps the items whose bodies have
+//! not begun.
 
 use serde_json::Value;
 
@@ -85,7 +86,7 @@ fn begin(cx: &mut Execution<'_>, body: NodeIx, index: i64, item: Value) -> Resul
     cx.schedule(body, 0, variables)
 }
 
-/// Judges how many bodies may be open at a time.
+/// Checks the number of bodies that may be open at a time.
 fn check_degree(value: &Value) -> Result<(), Fault> {
     let positive = value.as_i64().is_none_or(|degree| degree > 0);
     if positive { Ok(()) } else { Err(Fault::new("22023", "degreeOfParallelism must be at least 1")) }

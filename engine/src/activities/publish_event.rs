@@ -1,4 +1,4 @@
-//! `PublishEvent`: tells others, or only this instance, that something happened.
+//! `PublishEvent`: publishes an event to other workflows, or to this instance only.
 
 use serde_json::{Value, json};
 

@@ -1,11 +1,11 @@
-//! `RunCSharp`: code of Elsa's host, as far as it only returns a value.
+//! `RunCSharp`: C# that only returns a value; other code is refused, because no host of Elsa runs it here.
 
 use crate::activities::foreign_script;
 use crate::activity::{Activity, Descriptor, ForeignLanguage};
 use crate::execution::Execution;
 use crate::fault::Fault;
 
-/// Gives the value that a script returns.
+/// Outputs the value that the script returns.
 #[derive(Debug)]
 pub struct RunCSharp;
 

@@ -1,6 +1,6 @@
-//! `RunJavaScript`: a script for its effects, its result and its outcomes.
+//! `RunJavaScript`: runs a script for its effects, its result and its outcomes.
 //!
-//! The script is part of the definition: text that is computed while the workflow runs is never run as code.
+//! The script is part of the definition: text that is computed while the workflow runs never runs as code.
 
 use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};

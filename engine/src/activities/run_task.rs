@@ -1,6 +1,6 @@
-//! `RunTask`: asks the outside to do something and waits for the answer.
+//! `RunTask`: opens a task for a client outside the database and waits for its completion.
 //!
-//! The task's id is its bookmark's id, so that completing the task and resuming are one thing.
+//! The task's id is its bookmark's id, so that completing the task is resuming the bookmark.
 
 use serde_json::Value;
 

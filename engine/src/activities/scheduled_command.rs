@@ -1,7 +1,7 @@
-//! `ScheduledCommand`: what a schedule made by `wf_schedule` runs.
+//! `ScheduledCommand`: runs the command of a schedule made by `wf_schedule`.
 //!
-//! A command that may not run inside a transaction block waits at a bookmark that is due at once: the worker that fires
-//! it runs the command as a statement of its own and resumes with what came of it.
+//! A command that may not run inside a transaction block waits at a bookmark that is due at once. The worker that fires
+//! the bookmark runs the command as a top-level statement and resumes with its result or error.
 
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ use crate::execution::Execution;
 use crate::fault::Fault;
 use crate::value::{copy_or_null, to_text};
 
-/// Type of the activity, and name of the bookmark at which a command waits that runs at top level.
+/// Type of the activity, and name of the bookmark of a top-level command.
 pub const SCHEDULED_COMMAND: &str = "Workflow.ScheduledCommand";
 
 /// Runs the command of a schedule.
@@ -81,7 +81,7 @@ fn wait_for_worker(cx: &mut Execution<'_>) -> Result<(), Fault> {
     cx.create_bookmark(NewBookmark {
         payload: Some(payload),
         due_at: Some(cx.instant()),
-        // Two runs of one command are not the same thing to wait for.
+        // Two runs of one command must not have the same hash.
         include_activity_instance: Some(true),
         ..NewBookmark::default()
     })?;
@@ -96,7 +96,7 @@ fn statements(cx: &Execution<'_>) -> Result<Vec<String>, Fault> {
     }
 }
 
-/// The error that ended the command, as the fault that it is.
+/// The fault for the error that ended the command.
 fn reported(error: &Map<String, Value>) -> Fault {
     let text = |name: &str| error.get(name).filter(|value| !value.is_null()).map(to_text);
     Fault {

@@ -1,6 +1,6 @@
-//! `Sequence`: one child after the other.
+//! `Sequence`: runs its children one after the other.
 //!
-//! It ends behind the last child, behind a terminal child, or when a `Break` passed through it.
+//! It ends after the last child, after a terminal child, or when a `Break` passed through it.
 
 use crate::activity::{Activity, Descriptor, FlowRole};
 use crate::execution::{Child, Execution, Outcomes, Signal};

@@ -1,4 +1,4 @@
-//! `SetOutput`: sets an output of the workflow, or of the workflow inside it that declares it.
+//! `SetOutput`: sets an output of the nearest composite that declares it, or else of the workflow.
 
 use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty};

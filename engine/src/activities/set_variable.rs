@@ -1,4 +1,4 @@
-//! `SetVariable`: assigns a value to the nearest variable of a name.
+//! `SetVariable`: assigns a value to the nearest variable with a name.
 
 use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor, Special};

@@ -1,4 +1,4 @@
-//! `Sql`: a statement in the transaction of the burst.
+//! `Sql`: runs a statement in the transaction of the burst.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! `SqlCommand`: a statement for its effect.
+//! `SqlCommand`: runs a statement for its effect.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::execution::Execution;
 use crate::expression::Take;
 use crate::fault::Fault;
 
-/// Runs a statement and gives the number of rows that it affected.
+/// Runs a statement and outputs the number of rows that it affected.
 #[derive(Debug)]
 pub struct SqlCommand;
 

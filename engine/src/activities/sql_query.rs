@@ -1,4 +1,4 @@
-//! `SqlQuery`: the rows of a query.
+//! `SqlQuery`: outputs the rows of a query.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::execution::Execution;
 use crate::expression::Take;
 use crate::fault::Fault;
 
-/// Runs a query and gives its rows.
+/// Runs a query and outputs its rows.
 #[derive(Debug)]
 pub struct SqlQuery;
 

@@ -1,4 +1,4 @@
-//! `SqlSingleValue`: one value of the database.
+//! `SqlSingleValue`: outputs one value of a query.
 
 use crate::activities::database;
 use crate::activity::handle::{inputs, outputs};
@@ -8,7 +8,7 @@ use crate::expression::Take;
 use crate::fault::Fault;
 use serde_json::Value;
 
-/// Runs a query and gives the first column of its first row; null without a row.
+/// Runs a query and outputs the first column of its first row; null without a row.
 #[derive(Debug)]
 pub struct SqlSingleValue;
 

@@ -1,4 +1,4 @@
-//! `StartAt`: waits for an instant, or starts the workflow then.
+//! `StartAt`: waits for an instant, or starts the workflow at it.
 
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::value::{Moment, date_time};
 #[derive(Debug)]
 pub struct StartAt;
 
-/// Its own input, before those that [`timing::inputs`] adds.
+/// The activity's own input, before the common inputs of [`timing::inputs`].
 const DATE_TIME: Input<NonEmpty> = Input::at(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {

@@ -1,8 +1,8 @@
 //! `StateMachine`: states, and transitions between them that wait for their triggers.
 //!
-//! A state is entered, then the triggers of all its transitions are armed. The first one that completes, and whose
-//! condition holds, cancels the others; then come the action of the transition, the exit of the old state and the
-//! entry of the new one. What runs is told apart by tags; the position that is remembered is the state.
+//! Entering a state arms the triggers of all its transitions. The first trigger that completes, and whose condition
+//! holds, cancels the others. Then run the action of the transition, the exit of the old state and the entry of the new
+//! state. The tag of a child tells its role; the position in memory is the current state.
 
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     ..Descriptor::BASE
 };
 
-/// What comes next.
+/// The next step of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// Enter a state.
@@ -70,7 +70,7 @@ enum Step {
     Act(u32),
     /// Leave the state by a transition.
     Leave(u32),
-    /// Nothing before a child completes.
+    /// Wait until a child completes.
     Wait,
 }
 
@@ -83,7 +83,7 @@ impl Activity for StateMachine {
         let Some(machine) = cx.node().machine.as_deref().filter(|machine| !machine.is_empty()) else {
             return cx.complete();
         };
-        // After a condition that failed, it is still in the state that it had entered.
+        // A retry after a failed condition continues in the state that the machine had entered.
         let step = match cx.memory() {
             Memory::None => Step::Enter(machine.initial()),
             _ => Step::Arm,
@@ -112,7 +112,7 @@ impl Activity for StateMachine {
     }
 
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
-        // Noted, not stopped: the loop around it has to hear of the break as well.
+        // Noted, but not stopped: the loop around this activity must receive the `Break`, too.
         if matches!(signal, Signal::Break) {
             cx.set_breaking();
         }
@@ -120,7 +120,7 @@ impl Activity for StateMachine {
     }
 }
 
-/// What a child is for, as its tag says.
+/// The role of a child, encoded in its tag.
 enum Role {
     Entry,
     Trigger(u32),
@@ -148,13 +148,14 @@ impl Role {
     }
 }
 
-/// Takes steps until something has to be waited for.
+/// Takes steps until the machine waits or completes.
 fn go_on(cx: &mut Execution<'_>, machine: &Machine, mut step: Step) -> Result<(), Fault> {
     let mut entered = 0;
     while step != Step::Wait {
         if let Step::Enter(state) = step {
             entered += 1;
-            // Then one of them was entered twice, and nothing that ran could have changed where this leads.
+            // Then the machine entered a state twice while no activity ran, so nothing changed that could end the
+            // circle.
             if entered > machine.len() + 1 {
                 let name = name_of(cx, state);
                 return Err(Fault::new("54000", format!("state \"{name}\" leads back to itself without waiting"))
@@ -189,7 +190,7 @@ fn take(cx: &mut Execution<'_>, machine: &Machine, step: Step) -> Result<Step, F
     }
 }
 
-/// Runs an activity if there is one, else goes on at once.
+/// Schedules an activity if there is one, otherwise returns the step that follows it.
 fn run(cx: &mut Execution<'_>, activity: Option<NodeIx>, role: Role, otherwise: Step) -> Result<Step, Fault> {
     match activity {
         Some(activity) => {
@@ -200,8 +201,8 @@ fn run(cx: &mut Execution<'_>, activity: Option<NodeIx>, role: Role, otherwise: 
     }
 }
 
-/// Takes the first transition that needs no trigger, else arms the triggers of the others. A state without any
-/// is the last.
+/// Takes the first transition that needs no trigger and whose condition holds, else arms the triggers of the others.
+/// The machine completes in a state without transitions to arm.
 fn arm(cx: &mut Execution<'_>, machine: &Machine) -> Result<Step, Fault> {
     let outbound = machine.outbound(current(cx));
     let mut armed = Vec::new();
@@ -221,7 +222,7 @@ fn arm(cx: &mut Execution<'_>, machine: &Machine) -> Result<Step, Fault> {
     Ok(Step::Wait)
 }
 
-/// A trigger has completed: its transition is taken if the condition holds, else the trigger is armed again.
+/// Handles a completed trigger: takes its transition if the condition holds, else arms the trigger again.
 fn triggered(cx: &mut Execution<'_>, machine: &Machine, transition: u32) -> Result<Step, Fault> {
     if !cx.holds(TRANSITIONS, transition as usize)? {
         let trigger = port(cx, TRANSITIONS, transition, TRIGGER);

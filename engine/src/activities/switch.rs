@@ -1,4 +1,4 @@
-//! `Switch`: the first matching case, or all of them, or the default.
+//! `Switch`: runs the first matching case, or all matching cases, or the default.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct Switch;
 
-/// What a switch does with more than one case that matches.
+/// How a switch treats several matching cases.
 pub(super) const MODES: [&str; 2] = ["MatchFirst", "MatchAny"];
 
 pub(super) fn check_mode(mode: &Value) -> Result<(), Fault> {

@@ -15,7 +15,7 @@ use crate::stimulus;
 #[derive(Debug)]
 pub struct Timer;
 
-/// Its own input, before those that [`timing::inputs`] adds.
+/// The activity's own input, before the common inputs of [`timing::inputs`].
 const INTERVAL: Input<NonEmpty> = Input::at(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -46,8 +46,8 @@ impl Activity for Timer {
         wait(cx, at, json!({ "ResumeAt": instant_text(at) }))
     }
 
-    /// Without the first fire, which would be another one each time that the definition is published: the
-    /// schedule has it.
+    /// The payload leaves the instant of the first fire out, because it would differ at each publish. The schedule
+    /// holds that instant.
     fn trigger_payloads(&self, cx: &mut Execution<'_>) -> Result<Vec<Option<Value>>, Fault> {
         let interval = interval(cx)?;
         Ok(vec![Some(json!({ "Interval": interval.to_time_span() }))])

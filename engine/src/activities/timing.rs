@@ -1,4 +1,4 @@
-//! What the activities of time share: their common inputs, and reading them.
+//! Common inputs of the timing activities, and functions that read them.
 
 use std::rc::Rc;
 
@@ -13,26 +13,26 @@ use crate::fault::Fault;
 use crate::journal::EventKind;
 use crate::value::to_text;
 
-/// Input 1 of all of them.
+/// Input 1 of all these activities.
 pub(super) const TIME_ZONE: InputDescriptor = InputDescriptor::new(
     "timeZone",
     "String",
     "Time zone for days, months and times without an offset, such as Europe/Berlin; by default the session's.",
 );
 
-/// The inputs of an activity that time itself may fire: its own comes first.
+/// The inputs of an activity that time may fire as a trigger: its own input comes first.
 pub(super) const fn inputs(own: InputDescriptor) -> [InputDescriptor; 6] {
     [own, TIME_ZONE, MISFIRE, MISFIRE_CAP, OVERLAP, JITTER]
 }
 
-/// What [`inputs`] gives, and for `Delay` the second of its own.
+/// Positions of these [`inputs`]; for `Delay`, this one is the second of its own inputs.
 pub(super) const TIME_ZONE_INPUT: Input<Value> = Input::at(1);
 const MISFIRE_INPUT: Input<Value> = Input::at(2);
 const MISFIRE_CAP_INPUT: Input<Value> = Input::at(3);
 const OVERLAP_INPUT: Input<Value> = Input::at(4);
 const JITTER_INPUT: Input<Value> = Input::at(5);
 
-/// Input 2 of those that can be triggers.
+/// Input 2 of the activities that can be triggers.
 const MISFIRE: InputDescriptor = InputDescriptor::new(
     "misfire",
     "String",
@@ -41,13 +41,13 @@ const MISFIRE: InputDescriptor = InputDescriptor::new(
 .default("\"once\"")
 .checked(check_misfire);
 
-/// Input 3 of those.
+/// Input 3 of the activities that can be triggers.
 const MISFIRE_CAP: InputDescriptor =
     InputDescriptor::new("misfireCap", "Integer", "How many missed fires \"all\" makes up for, the last ones.")
         .default("100")
         .checked(check_cap);
 
-/// Input 4 of those.
+/// Input 4 of the activities that can be triggers.
 const OVERLAP: InputDescriptor = InputDescriptor::new(
     "overlap",
     "String",
@@ -56,12 +56,12 @@ const OVERLAP: InputDescriptor = InputDescriptor::new(
 .default("\"allow\"")
 .checked(check_overlap);
 
-/// Input 5 of those.
+/// Input 5 of the activities that can be triggers.
 const JITTER: InputDescriptor =
     InputDescriptor::new("jitter", "TimeSpan", "As a trigger, each fire is put off by a random time up to this.")
         .checked(check_jitter);
 
-/// The zone of input [`TIME_ZONE`].
+/// The name in the input [`TIME_ZONE`].
 fn zone_name(cx: &Execution<'_>) -> Option<String> {
     Some(to_text(cx.peek(TIME_ZONE_INPUT)).trim().to_owned()).filter(|name| !name.is_empty())
 }
@@ -72,12 +72,12 @@ pub(super) fn first_after_now(cx: &Execution<'_>, schedule: &Schedule) -> Result
     Ok(schedule.first_after(cx.instant(), zone.as_ref()))
 }
 
-/// The zone that the activity is meant in.
+/// The time zone of the activity; without a name, the session's zone.
 pub(super) fn zone(cx: &Execution<'_>) -> Result<Rc<dyn Zone>, Fault> {
     cx.zone(zone_name(cx).as_deref())
 }
 
-/// A rule with the policies that the inputs name. A zone that does not exist is refused here, before anything is stored.
+/// A schedule with the policies of the inputs. A time zone that does not exist faults here, before anything is stored.
 pub(super) fn schedule(cx: &Execution<'_>, when: When) -> Result<Schedule, Fault> {
     let time_zone = zone_name(cx);
     cx.zone(time_zone.as_deref())?;
@@ -95,7 +95,7 @@ pub(super) fn schedule(cx: &Execution<'_>, when: When) -> Result<Schedule, Fault
     })
 }
 
-/// Waits until an instant, which stands in the journal, too.
+/// Waits until an instant, and writes that instant into the journal.
 pub(super) fn wait(cx: &mut Execution<'_>, at: DateTime<Utc>, payload: Value) -> Result<(), Fault> {
     cx.journal(EventKind::Note, Some(payload.clone()));
     cx.create_bookmark(NewBookmark { payload: Some(payload), due_at: Some(at), ..NewBookmark::default() })?;
@@ -107,10 +107,10 @@ pub(super) fn instant_text(at: DateTime<Utc>) -> Value {
     json!(at.to_rfc3339_opts(SecondsFormat::AutoSi, true))
 }
 
-/// The interval that a value says.
+/// Reads a value as an interval.
 pub(super) fn interval(value: &Value) -> Result<Interval, Fault> {
     let text = to_text(value);
-    // A number alone is days, as in .NET.
+    // A number alone counts days, as in .NET.
     let days = text.strip_prefix('-').unwrap_or(&text);
     match !days.is_empty() && days.bytes().all(|byte| byte.is_ascii_digit()) {
         true => Interval::parse(&format!("{text}.00:00:00")),
@@ -118,13 +118,13 @@ pub(super) fn interval(value: &Value) -> Result<Interval, Fault> {
     }
 }
 
-/// The interval that a value says, which must lead forward.
+/// Reads a value as an interval, which must be positive.
 pub(super) fn positive_interval(value: &Value) -> Result<Interval, Fault> {
     let interval = interval(value)?;
     if interval.is_positive() { Ok(interval) } else { Err(calendar::not_positive(&to_text(value))) }
 }
 
-/// The fault for an instant that there is none of.
+/// The fault for an instant out of range.
 pub(super) fn out_of_range() -> Fault {
     Fault::new("22008", "timestamp out of range")
 }
@@ -163,12 +163,12 @@ pub(super) fn check_interval(value: &Value) -> Result<(), Fault> {
     interval(value).map(drop)
 }
 
-/// Checks a constant interval that must lead forward.
+/// Checks a constant interval that must be positive.
 pub(super) fn check_positive(value: &Value) -> Result<(), Fault> {
     positive_interval(value).map(drop)
 }
 
-/// Reads a cron expression that matches some day.
+/// Reads a cron expression, which must match some day.
 pub(super) fn cron(text: &str) -> Result<Cron, Fault> {
     let cron = Cron::parse(text).map_err(|error| error.fault(text))?;
     if cron.is_never() { Err(calendar::never(text)) } else { Ok(cron) }

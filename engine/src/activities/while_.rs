@@ -1,4 +1,4 @@
-//! `While`: a body as long as a condition holds.
+//! `While`: runs a body as long as a condition holds.
 
 use crate::activity::handle::{inputs, ports};
 use crate::activity::{Activity, Descriptor, FlowRole, InputDescriptor};
@@ -52,7 +52,7 @@ fn next_round(cx: &mut Execution<'_>) -> Result<(), Fault> {
     let holds = cx.evaluate_boolean(CONDITION)?;
     match cx.port(BODY) {
         Some(body) if holds => cx.schedule(body, 0, Vec::new()),
-        // Without a body nothing in this workflow could make the condition false.
+        // Without a body, no activity of this workflow could make the condition false.
         _ => cx.complete(),
     }
 }

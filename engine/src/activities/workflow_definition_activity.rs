@@ -1,7 +1,7 @@
-//! `WorkflowDefinitionActivity`: a definition used inside another.
+//! `WorkflowDefinitionActivity`: a workflow that is used as an activity of another one.
 //!
-//! Its root executes inside the instance of the workflow that uses it. The inputs are evaluated where the activity
-//! stands; inside they are variables. It ends with its root, or when a `Complete` inside it asks for its end.
+//! Its root executes inside the instance of the consumer. The inputs are evaluated in the scope of the consumer; inside
+//! the inlined workflow they are variables. The activity ends with its root, or when a `Complete` inside it ends it.
 
 use crate::activity::{Activity, Descriptor, Port};
 use crate::execution::{Execution, Signal};
@@ -11,10 +11,10 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub struct WorkflowDefinitionActivity;
 
-/// Its type name, where an activity does not have that of the workflow.
+/// Type name of the activity, unless it has the type name of its workflow.
 pub const TYPE_NAME: &str = "Elsa.WorkflowDefinitionActivity";
 
-/// Where the workflow that is used begins.
+/// The root of the inlined workflow.
 const ROOT: Port = Port(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {

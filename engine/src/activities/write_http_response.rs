@@ -1,4 +1,4 @@
-//! `WriteHttpResponse`: answers the request that the burst serves.
+//! `WriteHttpResponse`: writes the response to the request that the burst serves.
 
 use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};
@@ -7,7 +7,7 @@ use crate::fault::Fault;
 use crate::http::{check_headers, check_status, status, written};
 use serde_json::Value;
 
-/// Answers a request.
+/// Writes the response.
 #[derive(Debug)]
 pub struct WriteHttpResponse;
 

@@ -1,4 +1,4 @@
-//! `WriteLine`: a line of text for the journal and for whoever watches.
+//! `WriteLine`: writes a line of text into the journal and passes it to the host.
 
 use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor};

@@ -1,4 +1,5 @@
-//! Inputs, outputs and ports of an activity by name: constants that know the position, and the type that a value is read as.
+//! Inputs, outputs and ports of an activity by name: constants that hold the position, and the type that a value is
+//! read as.
 
 use std::marker::PhantomData;
 
@@ -15,7 +16,8 @@ pub struct Input<T> {
 }
 
 impl<T> Input<T> {
-    /// The input at this position of the descriptor. Where an activity declares its own, [`inputs!`] counts.
+    /// The input at this position of the descriptor. An activity with inputs of its own declares them with [`inputs!`],
+    /// which counts.
     pub(crate) const fn at(index: usize) -> Self {
         Self { index, read_as: PhantomData }
     }
@@ -33,23 +35,23 @@ impl<T> Copy for Input<T> {}
 #[derive(Clone, Copy, Debug)]
 pub struct Output(pub(crate) usize);
 
-/// A port of an activity, where one child is.
+/// A port of an activity, which holds one child.
 #[derive(Clone, Copy, Debug)]
 pub struct Port(pub(crate) usize);
 
 /// What the value of an input can be read as.
 pub trait FromInput {
-    /// What comes of it.
+    /// The Rust type of the result.
     type Value;
 
     /// Reads a value.
     ///
     /// # Errors
-    /// That it is none, with the name of the input.
+    /// 22023 or 22004, with the name of the input, if the value cannot be read as this type.
     fn read(value: &Value, input: &str) -> Result<Self::Value, Fault>;
 }
 
-/// A text that must be there.
+/// A text that must not be empty.
 #[derive(Debug)]
 pub enum NonEmpty {}
 

@@ -1,4 +1,4 @@
-//! From an activity as it was found to a node of the program.
+//! Reading of an activity from the outline into a node of the program.
 
 use serde_json::{Map, Value};
 
@@ -19,10 +19,10 @@ use crate::value::{Bounds, parse_type_name};
 
 mod strict;
 
-/// Where the paths of ids begin: what Elsa calls the workflow, whatever its name is.
+/// Beginning of every path of ids: Elsa's id of the workflow, whatever its name is.
 pub(super) const WORKFLOW: &str = "Workflow1";
 
-/// Reads all activities; `mode` is that of flowcharts which say nothing.
+/// Reads all activities; `mode` is the mode of flowcharts that declare none.
 pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, mode: FlowMode, problems: &mut Problems) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut path_bytes = 0;
@@ -62,7 +62,7 @@ pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, mode: FlowMode, p
     nodes
 }
 
-/// A node with what the outline knows of it.
+/// A node with the properties that the outline knows.
 fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
     let (activity, terminal, uses_sql): (&'static dyn Activity, bool, bool) = match &sketch.kind {
         Kind::Known(activity) => {
@@ -71,7 +71,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         }
         Kind::Custom(_) => (catalogue::CUSTOM, false, true),
         Kind::Workflow(_) => (catalogue::WORKFLOW, false, false),
-        // It may be registered later, and then runs what its owner wrote.
+        // The type may be registered later, and then runs the SQL of its owner.
         Kind::Unknown => (catalogue::NOT_FOUND, false, true),
     };
     Node {
@@ -103,12 +103,12 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
     }
 }
 
-/// The activity that is being read.
+/// The activity that the reader reads now.
 struct Reading<'a> {
     outline: &'a Outline<'a>,
     ix: usize,
     mode: FlowMode,
-    /// The names that can be seen where the activity stands, without those that it declares.
+    /// The names that the activity sees from outside its own scope, without the variables that it declares.
     outside: Names<'a>,
     reader: Reader<'a>,
 }
@@ -154,7 +154,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Reads what all activities have.
+    /// Reads the members that all activities have.
     fn common(&mut self, sketch: &Sketch<'_>, trigger: bool, node: &mut Node) {
         let Some(members) = sketch.members() else {
             return;
@@ -171,7 +171,7 @@ impl<'a> Reading<'a> {
                 self.wrong(&place.key(key), key, "an object", value);
             }
         }
-        // Elsa's triggers ignore it: what they wait for must not be missed until a worker gets around to them.
+        // Triggers ignore the flag, as in Elsa: a stimulus must not be missed until a worker executes the activity.
         node.runs_in_background = self.flag(members, "runAsynchronously") && !trigger;
         let starts = self.flag(members, "canStartWorkflow");
         node.can_start_workflow = starts && trigger;
@@ -185,7 +185,7 @@ impl<'a> Reading<'a> {
         self.reader.problems.invalid(place, format!("\"{key}\" must be {wanted}, not {}", kind_of(value)));
     }
 
-    /// A flag of `customProperties`, or of the activity itself (short form and old exports).
+    /// A flag in `customProperties`, or in the activity itself (short form and old exports).
     fn flag(&mut self, members: &Map<String, Value>, name: &str) -> bool {
         let place = self.place();
         let homes = ["customProperties", "applicationProperties"];
@@ -231,7 +231,7 @@ impl<'a> Reading<'a> {
             if let Some(statement) = input.statement.then(|| statement_text(value)).flatten() {
                 return self.reader.input(statement, type_name, &place);
             }
-            // The parameters of a statement are expressions, each of them.
+            // Each parameter of a statement may be an expression.
             if descriptor.uses_sql && input.name == "parameters" {
                 self.reader.template_input(value, type_name, &place)
             } else if input.script {
@@ -265,8 +265,8 @@ impl<'a> Reading<'a> {
         self.reader.binding(value, &place.key(key))
     }
 
-    /// A variable that an activity names in a member of its own: `SetVariable` the one that it assigns (Elsa lets one
-    /// without variable pass and faults later), `Composite` its result.
+    /// The variable that an activity names in a member of its own: `SetVariable` the variable that it assigns,
+    /// `Composite` its result. (Elsa accepts a `SetVariable` without a variable and faults later.)
     fn assigned(
         &mut self,
         members: &Map<String, Value>,

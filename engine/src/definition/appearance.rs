@@ -1,4 +1,4 @@
-//! How a definition looks to people: what the Studio stores for the eye and the engine never reads.
+//! Appearance of a definition: members that the Studio stores for people and a burst never reads.
 
 use serde_json::{Map, Value};
 
@@ -8,26 +8,26 @@ use super::problem::Problems;
 use super::{ActivityTypes, ReadLimits};
 use crate::program::Program;
 
-/// Farthest from the origin that a position counts, and the largest box.
+/// Maximum distance of a position from the origin, and the range of a box's sides.
 const MAX_POSITION: f64 = 100_000.0;
 const SIZES: std::ops::RangeInclusive<f64> = 24.0..=2_000.0;
 
-/// How one activity looks.
+/// Appearance of one activity.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Appearance {
     /// Title that the author gave it.
     pub title: Option<String>,
-    /// What the author wrote about it.
+    /// Description by the author.
     pub description: Option<String>,
-    /// Where its upper left corner stands in the Studio.
+    /// Position of its upper left corner in the Studio.
     pub position: Option<(f64, f64)>,
     /// Width and height in the Studio.
     pub size: Option<(f64, f64)>,
 }
 
-/// How the nodes of a program look, by the document that it was compiled of; those of workflows that it uses look like nothing.
+/// Appearance of a program's nodes, from the document that it was compiled from. Nodes of inlined workflows have none.
 ///
-/// Members of a wrong shape count as not there: nothing depends on them but a picture.
+/// Members of a wrong shape count as missing, because only a picture depends on them.
 pub fn appearances(
     document: &Value,
     types: &dyn ActivityTypes,

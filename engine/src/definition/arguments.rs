@@ -1,4 +1,4 @@
-//! Declared inputs and outputs: name, type, and what else a value must be.
+//! Declared inputs and outputs: name, type, and further requirements of their values.
 
 use std::collections::HashSet;
 
@@ -11,14 +11,14 @@ use super::settings::{constant, type_of};
 use crate::program::Argument;
 use crate::schema::Schema;
 
-/// Members of an argument; inputs have more.
+/// Members of an argument; an input may have those of `OF_INPUTS`, too.
 const KNOWN: [&str; 8] = ["name", "type", "typeName", "isArray", "schema", "displayName", "description", "category"];
 const OF_INPUTS: [&str; 3] = ["required", "default", "defaultValue"];
 
 /// Members that only Elsa's own tools write.
 const ELSA_MARKS: [&str; 2] = ["uiHint", "storageDriverType"];
 
-/// Which list of arguments it is.
+/// The kind of a list of arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum List {
     Inputs,
@@ -34,7 +34,7 @@ impl List {
     }
 }
 
-/// Reads the declared inputs or outputs; `short`: of a document in the short form.
+/// Reads the declared inputs or outputs; `short`: the document is in the short form.
 pub(super) fn read(document: &Map<String, Value>, list: List, short: bool, problems: &mut Problems) -> Vec<Argument> {
     let name = list.name();
     let Some((key, value)) = entry(document, name).filter(|(_, value)| !value.is_null()) else {
@@ -98,7 +98,7 @@ fn required(members: &Map<String, Value>, place: &Path<'_>, problems: &mut Probl
     }
 }
 
-/// Reads the default, which must be acceptable itself.
+/// Reads the default value, which must itself be acceptable.
 fn default(argument: &mut Argument, members: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) {
     let written = ["default", "defaultValue"].iter().find_map(|key| entry(members, key).filter(|(_, v)| !v.is_null()));
     let Some((key, value)) = written else { return };
@@ -116,7 +116,7 @@ fn default(argument: &mut Argument, members: &Map<String, Value>, place: &Path<'
     argument.default = Some(value);
 }
 
-/// Reads a schema, which is compiled when the definition comes in.
+/// Reads a schema, which is compiled when the definition is new content.
 pub(super) fn schema(
     members: &Map<String, Value>,
     name: &str,

@@ -1,9 +1,9 @@
-//! What all activities of a document have.
+//! Members that all activities of a document have.
 
-/// How long the paths of ids of one definition may be together.
+/// Maximum total length of the paths of ids in one definition.
 pub(super) const MAX_NODE_ID_BYTES: usize = 64 * 1024 * 1024;
 
-/// Members that every activity may have; the first [`RESERVED`] are never an input of a custom one.
+/// Members that every activity may have; the first [`RESERVED`] are never inputs of a custom activity.
 pub(super) const COMMON: [&str; 22] = [
     "id",
     "nodeId",
@@ -29,5 +29,5 @@ pub(super) const COMMON: [&str; 22] = [
     "tags",
 ];
 
-/// How many of the common members mean the same in every activity.
+/// Number of common members that mean the same in every activity.
 pub(super) const RESERVED: usize = 11;

@@ -1,4 +1,4 @@
-//! Connections of a flowchart, in all the spellings that Elsa's versions wrote, and the short one.
+//! Connections of a flowchart, in all spellings of Elsa's versions, and in the short form.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,13 +13,13 @@ use crate::node_ix::NodeIx;
 use crate::program::{Connection, FlowGraph, FlowMode, Member, MergeMode, Node};
 use crate::spelling::nearest;
 
-/// Outcome of an activity that names none.
+/// Default outcome of a connection.
 const DONE: &str = "Done";
 
 /// Members of a connection that is an object.
 const MEMBERS: [&str; 5] = ["source", "sourcePort", "target", "targetPort", "vertices"];
 
-/// One connection, by the ids as written.
+/// One connection, with the ids as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Edge<'d> {
     /// Id of the activity it leaves.
@@ -30,7 +30,7 @@ pub(super) struct Edge<'d> {
     pub target: &'d str,
 }
 
-/// Reads the connections of a flowchart and the modes in which they are followed; `otherwise` is that of the
+/// Reads the connections of a flowchart, its mode and the merge modes of its activities; `otherwise` is the mode of the
 /// definition.
 pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, problems: &mut Problems) -> FlowGraph {
     let sketch = &outline.sketches[ix];
@@ -56,7 +56,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
             continue;
         };
         check_port(edge.port, outline, source, &place, problems);
-        // The same connection twice would make a join wait for two arrivals of one.
+        // A repeated connection would make a join wait for two arrivals of a single one.
         if !seen.insert(edge) {
             continue;
         }
@@ -84,7 +84,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, otherwise: FlowMode, proble
     })
 }
 
-/// Tells each flowchart of its activities, which stand behind it.
+/// Tells each flowchart about its activities, which follow it in the list.
 pub(super) fn introduce_members(nodes: &mut [Node]) {
     let member = |node: &Node| Member {
         is_start: node.activity.descriptor().flow == FlowRole::Start,
@@ -118,7 +118,7 @@ fn written<'d>(members: &'d Map<String, Value>, above: &Path<'_>, problems: &mut
     }
 }
 
-/// Connections that Elsa put aside while a type was unknown, and puts back when it is known again.
+/// Connections that Elsa moved aside while a type was unknown, and restores when the type is known again.
 fn restored(members: &Map<String, Value>) -> Vec<Edge<'_>> {
     let kept = member(members, "customProperties")
         .and_then(Value::as_object)
@@ -158,7 +158,7 @@ fn long(object: &Map<String, Value>) -> Option<Edge<'_>> {
     Some(Edge { source, port: port.map_or(DONE, outcome), target })
 }
 
-/// One end: an object with activity and port, or the id alone with the port beside it.
+/// One end: an object with activity and port, or only the id, with the port in a member beside it.
 fn end<'d>(object: &'d Map<String, Value>, name: &str, port: &str) -> Option<(&'d str, Option<&'d str>)> {
     match member(object, name)? {
         Value::String(id) => Some((id, text(object, port))),
@@ -181,7 +181,7 @@ fn find(id: &str, by_id: &HashMap<&str, usize>, place: &Path<'_>, problems: &mut
     found
 }
 
-/// An outcome in the wrong letter case would never be followed.
+/// Reports an outcome in the wrong letter case, because no activity would ever complete with it.
 fn check_port(port: &str, outline: &Outline<'_>, source: usize, place: &Path<'_>, problems: &mut Problems) {
     let source = &outline.sketches[source];
     let described = source.descriptor().map_or(&[][..], |descriptor| descriptor.outcomes).iter().copied();

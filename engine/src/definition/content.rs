@@ -1,13 +1,13 @@
-//! Whether two documents say the same.
+//! Whether two documents have the same content.
 //!
-//! Compares as jsonb does: member order is nothing, and numbers are compared by value, digits of any
-//! length included. No recursion, so that depth is no danger.
+//! Compares as jsonb does: member order does not matter, and numbers are compared by value, digits of any length
+//! included. It does not recurse, so any depth is safe.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-/// Members of the document that say where a version is stored, not what it does.
+/// Members of the document that describe the stored version, not what the workflow does.
 const BOOKKEEPING: [&str; 7] = ["id", "version", "createdAt", "toolVersion", "isLatest", "isPublished", "tenantId"];
 
 /// Whether two definitions have the same content, whatever their version and bookkeeping.
@@ -66,7 +66,7 @@ fn same(mut work: Vec<(&Value, &Value)>) -> bool {
     true
 }
 
-/// The integer that a number is, however it is written (`3`, `3.0`, `30e-1`).
+/// The integer value of a number in any spelling (`3`, `3.0`, `30e-1`).
 pub(super) fn whole_number(value: &Value) -> Option<i64> {
     let Value::Number(number) = value else {
         return None;
@@ -83,7 +83,7 @@ pub(super) fn whole_number(value: &Value) -> Option<i64> {
     format!("{sign}{digits}{zeros}").parse().ok()
 }
 
-/// A number in one form only: digits without zeros at either end, times a power of ten.
+/// A number in a unique form: digits without zeros at either end, times a power of ten.
 #[derive(Debug, PartialEq, Eq)]
 enum Decimal<'a> {
     Plain {
@@ -91,7 +91,7 @@ enum Decimal<'a> {
         digits: String,
         exponent: i64,
     },
-    /// An exponent beyond all reason; such numbers are equal only if written alike.
+    /// A number with an extreme exponent; such numbers are equal only if they are written alike.
     Odd(&'a str),
 }
 

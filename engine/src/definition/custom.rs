@@ -1,4 +1,4 @@
-//! Members of activities that are registered in SQL: which are inputs, which outputs.
+//! Members of a custom activity: which are inputs, and which are outputs.
 
 use serde_json::Value;
 
@@ -7,24 +7,24 @@ use super::common::{COMMON, RESERVED};
 use super::expression::{short_binding, wrapper};
 use super::json::member;
 
-/// Whether a member of a custom activity is an input or output of it.
+/// Whether a member of a custom activity is an input or an output.
 pub(super) fn is_custom_member(key: &str) -> bool {
     !key.starts_with('$') && !COMMON[..RESERVED].contains(&key)
 }
 
-/// What a member of a custom activity is.
+/// Role of a member of a custom activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// A value for the activity.
+    /// An input: a value for the activity.
     Input,
-    /// A place for a value of the activity.
+    /// An output: a binding of a value that the activity sets.
     Output,
-    /// It cannot be told: read as both. The binding matters only if the activity gives such an output.
+    /// Unknown: the member is read as both. The binding has an effect only if the activity sets such an output.
     Either,
 }
 
 impl Role {
-    /// Tells what a member is: by the registration where it declares outputs, else by how it is written.
+    /// Determines the role of a member: by the registration if it declares outputs, else by the spelling of the value.
     pub fn of(name: &str, value: &Value, custom: &CustomType) -> Self {
         let binding = short_binding(value);
         if let Some(("output", _)) = binding {
@@ -45,18 +45,18 @@ impl Role {
         }
     }
 
-    /// Whether it is read as an input.
+    /// Whether the member is read as an input.
     pub fn is_input(self) -> bool {
         matches!(self, Self::Input | Self::Either)
     }
 
-    /// Whether it is read as an output.
+    /// Whether the member is read as an output.
     pub fn is_output(self) -> bool {
         matches!(self, Self::Output | Self::Either)
     }
 }
 
-/// Whether a wrapper refers to memory.
+/// Whether a wrapper has a memory reference.
 fn member_reference(value: &Value) -> bool {
     value.as_object().and_then(|object| member(object, "memoryReference")).is_some()
 }

@@ -1,8 +1,7 @@
 //! A definition as Elsa's JSON, complete, so that Elsa's Studio and this engine both read it.
 //!
-//! What is in Elsa's form stays as it is, members that mean nothing here included; what is in the short
-//! form is spelled out. Compiling the result gives the same program. Activities are put together from
-//! the leaves up, without recursion.
+//! Parts in Elsa's form stay unchanged, including members without a meaning here. Parts in the short form are written
+//! out. Compiling the result gives the same program. Activities are assembled from the leaves up, without recursion.
 
 use serde_json::{Map, Value, json};
 
@@ -24,7 +23,7 @@ mod values;
 
 const SCHEMA: &str = "https://elsaworkflows.io/schemas/workflow-definition/v3.0.0/schema.json";
 
-/// Version of Elsa whose format is written.
+/// Version of Elsa whose format the export writes.
 const TOOL_VERSION: &str = "3.6.0.0";
 
 /// Writes a definition as Elsa's JSON, with the id, version and flags of its stored version.
@@ -72,14 +71,14 @@ pub fn export(
     Value::Object(out)
 }
 
-/// Adds a member unless it is there.
+/// Adds a member unless it exists.
 fn fill(out: &mut Map<String, Value>, name: &str, value: impl FnOnce() -> Value) {
     if entry(out, name).is_none() {
         out.insert(name.into(), value());
     }
 }
 
-/// Writes all activities and gives back the root.
+/// Writes all activities and returns the root.
 fn activities(outline: &Outline<'_>, scopes: &Scopes) -> Option<Value> {
     let node_ids = node_ids(outline);
     let mut done: Vec<Option<Value>> = vec![None; outline.sketches.len()];
@@ -107,7 +106,7 @@ fn activities(outline: &Outline<'_>, scopes: &Scopes) -> Option<Value> {
     done.first_mut().and_then(Option::take)
 }
 
-/// Paths of ids, as far as they are of a reasonable length together.
+/// Paths of ids, as long as their total length is within the limit.
 fn node_ids(outline: &Outline<'_>) -> Vec<String> {
     let mut node_ids: Vec<String> = Vec::with_capacity(outline.sketches.len());
     let mut bytes = 0;
@@ -123,20 +122,20 @@ fn node_ids(outline: &Outline<'_>) -> Vec<String> {
     node_ids
 }
 
-/// The activity that is being written.
+/// The activity that the export writes now.
 struct Writer<'a> {
     sketch: &'a Sketch<'a>,
     names: Names<'a>,
     outside: Names<'a>,
     out: Map<String, Value>,
-    /// Members of the original that are written already, under the same name or another.
+    /// Members of the original that are already written, under the same name or another.
     taken: Vec<&'a str>,
-    /// What goes among the custom properties.
+    /// Members for the custom properties.
     properties: Vec<(&'static str, Value)>,
 }
 
 impl<'a> Writer<'a> {
-    /// Takes a member of the original.
+    /// Returns a member of the original and marks it as written.
     fn take(&mut self, name: &str) -> Option<&'a Value> {
         let (key, value) = self.sketch.members().and_then(|members| entry(members, name))?;
         self.taken.push(key);
@@ -186,7 +185,7 @@ impl<'a> Writer<'a> {
         self.special(descriptor);
     }
 
-    /// Members that single types or containers have.
+    /// Members of particular types and of containers.
     fn special(&mut self, descriptor: &Descriptor) {
         if descriptor.special == Special::Variable
             && let Some(value) = self.take(Special::VARIABLE)
@@ -222,7 +221,7 @@ impl<'a> Writer<'a> {
         self.properties.push((EXECUTION_MODE, name.into()));
     }
 
-    /// A workflow: what it is given and where its outputs go. Which one it is stays as it was written.
+    /// Writes the inputs and output bindings of an activity that stands for a workflow. Its reference stays as written.
     fn workflow(&mut self, program: &Program) {
         let Some(members) = self.sketch.members() else {
             return;
@@ -231,7 +230,7 @@ impl<'a> Writer<'a> {
             let written = match (passed.input, passed.output) {
                 (Some(_), None) => values::input(passed.value, "Object", self.names),
                 (None, Some(_)) => values::binding(passed.value, "Object", self.names),
-                // Only the short form says both.
+                // The member is both, as only the short form allows, and stays as written.
                 (Some(_), Some(_)) | (None, None) => continue,
             };
             self.taken.push(passed.key);
@@ -247,7 +246,7 @@ impl<'a> Writer<'a> {
             let written = match Role::of(key, value, custom) {
                 Role::Input => values::input(value, "Object", self.names),
                 Role::Output => values::binding(value, "Object", self.names),
-                // Only the short form says both.
+                // The member is both, as only the short form allows.
                 Role::Either => value.clone(),
             };
             self.taken.push(key);
@@ -255,7 +254,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Everything else as it was, and what Elsa expects of every activity.
+    /// Copies all remaining members, and adds those that Elsa expects of every activity.
     fn rest(&mut self, node_id: Option<&str>) {
         let empty = Map::new();
         let members = self.sketch.members().unwrap_or(&empty);
@@ -274,7 +273,7 @@ impl<'a> Writer<'a> {
             fill(&mut self.out, "nodeId", || node_id.into());
         }
         if self.sketch.workflow().is_none() {
-            // Of a workflow it would ask for that version.
+            // In an activity that stands for a workflow, the member would request that version of the workflow.
             fill(&mut self.out, "version", || 1.into());
         }
         fill(&mut self.out, "metadata", || json!({}));
@@ -294,7 +293,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Connections with objects for their ends.
+/// Connections with objects for source and target.
 fn connections_of(value: &Value) -> Value {
     let list = match elements(value) {
         Some((_, list)) => list,

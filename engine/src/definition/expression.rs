@@ -36,19 +36,19 @@ pub(super) fn short_form(value: &Value) -> Option<(&'static str, &Value)> {
     SHORT.iter().find(|short| *short == key).map(|short| (*short, value))
 }
 
-/// What Elsa wraps around an input or output.
+/// Elsa's wrapper of an input or output.
 pub(super) struct Wrapper<'d> {
     /// Type name of the value.
     pub type_name: Option<&'d str>,
     /// The expression; outputs have none.
     pub expression: Option<&'d Value>,
-    /// Id of the variable or workflow output that it is bound to.
+    /// Id of the variable or workflow output to which it is bound.
     pub memory: Option<&'d str>,
     /// Elsa's output converter.
     pub converter: Option<&'d Value>,
 }
 
-/// Recognizes Elsa's wrapper. Plain objects may have members of the same names, so all must fit.
+/// Recognizes Elsa's wrapper. Plain objects may have members with the same names, so all members must fit.
 pub(super) fn wrapper(value: &Value) -> Option<Wrapper<'_>> {
     const MEMBERS: [&str; 6] = ["typeName", "expression", "memoryReference", "converter", "$id", "$type"];
     let object = value.as_object()?;
@@ -64,18 +64,18 @@ pub(super) fn wrapper(value: &Value) -> Option<Wrapper<'_>> {
     Some(Wrapper { type_name: text(object, "typeName"), expression, memory, converter })
 }
 
-/// What was chosen from a list; Elsa's Studio leaves blank text, or nothing, where nothing was.
+/// The value that was chosen from a list. Elsa's Studio leaves blank text, or nothing, if no value was chosen.
 fn chosen(value: Option<&Value>) -> Option<&Value> {
     value.filter(|value| !value.is_null() && value.as_str().is_none_or(|text| !text.trim().is_empty()))
 }
 
 /// Reads the expressions of one activity.
 pub(super) struct Reader<'a> {
-    /// Variables and outputs in sight.
+    /// Variables and outputs that the activity sees.
     pub names: Names<'a>,
-    /// Whether what is read is new and in the short form: names in it must exist.
+    /// Whether the content is new and in the short form, so that names in it must exist.
     pub strict: bool,
-    /// Where problems go.
+    /// The list of problems.
     pub problems: &'a mut Problems,
     /// Whether any expression read so far runs SQL.
     pub uses_sql: bool,
@@ -104,8 +104,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a script that an activity runs: constant text, or JavaScript. Text that is computed would be
-    /// code that was not there when the definition was stored.
+    /// Reads a script that an activity runs: constant text, or JavaScript. Computed text is refused, because it would
+    /// run code that was not checked when the definition was stored.
     pub fn script(&mut self, value: &Value, place: &Path<'_>) -> Option<Expression> {
         let mut read = self.input(value, TypeName::String, place)?;
         read.type_name = TypeName::Any;
@@ -244,7 +244,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Notes the constant text of a statement that an activity runs.
+    /// Adds the constant text of a statement that an activity runs to the SQL of the document.
     pub fn statement(&mut self, source: &str, place: &Path<'_>) {
         if let Ok(template) = SqlTemplate::parse(source) {
             self.problems.note_sql(template.statement(), true, place);

@@ -1,5 +1,5 @@
-//! How flowcharts decide what runs next, and how their activities take tokens: words in custom properties,
-//! as Elsa has them, or beside the inputs.
+//! The modes of flowcharts and the merge modes of their activities: words in custom properties, as in Elsa, or in
+//! members beside the inputs.
 
 use serde_json::{Map, Value};
 
@@ -7,13 +7,13 @@ use super::json::{Path, entry, kind_of};
 use super::problem::Problems;
 use crate::program::{FlowMode, MergeMode};
 
-/// Member of Elsa's properties that holds the mode of a run.
+/// Member of Elsa's properties that holds the mode of a flowchart.
 pub(super) const EXECUTION_MODE: &str = "Flowchart:ExecutionMode";
 
-/// Where activities and definitions keep what Elsa has no member for.
+/// Members in which activities and definitions keep what Elsa has no member for.
 const PROPERTIES: [&str; 2] = ["customProperties", "applicationProperties"];
 
-/// Reads the mode that a definition gives to flowcharts which say nothing.
+/// Reads the mode that a definition gives to flowcharts without one.
 pub(super) fn of_definition(document: &Map<String, Value>, problems: &mut Problems) -> FlowMode {
     let options = entry(document, "options").and_then(|(key, value)| Some((key, value.as_object()?)));
     let option = options.and_then(|(key, options)| mode(options, &["flowchartMode"], &Path::Root.key(key), problems));
@@ -45,7 +45,7 @@ fn mode(owner: &Map<String, Value>, names: &[&str], place: &Path<'_>, problems: 
     names.iter().find_map(|name| word(owner, name, FlowMode::from_name, words, place, problems)).flatten()
 }
 
-/// Reads how an activity takes tokens.
+/// Reads the merge mode of an activity.
 pub(super) fn merge_mode(members: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> MergeMode {
     let mut read = |owner: &Map<String, Value>, place: &Path<'_>| {
         word(owner, "mergeMode", MergeMode::from_name, &MergeMode::NAMES, place, problems)
@@ -55,7 +55,7 @@ pub(super) fn merge_mode(members: &Map<String, Value>, place: &Path<'_>, problem
         .unwrap_or_default()
 }
 
-/// Reads a member that is one of several words; one without text says nothing.
+/// Reads a member that is one of several words; a blank text counts as missing.
 fn word<T>(
     owner: &Map<String, Value>,
     name: &str,

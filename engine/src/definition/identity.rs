@@ -1,4 +1,4 @@
-//! Who a definition is: the id that all its versions share.
+//! The identity of a definition: the id that all its versions share.
 
 use serde_json::{Map, Value};
 
@@ -6,10 +6,10 @@ use super::content::whole_number;
 use super::json::{entry, kind_of};
 use super::problem::{Problem, ProblemKind};
 
-/// What a definition says about itself.
+/// Identity, description and version number in a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// `definitionId`, without it `id`, then `name`.
+    /// `definitionId`; without it `id`, then `name`.
     pub definition_id: String,
     /// Name.
     pub name: Option<String>,
@@ -39,7 +39,7 @@ pub fn identity(document: &Value) -> Result<Identity, Problem> {
     }
 }
 
-/// A text that is neither missing nor blank.
+/// Reads a text; a missing or blank one is `None`.
 fn text(members: &Map<String, Value>, name: &str) -> Result<Option<String>, Problem> {
     match entry(members, name) {
         None | Some((_, Value::Null)) => Ok(None),

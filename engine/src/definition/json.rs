@@ -1,7 +1,6 @@
-//! Small questions to JSON values, and paths into a document.
+//! Helpers for JSON values, and paths into a document.
 //!
-//! Knows Elsa's habits of spelling (PascalCase of older serializers, `$values` around lists), but
-//! nothing of definitions.
+//! They know Elsa's spellings (PascalCase of older serializers, `$values` around lists), but nothing of definitions.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,16 +8,16 @@ use std::fmt;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// How deep constants may be nested; what handles them recurses.
+/// Maximum nesting depth of constants, which recursive functions process.
 pub(super) const MAX_CONSTANT_DEPTH: usize = 500;
 
-/// The activities of a document, in its order.
+/// The activities of a document, in document order.
 pub(super) trait Activities {
-    /// JSON pointer to one of them.
+    /// JSON pointer to an activity.
     fn pointer(&self, ix: usize) -> String;
 }
 
-/// A place in the document. Most places never become text, so nothing is built until one does.
+/// A place in the document. Most places never become text, so the text is built only on demand.
 #[derive(Clone, Copy)]
 pub(super) enum Path<'a> {
     /// The document.
@@ -57,12 +56,12 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// Writes a key as part of a JSON pointer.
+/// Escapes a key for a JSON pointer.
 pub(super) fn escaped(key: &str) -> Cow<'_, str> {
     if key.contains(['~', '/']) { Cow::Owned(key.replace('~', "~0").replace('/', "~1")) } else { Cow::Borrowed(key) }
 }
 
-/// Finds a member by its camelCase name; older serializers wrote it in PascalCase.
+/// Finds a member by its camelCase name, or by its PascalCase name, which older serializers wrote.
 pub(super) fn entry<'d>(object: &'d Map<String, Value>, name: &str) -> Option<(&'d str, &'d Value)> {
     object
         .get_key_value(name)
@@ -70,7 +69,7 @@ pub(super) fn entry<'d>(object: &'d Map<String, Value>, name: &str) -> Option<(&
         .map(|(key, value)| (key.as_str(), value))
 }
 
-/// The value of a member that is there and not null.
+/// The value of a member, unless it is missing or null.
 pub(super) fn member<'d>(object: &'d Map<String, Value>, name: &str) -> Option<&'d Value> {
     entry(object, name).map(|(_, value)| value).filter(|value| !value.is_null())
 }
@@ -95,7 +94,7 @@ pub(super) fn elements(value: &Value) -> Option<(&'static str, &[Value])> {
 /// Reads JSON text that is nested no deeper than constants may be.
 pub(super) fn parse(text: &str) -> serde_json::Result<Value> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    // The limit of serde_json is lower than ours.
+    // The limit of serde_json is lower than `MAX_CONSTANT_DEPTH`.
     if !nests_too_deep(text) {
         reader.disable_recursion_limit();
     }
@@ -104,7 +103,7 @@ pub(super) fn parse(text: &str) -> serde_json::Result<Value> {
     Ok(value)
 }
 
-/// Whether JSON text nests deeper than constants may; counts brackets outside of strings.
+/// Whether JSON text is nested deeper than constants may be; counts brackets outside strings.
 pub(super) fn nests_too_deep(text: &str) -> bool {
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
     for byte in text.bytes() {
@@ -134,7 +133,7 @@ fn pascal_case(name: &str) -> String {
     text
 }
 
-/// What a value is, with its article, for messages.
+/// The JSON type of a value, with its article, for messages.
 pub(super) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -146,7 +145,7 @@ pub(super) fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// Whether a value is nested deeper than constants may be; asks without recursion.
+/// Whether a value is nested deeper than constants may be; does not recurse.
 pub(super) fn too_deep(value: &Value) -> bool {
     let mut work = vec![(value, 0usize)];
     while let Some((value, depth)) = work.pop() {

@@ -1,6 +1,6 @@
-//! Workflows used as activities: how an activity refers to one, and putting it into the program.
+//! Inlined workflows: how an activity refers to a workflow, and how the reader puts the workflow into the program.
 //!
-//! Which version a reference means is the shell's to say; it also keeps what it said, since an instance names nodes by
+//! The extension decides which version a reference means. It stores its decision, because an instance names nodes by
 //! their index and must find the same nodes for good.
 
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use super::types::{ActivityTypes, ReadLimits, WorkflowReference};
 use crate::node_ix::NodeIx;
 use crate::program::{Composite, Node, Program, Variable};
 
-/// How many levels deep workflows may be used inside each other.
+/// Maximum number of levels on which workflows may use each other.
 const MAX_LEVELS: usize = 50;
 
-/// The activities of a document that may be workflows, with the JSON pointers to them: those that name one, and those
-/// whose type is neither built in nor registered.
+/// The activities of a document that may be workflows, with the JSON pointers to them: activities that name a workflow,
+/// and activities whose type is neither built in nor registered.
 pub fn references(document: &Value, types: &dyn ActivityTypes) -> Vec<(String, WorkflowReference)> {
     let Value::Object(members) = document else { return Vec::new() };
     let limits = ReadLimits { max_nesting: usize::MAX, ..ReadLimits::default() };
@@ -30,7 +30,7 @@ pub fn references(document: &Value, types: &dyn ActivityTypes) -> Vec<(String, W
         .collect()
 }
 
-/// The activity type that a workflow of this name is: its letters and digits, each word capitalised.
+/// The activity type of a workflow with this name: its letters and digits, each word capitalised.
 pub fn type_of(name: &str) -> String {
     let mut type_name = String::with_capacity(name.len());
     for word in name.split(|letter: char| !letter.is_alphanumeric()) {
@@ -41,7 +41,7 @@ pub fn type_of(name: &str) -> String {
     type_name
 }
 
-/// Makes a node the composite that a workflow is.
+/// Makes a node a composite with the variables, inputs and outputs of its workflow.
 pub(super) fn declare(program: &Program, node: &mut Node) {
     let inputs = program.inputs.iter().map(|input| Variable {
         id: input.name.clone(),
@@ -58,7 +58,7 @@ pub(super) fn declare(program: &Program, node: &mut Node) {
     }));
 }
 
-/// Puts the workflows into a program, unless it becomes too deep, too large, or a circle.
+/// Inlines the workflows into a program, unless it becomes too deep, too large, or circular.
 pub(super) fn insert(program: &mut Program, outline: &Outline<'_>, limits: &ReadLimits, problems: &mut Problems) {
     let mut path_bytes: usize = program.nodes.iter().map(|node| node.node_id.len()).sum();
     for (ix, sketch) in outline.sketches.iter().enumerate() {
@@ -84,7 +84,7 @@ pub(super) fn insert(program: &mut Program, outline: &Outline<'_>, limits: &Read
 }
 
 fn too_deep(child: &Program, depth: usize, limits: &ReadLimits) -> Option<String> {
-    // Each of them is compiled and kept with all that is inside: many levels would be many copies.
+    // Each level is compiled and kept with all levels inside it, so many levels would be many copies.
     let levels = child.inlined.iter().map(|inlined| child.around(inlined.node).count() + 1).max().unwrap_or(1);
     if levels > MAX_LEVELS {
         return Some(format!("workflows are used inside each other more than {MAX_LEVELS} levels deep"));
@@ -94,7 +94,7 @@ fn too_deep(child: &Program, depth: usize, limits: &ReadLimits) -> Option<String
         .then(|| format!("with the workflow inside, activities are nested deeper than {} levels", limits.max_nesting))
 }
 
-/// How a workflow contains a definition, if it does: the ids from that one around to itself.
+/// The circle in which a workflow contains a definition, if it does: the ids from that definition to itself.
 fn circle(definition_id: &str, child: &Program) -> Option<String> {
     let mut inner_to_outer = match child.definition_id == definition_id {
         true => vec![definition_id],
@@ -109,7 +109,7 @@ fn circle(definition_id: &str, child: &Program) -> Option<String> {
     Some(inner_to_outer.iter().map(|id| format!("\"{id}\"")).collect::<Vec<_>>().join(" contains "))
 }
 
-/// How large a document is: bytes of its text, roughly, and never nothing.
+/// Approximate size of a document in bytes of its text; never 0.
 pub(super) fn size_of(document: &Value) -> usize {
     let (mut size, mut work) = (0usize, vec![document]);
     while let Some(value) = work.pop() {
@@ -130,7 +130,7 @@ pub(super) fn size_of(document: &Value) -> usize {
 }
 
 impl Sketch<'_> {
-    /// The workflow that it is.
+    /// The workflow that the activity stands for.
     pub fn workflow(&self) -> Option<&Arc<Program>> {
         match &self.kind {
             Kind::Workflow(program) => Some(program),

@@ -1,4 +1,5 @@
-//! Members that mean nothing: refused in new content in the short form, and left alone in Elsa's and in what is stored.
+//! Members without a meaning: refused in new content in the short form, and accepted in Elsa's form and in stored
+//! content.
 
 use serde_json::{Map, Value};
 
@@ -6,10 +7,11 @@ use super::json::Path;
 use super::problem::Problems;
 use crate::spelling::nearest;
 
-/// Names that a message lists.
+/// Maximum number of names that a message lists.
 const MAX_NAMES: usize = 16;
 
-/// Reports members of a new object that are neither its `own` nor `common`. A comment may be anywhere, as `$…` or `_…`.
+/// Reports members of a new object that are neither its `own` nor `common`. Members `$…` and `_…` are comments and
+/// accepted anywhere.
 pub(super) fn check<'k>(
     members: &Map<String, Value>,
     own: impl Iterator<Item = &'k str> + Clone,
@@ -42,7 +44,7 @@ pub(super) fn check<'k>(
     }
 }
 
-/// Whether a key is a name, in camelCase or in PascalCase.
+/// Whether a key is this name, in camelCase or in PascalCase.
 fn spelled_as(key: &str, name: &str) -> bool {
     let (key, name) = (key.as_bytes(), name.as_bytes());
     key.len() == name.len() && key.get(1..) == name.get(1..) && key.eq_ignore_ascii_case(name)

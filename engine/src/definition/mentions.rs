@@ -1,11 +1,11 @@
-//! Names that scripts and expressions use, noted while a document is read.
+//! Names in scripts and expressions, collected while a document is read.
 
 use std::collections::{BTreeMap, HashSet};
 
 use super::json::Path;
 use crate::expression::javascript;
 
-/// Different names that are kept; a document that mentions more is not judged further.
+/// Maximum number of names that are kept; the reader does not check further names.
 const MAX_NAMES: usize = 10_000;
 
 /// How a name is used.
@@ -15,23 +15,23 @@ pub(super) enum Use {
     Variable,
     /// An input.
     Input,
-    /// What follows `get` in the name of a function without arguments.
+    /// The rest of the name of a function `get…` without arguments.
     Getter,
 }
 
 /// The names that a document uses.
 #[derive(Debug, Default)]
 pub(super) struct Mentions {
-    /// Where each that must exist was found first.
+    /// Names that must exist, each with the place where it was found first.
     pub wanted: BTreeMap<(Use, String), String>,
     /// Variables that scripts set.
     pub sets: HashSet<String>,
-    /// Whether a script sets some that it computes the name of.
+    /// Whether a script sets a variable whose name it computes.
     pub sets_any: bool,
 }
 
 impl Mentions {
-    /// Notes what a script names; with `strict`, what it reads must exist.
+    /// Collects the names in a script; with `strict`, those that it reads must exist.
     pub fn script(&mut self, source: &str, strict: bool, path: &Path<'_>) {
         let found = javascript::mentioned(source);
         self.sets.extend(found.sets);
@@ -47,7 +47,7 @@ impl Mentions {
         }
     }
 
-    /// Notes a name that must exist.
+    /// Adds a name that must exist.
     pub fn want(&mut self, used: Use, name: String, path: &Path<'_>) {
         if self.wanted.len() < MAX_NAMES {
             self.wanted.entry((used, name)).or_insert_with(|| path.to_string());

@@ -1,4 +1,4 @@
-//! Options of a definition: strategies by short name or by Elsa's .NET type name, and whose rights count.
+//! Options of a definition: strategies by short name or by Elsa's .NET type name, security, search path and retention.
 
 use serde_json::{Map, Value};
 
@@ -20,10 +20,10 @@ const KNOWN: [&str; 8] = [
     "autoUpdateConsumingWorkflows",
 ];
 
-/// Elsa's names for some of them, and what it alone has.
+/// Elsa's names for some of the options, and options that only Elsa has.
 const OF_ELSA: [&str; 4] = ["activationStrategyType", "incidentStrategyType", "activityCategory", "commitStrategyName"];
 
-/// Whether publishing a definition gives those that use it a new version.
+/// Whether publishing a definition gives its consumers a new version.
 pub fn updates_consumers(document: &Value) -> bool {
     let members = document.as_object();
     members.is_some_and(|members| read(members, true, &mut Problems::default()).updates_consumers)
@@ -58,7 +58,7 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
     }
 }
 
-/// Reads the first of several members that is there.
+/// Reads the first of several members that the object has.
 fn choice<T: Default>(
     options: &Map<String, Value>,
     names: &[&str],
@@ -83,7 +83,7 @@ fn choice<T: Default>(
     })
 }
 
-/// Where user SQL looks its names up: a list of schemas, or `"caller"`.
+/// The search path of user SQL: a list of schemas, or `"caller"`.
 fn search_path(
     options: &Map<String, Value>,
     security: Security,
@@ -111,12 +111,12 @@ fn search_path(
     SearchPath::Unset
 }
 
-/// PostgreSQL cuts longer names, and `$user` is another schema for each role.
+/// PostgreSQL truncates longer names, and `$user` is another schema for each role.
 fn is_schema(name: &str) -> bool {
     !name.is_empty() && name.len() < 64 && name != "$user" && !name.contains('\0')
 }
 
-/// A flag that is off where it is missing.
+/// Reads a flag; a missing one is false.
 fn flag(object: &Map<String, Value>, name: &str, place: &Path<'_>, problems: &mut Problems) -> bool {
     match entry(object, name) {
         None | Some((_, Value::Null)) => false,
@@ -128,7 +128,7 @@ fn flag(object: &Map<String, Value>, name: &str, place: &Path<'_>, problems: &mu
     }
 }
 
-/// How long finished instances are kept: an interval.
+/// Reads the retention of finished instances, an interval.
 fn retention(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Option<Interval> {
     let (key, value) = entry(options, "retention").filter(|(_, value)| !value.is_null())?;
     let place = place.key(key);

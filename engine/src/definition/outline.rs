@@ -1,7 +1,7 @@
-//! The activities of a document, found and named, before anything of them is read.
+//! The activities of a document, found and named before the reader reads any of them.
 //!
-//! The walk keeps its own list of work: how deep a document is nested costs no stack. It settles the
-//! order of the nodes, their ids, and which type each of them has.
+//! The walk keeps its own work list, so a deeply nested document costs no stack. It determines the order of the nodes,
+//! their ids, and the type of each.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,75 +21,75 @@ mod walk;
 pub(super) struct Outline<'d> {
     /// The activities.
     pub sketches: Vec<Sketch<'d>>,
-    /// Whether the document is one that Elsa's tools wrote.
+    /// Whether Elsa's tools wrote the document.
     pub elsa: bool,
 }
 
-/// One activity as it was found.
+/// One activity as the walk found it.
 pub(super) struct Sketch<'d> {
     /// Its object, or the array that stands for a sequence.
     pub value: &'d Value,
-    /// What it is.
+    /// Kind of the activity.
     pub kind: Kind,
-    /// How it refers to a workflow, if it may be one.
+    /// Its reference to a workflow, if it may stand for one.
     pub reference: Option<Box<WorkflowReference>>,
     /// Full type name.
     pub type_name: &'d str,
-    /// Its id, given or made.
+    /// Activity id, given or generated.
     pub id: String,
-    /// The activity that holds it.
+    /// The activity that has this one as a child.
     pub parent: Option<usize>,
-    /// Pointer from the parent to it.
+    /// JSON pointer from the parent to the activity.
     step: String,
     /// Depth of nesting; the root has 0.
     pub depth: usize,
-    /// Whether it runs in the body of a loop, where variables exist that are not declared.
+    /// Whether the activity is in the body of a loop, where undeclared variables exist.
     pub in_loop: bool,
     /// Children of single ports, in the order of the descriptor.
     pub ports: Vec<Option<usize>>,
     /// Children of the list port.
     pub children: Vec<usize>,
-    /// Its lists of parts, in the order of the descriptor.
+    /// The activity's lists of parts, in the order of the descriptor.
     pub parts: Vec<Vec<PartSketch<'d>>>,
 }
 
-/// One object of a list of parts as it was found.
+/// One object of a list of parts as the walk found it.
 pub(super) struct PartSketch<'d> {
-    /// The object, or the text that stands for one.
+    /// The object, or the text in place of one.
     pub value: &'d Value,
-    /// Pointer from the activity to it.
+    /// JSON pointer from the activity to the part.
     pub step: String,
-    /// Its activities, in the order of the descriptor's ports.
+    /// Activities of the part, in the order of the descriptor's ports.
     pub ports: Vec<Option<usize>>,
 }
 
 impl<'d> PartSketch<'d> {
-    /// The value of a member, and where it stands.
+    /// A member's key and value.
     pub fn member(&self, name: &str) -> Option<(&'d str, &'d Value)> {
         self.value.as_object().and_then(|members| entry(members, name))
     }
 }
 
-/// What an activity is.
+/// Kind of an activity.
 #[derive(Clone)]
 pub(super) enum Kind {
-    /// One of the catalogue.
+    /// An activity of the catalogue.
     Known(&'static dyn Activity),
-    /// Registered in SQL.
+    /// A type registered in SQL.
     Custom(Rc<CustomType>),
-    /// Another workflow.
+    /// An inlined workflow.
     Workflow(Arc<Program>),
-    /// It is unknown.
+    /// An unknown type.
     Unknown,
 }
 
 impl<'d> Sketch<'d> {
-    /// Its members; none if it is an array.
+    /// The activity's members; none if it is an array.
     pub fn members(&self) -> Option<&'d Map<String, Value>> {
         self.value.as_object()
     }
 
-    /// Its entry in the catalogue.
+    /// The activity's entry in the catalogue.
     pub fn descriptor(&self) -> Option<&'static Descriptor> {
         match self.kind {
             Kind::Known(activity) => Some(activity.descriptor()),
@@ -97,25 +97,26 @@ impl<'d> Sketch<'d> {
         }
     }
 
-    /// Whether it is written as Elsa writes it, where members that we do not know are no mistake.
+    /// Whether the activity is written in Elsa's form, in which unknown members are no mistake.
     pub fn is_elsa(&self) -> bool {
         self.members().is_some_and(has_marks)
     }
 
-    /// Whether it is in the short form: neither it nor any value of it, nor the document, is written as Elsa does.
+    /// Whether the activity is in the short form: neither the document, nor the activity, nor any of its values is in
+    /// Elsa's form.
     pub fn is_short(&self, outline: &Outline<'_>) -> bool {
         let wrapped = |members: &Map<String, Value>| members.values().any(|value| wrapper(value).is_some());
         !outline.elsa && !self.is_elsa() && !self.members().is_some_and(wrapped)
     }
 }
 
-/// Whether an activity has members that Elsa writes in each.
+/// Whether an activity has members that Elsa writes into every activity.
 fn has_marks(members: &Map<String, Value>) -> bool {
     const MARKS: [&str; 4] = ["nodeId", "customProperties", "metadata", "version"];
     MARKS.iter().any(|mark| entry(members, mark).is_some())
 }
 
-/// Whether a document is one that Elsa's tools wrote: it has members that only they write, or its root has.
+/// Whether Elsa's tools wrote a document: it, or its root, has members that only they write.
 pub(super) fn is_elsa_document(document: &Map<String, Value>) -> bool {
     const MARKS: [&str; 5] = ["toolVersion", "createdAt", "isLatest", "isPublished", "customProperties"];
     let schema = text(document, "$schema").is_some_and(|schema| schema.to_ascii_lowercase().contains("elsa"));
@@ -123,7 +124,7 @@ pub(super) fn is_elsa_document(document: &Map<String, Value>) -> bool {
     schema || MARKS.iter().any(|mark| entry(document, mark).is_some()) || root.is_some_and(has_marks)
 }
 
-/// What is wrong with a document without a root, by what it seems to be.
+/// The problem of a document without a root, by the kind of document that it seems to be.
 fn rootless(document: &Map<String, Value>) -> (ProblemKind, String) {
     let has = |name: &str| entry(document, name).is_some();
     let wraps = ["model", "workflowDefinition"].into_iter().find(|name| {

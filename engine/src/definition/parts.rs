@@ -1,4 +1,4 @@
-//! Parts of an activity, such as the cases of a switch: what their texts, conditions and activities are.
+//! Parts of an activity, such as the cases of a switch: their texts, conditions and activities.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::node_ix::NodeIx;
 use crate::program::Part;
 use crate::value::TypeName;
 
-/// Members that a part may have beside those of its list.
+/// Members that a part of any list may have.
 const COMMON: [&str; 5] = ["id", "displayName", "description", "metadata", "customProperties"];
 
 /// Reads one list of parts; `short`: of an activity in the short form.
@@ -24,7 +24,7 @@ pub(super) fn read(
     above: &Path<'_>,
     reader: &mut Reader<'_>,
 ) -> Vec<Part> {
-    // One that is wrong keeps its place, so that the others keep theirs; the program is not used then.
+    // A wrong part keeps its place, so that the others keep their positions; the program is discarded then.
     found.iter().map(|sketch| part(list, sketch, short, above, reader)).collect()
 }
 
@@ -42,7 +42,7 @@ fn part(list: &PartList, sketch: &PartSketch<'_>, short: bool, above: &Path<'_>,
             Some(text) => Some(text.to_owned()),
             None => text(list, sketch, name, &place, reader.problems),
         };
-        // The Studio lets a case have no label; nothing can be connected to it then.
+        // The Studio accepts a case without a label, to which nothing can be connected.
         if *needed && short && read.as_ref().is_some_and(String::is_empty) {
             reader.problems.invalid(&place, format!("a {} needs a \"{name}\"", list.one));
         }
@@ -60,7 +60,7 @@ fn part(list: &PartList, sketch: &PartSketch<'_>, short: bool, above: &Path<'_>,
     Part { texts, condition, ports }
 }
 
-/// A text member; empty if it is missing, `None` if it is wrong.
+/// A text member; empty if it is missing, `None` if it is no text.
 fn text(
     list: &PartList,
     sketch: &PartSketch<'_>,

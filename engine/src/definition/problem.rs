@@ -1,56 +1,56 @@
-//! What is wrong with a definition, and the list in which it is collected.
+//! Problems of a definition, and the list that collects them.
 
 use super::json::Path;
 use super::mentions::Mentions;
 use crate::expression::javascript;
 use crate::schema::{RefusalKind, Schema};
 
-/// How many problems are reported; a document that is wrong all over needs no more to be understood.
+/// Maximum number of problems that are reported; an author needs no more of them to understand a wrong document.
 const MAX_PROBLEMS: usize = 1000;
 
-/// One thing that is wrong with a definition.
+/// One problem of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// JSON pointer into the document, such as `/root/activities/3/condition`; empty for the document.
     pub path: String,
     /// What is wrong, in the style of a primary message.
     pub message: String,
-    /// What sort of problem it is.
+    /// Kind of the problem.
     pub kind: ProblemKind,
-    /// The known name that was probably meant. The message has it, too.
+    /// The known name that the author probably meant; the message contains it, too.
     pub near: Option<String>,
 }
 
-/// SQL that a new definition holds. How it is parsed is the host's to say.
+/// SQL of a new definition. The host parses it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlText {
     /// JSON pointer to it.
     pub path: String,
-    /// The text, `$1…` where parameters stand.
+    /// The text, with `$1…` in the places of parameters.
     pub text: String,
-    /// Whether it is a statement; else it is a query or an expression, whose value is wanted.
+    /// Whether it is a statement; otherwise it is a query or an expression that yields a value.
     pub is_statement: bool,
 }
 
-/// The sorts of problems, which the shell gives different SQLSTATEs.
+/// The kinds of problems, which the extension maps to SQLSTATEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
     /// The document is wrong. (22023)
     Invalid,
-    /// It asks for something that does not exist here: an activity or expression type. (22023)
+    /// The document asks for something that does not exist here: an activity or expression type. (22023)
     Unsupported,
-    /// The role that defines it may not use what it uses. (42501)
+    /// The role that stores the definition may not use something in it. (42501)
     Denied,
-    /// It is nested deeper than allowed. (54001)
+    /// The document is nested deeper than allowed. (54001)
     TooDeep,
-    /// It is larger than allowed. (54000)
+    /// The document is larger than allowed. (54000)
     TooLarge,
-    /// It may be stored, and is probably not what was meant.
+    /// The document may be stored, but is probably not what the author meant.
     Warning,
 }
 
 impl Problem {
-    /// Something that a definition may have all the same.
+    /// A problem that does not prevent the definition from being stored.
     pub fn warning(path: String, message: String) -> Self {
         Self { path, message, kind: ProblemKind::Warning, near: None }
     }
@@ -64,17 +64,17 @@ pub(super) struct Problems {
     left_off: usize,
     warnings: Vec<Problem>,
     sql: Vec<SqlText>,
-    /// Names that scripts and expressions use, to be judged when all of the document is known.
+    /// Names in scripts and expressions, to be checked after the whole document was read.
     pub mentions: Mentions,
 }
 
 impl Problems {
-    /// An empty list; says whether the document is new content, see [`super::ReadLimits::is_new`].
+    /// An empty list for a document that is new content or not, see [`super::ReadLimits::is_new`].
     pub fn of(is_new: bool) -> Self {
         Self { is_new, ..Self::default() }
     }
 
-    /// Checks the syntax of a script of new content, and notes what it mentions; with `strict`, that must exist.
+    /// Checks the syntax of a script of new content, and collects its names; with `strict`, they must exist.
     pub fn check_script(&mut self, source: &str, strict: bool, path: &Path<'_>) {
         if !self.is_new {
             return;
@@ -85,14 +85,14 @@ impl Problems {
         }
     }
 
-    /// Notes SQL of new content.
+    /// Adds SQL of new content.
     pub fn note_sql(&mut self, text: &str, is_statement: bool, path: &Path<'_>) {
         if self.is_new && self.sql.len() < MAX_PROBLEMS {
             self.sql.push(SqlText { path: path.to_string(), text: text.to_owned(), is_statement });
         }
     }
 
-    /// Checks that a schema can be used, if that is wanted: compiling takes a while.
+    /// Checks that a schema of new content can be used. Stored content is not checked, because compiling takes a while.
     pub fn check_schema(&mut self, schema: &Schema, path: &Path<'_>) {
         if !self.is_new {
             return;
@@ -108,7 +108,7 @@ impl Problems {
         }
     }
 
-    /// Whether the document is new content, which is judged beyond its form.
+    /// Whether the document is new content, which is checked beyond its form.
     pub fn is_new(&self) -> bool {
         self.is_new
     }
@@ -141,7 +141,7 @@ impl Problems {
         self.add(ProblemKind::Unsupported, path, message);
     }
 
-    /// Adds a problem with a name that is none, and the one that was probably meant.
+    /// Adds a problem with an unknown name, and the name that the author probably meant.
     pub fn unknown(&mut self, path: &Path<'_>, message: impl Into<String>, near: Option<&str>) {
         let message = match near {
             Some(near) => format!("{} (did you mean \"{near}\"?)", message.into()),
@@ -155,14 +155,14 @@ impl Problems {
         self.list.push(Problem { path: path.to_string(), message, kind: ProblemKind::Invalid, near });
     }
 
-    /// Adds something that may be meant, or not.
+    /// Adds a warning about something that the author may not have meant.
     pub fn warn(&mut self, path: &Path<'_>, message: impl Into<String>) {
         if self.warnings.len() < MAX_PROBLEMS {
             self.warnings.push(Problem::warning(path.to_string(), message.into()));
         }
     }
 
-    /// Whether further problems are only counted; their words need not be found.
+    /// Whether further problems are only counted, so that their messages need not be built.
     pub fn is_full(&self) -> bool {
         self.list.len() >= MAX_PROBLEMS
     }
@@ -172,7 +172,7 @@ impl Problems {
         self.list.len() + self.left_off
     }
 
-    /// Ends the collection.
+    /// Returns the problems, the warnings and the SQL.
     pub fn into_parts(mut self) -> (Vec<Problem>, Vec<Problem>, Vec<SqlText>) {
         if self.left_off > 0 {
             let message = format!("{} more problems are not listed", self.left_off);

@@ -1,7 +1,7 @@
-//! Which variable a reference means.
+//! The variables that references mean.
 //!
-//! Elsa refers to variables by id, people and scripts by name; the program knows names only, since
-//! scopes at run time go by name. A reference by id becomes the name that its declaration has.
+//! Elsa refers to variables by id, people and scripts by name. The program knows names only, because scopes at run time
+//! look variables up by name. A reference by id becomes the name in its declaration.
 
 use std::collections::{HashMap, HashSet};
 
@@ -40,7 +40,7 @@ impl Frame {
 }
 
 impl Scopes {
-    /// Reads what containers declare.
+    /// Reads the variables that containers declare.
     pub fn read(settings: &Settings, outline: &Outline<'_>, problems: &mut Problems) -> Self {
         let mut frames = vec![Frame::new(None, &settings.variables)];
         let mut frame_of: Vec<usize> = Vec::with_capacity(outline.sketches.len());
@@ -66,7 +66,7 @@ impl Scopes {
         Self { frames, frame_of, declared, outputs }
     }
 
-    /// The names that can be seen from an activity.
+    /// The names that an activity sees.
     pub fn names(&self, outline: &Outline<'_>, ix: usize) -> Names<'_> {
         Names {
             scopes: self,
@@ -75,7 +75,7 @@ impl Scopes {
         }
     }
 
-    /// The names that can be seen where an activity stands, without those that it declares.
+    /// The names that an activity sees from outside its own scope, without the variables that it declares.
     pub fn outside(&self, outline: &Outline<'_>, ix: usize) -> Names<'_> {
         let names = self.names(outline, ix);
         let outer = self.frames.get(names.frame).and_then(|frame| frame.parent);
@@ -83,7 +83,7 @@ impl Scopes {
         Names { frame, ..names }
     }
 
-    /// The names of all variables that the document declares anywhere.
+    /// The names of all variables in the document.
     pub fn all_names(&self) -> impl Iterator<Item = &str> {
         self.frames.iter().flat_map(|frame| frame.id_of.keys()).map(String::as_str)
     }
@@ -94,7 +94,7 @@ impl Scopes {
     }
 }
 
-/// The names that can be seen from one activity.
+/// The names that one activity sees.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a> {
     scopes: &'a Scopes,
@@ -108,7 +108,7 @@ impl<'a> Names<'a> {
         std::iter::successors(frames.get(self.frame), |frame| frame.parent.and_then(|parent| frames.get(parent)))
     }
 
-    /// Resolves a name. In the body of a loop any name may turn out to be a variable.
+    /// Resolves a name. `None` is no mistake in the body of a loop, where an undeclared variable may exist.
     pub fn by_name(self, name: &str) -> Option<&'a str> {
         self.frames().find_map(|frame| frame.id_of.get_key_value(name)).map(|(name, _)| name.as_str())
     }
@@ -118,8 +118,8 @@ impl<'a> Names<'a> {
         self.frames().find_map(|frame| frame.name_of.get(id)).map(String::as_str)
     }
 
-    /// Resolves Elsa's reference: the nearest declaration with both id and name, else with the id, else
-    /// with the name (hand-written definitions often have names for ids).
+    /// Resolves Elsa's reference: to the nearest declaration with both id and name, else with the id, else with the
+    /// name (hand-written definitions often use names as ids).
     pub fn by_reference(self, id: Option<&str>, name: Option<&str>) -> Option<&'a str> {
         let both = id.zip(name).and_then(|(id, name)| {
             self.frames().find_map(|frame| frame.name_of.get(id).filter(|found| *found == name)).map(String::as_str)
@@ -129,12 +129,12 @@ impl<'a> Names<'a> {
             .or_else(|| id.and_then(|id| self.by_name(id)))
     }
 
-    /// Id of the nearest variable of this name.
+    /// Id of the nearest variable with this name.
     pub fn id_of(self, name: &str) -> Option<&'a str> {
         self.frames().find_map(|frame| frame.id_of.get(name)).map(String::as_str)
     }
 
-    /// Whether names that are not declared may exist at run time.
+    /// Whether undeclared names may exist at run time.
     pub fn in_loop(self) -> bool {
         self.in_loop
     }
@@ -144,7 +144,7 @@ impl<'a> Names<'a> {
         self.scopes.outputs.contains(name)
     }
 
-    /// Whether the workflow declares no outputs at all, and so any may be set.
+    /// Whether the workflow declares no outputs at all, so that any may be set.
     pub fn any_output(self) -> bool {
         self.scopes.outputs.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What a definition says about itself as a whole: options, variables, inputs and outputs.
+//! The settings of a definition as a whole: options, variables, inputs and outputs.
 
 use std::collections::HashSet;
 
@@ -15,8 +15,8 @@ use crate::program::{Argument, Options, Variable};
 use crate::schema::Schema;
 use crate::value::{TypeName, convert, copy_or_null, is_known_type, meant_type, parse_type_name};
 
-/// Member beside the text of an initial value that keeps the value itself, where the text would be read
-/// as something else. Written by export; Elsa ignores it.
+/// Member that keeps an initial value itself beside its text, if reading the text would yield another value. Export
+/// writes it; Elsa ignores it.
 pub(super) const EXACT_VALUE: &str = "exactValue";
 
 const KNOWN: [&str; 10] = [
@@ -32,7 +32,7 @@ const KNOWN: [&str; 10] = [
     "root",
 ];
 
-/// Members that say nothing of what it does.
+/// Members that do not affect what the workflow does.
 const OF_ELSA: [&str; 13] = [
     "$schema",
     "id",
@@ -65,7 +65,7 @@ pub(super) struct Settings {
     pub outputs: Vec<Argument>,
     /// Schema of the input as a whole.
     pub input_schema: Option<Schema>,
-    /// Outcomes that it offers where it is used as an activity.
+    /// Outcomes of the activity when another workflow inlines this one.
     pub outcomes: Vec<String>,
 }
 
@@ -73,7 +73,7 @@ impl Settings {
     /// Reads the settings.
     pub fn read(document: &Map<String, Value>, problems: &mut Problems) -> Self {
         let elsa = is_elsa_document(document);
-        // Without a root it is another sort of document, which is refused as what it is.
+        // A document without a root is another kind of document, and the outline refuses it as such.
         if !elsa && entry(document, "root").is_some() {
             members::check(document, KNOWN.into_iter(), OF_ELSA.into_iter(), "the definition", &Path::Root, problems);
         }
@@ -88,14 +88,14 @@ impl Settings {
     }
 }
 
-/// The outcomes as far as they are texts; nothing depends on them.
+/// Reads the outcomes and ignores any that is no text, because no run depends on them.
 fn outcomes(document: &Map<String, Value>) -> Vec<String> {
     let list = entry(document, "outcomes").and_then(|(_, value)| elements(value));
     let texts = list.into_iter().flat_map(|(_, list)| list).filter_map(Value::as_str);
     texts.map(str::to_owned).collect()
 }
 
-/// Reads the variables that a document or a container declares; `short`: in the short form.
+/// Reads the variables that a document or a container declares; `short`: the owner is in the short form.
 pub(super) fn variables(
     owner: &Map<String, Value>,
     short: bool,
@@ -144,7 +144,7 @@ fn declared(element: &Value, at: usize, short: bool, place: &Path<'_>, problems:
         members::check(members, OF_VARIABLES.into_iter(), std::iter::empty(), "a variable", place, problems);
     }
     let id = identifier(members, "id", place, problems);
-    // Elsa numbers variables without a name.
+    // Elsa numbers variables that have no name.
     let name = identifier(members, "name", place, problems)
         .or_else(|| id.clone())
         .unwrap_or_else(|| format!("Variable{}", at + 1));
@@ -153,7 +153,7 @@ fn declared(element: &Value, at: usize, short: bool, place: &Path<'_>, problems:
     Some(Variable { id: id.unwrap_or_else(|| name.clone()), name, type_name, initial })
 }
 
-/// A text that may be missing.
+/// Reads an optional text.
 fn identifier(members: &Map<String, Value>, name: &str, place: &Path<'_>, problems: &mut Problems) -> Option<String> {
     match entry(members, name) {
         None | Some((_, Value::Null)) => None,
@@ -165,7 +165,7 @@ fn identifier(members: &Map<String, Value>, name: &str, place: &Path<'_>, proble
     }
 }
 
-/// The type of a variable or an argument; `short`: in the short form, where it must be known.
+/// The type of a variable or an argument; `short`: in the short form, in which the type must be known.
 pub(super) fn type_of(
     members: &Map<String, Value>,
     short: bool,
@@ -193,7 +193,7 @@ fn initial(members: &Map<String, Value>, type_name: TypeName, place: &Path<'_>, 
     constant(exact.unwrap_or(value), type_name, &place.key(key), problems)
 }
 
-/// A value as Elsa writes initial values: always text.
+/// A value as text, which is Elsa's form of initial values.
 pub(super) fn as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -201,7 +201,7 @@ pub(super) fn as_text(value: &Value) -> String {
     }
 }
 
-/// Reads an initial or default value, which must be known when the definition is stored.
+/// Reads an initial or default value, which must be a constant.
 pub(super) fn constant(value: &Value, type_name: TypeName, place: &Path<'_>, problems: &mut Problems) -> Value {
     if too_deep(value) {
         problems.add(ProblemKind::TooDeep, place, "a constant is nested too deep");
@@ -225,7 +225,7 @@ pub(super) fn constant(value: &Value, type_name: TypeName, place: &Path<'_>, pro
     })
 }
 
-/// Whether a value is an empty text where no text is wanted, as a cleared field of the Studio leaves it.
+/// Whether a value is an empty text for a type that is no text, as a cleared field of the Studio leaves it.
 pub(super) fn is_blank(value: &Value, type_name: TypeName) -> bool {
     let wants_text = matches!(type_name, TypeName::String | TypeName::Any);
     !wants_text && value.as_str().is_some_and(|text| text.trim().is_empty())

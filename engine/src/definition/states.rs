@@ -1,4 +1,4 @@
-//! States and transitions of a state machine: which names they have, and whether they fit together.
+//! States and transitions of a state machine: their names, and whether they fit together.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::spelling::nearest;
 /// Texts of a transition in the order of its descriptor.
 const ENDS: [&str; 2] = ["from", "to"];
 
-/// Reads how the states of a machine are connected.
+/// Reads the connections of a machine's states.
 pub(super) fn read(outline: &Outline<'_>, ix: usize, parts: &[Vec<Part>], problems: &mut Problems) -> Machine {
     let place = Path::Activity(outline, ix);
     let sketch = &outline.sketches[ix];
@@ -47,7 +47,7 @@ pub(super) fn read(outline: &Outline<'_>, ix: usize, parts: &[Vec<Part>], proble
     Machine::build(states.len(), initial.unwrap_or(0), ends.collect())
 }
 
-/// Finds a state; a missing name was reported already, or is none.
+/// Finds a state. A missing name is no problem here, because it was reported already or is optional.
 fn find(name: &str, by_name: &HashMap<&str, u32>, place: &Path<'_>, problems: &mut Problems) -> Option<u32> {
     let found = by_name.get(name).copied();
     if found.is_none() && !name.is_empty() {

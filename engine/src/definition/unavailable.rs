@@ -1,4 +1,4 @@
-//! Words for what cannot run here: activity and expression types of Elsa that are missing.
+//! Messages about Elsa's activity and expression types that cannot run here.
 
 use serde_json::{Map, Value};
 
@@ -7,10 +7,10 @@ use crate::activities::catalogue;
 use crate::activity::short_name;
 use crate::spelling;
 
-/// The type of a workflow that is used as an activity, without its prefix.
+/// The type of an activity that stands for a workflow, without its prefix.
 const USE: &str = "WorkflowDefinitionActivity";
 
-/// Says why an activity type cannot be used, and what can.
+/// Says why an activity type cannot be used, and what to use instead.
 pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String {
     let short = type_name.strip_prefix("Elsa.").unwrap_or(type_name);
     if let Some(id) = names_workflow(type_name, members) {
@@ -60,7 +60,7 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
     format!("activity type \"{type_name}\" is not supported: {reason}")
 }
 
-/// Activities of Elsa's modules and extensions that reach out of the database, by their last name, and what to do
+/// Activities of Elsa's modules and extensions that reach outside the database, by their last name, and what to use
 /// instead.
 const OUTSIDE: [(&[&str], &str); 7] = [
     (
@@ -96,13 +96,13 @@ const OUTSIDE: [(&[&str], &str); 7] = [
     ),
 ];
 
-/// The way out for an activity type of Elsa's extensions.
+/// What to use instead of an activity type of Elsa's extensions.
 fn extension(type_name: &str) -> Option<&'static str> {
     let last = type_name.rsplit('.').next().unwrap_or(type_name);
     OUTSIDE.iter().find(|(names, _)| names.contains(&last)).map(|(_, reason)| *reason)
 }
 
-/// The id of the workflow that an activity says it is, if it is none of Elsa's own.
+/// The id of the workflow that an activity names, unless its type is another one of Elsa's own.
 pub(super) fn names_workflow<'d>(type_name: &str, members: &'d Map<String, Value>) -> Option<&'d str> {
     let own = type_name.strip_prefix("Elsa.").is_some_and(|short| short != USE);
     text(members, "workflowDefinitionId").filter(|_| !own)
@@ -112,12 +112,12 @@ fn names() -> impl Iterator<Item = &'static str> {
     catalogue::ACTIVITIES.iter().map(|activity| short_name(activity.descriptor().type_name))
 }
 
-/// The type whose name is nearly this one.
+/// The built-in type with the most similar name.
 fn nearest(short: &str) -> Option<&'static str> {
     spelling::nearest(short, names())
 }
 
-/// The type that was probably meant among Elsa's: this one's name without a module, or nearly its name.
+/// The built-in type that the author probably meant: with the same name after the module, or a similar one.
 fn suggestion(short: &str) -> Option<&'static str> {
     let bare = catalogue::without_arguments(short).unwrap_or(short);
     let bare = bare.split(',').next().unwrap_or(bare);
@@ -127,7 +127,7 @@ fn suggestion(short: &str) -> Option<&'static str> {
     names().find(same).or_else(|| nearest(short))
 }
 
-/// Says why an expression type cannot be used, and what can.
+/// Says why an expression type cannot be used, and what to use instead.
 pub(super) fn expression(type_name: &str) -> String {
     let alternatives = "use JavaScript, Liquid, Sql, Variable, Input, Object or Literal";
     match type_name {

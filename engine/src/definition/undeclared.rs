@@ -1,5 +1,4 @@
-//! Names that nothing declares: judged when the whole document has been read, since any activity may set a variable that
-//! is not declared.
+//! Undeclared names: checked after the whole document was read, because any activity may set an undeclared variable.
 
 use std::collections::HashSet;
 
@@ -13,13 +12,13 @@ use crate::expression::javascript;
 use crate::program::GIVEN_BY_ENGINE;
 use crate::spelling::nearest;
 
-/// Variables that activities give to what runs inside of them.
+/// Variables that activities pass to the activities inside them.
 const OF_LOOPS: [&str; 4] = ["CurrentValue", "CurrentIndex", "ChildInstanceId", "Item"];
 
-/// Names that one is compared with when it is none of them; among more, no other is suggested.
+/// Maximum number of names that an unknown name is compared with; with more names, none is suggested.
 const MAX_COMPARED: usize = 1_000;
 
-/// Names in every form in which they may be written.
+/// Names in all accepted spellings.
 #[derive(Default)]
 struct Names<'a> {
     all: Vec<&'a str>,
@@ -44,12 +43,12 @@ impl<'a> Names<'a> {
     }
 }
 
-/// What a document declares.
+/// The names that a document declares.
 struct Declared<'a> {
     variables: Names<'a>,
-    /// Inputs, and those of the engine; none declared: any may be given.
+    /// Declared inputs and those of the engine; empty if none is declared, since any input may be given then.
     inputs: Names<'a>,
-    /// What scripts set.
+    /// Variables that scripts set.
     sets: Names<'a>,
 }
 
@@ -69,7 +68,7 @@ impl Declared<'_> {
     }
 }
 
-/// Reports the names that nothing declares or sets.
+/// Reports the names that are neither declared nor set.
 pub(super) fn judge(settings: &Settings, scopes: &Scopes, outline: &Outline<'_>, problems: &mut Problems) {
     let Mentions { wanted, sets, sets_any } = std::mem::take(&mut problems.mentions);
     if wanted.is_empty() {
@@ -108,7 +107,7 @@ fn getter(suffix: &str, declared: &Declared<'_>, place: &Path<'_>, problems: &mu
     let near = declared.variables.nearest(suffix).or_else(|| declared.inputs.nearest(suffix));
     let near = near.map(|near| format!("get{}()", javascript::pascal(near)));
     if declared.inputs.all.is_empty() {
-        // Whatever a start or a stimulus gives is an input then.
+        // Any member of a start's or stimulus's input is an input then.
         let message = format!("get{suffix}() exists only where the input has a \"{suffix}\": nothing declares it");
         return problems.warn(place, message);
     }

@@ -1,4 +1,4 @@
-//! Members of an activity that is a workflow: what it is given, and where its outputs go.
+//! Members of an activity that stands for a workflow: inputs that it passes, and bindings of outputs.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::json::member;
 use crate::program::{Argument, Program};
 use crate::spelling::nearest;
 
-/// Members that say which workflow it is.
+/// Members that say which workflow the activity stands for.
 pub(super) const REFERENCE: [&str; 4] = [
     "workflowDefinitionId",
     "workflowDefinitionVersionId",
@@ -16,20 +16,20 @@ pub(super) const REFERENCE: [&str; 4] = [
     "latestAvailablePublishedVersionId",
 ];
 
-/// What a member of the activity is for the workflow.
+/// A member of the activity as the workflow's input or output.
 pub(super) struct Passed<'d, 'p> {
-    /// Its key as written.
+    /// Key as written.
     pub key: &'d str,
-    /// Its value.
+    /// Value.
     pub value: &'d Value,
-    /// The input that it gives.
+    /// The input that the member passes.
     pub input: Option<&'p Argument>,
-    /// The output that it binds.
+    /// The output that the member binds.
     pub output: Option<&'p Argument>,
 }
 
-/// The members that are neither the activity's own nor say which workflow it is. Elsa writes declared names in
-/// camelCase: a name is found in any case, in its own first.
+/// The members that are neither common to activities nor part of the reference. Elsa writes declared names in
+/// camelCase, so a name is found in any letter case, the exact one first.
 pub(super) fn passed<'d, 'p>(members: &'d Map<String, Value>, program: &'p Program) -> Vec<Passed<'d, 'p>> {
     let mut all = Vec::new();
     for (key, value) in members {
@@ -40,7 +40,8 @@ pub(super) fn passed<'d, 'p>(members: &'d Map<String, Value>, program: &'p Progr
         }
         let (input, output) = (declared(&program.inputs, key, members), declared(&program.outputs, key, members));
         let (takes, gives) = match (input, output) {
-            // A name that is both is what it is written as; the short form may mean both.
+            // For a name of both an input and an output, the spelling of the value decides; the short form may mean
+            // both.
             (Some(_), Some(_)) => roles(value),
             _ => (true, true),
         };
@@ -57,7 +58,7 @@ fn declared<'p>(arguments: &'p [Argument], key: &str, members: &Map<String, Valu
     })
 }
 
-/// Whether a value can be an input and an output.
+/// Whether a value can be an input, and whether it can be an output.
 fn roles(value: &Value) -> (bool, bool) {
     match (short_binding(value), wrapper(value)) {
         (Some(("output", _)), _) => (false, true),
@@ -70,7 +71,7 @@ fn roles(value: &Value) -> (bool, bool) {
     }
 }
 
-/// Says that a workflow declares nothing of this name.
+/// The message that a workflow declares no input or output with this name.
 pub(super) fn undeclared(key: &str, program: &Program) -> String {
     let names = program.inputs.iter().chain(&program.outputs).map(|argument| argument.name.as_str());
     let id = &program.definition_id;

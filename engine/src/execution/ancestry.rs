@@ -1,6 +1,6 @@
-//! Parents and children among the open executions: who is open below whom, and ending them.
+//! Parents and children among the open executions: finding and cancelling descendants.
 //!
-//! Subtrees are worked off with a list of their own, never by recursion.
+//! Subtrees are processed with a work list, not by recursion.
 
 use std::collections::BTreeSet;
 
@@ -22,13 +22,13 @@ impl Core<'_> {
         Some(Child { node: context.node, sequence, tag: context.tag, terminal })
     }
 
-    /// Whether an execution is below another one.
+    /// Whether an execution is a descendant of another one.
     pub fn is_below(&self, sequence: u32, above: u32) -> bool {
         let parent = |sequence: &u32| self.context(*sequence).and_then(|context| context.parent);
         std::iter::successors(parent(&sequence), parent).any(|ancestor| ancestor == above)
     }
 
-    /// Cancels everything below an execution.
+    /// Cancels all descendants of an execution.
     pub fn cancel_children(&mut self, sequence: u32) {
         // Nearly every execution is a leaf.
         if !self.has_children(sequence) {
@@ -39,7 +39,7 @@ impl Core<'_> {
         }
     }
 
-    /// Cancels an execution and everything below it, the deepest first.
+    /// Cancels an execution and all its descendants, the deepest first.
     pub fn cancel(&mut self, sequence: u32) {
         let mut below = vec![sequence];
         let mut next = 0;
@@ -61,7 +61,7 @@ impl Core<'_> {
         }
     }
 
-    /// Ends everything that is open or queued. Those `around` the end get no event of their own.
+    /// Ends everything that is open or queued. The executions in `around`, which end as ancestors, get no event.
     pub fn clear_all(&mut self, around: &BTreeSet<u32>) {
         let open: Vec<u32> = self.instance.state.contexts.keys().copied().collect();
         for sequence in open.iter().filter(|sequence| !around.contains(sequence)) {
@@ -78,11 +78,11 @@ impl Core<'_> {
         scratch.bookmarks.clear();
         scratch.finishing.clear();
         scratch.ending = None;
-        // What was ended is not undone: this happens between units only.
+        // No unit is open here, so nothing of this can be undone.
         scratch.undo.clear();
     }
 
-    /// Whether an execution is the trigger of its own run and has not run as such.
+    /// Whether an execution is the trigger of its own run and has not run as the trigger yet.
     pub fn is_trigger(&self, sequence: u32) -> bool {
         let state = &self.instance.state;
         !state.trigger_used

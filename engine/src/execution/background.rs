@@ -1,8 +1,8 @@
-//! Activities that run in the background (`runAsynchronously`): put off at a bookmark that is due at once.
+//! Background activities (`runAsynchronously`): the burst defers them with a bookmark that is due at once.
 //!
-//! Nothing of the activity happens before: its inputs are evaluated when the bookmark fires, in the burst and
-//! the session that it fires in. From then on it is an activity like any other. A retry executes it at once:
-//! whoever asks for one wants to see what comes of it.
+//! Nothing of the activity happens before that bookmark fires: its inputs are evaluated in the burst and session that
+//! fire it. From then on it is an activity like any other. A retry executes it at once, because the caller of the retry
+//! wants to see its result.
 
 use crate::bookmark::{NewBookmark, Resumed};
 use crate::execution::burst::BurstState;
@@ -11,12 +11,12 @@ use crate::instance::Memory;
 use crate::node_ix::NodeIx;
 use crate::stimulus;
 
-/// Name of the bookmark, which is Elsa's.
+/// Name of the bookmark, as in Elsa.
 const BOOKMARK: &str = stimulus::BACKGROUND.name;
 
 impl BurstState<'_> {
-    /// Puts off an activity that asks for it, unless its own firing is what started this run. `false`: it is to be
-    /// executed now.
+    /// Defers a background activity, unless it is the trigger that started this run. `false`: the burst executes it
+    /// now.
     pub(super) fn defer(&mut self, sequence: u32, node: NodeIx) -> bool {
         let node = self.core.program.node(node);
         if !node.runs_in_background || self.core.is_trigger(sequence) {
@@ -32,9 +32,10 @@ impl BurstState<'_> {
         true
     }
 
-    /// Executes an activity that was put off, at whose bookmark this is. `false`: it was not.
+    /// Executes a deferred activity when its bookmark is resumed. `false`: the activity was not deferred.
     ///
-    /// The bookmark is used up even if the activity faults, as if there had never been one.
+    /// The bookmark is burned even if the activity faults, so that the activity is in the same state as one that was
+    /// never deferred.
     pub(super) fn run_deferred(&mut self, sequence: u32, node: NodeIx, bookmark: &Resumed) -> bool {
         let is_deferred = self.core.context(sequence).is_some_and(|context| context.memory == Memory::Deferred);
         if is_deferred {

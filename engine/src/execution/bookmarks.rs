@@ -1,4 +1,4 @@
-//! Making and burning bookmarks.
+//! Creating and burning bookmarks.
 
 use uuid::Uuid;
 
@@ -11,12 +11,12 @@ use crate::stimulus;
 use crate::value::check_extent;
 
 impl Execution<'_> {
-    /// Takes away the bookmarks of this execution.
+    /// Drops the bookmarks of this execution.
     pub fn drop_bookmarks(&mut self) {
         self.core.drop_bookmarks(self.sequence);
     }
 
-    /// Makes a bookmark of this execution and returns its id.
+    /// Creates a bookmark of this execution and returns its id.
     pub fn create_bookmark(&mut self, new: NewBookmark) -> Result<Uuid, Fault> {
         let node = self.node;
         let name = new.name.unwrap_or_else(|| node.type_name.clone());
@@ -28,7 +28,7 @@ impl Execution<'_> {
             None => None,
         };
         let activity_instance_id = self.activity_instance_id();
-        // Without a payload the name alone would wake every instance that waits here.
+        // Without a payload, a stimulus with the name alone would resume every instance that waits at this activity.
         let include = new.include_activity_instance.unwrap_or(payload.is_none());
         let included = include.then(|| activity_instance_id.to_string());
         let hash = stimulus::hash(&name, payload.as_ref(), included.as_deref());
@@ -61,7 +61,7 @@ impl Execution<'_> {
         Ok(id)
     }
 
-    /// An id that a handler chose, if no bookmark has it.
+    /// Accepts an id that a handler chose, if no bookmark has it.
     fn unused(&mut self, id: Uuid) -> Result<Uuid, Fault> {
         let is_made = self.core.scratch.bookmarks.values().any(|made| made.id == id);
         if is_made || self.core.host.has_bookmark(id) {
@@ -70,12 +70,12 @@ impl Execution<'_> {
         Ok(id)
     }
 
-    /// Whether bookmarks of this execution are stored, apart from one that is just being used up.
+    /// Whether this execution has stored bookmarks, apart from a bookmark that this unit burned.
     pub fn has_stored_bookmarks(&self) -> bool {
         self.core.context(self.sequence).is_some_and(|context| context.bookmarks > 0)
     }
 
-    /// Notes that a bookmark was resumed, and uses it up if it burns.
+    /// Records that a bookmark was resumed, and burns it if it has `auto_burn`.
     pub(crate) fn burn(&mut self, bookmark: &Resumed) {
         let (sequence, node) = (self.sequence, self.node);
         self.core.bookmark_event(EventKind::Resumed, sequence, node, Some(bookmark.id), None);

@@ -1,7 +1,7 @@
-//! The loop: takes items off the queue, calls activities in units, and closes what completed.
+//! The loop: takes items off the queue, calls activities in units, and closes completed executions.
 //!
-//! Completion is a work list, not recursion: a child that completes calls its parent, which may
-//! complete and call its own parent, up to the deepest nesting that a definition may have.
+//! Completion uses a work list, not recursion: a child that completes calls its parent, which may complete and call its
+//! own parent, up to the deepest nesting that a definition may have.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ pub(super) enum Unit {
 }
 
 impl<'a> BurstState<'a> {
-    /// Takes up an instance.
+    /// Begins a burst of an instance.
     pub fn begin(
         program: &'a Program,
         instance: &'a mut Instance,
@@ -48,7 +48,7 @@ impl<'a> BurstState<'a> {
         Self { core: Core { program, limits, instance, host, scratch } }
     }
 
-    /// Works the queue off.
+    /// Processes the queue until it is empty.
     pub fn drain(&mut self) -> Result<(), Error> {
         self.close_completed()?;
         while let Some(task) = self.core.scratch.queue.pop_front() {
@@ -106,7 +106,7 @@ impl<'a> BurstState<'a> {
         if was_trigger {
             self.core.instance.state.trigger_used = true;
         }
-        // An activity that ended at once has its Completed event, one that waits its bookmark's.
+        // An activity that ended at once has its `Completed` event; a waiting activity has the event of its bookmark.
         let scratch = &self.core.scratch;
         let ended = scratch.ending.is_some() || scratch.finishing.iter().any(|(s, _)| *s == sequence);
         if !ended && scratch.next_bookmark == bookmarks {
@@ -136,15 +136,15 @@ impl<'a> BurstState<'a> {
                 None => node.activity.resumed(cx, bookmark, input.as_ref()),
             }
         });
-        // A fault that somebody took has closed it.
+        // If an ancestor took the fault, it has closed the execution, and the bookmark does not stay.
         self.core.scratch.delta.keep_resumed = unit == Unit::Undone && self.core.context(sequence).is_some();
         Ok(())
     }
 
-    /// Lines faulted executions up to run again.
+    /// Queues faulted executions to run again.
     pub fn retry(&mut self, faulted: &[u32]) {
         for sequence in faulted {
-            // A parent's retry may have closed it meanwhile.
+            // The retry of an ancestor may have closed this execution meanwhile.
             let Some(context) = self.core.context(*sequence) else {
                 continue;
             };
@@ -172,7 +172,8 @@ impl<'a> BurstState<'a> {
         self.core.add_faults(sequence, -1);
     }
 
-    /// Calls an activity. A fault undoes what the call did; then [`fault`](Self::fault) says what becomes of it.
+    /// Calls an activity. A fault undoes what the call did; then [`fault`](Self::fault) offers it to the ancestors or
+    /// makes it an incident.
     pub(super) fn unit(
         &mut self,
         sequence: u32,
@@ -180,14 +181,14 @@ impl<'a> BurstState<'a> {
         call: impl FnOnce(&mut Execution<'_>) -> Result<(), Fault>,
     ) -> Unit {
         let mark = self.core.mark();
-        // A flowchart evaluates the modes of its joins.
+        // A flowchart evaluates the mode inputs of its joins.
         let flow = node.flow.as_deref();
         let uses_sql = node.uses_sql || flow.is_some_and(FlowGraph::joins_use_sql);
         if uses_sql {
             self.core.host.begin_step();
         }
         let mut cx = Execution::new(self.core.reborrow(), sequence, node);
-        // What was told to stop has not all that it should.
+        // A computation that was told to stop may have returned an incomplete result.
         let result = call(&mut cx).and_then(|()| Bounds::go_on());
         cx.give_back();
         if uses_sql {
@@ -197,7 +198,7 @@ impl<'a> BurstState<'a> {
         match result {
             Ok(()) => Unit::Kept,
             Err(fault) => {
-                // A computation that was told to stop knows not why.
+                // A computation that was told to stop does not know the reason: the host raises it here.
                 self.core.host.check_interrupts();
                 self.core.rollback(&mark);
                 self.fault(sequence, node, fault);
@@ -206,7 +207,7 @@ impl<'a> BurstState<'a> {
         }
     }
 
-    /// Closes what completed, and what completes because of it.
+    /// Closes completed executions, and their ancestors that complete because of them.
     fn close_completed(&mut self) -> Result<(), Error> {
         loop {
             if let Some(sequence) = self.core.scratch.ending {
@@ -234,7 +235,7 @@ impl<'a> BurstState<'a> {
         let Some(above) = self.core.context(parent) else {
             return Ok(());
         };
-        // A faulted parent hears nothing: its retry begins anew.
+        // A faulted parent is not called: its retry cancels all its children.
         if above.status != ActivityStatus::Running {
             return Ok(());
         }
@@ -246,7 +247,8 @@ impl<'a> BurstState<'a> {
         Ok(())
     }
 
-    /// Closes what completed together with a composite around it: what is in between is not told, it all ends with it.
+    /// Closes executions that completed together with a composite around them. The executions between them and the
+    /// composite are not called, because they end with it.
     fn finish_below(&mut self, composite: u32) {
         // Nearly always nothing else has completed.
         if self.core.scratch.finishing.is_empty() {
@@ -273,7 +275,8 @@ impl<'a> BurstState<'a> {
         self.core.event(EventKind::Completed, sequence, node, data);
     }
 
-    /// `Finish`, and `Complete` without a composite around it: nothing else goes on.
+    /// Ends the workflow after `Finish`, or after `Complete` without a composite around it: all other executions are
+    /// cancelled.
     fn end_workflow(&mut self, by: u32) {
         self.core.scratch.ending = None;
         if let Some(context) = self.core.context(by) {
@@ -302,7 +305,7 @@ impl<'a> BurstState<'a> {
         self.core.workflow_event(EventKind::WorkflowCancelled, data);
     }
 
-    /// Decides how the instance stands and gives out what has to be stored.
+    /// Sets the sub-status of the instance and returns the delta to store.
     pub fn conclude(mut self) -> Delta {
         let bookmarks = std::mem::take(&mut self.core.scratch.bookmarks);
         let mut created: Vec<_> = bookmarks.into_iter().collect();
@@ -338,10 +341,10 @@ impl<'a> BurstState<'a> {
         }
     }
 
-    /// Gives out what has to be stored.
+    /// Returns the delta to store.
     pub fn into_delta(self) -> Delta {
         if matches!(self.core.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
-            // Nothing can read them any more.
+            // No later burst can read them.
             self.core.instance.state.outputs.clear();
             self.core.instance.state.last_result = None;
         }
@@ -349,7 +352,7 @@ impl<'a> BurstState<'a> {
     }
 }
 
-/// The faulted executions that a retry means.
+/// The faulted executions that a retry names.
 pub(crate) fn faulted(
     program: &Program,
     instance: &Instance,

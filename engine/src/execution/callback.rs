@@ -1,7 +1,7 @@
-//! Functions of the user: the context that they are given, and what their result says.
+//! SQL functions of the user: the context that they get, and how their result is applied.
 //!
-//! The shapes of context and result are public. Unknown keys in a result are errors, so that a
-//! misspelt one is never silently ignored.
+//! Context and result are public formats. Unknown keys in a result are errors, so that a misspelt key is never silently
+//! ignored.
 
 use chrono::{DateTime, Datelike, Utc};
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ use crate::fault::Fault;
 use crate::host::Function;
 use crate::value::{Bounds, copy_or_null, to_text};
 
-/// Resumes any activity at a bookmark with a callback.
+/// Resumes an activity of any type at a bookmark with a callback.
 pub(crate) fn call_back(
     cx: &mut Execution<'_>,
     callback: &str,
@@ -68,7 +68,7 @@ pub(crate) fn context(cx: &mut Execution<'_>) -> Result<Map<String, Value>, Faul
     Ok(entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-/// Does what the result of a function says.
+/// Applies the result of a function to the execution.
 pub(crate) fn apply(cx: &mut Execution<'_>, result: Value) -> Result<(), Fault> {
     let members = match result {
         Value::Null => return cx.complete(),
@@ -159,7 +159,7 @@ fn read_bookmark(value: Value) -> Result<NewBookmark, Fault> {
     Ok(bookmark)
 }
 
-/// Reads an instant as jsonb writes a timestamptz (`2026-01-31T08:00:00+00:00`), or with a blank.
+/// Reads an instant as jsonb writes a timestamptz (`2026-01-31T08:00:00+00:00`), or with a space for the `T`.
 fn read_instant(text: &str) -> Result<DateTime<Utc>, Fault> {
     let instant =
         DateTime::parse_from_rfc3339(text).or_else(|_| DateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f%#z"));
@@ -169,7 +169,7 @@ fn read_instant(text: &str) -> Result<DateTime<Utc>, Fault> {
     })
 }
 
-/// What PostgreSQL can store, within a year.
+/// The years that PostgreSQL can store, with a margin of a year.
 const YEARS: std::ops::Range<i32> = -4711..294_276;
 
 pub(crate) fn invalid(message: &str) -> Fault {

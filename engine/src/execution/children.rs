@@ -10,10 +10,10 @@ use crate::instance::refuse_everyone;
 use crate::journal::EventKind;
 use crate::value::check_extent;
 
-/// Input that Elsa gives to every child.
+/// Input that Elsa passes to every child workflow.
 const PARENT: &str = "ParentInstanceId";
 
-/// A child as an activity asks for it.
+/// A child workflow as an activity requests it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StartChild {
     /// Its id.
@@ -22,15 +22,15 @@ pub struct StartChild {
     pub input: Map<String, Value>,
     /// Its correlation id.
     pub correlation_id: Option<String>,
-    /// The bookmark of this execution that hears of it.
+    /// The bookmark of this execution that the child's report resumes.
     pub bookmark_id: Option<Uuid>,
     /// When it runs.
     pub begin: Begin,
 }
 
 impl Execution<'_> {
-    /// Starts a child of the published version of a definition after the burst. A definition that is not there, or
-    /// that does not accept the input, is a fault here.
+    /// Starts a child workflow of the published version of a definition after the burst. The activity faults here if
+    /// the definition does not exist or does not accept the input.
     pub fn start_child(&mut self, definition_id: &str, child: StartChild) -> Result<(), Fault> {
         let StartChild { id, mut input, correlation_id, bookmark_id, begin } = child;
         refuse_everyone(correlation_id.as_deref())?;

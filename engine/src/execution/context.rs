@@ -1,7 +1,6 @@
 //! What an activity sees and can do: one execution of one node.
 //!
-//! Everything here takes effect at once and is undone if the call faults; only completion waits until
-//! the call has returned.
+//! Every effect happens at once and is undone if the call faults. Only completion waits until the call has returned.
 
 use std::rc::Rc;
 
@@ -30,7 +29,7 @@ pub struct Execution<'a> {
     pub(crate) sequence: u32,
     pub(crate) node: &'a Node,
     pub(crate) inputs: Vec<Value>,
-    /// Where a script that this activity runs says its outcomes.
+    /// The outcomes that a script of this activity sets while it runs.
     pub(crate) outcomes: Option<Vec<String>>,
 }
 
@@ -39,7 +38,7 @@ impl<'a> Execution<'a> {
         Self { core, sequence, node, inputs: Vec::new(), outcomes: None }
     }
 
-    /// From where this execution sees variables.
+    /// Where the lookup of variables begins for this execution.
     pub(crate) fn view(&self) -> ScopeStart {
         let hidden = if self.node.composite.is_some() { self.node.variables.len() } else { 0 };
         ScopeStart { sequence: self.sequence, hidden }
@@ -55,7 +54,7 @@ impl<'a> Execution<'a> {
         self.node
     }
 
-    /// The index of that node.
+    /// The index of the executed node.
     pub fn node_index(&self) -> NodeIx {
         self.core.context(self.sequence).map_or(NodeIx(0), |context| context.node)
     }
@@ -85,19 +84,19 @@ impl<'a> Execution<'a> {
         self.core.scratch.now
     }
 
-    /// The rules of a time zone; without a name, of the session's.
+    /// The rules of a time zone; without a name, those of the session's zone.
     pub fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {
         self.core.host.zone(name)
     }
 
-    /// Answers to query cancel; for long computations inside one call.
+    /// Responds to query cancel; for long computations inside one call.
     pub fn check_for_interrupts(&mut self) {
         self.core.host.check_interrupts();
     }
 
     // Children.
 
-    /// Schedules a child, with a mark for the parent and variables of its own.
+    /// Schedules a child, with a tag for the parent and variables of its own.
     pub fn schedule(&mut self, node: NodeIx, tag: u32, variables: Vec<(String, Value)>) -> Result<(), Fault> {
         let depth = self.core.program.node(node).depth;
         if depth > self.core.limits.max_nesting {
@@ -125,7 +124,7 @@ impl<'a> Execution<'a> {
         self.core.has_children(self.sequence) || self.core.has_queued(self.sequence)
     }
 
-    /// Takes back the children for this node that are scheduled and have not begun; gives their number.
+    /// Removes the scheduled children for this node that have not begun, and returns their number.
     pub fn unschedule(&mut self, node: NodeIx) -> u32 {
         let key = (self.sequence, node);
         let Some(count) = self.core.scratch.queued.remove(&key) else {
@@ -135,7 +134,8 @@ impl<'a> Execution<'a> {
         count
     }
 
-    /// Cancels one open child and everything below it. The caller knows, so it is not told.
+    /// Cancels one open child and everything below it. This activity asked for it, so its `child_canceled` is not
+    /// called.
     pub fn cancel_child(&mut self, sequence: u32) {
         let parent = self.core.context(sequence).and_then(|context| context.parent);
         if parent == Some(self.sequence) {
@@ -145,7 +145,7 @@ impl<'a> Execution<'a> {
 
     // The end.
 
-    /// Completes this execution plainly once the call has returned.
+    /// Completes this execution with the outcome `Done` once the call has returned.
     pub fn complete(&mut self) -> Result<(), Fault> {
         self.complete_with(Outcomes::Done)
     }
@@ -161,8 +161,8 @@ impl<'a> Execution<'a> {
         self.core.scratch.ending = Some(self.sequence);
     }
 
-    /// Sends a signal upward until an activity stops it. One that asks for the end of a composite and
-    /// finds none ends the workflow.
+    /// Sends a signal upward until an activity stops it. A `CompleteComposite` signal that finds no composite ends the
+    /// workflow.
     pub fn signal(&mut self, signal: &Signal) -> Result<(), Fault> {
         let mut current = self.core.context(self.sequence).and_then(|context| context.parent);
         while let Some(sequence) = current {
@@ -185,22 +185,22 @@ impl<'a> Execution<'a> {
 
     // Memory.
 
-    /// What this execution remembers.
+    /// The memory of this execution.
     pub fn memory(&self) -> &Memory {
         self.core.context(self.sequence).map_or(&Memory::None, |context| &context.memory)
     }
 
-    /// Remembers something else.
+    /// Replaces the memory of this execution.
     pub fn set_memory(&mut self, memory: Memory) {
         self.core.set_memory(self.sequence, memory);
     }
 
-    /// The position or count that this execution remembers, 0 at first.
+    /// The position or count in the memory of this execution, 0 at first.
     pub fn position(&self) -> i64 {
         self.memory().position()
     }
 
-    /// Moves the position or count.
+    /// Sets the position or count.
     pub fn set_position(&mut self, to: i64) {
         let Some(context) = self.core.instance.state.contexts.get_mut(&self.sequence) else {
             return;
@@ -213,12 +213,12 @@ impl<'a> Execution<'a> {
         self.core.scratch.undo.push(entry);
     }
 
-    /// Whether a `Break` passed.
+    /// Whether a `Break` signal passed.
     pub fn is_breaking(&self) -> bool {
         self.core.context(self.sequence).is_some_and(|context| context.breaking)
     }
 
-    /// Notes that a `Break` passed: this execution ends with the next child that completes.
+    /// Notes that a `Break` signal passed: this execution ends with the next child that completes.
     pub fn set_breaking(&mut self) {
         if let Some(context) = self.core.instance.state.contexts.get_mut(&self.sequence)
             && !std::mem::replace(&mut context.breaking, true)
@@ -227,7 +227,7 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// For loops: notes a `Break` and stops it here. Other signals go on.
+    /// For loops: notes a `Break` signal and stops it here. Other signals pass.
     pub fn break_here(&mut self, signal: &Signal) -> bool {
         match signal {
             Signal::Break => {
@@ -245,13 +245,13 @@ impl<'a> Execution<'a> {
         self.core.instance.state.trigger
     }
 
-    /// Whether this execution is the trigger of its own run and need not wait.
+    /// Whether this execution is the trigger of its own run, so that it need not wait.
     pub fn is_trigger(&self) -> bool {
         self.core.is_trigger(self.sequence)
     }
 
-    /// What the stimulus brought that started this run. If the trigger runs in a later burst, this is the
-    /// input of the instance.
+    /// The input of the stimulus that started this run. If the trigger runs in a later burst, this is the input of the
+    /// instance.
     pub fn trigger_input(&self) -> Value {
         match &self.core.scratch.trigger_input {
             Some(input) => copy_or_null(input),
@@ -286,7 +286,7 @@ impl<'a> Execution<'a> {
         self.journal(EventKind::Line, Some(Value::String(text)));
     }
 
-    /// Logs an entry: into the journal, and where the host keeps a log.
+    /// Writes a log entry into the journal, and passes it to the host.
     pub fn log(&mut self, entry: LogEntry) {
         self.core.host.log(&entry);
         let LogEntry { level, category, message, attributes } = entry;
@@ -309,13 +309,13 @@ impl<'a> Execution<'a> {
         self.core.host.call(function, context)
     }
 
-    /// Payloads of a custom trigger type.
+    /// Payloads under which a custom trigger type is indexed.
     pub fn payloads(&mut self, context: &Value) -> Result<Vec<Value>, Fault> {
         let type_name = &self.node.type_name;
         self.core.host.payloads(type_name, context)
     }
 
-    /// Changes the correlation id, which a taken one refuses.
+    /// Changes the correlation id. An activation strategy may refuse an id that another running instance has.
     pub fn correlate(&mut self, id: Option<String>) -> Result<(), Fault> {
         if self.core.instance.correlation_id == id {
             return Ok(());

@@ -1,6 +1,6 @@
 //! The burst's view of the instance, and the primitive changes to it.
 //!
-//! Every change that an activity can cause goes through here and leaves an entry in the undo log.
+//! A change inside a unit leaves an entry in the undo log, unless it only appends to a list that a rollback truncates.
 //! Nothing here knows what an activity is or when it is called.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -47,10 +47,10 @@ pub(crate) struct Scratch {
     /// The execution that asked for the end of the whole workflow.
     pub ending: Option<u32>,
     pub undo: Vec<Undo>,
-    /// Whether a unit is open; what happens between units is never undone.
+    /// Whether a unit is open; changes between units are never undone.
     pub in_unit: bool,
     pub delta: Delta,
-    /// Room for evaluated inputs, used over and over.
+    /// Buffer for evaluated inputs, reused by every execution.
     pub inputs: Vec<Value>,
     pub resume_input: Option<Value>,
     pub trigger_input: Option<Value>,
@@ -65,12 +65,12 @@ pub(crate) enum Task {
     Again(u32),
 }
 
-/// Number that no execution has.
+/// A number that no execution has.
 const NOBODY: u32 = u32::MAX;
 
 impl Scratch {
-    /// Puts an entry that belongs to no activity into the trees that would otherwise be emptied and made again, memory
-    /// and all, with every step of a loop.
+    /// Adds an entry that belongs to no execution to the trees. Without it, every step of a loop would empty them, free
+    /// their memory and allocate it again.
     pub fn keep_trees(&mut self) {
         self.children.insert((NOBODY, NOBODY));
         self.queued.insert((NOBODY, NodeIx(NOBODY)), 0);
@@ -144,7 +144,7 @@ impl Core<'_> {
         self.scratch.queue.push_back(Task::Begin { parent: Some(parent), node, tag, variables });
     }
 
-    /// Takes one queued child off the count. `false`: its parent has ended meanwhile.
+    /// Takes one queued child off the count. `false`: its parent has ended since it was queued.
     pub fn dequeue(&mut self, parent: u32, node: NodeIx) -> bool {
         let Some(count) = self.scratch.queued.get_mut(&(parent, node)) else {
             return false;
@@ -167,7 +167,7 @@ impl Core<'_> {
 
     // Executions.
 
-    /// Opens an execution. Not undone: it is there before its own unit begins.
+    /// Opens an execution. A rollback does not undo this, because the execution opens before its own unit begins.
     pub fn open(&mut self, parent: Option<u32>, node: NodeIx, tag: u32, given: Vec<(String, Json)>) -> u32 {
         let declared = &self.program.node(node).variables;
         let mut variables = Vec::with_capacity(declared.len() + given.len());
@@ -175,7 +175,7 @@ impl Core<'_> {
         variables.extend(given);
         let state = &mut self.instance.state;
         let mut sequence = state.next_context;
-        // Only an instance that executed four billion activities comes around to numbers in use.
+        // The sequence wraps around to numbers in use only after an instance has executed four billion activities.
         while sequence == NOBODY || state.contexts.contains_key(&sequence) {
             sequence = sequence.wrapping_add(1);
         }
@@ -198,7 +198,7 @@ impl Core<'_> {
         sequence
     }
 
-    /// Closes an execution that has no open children; its bookmarks and queued children go with it.
+    /// Closes an execution that has no open children, and drops its bookmarks and queued children.
     pub fn close(&mut self, sequence: u32) {
         self.drop_bookmarks(sequence);
         let range = (sequence, NodeIx(0))..=(sequence, NodeIx(u32::MAX));
@@ -221,7 +221,7 @@ impl Core<'_> {
         }
     }
 
-    /// Takes away the bookmarks of an execution, new and stored.
+    /// Drops the bookmarks of an execution, new and stored.
     pub fn drop_bookmarks(&mut self, sequence: u32) {
         let range = (sequence, 0)..=(sequence, u32::MAX);
         while let Some(key) = self.scratch.bookmarks.range(range.clone()).next().map(|(key, _)| *key) {
@@ -239,7 +239,7 @@ impl Core<'_> {
         }
     }
 
-    /// Counts faults of an execution, for itself and all above it.
+    /// Changes the fault count of an execution and of all its ancestors.
     pub fn add_faults(&mut self, sequence: u32, by: i32) {
         let mut current = Some(sequence);
         while let Some(context) = current.and_then(|current| self.instance.state.contexts.get_mut(&current)) {

@@ -1,4 +1,4 @@
-//! Faults: those around the execution may take one, otherwise it becomes an incident.
+//! Faults: an ancestor of the faulted execution may take one, otherwise it becomes an incident.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::journal::EventKind;
 use crate::program::Node;
 
 impl BurstState<'_> {
-    /// An execution has faulted, and what its call did is undone.
+    /// Handles the fault of an execution whose call was undone.
     pub(super) fn fault(&mut self, sequence: u32, node: &Node, fault: Fault) {
         let data = json!({ "sqlstate": fault.sqlstate, "message": fault.message });
         self.core.event(EventKind::Faulted, sequence, node, Some(data));
@@ -32,9 +32,9 @@ impl BurstState<'_> {
         });
     }
 
-    /// Offers a fault to the executions around, the innermost first, each in a unit of its own. The one that takes it goes
-    /// on without its child in which it happened; that is cancelled with all below it. One that faults over it ends the
-    /// search.
+    /// Offers a fault to the ancestors, the innermost first, each in a unit of its own. The ancestor that takes it goes
+    /// on without its child on the path to the fault; that child is cancelled with all its descendants. An ancestor
+    /// that faults over it ends the search.
     fn is_taken(&mut self, faulted: u32, fault: &Fault) -> bool {
         let mut below = faulted;
         while let Some(sequence) = self.core.context(below).and_then(|context| context.parent) {
@@ -53,7 +53,7 @@ impl BurstState<'_> {
                 Ok(())
             });
             if unit == Unit::Undone {
-                // Whoever took the second fault has cancelled all this.
+                // If an ancestor took the second fault, it has cancelled the first execution, too.
                 return self.core.context(faulted).is_none();
             }
             if is_taken {

@@ -1,4 +1,4 @@
-//! What a flowchart remembers: visits in counter mode, tokens in token mode. Each change leaves its undo.
+//! The memory of a flowchart: visits in counter mode, tokens in token mode. Each change writes an undo entry.
 
 use crate::execution::Execution;
 use crate::execution::undo::Undo;
@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use crate::instance::{FlowScope, Memory, TokenChange, TokenScope};
 
 impl Execution<'_> {
-    /// What this flowchart counted.
+    /// The counts of this flowchart.
     pub fn flow_scope(&self) -> Result<&FlowScope, Fault> {
         match self.memory() {
             Memory::Flow(scope) => Ok(scope),
@@ -36,7 +36,7 @@ impl Execution<'_> {
         }
     }
 
-    /// Where the tokens of this flowchart are.
+    /// The tokens of this flowchart.
     pub fn token_scope(&self) -> Result<&TokenScope, Fault> {
         match self.memory() {
             Memory::Tokens(scope) => Ok(scope),
@@ -44,7 +44,7 @@ impl Execution<'_> {
         }
     }
 
-    /// Moves a token of this flowchart.
+    /// Applies a change of this flowchart's tokens.
     pub fn change_token(&mut self, change: TokenChange) -> Result<(), Fault> {
         let context = self.core.instance.state.contexts.get_mut(&self.sequence);
         let Some(Memory::Tokens(scope)) = context.map(|context| &mut context.memory) else {

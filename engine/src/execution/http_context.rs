@@ -1,4 +1,4 @@
-//! The request that a burst serves, and its response.
+//! The HTTP request that a burst serves, and its response.
 
 use std::rc::Rc;
 
@@ -10,15 +10,15 @@ use crate::fault::Fault;
 use crate::http::{Request, Response};
 
 impl Execution<'_> {
-    /// The request that this burst serves, if it serves one.
+    /// The HTTP request that this burst serves, if any.
     pub fn request(&self) -> Option<Rc<Request>> {
         self.core.host.request()
     }
 
-    /// Makes sure that the definition's owner may have an endpoint with this payload.
+    /// Checks that the definition's owner may have an endpoint with this payload.
     ///
     /// # Errors
-    /// 42501 if its path belongs to another one.
+    /// 42501 if its path belongs to another owner.
     pub fn claim_endpoint(&mut self, payload: &Value) -> Result<(), Fault> {
         self.core.host.claim_endpoint(payload)
     }
@@ -26,7 +26,7 @@ impl Execution<'_> {
     /// Writes the response.
     ///
     /// # Errors
-    /// 55000 if this burst serves no request, or has written one.
+    /// 55000 if this burst serves no request, or an activity has written the response already.
     pub fn respond(&mut self, response: Response) -> Result<(), Fault> {
         if self.request().is_none() {
             return Err(Fault::new("55000", "there is no HTTP request to respond to")
@@ -42,7 +42,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Turns the request away: the response is this one, and nothing of the burst is kept.
+    /// Refuses the request with this response; the extension keeps nothing of the burst.
     pub fn refuse(&mut self, response: Response) {
         self.core.scratch.delta.refusal = Some(response);
     }

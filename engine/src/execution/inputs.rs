@@ -12,11 +12,11 @@ use crate::node_ix::NodeIx;
 use crate::program::Node;
 use crate::value::to_text;
 
-/// The outcome of an activity that says nothing else.
+/// The outcome of an activity that names none.
 const DONE: &str = "Done";
 
 impl Execution<'_> {
-    /// Evaluates the inputs that the descriptor says are evaluated before the activity runs.
+    /// Evaluates the inputs that the descriptor marks as evaluated before the activity runs.
     pub(crate) fn evaluate_inputs(&mut self) -> Result<(), Fault> {
         let node = self.node;
         let descriptors = node.activity.descriptor().inputs;
@@ -32,7 +32,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Gives the room for inputs back for the next execution.
+    /// Returns the buffer of inputs for the next execution.
     pub(crate) fn give_back(&mut self) {
         if self.inputs.capacity() > 0 {
             self.core.scratch.inputs = std::mem::take(&mut self.inputs);
@@ -49,7 +49,8 @@ impl Execution<'_> {
         }
     }
 
-    /// Evaluates what the user of a composite gives for its inputs, where the composite stands, and assigns it inside.
+    /// Evaluates the inputs that the consumer of a composite passes, in the scope outside the composite, and assigns
+    /// them inside.
     pub(crate) fn pass_inputs(&mut self) -> Result<(), Fault> {
         let node = self.node;
         let Some(composite) = &node.composite else { return Ok(()) };
@@ -67,7 +68,7 @@ impl Execution<'_> {
         evaluate(expression, self)
     }
 
-    /// Runs a script that may say with which outcomes this activity completes; gives its value and them.
+    /// Runs a script that may set the outcomes of this activity; returns its value and the outcomes.
     pub fn run_script(&mut self, source: &str) -> Result<(Value, Outcomes), Fault> {
         self.outcomes = Some(vec![DONE.to_owned()]);
         let value = javascript::evaluate(source, self);
@@ -88,7 +89,7 @@ impl Execution<'_> {
         self.node.inputs.get(input.index).is_some_and(Option::is_some)
     }
 
-    /// Evaluates an input now, with a variable that only it sees.
+    /// Evaluates an input now, with a variable that only its expression sees.
     pub fn evaluate_input_with<T>(&mut self, input: Input<T>, name: &str, value: Value) -> Result<Value, Fault> {
         self.push_variable(name, value);
         let outcome = self.evaluate_input(input);
@@ -101,7 +102,7 @@ impl Execution<'_> {
         truth(&self.evaluate_input(input)?)
     }
 
-    /// An input that was evaluated, as what it is read as.
+    /// The value of an evaluated input, read as the type of its handle.
     ///
     /// # Errors
     /// 22023 or 22004, with the name of the input.
@@ -109,12 +110,12 @@ impl Execution<'_> {
         T::read(self.peek(input), self.input_name(input.index))
     }
 
-    /// An input that was evaluated, as it is; null if there is none.
+    /// The value of an evaluated input without conversion; null if there is none.
     pub fn peek<T>(&self, input: Input<T>) -> &Value {
         self.inputs.get(input.index).unwrap_or(&Value::Null)
     }
 
-    /// Takes an input that was evaluated.
+    /// Moves the value of an evaluated input out.
     pub fn take(&mut self, input: Input<Value>) -> Value {
         self.inputs.get_mut(input.index).map(Value::take).unwrap_or_default()
     }
@@ -132,7 +133,7 @@ impl Execution<'_> {
         choice(&value, names, descriptor.map_or("", |descriptor| descriptor.name))
     }
 
-    /// Whether the condition of a part holds.
+    /// Whether the condition of a part holds; a part without a condition always holds.
     pub fn holds(&mut self, list: usize, index: usize) -> Result<bool, Fault> {
         let node = self.node;
         let Some(part) = node.part_list(list).get(index) else {
@@ -149,7 +150,7 @@ impl Execution<'_> {
         })
     }
 
-    /// The cases whose conditions hold: the first one, or all.
+    /// The positions of the cases whose conditions hold: only the first one, or all.
     pub fn matching_cases(&mut self, all: bool) -> Result<Vec<usize>, Fault> {
         let mut matching = Vec::new();
         for index in 0..self.node.part_list(0).len() {
@@ -171,7 +172,7 @@ impl Execution<'_> {
 fn default_of(node: &Node, index: usize) -> Value {
     let descriptor = node.activity.descriptor().inputs.get(index);
     let json = descriptor.and_then(|descriptor| descriptor.default);
-    // Defaults are ours and tested to be JSON.
+    // The descriptors of this crate hold the defaults; a test checks that they are JSON.
     json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
 }
 
@@ -186,10 +187,10 @@ fn choice(value: &Value, names: &[&str], input: &str) -> Result<usize, Fault> {
     })
 }
 
-/// Checks a constant `what` when a definition is stored, such as a mode.
+/// Checks a constant that names a `what`, such as a mode, when a definition is stored.
 ///
 /// # Errors
-/// 22023: it is none of the names.
+/// 22023 if the value is none of the names.
 pub fn one_of(value: &Value, what: &str, names: &[&str]) -> Result<(), Fault> {
     choice(value, names, "").map(|_| ()).map_err(|_| {
         let text: String = to_text(value).chars().take(64).collect();

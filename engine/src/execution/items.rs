@@ -1,7 +1,7 @@
-//! Items of a loop: read in place where they stand, kept where they were computed.
+//! Items of a loop: read in place if the input is a literal, variable or input, kept in memory if it is computed.
 //!
-//! A list in a variable is looked at again in each round without copying it, so that a loop over it
-//! stays linear and a changed list is honoured.
+//! Each round reads the list in a variable again without copying it. So a loop over it takes linear time and sees
+//! changes of the list.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::instance::Memory;
 use crate::value::{Json, check_extent, copy_or_null};
 
 impl Execution<'_> {
-    /// Prepares the loop over an input: computed items are evaluated once and remembered.
+    /// Prepares the loop over an input: computed items are evaluated once and kept in memory.
     pub fn keep_items<T>(&mut self, input: Input<T>) -> Result<(), Fault> {
         let computed = match self.node.inputs.get(input.index).and_then(Option::as_ref) {
             Some(expression) => !matches!(
@@ -36,7 +36,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// All items of an input, evaluated now. What is no list is a single item; null is none.
+    /// All items of an input, evaluated now. A value that is no list is a single item; null is no item.
     pub fn all_items<T>(&mut self, input: Input<T>) -> Result<Vec<Value>, Fault> {
         let items = self.evaluate_input(input)?;
         check_extent(&items)?;
@@ -47,7 +47,7 @@ impl Execution<'_> {
         })
     }
 
-    /// The item at an index of those that are remembered.
+    /// The item at an index of the items in memory.
     pub fn kept_item(&self, index: i64) -> Option<Value> {
         match self.memory() {
             Memory::Items { items, .. } => at(&items.0, usize::try_from(index).ok()?),
@@ -55,7 +55,7 @@ impl Execution<'_> {
         }
     }
 
-    /// The item at an index, if the list reaches so far.
+    /// The item at an index; `None` beyond the end of the list.
     pub fn item<T>(&mut self, input: Input<T>, index: i64) -> Result<Option<Value>, Fault> {
         let Ok(index) = usize::try_from(index) else {
             return Ok(None);
@@ -66,7 +66,7 @@ impl Execution<'_> {
         if let Some(list @ Value::Array(_)) = self.list_in_place(input.index) {
             return Ok(at(list, index));
         }
-        // Text, null, or not there: evaluation converts it, or says what is wrong.
+        // Text, null, or a missing value: evaluation converts it, or faults.
         let items = self.evaluate_input(input)?;
         require_list(&items)?;
         Ok(at(&items, index))

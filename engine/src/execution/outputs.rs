@@ -1,4 +1,4 @@
-//! Outputs: of activities, which survive a suspend and may be bound to a variable, and of the workflow.
+//! Outputs of activities, which survive a suspend and may be bound to a variable, and outputs of the workflow.
 
 use std::borrow::Cow;
 
@@ -53,7 +53,7 @@ impl Execution<'_> {
         self.core.assign(place, name, value).map_err(|fault| about(name, fault))
     }
 
-    /// Puts an output into the nearest variable of a name as it is: its reader says what it is wanted as.
+    /// Puts an output into the nearest variable of a name without conversion: each reader of the variable converts it.
     fn put(&mut self, name: &str, value: Value) -> Result<(), Fault> {
         let place = self.place_of(name)?;
         self.core.put(place, name, value).map_err(|fault| about(name, fault))
@@ -64,11 +64,11 @@ impl Execution<'_> {
         place.ok_or_else(|| Fault::new("42704", format!("variable \"{name}\" does not exist")))
     }
 
-    /// Sets an output of the nearest composite around this execution that declares it, else of the workflow;
-    /// converted to its declared type.
+    /// Sets an output, converted to its declared type: of the nearest composite around this execution that declares it,
+    /// else of the workflow.
     pub fn set_declared_output(&mut self, name: &str, value: Value) -> Result<(), Fault> {
         let (mut from, mut name, mut value) = (self.sequence, Cow::Borrowed(name), value);
-        // An output of a composite may be bound to one of a composite around it.
+        // An output of a composite may be bound to an output of an outer composite.
         while let Some((sequence, node, output)) = self.core.declaring(from, &name) {
             value = converted(value, output)?;
             let mut composite = Execution::new(self.core.reborrow(), sequence, node);
@@ -100,7 +100,7 @@ impl Execution<'_> {
         let is_result = name.eq_ignore_ascii_case("result");
         self.core.scratch.undo.push(Undo::ActivityOutput(node, name, before));
         if is_result {
-            // An activity has as many outputs as its definition names.
+            // No activity has four billion outputs, so the position fits.
             let before = state.last_result.replace((node, u32::try_from(at).unwrap_or(u32::MAX)));
             self.core.scratch.undo.push(Undo::LastResult(before));
         }
@@ -135,7 +135,7 @@ impl<'a> Core<'a> {
         None
     }
 
-    /// Sets an output of the workflow. One that is not declared is set as it is, as Elsa does.
+    /// Sets an output of the workflow. An undeclared output is set without conversion, as in Elsa.
     fn set_workflow_output(&mut self, name: &str, value: Value) -> Result<(), Fault> {
         let value = match self.program.outputs.iter().find(|output| output.name == name) {
             Some(output) => converted(value, output)?,
@@ -151,7 +151,7 @@ impl<'a> Core<'a> {
         Ok(())
     }
 
-    /// Puts an activity's output back.
+    /// Restores an activity's output.
     pub fn restore_output(&mut self, node: NodeIx, name: &str, before: Option<Json>) {
         let all = &mut self.instance.state.outputs;
         let Some(outputs) = all.get_mut(&node) else {

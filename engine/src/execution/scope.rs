@@ -1,7 +1,7 @@
 //! The scope of expressions: the instance as one execution sees it.
 //!
-//! [`Execution`] itself is the scope and may change things. While the host evaluates SQL it is given
-//! [`ReadScope`], which cannot: the host is busy then.
+//! [`Execution`] itself is the scope and may change the instance. While the host evaluates SQL, it gets a
+//! [`ReadScope`], which cannot: the host is borrowed meanwhile.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ impl Execution<'_> {
 }
 
 impl<'a> ReadScope<'a> {
-    /// An input: of the workflows that this one is inside of, else of the instance.
+    /// An input: of the inlined workflows around this execution, else of the instance.
     fn given_input(&self, name: &str) -> Option<&'a Value> {
         let inside = self.workflows_around().find_map(|(context, composite)| {
             let named = |(known, _): &&(String, Json)| known == name;
@@ -65,10 +65,10 @@ impl<'a> ReadScope<'a> {
             .or_else(|| self.program.inputs.iter().find(|input| input.name == name)?.default.as_ref())
     }
 
-    /// The executions around this one that are workflows used as activities, nearest first.
+    /// The inlined workflows among the ancestors of this execution, nearest first.
     fn workflows_around(&self) -> impl Iterator<Item = (&'a Context, &'a Composite)> + use<'a> {
         let (program, contexts) = (self.program, &self.instance.state.contexts);
-        // Where no workflow uses another there is nothing to look for.
+        // Without inlined workflows there is nothing to search.
         let first = contexts.get(&self.view.sequence).filter(|_| !program.inlined.is_empty());
         let above = move |context: &'a Context| contexts.get(&context.parent?);
         let around = std::iter::successors(first.and_then(above), move |context| above(context));
@@ -178,14 +178,14 @@ impl Scope for ReadScope<'_> {
     }
 
     fn outputs(&self) -> Value {
-        // What is further outside first: the nearest activity of an id is the one that is meant.
+        // Outer programs first: an activity of an inner program replaces an outer one with the same id.
         let around: Vec<_> = self.program.around(self.node()).collect();
         let mut all = Map::new();
         for (program, first) in around.into_iter().rev() {
             let nodes = program.own_nodes();
             let end = first.0.saturating_add(u32::try_from(nodes.len()).unwrap_or(u32::MAX));
             for (at, outputs) in self.instance.state.outputs.range(first..NodeIx(end)) {
-                // The call that asked is ended before it goes on with a part of them.
+                // The unit of this call ends with a fault then, so nothing uses the incomplete value.
                 if Bounds::go_on().is_err() {
                     return Value::Object(all);
                 }

@@ -1,7 +1,7 @@
-//! Undoing what one unit did: a log of the old values, played back in reverse.
+//! Undoing the changes of one unit: a log of the old values, played back in reverse.
 //!
-//! A unit is one call of an activity. The log is empty when it begins; what can only grow meanwhile
-//! (queue, journal, tasks, …) is cut back to its length.
+//! A unit is one call of an activity. The log is empty when the unit begins. Lists that can only grow during the unit
+//! (queue, journal, tasks, …) are truncated to their old length.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::instance::{Context, Memory, TokenChange};
 use crate::node_ix::NodeIx;
 use crate::value::Json;
 
-/// How to take one change back.
+/// How to undo one change.
 #[derive(Debug)]
 pub(crate) enum Undo {
     Queued((u32, NodeIx)),
@@ -70,7 +70,7 @@ impl Core<'_> {
         }
     }
 
-    /// Takes back everything since the mark.
+    /// Undoes everything since the mark.
     pub fn rollback(&mut self, mark: &Mark) {
         self.scratch.ending = None;
         self.scratch.queue.truncate(mark.queue);
@@ -130,8 +130,8 @@ impl Core<'_> {
                 scratch.delta.changed.name = changed;
             }
             Undo::Correlation(before, changed) => {
-                // The host may have undone it with the step already. It was valid before, so it
-                // cannot be refused now.
+                // The host may have undone this already with the step. The id was valid before, so the host cannot
+                // refuse it now.
                 let _ = self.host.correlate(before.as_deref());
                 self.instance.correlation_id = before;
                 scratch.delta.changed.correlation_id = changed;
@@ -154,7 +154,7 @@ impl Core<'_> {
     }
 }
 
-/// Takes back a change inside one execution.
+/// Undoes a change inside one execution.
 fn undo_in(context: &mut Context, entry: Undo) {
     match (entry, &mut context.memory) {
         (Undo::Stored(_, before), _) => context.bookmarks = before,

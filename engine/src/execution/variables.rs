@@ -1,4 +1,4 @@
-//! Variables: the nearest one of a name, read in place, assigned with conversion.
+//! Variables: the nearest variable of a name is read in place and assigned with conversion.
 
 use serde_json::Value;
 
@@ -9,10 +9,11 @@ use crate::fault::{Fault, shorten};
 use crate::instance::Instance;
 use crate::value::{Json, check_extent, convert, copy_or_null};
 
-/// How many variables a container may hold when a script makes another one: each is looked for by its name.
+/// How many variables a container may hold when a script adds one. The limit exists because a lookup compares every
+/// name.
 const MAX_VARIABLES: usize = 1_000;
 
-/// Where a variable is.
+/// Where a variable is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// In the scope of an execution, at this position.
@@ -21,12 +22,12 @@ pub(crate) enum Place {
     Workflow,
 }
 
-/// From where variables are seen.
+/// Where the lookup of a variable begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ScopeStart {
-    /// The execution that looks.
+    /// The execution that reads the variable.
     pub sequence: u32,
-    /// How many of its first variables it does not see: a composite declares them for what is inside.
+    /// How many of its first variables it does not see: a composite declares them for the activities inside it.
     pub hidden: usize,
 }
 
@@ -50,7 +51,7 @@ impl Core<'_> {
         }
     }
 
-    /// Sets a variable as it is.
+    /// Sets a variable without conversion.
     pub fn put(&mut self, place: Place, name: &str, value: Value) -> Result<(), Fault> {
         check_extent(&value)?;
         match place {
@@ -67,7 +68,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// Makes a variable in the nearest container around an execution, as Elsa does for scripts. `false`: there is no
+    /// Adds a variable to the nearest container around an execution, as Elsa does for scripts. `false`: there is no
     /// container.
     pub fn create_variable(&mut self, from: u32, name: &str, value: Value) -> Result<bool, Fault> {
         check_extent(&value)?;
@@ -104,21 +105,21 @@ impl Core<'_> {
 }
 
 impl Execution<'_> {
-    /// Gives this execution a variable for a moment.
+    /// Adds a variable to this execution until [`pop_variable`](Self::pop_variable).
     pub(crate) fn push_variable(&mut self, name: &str, value: Value) {
         if let Some(context) = self.core.instance.state.contexts.get_mut(&self.sequence) {
             context.variables.push((name.to_owned(), Json(value)));
         }
     }
 
-    /// Takes the last one back.
+    /// Removes the variable that was added last.
     pub(crate) fn pop_variable(&mut self) {
         if let Some(context) = self.core.instance.state.contexts.get_mut(&self.sequence) {
             context.variables.pop();
         }
     }
 
-    /// The nearest variable of a name as it is seen inside this composite.
+    /// The nearest variable of a name as the activities inside this composite see it.
     pub(crate) fn variable_inside(&self, name: &str) -> Option<Value> {
         let inside = ScopeStart { sequence: self.sequence, hidden: 0 };
         let place = self.core.find_variable(inside, name)?;
@@ -139,7 +140,7 @@ pub(crate) fn find_variable(instance: &Instance, from: ScopeStart, name: &str) -
     instance.variables.contains_key(name).then_some(Place::Workflow)
 }
 
-/// Reads a variable that was found.
+/// Reads a variable at the place that [`find_variable`] returned.
 pub(crate) fn read_variable<'i>(instance: &'i Instance, place: Place, name: &str) -> Option<&'i Value> {
     match place {
         Place::Context(sequence, index) => {

@@ -1,4 +1,4 @@
-//! How a story ends: what is waited for, what went wrong, and the call that goes on from there.
+//! The end of a story: what the instance waits for, what went wrong, and the call that continues it.
 
 use serde_json::Value;
 
@@ -33,7 +33,7 @@ impl Explanation<'_> {
         }
     }
 
-    /// Time does not go on there by itself any more.
+    /// Adds that the workers gave the bookmark up, and the call that replays it.
     fn given_up(&mut self, attempts: u32, given_up: &GivenUp) {
         let at = self.time(given_up.at);
         let error = one_line(&given_up.error, MAX_VALUE);
@@ -86,7 +86,7 @@ fn times(count: u32) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
-/// A text as a literal of SQL.
+/// A text as a SQL literal.
 fn literal(text: &str) -> String {
     let quoted = text.replace('\'', "''");
     if text.contains('\\') { format!("E'{}'", quoted.replace('\\', "\\\\")) } else { format!("'{quoted}'") }

@@ -1,12 +1,12 @@
 //! The engine's state as bytes: a format number, then postcard.
 //!
-//! Every later version must read what this one writes; a frozen sample in the tests sees to it.
+//! Every later version must read what this version writes; a frozen sample in the tests checks that.
 
 use crate::fault::Error;
 use crate::instance::State;
 
-/// The format that is written, and the only one that is read: version 0.1.0 wrote another one, and from its tables no way
-/// leads here.
+/// The format that is written, and the only one that is read. Version 0.1.0 wrote another one, but its tables cannot be
+/// upgraded.
 const FORMAT: u8 = 2;
 
 /// Packs a state.
@@ -14,15 +14,15 @@ pub fn encode_state(state: &State) -> Vec<u8> {
     encode_state_of(state, 0)
 }
 
-/// Packs a state whose packed size is known: it takes no more room than that.
+/// Packs a state. `size` is its known packed size, so that the vector takes no more memory than that.
 pub fn encode_state_of(state: &State, size: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(size);
     bytes.push(FORMAT);
-    // Strings, numbers and sequences of known length cannot fail to be written to a vector.
+    // Serializing strings, numbers and sequences of known length to a vector cannot fail.
     postcard::to_extend(state, bytes).expect("a state is always serializable")
 }
 
-/// How many bytes a state takes when it is packed.
+/// The packed size of a state in bytes.
 pub fn packed_size(state: &State) -> usize {
     let Counted(size) = postcard::to_extend(state, Counted(1)).expect("a state is always serializable");
     size
@@ -65,7 +65,7 @@ mod tests {
 
     const ID: &str = "01930000-0000-7000-8000-0123456789ab";
 
-    /// One of everything that a state can hold.
+    /// A state with one of every element that a state can hold.
     fn sample() -> State {
         let context = |memory: Memory| Context {
             node: NodeIx(2),
@@ -113,7 +113,7 @@ mod tests {
         756c6c2c22c3a9225d7d0503227822060701020206726573756c740474727565067461736b49641101019300\
         000000700080000123456789ab010200010101";
 
-    /// What was added since: tokens of a flowchart.
+    /// A state with what was added since: tokens of a flowchart.
     fn later() -> State {
         let mut scope = TokenScope::new(300);
         scope.apply(TokenChange::Waiting(5, true));

@@ -1,5 +1,5 @@
-//! What a flowchart counted so far. It is stored with the instance, so it holds positions and numbers
-//! only; a vector that is shorter than the graph means zero for the rest.
+//! The counts of a flowchart. They are stored with the instance, so the scope holds positions and numbers only. A
+//! vector that is shorter than the graph means zero for the rest.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ pub struct FlowScope {
 }
 
 impl FlowScope {
-    /// Nothing visited yet.
+    /// No visits yet.
     pub fn new(start: u32) -> Self {
         Self { start, ..Self::default() }
     }
@@ -57,26 +57,26 @@ impl FlowScope {
             && inbound.iter().any(|edge| self.connection_visits(*edge) == most && self.was_followed(*edge))
     }
 
-    /// Counts a visit of an activity and returns what stood there before.
+    /// Counts a visit of an activity and returns the previous count.
     pub(crate) fn visit_activity(&mut self, position: u32) -> u64 {
         let before = self.activity_visits(position);
         self.restore_activity(position, before + 1);
         before
     }
 
-    /// Counts a visit of a connection and returns what stood there before.
+    /// Counts a visit of a connection and returns the previous count.
     pub(crate) fn visit_connection(&mut self, edge: u32, followed: bool) -> u64 {
         let before = self.connections.get(edge as usize).copied().unwrap_or(0);
         self.restore_connection(edge, (before / 2 + 1) * 2 + u64::from(followed));
         before
     }
 
-    /// Puts a count of an activity back.
+    /// Restores the count of an activity.
     pub(crate) fn restore_activity(&mut self, position: u32, visits: u64) {
         put(&mut self.activities, position, visits);
     }
 
-    /// Puts a count of a connection back.
+    /// Restores the count of a connection.
     pub(crate) fn restore_connection(&mut self, edge: u32, visits: u64) {
         put(&mut self.connections, edge, visits);
     }

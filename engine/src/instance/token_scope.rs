@@ -1,7 +1,7 @@
-//! Where the tokens of a flowchart are. It is stored with the instance, so it holds positions only.
+//! The tokens of a flowchart. They are stored with the instance, so the scope holds positions only.
 //!
-//! A connection holds one token at most, since an activity that runs takes all that came before. So however
-//! often a flowchart goes round, what is stored is bounded by its connections.
+//! A connection holds at most one token, because an activity that runs takes all tokens on its connections. So the
+//! stored size is bounded by the connections, however many rounds a flowchart runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct TokenScope {
     /// Position of the activity with which this flowchart started.
     start: u32,
-    /// Connections whose token waits for its target to run.
+    /// Connections whose token waits for the target to run.
     waiting: BTreeSet<u32>,
-    /// Connections whose next token comes too late.
+    /// Connections whose next token is too late for a race.
     blocked: BTreeSet<u32>,
     /// Executions of an activity that are scheduled or open.
     open: BTreeMap<u32, u32>,
@@ -22,7 +22,7 @@ pub struct TokenScope {
     lost: BTreeSet<(u32, u32)>,
 }
 
-/// One change of a scope; applying it gives the change that takes it back.
+/// One change of a scope; applying it returns the change that undoes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenChange {
     /// Whether a token waits on a connection.
@@ -41,7 +41,7 @@ impl TokenScope {
         Self { start, open: BTreeMap::from([(start, 1)]), ..Self::default() }
     }
 
-    /// Whether all positions are those of a graph with so many activities and connections.
+    /// Whether all positions exist in a graph with this number of activities and connections.
     pub fn fits(&self, activities: usize, edges: usize) -> bool {
         let below = |position: Option<&u32>, end: usize| position.is_none_or(|position| (*position as usize) < end);
         below(Some(&self.start), activities)
@@ -69,7 +69,7 @@ impl TokenScope {
         self.waiting.contains(&edge)
     }
 
-    /// Whether the next token of a connection comes too late.
+    /// Whether the next token of a connection is too late for a race.
     pub fn is_blocked(&self, edge: u32) -> bool {
         self.blocked.contains(&edge)
     }
@@ -89,7 +89,7 @@ impl TokenScope {
         self.open.keys().copied()
     }
 
-    /// The races that an activity has lost, by the activity to which they led.
+    /// The races that an activity has lost, by the activity that won.
     pub fn lost_by(&self, position: u32) -> impl Iterator<Item = u32> + '_ {
         self.lost.range((position, 0)..=(position, u32::MAX)).map(|(_, target)| *target)
     }
@@ -99,7 +99,7 @@ impl TokenScope {
         self.lost.iter().filter(move |(_, to)| *to == target).map(|(position, _)| *position)
     }
 
-    /// Makes a change and returns the one that takes it back.
+    /// Applies a change and returns the change that undoes it.
     pub(crate) fn apply(&mut self, change: TokenChange) -> TokenChange {
         let put = |set: &mut BTreeSet<u32>, edge, there| if there { !set.insert(edge) } else { set.remove(&edge) };
         match change {

@@ -1,9 +1,9 @@
 //! The connections of one flowchart, indexed.
 //!
-//! Activities and connections are named by their position, so that every lookup while running is an
-//! index into a vector. Instances are stored with these positions: those of activities follow from the numbers of the
-//! nodes, and the [numbering](super::Numbering) of a version keeps both, and the order of the connections.
-//! What depends on the start activity is computed on demand and kept.
+//! The graph names activities and connections by position, so that every lookup at run time is an index into a vector.
+//! The stored state of an instance contains these positions. The positions of activities follow from the numbers of the
+//! nodes; the [numbering](super::Numbering) of a version keeps these numbers and the order of the connections. What
+//! depends on the start activity is computed on demand and cached.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,21 +12,21 @@ use super::flow_mode::{FlowMode, MergeMode};
 use super::flow_paths::Paths;
 use crate::node_ix::NodeIx;
 
-/// A connection as it is written.
+/// A connection as the definition declares it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Connection {
-    /// Where it begins.
+    /// The activity that it leaves.
     pub source: NodeIx,
-    /// Outcome that follows it; `Done` where none is written.
+    /// Outcome that follows it; `Done` where the definition names none.
     pub port: String,
-    /// Where it leads.
+    /// The activity that it leads to.
     pub target: NodeIx,
 }
 
 /// The graph of one flowchart.
 #[derive(Debug, Default)]
 pub struct FlowGraph {
-    /// In the order of their numbers.
+    /// In the order of their node numbers.
     activities: Vec<NodeIx>,
     edges: Vec<Edge>,
     /// Edges by source: those of activity `i` are `outbound[starts[i]..starts[i + 1]]`.
@@ -36,15 +36,15 @@ pub struct FlowGraph {
     inbound: Vec<u32>,
     ends: Vec<u32>,
     mode: FlowMode,
-    /// By position; empty where no activity says anything.
+    /// By position; empty where no activity declares a mode.
     merge_modes: Vec<MergeMode>,
     default_start: Option<u32>,
     joins_use_sql: bool,
-    /// By start activity. Nearly always one, a few where triggers start the flowchart elsewhere.
+    /// By start activity. There is nearly always one start, and a few where triggers start the flowchart elsewhere.
     paths: Mutex<Vec<(u32, Arc<Paths>)>>,
 }
 
-/// What the graph has to know of an activity.
+/// What the graph needs to know about an activity.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Member {
     /// Whether it is a `Start`.
@@ -67,8 +67,8 @@ pub struct Edge {
 }
 
 impl FlowGraph {
-    /// Builds the graph. Repeated connections count once; those that name a node which is no child
-    /// are left out (the reader of definitions refuses them).
+    /// Builds the graph. It leaves out repeated connections, and connections to or from a node that is no child (the
+    /// reader of definitions refuses those).
     pub fn build(mut children: Vec<NodeIx>, connections: Vec<Connection>) -> Self {
         children.sort_unstable();
         let mut graph = Self { activities: children, ..Self::default() };
@@ -78,7 +78,7 @@ impl FlowGraph {
         graph
     }
 
-    /// Says how it decides what runs next, and how its activities take tokens.
+    /// Sets the mode of the flowchart and the merge modes of its activities.
     #[must_use]
     pub fn with_modes(mut self, mode: FlowMode, merge_mode: impl FnMut(NodeIx) -> MergeMode) -> Self {
         self.mode = mode;
@@ -87,15 +87,15 @@ impl FlowGraph {
         self
     }
 
-    /// Keeps what follows from its activities.
+    /// Derives the start activity and the use of SQL from the activities.
     pub fn learn(&mut self, member: impl Fn(NodeIx) -> Member) {
         let members: Vec<Member> = self.activities.iter().map(|node| member(*node)).collect();
         self.joins_use_sql = members.iter().any(|member| member.is_join_with_sql);
         self.default_start = self.find_start(&members);
     }
 
-    /// The same graph where its nodes have other numbers, and its connections stand in the order of `rank`. It starts where
-    /// it started.
+    /// The same graph for other node numbers, with its connections in the order of `rank`. Its start activity stays the
+    /// same.
     pub(super) fn renumbered(&self, to: &dyn Fn(NodeIx) -> NodeIx, rank: &dyn Fn(&Connection) -> usize) -> Self {
         let moved = |(source, port, target): (u32, &str, u32)| Connection {
             source: to(NodeIx(source)),
@@ -115,7 +115,7 @@ impl FlowGraph {
     }
 
     fn edges_of(&self, connections: Vec<Connection>) -> Vec<Edge> {
-        // Sorted only to find repetitions; the order as written decides what is scheduled first.
+        // The sort only finds repetitions. The order as written decides what is scheduled first.
         let mut order: Vec<usize> = (0..connections.len()).collect();
         order.sort_by(|a, b| connections[*a].cmp(&connections[*b]).then(a.cmp(b)));
         let mut repeated = vec![false; connections.len()];
@@ -154,12 +154,12 @@ impl FlowGraph {
         self.activities.binary_search(&node).ok().map(|position| position as u32)
     }
 
-    /// All connections.
+    /// All connections, in their order.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
-    /// All connections by the numbers of their nodes: source, outcome, target.
+    /// All connections by node numbers: source, outcome, target.
     pub(super) fn connections(&self) -> impl Iterator<Item = (u32, &str, u32)> {
         self.edges.iter().map(|edge| (self.activity(edge.source).0, edge.port.as_str(), self.activity(edge.target).0))
     }
@@ -181,12 +181,12 @@ impl FlowGraph {
         self.mode
     }
 
-    /// How an activity takes tokens, unless it is a join.
+    /// The merge mode of an activity that is no join.
     pub fn merge_mode(&self, position: u32) -> MergeMode {
         self.merge_modes.get(position as usize).copied().unwrap_or_default()
     }
 
-    /// Where the flowchart starts unless a trigger says otherwise; `None` if it is empty.
+    /// The start activity of the flowchart unless a trigger chooses another; `None` if it is empty.
     pub fn default_start(&self) -> Option<u32> {
         self.default_start
     }
@@ -209,11 +209,11 @@ impl FlowGraph {
             .map(|at| at as u32)
     }
 
-    /// What follows from starting at an activity. `check` is called now and then while it is computed.
+    /// The paths from a start activity. The computation calls `check` now and then.
     pub fn paths(&self, start: u32, check: &mut dyn FnMut()) -> Arc<Paths> {
         let known =
             |paths: &Vec<(u32, Arc<Paths>)>| paths.iter().find(|(of, _)| *of == start).map(|(_, paths)| paths.clone());
-        // A panic of `check` must not poison the cache for good, and must not happen under the lock.
+        // A panic of `check` must not poison the cache, and must not happen under the lock.
         let lock = || self.paths.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(paths) = known(&lock()) {
             return paths;

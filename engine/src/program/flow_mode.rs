@@ -1,12 +1,12 @@
-//! How a flowchart decides what runs next, and how an activity in token mode takes tokens that come together.
+//! The mode of a flowchart, which decides what runs next, and the merge mode of an activity in token mode.
 
 /// How a flowchart decides what runs next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FlowMode {
-    /// By counting visits of connections, taken or not.
+    /// By the visits of connections, followed or not.
     #[default]
     Counter,
-    /// By tokens that travel along the connections that are taken.
+    /// By tokens on the connections that are followed.
     Token,
 }
 
@@ -38,11 +38,11 @@ pub enum MergeMode {
     Stream,
     /// When there is a token on every forward connection to it.
     Merge,
-    /// When there is a token on every connection to it, those that lead back included.
+    /// When there is a token on every connection to it, backward ones included.
     Converge,
     /// For each token.
     Cascade,
-    /// On the first token; those who run before it are cancelled, and what still comes is too late.
+    /// On the first token; the activities before it are cancelled, and later tokens are discarded.
     Race,
 }
 

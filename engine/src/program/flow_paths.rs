@@ -1,18 +1,18 @@
-//! What follows from a graph and a start: which connections lead forward, which lead back and may.
+//! The paths of a flow graph from a start activity: forward connections, and backward ones that may be followed.
 //!
-//! Breadth first from the start; a connection that would close a cycle with those already taken is a
-//! backward one. It may be followed if every forward path from the start to its source passes through
-//! its target, that is, if the target dominates the source.
+//! The search goes breadth first from the start. A connection that would close a cycle with the accepted ones is a
+//! backward connection. It may be followed if every forward path from the start to its source passes through its
+//! target, that is, if the target dominates the source.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::flow_graph::{Edge, FlowGraph};
 
-/// How often a long computation asks whether it should end.
+/// Number of steps after which a long computation calls `check`.
 const CHECK_EVERY: usize = 4096;
 
-/// The graph as seen from one start.
+/// The graph as seen from one start activity.
 #[derive(Debug)]
 pub struct Paths {
     start: u32,
@@ -22,18 +22,18 @@ pub struct Paths {
     /// Forward connections by target.
     inbound: Vec<u32>,
     starts: Vec<u32>,
-    /// Ancestors of joins, as bits by position; computed for those that ask.
+    /// Ancestors of joins, as bits by position; computed on demand.
     ancestors: Mutex<Vec<(u32, Arc<Vec<bool>>)>>,
 }
 
-/// Where a connection leads.
+/// Direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Away from the start.
     Forward,
-    /// Back to an activity that every path to the source passed.
+    /// Back to an activity that every path to the source passes through.
     Backward,
-    /// Back, or from an activity that is not reached, in a way that cannot be followed.
+    /// A backward connection that may not be followed, or a connection from an activity that is not reachable.
     Invalid,
 }
 
@@ -64,7 +64,7 @@ impl Paths {
         paths
     }
 
-    /// Where a connection leads.
+    /// The direction of a connection.
     pub fn direction(&self, edge: u32) -> Direction {
         self.direction[edge as usize]
     }
@@ -130,10 +130,10 @@ impl Paths {
 struct Search<'g> {
     graph: &'g FlowGraph,
     start: u32,
-    /// Accepted targets by source; a source's list is complete once it was processed.
+    /// Accepted targets by source; the list of a source is complete after the source was processed.
     targets: Vec<Vec<u32>>,
     processed: Vec<bool>,
-    /// Mark of the last reachability question that saw an activity.
+    /// Number of the last reachability search that saw an activity.
     seen: Vec<u32>,
     question: u32,
     work: usize,
@@ -162,7 +162,7 @@ impl<'g> Search<'g> {
             let graph = self.graph;
             for edge in graph.outbound(source) {
                 let target = graph.edges()[*edge as usize].target;
-                // What was not processed yet has no accepted connections, so nothing leads back.
+                // An activity that was not processed yet has no accepted connections, so it cannot close a cycle.
                 let closes_cycle =
                     target == source || (self.processed[target as usize] && self.leads_to(target, source, check));
                 if closes_cycle {
@@ -243,7 +243,7 @@ impl Dominators {
         this
     }
 
-    /// Narrows the dominator of `target` down to what it shares with its new predecessor.
+    /// Narrows the dominator of `target` to the one that it shares with its new predecessor.
     fn meet(&mut self, predecessor: u32, target: u32) {
         let common = match std::mem::replace(&mut self.reached[target as usize], true) {
             true => self.common(self.parent[target as usize], predecessor),

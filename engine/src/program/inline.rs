@@ -1,4 +1,4 @@
-//! A workflow inside another: its nodes, copied behind those that are there.
+//! Inlining of a workflow: its nodes are copied behind the nodes of its consumer.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::node_ix::NodeIx;
 use crate::program::{Inlined, Node, Program};
 
 impl Program {
-    /// Puts a workflow below the activity that it is.
+    /// Inlines a workflow below the activity that stands for it.
     pub(crate) fn inline(&mut self, at: NodeIx, child: Arc<Program>) {
         let first = NodeIx::at(self.nodes.len());
         let inlined = u32::try_from(self.inlined.len()).unwrap_or(u32::MAX);
@@ -20,9 +20,9 @@ impl Program {
             node_id: format!("{path}:{}", node.node_id),
             parent: Some(node.parent.map_or(at, moved)),
             depth: node.depth.saturating_add(depth),
-            // What starts the used workflow does not start the one that uses it.
+            // A trigger of the inlined workflow does not start its consumer.
             can_start_workflow: false,
-            // The workflow itself comes first among what it inlines.
+            // The inlined workflow itself comes first, then the workflows that it inlines.
             inlined: Some(node.inlined.map_or(inlined, |inner| inner.saturating_add(inlined).saturating_add(1))),
             // The connections keep their order.
             ..node.renumbered(&moved, &|_| 0)

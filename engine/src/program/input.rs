@@ -1,8 +1,8 @@
-//! The input of a start: converted to the declared types, and refused where it does not fit.
+//! The input of a start: converted to the declared types, and refused if it does not fit.
 //!
-//! A definition that declares no inputs accepts any. One that does refuses names that it does not know,
-//! unless a stimulus brought them: who sends an event does not know whom it starts. What the engine itself
-//! gives to a run is never unknown. Null is as good as not given.
+//! A definition that declares no inputs accepts any. A definition with declared inputs refuses undeclared names from a
+//! caller. It accepts them from a stimulus, because a sender does not know which workflow it starts. Inputs from the
+//! engine itself are never undeclared. Null counts as not given.
 
 use std::borrow::Cow;
 
@@ -13,14 +13,14 @@ use crate::program::{Argument, Program};
 use crate::spelling::nearest;
 use crate::value::{convert, copy};
 
-/// Inputs that the engine gives: schedules and timers say what fired, a parent says who it is.
+/// Inputs from the engine: schedules and timers pass what fired, a parent passes its id.
 pub const GIVEN_BY_ENGINE: [&str; 6] =
     ["StartAt", "Interval", "ExecuteAt", "CronExpression", "ScheduledAt", "ParentInstanceId"];
 
-/// Names that a DETAIL lists.
+/// Maximum number of names that a DETAIL lists.
 const MAX_NAMES: usize = 20;
 
-/// What a run is started with.
+/// The input of a start, and whether a stimulus brought it.
 #[derive(Debug, Default)]
 pub struct Given {
     values: Map<String, Value>,
@@ -28,13 +28,13 @@ pub struct Given {
 }
 
 impl Given {
-    /// What a stimulus brought: it may hold more than the definition declares.
+    /// Input from a stimulus: it may hold more than the definition declares.
     pub fn by_stimulus(values: Map<String, Value>) -> Self {
         Self { values, by_stimulus: true }
     }
 }
 
-/// What a caller gave, who must know the definition.
+/// Input from a caller, who must know the definition.
 impl From<Map<String, Value>> for Given {
     fn from(values: Map<String, Value>) -> Self {
         Self { values, by_stimulus: false }
@@ -42,11 +42,11 @@ impl From<Map<String, Value>> for Given {
 }
 
 impl Program {
-    /// Checks the input of a start and converts it. Defaults are not added: they are read where they are needed.
+    /// Checks the input of a start and converts it. Defaults are not added; each reader of an input adds them.
     ///
     /// # Errors
-    /// 22023 for a name that is not declared, a required input that is missing, and a value that does not match its
-    /// schema; what the conversion says for a value that is not of its type.
+    /// 22023 for an undeclared name, a missing required input, and a value that does not match its schema; the fault of
+    /// the conversion for a value of another type.
     pub fn accept_input(&self, given: Given) -> Result<Map<String, Value>, Fault> {
         let Given { mut values, by_stimulus } = given;
         if !by_stimulus && !self.inputs.is_empty() {
@@ -89,7 +89,7 @@ impl Program {
         self.inputs.iter().any(|input| input.name == name)
     }
 
-    /// The schema of the whole sees defaults, and not what only the engine gave.
+    /// Checks the whole input with its defaults, without undeclared inputs of the engine.
     fn check_whole(&self, values: &Map<String, Value>) -> Result<(), Fault> {
         let Some(schema) = &self.input_schema else {
             return Ok(());
@@ -104,10 +104,10 @@ impl Program {
 }
 
 impl Argument {
-    /// Converts a value to the type of this `input` or `output` and checks it against its schema.
+    /// Converts a value to the type of this argument, an `input` or `output`, and checks it against its schema.
     ///
     /// # Errors
-    /// What the conversion or the schema says, with the name of the argument.
+    /// The fault of the conversion or of the schema, with the name of the argument.
     pub fn accept(&self, value: Value, kind: &str) -> Result<Value, Fault> {
         let what = format!("{kind} \"{}\"", self.name);
         let value = convert(value, self.type_name).map_err(|mut fault| {

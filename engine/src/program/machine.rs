@@ -1,4 +1,4 @@
-//! How the states of a machine are connected, by their positions in the definition.
+//! The connections of a state machine's states, by their positions in the definition.
 
 /// Position of the states among the lists of parts.
 pub const STATES: usize = 0;
@@ -17,7 +17,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Builds the index; a transition between states that do not exist is left out.
+    /// Builds the index; it leaves out a transition between states that do not exist.
     pub fn build(states: usize, initial: u32, ends: Vec<(u32, u32)>) -> Self {
         let mut outbound = vec![Vec::new(); states];
         for (transition, (from, to)) in (0u32..).zip(&ends) {
@@ -38,7 +38,7 @@ impl Machine {
         self.outbound.is_empty()
     }
 
-    /// The state in which it begins.
+    /// The initial state.
     pub fn initial(&self) -> u32 {
         self.initial
     }

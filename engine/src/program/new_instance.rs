@@ -1,4 +1,4 @@
-//! An instance of a program that has not started.
+//! Creates an instance of a program that has not started.
 
 use serde_json::Map;
 use uuid::Uuid;
@@ -9,10 +9,10 @@ use crate::program::{Given, Program};
 use crate::value::copy_or_null;
 
 impl Instance {
-    /// Makes an instance that has not started, once its input is accepted.
+    /// Creates an instance that has not started, if the program accepts its input.
     ///
     /// # Errors
-    /// A fault that says which input is wrong; see [`Program::accept_input`].
+    /// A fault that names the wrong input; see [`Program::accept_input`].
     pub fn new(
         id: Uuid,
         program: &Program,
@@ -26,7 +26,7 @@ impl Instance {
         Ok(Self { correlation_id, name, input, ..Self::without_input(id, program, version) })
     }
 
-    /// Makes an instance without a start: it has no input, required or not.
+    /// Creates an instance that never starts: it needs no input, not even a required one.
     pub(crate) fn without_input(id: Uuid, program: &Program, version: i32) -> Self {
         let variables = program.variables.iter();
         Self {

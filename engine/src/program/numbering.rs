@@ -1,9 +1,10 @@
-//! The numbers that stand for activities and connections in what is stored of an instance.
+//! The numbers of activities and connections in the stored state of an instance.
 //!
-//! A state names an activity by its [`NodeIx`], and what belongs to a flowchart by positions. Which those are follows from
-//! the order in which a definition is read, and a later version of the engine may read in another one. So each version of
-//! a definition is stored with its numbering, and whatever is compiled of it gets these numbers again
-//! ([`Program::numbered`]). A state is read and written with the same numbers for good, and is never translated.
+//! A state names an activity by its [`NodeIx`], and a flowchart's activities and connections by positions. These
+//! numbers follow from the order in which the engine reads a definition, and a later version of the engine may read in
+//! another order. So each version of a definition is stored with its numbering, and its compiled program gets these
+//! numbers again ([`Program::numbered`]). A state is always read and written with the same numbers, and is never
+//! translated.
 
 use std::collections::HashMap;
 
@@ -12,20 +13,20 @@ use serde::{Deserialize, Serialize};
 use crate::node_ix::NodeIx;
 use crate::program::{Connection, FlowGraph, Inlined, Node, Part, Program};
 
-/// What the numbers of a program stand for.
+/// The meaning of a program's numbers.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Numbering {
-    /// Each activity by its number: the number of the one that holds it, which is lower, and its id.
+    /// Each activity by its number: the number of its parent, which is lower, and its id.
     activities: Vec<(Option<u32>, String)>,
-    /// All connections: source, outcome, target. Those of one flowchart stand in their order.
+    /// All connections as source, outcome and target. Those of one flowchart are in their order.
     connections: Vec<(u32, String, u32)>,
 }
 
-/// An activity: the number of the one that holds it, and its id, which no other in that one has.
+/// Key of an activity: the number of its parent, and its id, which is unique among the parent's children.
 type Key<'a> = (Option<u32>, &'a str);
 
 impl Program {
-    /// The numbers that it has.
+    /// The numbering of this program.
     pub fn numbering(&self) -> Numbering {
         Numbering {
             activities: self.keys().map(|(parent, id)| (parent, id.to_owned())).collect(),
@@ -33,10 +34,11 @@ impl Program {
         }
     }
 
-    /// The same program with the numbers of a numbering.
+    /// The same program with the numbers of a stored numbering.
     ///
     /// # Errors
-    /// What only one of the two has: the numbering is damaged, or the document is read as another program than it was.
+    /// Names what only one of the two has. Then the numbering is damaged, or the engine reads the document as another
+    /// program than before.
     pub fn numbered(self, by: &Numbering) -> Result<Self, String> {
         if by.check(&self).is_ok() {
             return Ok(self);
@@ -64,7 +66,8 @@ impl Program {
         by.check(&numbered).map(|()| numbered)
     }
 
-    /// The numbers of activities that are read of the same document, each by its key there. `None`: it has none like that.
+    /// The numbers in this program of activities of the same document, given by their keys there. `None`: no such
+    /// activity.
     pub(crate) fn find_each<'a>(&self, wanted: impl Iterator<Item = Key<'a>>) -> Vec<Option<NodeIx>> {
         find_each(self.keys(), wanted)
     }
@@ -79,7 +82,7 @@ impl Program {
 }
 
 impl Numbering {
-    /// Compares it with the numbers of a program.
+    /// Compares the numbering with the numbers of a program.
     fn check(&self, program: &Program) -> Result<(), String> {
         let mut found = program.keys();
         if let Some((number, (_, id))) = self.keys().enumerate().find(|(_, key)| found.next() != Some(*key)) {
@@ -100,7 +103,7 @@ impl Numbering {
     }
 }
 
-/// Finds activities by their keys. What holds others stands before them in both.
+/// Finds activities by their keys. In both lists a parent comes before its children.
 fn find_each<'a, 'b>(
     known: impl Iterator<Item = Key<'a>>,
     wanted: impl Iterator<Item = Key<'b>>,
@@ -118,8 +121,8 @@ fn find_each<'a, 'b>(
 }
 
 impl Node {
-    /// A copy for where nodes have other numbers, and connections stand in the order of `rank`. The pattern names every
-    /// field on purpose: who adds one has to say what becomes of it here.
+    /// A copy for other node numbers, with connections in the order of `rank`. The pattern names every field on
+    /// purpose, so that a new field does not compile until it is handled here.
     pub(super) fn renumbered(&self, to: &dyn Fn(NodeIx) -> NodeIx, rank: &dyn Fn(&Connection) -> usize) -> Self {
         let Node {
             id,

@@ -1,20 +1,20 @@
-//! What follows from the activity types of a program.
+//! Properties of a program that follow from its activity types.
 
 use crate::program::Program;
 
 impl Program {
-    /// Whether every activity type was known when it was compiled.
+    /// Whether every activity type was known when the program was compiled.
     pub fn knows_all_types(&self) -> bool {
         self.nodes.iter().all(|node| node.is_known)
     }
 
-    /// Whether an activity of it does something outside in the name of the instance's owner: starts a child or sends an
-    /// event.
+    /// Whether an activity acts outside the instance in its owner's name: it starts a child or publishes an event.
     pub fn acts_for_owner(&self) -> bool {
         self.nodes.iter().any(|node| node.activity.descriptor().acts_for_owner)
     }
 
-    /// Names of the definition's own activity types that were unknown when it was compiled, each once.
+    /// Names of the activity types that were unknown when the program was compiled, each once, without those of inlined
+    /// workflows.
     pub fn unknown_types(&self) -> Vec<&str> {
         let nodes = self.own_nodes().iter().filter(|node| !node.is_known);
         let mut names: Vec<&str> = nodes.map(|node| node.type_name.as_str()).collect();

@@ -2,24 +2,24 @@
 
 use super::fields::{Kind, Shape, counts, kept};
 
-/// A stimulus of Elsa. The activity that waits for it has its name as its type.
+/// A stimulus of Elsa. Its name is the type of the activity that waits for it.
 #[derive(Debug)]
 pub struct BuiltIn {
     /// Name of the stimulus, and of the activity type.
     pub name: &'static str,
     /// Whether the end of a child workflow sends it.
     pub is_of_child: bool,
-    /// Forms of its payload: some have one of bookmarks and one of triggers.
+    /// Forms of its payload: some stimuli have one for bookmarks and one for triggers.
     pub(super) shapes: &'static [Shape],
 }
 
 const CHILD: &[Shape] = &[Shape { fields: &[counts("ChildInstanceId", Kind::Text)] }];
 
-/// An event.
+/// An event was published.
 pub const EVENT: BuiltIn =
     BuiltIn { name: "Elsa.Event", is_of_child: false, shapes: &[Shape { fields: &[counts("EventName", Kind::Text)] }] };
 
-/// A request.
+/// An HTTP request arrived.
 pub const HTTP_ENDPOINT: BuiltIn = BuiltIn {
     name: "Elsa.HttpEndpoint",
     is_of_child: false,
@@ -35,31 +35,31 @@ pub const HTTP_ENDPOINT: BuiltIn = BuiltIn {
     }],
 };
 
-/// A task that is done.
+/// A task was completed.
 pub const RUN_TASK: BuiltIn = BuiltIn {
     name: "Elsa.RunTask",
     is_of_child: false,
     shapes: &[Shape { fields: &[counts("TaskId", Kind::Text), kept("TaskName")] }],
 };
 
-/// The end of a child that was dispatched.
+/// A child workflow of `DispatchWorkflow` reports.
 pub const DISPATCH_WORKFLOW: BuiltIn = BuiltIn { name: "Elsa.DispatchWorkflow", is_of_child: true, shapes: CHILD };
 
-/// The end of a child that was executed.
+/// A child workflow of `ExecuteWorkflow` reports.
 pub const EXECUTE_WORKFLOW: BuiltIn = BuiltIn { name: "Elsa.ExecuteWorkflow", is_of_child: true, shapes: CHILD };
 
-/// The ends of children.
+/// A child workflow of `BulkDispatchWorkflows` reports.
 pub const BULK_DISPATCH_WORKFLOWS: BuiltIn = BuiltIn {
     name: "Elsa.BulkDispatchWorkflows",
     is_of_child: true,
     shapes: &[Shape { fields: &[counts("ParentInstanceId", Kind::Text), kept("ScheduledInstanceIdsCount")] }],
 };
 
-/// The end of work in the background, for whatever activity.
+/// A background activity of any type is due.
 pub const BACKGROUND: BuiltIn =
     BuiltIn { name: "BackgroundActivity", is_of_child: false, shapes: &[Shape { fields: &[kept("JobId")] }] };
 
-/// Time has passed.
+/// A span of time has passed.
 pub const DELAY: BuiltIn = BuiltIn {
     name: "Elsa.Delay",
     is_of_child: false,
@@ -73,14 +73,14 @@ pub const START_AT: BuiltIn = BuiltIn {
     shapes: &[Shape { fields: &[counts("ExecuteAt", Kind::Instant)] }],
 };
 
-/// An interval is over.
+/// An interval has passed.
 pub const TIMER: BuiltIn = BuiltIn {
     name: "Elsa.Timer",
     is_of_child: false,
     shapes: &[
         Shape { fields: &[counts("ResumeAt", Kind::Instant)] },
         Shape { fields: &[counts("StartAt", Kind::Instant), counts("Interval", Kind::Span)] },
-        // Ours of a trigger. Elsa's holds the first fire, which is another one whenever it is indexed again.
+        // This engine's own shape of a trigger. Elsa's shape holds the first fire, which would differ at each indexing.
         Shape { fields: &[counts("Interval", Kind::Span)] },
     ],
 };

@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
-/// A payload type: some names have two, one of bookmarks and one of triggers.
+/// A payload type: some stimuli have two, one for bookmarks and one for triggers.
 #[derive(Debug)]
 pub(super) struct Shape {
-    /// Fields in Elsa's order; the first one tells shapes of one name apart.
+    /// Fields in Elsa's order; the first field tells the shapes of one stimulus apart.
     pub(super) fields: &'static [Field],
 }
 
@@ -14,18 +14,18 @@ pub(super) struct Shape {
 pub(super) struct Field {
     /// Elsa's name.
     pub(super) name: &'static str,
-    /// What its text means.
+    /// How its text is normalised.
     pub(super) kind: Kind,
     /// Whether a payload without it is refused.
     pub(super) required: bool,
-    /// Whether it counts for the hash.
+    /// Whether it is part of the hash.
     pub(super) hashed: bool,
 }
 
 /// How the text of a field is normalised.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
-    /// As it is.
+    /// Unchanged.
     Text,
     /// Lower-cased.
     Lower,
@@ -36,7 +36,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// The normal form of a text, `None` if it is none of this kind.
+    /// The normal form of a text, `None` if the text is no value of this kind.
     pub(super) fn normal(self, text: &str) -> Option<String> {
         match self {
             Self::Text => Some(text.to_owned()),
@@ -52,7 +52,7 @@ impl Kind {
     }
 }
 
-/// Seven digits of a second at most, without trailing zeros, as .NET writes an instant.
+/// Writes an instant as .NET does: at most seven digits of a second, without trailing zeros.
 fn instant(text: &str) -> Option<String> {
     let parsed = DateTime::parse_from_rfc3339(text.trim()).ok()?.with_timezone(&Utc);
     let text = parsed.to_rfc3339_opts(SecondsFormat::Nanos, false);
@@ -62,12 +62,12 @@ fn instant(text: &str) -> Option<String> {
     Some(format!("{seconds}{point}{fraction}+00:00"))
 }
 
-/// A field that counts for the hash.
+/// A field that is part of the hash.
 pub(super) const fn counts(name: &'static str, kind: Kind) -> Field {
     Field { name, kind, required: true, hashed: true }
 }
 
-/// A field that is stored beside them.
+/// A field that is stored, but is not part of the hash.
 pub(super) const fn kept(name: &'static str) -> Field {
     Field { name, kind: Kind::Text, required: false, hashed: false }
 }

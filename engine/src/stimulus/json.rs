@@ -1,8 +1,8 @@
-//! JSON as .NET's serializer writes it by default: everything that could matter to HTML is escaped.
+//! JSON as .NET's serializer writes it by default: every character that is special in HTML is escaped.
 
 use serde_json::Value;
 
-/// Writes a scalar; containers never get here (normalised payloads hold text).
+/// Writes a scalar; normalised payloads hold text, so containers never occur here.
 pub(super) fn push(value: &Value, text: &mut String) {
     match value {
         Value::String(string) => push_string(string, text),

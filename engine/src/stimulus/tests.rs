@@ -1,4 +1,4 @@
-//! The vectors of Elsa's hash, and what normalisation promises.
+//! Test vectors of Elsa's hash, and the guarantees of normalisation.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,9 +1,9 @@
-//! Elsa's counter-based mode: what a completed activity of a flowchart sets in motion.
+//! Elsa's counter-based mode: what runs after an activity of a flowchart has completed.
 //!
-//! Every outbound connection is visited, followed or not. A forward one asks its target's join whether
-//! to wait, to run or to be skipped; a skipped activity visits its own connections in turn, so that
-//! dead paths reach the joins behind them. The walk keeps its own stack: a chain of skipped activities
-//! may be as long as the definition.
+//! Every outbound connection is visited, followed or not. For a forward connection, the join mode of its target decides
+//! whether the target waits, runs or is skipped. A skipped activity visits its own connections in turn, so that dead
+//! paths reach the joins behind them. The walk uses a stack of its own, because a chain of skipped activities may be as
+//! long as the definition.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) struct Walk<'a> {
     paths: Arc<Paths>,
     stack: Vec<Visit>,
     scheduled: bool,
-    /// The join that is being executed: what arrives there meanwhile comes too late.
+    /// The join that runs now: a connection that reaches it meanwhile is too late.
     running_join: Option<u32>,
 }
 
@@ -29,11 +29,11 @@ pub(super) struct Walk<'a> {
 struct Visit {
     position: u32,
     next: usize,
-    /// Skipped and cancelled activities follow no connection.
+    /// A skipped or cancelled activity follows no connection.
     dead: bool,
 }
 
-/// What a join decides.
+/// The decision of a join.
 enum Decision {
     Wait,
     Skip,
@@ -54,7 +54,7 @@ impl<'a> Walk<'a> {
         Ok(Self { graph, paths, stack: Vec::new(), scheduled: false, running_join: None })
     }
 
-    /// A child completed. Returns whether anything was scheduled.
+    /// Handles a completed child. Returns whether it scheduled an activity.
     pub(super) fn completed(
         &mut self,
         cx: &mut Execution<'a>,
@@ -67,7 +67,7 @@ impl<'a> Walk<'a> {
         Ok(self.scheduled)
     }
 
-    /// Children were cancelled. Returns whether anything was scheduled.
+    /// Handles cancelled children. Returns whether it scheduled an activity.
     pub(super) fn canceled(&mut self, cx: &mut Execution<'a>, children: &[NodeIx]) -> Result<bool, Fault> {
         for child in children {
             let position = self.position(*child)?;
@@ -77,7 +77,7 @@ impl<'a> Walk<'a> {
         Ok(self.scheduled)
     }
 
-    /// A join of mode `WaitAny` was reached: what still runs before it is cancelled.
+    /// Handles a `WaitAny` join that its first branch has reached: cancels the children that still run before it.
     pub(super) fn cancel_inbound(&mut self, cx: &mut Execution<'a>, join: NodeIx) -> Result<(), Fault> {
         let position = self.position(join)?;
         self.running_join = Some(position);
@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
         cx.schedule(self.graph.activity(target), tag, Vec::new())
     }
 
-    /// Cancels the open children that lie before a join and returns which they were.
+    /// Cancels the open children that lie before a join and returns their nodes.
     fn cancel_ancestors(&self, cx: &mut Execution<'a>, join: u32) -> Result<Vec<NodeIx>, Fault> {
         let ancestors = self.paths.ancestors(self.graph, join);
         let mut canceled = Vec::new();

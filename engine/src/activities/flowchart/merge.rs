@@ -1,4 +1,4 @@
-//! How an activity of a flowchart takes tokens that come together.
+//! The merge mode of an activity in a flowchart: which tokens it takes when several come together.
 
 use crate::activities::flow_join;
 use crate::activities::flow_join::JoinMode;
@@ -7,7 +7,7 @@ use crate::fault::Fault;
 use crate::program::{FlowGraph, MergeMode};
 
 impl MergeMode {
-    /// The mode of an activity of a flowchart; that of a join follows from its own mode.
+    /// The merge mode of an activity of a flowchart; the mode of a join determines its merge mode.
     pub(super) fn of(cx: &mut Execution<'_>, graph: &FlowGraph, position: u32) -> Result<Self, Fault> {
         let node = graph.activity(position);
         if cx.program().node(node).type_name != "Elsa.FlowJoin" {

@@ -1,8 +1,8 @@
-//! Elsa's token mode: what a completed activity of a flowchart sets in motion.
+//! Elsa's token mode: what runs after an activity of a flowchart has completed.
 //!
-//! A completed activity puts a token on each connection that its outcomes follow; whether the target runs
-//! is decided by its merge mode, and a target that is scheduled takes the tokens that it runs on. A token that
-//! comes while its target runs is for the target's next run. What was not taken leaves no trace.
+//! A completed activity puts a token on each connection that its outcomes follow. The merge mode of the target decides
+//! whether the target runs. A target that is scheduled consumes the tokens that it runs on. A token that arrives while
+//! its target runs is for the target's next run. Connections that were not followed get no token.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use crate::instance::TokenChange;
 use crate::node_ix::NodeIx;
 use crate::program::{Direction, FlowGraph, MergeMode, Paths};
 
-/// What happens after one child ended.
+/// The walk after one child has ended.
 pub(super) struct TokenWalk<'a> {
     graph: &'a FlowGraph,
     paths: Arc<Paths>,
     scheduled: bool,
-    /// Activities to which the child that ended has sent a token: they are not part of a race that it wins.
+    /// Activities to which the ended child has sent a token: they do not lose a race that it wins.
     fresh: Vec<u32>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> TokenWalk<'a> {
         Ok(Self { graph, paths, scheduled: false, fresh: Vec::new() })
     }
 
-    /// A child completed. Returns whether anything was scheduled.
+    /// Handles a completed child. Returns whether it scheduled an activity.
     pub(super) fn completed(
         &mut self,
         cx: &mut Execution<'a>,
@@ -49,7 +49,7 @@ impl<'a> TokenWalk<'a> {
         let followed = |edge: u32| outcomes.contains(&self.graph.edges()[edge as usize].port);
         let (taken, left): (Vec<u32>, Vec<u32>) =
             outbound.iter().partition(|edge| followed(**edge) && !self.is_lost(&races, **edge));
-        // All tokens are there before anybody looks at them.
+        // The tokens are on all connections before any target looks at them.
         for edge in &taken {
             cx.change_token(TokenChange::Waiting(*edge, true))?;
             self.fresh.push(self.target(*edge));
@@ -66,7 +66,7 @@ impl<'a> TokenWalk<'a> {
         Ok(self.scheduled)
     }
 
-    /// A child was cancelled. Returns whether anything was scheduled.
+    /// Handles a cancelled child. Returns whether it scheduled an activity.
     pub(super) fn canceled(&mut self, cx: &mut Execution<'a>, child: NodeIx) -> Result<bool, Fault> {
         let position = self.position(child)?;
         self.close(cx, position)?;
@@ -77,9 +77,9 @@ impl<'a> TokenWalk<'a> {
         Ok(self.scheduled)
     }
 
-    /// Decides whether a token that has come makes its target run.
+    /// Decides whether an arrived token makes its target run.
     fn arrive(&mut self, cx: &mut Execution<'a>, edge: u32) -> Result<(), Fault> {
-        // A token beside it may have made the target run, and this one was taken along.
+        // Another token may have made the target run and consumed this token, too.
         if !cx.token_scope()?.is_waiting(edge) {
             return Ok(());
         }
@@ -91,7 +91,7 @@ impl<'a> TokenWalk<'a> {
             }
             MergeMode::Race => self.race(cx, edge, target),
             MergeMode::Merge if self.paths.direction(edge) != Direction::Forward => {
-                // It begins another round and has nobody to wait for.
+                // A backward connection begins another round, so its token waits for no other.
                 cx.change_token(TokenChange::Waiting(edge, false))?;
                 self.schedule(cx, target)
             }
@@ -101,7 +101,7 @@ impl<'a> TokenWalk<'a> {
         }
     }
 
-    /// Runs the target if there is a token on each of these connections.
+    /// Runs the target if there is a token on each of the inbound connections.
     fn join(&mut self, cx: &mut Execution<'a>, inbound: &[u32], target: u32) -> Result<(), Fault> {
         let scope = cx.token_scope()?;
         if !inbound.iter().all(|edge| scope.is_waiting(*edge)) {
@@ -111,8 +111,8 @@ impl<'a> TokenWalk<'a> {
         self.schedule(cx, target)
     }
 
-    /// Runs the target unless an activity right before it is still to complete; the one that has just sent a
-    /// token may be on its way again.
+    /// Runs the target unless an activity right before it is still to complete. The sender of the token does not count,
+    /// because it may be scheduled again already.
     fn stream(&mut self, cx: &mut Execution<'a>, target: u32, sender: Option<u32>) -> Result<(), Fault> {
         let scope = cx.token_scope()?;
         let pending = |position: u32| {
@@ -126,7 +126,7 @@ impl<'a> TokenWalk<'a> {
         self.schedule(cx, target)
     }
 
-    /// An activity before the target will not send a token: the one that it held up may be free to run.
+    /// Runs a target in mode `Stream` that has waited for an activity which will not send a token.
     fn release(&mut self, cx: &mut Execution<'a>, target: u32) -> Result<(), Fault> {
         let scope = cx.token_scope()?;
         let held = self.graph.inbound(target).iter().any(|edge| scope.is_waiting(*edge));
@@ -153,7 +153,7 @@ impl<'a> TokenWalk<'a> {
         self.schedule(cx, target)
     }
 
-    /// Ends what still runs before the target, and what was to run before it from earlier on.
+    /// Cancels the activities that still run before the target, and discards earlier tokens for activities before it.
     fn cancel_ancestors(&mut self, cx: &mut Execution<'a>, target: u32) -> Result<(), Fault> {
         let ancestors = self.paths.ancestors(self.graph, target);
         let before = |position: &u32| ancestors.get(*position as usize).copied().unwrap_or(false);
@@ -175,7 +175,7 @@ impl<'a> TokenWalk<'a> {
         lost.retain(|position| !self.fresh.contains(position));
         let mut gone = Vec::with_capacity(lost.len());
         for position in lost {
-            // What is scheduled still runs, as in Elsa, but leads nowhere that matters to the race.
+            // A scheduled activity still runs, as in Elsa, but sends no token towards the target.
             if cx.token_scope()?.executions(position) > 0 {
                 cx.change_token(TokenChange::Lost(position, target, true))?;
             } else {
@@ -192,7 +192,7 @@ impl<'a> TokenWalk<'a> {
         Ok(())
     }
 
-    /// Ends those who lost a race to an activity and have begun to wait since.
+    /// Cancels the activities that lost a race to the target and have begun to run since.
     fn cancel_losers(&mut self, cx: &mut Execution<'a>, target: u32) -> Result<(), Fault> {
         let losers: Vec<u32> = cx.token_scope()?.losers(target).collect();
         if losers.is_empty() {
@@ -212,14 +212,15 @@ impl<'a> TokenWalk<'a> {
         Ok(())
     }
 
-    /// Whether a connection leads to where an activity has lost a race.
+    /// Whether a connection leads to the target of a race that its source has lost, or to an activity before it.
     fn is_lost(&self, races: &[u32], edge: u32) -> bool {
         let target = self.target(edge);
         let leads_to = |race: u32| target == race || self.paths.ancestors(self.graph, race)[target as usize];
         races.iter().any(|race| leads_to(*race))
     }
 
-    /// A connection led back: for what lies behind its target nothing is too late any more.
+    /// Begins another round after a backward connection: unblocks the connections behind its target, and forgets the
+    /// races that were lost there.
     fn begin_round(&mut self, cx: &mut Execution<'a>, position: u32) -> Result<(), Fault> {
         let blocked: Vec<u32> = cx.token_scope()?.blocked().collect();
         for edge in blocked {
@@ -235,7 +236,7 @@ impl<'a> TokenWalk<'a> {
         Ok(())
     }
 
-    /// Removes the tokens to and from an activity that was cancelled.
+    /// Removes the tokens to and from a cancelled activity.
     fn forget(&mut self, cx: &mut Execution<'a>, position: u32) -> Result<(), Fault> {
         for edge in self.graph.inbound(position).iter().chain(self.graph.outbound(position)) {
             if !self.fresh.contains(&self.target(*edge)) {
@@ -257,7 +258,7 @@ impl<'a> TokenWalk<'a> {
         cx.schedule(self.graph.activity(target), 0, Vec::new())
     }
 
-    /// One execution of an activity has ended.
+    /// Counts an execution of an activity as ended.
     fn close(&self, cx: &mut Execution<'a>, position: u32) -> Result<(), Fault> {
         let left = cx.token_scope()?.executions(position).saturating_sub(1);
         cx.change_token(TokenChange::Open(position, left))?;

@@ -1,5 +1,5 @@
-//! What a new activity in the short form must have, and what it may not have: members that mean nothing, inputs
-//! without which it would fault.
+//! Checks of new activities in the short form: members without a meaning, and missing inputs without which the activity
+//! would fault.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +13,7 @@ use crate::expression::ExpressionKind;
 use crate::value::to_text;
 
 impl Reading<'_> {
-    /// Reports members that mean nothing to an activity.
+    /// Reports members that have no meaning for an activity.
     pub(super) fn check_spelling(&mut self, members: &Map<String, Value>, descriptor: &Descriptor) {
         let inputs = descriptor.inputs.iter().map(|input| input.name);
         let outputs = descriptor.outputs.iter().map(|output| output.name);
@@ -33,7 +33,7 @@ impl Reading<'_> {
         members::check(members, own, COMMON.into_iter(), &owner, &place, self.reader.problems);
     }
 
-    /// Reports an input that is not there, or a text that is empty, where the activity needs it.
+    /// Reports a missing input, or an empty text, if the activity needs it.
     pub(super) fn check_needed(
         &mut self,
         members: &Map<String, Value>,
@@ -45,7 +45,7 @@ impl Reading<'_> {
         let place = place.key(entry(members, input.name).map_or(input.name, |(key, _)| key));
         let strict = self.reader.strict && input.needed;
         let Some(read) = read else {
-            // A list that is given as null is empty.
+            // A list that is null counts as empty.
             let empty = input.default == Some("[]") && entry(members, input.name).is_some();
             if input.required || strict && !empty {
                 let mut message =

@@ -10,7 +10,7 @@ use crate::definition::settings::{EXACT_VALUE, as_text, constant};
 use crate::program::{Activation, IncidentStrategy, Options};
 use crate::value::{TypeName, parse_type_name};
 
-/// Writes the `variables` of an object as a list, initial values as text.
+/// Writes the `variables` of an object as a list, with initial values as text.
 pub(super) fn variables(out: &mut Map<String, Value>) {
     let key = entry(out, "variables").map_or("variables", |(key, _)| key).to_owned();
     let value = out.remove(&key).unwrap_or_default();
@@ -50,7 +50,7 @@ fn variable(element: &Value, at: usize) -> Value {
     Value::Object(out)
 }
 
-/// Writes the initial value as text, and the value itself beside it where the text says less.
+/// Writes the initial value as text, and the value itself beside it if the text would be read as another value.
 fn initial(out: &mut Map<String, Value>, type_name: TypeName) {
     let Some((key, value)) = entry(out, "value").map(|(key, value)| (key.to_owned(), value.clone())) else {
         return;
@@ -66,7 +66,7 @@ fn initial(out: &mut Map<String, Value>, type_name: TypeName) {
     }
     let written = as_text(&value);
     let read = |value: &Value| constant(value, type_name, &Path::Root, &mut Problems::default());
-    // A value that looks like an expression must not be taken for one when it is read again.
+    // The reader must not take a value for an expression because it looks like one.
     if short_form(&value).is_some() || read(&Value::String(written.clone())) != read(&value) {
         let exact = if short_form(&value).is_some() { json!({"literal": value}) } else { value };
         out.insert(key, as_text(&exact).into());
@@ -76,7 +76,7 @@ fn initial(out: &mut Map<String, Value>, type_name: TypeName) {
     }
 }
 
-/// Writes `inputs` or `outputs` with the members that Elsa has.
+/// Writes `inputs` or `outputs` with Elsa's members.
 pub(super) fn arguments(out: &mut Map<String, Value>, list: &str) {
     let key = entry(out, list).map_or(list, |(key, _)| key).to_owned();
     let value = out.remove(&key).unwrap_or_default();

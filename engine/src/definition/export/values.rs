@@ -7,7 +7,7 @@ use crate::definition::expression::{short_binding, short_form, wrapper};
 use crate::definition::json::{entry, too_deep};
 use crate::definition::scope::Names;
 
-/// An input in its wrapper.
+/// Writes an input in its wrapper.
 pub(super) fn input(value: &Value, type_name: &str, names: Names<'_>) -> Value {
     if value.is_null() || (wrapper(value).is_some() && short_form(value).is_none()) {
         return value.clone();
@@ -15,7 +15,7 @@ pub(super) fn input(value: &Value, type_name: &str, names: Names<'_>) -> Value {
     wrapped(expression(value, names), type_name)
 }
 
-/// A script in its wrapper: Elsa takes the value of an expression for the script, so it has to be text.
+/// Writes a script in its wrapper. Elsa runs the value of an expression as the script, so the value must be text.
 pub(super) fn script(value: &Value, names: Names<'_>) -> Value {
     match short_form(value) {
         Some(("js", source)) => input(source, "String", names),
@@ -23,7 +23,7 @@ pub(super) fn script(value: &Value, names: Names<'_>) -> Value {
     }
 }
 
-/// A plain array of expressions in a wrapper.
+/// Writes a plain array of expressions in a wrapper.
 pub(super) fn template(value: &Value, type_name: &str) -> Value {
     wrapped(object(value), type_name)
 }
@@ -32,7 +32,7 @@ fn wrapped(expression: Value, type_name: &str) -> Value {
     json!({"typeName": type_name, "expression": expression})
 }
 
-/// An expression as `{"type", "value"}`.
+/// Writes an expression as `{"type", "value"}`.
 fn expression(value: &Value, names: Names<'_>) -> Value {
     match short_form(value) {
         Some(("js", source)) => json!({"type": "JavaScript", "value": source}),
@@ -49,7 +49,7 @@ fn expression(value: &Value, names: Names<'_>) -> Value {
     }
 }
 
-/// Elsa's literals are scalars; its objects are text.
+/// Writes a literal: Elsa's literals are scalars, and its objects are text.
 fn literal(value: &Value) -> Value {
     match value {
         Value::Array(_) | Value::Object(_) => json!({"type": "Object", "value": value.to_string()}),
@@ -57,7 +57,7 @@ fn literal(value: &Value) -> Value {
     }
 }
 
-/// An object: text if it is constant, else as it is, since Elsa knows no expressions inside of it.
+/// Writes an object: as text if it is constant, otherwise unchanged, because Elsa has no expressions inside objects.
 fn object(value: &Value) -> Value {
     match constant(value, 0) {
         Some(constant) => json!({"type": "Object", "value": constant.to_string()}),
@@ -65,7 +65,7 @@ fn object(value: &Value) -> Value {
     }
 }
 
-/// The value without its `literal` and `object` marks, if no expression is in it.
+/// The value without its `literal` and `object` marks, unless it contains an expression.
 fn constant(value: &Value, depth: usize) -> Option<Value> {
     if depth == 0 && too_deep(value) {
         return None;
@@ -87,12 +87,12 @@ fn constant(value: &Value, depth: usize) -> Option<Value> {
     }
 }
 
-/// Elsa's reference to a variable.
+/// Writes Elsa's reference to a variable.
 fn reference(name: &str, names: Names<'_>) -> Value {
     json!({"id": names.id_of(name).unwrap_or(name), "name": name, "typeName": "Object"})
 }
 
-/// The variable of `SetVariable`.
+/// Writes the variable of `SetVariable`.
 pub(super) fn variable(value: &Value, names: Names<'_>) -> Value {
     match (value, short_binding(value)) {
         (Value::String(text), _) => match names.by_name(text) {
@@ -104,7 +104,7 @@ pub(super) fn variable(value: &Value, names: Names<'_>) -> Value {
     }
 }
 
-/// An output in its wrapper. Where Elsa's id would mean something else, the short form stays.
+/// Writes an output in its wrapper. If Elsa's id would mean another target, the short form stays.
 pub(super) fn binding(value: &Value, type_name: &str, names: Names<'_>) -> Value {
     let id = match short_binding(value) {
         Some(("var", name)) => names.id_of(name).filter(|id| names.by_reference(Some(id), None) == Some(name)),
@@ -120,7 +120,7 @@ pub(super) fn binding(value: &Value, type_name: &str, names: Names<'_>) -> Value
     }
 }
 
-/// One object of a list of parts.
+/// Writes one object of a list of parts.
 pub(super) fn part(list: &PartList, value: &Value, activities: Vec<Option<Value>>, names: Names<'_>) -> Value {
     let mut out = match (value, list.texts.first()) {
         (Value::Object(members), _) => members.clone(),
@@ -141,7 +141,7 @@ pub(super) fn part(list: &PartList, value: &Value, activities: Vec<Option<Value>
     Value::Object(out)
 }
 
-/// A condition, with a wrapper where it is an input.
+/// Writes a condition, with a wrapper if it is an input.
 fn condition(form: PartCondition, value: &Value, names: Names<'_>) -> Value {
     let bare = value.as_object().is_some_and(|object| entry(object, "type").is_some());
     let is_wrapped = wrapper(value).is_some() && short_form(value).is_none();

@@ -1,8 +1,8 @@
-//! C# and Python, as far as they say nothing but a value: a literal, a variable, an input, what is in them, how they
-//! compare, a text with these inside.
+//! C# and Python that only yields a value: literals, variables, inputs, their members, comparisons, and texts with
+//! these inside.
 //!
-//! No code of a host runs in the database. What is so plain that it needs no host is translated; anything
-//! else is refused when the definition is stored. The document keeps its text.
+//! Code of Elsa's host never runs in the database. Code that is simple enough is translated; any other code is refused
+//! when the definition is stored. The document keeps the original text.
 
 use serde_json::Value;
 
@@ -17,46 +17,46 @@ mod literal;
 mod operators;
 mod parse;
 
-/// What such a text says.
+/// The parsed value of the code.
 #[derive(Clone, Debug, PartialEq)]
 enum Term {
     Literal(Value),
     Variable(String),
     Input(String),
-    /// A fact of the workflow, by the function that scripts have for it.
+    /// A property of the workflow, as the name of the JavaScript function that returns it.
     Fact(&'static str),
     /// A text with values inside.
     Text(Vec<Term>),
-    /// Something in a value.
+    /// A part of a value.
     Step(Box<Term>, Step),
     Not(Box<Term>),
-    /// What a function of JavaScript says of a value.
+    /// A call of a JavaScript function on a value.
     Call(&'static str, Box<Term>),
     Binary(Operator, Box<Term>, Box<Term>),
 }
 
-/// What is taken out of a value.
+/// A step into a value.
 #[derive(Clone, Debug, PartialEq)]
 enum Step {
     Member(String),
     Item(u32),
-    /// The number of items or letters, by the name that it has in the language.
+    /// The number of items or characters, with the name of the property in the language.
     Size(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Operator {
-    /// JavaScript's operator that goes on with the right side.
+    /// JavaScript's operator that yields the right side if the left one is absent or false.
     Or(&'static str),
     And,
     Equal,
     Unequal,
-    /// JavaScript's operator. It holds for nothing if a side is null.
+    /// JavaScript's operator. The comparison is false if a side is null.
     Compare(&'static str),
 }
 
 impl Reader<'_> {
-    /// Reads the code that an input of `RunCSharp` and `RunPython` holds: what it returns.
+    /// Reads the code in an input of `RunCSharp` or `RunPython`, as the expression that it returns.
     pub fn code_input(&mut self, value: &Value, language: ForeignLanguage, place: &Path<'_>) -> Option<Expression> {
         let wrapped = wrapper(value).and_then(|wrapper| wrapper.expression).and_then(Value::as_object);
         let source = match wrapped {
@@ -83,7 +83,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a text that may be translated.
+    /// Translates code into an expression.
     pub(super) fn foreign_code(
         &mut self,
         source: &str,
@@ -124,7 +124,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The term as JavaScript. How deep it nests is limited where it is parsed.
+    /// The term as JavaScript. The parser limits how deep it nests.
     fn script_of(&mut self, term: &Term, place: &Path<'_>) -> Option<String> {
         Some(match term {
             Term::Literal(value) => value.to_string(),
@@ -159,7 +159,7 @@ impl Reader<'_> {
                     }
                 }
             }
-            // Inside of an operator a text would need the language's own words for numbers and dates.
+            // Inside an operator, a text would need the formats of the language for numbers and dates.
             Term::Text(_) => {
                 self.problems.unsupported(place, "a text with values inside cannot be compared here; use JavaScript");
                 return None;
@@ -168,7 +168,7 @@ impl Reader<'_> {
     }
 }
 
-/// The one expression that the text returns.
+/// The one expression that the code returns.
 fn returned(source: &str, language: ForeignLanguage) -> Option<&str> {
     let text = source.trim();
     let (text, is_statement) = match text.strip_prefix("return") {

@@ -54,7 +54,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Elsa's reference to an input: its definition, that as text, or a bare name.
+    /// Reads Elsa's reference to an input: its definition, the definition as text, or a bare name.
     pub(super) fn input_name(&mut self, value: &Value, place: &Path<'_>) -> Option<String> {
         let parsed: Value;
         let name = match value {
@@ -72,7 +72,7 @@ impl Reader<'_> {
         name.map(Into::into)
     }
 
-    /// Reads where an output goes; `None` if it goes nowhere.
+    /// Reads the target of an output; `None` if the output is unbound.
     pub fn binding(&mut self, value: &Value, place: &Path<'_>) -> Option<Binding> {
         if value.is_null() {
             return None;
@@ -117,7 +117,7 @@ pub(in crate::definition) fn short_binding(value: &Value) -> Option<(&str, &str)
     Some((key.as_str(), name))
 }
 
-/// The text of an expression of type `Sql`, where the statement itself is wanted and not its value.
+/// The text of an expression of type `Sql`, for an input that wants the statement and not its value.
 pub(in crate::definition) fn statement_text(value: &Value) -> Option<&Value> {
     if let Some(text) = value.as_object().filter(|object| object.len() == 1).and_then(|object| object.get("sql")) {
         return Some(text);

@@ -9,7 +9,7 @@ use crate::expression::{Expression, ExpressionKind, ObjectTemplate};
 use crate::value::{TypeName, copy_or_null};
 
 impl Reader<'_> {
-    /// Elsa's `Object` is JSON text.
+    /// Reads Elsa's `Object`, which is JSON text.
     pub(super) fn elsa_object(&mut self, value: &Value, type_name: TypeName, place: &Path<'_>) -> Option<Expression> {
         let Value::String(text) = value else {
             return self.object(value, type_name, place);
@@ -41,7 +41,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Recursion is bounded: [`Self::is_shallow`] has looked before.
+    /// Recursion is bounded, because the caller has checked [`Self::is_shallow`].
     fn template(&mut self, value: &Value, place: &Path<'_>) -> Option<ObjectTemplate> {
         match short_form(value) {
             Some(("literal", inner)) => return Some(ObjectTemplate::Constant(copy_or_null(inner))),
@@ -70,7 +70,7 @@ impl Reader<'_> {
     }
 }
 
-/// An array whose parts are all constant is a constant.
+/// Makes an array whose elements are all constant a constant.
 fn constant_array(parts: Vec<ObjectTemplate>) -> ObjectTemplate {
     if !parts.iter().all(|part| matches!(part, ObjectTemplate::Constant(_))) {
         return ObjectTemplate::Array(parts);
@@ -82,7 +82,7 @@ fn constant_array(parts: Vec<ObjectTemplate>) -> ObjectTemplate {
     ObjectTemplate::Constant(values.collect())
 }
 
-/// An object whose parts are all constant is a constant.
+/// Makes an object whose members are all constant a constant.
 fn constant_object(parts: Vec<(String, ObjectTemplate)>) -> ObjectTemplate {
     if !parts.iter().all(|(_, part)| matches!(part, ObjectTemplate::Constant(_))) {
         return ObjectTemplate::Object(parts);

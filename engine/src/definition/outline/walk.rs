@@ -1,4 +1,4 @@
-//! The walk over the activities of a document, with a list of work of its own.
+//! The walk over the activities of a document, with a work list of its own.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::definition::problem::{ProblemKind, Problems};
 use crate::definition::{ActivityTypes, Refusal, WorkflowReference, unavailable};
 use crate::value::Bounds;
 
-/// Type that an array of activities stands for.
+/// Type of an array of activities.
 const SEQUENCE: &str = "Elsa.Sequence";
 
 /// Finds the root and all activities below it.
@@ -38,7 +38,7 @@ pub(super) fn walk<'d>(
         allow_unknown,
     };
     while let Some(pending) = walk.pending.pop() {
-        // The call that has the document read is ended before it hears of this.
+        // The host ends the call that reads the document, so its caller never sees this problem.
         if !Bounds::may_push(&walk.outline.sketches) || !Bounds::may_push(&walk.pending) {
             problems.add(ProblemKind::TooLarge, &Path::Root, "there is no room for the definition");
             break;
@@ -48,7 +48,7 @@ pub(super) fn walk<'d>(
     walk.outline
 }
 
-/// What an activity was found to be.
+/// The kind that the walk found for an activity.
 struct Found {
     kind: Kind,
     reference: Option<Box<WorkflowReference>>,
@@ -61,7 +61,7 @@ impl From<Kind> for Found {
     }
 }
 
-/// An activity that is still to be looked at.
+/// An activity that the walk still has to visit.
 struct Pending<'d> {
     value: &'d Value,
     slot: Option<(usize, Slot)>,
@@ -70,7 +70,7 @@ struct Pending<'d> {
     in_loop: bool,
 }
 
-/// Where a parent keeps a child.
+/// The place of a child in its parent.
 #[derive(Clone, Copy)]
 enum Slot {
     Port(usize),
@@ -79,7 +79,7 @@ enum Slot {
     Part(usize, usize, usize),
 }
 
-/// Where a pending activity stands.
+/// The place of a pending activity.
 struct Place<'p> {
     above: Path<'p>,
     step: &'p str,
@@ -115,7 +115,7 @@ impl<'d> Walk<'d, '_> {
                     let (kind, full) = self.resolve(name);
                     (self.link(kind, full, members), full)
                 }
-                // What names a workflow needs no other type.
+                // An activity that names a workflow needs no type.
                 None if entry(members, "workflowDefinitionId").is_some() => {
                     (self.link(Kind::Unknown, USE, members), USE)
                 }
@@ -182,7 +182,7 @@ impl<'d> Walk<'d, '_> {
         Place { above, step: &pending.step }
     }
 
-    /// Finds a type. Without a prefix it is Elsa's if the catalogue has it.
+    /// Finds a type. A name without a prefix is Elsa's if the catalogue has it.
     fn resolve(&mut self, name: &'d str) -> (Kind, &'d str) {
         if let Some((kind, full)) = self.kinds.get(name) {
             return (kind.clone(), full);
@@ -200,7 +200,7 @@ impl<'d> Walk<'d, '_> {
         resolved
     }
 
-    /// Looks whether an activity is a workflow.
+    /// Determines whether an activity stands for a workflow.
     fn link(&self, kind: Kind, type_name: &str, members: &Map<String, Value>) -> Found {
         let other = match kind {
             Kind::Known(_) => type_name != USE,
@@ -225,7 +225,7 @@ impl<'d> Walk<'d, '_> {
         Found { kind, reference: Some(reference), refusal }
     }
 
-    /// The id as given, else the type without prefix and its number among its kind.
+    /// The id as given; without one, the type without prefix and the activity's number among those of its type.
     fn id(&mut self, pending: &Pending<'d>, type_name: &'d str, problems: &mut Problems) -> String {
         let short = match type_name.rsplit('.').next() {
             Some(short) if !short.is_empty() => short,
@@ -267,7 +267,7 @@ impl<'d> Walk<'d, '_> {
         }
     }
 
-    /// Puts the children of an activity on the list of work, the first on top.
+    /// Puts the children of an activity on the work list, the first child on top.
     fn expand(&mut self, ix: usize, problems: &mut Problems) {
         let sketch = &self.outline.sketches[ix];
         let value = sketch.value;
@@ -301,7 +301,7 @@ impl<'d> Walk<'d, '_> {
     }
 }
 
-/// Ports whose activities get variables that are not declared.
+/// Ports whose activities see undeclared variables.
 const BODIES: [&str; 3] = ["body", "childCompleted", "childFaulted"];
 
 type Children<'d> = Vec<(Slot, String, &'d Value)>;

@@ -2,7 +2,7 @@
 
 use crate::activity::ForeignLanguage;
 
-/// What stands between the quotes that the text begins with, escapes unread, and what follows them.
+/// The text between the quotes at the beginning, with escapes unread, and the rest after them.
 pub(super) fn quoted(text: &str, language: ForeignLanguage) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|c| *c == '"' || (*c == '\'' && language == ForeignLanguage::Python))?;
     let mut escaped = false;
@@ -18,7 +18,7 @@ pub(super) fn quoted(text: &str, language: ForeignLanguage) -> Option<(&str, &st
     None
 }
 
-/// A text with its escapes read. `None`: an escape that is not among the common ones.
+/// A text with its escapes resolved. `None`: an escape is not supported.
 pub(super) fn unescaped(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text.chars();
@@ -42,7 +42,7 @@ pub(super) fn unescaped(text: &str) -> Option<String> {
     Some(plain)
 }
 
-/// C#'s `@"…"` without the sign, and what follows it: no escapes, a quote is doubled.
+/// C#'s `@"…"` without the `@`, and the rest after it: no escapes, a quote is doubled.
 pub(super) fn verbatim(text: &str) -> Option<(String, &str)> {
     let mut rest = text.strip_prefix('"')?;
     let mut read = String::new();
@@ -59,8 +59,8 @@ pub(super) fn verbatim(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// C#'s `"""…"""`, and what follows it: no escapes. Over several lines, the blanks before the closing quotes are
-/// taken from each line.
+/// C#'s `"""…"""`, and the rest after it: no escapes. In a text of several lines, the blanks before the closing quotes
+/// are removed from each line.
 pub(super) fn raw(text: &str) -> Option<(String, &str)> {
     let (inner, rest) = text.strip_prefix("\"\"\"")?.split_once("\"\"\"")?;
     if rest.starts_with('"') || inner.starts_with('"') {
@@ -81,7 +81,7 @@ pub(super) fn raw(text: &str) -> Option<(String, &str)> {
     Some((lines?.join("\n"), rest))
 }
 
-/// Whether a text is one name.
+/// Whether a text is a single name.
 pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_alphabetic() || first == '_')
         && text.chars().all(|character| character.is_alphanumeric() || character == '_')

@@ -1,12 +1,12 @@
-//! The operators of both languages, as far as they do what JavaScript's do.
+//! The operators of both languages that behave like JavaScript's.
 
 use super::{Operator, Term};
 use crate::activity::ForeignLanguage;
 
-/// The operators of a level, from those that bind least.
+/// The operators of a level of precedence; the first level binds least.
 pub(super) type Level = &'static [(&'static str, Operator)];
 
-/// The same in both; `is` asks for null.
+/// The comparisons of both languages; `is` compares with null.
 const COMPARISONS: Level = &[
     ("==", Operator::Equal),
     ("!=", Operator::Unequal),
@@ -23,7 +23,7 @@ const CSHARP: [Level; 4] =
 
 const PYTHON: [Level; 4] = [&[], &[("or ", Operator::Or("||"))], &[("and ", Operator::And)], COMPARISONS];
 
-/// The levels of a language.
+/// The levels of precedence of a language.
 pub(super) fn levels(language: ForeignLanguage) -> [Level; 4] {
     match language {
         ForeignLanguage::CSharp => CSHARP,
@@ -31,7 +31,7 @@ pub(super) fn levels(language: ForeignLanguage) -> [Level; 4] {
     }
 }
 
-/// Whether an operator does what Python's does: there an empty list is false, and lists are equal by their items.
+/// Whether an operator behaves as in Python, where an empty list is false, and lists are equal by their items.
 pub(super) fn same_in_python(operator: Operator, left: &Term, right: &Term) -> bool {
     let plain = |term: &Term| matches!(term, Term::Literal(value) if !value.is_boolean());
     match operator {
@@ -41,7 +41,7 @@ pub(super) fn same_in_python(operator: Operator, left: &Term, right: &Term) -> b
     }
 }
 
-/// Whether a term is true or false, and nothing else.
+/// Whether a term is always a boolean.
 pub(super) fn is_truth(term: &Term) -> bool {
     match term {
         Term::Literal(value) => value.is_boolean(),

@@ -1,4 +1,4 @@
-//! What a text of C# or Python says, read from left to right.
+//! The parser of C# and Python, which reads the text from left to right.
 
 use serde_json::Value;
 
@@ -8,10 +8,10 @@ use super::{Step, Term};
 use crate::activity::ForeignLanguage;
 use crate::value::number;
 
-/// How deep brackets, texts in texts and operators may nest.
+/// Maximum nesting depth of brackets, interpolated texts and operators.
 const MAX_DEPTH: usize = 16;
 
-/// Reads a whole text as one value.
+/// Parses a whole text as one value.
 pub(super) fn term(text: &str, language: ForeignLanguage) -> Option<Term> {
     let mut parser = Parser { rest: text, language, depth: 0 };
     let term = parser.value()?;
@@ -56,7 +56,7 @@ impl<'t> Parser<'t> {
         term
     }
 
-    /// One level of operators.
+    /// Parses one level of operators.
     fn level(&mut self, level: usize) -> Option<Term> {
         let operators = levels(self.language);
         let Some(mine) = operators.get(level) else { return self.unary() };
@@ -66,7 +66,7 @@ impl<'t> Parser<'t> {
             self.skip_blank();
             let Some((_, operator)) = mine.iter().find(|(word, _)| self.eat(word)) else { return Some(left) };
             count += 1;
-            // Comparisons have no sequence in C#, and another meaning in Python.
+            // C# has no chained comparisons, and in Python they have another meaning than in JavaScript.
             if count > MAX_DEPTH || (count > 1 && level + 1 == operators.len()) {
                 return None;
             }
@@ -162,7 +162,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What C# asks of a text by a function of its own.
+    /// Parses a call of C#'s `string.IsNullOrEmpty` or `string.IsNullOrWhiteSpace`, after the word `string`.
     fn asked(&mut self) -> Option<Term> {
         let functions = [("IsNullOrEmpty", "isNullOrEmpty"), ("IsNullOrWhiteSpace", "isNullOrWhiteSpace")];
         let (_, function) = functions.into_iter().find(|(name, _)| self.eat(&format!(".{name}(")))?;
@@ -214,7 +214,7 @@ impl<'t> Parser<'t> {
         Some(make(name.to_owned()))
     }
 
-    /// `("Name")`, perhaps after a type in angle brackets.
+    /// Parses `("Name")`, perhaps after a type in angle brackets.
     fn argument(&mut self) -> Option<String> {
         if self.rest.starts_with('<') {
             let mut depth = 0usize;
@@ -234,7 +234,7 @@ impl<'t> Parser<'t> {
         self.eat(")").then_some(name)
     }
 
-    /// What is taken out of a value: members, items, its size, its text.
+    /// Parses the steps into a value: members, items, its size, its text.
     fn steps(&mut self, mut term: Term) -> Option<Term> {
         let mut count = 0;
         loop {
@@ -264,7 +264,7 @@ impl<'t> Parser<'t> {
             } else {
                 return Some(term);
             }
-            // A constant has no members that anybody would ask for.
+            // A step into a constant or a computed value is not supported, because no author needs it.
             if let Term::Step(owner, _) = &term
                 && matches!(
                     **owner,
@@ -283,14 +283,14 @@ impl<'t> Parser<'t> {
         Some(at)
     }
 
-    /// A text in quotes.
+    /// Parses a quoted text.
     fn string(&mut self) -> Option<String> {
         let (inner, rest) = literal::quoted(self.rest, self.language)?;
         self.rest = rest;
         literal::unescaped(inner)
     }
 
-    /// A text with `{value}` inside, from its first quote; a format makes it none.
+    /// Parses an interpolated text from its first quote; a format in it is not supported.
     fn interpolated(&mut self) -> Option<Term> {
         let quote = self
             .rest
@@ -325,14 +325,14 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The value up to a closing brace.
+    /// Parses a value and the closing brace.
     fn inserted(&mut self) -> Option<Term> {
         let value = self.value()?;
         self.skip_blank();
         self.eat("}").then_some(value)
     }
 
-    /// A text with `{value}` inside, without escapes.
+    /// Parses an interpolated text without escapes.
     fn inside(&self, text: &str) -> Option<Term> {
         let mut parser = Parser { rest: text, language: self.language, depth: self.depth };
         let mut parts = Vec::new();

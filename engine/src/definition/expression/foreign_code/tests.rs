@@ -1,4 +1,4 @@
-//! What is translated and what is not.
+//! Which code is translated, and which is refused.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -39,7 +39,7 @@ pub fn resume_by_id(
     Ok(Some(waiting.row))
 }
 
-/// Uses the bookmark up and runs the instance on. The caller holds the locks of both.
+/// Uses the bookmark up and runs the instance on. The caller holds the lock of the instance.
 pub fn resume_at(
     session: &mut Session,
     waiting: &mut Waiting,

@@ -62,12 +62,14 @@ pub struct DueItem {
     pub may_match: bool,
 }
 
-// `may_match` costs one index probe per item.
+// `may_match` costs one index probe per item. Tasks are in no index by hash: a stimulus for one is delivered, or not, by
+// the id in its payload.
 static ITEMS: Statement = Statement::new(
     "SELECT q.id, q.not_before, q.sender, d.uses_sql, d.security, i.owner, \
          CASE WHEN q.bookmark_id IS NOT NULL OR q.activity_instance_id IS NOT NULL THEN true \
               WHEN q.instance_id IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.bookmarks m WHERE m.instance_id = q.instance_id) \
+              WHEN q.hash IS NOT NULL AND q.name = 'Elsa.RunTask' THEN true \
               WHEN q.hash IS NOT NULL AND q.correlation_id IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.bookmarks m \
                            WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 8), 'hex'))::bit(64)::bigint \

@@ -70,6 +70,18 @@ finish undone ROLLBACK
 await Finished "$(state_of next)"
 echo "ok: a stimulus that somebody met and left again is delivered to who came after them"
 
+# A stimulus for a task that is open in a transaction which has not ended: its sender heard of the id.
+query "SELECT wf_define('{\"definitionId\": \"errand\", \"root\": {\"type\": \"RunTask\", \"taskName\": \"Errand\"}}')" >/dev/null
+begin opener "SELECT bookmarks -> 0 ->> 'id' FROM wf_run('errand', correlation_id => 'errand')"
+before=$(now)
+query "SELECT wf_enqueue_bookmark('RunTask', '{\"TaskId\": \"$(tail -n 1 "$WORKFLOW_TMP/opener.out")\"}')" >/dev/null
+is 1 "SELECT count(*) FROM workflow.bookmark_queue"
+looked "$before"
+finish opener COMMIT
+await Finished "$(state_of errand)"
+is 0 "SELECT count(*) FROM workflow.bookmark_queue"
+echo "ok: a stimulus for a task is delivered when the transaction that opened the task ends"
+
 # What nobody waits for is not looked for all the time while an old transaction is open.
 begin old "SELECT pg_current_xact_id()"
 before=$(now)

@@ -32,12 +32,11 @@ impl Table {
         unsafe { !(*self.info).ri_TrigDesc.is_null() }
     }
 
-    /// Whether an update depends on which columns change: the table has triggers or stored generated columns.
-    fn asks_what_changes(self) -> bool {
+    /// Whether PostgreSQL's own function must update it: it has triggers, stored generated columns or a partition's bound.
+    fn asks_for_more(self) -> bool {
         // SAFETY: an open table.
-        let rules = unsafe { (*(*self.relation).rd_att).constr };
-        // SAFETY: not null.
-        self.has_triggers() || !rules.is_null() && unsafe { (*rules).has_generated_stored }
+        let (kind, rules) = unsafe { (&*(*self.relation).rd_rel, (*(*self.relation).rd_att).constr.as_ref()) };
+        self.has_triggers() || kind.relispartition || rules.is_some_and(|rules| rules.has_generated_stored)
     }
 }
 
@@ -114,7 +113,7 @@ impl Writer {
         let [Some(key), values @ ..] = values else { unreachable!("a row is found by its key") };
         let _within = self.within();
         let table = self.open(columns, Rows::HeapOnly);
-        if table.asks_what_changes() {
+        if table.asks_for_more() {
             self.with_locked_row(
                 table,
                 columns,

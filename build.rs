@@ -1,4 +1,4 @@
-//! Compares the functions of PostgreSQL that `src/pg` declares by hand with the headers of the server that is built for.
+//! Compares the functions of PostgreSQL that `src/pg` declares by hand with the headers of the target server.
 
 use std::env;
 use std::error::Error;
@@ -13,13 +13,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     for variable in ["DOCS_RS", "PGRX_HOME", "PGRX_PG_CONFIG_PATH", "PGRX_PG_CONFIG_AS_ENV"] {
         println!("cargo:rerun-if-env-changed={variable}");
     }
-    // A mere check of the Rust code, by the bindings that pgrx brings: there are no headers.
+    // This build only checks the Rust code against the bindings that pgrx ships: there are no headers.
     if env::var("DOCS_RS").is_ok_and(|value| value == "1") {
         return Ok(());
     }
     let status = cc::Build::new()
         .cargo_metadata(false)
-        // Those that PostgreSQL's headers give rise to.
+        // PostgreSQL's headers cause warnings of their own.
         .warnings(false)
         .include(pg_config()?.includedir_server()?)
         .get_compiler()
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// That of the server which pgrx builds for.
+/// The configuration of the server that pgrx builds for.
 fn pg_config() -> Result<PgConfig, Box<dyn Error>> {
     if let Ok(given) = PgConfig::from_env() {
         return Ok(given);

@@ -1,7 +1,7 @@
 //! Measures a condition in JavaScript: nanoseconds per evaluation of a script that is compiled already.
 //!
-//! `cargo run --release --example condition [SCRIPT] [TIMES]`. Instructions, which do not depend on what else the
-//! machine does: `valgrind --tool=callgrind` on the example, with two numbers of times; the difference counts.
+//! `cargo run --release --example condition [SCRIPT] [TIMES]`. To count instructions, which do not depend on other work
+//! of the machine, run it by `valgrind --tool=callgrind` with two values of TIMES and take the difference.
 
 use std::error::Error;
 use std::time::Instant;
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut session = Session::with([("Amount", json!(101)), ("Order", order)]);
     evaluate(&script, &mut session).map_err(|fault| fault.to_string())?;
     let mut best = f64::MAX;
-    // The best of many short runs is what a machine that does other things too can say.
+    // On a machine with other work, the best of many short runs is the least disturbed.
     for _ in 0..20 {
         let begun = Instant::now();
         for _ in 0..times / 20 {

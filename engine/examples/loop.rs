@@ -1,7 +1,7 @@
 //! Measures the bare engine: nanoseconds per activity of a flowchart that loops.
 //!
 //! `cargo run --release --example loop` prints one line per number of iterations. Two activities run
-//! per iteration; the condition is answered by the host without any database.
+//! per iteration; the host answers the condition without a database.
 
 use std::error::Error;
 use std::rc::Rc;
@@ -96,7 +96,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         compile(&definition, &(), &ReadLimits::default(), false).map_err(|problems| format!("{problems:?}"))?;
     for iterations in [1_000, 10_000, 100_000] {
         let mut best = f64::MAX;
-        // The best of many short runs is what a machine that does other things too can say.
+        // On a machine with other work, the best of many short runs is the least disturbed.
         for _ in 0..(500_000 / iterations).max(5) {
             best = best.min(run(&program, iterations)?);
         }

@@ -1,7 +1,7 @@
 //! Calendar arithmetic: intervals, cron expressions, and schedules made of them.
 //!
-//! Everything here is a pure function of texts, instants and the rules of a time zone, which come in
-//! through [`Zone`]. No clock is read and nothing is remembered, so a test can ask about any instant.
+//! Everything here is a pure function of texts, instants and the rules of a time zone, which the caller passes
+//! as a [`Zone`]. The module reads no clock and keeps no state, so a test can ask about any instant.
 
 use chrono::{DateTime, Utc};
 
@@ -22,7 +22,7 @@ pub use schedule::{MISFIRE_CAP, MISFIRE_CAP_MAX, Misfire, Overlap, Plan, Schedul
 pub(crate) use schedule_text::{never, not_positive};
 pub(crate) use wall_clock::instant_of;
 
-/// The offset rules of a time zone. The host has them.
+/// The offset rules of a time zone. The host provides them.
 pub trait Zone {
     /// Seconds east of UTC in force at an instant.
     fn offset_at(&self, utc: DateTime<Utc>) -> i32;

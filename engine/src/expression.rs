@@ -1,7 +1,7 @@
 //! Expressions: literals, objects, variables, inputs, JavaScript, Liquid and SQL.
 //!
-//! An expression sees the instance through a [`Scope`] and gives a value converted to its type. Knows
-//! neither activities nor how instances are stored; SQL text is passed on, never looked at.
+//! An expression sees the instance through a [`Scope`] and gives a value converted to its type. The module
+//! knows neither activities nor how instances are stored. It passes SQL text on without parsing it.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub enum ExpressionKind {
     Variable(String),
     /// The workflow input of this name.
     Input(String),
-    /// The texts of these, one after the other.
+    /// The texts of these expressions, joined.
     Text(Vec<Expression>),
     /// JavaScript source.
     JavaScript(Arc<str>),
@@ -73,7 +73,7 @@ pub enum ObjectTemplate {
 /// Evaluates an expression and converts the result to its type.
 ///
 /// # Errors
-/// What the script or the SQL faults with; 42704 for an unknown variable; 22P02 and 22003 if the result
+/// The fault of the script or of the SQL; 42704 for an unknown variable; 22P02 and 22003 if the result
 /// cannot be converted; 54001 for an object nested too deep; 57014 if it is time to stop.
 pub fn evaluate(expression: &Expression, scope: &mut dyn Scope) -> Result<Value, Fault> {
     Bounds::go_on()?;
@@ -91,7 +91,7 @@ pub fn evaluate(expression: &Expression, scope: &mut dyn Scope) -> Result<Value,
     converted(value, expression.type_name)
 }
 
-/// What is made of what a scope gave, which is null where it was told to stop.
+/// A value that a scope gave; a fault if it is time to stop, as the scope then gives null in place of a value.
 fn complete<R>(value: R) -> Result<R, Fault> {
     Bounds::go_on()?;
     Ok(value)

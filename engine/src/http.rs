@@ -1,8 +1,8 @@
-//! HTTP without a socket: requests as the database is given them, and what they are answered with.
+//! HTTP without a socket: requests as callers pass them to the database, and the responses to them.
 //!
-//! Route templates, their matching and order, bodies, status names: pure functions on text and bytes. Knows
-//! nothing of bursts and tables. What a client sent wrongly is a [`Response`] with its status, what the author of
-//! a definition wrote wrongly is a [`Fault`](crate::Fault).
+//! Route templates, their matching and order, bodies, status names: pure functions on text and bytes, which know
+//! nothing of bursts and tables. A mistake of the client becomes a [`Response`] with its status, a mistake of the
+//! definition's author a [`Fault`](crate::Fault).
 
 pub mod choice;
 mod constraint;

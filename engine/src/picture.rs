@@ -1,9 +1,9 @@
 //! Pictures of a definition or of one run of it: Mermaid text, and SVG.
 //!
-//! A program becomes a [`Picture`]: boxes and arrows, in frames where a box holds a flow of its own. What
-//! has an order of its own is drawn as people draw it: a sequence is a chain, an `If` a decision with
-//! branches, a loop goes back to its head, a fork meets again. Whatever type is not known here is drawn by
-//! its ports and children. A layout gives every box its place and every arrow its way.
+//! A program becomes a [`Picture`]: boxes and arrows, in frames where a box holds a flow of its own. Control
+//! flow is drawn as people draw it: a sequence is a chain, an `If` a decision with branches, a loop goes back
+//! to its head, the branches of a fork meet again. An activity of any other type is drawn by its ports and
+//! children. A layout gives every box its place and every arrow its route.
 //!
 //! Everything in here is bounded (nothing recurses over the depth of a definition, no step is worse than
 //! n log n), gives the same text for the same input, and escapes all texts: labels are hostile.
@@ -24,12 +24,12 @@ pub use layout::{Area, Drawing};
 pub use model::Picture;
 pub use progress::{Progress, Standing};
 
-/// What stands above a picture.
+/// The text above a picture.
 #[derive(Clone, Debug, Default)]
 pub struct Caption {
     /// Name of the workflow.
     pub title: String,
-    /// What else is worth saying: version, instance, status.
+    /// Version, instance, status.
     pub subtitle: String,
 }
 
@@ -50,7 +50,7 @@ impl Picture {
         svg::write(self, &self.drawing())
     }
 
-    /// Where everything stands, for whoever wants to measure it.
+    /// The layout, for callers that measure it.
     pub fn drawing(&self) -> Drawing {
         layout::draw(self)
     }

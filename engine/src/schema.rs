@@ -2,7 +2,7 @@
 //!
 //! The drafts are those that `$schema` may name, 2020-12 without it. Nothing is ever fetched: a reference
 //! leads to a place in the same schema. Schemas and values are hostile: patterns are matched in linear
-//! time, a schema that never comes to an end is refused, and what a check may cost is limited.
+//! time, a schema whose check would never end is refused, and the cost of a check is limited.
 
 use std::sync::{Arc, OnceLock};
 
@@ -23,10 +23,10 @@ pub const MAX_DEPTH: usize = 100;
 /// What one check may cost.
 const MAX_WORK: u64 = 4_000_000;
 
-/// What may be spent on saying what is wrong, once something is.
+/// What listing the violations of a value may cost.
 const MAX_WORK_FOR_WORDS: u64 = 400_000;
 
-/// Work of a schema at one place of a value that is included in the price of one look at it.
+/// Work of a schema at one place of a value that the price of one look includes.
 const FREE_COST: u64 = 16;
 
 /// Bytes that a compiled pattern may take.
@@ -72,9 +72,9 @@ pub struct Refusal {
 /// The sorts of refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// It is no schema.
+    /// The document is no schema.
     Invalid,
-    /// It is one that is not supported here.
+    /// The schema uses what is not supported here.
     Unsupported,
     /// It is nested too deep.
     TooDeep,
@@ -164,7 +164,7 @@ fn compile(source: &Value) -> Result<Compiled, Refusal> {
     Ok(Compiled { validator, price: 1 + cost / FREE_COST })
 }
 
-/// What the crate says of a schema.
+/// Why the crate refuses a schema.
 fn refused(error: ValidationError<'_>) -> Refusal {
     let words = shorten(&error.to_string(), MAX_VIOLATION);
     let message = format!("invalid JSON Schema: {words}");
@@ -182,7 +182,7 @@ fn violations(compiled: &Compiled, value: &Value, pointer: &str) -> String {
         }
         return lines.join("\n");
     }
-    // All of them are too many to be looked for.
+    // Finding all violations costs too much: report the first.
     let budget = Budget::new(MAX_WORK_FOR_WORDS, compiled.price);
     match compiled.validator.validate(View::new(value, &budget)) {
         Err(error) if !budget.is_spent() => line(&error, pointer),

@@ -2,7 +2,7 @@
 //!
 //! Numbers keep the text they came with (`1.10` stays `1.10`, `1e400` is a number), so code that needs
 //! arithmetic goes through [`number`]. Everything here works without recursion over the value: a document
-//! nested as deep as PostgreSQL allows must not end the backend. Knows nothing of activities or scripts.
+//! nested as deep as PostgreSQL allows must not end the backend. The module knows no activities and no scripts.
 
 use serde_json::Value;
 

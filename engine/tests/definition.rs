@@ -1,4 +1,4 @@
-//! Definitions as a user writes them: what is read, what is refused and where, and what comes out again.
+//! Definitions as a user writes them: what the reader accepts, what it refuses and where, and what an export holds.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn node<'p>(program: &'p Program, id: &str) -> &'p Node {
     program.node(program.find(id).unwrap_or_else(|| panic!("no activity {id}")))
 }
 
-/// Compiles, exports, compiles again and compares; gives back the export.
+/// Compiles, exports, compiles again and compares; returns the export.
 #[track_caller]
 fn round_trip(document: &Value) -> Value {
     let before = program(document);
@@ -132,7 +132,7 @@ fn the_short_form_is_a_program() {
     assert_eq!(exported["root"]["activities"][1]["condition"]["expression"]["type"], "Sql");
 }
 
-/// A definition in Elsa's form, with what old versions wrote.
+/// A definition in Elsa's form, with members that old versions wrote.
 fn elsa() -> Value {
     serde_json::from_str(ELSA).expect("valid JSON")
 }
@@ -293,7 +293,7 @@ fn members_that_mean_nothing_are_refused_in_the_short_form() {
     assert_eq!(found, ["/root: unknown activity type \"WritLine\" (did you mean \"WriteLine\"?)"]);
 }
 
-/// Definitions that would be accepted and do nothing, or fault where they are reached; each with its one problem.
+/// Definitions that would do nothing or fault during a run if the reader accepted them; each with its one problem.
 fn idle() -> Vec<(Value, &'static str)> {
     let root = with_root;
     vec![
@@ -887,7 +887,7 @@ fn a_state_machine_comes_out_as_elsa_writes_it() {
     assert_eq!((&transition["name"], &transition["displayName"]), (&json!("back"), &json!("Back")));
     let condition = json!({"typeName": "Boolean", "expression": {"type": "JavaScript", "value": "1 > 0"}});
     assert_eq!(transition["condition"], condition);
-    // Elsa's serializer of older days, and what its designer leaves empty.
+    // Members of Elsa's older serializer, and members that its designer leaves empty.
     let elsa = program(&with_root(
         json!({"type": "Elsa.StateMachine", "version": 1, "currentState": null, "initialState": null,
         "States": {"$values": [{"Name": "A", "Entry": null, "Exit": null, "Color": "red"}]},

@@ -1,4 +1,4 @@
-//! Properties of definitions: an export is the same program, and nothing that is read can panic.
+//! Properties of definitions: an export is the same program, and no document makes the reader panic.
 
 mod support;
 
@@ -35,7 +35,7 @@ fn constant() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A constant that is marked as one.
+/// A constant that is marked as a literal.
 fn literal() -> impl Strategy<Value = Value> {
     constant().prop_map(|value| json!({ "literal": value }))
 }
@@ -114,7 +114,7 @@ fn activity() -> impl Strategy<Value = Value> {
     })
 }
 
-/// How a flowchart says its mode, in all the places where it may.
+/// How a flowchart declares its mode, in each of the places where it may.
 fn mode() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(json!({})),

@@ -14,7 +14,7 @@ fn exported(document: &Value) -> Value {
     export(document, "d", 7, true, false, &())
 }
 
-/// What an export says, read again, must be the same program, and its export the same document.
+/// An export that is read again must be the same program, and its export the same document.
 fn round_trip(document: &Value) {
     let described = |document: &Value| match compile(document, &(), &LIMITS, false) {
         Ok(program) => format!("{:#?} {:#?} {:#?}", program.variables, program.options, program.nodes),
@@ -328,7 +328,7 @@ fn what_reaches_out_of_the_database_is_refused_with_a_way_out() {
     }
 }
 
-/// What is said of a document: its places and messages.
+/// The problems of a document, with their places and messages.
 fn problems_of(document: &Value) -> Vec<String> {
     let problems = compile(document, &(), &LIMITS, false).expect_err("refused");
     problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message)).collect()

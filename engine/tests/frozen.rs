@@ -1,8 +1,8 @@
-//! Instances that wait, as an earlier version stored them: this one reads each and runs it to its end.
+//! Instances that wait, as an earlier version stored them: this version reads each and runs it to its end.
 //!
 //! A sample is a file of `tests/frozen`: the document, the row and the bookmarks of the instance, its journal in bytes,
-//! how it goes on, and what came of it when it was written. Beside it, in `tests/frozen/numbering`, is the numbering of its
-//! version. A sample is never changed. A case without one gets one by
+//! how it goes on, and its outcome when the sample was written. The folder `tests/frozen/numbering` has the numbering
+//! of its version. A sample is never changed. A case without a sample gets one by
 //! `WORKFLOW_FREEZE=1 cargo test -p workflow-engine --test frozen`.
 
 mod support;
@@ -26,15 +26,15 @@ use workflow_engine::{NodeIx, Program};
 
 use support::{FakeHost, Library, World, broken, described, event, line, numbered_otherwise};
 
-/// What waits, and how it goes on.
+/// A definition that waits, and how its instance goes on.
 struct Case {
     name: &'static str,
     document: Value,
-    /// Definitions that it uses as activities.
+    /// Definitions that the document uses as activities.
     uses: Vec<Value>,
-    /// Resumed before it is stored: activities, with their input.
+    /// Activities resumed before the instance is stored, with their input.
     before: Vec<(&'static str, Value)>,
-    /// Resumed afterwards.
+    /// Activities resumed afterwards.
     after: Vec<(&'static str, Value)>,
 }
 
@@ -108,7 +108,7 @@ fn event_after(text: &str) -> Value {
     json!([event("go"), line(text)])
 }
 
-/// One of each activity that waits, and of each that something waits in.
+/// A case for each activity that waits, and for each that holds a waiting activity.
 fn cases() -> Vec<Case> {
     let mut cases = waiting();
     cases.extend(containers());
@@ -243,7 +243,7 @@ fn flowcharts() -> Vec<Case> {
     ]
 }
 
-/// What the functions of users do.
+/// Defines the functions of users.
 fn prepare(host: &mut FakeHost) {
     host.functions.insert("Approval".into(), |_| {
         Ok(json!({"bookmarks": [{"name": "ask", "payload": {"who": "boss"}, "metadata": {"x": "y"}, "callback": "decide"}]}))
@@ -332,7 +332,7 @@ fn program_of(sample: &Value) -> Program {
     Library::of(uses).compile(&sample["document"]).expect("a definition")
 }
 
-/// Reads what a sample stored, goes on as it says, and tells what came of it.
+/// Reads the instance of a sample, resumes it as the sample tells, and returns the outcome.
 fn replay(sample: &Value, program: Program) -> Value {
     let mut world = World::of(program, json!({}));
     prepare(&mut world.host);
@@ -393,7 +393,7 @@ fn every_case_has_its_sample() {
     }
 }
 
-/// What this version stores is what it stored when the sample was written: a change that is meant gets a sample of its own.
+/// This version stores the same bytes as the version that wrote the sample; an intended change gets a new sample.
 #[test]
 fn the_same_is_stored_today() {
     for case in cases() {
@@ -420,7 +420,7 @@ fn a_reader_that_numbers_in_another_order_goes_on_with_what_is_stored() {
         let text = fs::read_to_string(numbering_beside(Path::new(&path))).expect("a numbering");
         let stored: Numbering = serde_json::from_str(&text).expect("JSON");
         let other = || numbered_otherwise(program_of(&sample));
-        // Its own numbers mean something else to what is stored.
+        // The program's own numbers name other nodes than those of the stored state.
         let without = catch_unwind(|| replay(&sample, other()));
         assert!(without.map_or(true, |outcome| outcome != sample["expected"]), "{path}");
         let numbered = other().numbered(&stored).expect("the same activities");
@@ -429,7 +429,7 @@ fn a_reader_that_numbers_in_another_order_goes_on_with_what_is_stored() {
     }
 }
 
-/// Whatever names a node or a connection gets the other numbers, too.
+/// Each reference to a node or a connection changes its number, too.
 #[test]
 fn numbers_change_nothing_of_what_a_program_does() {
     for case in cases() {

@@ -1,4 +1,4 @@
-//! Scripts that want more than they may: time, memory, stack, and the scripts that come after them.
+//! Scripts that exceed their time, memory or stack, and the scripts that run after them.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -17,13 +17,13 @@ thread_local! {
     static CANCEL_AFTER: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// Counts down and then says that the query is cancelled.
+/// Counts down, then reports that the query is cancelled.
 fn cancelled() -> bool {
     CANCEL_AFTER.set(CANCEL_AFTER.get().saturating_sub(1));
     CANCEL_AFTER.get() == 0
 }
 
-/// The scope that SQL of a scope would have, too: it evaluates a script of its own.
+/// A scope whose outputs evaluate a script of their own, as SQL of a scope may.
 fn session() -> Session {
     let limits = ScriptLimits { time: Duration::from_millis(300), interrupted: cancelled, ..Default::default() };
     Session {
@@ -99,7 +99,7 @@ fn greedy_scripts_end() {
 }
 
 // security.md#what-an-input-can-do: beyond the limits there is an error, and the session lives on
-/// Memory that ends while labels and jumps are settled, after texts of the script were dropped.
+/// The memory runs out while the compiler resolves labels and jumps, after it dropped texts of the script.
 #[test]
 fn compilation_survives_the_end_of_memory() {
     let texts = (0..3000).map(|at| format!("'text {at}';")).collect::<String>();
@@ -265,7 +265,7 @@ fn nothing_leaks_into_the_next_script() {
         "new WeakRef({})",
         "new FinalizationRegistry(() => 1)",
         "__get.leak = 1; __source",
-        // Out of the wrapper, each form of it.
+        // Scripts that try to leave each form of the wrapper.
         "1); let leak = 1; (2",
         "1]); let leak = 1; ([2",
         "} ; let leak = 1; {",

@@ -1,10 +1,10 @@
-//! Nothing that a script does escapes the clock.
+//! No work of a script escapes the clock.
 //!
-//! How it was searched: everything that a script can call is found by walking from the global object (and from what
-//! only syntax gives: generators, iterators, host values); operators and forms of syntax are a list by hand, made by
-//! going through QuickJS's operations and asking of each whether it loops in C. Each runs without end on values that
-//! keep it busy, inside `try`, `catch` and `finally`, and is to be stopped within a second of CPU time of its thread
-//! after its limit. The limit is a count of CPU time, too: the machine may be doing other things.
+//! How the tests search: they find every function that a script can call by walking from the global object (and from
+//! values that only syntax gives: generators, iterators, host values). The list of operators and forms of syntax is
+//! made by hand, by examining which of QuickJS's operations loop in C. Each runs without end on values that keep it
+//! busy, inside `try`, `catch` and `finally`, and must be stopped within a second of its thread's CPU time after its
+//! limit. The limit is CPU time, too, as the machine may be busy with other work.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,13 +25,13 @@ const FUNCTIONS: &str = include_str!("javascript_clock/functions.js");
 const SURVEY: &str = include_str!("javascript_clock/survey.js");
 const ENDLESS: &str = include_str!("javascript_clock/endless.js");
 
-/// What a script may still take after it was told to stop, its memory given back included.
+/// CPU time that a script may still take after it was told to stop, freeing its memory included.
 const BOUND: Duration = Duration::from_secs(1);
 
 thread_local! {
-    /// When the script began what is to be stopped, and how long it may go on.
+    /// When the script began the work that must be stopped; `LIMIT` is how long it may go on.
     static BEGUN: Cell<Option<ThreadTime>> = const { Cell::new(None) };
-    /// The combination that a survey is at.
+    /// The combination that a survey is trying.
     static TRYING: Cell<u64> = const { Cell::new(0) };
     static LIMIT: Cell<Duration> = const { Cell::new(Duration::from_millis(50)) };
 }
@@ -61,7 +61,7 @@ fn answer(name: &str) -> Option<Value> {
     Some(Value::Null)
 }
 
-/// Runs a script that says when it begins; gives what came of it and the CPU time since then.
+/// Runs a script that reports when it begins; returns its outcome and the CPU time since then.
 fn measure(script: &str, limit: Duration) -> (Result<Value, Fault>, Duration) {
     BEGUN.set(None);
     LIMIT.set(limit);
@@ -70,7 +70,7 @@ fn measure(script: &str, limit: Duration) -> (Result<Value, Fault>, Duration) {
     (outcome, took)
 }
 
-/// What is wrong with how a script without end was stopped.
+/// A complaint if a script without end was not stopped as it should be.
 fn complaint(what: &str, script: &str, limit: Duration) -> Option<String> {
     match measure(script, limit) {
         (Err(fault), took) if fault.sqlstate == "57014" && took < limit + BOUND => None,
@@ -80,7 +80,7 @@ fn complaint(what: &str, script: &str, limit: Duration) -> Option<String> {
     }
 }
 
-/// Runs a job per number on two threads and gives all complaints.
+/// Runs a job per number on two threads and returns all complaints.
 fn on_two_threads(count: usize, job: impl Fn(usize) -> Vec<String> + Sync) -> Vec<String> {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -107,7 +107,7 @@ fn spawn<'scope, R: Send + 'scope>(
     thread::Builder::new().stack_size(8 << 20).spawn_scoped(scope, work).expect("a thread")
 }
 
-/// What a function did once with every combination of receiver and arguments.
+/// The result of calling a function once with every combination of receiver and arguments.
 struct Survey {
     path: String,
     works: bool,
@@ -117,7 +117,7 @@ struct Survey {
     chosen: u64,
 }
 
-/// Calls a function with every combination. A call that goes on for long is the one to look at.
+/// Calls a function with every combination. A call that has to be stopped is taken as the slowest.
 fn survey(at: usize) -> (Survey, usize) {
     let script = format!("{FUNCTIONS}\n{}", SURVEY.replace("AT", &at.to_string()));
     let (outcome, _) = measure(&script, Duration::from_millis(100));
@@ -168,13 +168,13 @@ fn every_function_is_stopped() {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }
 
-/// Functions that are looked at in one go.
+/// Functions that one job tests.
 const CHUNK: usize = 25;
 
-/// Seconds. Functions that take less, whatever they are called with, are called in turns in one loop without end.
+/// Seconds. Functions that take less with any arguments are called in turns in one loop without end.
 const QUICK: f64 = 0.002;
 
-/// Functions that give nothing whatever they are called with.
+/// Functions that throw with any arguments.
 const ONLY_THROWS: &[&str] = &[
     "Function",
     "Guid",
@@ -202,7 +202,7 @@ fn every_operator_is_stopped() {
         let (needs, form) = &forms[at];
         let caught = format!("for (;;) {{ try {{ for (;;) {{ {form} }} }} catch {{ }} finally {{ continue }} }}");
         let looping = format!("{needs} getVariable('begin'); {caught}");
-        // Without jumps and calls of its own: as often as it fits into a source of some size.
+        // Without jumps and calls around it: the form is repeated in the source.
         let straight = format!("{needs} getVariable('begin'); {}", format!("{{ {form} }}\n").repeat(500));
         let mut complaints: Vec<_> = complaint(form, &looping, limit).into_iter().collect();
         let (_, took) = measure(&straight, limit);
@@ -221,7 +221,7 @@ fn nothing_swallows_the_stop() {
     let complaints = on_two_threads(survivals.len(), |at| {
         let script = format!("getVariable('begin'); {}", survivals[at]);
         let (outcome, took) = measure(&script, Duration::from_millis(50));
-        // What ends by itself or for lack of memory is as good.
+        // A script that ends by itself or for lack of memory is fine as well.
         let fine = took < Duration::from_millis(50) + BOUND;
         (!fine).then(|| format!("{}: {took:?} {outcome:?}", survivals[at])).into_iter().collect()
     });
@@ -229,7 +229,7 @@ fn nothing_swallows_the_stop() {
 }
 
 // security.md#what-an-input-can-do: its time runs from its entry
-/// The time of an evaluation counts from its entry, whatever the script does first.
+/// The time of an evaluation runs from its entry, whatever the script does first.
 #[test]
 fn the_limit_counts_from_the_entry() {
     let endless = [
@@ -262,7 +262,7 @@ fn the_limit_counts_from_the_entry() {
 }
 
 // security.md#what-an-input-can-do: compiling is part of its time
-/// Reading a script counts as well.
+/// The time of parsing a script counts as well.
 #[test]
 fn compilation_is_stopped() {
     let names = |from: &str, count: usize| (0..count).map(|at| format!("{from}{at}")).collect::<Vec<_>>().join(",");
@@ -321,17 +321,17 @@ fn compilation_is_stopped() {
 }
 
 // security.md#what-an-input-can-do: compiling is part of its time
-/// So does what follows the reading: names, labels and jumps. Each of these is read well before the limit.
+/// So does the work after parsing: resolving names, labels and jumps. Each script is parsed well before the limit.
 #[test]
 fn what_follows_the_reading_is_stopped() {
     let names = |count: usize| (0..count).map(|at| format!("v{at}")).collect::<Vec<_>>().join(",");
     let each = |count: usize, form: &str| (0..count).map(|at| form.replace('@', &at.to_string())).collect::<String>();
     let sources = [
-        // Jumps that turn out to be short.
+        // Jumps that the compiler can shorten.
         format!("a=>{{{}}}", format!("if(a){{{}}}", "a.b;".repeat(8)).repeat(40_000)),
         format!("a=>{{{}}}", format!("a?{}1:2;", "a.b+".repeat(8)).repeat(40_000)),
         format!("a=>{{{}}}", format!("while(a){{{}}}", "a.b;".repeat(8)).repeat(40_000)),
-        // Names that code from text could use.
+        // Names that code in `eval` could use.
         format!("()=>{{let {};{}}}", names(40_000), "()=>eval('1');".repeat(20)),
         format!("({})=>{{{}}}", names(40_000), "()=>eval('1');".repeat(20)),
         // Names that occur once.

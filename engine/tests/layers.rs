@@ -1,4 +1,4 @@
-//! The floors of both crates, as ARCHITECTURE.md shows them: what is imported lies on a lower one.
+//! The floors of both crates, as ARCHITECTURE.md shows them: a module imports only modules of lower floors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -42,7 +42,7 @@ fn assert_layered(name: &str, sources: &str) {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What the fenced block `layers NAME` says; the first line is the highest floor.
+/// The floors in the fenced block `layers NAME`; the first line is the highest floor.
 fn floors(name: &str) -> Floors {
     let page = fs::read_to_string(Path::new(REPOSITORY).join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
     let fence = format!("```layers {name}\n");
@@ -76,13 +76,13 @@ fn modules(root: &Path) -> Vec<(String, PathBuf)> {
     found
 }
 
-/// Whether it is code that is no test, and not the root of its crate.
+/// Whether the file holds code other than tests, and is not the root of its crate.
 fn is_source(path: &Path) -> bool {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     path.extension().is_some_and(|extension| extension == "rs") && stem != "lib" && !stem.contains("tests")
 }
 
-/// The topmost modules that a file names by `crate::`, in code that is no test.
+/// The topmost modules that a file names by `crate::` outside of its tests.
 fn used_modules(text: &str) -> BTreeSet<String> {
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text);
     let lines = code.lines().map(|line| line.split("//").next().unwrap_or(line));
@@ -90,7 +90,7 @@ fn used_modules(text: &str) -> BTreeSet<String> {
     for line in lines {
         for (at, _) in line.match_indices("crate::") {
             let rest = &line[at + "crate::".len()..];
-            // `use crate::{a, b}` names several.
+            // `use crate::{a, b}` names several modules.
             let names = rest.strip_prefix('{').map_or(rest, |list| list.split('}').next().unwrap_or(list));
             for name in names.split(',') {
                 let name = name.trim().split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Pictures: what they show, and that nothing in them lies on top of anything else.
+//! Pictures: what they show, and that none of their parts overlap.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -40,8 +40,8 @@ fn part(a: (f64, f64), b: (f64, f64)) -> Area {
     Area { x, y, width: (a.0 - b.0).abs().max(0.01), height: (a.1 - b.1).abs().max(0.01) }
 }
 
-/// Nothing overlaps, everything is inside what holds it, arrows join the boxes that they should and go around the
-/// others, labels stand free.
+/// Checks that boxes do not overlap and are inside their frames, that arrows join their boxes and go around the
+/// others, and that labels stand free.
 fn is_tidy(drawing: &Drawing) {
     let whole = Area { x: -0.1, y: -0.1, width: drawing.width + 0.2, height: drawing.height + 0.2 };
     for (ix, area) in drawing.boxes.iter().enumerate() {
@@ -158,7 +158,7 @@ fn what_runs_for_children_stands_beside_the_flow() {
     assert!(!text.contains("n1 -->"), "{text}");
 }
 
-/// An order: paid and shipped, or withdrawn; whoever asks for more time stays where they are.
+/// An order: it is paid and shipped, or withdrawn; a request for more time leaves it in its state.
 fn order() -> Value {
     let event = |name: &str| json!({ "type": "Event", "eventName": name });
     json!({ "type": "StateMachine", "initialState": "Open",
@@ -194,7 +194,7 @@ fn state_machines_are_states_and_transitions_with_what_triggers_them() {
     assert_eq!(text.lines().count(), 13, "nothing else is drawn:\n{text}");
     let svg = picture(&json!({ "definitionId": "p", "root": order() })).svg();
     assert!(svg.contains("Open (state) – entry: Tell<") && svg.contains(">changed their mind<"), "{svg}");
-    // Inside something else it is a frame.
+    // Inside another activity the machine is a frame.
     has(
         &mermaid(json!([{ "type": "WriteLine", "text": "before" }, order()])),
         &["subgraph n1[\"StateMachine1<br/>StateMachine\"]", "n0 --> n1"],
@@ -237,7 +237,7 @@ fn places_of_the_studio_are_kept() {
     is_tidy(&drawing);
     let [a, b, c] = [drawing.boxes[0], drawing.boxes[1], drawing.boxes[2]];
     assert!(a.y == b.y && a.x == c.x && b.x - a.x == 500.0 && c.y - a.y == 400.0, "{a:?} {b:?} {c:?}");
-    // On top of each other in the Studio: laid out anew.
+    // Boxes that overlap in the Studio are laid out in layers.
     let drawing = picture(&flowchart(vec![at("a", 0, 0), at("b", 10, 0), at("c", 0, 10)])).drawing();
     is_tidy(&drawing);
     assert!(drawing.boxes[1].y > drawing.boxes[0].y + 60.0);
@@ -313,7 +313,7 @@ fn flowchart() -> impl Strategy<Value = Value> {
         })
 }
 
-/// What sequences, decisions, loops and forks can be made of.
+/// Sequences, decisions, loops and forks.
 fn structured() -> impl Strategy<Value = Value> {
     let leaf = prop::sample::select(vec!["WriteLine", "Event", "End", "Break"])
         .prop_map(|kind| json!({ "type": kind, "text": "t", "eventName": "e" }));

@@ -48,7 +48,7 @@ fn list(item: impl Strategy<Value = Value>) -> impl Strategy<Value = Vec<Value>>
     prop::collection::vec(item, 0..4)
 }
 
-/// Control flow in which one thing happens after the other.
+/// Control flow in which one activity runs after the other.
 fn sequential(leaf: BoxedStrategy<Value>) -> BoxedStrategy<Value> {
     let tree = leaf.prop_recursive(4, 24, 4, |inner| {
         let body = inner.clone();
@@ -148,7 +148,7 @@ fn machine(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value =
             .enumerate()
             .map(|(index, run)| json!({"name": format!("s{index}"), "entry": run, "exit": run}))
             .collect();
-        // Ids are made, as the same activity stands in two places.
+        // The reader makes the ids, as the same activity stands in two places.
         json!({"type": "StateMachine", "states": states, "transitions": transitions})
     })
 }
@@ -174,14 +174,14 @@ fn acyclic(decisions: bool) -> impl Strategy<Value = (Vec<Value>, Vec<Value>)> {
             };
             (from < to).then(|| json!([format!("n{from}"), port, format!("n{to}")]))
         });
-        // Every mode begins at the first.
+        // Every mode begins at the first activity.
         let connections = std::iter::once(json!(["start", "n0"])).chain(connections).collect();
         let start = json!({"id": "start", "type": "Start"});
         (std::iter::once(start).chain(activities).collect(), connections)
     })
 }
 
-/// Which activities of a flowchart completed, in order; `None` if that were too many.
+/// The activities of a flowchart that completed, in order; `None` beyond the limit of steps.
 fn completed(mode: &str, merge: &str, (activities, connections): &(Vec<Value>, Vec<Value>)) -> Option<Vec<String>> {
     let mut activities = activities.clone();
     activities.iter_mut().for_each(|activity| activity["mergeMode"] = json!(merge));
@@ -198,7 +198,7 @@ fn world(root: Value) -> World {
     world
 }
 
-/// Puts a wait before the activity with this number, in any order of counting.
+/// Puts a wait before the activity with this number, counted in an arbitrary order.
 fn cut(activity: &mut Value, at: &mut usize) {
     let members = activity.as_object_mut().expect("an activity");
     for key in ["activities", "branches"] {
@@ -251,7 +251,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     prop::collection::vec(one, 0..25)
 }
 
-/// Lets something happen. An endless loop is an honest end of the story.
+/// Applies a happening. A burst that exceeds its steps is a valid end.
 fn happen(world: &mut World, happening: &Happening) -> Result<(), Error> {
     match happening {
         Happening::Resume(index) if !world.bookmarks.is_empty() => {
@@ -283,7 +283,7 @@ fn happen(world: &mut World, happening: &Happening) -> Result<(), Error> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A burst that is cut anywhere by a suspend, a save and a load ends the same.
+    /// A run that is cut anywhere by a suspend, a save and a load ends the same.
     #[test]
     fn a_cut_changes_nothing(mut root in sequential(step().boxed()), at in 0usize..40) {
         let mut whole = world(root.clone());
@@ -314,7 +314,7 @@ proptest! {
         }
     }
 
-    /// Without loops, both modes run the same activities: streaming perhaps more than once.
+    /// Without loops, both modes run the same activities; token mode may run one more than once.
     #[test]
     fn both_modes_run_the_same_activities(chart in acyclic(true)) {
         let set = |list: Vec<String>| list.into_iter().collect::<BTreeSet<_>>();
@@ -326,7 +326,7 @@ proptest! {
         }
     }
 
-    /// Where every connection is followed, whoever waits for all of them runs once, in both modes.
+    /// Where every connection is followed, an activity that waits for all of them runs once, in both modes.
     #[test]
     fn where_all_is_taken_merging_is_counting(chart in acyclic(false)) {
         let sorted = |list: Option<Vec<String>>| {
@@ -336,7 +336,7 @@ proptest! {
         };
         let counter = sorted(completed("counter", "None", &chart));
         for merge in ["Merge", "Converge"] {
-            // What the start does not reach sends no tokens, and converging wants them.
+            // An activity that the start does not reach sends no token, and `Converge` waits for its token.
             let token = sorted(completed("token", merge, &chart));
             if merge == "Merge" || token.len() == counter.len() {
                 prop_assert_eq!(&token, &counter);
@@ -385,7 +385,7 @@ proptest! {
         prop_assert_eq!(outcome(&mut sick), outcome(&mut healthy));
     }
 
-    /// Ids of executions belong to their instance only.
+    /// Decoding damaged bytes does not panic, and an id of an execution belongs to one instance only.
     #[test]
     fn damaged_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..200), sequence: u32) {
         let _ = decode_state(&bytes);

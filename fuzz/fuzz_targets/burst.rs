@@ -1,5 +1,5 @@
-//! Runs what a definition says: started, resumed wherever it waits, retried, cancelled. `World` checks after each burst
-//! what must hold.
+//! Runs a definition: starts it, resumes it wherever it waits, retries it, cancels it. `World` checks its invariants
+//! after each burst.
 #![no_main]
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
@@ -23,7 +23,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = trigger::index(&compiled, &mut FakeHost::default(), &limits());
     let Some(mut here) = world(compiled) else { return };
     if run(&mut here).is_none() {
-        // A burst that takes too many steps is not kept, so that what was before it can still be cancelled.
+        // A burst that takes too many steps is not kept: cancel a new instance in place of it.
         here = program(&document, false).and_then(world).expect("it was compiled before");
     }
     if here.status() != SubStatus::Finished {

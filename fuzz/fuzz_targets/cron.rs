@@ -1,6 +1,6 @@
-//! Cron expressions: the times at which one fires increase, in every zone, from every instant.
+//! Cron expressions: the times at which an expression fires increase, in every zone, from every instant.
 //!
-//! An input is an expression, a zone and an instant, one to a line; without the last two it is UTC, and now.
+//! An input is an expression, a zone and an instant, one to a line; the defaults are UTC and a fixed instant.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! What `wf_define` does with a document: an export of what it accepts is the same program, and so is what is read in
-//! another order, with the numbering that was stored.
+//! What `wf_define` does with a document: the export of an accepted document is the same program, and so is a program
+//! that is numbered in another order and gets the stored numbering.
 #![no_main]
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
@@ -18,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
     let _ = identity(&document);
     references(&document, &types);
     assert!(same_content(&document, &document));
-    // New content is refused for more; what is refused so may be stored all the same.
+    // The reader refuses more in new content than in stored content, so a refusal here does not end the run.
     let _ = program(&document, true);
     let Some(before) = program(&document, false) else { return };
     let other = numbered_otherwise(program(&document, false).expect("it was accepted before"));

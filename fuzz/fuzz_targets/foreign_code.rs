@@ -1,4 +1,4 @@
-//! C# and Python: what is translated can be run, and gives the same in an input and as a script where both take it.
+//! C# and Python: translated code runs, and gives the same result in an input and as a script if both accept it.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

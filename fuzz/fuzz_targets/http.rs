@@ -1,6 +1,6 @@
-//! Requests: a route that an index gives back is the route that it was given, and any body is read or answered.
+//! Requests: a route read from its index key is the same route, and any body is read or refused with a response.
 //!
-//! An input is read once more within bounds that many are beyond: then it is answered.
+//! The target reads each input once more within bounds that many inputs exceed: these must get a response.
 //!
 //! An input is a template of a route, a request line (`GET /orders/7?page=2`), a content type, and the body.
 #![no_main]
@@ -47,7 +47,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// What a request finds in an index is what matches.
+/// Checks that a request finds a route in an index exactly if the route matches.
 fn is_found(route: &Route, request: &Request) {
     let key = route.key();
     assert_eq!(Route::read(&key).as_ref(), Some(route), "{key}");

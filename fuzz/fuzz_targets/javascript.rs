@@ -1,4 +1,4 @@
-//! Scripts: what is no JavaScript is said before it runs, what is runs within its limits.
+//! Scripts: text that is no JavaScript is refused before it runs, any other text runs within its limits.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Draws what a definition says.
+//! Draws the picture of a definition.
 #![no_main]
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};

@@ -1,5 +1,5 @@
-//! Intervals and schedules: what an interval says of itself is read back, and what was missed is planned at once however
-//! much it is.
+//! Intervals and schedules: the text of an interval is read back as the same interval, and planning is fast however
+//! many occurrences were missed.
 //!
 //! An input is a text, a zone and up to three instants (when it was made, when it was due, now), one to a line.
 #![no_main]

@@ -1,4 +1,4 @@
-//! JSON Schema: `{"schema": …, "value": …}`. What is accepted checks any value, at a bounded price.
+//! JSON Schema: `{"schema": …, "value": …}`. An accepted schema checks any value, at a bounded cost.
 #![no_main]
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};

@@ -1,4 +1,4 @@
-//! Parameters in SQL: each is bound, none is spliced, and a value never becomes part of the text.
+//! Parameters in SQL: each is bound, none is spliced in, and no value becomes part of the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Stored bytes: what can be read is written and read again, what is damaged is refused, and reading stops when it is told to.
+//! Stored bytes: a state that can be read survives being written and read again, damaged bytes are refused, and reading
+//! stops when it is told to.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

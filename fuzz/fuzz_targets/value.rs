@@ -30,7 +30,8 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// As many nodes as a value has are enough to read it, and one fewer is not. What comes twice under one name counts twice.
+/// A bound of one node fewer than the value has refuses the text; a bound of the text's length does not. (A name that
+/// occurs twice in an object counts twice.)
 fn is_read_within(text: &str, value: &Value) {
     let read_in = |nodes| {
         Bounds { nodes, ..Bounds::default() }.apply();
@@ -44,7 +45,7 @@ fn is_read_within(text: &str, value: &Value) {
     } else {
         panic!("{text} has {least} nodes, and is read within one fewer");
     }
-    // Each node has a character of its own.
+    // Each node takes at least one character of the text.
     assert_eq!(read_in(text.len()).as_ref(), Ok(value), "{text}");
 }
 

@@ -1,12 +1,12 @@
 //! Cron expressions: which times of the wall clock they match, and when the next one is.
 //!
 //! The rules are Vixie cron's. Day of month and day of week are alternatives where both are restricted,
-//! that is, where neither is written with a leading `*`. Clocks that change: a job whose minute and hour are
-//! fixed runs once for each of its times, in an overlap at the first of the two, and for all that a gap
-//! skipped right after it; a job with `*` in the minute or the hour runs whenever the clock shows one of its
-//! times, so not at all for those in a gap, and twice for those in an overlap.
+//! that is, where neither is written with a leading `*`. When clocks change, a job whose minute and hour are
+//! fixed runs once for a time in an overlap, at the first of the two instants, and right after a gap for all
+//! times that the gap skipped. A job with `*` in the minute or the hour runs whenever the wall clock shows one
+//! of its times: not at all for times in a gap, and twice for times in an overlap.
 //!
-//! The search goes by months, days and times of day with sets of bits, never by the minute.
+//! The search steps through months, days and times of day with sets of bits, never minute by minute.
 
 use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
 
@@ -14,11 +14,11 @@ use super::cron_days::{Days, bits_between};
 use super::wall_clock::{DAY, first_reached, first_unseen, next_change, offset_at};
 use super::{CronError, Zone, cron_text};
 
-/// How many years are searched. The calendar, days of the week included, repeats after 400 years:
-/// what does not match within them never does.
+/// How many years the search covers. The calendar, days of the week included, repeats after 400 years:
+/// an expression that matches no day within them never matches.
 const HORIZON: i32 = 400;
 
-/// How many changes of the clocks may come between a candidate and the next; a zone that has more is none.
+/// Steps from change to change of the offset in one search; no real zone needs as many.
 const MAX_STEPS: usize = 4096;
 
 /// A cron expression.
@@ -29,7 +29,7 @@ pub struct Cron {
     pub(super) hours: u32,
     pub(super) months: u16,
     pub(super) days: Days,
-    /// Whether minute or hour are written with a leading `*`.
+    /// Whether the minute or the hour is written with a leading `*`.
     pub(super) wildcard: bool,
 }
 
@@ -42,7 +42,7 @@ impl Cron {
         cron_text::parse(text)
     }
 
-    /// The first instant after another at which it fires. `None`: it never does again.
+    /// The first instant after `after` at which the expression fires. `None`: it never fires again.
     ///
     /// ```
     /// use chrono::{TimeZone, Utc};
@@ -64,21 +64,21 @@ impl Cron {
         self.next_local(NaiveDateTime::default()).is_none()
     }
 
-    /// Fires at the first instant at which the clock has reached one of its times. That function of
-    /// time never falls, so whatever the clock has not shown yet is still to come.
+    /// Fires at the first instant at which the wall clock has reached one of its times. The latest time that the
+    /// clock has reached never decreases, so a time that it has not shown yet is still to come.
     fn next_fixed(&self, after: i64, zone: &dyn Zone) -> Option<i64> {
         let wall = self.next_wall(first_unseen(after, zone)?)?;
         first_reached(wall, zone)
     }
 
-    /// Fires whenever the clock shows one of its times.
+    /// Fires whenever the wall clock shows one of its times.
     fn next_wildcard(&self, after: i64, zone: &dyn Zone) -> Option<i64> {
         let mut from = after.checked_add(1)?;
         for _ in 0..MAX_STEPS {
             let offset = offset_at(zone, from)?;
             let candidate = self.next_wall(from.checked_add(offset)?)? - offset;
-            // A change before the candidate may hide it, or bring another one before it. Beyond two days the
-            // clock cannot show again what it shows now, and shows nothing that matches until near the candidate.
+            // A change of the offset before the candidate may skip it, or make an earlier time match. After two days
+            // the clock cannot show the current time again, so nothing matches until shortly before the candidate.
             let near = from.saturating_add(2 * DAY);
             match next_change(zone, from, candidate.min(near)) {
                 Some(change) => from = change,
@@ -89,7 +89,7 @@ impl Cron {
         None
     }
 
-    /// The first time that matches, not before another; both in seconds of the wall clock.
+    /// The first matching time at or after `wall`; both in seconds of the wall clock.
     fn next_wall(&self, wall: i64) -> Option<i64> {
         let local = DateTime::from_timestamp(wall, 0)?.naive_utc();
         self.next_local(local).map(|found| found.and_utc().timestamp())
@@ -106,7 +106,7 @@ impl Cron {
         self.next_time(NaiveTime::MIN).map(|time| date.and_time(time))
     }
 
-    /// The first time of day that matches, not before another.
+    /// The first matching time of day at or after `from`.
     fn next_time(&self, from: NaiveTime) -> Option<NaiveTime> {
         let (hour, minute, second) = (from.hour(), from.minute(), from.second());
         let in_hour = |minute: u32, second: u32| {
@@ -128,7 +128,7 @@ impl Cron {
         has(self.months.into(), date.month()) && has(self.days.of(date.year(), date.month()).into(), date.day())
     }
 
-    /// The first day that matches, not before another.
+    /// The first matching day at or after `from`.
     fn next_day(&self, from: NaiveDate) -> Option<NaiveDate> {
         let (mut year, mut month, mut day) = (from.year(), from.month(), from.day());
         let last_year = year.saturating_add(HORIZON);
@@ -153,7 +153,7 @@ impl Cron {
         }
     }
 
-    /// How many times match between two of the wall clock, both included.
+    /// How many times of the wall clock match from `from` to `to`, both included.
     pub(super) fn count(&self, from: NaiveDateTime, to: NaiveDateTime) -> u64 {
         let before = |at: NaiveDateTime| if self.matches_day(at.date()) { self.times_before(at.time()) } else { 0 };
         let whole = self.count_days(from.date(), to.date()).saturating_mul(self.times_of_day());
@@ -161,8 +161,8 @@ impl Cron {
         (whole + before(to) + last).saturating_sub(before(from))
     }
 
-    /// How many days match from one to before another. However far apart they are, at most two rounds of the
-    /// calendar are looked at.
+    /// How many days from `from` to before `to` match. However far apart they are, the search covers at most two
+    /// periods of the calendar.
     fn count_days(&self, from: NaiveDate, to: NaiveDate) -> u64 {
         let rounds = ((to.year() - from.year() - 1) / HORIZON).max(0);
         let later = |rounds: i32| from.with_year(from.year() + rounds * HORIZON).unwrap_or(from);
@@ -192,7 +192,7 @@ impl Cron {
         has(self.hours.into(), time.hour()) && has(self.minutes, time.minute()) && has(self.seconds, time.second())
     }
 
-    /// How many times of day match before one.
+    /// How many matching times of day are before `time`.
     fn times_before(&self, time: NaiveTime) -> u64 {
         let below = |set: u64, value: u32| u64::from((set & ((1 << value) - 1)).count_ones());
         let (minutes, seconds) = (u64::from(self.minutes.count_ones()), u64::from(self.seconds.count_ones()));
@@ -211,7 +211,7 @@ fn has(set: u64, value: u32) -> bool {
     set & (1 << value) != 0
 }
 
-/// The first member that is not below a value.
+/// The smallest member that is not below a value.
 fn first_from(set: u64, value: u32) -> Option<u32> {
     let rest = set & u64::MAX.checked_shl(value)?;
     (rest != 0).then(|| rest.trailing_zeros())

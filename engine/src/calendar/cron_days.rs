@@ -21,7 +21,7 @@ pub(super) struct Days {
     pub last_of_week: u8,
     /// First to fifth of the month (`MON#2`).
     pub nth_of_week: [u8; 5],
-    /// Whether either field is written with a leading `*`: a day must match both then.
+    /// Whether either field is written with a leading `*`: then a day must match both.
     pub both: bool,
 }
 
@@ -72,7 +72,7 @@ impl Days {
     }
 }
 
-/// A month as far as days of the week go.
+/// The length of a month and the weekday of its first day.
 #[derive(Clone, Copy)]
 struct Month {
     length: u32,
@@ -89,7 +89,7 @@ impl Month {
         (self.first + day + 6) % 7
     }
 
-    /// The first day that is a certain weekday.
+    /// The first day with this weekday.
     fn first_of(self, weekday: u32) -> u32 {
         (weekday + 7 - self.first) % 7 + 1
     }

@@ -1,7 +1,7 @@
 //! Reading cron expressions.
 //!
-//! Understood is what Vixie cron, pg_cron, Quartz and Cronos write: five fields or six with seconds first; numbers,
-//! names, ranges (also over the end: `FRI-MON`), steps, lists; Sunday as 0 or 7; `?` for `*`; `L`, `L-3`, `LW`, `15W`
+//! The parser reads what Vixie cron, pg_cron, Quartz and Cronos read: five fields or six with seconds first; numbers,
+//! names, ranges (that may wrap: `FRI-MON`), steps, lists; Sunday as 0 or 7; `?` for `*`; `L`, `L-3`, `LW`, `15W`
 //! and `$` as days of the month; `5L` and `MON#2` as days of the week; names such as `@hourly`.
 
 use std::fmt;
@@ -41,7 +41,7 @@ impl CronError {
     }
 }
 
-/// Bytes of an expression. Reading takes time that grows with it, and does not ask whether to stop.
+/// Bytes of an expression at most: the parser's time grows with the text, and it does not check whether to stop.
 const MAX_LENGTH: usize = 1_000;
 
 /// Names for whole expressions.
@@ -133,7 +133,7 @@ impl<'a> Piece<'a> {
         Self { text: &self.text[..bytes], at: self.at }
     }
 
-    /// What stands before and after a mark.
+    /// The pieces before and after a mark.
     fn split(self, mark: char) -> Option<(Self, Self)> {
         let at = self.text.find(mark)?;
         Some((self.before(at), self.after(at + mark.len_utf8())))
@@ -240,8 +240,8 @@ fn day_of_week(part: Piece<'_>, days: &mut Days) -> Result<(), CronError> {
     Ok(())
 }
 
-/// Reads `*`, `n`, `n-m`, each with or without `/step`. `n/step` goes on to the end of the field, and a
-/// range whose end lies before its beginning goes on over the end of the field.
+/// Reads `*`, `n`, `n-m`, each with or without `/step`. `n/step` extends to the end of the field, and a range
+/// whose end lies before its beginning wraps around the end of the field.
 fn range(field: &Field, part: Piece<'_>) -> Result<u64, CronError> {
     if part.text.is_empty() {
         return Err(part.error(field, "is missing between commas"));

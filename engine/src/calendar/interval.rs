@@ -1,4 +1,4 @@
-//! Intervals as PostgreSQL has them: months, days and microseconds, which are three different things.
+//! Intervals as PostgreSQL has them: months, days and microseconds in separate fields.
 
 use std::fmt;
 
@@ -19,9 +19,9 @@ pub(super) const MICROS_PER_DAY: i64 = 24 * MICROS_PER_HOUR;
 pub struct Interval {
     /// Months, on the calendar.
     pub months: i32,
-    /// Days, on the clock on the wall: a day may have 23 or 25 hours.
+    /// Days of the wall clock: a day may have 23 or 25 hours.
     pub days: i32,
-    /// Microseconds that pass.
+    /// Elapsed microseconds.
     pub micros: i64,
 }
 
@@ -36,8 +36,8 @@ impl Interval {
         interval_text::parse(text)
     }
 
-    /// The instant that lies this far behind another, as PostgreSQL adds to a `timestamptz`: months and days
-    /// on the clock on the wall, then the microseconds. `None` if there is no such instant.
+    /// The instant that lies this far after another, as PostgreSQL adds to a `timestamptz`: months and days
+    /// on the wall clock, then the microseconds. `None` if there is no such instant.
     ///
     /// ```
     /// use chrono::{TimeZone, Utc};
@@ -58,28 +58,28 @@ impl Interval {
         at.checked_add_signed(TimeDelta::microseconds(self.micros))
     }
 
-    /// This interval so many times. `None` if that is too long.
+    /// This interval times `n`. `None` if that is too long.
     pub fn times(&self, n: i64) -> Option<Self> {
         let small = |field: i32| i32::try_from(i64::from(field).checked_mul(n)?).ok();
         Some(Self { months: small(self.months)?, days: small(self.days)?, micros: self.micros.checked_mul(n)? })
     }
 
-    /// Whether so and so many of it lead ever further forward, whatever the months in between.
+    /// Whether each further repetition ends later, whatever months it crosses.
     pub fn is_positive(&self) -> bool {
         self.shortest() > 0
     }
 
-    /// Whether it says nothing of months and days, so that it always takes the same time.
+    /// Whether it has neither months nor days, so that it always takes the same time.
     pub(super) fn is_elapsed(&self) -> bool {
         self.months == 0 && self.days == 0
     }
 
-    /// Its microseconds with the shortest months that there are; changes of the clocks, which do not add up, apart.
+    /// Its microseconds if months are the shortest possible. Changes of the offset are ignored: they do not add up.
     pub(super) fn shortest(&self) -> i128 {
         self.with_months_of(if self.months < 0 { 31 } else { 28 })
     }
 
-    /// Its microseconds with the longest months that there are.
+    /// Its microseconds if months are the longest possible.
     pub(super) fn longest(&self) -> i128 {
         self.with_months_of(if self.months < 0 { 28 } else { 31 })
     }
@@ -89,8 +89,8 @@ impl Interval {
         days * i128::from(MICROS_PER_DAY) + i128::from(self.micros)
     }
 
-    /// Its text as .NET writes a `TimeSpan`, which has neither months nor days of the calendar; one
-    /// that has is written as PostgreSQL does.
+    /// Its text as .NET writes a `TimeSpan`, which has neither months nor days of the calendar; an
+    /// interval with these is written as in PostgreSQL.
     pub fn to_time_span(&self) -> String {
         if !self.is_elapsed() {
             return self.to_string();

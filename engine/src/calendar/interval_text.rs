@@ -6,13 +6,13 @@ use super::Interval;
 use super::interval::{MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_MINUTE, MICROS_PER_SECOND};
 use crate::fault::{Fault, shorten};
 
-/// Longest text that is looked at; PostgreSQL itself reads no more.
+/// Bytes of the longest text that is parsed; PostgreSQL reads no more either.
 const MAX_LENGTH: usize = 255;
 
 /// Digits before the point of a number; more overflow every unit.
 const MAX_DIGITS: usize = 18;
 
-/// Numbers are counted in parts of this size.
+/// Numbers are integers that count parts of a unit: this many parts make one.
 const SCALE: i128 = 1_000_000_000;
 
 /// Why a text is no interval.
@@ -55,13 +55,13 @@ fn read(text: &str) -> Result<Interval, Wrong> {
     sum.interval(ago)
 }
 
-/// What was read so far, wide enough not to overflow.
+/// The sum of the units read so far, in integers that cannot overflow.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     months: i128,
     days: i128,
     micros: i128,
-    /// Units that came already, as bits.
+    /// Units read so far, as bits.
     seen: u16,
 }
 
@@ -75,8 +75,8 @@ impl Sum {
         })
     }
 
-    /// Adds a number of units. Fractions go on in the next smaller part, as in PostgreSQL: a month has
-    /// 30 days then, and a day 24 hours.
+    /// Adds a number of units. A fraction is added to the next smaller field, as in PostgreSQL: for that, a month
+    /// has 30 days, and a day 24 hours.
     fn add(&mut self, number: i128, unit: Unit) {
         match unit {
             Unit::Months(months) if months > 1 => self.months += rounded(number * i128::from(months), SCALE),
@@ -134,7 +134,7 @@ const UNITS: [(&[&str], Unit); 12] = [
     (&["millennium", "mil", "millennia"], Unit::Months(12_000)),
 ];
 
-/// Position that the time of day has among the units that came already.
+/// Bit of the time of day in [`Sum::seen`].
 const TIME: usize = UNITS.len();
 
 fn unit_of(name: &str) -> Option<usize> {
@@ -143,7 +143,7 @@ fn unit_of(name: &str) -> Option<usize> {
     UNITS.iter().position(|(names, _)| names.contains(&name.as_str()) || singular.is_some_and(|s| names.contains(&s)))
 }
 
-/// A number in parts of [`SCALE`]. Further digits are dropped.
+/// A number, times [`SCALE`]. Further digits are dropped.
 fn number(text: &str) -> Result<i128, Wrong> {
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -196,7 +196,7 @@ fn read_iso_units(text: &str, units: &[(char, Unit)], sum: &mut Sum) -> Result<(
     Ok(())
 }
 
-/// Reads .NET's `[d.]hh:mm[:ss[.fffffff]]` or `d:hh:mm:ss`, without the sign; `None` if it is written otherwise.
+/// Reads .NET's `[d.]hh:mm[:ss[.fffffff]]` or `d:hh:mm:ss`, without the sign; `None` for other notations.
 /// Hours without days may be more than 24, as in PostgreSQL.
 fn read_span(text: &str) -> Result<Option<i128>, Wrong> {
     if !text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.')) {
@@ -242,7 +242,7 @@ fn whole(text: &str, most: i128) -> Result<i128, Wrong> {
     if number > most { Err(Wrong::Range) } else { Ok(number) }
 }
 
-/// Reads PostgreSQL's notation; says whether it ends with `ago`.
+/// Reads PostgreSQL's notation; returns whether it ends with `ago`.
 fn read_words(text: &str, sum: &mut Sum) -> Result<bool, Wrong> {
     let mut rest = text.strip_prefix('@').unwrap_or(text).trim_start();
     let mut any = false;
@@ -270,7 +270,7 @@ fn read_words(text: &str, sum: &mut Sum) -> Result<bool, Wrong> {
     if any { Ok(false) } else { Err(Wrong::Syntax) }
 }
 
-/// A time of day with a sign, which counts for all of it.
+/// A time of day with a sign, which applies to all of it.
 fn time_of_day(text: &str) -> Result<i128, Wrong> {
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

@@ -1,34 +1,34 @@
-//! When a schedule is due: the next time, how often in a stretch of time, and the last times of it.
+//! The occurrences of a schedule: the next one, their number in a period, and the last ones of a period.
 //!
-//! A stretch may be a year of downtime of a job that runs each second, so nothing here goes through
-//! occurrences one by one beyond a fixed number.
+//! A period may be a year of downtime of a job that runs each second, so nothing here steps through
+//! more than a fixed number of occurrences.
 
 use chrono::{DateTime, TimeDelta, Utc};
 
 use super::wall_clock::local_of;
 use super::{Cron, Interval, When, Zone};
 
-/// Up to how many occurrences of a cron expression are counted one by one. Beyond, the times of the wall clock are
-/// counted, which differs by what the changes of the clocks add or leave out.
+/// How many occurrences of a cron expression are counted one by one. Beyond that, times of the wall clock are
+/// counted. The two numbers differ by the occurrences that changes of the offset add or omit.
 const COUNTED: u64 = 1000;
 
-/// How far clocks that change can shift an occurrence, in microseconds: from the easternmost to the westernmost offset.
+/// How far changes of the offset can shift an occurrence, in microseconds: from the easternmost to the westernmost one.
 const SLACK: i128 = 48 * 3_600_000_000;
 
 /// The occurrences of a schedule.
 pub(super) enum Occurrences<'a> {
-    /// None that time brings.
+    /// No occurrence.
     None,
     /// One.
     Once(DateTime<Utc>),
     /// At regular intervals.
     Every(Every<'a>),
-    /// As a cron expression says.
+    /// The times of a cron expression.
     Cron(Cron, &'a dyn Zone),
 }
 
 impl<'a> Occurrences<'a> {
-    /// The occurrences of a rule. An expression that cannot be read has none.
+    /// The occurrences of a rule. An invalid cron expression has none.
     pub fn of(when: &When, zone: &'a dyn Zone) -> Self {
         match when {
             When::At(at) => Self::Once(*at),
@@ -39,7 +39,7 @@ impl<'a> Occurrences<'a> {
         }
     }
 
-    /// The first one after an instant.
+    /// The first occurrence after an instant.
     pub fn after(&self, at: DateTime<Utc>) -> Option<DateTime<Utc>> {
         match self {
             Self::None => None,
@@ -49,7 +49,7 @@ impl<'a> Occurrences<'a> {
         }
     }
 
-    /// How many there are after one instant and not after another.
+    /// How many occurrences are after `from` and not after `to`.
     pub fn count(&self, from: DateTime<Utc>, to: DateTime<Utc>) -> u64 {
         match self {
             Self::Every(every) => every.index_after(to).abs_diff(every.index_after(from)),
@@ -58,7 +58,7 @@ impl<'a> Occurrences<'a> {
         }
     }
 
-    /// The last ones after one instant and not after another, oldest first, at most so many.
+    /// The last occurrences after `from` and not after `to`, oldest first, at most `most` of them.
     pub fn last(&self, from: DateTime<Utc>, to: DateTime<Utc>, most: u32) -> Vec<DateTime<Utc>> {
         match self {
             Self::Every(every) => {
@@ -72,8 +72,8 @@ impl<'a> Occurrences<'a> {
     }
 }
 
-/// Regular intervals from an anchor, each measured from it, so that neither the length of a run nor the short
-/// months shift those that follow.
+/// Regular intervals, each measured from the anchor, so that neither the length of a run nor a short month
+/// shifts the occurrences that follow.
 pub(super) struct Every<'a> {
     interval: Interval,
     start: DateTime<Utc>,
@@ -81,7 +81,7 @@ pub(super) struct Every<'a> {
 }
 
 impl Every<'_> {
-    /// The occurrence of a number from 1.
+    /// The occurrence with this number; the first has number 1.
     fn nth(&self, n: i64) -> Option<DateTime<Utc>> {
         self.interval.times(n)?.after(self.start, self.zone)
     }
@@ -136,8 +136,8 @@ fn last_of_cron(cron: &Cron, zone: &dyn Zone, from: DateTime<Utc>, to: DateTime<
     found
 }
 
-/// The last second at which an expression fires after one second and before another. The search forward
-/// is monotone, so a gallop backward and then halving find it.
+/// The last second after `from` and before `before` at which an expression fires. The next fire is a monotone
+/// function of time, so an exponential search backward and a bisection find it.
 fn previous(cron: &Cron, zone: &dyn Zone, from: i64, before: i64) -> Option<i64> {
     let next = |second: i64| {
         let found = cron.next_after(DateTime::from_timestamp(second, 0)?, zone)?.timestamp();

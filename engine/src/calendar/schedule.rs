@@ -1,4 +1,4 @@
-//! Schedules: when time fires a trigger, and what becomes of fires that were missed.
+//! Schedules: when time fires a trigger, and which missed occurrences fire late.
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::fault::{Fault, shorten};
 /// How many missed occurrences [`Misfire::All`] makes up for by default.
 pub const MISFIRE_CAP: u32 = 100;
 
-/// How many it can be told to make up for at most.
+/// The largest number of missed occurrences that it can be set to make up for.
 pub const MISFIRE_CAP_MAX: u32 = 10_000;
 
 /// When time fires a trigger. Stored with the trigger.
@@ -31,7 +31,7 @@ pub struct Schedule {
     /// What happens while an earlier run is not over.
     #[serde(default)]
     pub overlap: Overlap,
-    /// A fire is put off by a random time up to this.
+    /// Each fire is delayed by a random time up to this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Interval>,
 }
@@ -53,7 +53,7 @@ pub enum When {
         /// The anchor, which all occurrences are measured from.
         start: DateTime<Utc>,
     },
-    /// As a cron expression says.
+    /// At the times of a cron expression.
     Cron(String),
     /// Whenever the server starts; time alone never fires it.
     Reboot,
@@ -114,10 +114,10 @@ fn choose<T>(what: &str, text: &str, choices: [(&str, T); 3]) -> Result<T, Fault
     })
 }
 
-/// What to do about a schedule that is due.
+/// What a due schedule fires, and when it is due next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What fires now, by the instants that it was due at, oldest first.
+    /// The occurrences that fire now, as the instants at which they were due, oldest first.
     pub fire: Vec<DateTime<Utc>>,
     /// How many occurrences do not fire.
     pub missed: u64,
@@ -147,8 +147,8 @@ impl Schedule {
         schedule_text::parse(text, now)
     }
 
-    /// This schedule with the anchor of the one that it replaces, if the interval stayed the same: a definition that
-    /// is published again does not move its timers.
+    /// This schedule with the anchor of the schedule that it replaces, if the interval stayed the same: publishing a
+    /// definition again does not move its timers.
     #[must_use]
     pub fn anchored_as(mut self, before: &Self) -> Self {
         if let (When::Every { interval, start }, When::Every { interval: same, start: anchor }) =
@@ -191,7 +191,7 @@ impl Schedule {
         Plan { fire, missed, next }
     }
 
-    /// An instant put off by a random part of the jitter.
+    /// An instant delayed by a random part of the jitter.
     pub fn jittered(&self, at: DateTime<Utc>, random: u64) -> DateTime<Utc> {
         let most = self.jitter.map_or(0, |jitter| u64::try_from(jitter.longest().max(0)).unwrap_or(u64::MAX));
         let micros = random % most.saturating_add(1);

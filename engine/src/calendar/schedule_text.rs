@@ -1,4 +1,4 @@
-//! Reading the text of a schedule: what pg_cron takes, and intervals.
+//! Reading the text of a schedule: the notations of pg_cron, and intervals.
 
 use chrono::{DateTime, Utc};
 
@@ -27,18 +27,18 @@ pub(super) fn parse(text: &str, now: DateTime<Utc>) -> Result<When, Fault> {
     }
 }
 
-/// The rest of a text behind a word and a blank.
+/// The rest of a text after a word and a blank.
 fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (first, rest) = text.split_once(char::is_whitespace)?;
     first.eq_ignore_ascii_case(word).then_some(rest)
 }
 
-/// The fault for an interval that leads nowhere.
+/// The fault for an interval that is not positive.
 pub(crate) fn not_positive(text: &str) -> Fault {
     Fault::new("22023", format!("interval must be positive: \"{}\"", shorten(text, 60)))
 }
 
-/// Whether it is a cron expression, right or wrong.
+/// Whether the text is meant as a cron expression, valid or not.
 fn looks_like_cron(text: &str) -> bool {
     text.starts_with(['@', '*', '?']) || matches!(text.split_whitespace().take(8).count(), 4..=7)
 }

@@ -1,20 +1,20 @@
-//! What clocks on the wall show, and when they show it.
+//! Times of the wall clock, and the instants at which it shows them.
 //!
-//! A [`Zone`] only says which offset holds at an instant. The instants at which it changes are found by
-//! looking every twelve hours and then halving: no zone has ever changed its clocks twice within that time.
-//! Instants are whole seconds since 1970 here; one that chrono cannot hold ends the search with `None`.
+//! A [`Zone`] only tells which offset holds at an instant. This module finds the instants at which the offset
+//! changes by probing every twelve hours and bisecting: no zone has ever changed twice within that time.
+//! Instants are whole seconds since 1970 here; one that chrono cannot hold ends a search with `None`.
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 
 use super::Zone;
 
-/// Seconds of a day. No change of the clocks has been larger, and no offset is.
+/// Seconds of a day. No offset is larger, and no change of one has been.
 pub(super) const DAY: i64 = 86_400;
 
-/// How far apart two changes of the clocks are at least.
+/// Two changes of the offset are at least this many seconds apart.
 const STEP: i64 = DAY / 2;
 
-/// A stretch of time with one offset.
+/// A period with one offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     /// Its first second.
@@ -44,7 +44,7 @@ pub(super) fn next_change(zone: &dyn Zone, from: i64, to: i64) -> Option<i64> {
     None
 }
 
-/// The first second that has another offset, between one that has `before` and one that has not.
+/// The first second with another offset than `before`, after `same`, which has it, and up to `other`, which has not.
 fn halve(zone: &dyn Zone, before: i64, mut same: i64, mut other: i64) -> Option<i64> {
     while other - same > 1 {
         let middle = same + (other - same) / 2;
@@ -57,7 +57,7 @@ fn halve(zone: &dyn Zone, before: i64, mut same: i64, mut other: i64) -> Option<
     Some(other)
 }
 
-/// The stretches of one offset between two seconds; the last one is left open.
+/// The periods of one offset between two seconds; the last one has no end.
 pub(super) fn segments(zone: &dyn Zone, from: i64, to: i64) -> Option<Vec<Segment>> {
     let mut found = Vec::with_capacity(2);
     let mut start = from;
@@ -76,14 +76,14 @@ pub(super) fn segments(zone: &dyn Zone, from: i64, to: i64) -> Option<Vec<Segmen
     }
 }
 
-/// What the clock on the wall shows at an instant.
+/// The time that the wall clock shows at an instant.
 pub(super) fn local_of(at: DateTime<Utc>, zone: &dyn Zone) -> Option<NaiveDateTime> {
     let offset = offset_at(zone, at.timestamp())?;
     at.naive_utc().checked_add_signed(TimeDelta::seconds(offset))
 }
 
-/// The instant at which the clock on the wall shows a time, as PostgreSQL decides it: one that is skipped is
-/// read with the offset before the change, one that comes twice with the offset after it.
+/// The instant at which the wall clock shows a time, as PostgreSQL decides it: a skipped time is read with the
+/// offset before the change, a time that occurs twice with the offset after it.
 pub(crate) fn instant_of(local: NaiveDateTime, zone: &dyn Zone) -> Option<DateTime<Utc>> {
     let wall = local.and_utc().timestamp();
     let segments = segments(zone, wall.saturating_sub(DAY), wall.saturating_add(DAY))?;
@@ -107,8 +107,8 @@ fn deciding_offset(wall: i64, segments: &[Segment]) -> Option<i64> {
     segments.last().map(|segment| segment.offset)
 }
 
-/// The first instant at which the clock on the wall shows a time or a later one: in a gap the moment of
-/// the change, in an overlap the first time round.
+/// The first instant at which the wall clock shows a time or a later one: for a time in a gap the instant of
+/// the change, for a time in an overlap the first of the two.
 pub(super) fn first_reached(wall: i64, zone: &dyn Zone) -> Option<i64> {
     let segments = segments(zone, wall.saturating_sub(DAY), wall.saturating_add(DAY))?;
     segments.iter().find_map(|segment| {
@@ -117,8 +117,8 @@ pub(super) fn first_reached(wall: i64, zone: &dyn Zone) -> Option<i64> {
     })
 }
 
-/// The first time that the clock on the wall has not shown yet, once `second` has passed. Behind an
-/// overlap that is later than what it shows now.
+/// The first time that the wall clock has not shown yet, once `second` has passed. After the clock was set
+/// back, this is later than the time that it shows.
 pub(super) fn first_unseen(second: i64, zone: &dyn Zone) -> Option<i64> {
     let segments = segments(zone, second.saturating_sub(DAY), second)?;
     let last = segments.last()?;

@@ -1,14 +1,14 @@
 //! JavaScript expressions, run by QuickJS inside the backend.
 //!
-//! One runtime per backend thread is kept, with every built-in object frozen: scripts of different roles
-//! share it, and nothing of one evaluation may be seen by the next. A script is compiled once and kept in
-//! a bounded cache. Time, memory and stack are limited, and a query cancel stops a script.
+//! Each backend thread keeps one runtime. Scripts of different roles share it, so every built-in object is
+//! frozen: an evaluation must see nothing of an earlier one. A script is compiled once and kept in a bounded
+//! cache. Time, memory and stack are limited, and a query cancel stops a script.
 //!
 //! What a script can reach is listed in the prelude (`prelude.js`): the functions of Elsa that make sense
 //! in a database, and no clock (`Date` starts at the burst's instant), no I/O, no modules, no code from text.
 //!
 //! Numbers are JavaScript's: integers beyond 2^53 lose digits on their way in, decimals beyond a double as well.
-//! A script that only reads a variable or an input gives its value untouched.
+//! A script that only reads a variable or an input returns its value unchanged.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -46,8 +46,8 @@ thread_local! {
 /// Evaluates a script: an expression, statements whose last value is the result, or statements with `return`.
 ///
 /// # Errors
-/// 38000 for what the script throws, 42601 for what is no JavaScript, 54000 beyond the time and memory limits,
-/// 54001 for too deep recursion, 22P05 for NUL in a string, and what the scope's own methods fault with.
+/// 38000 for an error that the script throws, 42601 for text that is no JavaScript, 54000 beyond the time and memory
+/// limits, 54001 for too deep recursion, 22P05 for NUL in a string, and faults of the scope's own methods.
 pub fn evaluate(source: &str, scope: &mut dyn Scope) -> Result<Value, Fault> {
     let mut limits = scope.script_limits();
     let turn = Turn::begin(&mut limits, scope)?;
@@ -75,22 +75,22 @@ pub fn check(source: &str) -> Result<(), String> {
     })
 }
 
-/// Whether a script finds this name whatever the definition declares.
+/// Whether the global object has this name, so that every script finds it.
 pub(crate) fn is_global(name: &str) -> bool {
     with_engine(ScriptLimits::default(), |engine| Ok(engine.knows(name))).unwrap_or(true)
 }
 
 /// Takes the engine of this thread, or makes one, and puts it back if it is still sound.
 ///
-/// It is gone while in use: SQL that a scope runs may evaluate scripts of its own, which then get
-/// an engine of their own.
+/// While the engine is in use, the slot is empty: SQL that the scope runs may evaluate scripts, which
+/// get an engine of their own.
 fn with_engine<R>(limits: ScriptLimits, work: impl FnOnce(&mut Engine) -> Result<R, Failure>) -> Result<R, Failure> {
     let mut engine = match ENGINE.with(|slot| slot.take()) {
         Some(engine) => engine,
         None => Box::new(Engine::new(&limits)?),
     };
     let saved = state::enter(&limits);
-    // A panic of a scope's method arrives as a value; one from anywhere else must not leave the state behind.
+    // A panic of a scope's method arrives as a value. Any other panic is caught, so that the state is restored.
     let outcome = catch_unwind(AssertUnwindSafe(|| work(&mut engine)));
     let stopped = state::restore(saved);
     match outcome {

@@ -1,11 +1,11 @@
 //! Liquid templates, by the parts of crate `liquid`.
 //!
 //! A template is compiled when the definition is read and kept in the program. It sees what Elsa's templates
-//! see: `Variables`, `Input`, `CorrelationId` and the facts of the workflow, members in any letter case; what
-//! is not there is empty. There are no partials, no clock but the burst's, and no way to call anything.
+//! see: `Variables`, `Input`, `CorrelationId` and the facts of the workflow, members in any letter case. A missing
+//! member is empty. There are no partials, no clock but the burst's, and no calls of functions.
 //!
-//! The crate's own loops, captures and filters know no bounds, so the ones that can grow are ours or wrapped
-//! ([`language`]): time, memory and output are limited as those of scripts are, and a query cancel is heard.
+//! The crate's own loops, captures and filters have no bounds, so [`language`] replaces or wraps those whose result
+//! can grow. Time, memory and output are limited as those of scripts are, and a query cancel stops a rendering.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -56,7 +56,7 @@ impl LiquidTemplate {
     pub fn compile(source: &str) -> Result<Self, String> {
         shape::check(source)?;
         let parse = || liquid_core::parser::parse(source, language::language());
-        // The crate means to panic nowhere; a template is the user's, so that is not enough.
+        // The crate is meant never to panic, but the template is untrusted input.
         let parsed = catch_unwind(parse).map_err(|_| "invalid Liquid: the template cannot be read".to_owned())?;
         let elements = parsed.map_err(|error| syntax::describe(&error.to_string(), source))?;
         Ok(Self { source: source.into(), compiled: Arc::new(Template::new(elements)) })
@@ -71,8 +71,8 @@ impl LiquidTemplate {
 /// Renders a template. The value is its text.
 ///
 /// # Errors
-/// 38000 for what goes wrong in a filter or tag, 54000 beyond the limits of time and memory, 54001 for values
-/// nested too deep.
+/// 38000 for an error in a filter or tag, 54000 beyond the limits of time and memory, 54001 for values nested
+/// too deep.
 pub fn evaluate(template: &LiquidTemplate, scope: &mut dyn Scope) -> Result<Value, Fault> {
     let mut limits = scope.script_limits();
     let turn = Turn::begin(&mut limits, scope)?;

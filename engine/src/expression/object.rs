@@ -13,7 +13,7 @@ pub(super) fn evaluate(template: &ObjectTemplate, scope: &mut dyn Scope) -> Resu
 }
 
 fn evaluate_at(template: &ObjectTemplate, scope: &mut dyn Scope, depth: usize) -> Result<Value, Fault> {
-    // The recursion is over the definition, which is validated; the limit is for definitions made by hand.
+    // The reader of definitions bounds the depth of a template; the limit is for templates made in code.
     if depth > MAX_DEPTH {
         return Err(too_deep());
     }

@@ -1,4 +1,4 @@
-//! What expressions see of the world around them.
+//! What expressions see of the instance.
 
 use serde_json::Value;
 
@@ -14,9 +14,9 @@ pub trait Scope {
     /// Sets the nearest variable of this name (converted to its declared type), or makes one in the nearest
     /// container. `false`: there is neither.
     fn set_variable(&mut self, name: &str, value: Value) -> Result<bool, Fault>;
-    /// A workflow input: what the resume of this burst gave comes before what the start gave.
+    /// A workflow input: the input of this burst's resume comes before that of the start.
     fn input(&self, name: &str) -> Option<Value>;
-    /// All inputs that are there, resume's first, as one object.
+    /// All inputs as one object: those of the resume replace those of the start, and these the defaults.
     fn inputs(&self) -> Value;
     /// Names of declared and given inputs.
     fn input_names(&self) -> Vec<String>;
@@ -70,11 +70,11 @@ pub trait Scope {
     }
     /// Limits of scripts.
     fn script_limits(&self) -> ScriptLimits;
-    /// Answers to query cancel; unwinds if there is one.
+    /// Checks for a query cancel; unwinds if there is one.
     fn check_interrupts(&mut self);
 }
 
-/// What is wanted of the rows of a statement.
+/// What the caller takes of the rows of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Take {
     /// Each row as an object.

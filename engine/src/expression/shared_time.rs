@@ -1,8 +1,8 @@
 //! Time that the scripts of several bursts share.
 //!
-//! A stimulus may set off bursts of roles that its sender does not know. Each of their scripts has a time of its own,
-//! but there may be any number of them: together they get no more than the shell gives them here. What does not fit is
-//! not the script's fault, so it becomes none: the host ends the burst, whose owner's session runs it later.
+//! A stimulus may set off bursts of roles that its sender does not know. Each of their scripts has a time limit of its
+//! own, but there may be any number of scripts. So the shell limits their time together as well. A script that exceeds
+//! only the shared time causes no fault: the host ends the burst, and the owner's session runs it later.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,14 +12,14 @@ use super::Scope;
 use super::ScriptLimits;
 use crate::fault::Fault;
 
-/// Time that scripts share while it is in force. A clone is the same time.
+/// Time that scripts share while it is in force. A clone shares the same time.
 #[derive(Clone, Debug)]
 pub struct SharedTime(Rc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     left: Cell<Duration>,
-    /// When the script began that uses it up now.
+    /// When the running script began, which uses the time up now.
     since: Cell<Option<Instant>>,
     is_short: Cell<bool>,
 }
@@ -29,23 +29,23 @@ thread_local! {
 }
 
 impl SharedTime {
-    /// So much time, of which nothing is used yet.
+    /// Shared time of this length, none of it used yet.
     pub fn of(time: Duration) -> Self {
         Self(Rc::new(Inner { left: Cell::new(time), since: Cell::new(None), is_short: Cell::new(false) }))
     }
 
-    /// What is in force here: that of the burst whose SQL called.
+    /// The shared time in force in this thread: that of the burst whose SQL called.
     pub fn in_force() -> Option<Self> {
         IN_FORCE.with_borrow(Clone::clone)
     }
 
-    /// Puts it in force for one burst, as long as the guard lives, also on unwinding.
+    /// Puts this time in force for one burst, until the guard is dropped, on unwinding as well.
     pub fn begin(&self) -> InForce {
         self.0.is_short.set(false);
         InForce(IN_FORCE.replace(Some(self.clone())))
     }
 
-    /// Whether a script of the last burst did not fit into what was left; told once.
+    /// Whether a script of the last burst needed more than the time left. Calling this resets the answer.
     pub fn was_short(&self) -> bool {
         self.0.is_short.replace(false)
     }
@@ -66,13 +66,13 @@ impl Drop for InForce {
     }
 }
 
-/// Whether the burst has to end because one of its scripts did not fit. The host asks in
+/// Whether the burst has to end because one of its scripts needed more than the time left. The host calls this in
 /// [`check_interrupts`](crate::Host::check_interrupts).
 pub fn is_short() -> bool {
     IN_FORCE.with_borrow(|time| time.as_ref().is_some_and(|time| time.0.is_short.get()))
 }
 
-/// The turn of one script. What it takes is taken from the shared time when it ends.
+/// The turn of one script. When it ends, its time is taken from the shared time.
 pub(super) struct Turn {
     time: Option<SharedTime>,
     is_outer: bool,
@@ -101,7 +101,7 @@ impl Turn {
         Ok(Self { time: Some(time), is_outer, is_shortened })
     }
 
-    /// Whether the script was stopped because the shared time was over, and its own was not.
+    /// The fault of a script; another one if the shared time ended it before its own limit did.
     pub(super) fn fault_of(&self, fault: Fault, scope: &mut dyn Scope) -> Fault {
         match &self.time {
             Some(time) if self.is_shortened && fault.sqlstate == "54000" && time.left().is_zero() => ended(time, scope),

@@ -1,7 +1,7 @@
 //! SQL with parameters as Elsa's SQL extension writes them: `{{Variable.Order.Id}}`.
 //!
-//! Each is bound as a parameter of its own, whose type follows from where it stands; nothing is spliced
-//! into the text. One that stands inside quotes would be text, and is refused.
+//! Each placeholder is bound as a parameter of its own, whose type follows from where it stands; nothing is
+//! spliced into the text. A placeholder inside quotes would be text, and is refused.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::expression::Take;
 use crate::fault::{Fault, shorten};
 use crate::value::Bounds;
 
-/// A statement and the values that it wants.
+/// A statement and its placeholders.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SqlTemplate {
     statement: Arc<str>,
@@ -47,7 +47,7 @@ enum Fact {
     CorrelationId,
 }
 
-/// Elsa's names for them; the shorter ones are its older ones.
+/// Elsa's names of the facts; the shorter names are those of its older versions.
 const FACTS: [(&str, Fact); 16] = [
     ("Workflow.Definition.Id", Fact::DefinitionId),
     ("Workflow.Definition.Version.Id", Fact::VersionId),
@@ -88,7 +88,7 @@ impl SqlTemplate {
                         shorten(key, 60)
                     ));
                 }
-                // The value of an array looks so.
+                // An array as a literal looks the same.
                 statement.push_str("{{");
                 rest = &rest[at + 2..];
                 continue;
@@ -96,7 +96,7 @@ impl SqlTemplate {
             let (key, after) = found.ok_or("a SQL parameter \"{{\" has no end \"}}\"")?;
             parameters.push(Placeholder::read(key.trim())?);
             statement.push_str(&format!("${}", parameters.len()));
-            // What follows must not become another digit of the number.
+            // A digit that follows must not become part of the parameter's number.
             if after.starts_with(|next: char| next.is_ascii_digit()) {
                 statement.push(' ');
             }
@@ -106,7 +106,7 @@ impl SqlTemplate {
         Ok(Self { statement: statement.into(), parameters })
     }
 
-    /// Whether it has no parameters, and so is a statement like any other.
+    /// Whether the statement has no parameters, and so is plain SQL.
     pub fn is_plain(&self) -> bool {
         self.parameters.is_empty()
     }
@@ -119,7 +119,7 @@ impl SqlTemplate {
     /// The values of the parameters.
     ///
     /// # Errors
-    /// 42704 for a variable that does not exist, 22023 for a member that is not there, 57014 if it is time to stop.
+    /// 42704 for an unknown variable, 22023 for a missing member, 57014 if it is time to stop.
     pub fn values(&self, scope: &dyn Scope) -> Result<Vec<Value>, Fault> {
         let value = |parameter: &Placeholder| {
             let value = parameter.value(scope)?;
@@ -220,7 +220,7 @@ fn unknown(key: &str) -> String {
     )
 }
 
-/// `.name` and `[3]`, one after the other.
+/// The segments of a path such as `.name[3]`.
 fn segments(path: &str) -> Vec<String> {
     path.split(['.', '[', ']']).filter(|segment| !segment.is_empty()).map(str::to_owned).collect()
 }

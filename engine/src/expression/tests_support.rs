@@ -22,7 +22,7 @@ pub(crate) struct TestScope {
     pub(crate) limits: ScriptLimits,
     pub(crate) ids: u128,
     pub(crate) writes: Vec<String>,
-    /// Answers for variables first.
+    /// Is asked for a variable before `variables` is.
     pub(crate) ask: Option<fn(&str) -> Option<Value>>,
 }
 
@@ -108,7 +108,7 @@ impl Scope for TestScope {
     fn sql_value(&mut self, expression: &str) -> Result<Value, Fault> {
         match expression {
             "1 / 0" => Err(Fault::new("22012", "division by zero")),
-            // What SQL may do: call the engine again.
+            // As SQL may, it calls the engine again.
             script => super::javascript::evaluate(script, &mut Self::default()),
         }
     }

@@ -7,7 +7,7 @@ use crate::expression::Expression;
 use crate::fault::Fault;
 use crate::value::{Bounds, Exceeded, to_text};
 
-/// Evaluates the parts and puts their texts together.
+/// Evaluates the parts and joins their texts.
 pub(super) fn evaluate(parts: &[Expression], scope: &mut dyn Scope) -> Result<Value, Fault> {
     let bound = Bounds::current().text();
     let mut text = String::new();

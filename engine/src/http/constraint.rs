@@ -24,9 +24,9 @@ pub(super) enum Constraint {
     Alpha,
     /// Is a whole number in this range.
     Range(i64, i64),
-    /// Has so many characters.
+    /// Has at least and at most this many characters.
     Length(usize, usize),
-    /// Is there.
+    /// Is not empty.
     Required,
 }
 

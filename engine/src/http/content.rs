@@ -8,7 +8,7 @@ use super::response::Response;
 use crate::value::base64::to_base64;
 use crate::value::{Bounds, Exceeded, Tally, parse_json};
 
-/// What a body holds.
+/// The content of a body.
 #[derive(Debug, Default, PartialEq)]
 pub struct Content {
     /// The parsed body: a JSON value, the fields of a form, a text, or a file.
@@ -42,7 +42,7 @@ impl File {
         })
     }
 
-    /// What follows the last point of its name, with the point; empty if there is none.
+    /// The extension of its name, with the point; empty if there is none.
     pub fn extension(&self) -> &str {
         let name = self.file_name.rsplit(['/', '\\']).next().unwrap_or_default();
         name.rfind('.').map_or("", |at| &name[at..])
@@ -53,7 +53,7 @@ impl Content {
     /// Reads the body of a request by its content type.
     ///
     /// # Errors
-    /// The response to a body that is not what it says.
+    /// The response to a body that does not match its content type.
     pub fn read(request: &Request) -> Result<Self, Response> {
         if request.body.is_empty() {
             return Ok(Self::default());
@@ -125,7 +125,7 @@ impl Content {
         };
         match text {
             Some(text) if is_text => Ok(Self { parsed: Value::from(without_nul(text)?), files: Vec::new() }),
-            // There is no saying what it is: what can be a text is one.
+            // The type is not known: a body that can be a text is taken as one.
             Some(text) if media_type.is_empty() && !text.contains('\0') => {
                 Ok(Self { parsed: Value::from(text), files: Vec::new() })
             }
@@ -141,10 +141,10 @@ impl Content {
     }
 }
 
-/// Answers a body that is larger than any may be.
+/// Refuses a body that is larger than the bounds allow.
 ///
 /// # Errors
-/// That answer.
+/// The response 413.
 pub fn too_large(size: usize) -> Result<(), Response> {
     let limit = Bounds::current().body;
     match size > limit {
@@ -153,7 +153,7 @@ pub fn too_large(size: usize) -> Result<(), Response> {
     }
 }
 
-/// Counts a field or a name. One that is to stop is answered by the caller, who asks the host why.
+/// Counts a field or a name. If it is time to stop, the caller asks the host for the reason.
 fn count(tally: &mut Tally, size: usize) -> Result<(), Response> {
     tally.node(size).map_err(|what| match what {
         Exceeded::Interrupted => Response::message(503, "The request was canceled."),
@@ -168,7 +168,7 @@ fn without_nul(text: String) -> Result<String, Response> {
     }
 }
 
-/// The media type without its parameters, in small letters.
+/// The media type without its parameters, in lower case.
 fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }

@@ -1,4 +1,4 @@
-//! What an endpoint asks of a request before anything of its workflow runs: read from its payload.
+//! What an endpoint requires of a request before its workflow runs, read from the payload.
 
 use serde_json::{Map, Value, json};
 
@@ -13,9 +13,9 @@ const DAY: i64 = 86_400_000_000;
 /// The settings of an endpoint.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Endpoint {
-    /// Whether not everybody may call it.
+    /// Whether the endpoint checks who calls it.
     pub authorize: bool,
-    /// The role whose members may, if one is named.
+    /// The role whose members may call it, if the payload names one.
     pub policy: Option<String>,
     /// How many milliseconds the workflow may take.
     pub timeout: Option<u64>,
@@ -24,7 +24,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Reads the payload of a trigger or a bookmark. What it lacks is not asked for.
+    /// Reads the payload of a trigger or a bookmark. An endpoint requires nothing for a setting that is missing.
     pub fn of(payload: &Value) -> Self {
         let text = |key: &str| payload.get(key).map(to_text).filter(|text| !text.is_empty());
         Self {
@@ -53,7 +53,7 @@ pub(crate) fn payload(path: &str, method: &str, settings: &Map<String, Value>) -
     Ok(Value::Object(payload))
 }
 
-/// A span in milliseconds, at least one; months have 30 days, as where PostgreSQL compares intervals.
+/// A span in milliseconds, at least one; a month has 30 days, as when PostgreSQL compares intervals.
 fn milliseconds(text: &str) -> Option<u64> {
     let Interval { months, days, micros } = Interval::parse(text).ok()?;
     let days = i64::from(months) * 30 + i64::from(days);

@@ -1,4 +1,4 @@
-//! `multipart/form-data` (RFC 7578), on a body that is there as a whole.
+//! `multipart/form-data` (RFC 7578), for a body that is in memory as a whole.
 
 use memchr::memmem;
 
@@ -13,15 +13,15 @@ const MAX_BOUNDARY: usize = 70;
 pub(super) struct Part<'a> {
     /// Name of the field.
     pub(super) name: String,
-    /// Name of the file, if it is one.
+    /// Name of the file, if the part is one.
     pub(super) file_name: Option<String>,
     /// Content type of the file, text by default.
     pub(super) content_type: String,
-    /// What it holds.
+    /// Content.
     pub(super) bytes: &'a [u8],
 }
 
-/// Reads the parts of a body. `None`: it is no such body.
+/// Reads the parts of a body. `None`: the body is not multipart with this boundary.
 pub(super) fn read<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<Part<'a>>> {
     if boundary.len() > MAX_BOUNDARY {
         return None;
@@ -30,7 +30,7 @@ pub(super) fn read<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<Part<'a>>> 
     let between = format!("\r\n--{boundary}");
     let mut rest = match body.strip_prefix(first.as_bytes()) {
         Some(rest) => rest,
-        // What stands before the first boundary is to be ignored.
+        // The standard says to ignore the text before the first boundary.
         None => after(body, between.as_bytes())?.1,
     };
     let finder = memmem::Finder::new(between.as_bytes());

@@ -13,15 +13,15 @@ use crate::value::{Bounds, copy_members, to_text};
 /// A request.
 #[derive(Debug, Default, PartialEq)]
 pub struct Request {
-    /// Method, as it came.
+    /// Method, as the client sent it.
     pub method: String,
-    /// Path as it came, without what follows a question mark.
+    /// Path as the client sent it, without the query.
     pub path: String,
     /// Decoded segments of the path.
     pub segments: Vec<String>,
     /// Decoded query: a text for each name, or a list where the name came more than once.
     pub query: Map<String, Value>,
-    /// Headers in the same form, under the names with which they came first.
+    /// Headers in the same form, each under its first spelling.
     pub headers: Map<String, Value>,
     /// Values of the parameters of the route that was chosen.
     pub route_data: Map<String, Value>,
@@ -43,7 +43,7 @@ impl Request {
     /// Makes a request. The path is as in the request line, percent-encoded, and may carry a query of its own.
     ///
     /// # Errors
-    /// The response to a path that cannot be one.
+    /// The response to an invalid path or query.
     pub fn new(
         method: &str,
         path: &str,
@@ -82,7 +82,7 @@ impl Request {
         }
     }
 
-    /// jsonb and text hold any character but this one.
+    /// Whether a text has a NUL, the only character that jsonb and text cannot hold.
     fn has_nul(&self) -> bool {
         let texts = |map: &Map<String, Value>| {
             map.iter().any(|(name, value)| {
@@ -108,7 +108,7 @@ impl Request {
         found.and_then(|(_, value)| first(value))
     }
 
-    /// What an endpoint gives out as its result: the request without what has outputs of its own.
+    /// The result of an endpoint: the request without the parts that have outputs of their own.
     pub fn summary(&self) -> Value {
         json!({
             "method": self.method,
@@ -119,7 +119,7 @@ impl Request {
     }
 }
 
-/// Reads a map of texts as callers give them: each value a scalar or a list of them.
+/// Reads a map of texts as callers pass it: each value a scalar or a list of scalars.
 ///
 /// # Errors
 /// 22023 for a value that is neither.
@@ -142,7 +142,7 @@ pub fn texts(given: Map<String, Value>, argument: &str) -> Result<Map<String, Va
     Ok(map)
 }
 
-/// Joins what has the same name but for its letter case, under the name that comes first.
+/// Joins headers whose names differ in letter case only, under the first name.
 fn joined(headers: Map<String, Value>) -> Map<String, Value> {
     let mut names = HashMap::new();
     let mut map = Map::new();
@@ -156,7 +156,7 @@ fn joined(headers: Map<String, Value>) -> Map<String, Value> {
     map
 }
 
-/// Adds a value; a name that is there already gets a list.
+/// Adds a value; a name that has one already gets a list.
 pub(super) fn add(map: &mut Map<String, Value>, name: String, value: Value) {
     match map.get_mut(&name) {
         None => {
@@ -178,7 +178,7 @@ fn first(value: &Value) -> Option<String> {
     .filter(|text| !text.is_empty())
 }
 
-/// What is no UTF-8 stays as it came.
+/// A segment that is no UTF-8 stays percent-encoded.
 fn decoded(segment: &str) -> String {
     percent_decode_str(segment).decode_utf8().map_or_else(|_| segment.to_owned(), |text| text.into_owned())
 }

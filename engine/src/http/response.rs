@@ -1,4 +1,4 @@
-//! What a request is answered with.
+//! Responses to requests.
 
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ impl Response {
         Self { status, headers, body: body.to_string().into_bytes() }
     }
 
-    /// A response that says what is wrong with the request.
+    /// A response whose body is a message, such as what is wrong with the request.
     pub fn message(status: u16, message: &str) -> Self {
         Self::json(status, &json!({ "message": message }))
     }
@@ -76,7 +76,7 @@ pub(crate) fn written(status: u16, content: &Value, content_type: &str, headers:
     Ok(Response { status, headers, body })
 }
 
-/// Text is UTF-8, which only JSON says by itself.
+/// Adds the character set to a text type: texts are UTF-8, which only JSON implies.
 fn with_charset(media_type: &str) -> String {
     let is_text = media_type.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("text/"));
     if is_text && !media_type.to_ascii_lowercase().contains("charset=") {

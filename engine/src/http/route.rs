@@ -6,9 +6,9 @@
 //! The shape says for each segment whether it is a literal or something else: `orders/{id}/lines` has the first segment
 //! `orders`, the shape `LPL` and the literals `orders/lines`. There are few shapes, because people write templates by
 //! hand, even where an expression makes millions of them (`orders/42/approve`, `orders/43/approve`, …). A request reads
-//! the shapes of its own first segment and the open ones by a loose scan, says for each one what the literals of its own
-//! path would be, and reads the routes that begin with that: few again, because all bookmarks that wait at one template
-//! share one route. Nothing scans by the number of instances that wait, nor by what others have published elsewhere.
+//! the shapes of its own first segment and of open ones by a loose index scan. For each shape it computes the literals
+//! of its own path and reads the routes that begin with them: few again, because all bookmarks at one template share
+//! one route. So no scan grows with the number of waiting instances, nor with what other owners publish elsewhere.
 
 use std::cmp::Ordering;
 
@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use super::template::{Parameter, Part, Segment, Template, bare};
 use crate::fault::Fault;
 
-/// The first segment of a template that begins with anything but a literal. A literal asterisk is no better than that.
+/// The first segment of a template that begins with anything but a literal. A literal `*` is treated the same.
 pub const OPEN: &str = "*";
 
 /// A template and a method.
@@ -43,7 +43,7 @@ impl Route {
         Ok(Self { template: Template::parse(template)?, text, method: method.to_ascii_lowercase() })
     }
 
-    /// Reads the text that an index holds. `None` if it is none.
+    /// Reads the text that an index holds. `None` if it is no route.
     pub fn read(key: &str) -> Option<Self> {
         let (_, rest) = key.split_once('|')?;
         let (_, rest) = rest.split_once('|')?;
@@ -58,12 +58,12 @@ impl Route {
         format!("{first}/{}|{}|{}|{}", self.shape(), literals.join("/"), self.text, self.method)
     }
 
-    /// Method, in small letters.
+    /// Method, in lower case.
     pub fn method(&self) -> &str {
         &self.method
     }
 
-    /// The first segment of its paths, in small letters: empty at the root, [`OPEN`] where it is no literal.
+    /// The first segment of its paths, in lower case: empty at the root, [`OPEN`] where it is no literal.
     pub fn first_segment(&self) -> &str {
         match self.template.segments.first() {
             None => "",
@@ -71,13 +71,13 @@ impl Route {
         }
     }
 
-    /// The path as Elsa hashes it: with a slash before it, in small letters.
+    /// The path as Elsa hashes it: with a slash before it, in lower case.
     pub fn path(&self) -> String {
         format!("/{}", self.text.to_lowercase())
     }
 
-    /// What kind each segment is of: `L` a literal, `P` something else, `O` what may be missing at the end, `C` the
-    /// rest of the path.
+    /// The kind of each segment: `L` is a literal, `P` something else, `O` a segment that may be missing at the end,
+    /// `C` the rest of the path.
     fn shape(&self) -> String {
         let segments = &self.template.segments;
         let required = segments.iter().rposition(|segment| !may_be_missing(segment)).map_or(0, |last| last + 1);
@@ -121,7 +121,7 @@ impl Route {
         (path.len() <= self.template.segments.len()).then_some(values)
     }
 
-    /// Which of two routes that match is meant, as in ASP.NET: segment by segment, the more special one.
+    /// Orders two routes that match a request as ASP.NET does: segment by segment, the more special one first.
     pub fn precedence(&self, other: &Self) -> Ordering {
         let ranks = |route: &Self| route.template.segments.iter().map(rank).collect::<Vec<_>>();
         ranks(self).cmp(&ranks(other))
@@ -161,10 +161,10 @@ fn take(parameter: &Parameter, given: &str, values: &mut Map<String, Value>) -> 
     Some(())
 }
 
-/// From right to left, as ASP.NET does: a parameter takes no more than it must.
+/// Matches from right to left, as ASP.NET does: a parameter takes no more than it must.
 fn take_mixed(parts: &[Part], given: &str, values: &mut Map<String, Value>) -> Option<()> {
     let lower = given.to_lowercase();
-    // Letters whose small form has another length cannot be told apart by position.
+    // If lower case changes the length, positions in the two texts differ: use the lower-case text for both.
     let given = if lower.len() == given.len() { given } else { &lower };
     let mut end = given.len();
     let mut open: Option<&Parameter> = None;
@@ -177,7 +177,7 @@ fn take_mixed(parts: &[Part], given: &str, values: &mut Map<String, Value>) -> O
                 let start = match (open, at) {
                     (None, _) => rest.ends_with(&text).then(|| end - text.len())?,
                     (Some(_), 0) => rest.starts_with(&text).then_some(0)?,
-                    // At least one character is left for the parameter after it.
+                    // The parameter after this literal needs at least one character.
                     (Some(_), _) => last_before(rest, &text)?,
                 };
                 if let Some(parameter) = open.take() {
@@ -194,7 +194,7 @@ fn take_mixed(parts: &[Part], given: &str, values: &mut Map<String, Value>) -> O
     }
 }
 
-/// The last place of a text that something follows.
+/// The last position of a text that is followed by at least one character.
 fn last_before(text: &str, wanted: &str) -> Option<usize> {
     let (last, _) = text.char_indices().next_back()?;
     text.get(..last)?.rfind(wanted)
@@ -205,7 +205,7 @@ pub fn firsts_of(path: &[String]) -> [String; 2] {
     [path.first().map(|segment| segment.to_lowercase()).unwrap_or_default(), OPEN.to_owned()]
 }
 
-/// How the routes of a first segment and a shape begin that the segments of a path may match. `None`: none of them does.
+/// The beginning of those routes of a first segment and a shape that a path may match. `None`: it matches none.
 pub fn prefix_of(first_and_shape: &str, path: &[String]) -> Option<String> {
     let (_, shape) = first_and_shape.rsplit_once('/')?;
     let required = shape.bytes().take_while(|kind| matches!(kind, b'L' | b'P')).count();
@@ -364,7 +364,7 @@ mod tests {
             prop_assert!(key.starts_with(&prefix), "{key} {prefix}");
         }
 
-        /// Whatever is found for any path and any shape, a match always has the prefix.
+        /// For any path and any shape, a route that matches has the prefix.
         #[test]
         fn no_match_is_hidden(
             (template, _) in matching(), path in prop::collection::vec("[a-zA-Z0-9-]{1,6}", 0..6)

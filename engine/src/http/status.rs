@@ -71,7 +71,7 @@ const NAMES: [(&str, u16); 63] = [
     ("InsufficientStorage", 507),
 ];
 
-/// The status that a number, its text or a name says; null is 200.
+/// The status that a number, its text or a name means; null means 200.
 pub(crate) fn status(value: &Value) -> Result<u16, Fault> {
     let text = to_text(value);
     let text = text.trim();

@@ -1,7 +1,7 @@
 //! Route templates as ASP.NET writes them: `orders/{id:int}`, `files/{*path}`, `{page?}`, `{page=1}`.
 //!
-//! A parameter fills a segment, or stands between literals inside one (`v{major}.{minor}`). The text of a template
-//! is kept by whoever stores it; this is its compiled form.
+//! A parameter fills a segment, or stands between literals inside one (`v{major}.{minor}`). The route keeps the text
+//! of its template; this is the compiled form.
 
 use super::constraint::Constraint;
 use crate::fault::{Fault, shorten};
@@ -22,7 +22,7 @@ pub(super) enum Segment {
     Literal(String),
     /// A parameter that is the whole segment.
     Parameter(Parameter),
-    /// Literals and parameters by turns.
+    /// Literals and parameters in turns.
     Mixed(Vec<Part>),
 }
 
@@ -40,9 +40,9 @@ pub(super) enum Part {
 pub(super) struct Parameter {
     /// Name as written.
     pub(super) name: String,
-    /// What its value must satisfy.
+    /// The constraints of its value.
     pub(super) constraints: Vec<Constraint>,
-    /// Its value where the path has none.
+    /// Its value if the path has none.
     pub(super) default: Option<String>,
     /// Whether the path may end before it.
     pub(super) optional: bool,
@@ -70,7 +70,7 @@ impl Template {
     }
 }
 
-/// The part of a template that counts: without the slashes around it.
+/// A template without the slashes around it, which do not count.
 pub fn bare(text: &str) -> &str {
     text.trim_matches('/')
 }
@@ -133,7 +133,7 @@ fn read_segment(text: &str) -> Result<Segment, String> {
     }
 }
 
-/// Braces are balanced by now.
+/// Reads the parts of a segment, whose braces the caller has found balanced.
 fn read_parts(text: &str) -> Result<Vec<Part>, String> {
     let (mut parts, mut literal) = (Vec::new(), String::new());
     let mut rest = text;
@@ -161,7 +161,7 @@ fn read_parts(text: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// What stands between the braces.
+/// Reads the text between two braces.
 fn read_parameter(text: &str) -> Result<Parameter, String> {
     let name_and_more = text.trim_start_matches('*');
     let stars = text.len() - name_and_more.len();
@@ -188,7 +188,7 @@ fn read_parameter(text: &str) -> Result<Parameter, String> {
     Ok(parameter)
 }
 
-/// Where a constraint ends: at what may follow it, outside of parentheses.
+/// Where a constraint ends: before a character that may follow it, outside of parentheses.
 fn end_of_constraint(text: &str) -> usize {
     let mut is_inside = false;
     for (at, character) in text.char_indices() {

@@ -32,7 +32,7 @@ enum Role {
     Frame,
     /// No box: its children stand for it, one after the other.
     Chain,
-    /// No box: a state or a transition tells of it.
+    /// No box: the box of a state or the arrow of a transition shows it.
     Told,
 }
 
@@ -54,13 +54,13 @@ struct Builder<'p> {
     progress: Option<&'p Progress>,
     picture: Picture,
     roles: Vec<Role>,
-    /// Frame that the content of a node stands in: the one that it is, or the one around it.
+    /// Frame that the content of a node stands in: the node's own frame, or the frame around it.
     inner: Vec<usize>,
     /// Box of each node that has one.
     item_of: Vec<Option<usize>>,
     /// Node of each box that has one.
     node_of: Vec<Option<usize>>,
-    /// What each node holds, in whichever way.
+    /// The nodes that each node holds, in whichever way.
     children: Vec<Vec<NodeIx>>,
 }
 
@@ -152,7 +152,7 @@ impl<'p> Builder<'p> {
     /// Sorts boxes and arrows into their frames.
     fn finish(mut self) -> Picture {
         let picture = &mut self.picture;
-        // Stable: what leaves one box stays in the order of its branches.
+        // The sort is stable: the arrows that leave one box stay in the order of its branches.
         picture.edges.sort_by_key(|edge| edge.source);
         for (ix, item) in picture.items.iter().enumerate() {
             picture.frames[item.frame].items.push(ix);

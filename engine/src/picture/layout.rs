@@ -1,4 +1,4 @@
-//! Where everything stands: frames from the inside out, then all of it in one system of coordinates.
+//! The layout: frames from the inside out, then all of them in one system of coordinates.
 //!
 //! A frame whose boxes all have a place in the Studio keeps it; every other is laid out in layers.
 
@@ -22,7 +22,7 @@ pub(super) const LABEL: f64 = 11.0;
 
 /// Space left and right of a text in its box.
 pub(super) const INSET: f64 = 16.0;
-/// Space between a frame and what is in it, and what its title takes.
+/// Space between a frame and its content, and the height of its title.
 const PADDING: f64 = 22.0;
 pub(super) const HEADER: f64 = 34.0;
 
@@ -89,7 +89,7 @@ pub struct Drawing {
     pub height: f64,
     /// One area per box; the box of a frame holds those of its frame.
     pub boxes: Vec<Area>,
-    /// For each box the frame it stands in, as the box that this frame is; `None` in the picture itself.
+    /// For each box the box of the frame that it stands in; `None` in the picture itself.
     pub holders: Vec<Option<usize>>,
     /// One line per arrow, from corner to corner.
     pub lines: Vec<Vec<(f64, f64)>>,
@@ -109,7 +109,7 @@ pub(super) fn draw(picture: &Picture) -> Drawing {
             holders[inner] = Some(ix);
         }
     }
-    // An inner frame stands behind the one around it, so its size is known in time.
+    // An inner frame comes after the frame around it, so going backward its size is known in time.
     for (ix, frame) in picture.frames.iter().enumerate().rev() {
         let content = graph_of(picture, frame, &sizes).placed(frame.is_placed);
         if let Some(holder) = holders[ix] {

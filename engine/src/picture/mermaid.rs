@@ -8,7 +8,7 @@ use super::text;
 /// Writes a flowchart. Boxes that hold a flow become subgraphs.
 pub(super) fn write(picture: &Picture) -> String {
     let mut text = String::from("flowchart TD\n");
-    // Frames on the way down: which, how far written, how deep.
+    // The open frames, outermost first: the index of each and of its next item.
     let mut path = vec![(0, 0)];
     while let Some((frame, next)) = path.last_mut() {
         let Some(item) = picture.frames[*frame].items.get(*next) else {
@@ -42,7 +42,7 @@ pub(super) fn write(picture: &Picture) -> String {
 }
 
 fn indent(text: &mut String, depth: usize) {
-    // Deeper lines are not easier to read.
+    // More indentation makes deeper lines no easier to read.
     for _ in 0..depth.min(8) {
         text.push_str("    ");
     }

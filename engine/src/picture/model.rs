@@ -1,4 +1,4 @@
-//! What is in a picture, before anything has a place.
+//! The content of a picture, before the layout.
 
 use super::{Caption, Standing};
 
@@ -8,7 +8,7 @@ pub struct Picture {
     pub(super) caption: Caption,
     /// Whether it shows a run.
     pub(super) is_run: bool,
-    /// The first is the picture itself; an inner frame stands behind the one that holds it.
+    /// The first is the picture itself; an inner frame comes after the frame that holds it.
     pub(super) frames: Vec<Frame>,
     pub(super) items: Vec<Item>,
     /// Both ends of an edge are in the same frame.
@@ -33,19 +33,19 @@ pub(super) struct Frame {
 pub(super) struct Item {
     /// The frame it stands in.
     pub frame: usize,
-    /// The frame that it is.
+    /// The frame that the box is, if it holds a flow.
     pub inner: Option<usize>,
     /// How it looks.
     pub shape: Shape,
-    /// What it is called.
+    /// Title.
     pub title: String,
-    /// What it is; the line under the title.
+    /// Type and detail: the line under the title.
     pub kind: String,
-    /// The whole truth, for a tooltip.
+    /// All of it without cuts, for a tooltip.
     pub tooltip: String,
     /// Whether it starts the workflow.
     pub is_trigger: bool,
-    /// How it stands in this run.
+    /// Its standing in this run.
     pub standing: Option<Standing>,
     /// Place in the Studio.
     pub position: Option<(f64, f64)>,
@@ -63,7 +63,7 @@ pub(super) enum Shape {
     Decision,
     /// The head of a loop.
     Loop,
-    /// A state that is left again.
+    /// A state that a transition leaves.
     State,
     /// It ends something.
     End,
@@ -84,7 +84,7 @@ pub(super) struct Edge {
     pub source: usize,
     /// Box it leads to.
     pub target: usize,
-    /// Outcome; empty where it goes without saying.
+    /// Outcome; empty if it is obvious.
     pub label: String,
     /// Whether this run went along it; `None` for a definition.
     pub taken: Option<bool>,

@@ -1,4 +1,4 @@
-//! How far a run has come, from its journal and from what is still open.
+//! The progress of a run, from its journal and from its open executions.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,10 +9,10 @@ use crate::node_ix::NodeIx;
 use crate::program::Program;
 use crate::value::Json;
 
-/// Outcomes of one activity that are remembered; more cannot be drawn.
+/// Outcomes of one activity that are kept; more cannot be drawn.
 const MAX_OUTCOMES: usize = 100;
 
-/// How one activity stands.
+/// The standing of an activity: how far the run has come with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// The run has not come to it.
@@ -40,7 +40,7 @@ pub struct Progress {
     parents: Vec<Option<NodeIx>>,
     types: Vec<String>,
     executions: HashMap<u32, NodeIx>,
-    /// What state machines have gone through.
+    /// The states that each state machine was in.
     machines: HashMap<NodeIx, States>,
 }
 
@@ -49,7 +49,7 @@ pub struct Progress {
 struct States {
     visits: HashMap<String, u64>,
     moves: HashSet<(String, String)>,
-    /// The last of them, and the execution of the machine that entered it: another one did not come from there.
+    /// The last of them, and the execution of the machine that entered it: another execution did not come from there.
     last: Option<(Option<u32>, String)>,
 }
 
@@ -93,7 +93,7 @@ impl Progress {
         }
     }
 
-    /// Takes in the next event of the journal.
+    /// Records the next event of the journal.
     pub fn event(&mut self, event: &Event) {
         let Some(ix) = self.node_of(event) else { return };
         match event.kind {
@@ -132,7 +132,7 @@ impl Progress {
         }
     }
 
-    /// Takes in what is open now.
+    /// Records the executions that are open now.
     pub fn open(&mut self, state: &State) {
         for context in state.contexts.values() {
             if let Some(trace) = self.nodes.get_mut(context.node.0 as usize) {
@@ -144,7 +144,7 @@ impl Progress {
         }
     }
 
-    /// How an activity stands.
+    /// The standing of an activity.
     pub fn standing(&self, node: NodeIx) -> Standing {
         match self.nodes.get(node.0 as usize) {
             Some(trace) if trace.faulted => Standing::Faulted,

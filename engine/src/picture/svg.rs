@@ -1,4 +1,4 @@
-//! SVG text: one document that needs nothing else, on a background of its own.
+//! SVG text: one self-contained document, on a background of its own.
 
 use std::fmt::Write;
 
@@ -67,7 +67,7 @@ pub(super) fn write(picture: &Picture, drawing: &Drawing) -> String {
     svg
 }
 
-/// From the back to the front: frames, arrows, boxes, labels.
+/// Draws from the back to the front: frames, arrows, boxes, labels.
 fn content(svg: &mut String, picture: &Picture, drawing: &Drawing) {
     let items = || picture.items.iter().zip(&drawing.boxes);
     for (item, area) in items().filter(|(item, _)| item.inner.is_some()) {
@@ -247,7 +247,7 @@ struct Font {
     fill: &'static str,
 }
 
-/// A line of text that is cut to the room it has.
+/// A line of text, cut to its room.
 fn line(svg: &mut String, words: &str, font: Font, at: (f64, f64), anchor: Anchor, room: f64) {
     if words.is_empty() {
         return;

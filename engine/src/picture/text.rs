@@ -1,4 +1,4 @@
-//! Measuring and cutting text, and making it harmless.
+//! Measuring, cutting and escaping text.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -13,10 +13,10 @@ const WIDTHS: [u16; 95] = [
     556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584, // p to ~
 ];
 
-/// What other fonts may need more than the measured one.
+/// How much wider than the measured font another one may be.
 const ALLOWANCE: f64 = 1.1;
 
-/// Characters of a text that are looked at; the rest cannot be seen anyway.
+/// Characters of a text that are measured; the rest cannot be seen anyway.
 const MAX_CHARS: usize = 400;
 
 fn char_width(c: char) -> f64 {
@@ -35,7 +35,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(char_width).sum::<f64>() * size * ALLOWANCE
 }
 
-/// A text that is no wider than that, with an ellipsis where something is missing.
+/// The text cut to a width, with an ellipsis in place of the rest.
 pub(super) fn fit(text: &str, size: f64, room: f64) -> Cow<'_, str> {
     if text.len() <= MAX_CHARS && width(text, size) <= room {
         return Cow::Borrowed(text);
@@ -52,7 +52,7 @@ pub(super) fn fit(text: &str, size: f64, room: f64) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", text[..end].trim_end()))
 }
 
-/// A text in one line: whatever is white space or invisible becomes one space. At most that many characters.
+/// A text in one line of at most `max` characters: a run of white space or invisible characters becomes one space.
 pub(crate) fn one_line(text: &str, max: usize) -> String {
     let mut line = String::new();
     let (mut count, mut space) = (0, false);
@@ -74,14 +74,14 @@ pub(crate) fn one_line(text: &str, max: usize) -> String {
     line
 }
 
-/// Characters that XML forbids, that print nothing, or that turn the direction of what follows.
+/// Characters that XML forbids, that print nothing, or that change the direction of the text after them.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
         || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{ffff}')
 }
 
-/// Text for XML, in elements and in attributes.
+/// Escapes text for XML, in elements and in attributes.
 pub(super) fn xml(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -98,7 +98,7 @@ pub(super) fn xml(text: &str) -> String {
     safe
 }
 
-/// Text for a quoted label of Mermaid: what could be read as anything but text is written by its number.
+/// Escapes text for a quoted label of Mermaid: a character that Mermaid may interpret is written as its number.
 pub(super) fn mermaid(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in one_line(text, MAX_CHARS).chars() {

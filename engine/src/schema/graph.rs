@@ -1,9 +1,9 @@
-//! What a schema can set off at one place of a value.
+//! The work that a schema causes at one place of a value.
 //!
 //! Some keywords look at the same place again (`allOf`, `$ref`, …), the others at what is inside it. A
-//! schema that comes back to itself at the same place never ends, and one that branches often enough at the
-//! same place does not end in a lifetime. Both are found here, before the schema is used. Subschemas are
-//! walked with a list of work, references included.
+//! schema that comes back to itself at the same place never ends, and a schema that branches often enough
+//! at the same place does not end in a lifetime. This module finds both before the schema is used. It walks
+//! subschemas and references with a work list instead of recursion.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ const MAX_SUBSCHEMAS: usize = 2_000;
 /// What a schema may do at one place: keywords, and elements of their lists.
 const MAX_COST: u64 = 20_000;
 
-/// How many steps deep it may do it: each is a call of the validator inside another.
+/// How many steps may follow each other at one place: each is a call of the validator inside another.
 const MAX_CHAIN: usize = 16;
 
 /// Keywords that look at the same place.
@@ -41,7 +41,7 @@ const INSIDE: [&str; 8] = [
 const INSIDE_LISTS: [&str; 2] = ["prefixItems", "items"];
 const INSIDE_MAPS: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
 
-/// Finds the most that a schema does at one place of a value.
+/// Finds the highest cost of a schema at one place of a value.
 pub(super) fn cost(root: &Value) -> Result<u64, Refusal> {
     let mut graph = Graph::new(root);
     graph.walk()?;
@@ -52,7 +52,7 @@ pub(super) fn cost(root: &Value) -> Result<u64, Refusal> {
 /// The subschemas, in the order in which they were found.
 struct Graph<'s> {
     root: &'s Value,
-    /// The URI that the schema has given to itself.
+    /// The URI that the schema gives itself.
     id: Option<&'s str>,
     subschemas: Vec<Subschema<'s>>,
     /// Position by address.
@@ -174,7 +174,7 @@ impl<'s> Graph<'s> {
         } else if let Some(target) = self.root.pointer(&fragment) {
             self.edge(from, target, fragment.into_owned(), true);
         }
-        // One that leads nowhere is found by the validator.
+        // The validator reports a reference that leads nowhere.
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl<'s> Graph<'s> {
         }
     }
 
-    /// The highest cost of any subschema with all that it sets off at the same place.
+    /// The highest cost of any subschema with all those that it applies at the same place.
     fn weigh(&self) -> Result<u64, Refusal> {
         let mut weights = vec![Weight::Unknown; self.subschemas.len()];
         let mut highest = 0;
@@ -213,7 +213,7 @@ impl<'s> Graph<'s> {
         Ok(highest)
     }
 
-    /// Puts what a subschema sets off in front of it.
+    /// Puts the subschemas that a subschema applies at the same place before it.
     fn enter(&self, at: usize, weights: &[Weight], open: &mut Vec<usize>) -> Result<(), Refusal> {
         for to in &self.subschemas[at].same_place {
             match weights[*to] {

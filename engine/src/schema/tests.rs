@@ -115,10 +115,10 @@ fn patterns_take_linear_time_or_are_refused() {
     let begun = ThreadTime::now();
     let slow = Schema::new(json!({"pattern": "^(a+)+$"}));
     assert!(slow.accept(&json!("a".repeat(100_000) + "b"), "x", "").is_err());
-    // What needs backtracking.
+    // Patterns that need backtracking.
     refused(json!({"pattern": "^(?=.*a)b"}));
     refused(json!({"pattern": "(a)\\1"}));
-    // What takes too much room.
+    // Patterns that take too much memory.
     refused(json!({"pattern": "(((a{1000}){1000}){1000}){1000}"}));
     refused(json!({"patternProperties": {"(?:\\w{500}){500}": true}}));
     refused(json!({"pattern": "(".repeat(100_000)}));
@@ -145,7 +145,7 @@ fn a_schema_may_refer_to_itself_only_by_going_deeper() {
 
 #[test]
 fn the_deepest_schema_and_value_fit_the_stack() {
-    // As long a chain as is allowed at one place, at each level of the deepest value.
+    // The longest chain that is allowed at one place, at each level of the deepest value.
     let defs = |from: &str, length: usize| -> Value {
         let mut defs = serde_json::Map::new();
         for at in 0..length {
@@ -171,7 +171,7 @@ fn the_deepest_schema_and_value_fit_the_stack() {
 
 #[test]
 fn the_deepest_schema_fits_the_stack() {
-    // One that is deep itself, and one whose references go on and on.
+    // A schema that is deep itself, and a schema with a long chain of references.
     let deep = |depth: usize| (0..depth).fold(json!(true), |inside, _| json!({"items": inside}));
     assert_eq!(Schema::new(deep(MAX_DEPTH - 1)).check(), Ok(()));
     assert_eq!(refused(deep(1_000)).kind, RefusalKind::TooDeep);
@@ -186,7 +186,7 @@ fn the_deepest_schema_fits_the_stack() {
 #[test]
 fn what_branches_without_end_is_refused_or_cut_short() {
     let begun = ThreadTime::now();
-    // Twice as often with each step, at the same place.
+    // Each step doubles the work at the same place.
     let mut defs = serde_json::Map::new();
     for at in 0..15 {
         let next = json!({"$ref": format!("#/$defs/a{}", at + 1)});
@@ -194,7 +194,7 @@ fn what_branches_without_end_is_refused_or_cut_short() {
     }
     defs.insert("a15".into(), json!(true));
     assert_eq!(refused(json!({"$ref": "#/$defs/a0", "$defs": defs})).kind, RefusalKind::TooLarge);
-    // Twice as often with each level of the value.
+    // Each level of the value doubles the work.
     let twice = json!({"allOf": [{"additionalProperties": {"$ref": "#"}}, {"additionalProperties": {"$ref": "#"}}]});
     let twice = Schema::new(twice);
     let outcome = twice.accept(&nested(MAX_DEPTH), "x", "");
@@ -206,7 +206,7 @@ fn what_branches_without_end_is_refused_or_cut_short() {
         outcome.is_ok() || ["22023", "54000"].contains(&outcome.as_ref().unwrap_err().sqlstate.as_str()),
         "{outcome:?}"
     );
-    // Much of everything.
+    // Many patterns and many members.
     let patterns: serde_json::Map<_, _> =
         (0..1500).map(|at| (format!("^{at}[a-z]*$"), json!({"type": "string"}))).collect();
     let wide: serde_json::Map<_, _> = (0..20_000).map(|at| (format!("key{at}"), json!(at))).collect();

@@ -1,7 +1,7 @@
-//! A value as the validator sees it: the value itself, as long as there is work left to spend on it.
+//! A value as the validator sees it: the value itself, as long as the budget of the check lasts.
 //!
-//! The validator cannot be stopped from outside. So every look at the value costs, and once nothing is left
-//! there is nothing more to see: whatever the validator was about to do finds null, and comes to its end.
+//! The validator cannot be stopped from outside. So every look at the value is paid from a budget. Once the budget
+//! is spent, the validator sees null at every place, and so comes to its end.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -16,7 +16,7 @@ use crate::value::canonical;
 
 static NOTHING: Value = Value::Null;
 
-/// What stands for a value in messages that is too long to be shown.
+/// Stands in messages for a value that is too long to be shown.
 static NOT_SHOWN: LazyLock<Value> = LazyLock::new(|| Value::from("…"));
 
 /// Bytes of text that messages show.
@@ -25,7 +25,7 @@ const MAX_SHOWN: usize = 64;
 /// Bytes of text that cost as much as one look.
 const TEXT_PER_LOOK: usize = 64;
 
-/// What may still be spent.
+/// The work that a check may still do.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: Cell<u64>,
@@ -38,7 +38,7 @@ impl Budget {
         Self { left: Cell::new(total), price }
     }
 
-    /// Pays for a look and `more` beside it. `false`: nothing is left.
+    /// Pays for a look and `more` beside it. `false`: the budget is spent.
     fn pay(&self, more: usize) -> bool {
         let price = self.price.saturating_add(more as u64);
         self.left.set(self.left.get().saturating_sub(price));
@@ -50,7 +50,7 @@ impl Budget {
     }
 }
 
-/// The form of values that [`View`]s have.
+/// The representation of JSON whose nodes are [`View`]s.
 pub(super) struct Viewed;
 
 impl Json for Viewed {
@@ -64,7 +64,7 @@ impl Json for Viewed {
 
     fn with_string_node<T>(buffer: &mut Value, string: &str, f: impl FnOnce(View<'_>) -> T) -> T {
         *buffer = Value::String(string.to_owned());
-        // The name was paid for when the member was looked at.
+        // The look at the member has paid for its name.
         f(View { value: buffer, budget: None })
     }
 }
@@ -92,7 +92,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What reading all of a text costs.
+    /// The price of reading all of a text.
     fn length(&self) -> usize {
         self.value.as_str().map_or(0, |text| text.len() / TEXT_PER_LOOK)
     }
@@ -142,7 +142,7 @@ impl<'a> Node<'a, Viewed> for View<'a> {
         cmp::equal(self.look_at(self.length()), expected)
     }
 
-    /// Only messages ask for it, and they keep copies of what they are given, those of branches included.
+    /// The validator calls it for messages only, and these keep the copies, messages of branches included.
     fn to_value(&self) -> Cow<'a, Value> {
         match self.look() {
             Value::String(text) if text.len() > MAX_SHOWN => Cow::Borrowed(&NOT_SHOWN),
@@ -152,7 +152,7 @@ impl<'a> Node<'a, Viewed> for View<'a> {
     }
 
     fn identity(&self) -> Option<NodeIdentity> {
-        // Asked for at each reference that is followed.
+        // The validator asks for the identity at each reference that it follows.
         self.look();
         Some(NodeIdentity::new(std::ptr::from_ref(self.value) as usize))
     }
@@ -216,7 +216,7 @@ impl<'a> Array<'a, Viewed> for Elements<'a> {
         ElementsIter { elements: self.elements.iter(), budget: self.budget }
     }
 
-    // That of the crate takes quadratic time where many long numbers are nearly the same.
+    // The crate's own version takes quadratic time for many long numbers that are nearly the same.
     fn is_unique(&self) -> bool {
         let mut seen = HashSet::with_capacity(self.elements.len());
         self.elements().all(|element| seen.insert(canonical(element.value)))

@@ -1,8 +1,8 @@
-//! How much may be read: a value takes many times the room of the text or bytes that it is read from.
+//! Bounds on what is read: a value takes many times the memory of the text or bytes that it is read from.
 //!
-//! The shell applies its settings at the begin of each call. They hold for what comes in from outside of the engine
-//! (bodies, arguments, results of SQL and of scripts) and for what a workflow makes and stores. What was stored is read
-//! again whatever they are by then: no instance becomes unreadable because a bound was lowered.
+//! The shell applies its settings at the begin of each call. They hold for values from outside of the engine (bodies,
+//! arguments, results of SQL and of scripts) and for values that a workflow makes and stores. They do not hold for
+//! reading a stored value again: lowering a bound makes no instance unreadable.
 
 use std::cell::Cell;
 
@@ -18,7 +18,7 @@ pub struct Bounds {
     pub body: usize,
     /// Values and names of members that one value may hold, itself included.
     pub nodes: usize,
-    /// Whether the query is cancelled, or the call has used up its memory. Asked often; must not unwind.
+    /// Whether the query is cancelled, or the call has used up its memory. Called often; must not unwind.
     pub interrupted: fn() -> bool,
     /// Bytes that the call may still add to what it holds.
     pub spare: fn() -> usize,
@@ -42,7 +42,7 @@ impl Bounds {
         CURRENT.get().unwrap_or_default()
     }
 
-    /// Makes them the bounds of this thread.
+    /// Makes these the bounds of this thread.
     pub fn apply(self) {
         CURRENT.set(Some(self));
     }
@@ -52,7 +52,7 @@ impl Bounds {
         self.body.saturating_mul(2)
     }
 
-    /// Whether a list may hold one more item: where it must grow for that, there is room for its growth.
+    /// Whether a list may take one more item: it is not time to stop, and there is room if the list has to grow.
     pub fn may_push<T>(list: &Vec<T>) -> bool {
         let bounds = Self::current();
         if (bounds.interrupted)() {
@@ -64,7 +64,7 @@ impl Bounds {
     /// Stops a long computation that has made or is about to copy a value.
     ///
     /// # Errors
-    /// 57014. What turns a fault into an incident asks the host first, which ends the call with what is the matter.
+    /// 57014. Before the burst makes an incident of a fault, it asks the host, which ends the call with the reason.
     pub fn go_on() -> Result<(), Fault> {
         if (Self::current().interrupted)() { Err(Exceeded::Interrupted.fault()) } else { Ok(()) }
     }
@@ -82,7 +82,7 @@ pub enum Exceeded {
 }
 
 impl Exceeded {
-    /// The fault that says so: 54000, or 57014 where the host knows what is the matter.
+    /// The fault that reports it: 54000, or 57014 for an interrupt, whose reason the host knows.
     pub fn fault(self) -> Fault {
         match self {
             Self::Nodes(nodes) => Fault::new("54000", "JSON value has too many elements")
@@ -96,10 +96,10 @@ impl Exceeded {
     }
 }
 
-/// Bytes that a value takes beside its text, at the most: a member alone in its object.
+/// Bytes that a value takes beside its text at most: those of an object's only member.
 const NODE: usize = 256;
 
-/// Text from this size on is looked over before it is read.
+/// From this size on, the nodes of a text are estimated before it is parsed.
 const LARGE: usize = 1 << 20;
 
 /// Refuses JSON text that is too large, or for whose values there is no room.
@@ -114,17 +114,17 @@ pub(super) fn check_text(text: &str) -> Result<(), Exceeded> {
     if text.len() < LARGE {
         return Ok(());
     }
-    // Each value but the first follows one of these, or stands where a name does.
+    // Each value but the first, and each name, follows one of these characters.
     let nodes = text.bytes().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count() + 1;
     let room = nodes.min(bounds.nodes).saturating_mul(NODE).saturating_add(text.len());
     if (bounds.room)(room) { Ok(()) } else { Err(Exceeded::Interrupted) }
 }
 
-/// Nodes, and bytes of text, between two questions whether to stop.
+/// Nodes, and bytes of text, between two checks whether to stop.
 const NODES_PER_LOOK: usize = 1024;
 const BYTES_PER_LOOK: usize = 256 << 10;
 
-/// Counts what is read.
+/// Counts nodes and text while a value is read.
 #[derive(Debug)]
 pub struct Tally {
     bounds: Bounds,
@@ -142,13 +142,13 @@ impl Tally {
         Self::of(bounds, bounds.text())
     }
 
-    /// Counts a document that has a bound on its size of its own, in bytes; the other counts if it is larger.
+    /// Counts a document with a bound of its own on its size, in bytes; the larger of the two bounds holds.
     pub fn of_document(size: usize) -> Self {
         let bounds = Bounds::current();
         Self::of(bounds, bounds.text().max(size))
     }
 
-    /// Counts what was accepted once and is read again: only whether to stop is asked.
+    /// Counts a stored value that is read again: without bounds, only checking whether to stop.
     pub fn of_stored() -> Self {
         Self::of(Bounds { nodes: usize::MAX, ..Bounds::current() }, usize::MAX)
     }
@@ -195,7 +195,7 @@ pub(crate) fn check_extent(value: &Value) -> Result<(), Fault> {
     let bounds = Bounds::current();
     match value {
         Value::Array(_) | Value::Object(_) => check_nodes(value),
-        // What most variables hold.
+        // Most variables hold such a value.
         scalar if bounds.nodes > 0 && text_of(scalar) <= bounds.text() => Ok(()),
         scalar => check_nodes(scalar),
     }

@@ -1,4 +1,4 @@
-//! The canonical form: one text for everything that is equal as jsonb.
+//! The canonical form: one text for all values that are equal as jsonb.
 
 use serde_json::Value;
 
@@ -9,8 +9,8 @@ enum Open<'a> {
     Object(std::vec::IntoIter<(&'a String, &'a Value)>),
 }
 
-/// Writes a value as JSON with sorted keys and normalised numbers, so that what is equal as jsonb is
-/// equal as text.
+/// Writes a value as JSON with sorted keys and normalised numbers, so that values that are equal as jsonb
+/// have equal texts.
 ///
 /// ```
 /// use workflow_engine::value::{canonical, parse_json};

@@ -1,8 +1,8 @@
 //! Conversion of a value to a .NET type name, as far as JSON can tell the difference.
 //!
-//! Follows Elsa's object converter: null stays null, a blank text is null for everything but text, text
-//! is read, numbers and truths turn into each other. Where Elsa falls back to a default for text that it
-//! cannot read, this faults: a wrong value must not travel on as zero.
+//! Follows Elsa's object converter: null stays null, a blank text is null for every type but text, text
+//! is parsed, numbers and booleans convert to each other. Where Elsa takes a default for text that it cannot
+//! parse, this conversion faults: a wrong value must not become zero.
 
 use serde_json::{Number, Value};
 use uuid::Uuid;
@@ -25,7 +25,7 @@ use crate::value::TypeName;
 /// ```
 ///
 /// # Errors
-/// 22P02 if the value is no such thing, 22003 if a number is out of range.
+/// 22P02 if the value cannot be converted, 22003 if a number is out of range.
 pub fn convert(value: Value, to: TypeName) -> Result<Value, Fault> {
     if value.is_null() || to == TypeName::Any {
         return Ok(value);
@@ -49,7 +49,7 @@ pub fn convert(value: Value, to: TypeName) -> Result<Value, Fault> {
     }
 }
 
-/// The fault for a value that is no such thing.
+/// The fault for a value that cannot be converted to the type.
 pub(crate) fn invalid(value: &Value, type_name: &str) -> Fault {
     Fault::new("22P02", format!("invalid value for type {type_name}: {}", quoted(value)))
 }
@@ -101,7 +101,7 @@ fn to_decimal(value: Value) -> Result<Value, Fault> {
     to_number(&value, "Decimal").map(Value::Number)
 }
 
-/// The number that a value is or says, digits as written.
+/// The number that a value is or has as text, its digits as written.
 fn to_number(value: &Value, type_name: &str) -> Result<Number, Fault> {
     match value {
         Value::Number(number) => Ok(number.clone()),
@@ -124,7 +124,7 @@ fn to_string(value: Value) -> Value {
 fn to_guid(value: Value) -> Result<Value, Fault> {
     let id = value.as_str().and_then(|text| {
         let text = text.trim();
-        // One of .NET's forms is in round brackets.
+        // One of .NET's forms is in parentheses.
         let bare = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
         Uuid::try_parse(bare).ok()
     });
@@ -167,7 +167,7 @@ fn to_object(value: Value) -> Result<Value, Fault> {
 fn to_foreign(value: Value) -> Result<Value, Fault> {
     let structured = value.as_str().filter(|text| text.trim_start().starts_with(['{', '[']));
     match structured.map(parse_json) {
-        // What is too large or too deep is JSON all the same.
+        // JSON beyond a bound is a fault, not a text that stays unchanged.
         Some(Err(fault)) if fault.sqlstate.starts_with('5') => Err(fault),
         Some(Ok(read)) => Ok(read),
         Some(Err(_)) | None => Ok(value),

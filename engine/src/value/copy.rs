@@ -1,7 +1,7 @@
 //! Copies of whole values, made while the call has room for them.
 //!
-//! A derived copy takes as much as the value, which may be a great part of what a call may hold, and asks for nothing:
-//! it ends the process where a piece is refused. This one asks at steps.
+//! `Value::clone` takes as much memory as the value, which may be a great part of a call's limit, and does not ask for
+//! room: a failed allocation ends the process. The copy of this module asks step by step.
 
 use serde::Serialize;
 use serde_json::map::Iter as Members;
@@ -13,16 +13,16 @@ use crate::fault::Fault;
 /// Items of an array or object that is copied in one piece, if they are scalars.
 const FEW: usize = 64;
 
-/// Bytes of a text that is copied without a question.
+/// Bytes of a text that is copied without asking for room.
 const SHORT: usize = 4 << 10;
 
-/// What is copied between two questions, in values and names.
+/// Values and names that are copied between two checks whether to stop.
 const NODES_PER_LOOK: usize = 512;
 
-/// Pieces from this size on are asked for one by one.
+/// From this size on, in bytes, each piece asks for its room.
 const LARGE: usize = 256 << 10;
 
-/// Bytes of a node of a map for each member, while the map is built.
+/// Bytes that a map takes for each member while it is built.
 const MEMBER: usize = 2 * (size_of::<String>() + size_of::<Value>());
 
 /// Copies a value.
@@ -36,7 +36,7 @@ pub fn copy(value: &Value) -> Result<Value, Fault> {
     }
 }
 
-/// Copies a value for one who cannot fail: null if it is time to stop, which [`Bounds::go_on`] says from then on.
+/// Copies a value for a caller that cannot fail: null if it is time to stop, as [`Bounds::go_on`] reports then.
 pub fn copy_or_null(value: &Value) -> Value {
     copied(value).unwrap_or_default()
 }
@@ -60,12 +60,12 @@ pub fn json_text(value: &impl Serialize) -> Result<String, Fault> {
     text.finish()
 }
 
-/// A text that asks for room where it grows.
+/// A text that asks for room before it grows.
 #[derive(Debug, Default)]
 pub struct Text(Vec<u8>);
 
 impl Text {
-    /// Adds to it.
+    /// Appends a text.
     ///
     /// # Errors
     /// 57014 if there is no room.
@@ -73,7 +73,7 @@ impl Text {
         self.grow(text.as_bytes()).ok_or_else(|| super::Exceeded::Interrupted.fault())
     }
 
-    /// What it is by now.
+    /// The text so far.
     ///
     /// # Errors
     /// 57014.
@@ -84,7 +84,7 @@ impl Text {
     fn grow(&mut self, bytes: &[u8]) -> Option<()> {
         let (length, capacity) = (self.0.len() + bytes.len(), self.0.capacity());
         if length > capacity && length > LARGE {
-            // The old text is there until the new one is.
+            // While the text moves, the old and the new buffer exist.
             let larger = length.max(capacity.saturating_mul(2));
             (Bounds::current().room)(larger).then_some(())?;
             self.0.reserve_exact(larger - self.0.len());
@@ -117,7 +117,7 @@ fn copied(value: &Value) -> Option<Value> {
     }
 }
 
-/// Whether a value is copied without a question.
+/// Whether a value is copied without asking for room.
 fn is_small(value: &Value) -> bool {
     let is_short = |scalar: &Value| match scalar {
         Value::Array(items) => items.is_empty(),
@@ -142,16 +142,16 @@ fn text_of(scalar: &Value) -> usize {
     }
 }
 
-/// An array or object of which a part is copied.
+/// An array or object that is copied in part.
 enum Open<'v> {
     Array(std::slice::Iter<'v, Value>, Vec<Value>),
     Object(Members<'v>, Vec<(String, Value)>),
 }
 
-/// A copy that is made, without recursion.
+/// A copy in progress, without recursion.
 struct Copy<'v> {
     bounds: Bounds,
-    /// Values and names since it was asked whether to stop.
+    /// Values and names since the last check whether to stop.
     nodes: usize,
     open: Vec<Open<'v>>,
 }
@@ -242,7 +242,7 @@ mod tests {
     use super::super::{MAX_DEPTH, parse_json};
     use super::*;
 
-    /// Runs where there is room for nothing, or where it is time to stop.
+    /// Runs `work` with these answers to whether to stop and whether there is room.
     fn refusing<R>(interrupted: fn() -> bool, room: fn(usize) -> bool, work: impl FnOnce() -> R) -> R {
         Bounds { interrupted, room, ..Bounds::default() }.apply();
         let result = work();

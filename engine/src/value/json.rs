@@ -1,4 +1,4 @@
-//! Values inside compact bytes.
+//! JSON values inside the compact state.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use super::Bounds;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Json(pub Value);
 
-/// What a packed UUID begins with; no JSON text does.
+/// The first byte of a packed UUID; no JSON text begins with it.
 const ID: u8 = 1;
 
 impl Serialize for Json {
@@ -27,15 +27,15 @@ impl Serialize for Json {
     }
 }
 
-/// The UUID that a value is, in the form in which it is written again.
+/// The UUID that a value is, if writing the UUID again gives the same text.
 fn id_of(value: &Value) -> Option<Uuid> {
     let text = value.as_str().filter(|text| text.len() == uuid::fmt::Hyphenated::LENGTH)?;
     let id = Uuid::try_parse(text).ok()?;
     (id.hyphenated().encode_lower(&mut Uuid::encode_buffer()) == text).then_some(id)
 }
 
-/// Nesting that a stored value may have. Values are refused beyond 2,000; the rest is for what the engine
-/// puts around them.
+/// Nesting that a stored value may have. Values nested deeper than 2,000 levels are refused; the rest is for
+/// the levels that the engine adds around them.
 const MAX_STORED_DEPTH: usize = 2_100;
 
 impl<'de> Deserialize<'de> for Json {
@@ -46,12 +46,12 @@ impl<'de> Deserialize<'de> for Json {
             return Ok(Json(Value::String(Uuid::from_slice(id).map_err(D::Error::custom)?.to_string())));
         }
         let text = std::str::from_utf8(bytes).map_err(D::Error::custom)?;
-        // What was stored within the bounds of its time is read whatever they are now, as long as there is room for it.
+        // The bounds were checked when the value was stored: reading it again only needs room.
         Bounds::go_on().map_err(D::Error::custom)?;
         if nesting(text) > MAX_STORED_DEPTH {
             return Err(D::Error::custom("value is nested too deep"));
         }
-        // Only parsed here, where the depth is known, without serde_json's own limit of 128.
+        // The depth is known to be allowed, so serde_json's own limit of 128 is disabled.
         let mut reader = serde_json::Deserializer::from_str(text);
         reader.disable_recursion_limit();
         let value = Value::deserialize(&mut reader).map_err(D::Error::custom)?;

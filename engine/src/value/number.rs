@@ -1,11 +1,10 @@
 //! Exact decimal numbers: the text of a JSON number as sign, digits and a power of ten.
 //!
-//! Linear in the length of the text, whatever the exponent says: `1e999999999` costs nothing.
+//! The time is linear in the length of the text, whatever the exponent: `1e999999999` costs nothing.
 
 use serde_json::Number;
 
-/// A number as `±0.digits × 10^exponent` would be written without leading or trailing zeros:
-/// `digits × 10^exponent`, digits without zeros at either end. Zero has no digits.
+/// The number `±digits × 10^exponent`, where `digits` is an integer without zeros at either end. Zero has no digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Decimal {
     negative: bool,
@@ -13,11 +12,11 @@ pub struct Decimal {
     exponent: i64,
 }
 
-/// Exponents are cut to this, far beyond what `numeric` holds, so that sums of them cannot overflow.
+/// Exponents are clamped to this, far beyond what `numeric` holds, so that sums of them cannot overflow.
 const EXPONENT_LIMIT: i64 = 1 << 40;
 
 impl Decimal {
-    /// Reads the text of a decimal number: optional sign, digits, point, exponent. `None` if it is none.
+    /// Reads the text of a decimal number: optional sign, digits, point, exponent. `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let (negative, unsigned) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -50,7 +49,7 @@ impl Decimal {
         if digits.is_empty() {
             return Self { negative: false, digits: String::new(), exponent: 0 };
         }
-        // Cut once more, so that the canonical text of what was cut is read as the same number.
+        // Clamp the sum as well, so that the canonical text of a clamped number is read as the same number.
         Self { negative, digits: digits.to_owned(), exponent: exponent.clamp(-EXPONENT_LIMIT, EXPONENT_LIMIT) }
     }
 
@@ -64,7 +63,7 @@ impl Decimal {
         self.is_zero() || self.exponent >= 0
     }
 
-    /// The integer it is, if it is one and fits.
+    /// Its value as an integer, if it is one and fits.
     pub fn to_i64(&self) -> Option<i64> {
         if !self.is_integral() || self.exponent > 18 {
             return None;
@@ -142,7 +141,7 @@ pub fn from_text(text: &str) -> Option<Number> {
     if let Ok(number) = serde_json::from_str::<Number>(text) {
         return Some(number);
     }
-    // JSON is stricter than people: no plus sign, no leading zeros, digits on both sides of the point.
+    // JSON is stricter than this text may be: no plus sign, no leading zeros, digits on both sides of the point.
     Decimal::parse(text)?;
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(rest) => ("-", rest),

@@ -1,6 +1,6 @@
 //! JSON text to a value, without recursion: serde_json takes half a kilobyte of stack per level.
 //!
-//! Structure is read here, scalars by serde_json.
+//! This parser reads structure, serde_json reads scalars.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -13,8 +13,8 @@ use crate::fault::{Fault, shorten};
 /// Reads JSON text nested at most [`MAX_DEPTH`] levels deep. Of members with the same name the last one wins.
 ///
 /// # Errors
-/// 22P02 for text that is no JSON, 54001 for deeper nesting, 54000 for more than the [`Bounds`] allow, 22P05 for `\u0000`,
-/// which jsonb cannot hold, 57014 if it is told to stop.
+/// 22P02 for text that is no JSON, 54001 for deeper nesting, 54000 for more than the [`Bounds`] allow, 22P05 for
+/// `\u0000`, which jsonb cannot hold, 57014 if it is time to stop.
 pub fn parse_json(text: &str) -> Result<Value, Fault> {
     check_text(text).map_err(Exceeded::fault)?;
     let mut reader = Reader { text, at: 0, open: Vec::new(), tally: Tally::new() };
@@ -76,7 +76,7 @@ impl Reader<'_> {
         if self.at == self.text.len() { Ok(value) } else { Err(Refusal::Invalid) }
     }
 
-    /// Reads a scalar or an empty container; opens a container that has something in it.
+    /// Reads a scalar or an empty container; opens a container that is not empty.
     fn value(&mut self) -> Result<Option<Value>, Refusal> {
         self.blanks();
         match self.peek() {
@@ -161,7 +161,7 @@ impl Reader<'_> {
     fn word(&mut self) -> Result<Value, Refusal> {
         let rest = &self.text[self.at..];
         let length = rest.find([',', ']', '}', ' ', '\n', '\r', '\t']).unwrap_or(rest.len());
-        // serde_json would read any other document, too.
+        // serde_json would read a string or a container as well.
         if rest.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '-') {
             self.tally.node(length)?;
             self.scalar(self.at + length)

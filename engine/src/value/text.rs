@@ -12,7 +12,7 @@ pub fn to_text(value: &Value) -> String {
         Value::Bool(truth) => truth.to_string(),
         Value::Number(number) => number.to_string(),
         Value::String(text) => text.clone(),
-        // Empty where it is time to stop.
+        // Empty if it is time to stop.
         Value::Array(_) | Value::Object(_) => json_text(value).unwrap_or_default(),
     }
 }
@@ -56,7 +56,7 @@ pub(crate) fn too_deep() -> Fault {
     Fault::new("54001", format!("JSON value is nested deeper than {MAX_DEPTH} levels"))
 }
 
-/// Reads `true` or `false` in any letter case, blanks around it.
+/// Reads `true` or `false` in any letter case; blanks around it do not count.
 pub(crate) fn parse_bool(text: &str) -> Option<bool> {
     let text = text.trim();
     if text.eq_ignore_ascii_case("true") {

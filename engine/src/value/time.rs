@@ -4,12 +4,12 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
 use crate::calendar::Interval;
 
-/// What a text says of a date and time.
+/// A date and time, read from text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
-    /// An instant: it came with an offset.
+    /// An instant: the text has an offset.
     Instant(DateTime<Utc>),
-    /// What a clock on the wall shows; whose, the text does not say.
+    /// A time of the wall clock, in a zone that the text does not name.
     Local(NaiveDateTime),
 }
 

@@ -2,7 +2,7 @@
 
 use crate::spelling::nearest;
 
-/// The .NET type names that the engine converts to; other values are passed on as it is.
+/// The types that the engine converts to, after .NET's type names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TypeName {
     /// No conversion.
@@ -28,8 +28,7 @@ pub enum TypeName {
     List,
     /// Objects and dictionaries: JSON text is parsed.
     Object,
-    /// A class of the program that wrote the definition: JSON text of an object or a list is parsed, another value
-    /// passed on as it is.
+    /// A class of the user's program: JSON text of an object or a list is parsed, any other value stays unchanged.
     Foreign,
 }
 
@@ -111,7 +110,7 @@ pub fn is_known_type(name: &str) -> bool {
     parse_type_name(name) != TypeName::Foreign || assembly_stripped(name.trim()).contains('.')
 }
 
-/// The types by the names that the documentation gives them, each with what other systems call it.
+/// The types by their names in the documentation, each with its names in other systems.
 const TYPES: [(&str, &[&str]); 16] = [
     ("Boolean", &["bit", "flag"]),
     ("Int32", &["int4", "int2", "smallint", "serial"]),
@@ -131,7 +130,7 @@ const TYPES: [(&str, &[&str]); 16] = [
     ("JsonElement", &[]),
 ];
 
-/// The type that was probably meant by a name that is none.
+/// The type that the author of an unknown type name probably meant.
 pub fn meant_type(name: &str) -> Option<&'static str> {
     let lower = name.trim().to_lowercase();
     let alias = TYPES.iter().find(|(_, aliases)| aliases.contains(&lower.as_str()));

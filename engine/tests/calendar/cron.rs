@@ -72,7 +72,7 @@ fn day_of_month_or_day_of_week_where_both_are_restricted() {
     // A leading star counts as unrestricted, whatever follows it: both must match.
     assert_eq!(days("0 0 */2 * 1", "2026-11-12", 3), ["11-23", "12-07", "12-21"]);
     assert_eq!(days("0 0 1-7 * */7", "2026-11-12", 2), ["12-06", "01-03"]);
-    // Without it all days of a month are as good as any restriction.
+    // Without a star, even a range of all days of the month counts as a restriction.
     assert_eq!(days("0 0 1-31 * 1", "2026-11-12", 3), ["11-13", "11-14", "11-15"]);
 }
 
@@ -115,7 +115,7 @@ fn last_days_nearest_weekdays_and_numbered_weekdays() {
     assert_eq!(days("0 0 * * MON#2", "2027-01-15", 2), ["02-08", "03-08"]);
     assert_eq!(days("0 0 * * 1#5", "2027-01-15", 2), ["03-29", "05-31"]);
     assert_eq!(days("0 0 * * 7#1,TUE#1", "2027-01-15", 3), ["02-02", "02-07", "03-02"]);
-    // Friday the 13th needs both, which only a leading star asks for; either is what Vixie makes of this.
+    // Friday the 13th needs both fields to match, which only a leading star asks for; by Vixie's rule either matches.
     assert_eq!(days("0 0 13 * FRI#2", "2026-11-01", 3), ["11-13", "12-11", "12-13"]);
 }
 

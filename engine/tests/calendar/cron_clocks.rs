@@ -1,4 +1,4 @@
-//! Cron expressions where clocks change: gaps, overlaps, in zones that do it in their own way.
+//! Cron expressions where clocks change: gaps and overlaps, in zones with different rules.
 
 use crate::{assert_fires, fires};
 
@@ -11,7 +11,7 @@ fn berlin_a_fixed_time_in_the_gap_runs_right_after_it_once() {
         "2026-03-28T00:00:00Z",
         &["2026-03-28T02:30:00+01:00", "2026-03-29T03:00:00+02:00", "2026-03-30T02:30:00+02:00"],
     );
-    // What the gap swallows runs together, and together with what is due at its end.
+    // Times that the gap skips run as one, together with the time that is due at its end.
     assert_fires(
         "0,15,30,45 2,3 * * *",
         "Europe/Berlin",
@@ -58,7 +58,7 @@ fn berlin_a_wildcard_follows_the_clock() {
         "2026-10-24T23:40:00Z",
         &["2026-10-25T02:30:00+02:00", "2026-10-25T02:30:00+01:00", "2026-10-25T03:30:00+01:00"],
     );
-    // Every minute of an hour that does not exist: not on that day.
+    // Times with `*` in an hour that does not exist do not run on that day.
     assert_fires("*/30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", &["2026-03-30T02:00:00+02:00"]);
     assert_fires(
         "*/30 2 * * *",

@@ -1,5 +1,5 @@
-//! Properties of cron expressions, against oracles: a clock that is watched second by second or minute by minute,
-//! and the crate `cron` for what both understand alike.
+//! Properties of cron expressions, against oracles: a clock that steps second by second or minute by minute, and
+//! the crate `cron` for expressions that both read alike.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use workflow_engine::calendar::{Cron, Utc0, Zone};
 
 use crate::{at, zone};
 
-/// One field: its text, what it matches, and whether it begins with a star.
+/// One field: its text, the values that it matches, and whether it begins with a star.
 #[derive(Clone, Debug)]
 struct Field {
     text: String,
@@ -70,7 +70,7 @@ fn local(at: DateTime<Utc>, zone: &dyn Zone) -> NaiveDateTime {
     at.naive_utc() + TimeDelta::seconds(zone.offset_at(at).into())
 }
 
-/// Watches the clock minute by minute. A fixed time fires when the clock first shows it or a later one.
+/// Steps the clock minute by minute. A fixed time fires when the clock first shows it or a later one.
 fn watched(fields: &[Field; 5], zone: &dyn Zone, after: DateTime<Utc>, minutes: i64) -> Option<DateTime<Utc>> {
     let minute = TimeDelta::minutes(1);
     let wildcard = fields[0].star || fields[1].star;
@@ -98,7 +98,7 @@ fn watched(fields: &[Field; 5], zone: &dyn Zone, after: DateTime<Utc>, minutes: 
     None
 }
 
-/// Near changes of the clocks, and somewhere.
+/// Places and times near changes of the clocks, and others.
 const PLACES: [(&str, &str); 9] = [
     ("Europe/Berlin", "2026-03-28T20:00:00Z"),
     ("Europe/Berlin", "2026-10-24T20:00:00Z"),
@@ -125,7 +125,7 @@ proptest! {
         const WATCHED: i64 = 3 * 24 * 60;
         let mut fields = fields;
         if narrow {
-            // What happens at night happens near the change.
+            // Clocks change at night, so hours at night are near the change.
             let members: Vec<u32> = match hours { "2" => vec![2], "1-3" => vec![1, 2, 3], "0" => vec![0], "23" => vec![23],
                 "*" => (0..24).collect(), _ => (0..24).step_by(2).collect() };
             fields[1] = Field { text: hours.into(), members, star: hours.starts_with('*') };
@@ -165,7 +165,7 @@ proptest! {
         prop_assert_eq!(found, expected, "{}", text);
     }
 
-    /// The crate counts Sunday as 1, wants days of month and of week both, and knows no ranges over the end.
+    /// The crate counts Sunday as 1, requires both day of month and day of week to match, and has no wrapping ranges.
     #[test]
     fn agrees_with_the_crate_cron_where_both_mean_the_same(
         fields in five(), second in 0u32..60, weekdays in any::<bool>(), from in 0i64..4_000_000_000,

@@ -1,4 +1,4 @@
-//! Intervals: three notations, arithmetic as PostgreSQL's, and what is refused.
+//! Intervals: three notations, PostgreSQL's arithmetic, and texts that the parser refuses.
 
 use chrono::{DateTime, Utc};
 use proptest::prelude::*;

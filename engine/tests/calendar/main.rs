@@ -19,7 +19,7 @@ fn at(text: &str) -> DateTime<Utc> {
     DateTime::parse_from_rfc3339(text).unwrap_or_else(|error| panic!("{text}: {error}")).to_utc()
 }
 
-/// A zone by name; nothing is UTC.
+/// A zone by name; an empty name is UTC.
 fn zone(name: &str) -> Box<dyn Zone> {
     if name.is_empty() { Box::new(Utc0) } else { Box::new(Named(name.parse().expect("a zone"))) }
 }
@@ -28,7 +28,7 @@ fn cron(text: &str) -> Cron {
     Cron::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// The next fires after an instant, which must increase.
+/// The next fires after an instant; checks that they increase.
 fn fires(text: &str, zone_name: &str, after: &str, most: usize) -> Vec<DateTime<Utc>> {
     let (cron, zone) = (cron(text), zone(zone_name));
     let mut last = at(after);

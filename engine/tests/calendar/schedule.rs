@@ -1,4 +1,4 @@
-//! Schedules: reading them, and what is to be done when one is due.
+//! Schedules: reading them, and what a due schedule fires.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn with(mut schedule: Schedule, misfire: Misfire) -> Schedule {
     schedule
 }
 
-/// `HH:MM` of what fires, how many are missed, and when it is due next.
+/// `HH:MM` of the occurrences that fire, how many are missed, and when the schedule is due next.
 fn planned(schedule: &Schedule, due: &str, now: &str) -> (Vec<String>, u64, Option<String>) {
     let plan = schedule.plan(at(due), at(now), GRACE, &Utc0);
     let text = |at: &DateTime<Utc>| at.format("%H:%M").to_string();
@@ -36,7 +36,7 @@ fn outcome(fire: &[&str], missed: u64, next: &str) -> (Vec<String>, u64, Option<
     (fire.iter().map(|text| (*text).to_owned()).collect(), missed, Some(next.to_owned()))
 }
 
-/// Planning once took as long as there were months to look at.
+/// Planning once took time in proportion to the months in between.
 #[test]
 fn what_was_missed_in_forty_thousand_years_is_counted_by_rounds_of_the_calendar() {
     let begin = |year| chrono::NaiveDate::from_ymd_opt(year, 2, 29).expect("a leap day").and_hms_opt(0, 0, 0);
@@ -64,7 +64,7 @@ fn each_misfire_policy() {
             check(misfire, "2026-11-21T10:00:00.005Z", &["10:00"], 0, "11:00");
             check(misfire, "2026-11-21T10:01:00Z", &["10:00"], 0, "11:00");
         }
-        // Late, but nothing else is due.
+        // Late, but no other occurrence is due.
         check(Once, "2026-11-21T10:30:00Z", &["10:00"], 0, "11:00");
         check(Skip, "2026-11-21T10:30:00Z", &[], 1, "11:00");
         check(All, "2026-11-21T10:30:00Z", &["10:00"], 0, "11:00");
@@ -72,7 +72,7 @@ fn each_misfire_policy() {
         check(Once, "2026-11-21T12:30:00Z", &["12:00"], 2, "13:00");
         check(Skip, "2026-11-21T12:30:00Z", &[], 3, "13:00");
         check(All, "2026-11-21T12:30:00Z", &["10:00", "11:00", "12:00"], 0, "13:00");
-        // Two missed, and one that is in time stands for them.
+        // Two missed, and an occurrence in time that stands for them.
         check(Once, "2026-11-21T12:00:01Z", &["12:00"], 2, "13:00");
         check(Skip, "2026-11-21T12:00:01Z", &["12:00"], 2, "13:00");
         check(All, "2026-11-21T12:00:01Z", &["10:00", "11:00", "12:00"], 0, "13:00");
@@ -261,7 +261,7 @@ fn rule() -> impl Strategy<Value = Schedule> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Against going through the occurrences one by one.
+    /// Compares the plan with stepping through the occurrences one by one.
     #[test]
     fn a_plan_is_what_its_occurrences_say(
         rule in rule(),
@@ -294,7 +294,7 @@ proptest! {
             Misfire::Skip => vec![],
             Misfire::All => all[all.len().saturating_sub(cap as usize)..].to_vec(),
         };
-        // Beyond a thousand, what is missed is counted by the wall clock, give or take a change of it.
+        // Beyond a thousand, missed occurrences are counted by the wall clock, up to its changes.
         let missed = (all.len() - expected.len()) as u64;
         if all.len() <= 1000 { prop_assert_eq!(plan.missed, missed) } else { prop_assert!(plan.missed.abs_diff(missed) <= 9) }
         prop_assert_eq!(plan.fire, expected);

@@ -1,4 +1,4 @@
-//! Child workflows, as far as the engine knows them: what a burst asks for, and what it does with reports.
+//! Child workflows, as the engine sees them: the children that a burst asks for, and how it takes reports.
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -8,7 +8,7 @@ use workflow_engine::journal::EventKind;
 
 use crate::support::{World, line};
 
-/// Members of both.
+/// An object with the members of both.
 fn with(mut value: Value, more: &Value) -> Value {
     let (members, more) = (value.as_object_mut().expect("an object"), more.as_object().expect("an object"));
     members.extend(more.clone());
@@ -153,7 +153,7 @@ fn many_reports_are_one_burst_and_leave_the_state_as_small() {
     assert_eq!(world.status(), SubStatus::Suspended);
     assert!(world.state_size() <= before, "{} grew to {}", before, world.state_size());
     let last = ended(&world, 199, SubStatus::Finished, json!({}));
-    // One that comes too late finds nothing to do.
+    // A report that comes too late has no effect.
     world.resume_each(0, &[last.clone(), last]);
     assert_eq!(world.status(), SubStatus::Finished);
     assert_eq!(world.lines(), ["done", "completed"]);

@@ -1,4 +1,4 @@
-//! Faults that an activity around takes: no built-in one does, so these tests bring their own.
+//! Faults that an activity around takes: no built-in activity does so, so these tests define their own.
 
 use serde_json::{Value, json};
 use workflow_engine::activity::{Activity, Descriptor};
@@ -13,7 +13,7 @@ use crate::support::{World, broken, event, line, program};
 #[derive(Debug)]
 struct Try;
 
-/// The same, but it fails over every fault.
+/// The same, but it faults itself at every fault below it.
 #[derive(Debug)]
 struct TryBadly;
 
@@ -67,7 +67,7 @@ fn attempt(id: &str, body: Value, handler: Value) -> Value {
     json!({"id": id, "type": "If", "condition": true, "then": body, "else": handler})
 }
 
-/// A world in which the activities with these ids behave so.
+/// A world in which the activities with these ids have these behaviours.
 fn world(definition: Value, behaviours: &[(&str, &'static dyn Activity)]) -> World {
     let mut program = program(definition);
     for (id, behaviour) in behaviours {

@@ -14,7 +14,7 @@ fn chart(lines: &str, others: Value, connections: Value) -> Value {
     json!({"id": "chart", "type": "Flowchart", "activities": activities, "connections": connections})
 }
 
-/// What a definition writes until it is finished.
+/// The lines that a definition writes until it is finished.
 #[track_caller]
 pub fn finished(definition: Value) -> String {
     let world = World::started(definition);
@@ -106,7 +106,7 @@ fn a_diamond_runs_its_end_once() {
 
 #[test]
 fn dead_paths_reach_the_joins_behind_them() {
-    // The branch over "no" and "more" is skipped, however long; "end" waits for nobody.
+    // The branch over "no" and "more" is skipped, however long it is, so "end" does not wait for it.
     let connections =
         json!([["d", "True", "yes"], ["d", "False", "no"], ["no", "more"], ["more", "end"], ["yes", "end"]]);
     assert_eq!(finished(chart("yes no more end", json!([decision("d", true)]), connections)), "yes end");
@@ -183,7 +183,7 @@ fn wait_any_goes_on_once_and_cancels_the_branch_that_waits() {
 
 #[test]
 fn wait_any_cancels_a_branch_that_began_to_wait_after_it_was_decided() {
-    // "b" decides before the event has begun; the join itself cancels it then.
+    // "b" reaches the join before the event has begun; then the join itself cancels the event.
     let connections = json!([["a", "b"], ["a", "e"], ["e", "j"], ["b", "j"], ["j", "end"]]);
     let world = World::started(chart("a b end", json!([event("e"), join("j", "WaitAny")]), connections));
     assert_eq!(world.lines(), ["a", "b", "end"]);

@@ -1,4 +1,4 @@
-//! Endpoints and responses. What becomes of a request before a burst is the shell's business.
+//! Endpoints and responses. The shell handles a request before the burst.
 
 use std::rc::Rc;
 
@@ -26,7 +26,7 @@ fn called(definition: Value, request: Rc<Request>) -> World {
     world
 }
 
-/// Starts at the trigger `in` with a request that is turned away.
+/// Starts at the trigger `in` with a request that the endpoint refuses.
 fn turned_away(definition: Value, request: Rc<Request>) -> Response {
     let mut world = World::new(definition);
     world.host.request = Some(request);

@@ -1,4 +1,4 @@
-//! JavaScript inside a burst: what it sees of the instance, and what becomes of what it changes.
+//! JavaScript inside a burst: what it sees of the instance, and how its changes are kept.
 
 use serde_json::{Value, json};
 use workflow_engine::instance::SubStatus;
@@ -147,7 +147,7 @@ fn a_script_says_its_outcomes_and_is_done_otherwise() {
 
 #[test]
 fn only_run_java_script_has_outcomes_to_set() {
-    // Elsewhere it is the generated function of a variable, as ever.
+    // In any other script it is the generated function of a variable.
     let world =
         World::started(json!({"variables": {"Outcome": "free"}, "root": show("setOutcome('A'); getOutcome()")}));
     assert_eq!(world.lines(), ["A"]);

@@ -1,4 +1,4 @@
-//! How a run is seen: its progress in the picture, its story in lines, and the pictures of the documentation.
+//! How a run is shown: its progress in the picture, its story in lines, and the pictures of the documentation.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn progress(world: &World) -> Progress {
     progress
 }
 
-/// How the activities stand, in document order.
+/// The standings of the activities, in document order.
 fn standings(world: &World) -> Vec<Standing> {
     let progress = progress(world);
     (0..world.program.nodes.len()).map(|ix| progress.standing(NodeIx(ix as u32))).collect()
@@ -89,7 +89,7 @@ fn the_way_that_a_run_took_stands_out() {
         { "id": "d", "type": "FlowDecision", "condition": true }, line("yes"), line("no")],
         "connections": [["d", "True", "WriteLine1"], ["d", "False", "WriteLine2"]] });
     assert_eq!(pale(&World::started(decision)), 1);
-    // Past an If without else: the branch is pale, the way past it is not.
+    // The run passes an If without else: the branch is pale, the arrow past it is not.
     let past = |condition: bool| json!([{ "type": "If", "condition": condition, "then": line("in") }, line("next")]);
     assert_eq!(pale(&World::started(past(false))), 2);
     assert_eq!(pale(&World::started(past(true))), 1);
@@ -100,7 +100,7 @@ fn states_stand_as_the_run_was_in_them() {
     let step = |from: &str, to: &str, name: &str| json!({ "from": from, "to": to, "trigger": event(name) });
     let mut world = World::started(json!({ "type": "StateMachine", "states": ["a", "b", "c", "end"], "transitions": [
         step("a", "b", "go"), step("b", "a", "back"), step("a", "c", "other"), step("a", "b", "also"), step("b", "end", "stop")] }));
-    // The states with how they stand, and the arrows that the run did not go along.
+    // The states with their standings, and the arrows that the run did not go along.
     let seen = |world: &World| {
         let svg = Picture::new(&world.program, &[], Caption::default(), Some(&progress(world))).svg();
         let stands = |name: &str| {
@@ -194,7 +194,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// Compares a picture of the documentation with what is drawn now; with WORKFLOW_WRITE_PICTURES set it is written.
+/// Compares a picture of the documentation with the one drawn now; with WORKFLOW_WRITE_PICTURES set, writes it.
 fn is_up_to_date(name: &str, picture: &Picture) {
     let (path, svg) = (root().join("docs").join(name), picture.svg());
     if std::env::var_os("WORKFLOW_WRITE_PICTURES").is_some() {

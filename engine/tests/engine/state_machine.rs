@@ -15,7 +15,7 @@ fn on(event_name: &str, from: &str, to: &str) -> Value {
     json!({"from": from, "to": to, "trigger": event(event_name)})
 }
 
-/// States that the machine entered, as the journal has them.
+/// States that the machine entered, according to the journal.
 fn entered(world: &World) -> Vec<&str> {
     let notes = world.trail.iter().filter(|event| event.kind == EventKind::Note && event.activity_id == "machine");
     notes.filter_map(|event| event.data.as_ref()?.0["state"].as_str()).collect()

@@ -7,7 +7,7 @@ use workflow_engine::journal::EventKind;
 use crate::flowchart::{decision, finished, join};
 use crate::support::{World, broken, event, set};
 
-/// A flowchart in token mode of named lines, of which some say how they merge (`d:Merge`), and other nodes.
+/// A flowchart in token mode of named lines, some with their merge mode (`d:Merge`), and other nodes.
 fn chart(lines: &str, others: Value, connections: Value) -> Value {
     let line = |word: &str| {
         let (id, mode) = word.split_once(':').unwrap_or((word, "Stream"));
@@ -18,7 +18,7 @@ fn chart(lines: &str, others: Value, connections: Value) -> Value {
     json!({"id": "chart", "type": "Flowchart", "mode": "token", "activities": activities, "connections": connections})
 }
 
-/// Waits, takes tokens as it is told.
+/// An event that takes tokens in this merge mode.
 fn merging(id: &str, mode: &str) -> Value {
     json!({"id": id, "type": "Event", "eventName": id, "mergeMode": mode})
 }
@@ -46,7 +46,7 @@ fn a_diamond_runs_its_end_once_in_every_mode_that_waits() {
 
 #[test]
 fn stream_waits_for_those_right_before_it_only() {
-    // "c" and "e" are a longer way than "b": nobody before "d" is at work when "b" has completed.
+    // The path over "c" and "e" is longer than that over "b": no activity before "d" runs when "b" has completed.
     let connections = json!([["a", "b"], ["a", "c"], ["c", "e"], ["b", "d"], ["e", "d"]]);
     assert_eq!(finished(chart("a b c e d", json!([]), connections.clone())), "a b c d e d");
     assert_eq!(finished(chart("a b c e d:Merge", json!([]), connections)), "a b c e d");
@@ -57,7 +57,7 @@ fn stream_is_not_held_up_by_a_path_that_was_not_taken() {
     let connections =
         json!([["d", "True", "yes"], ["d", "False", "no"], ["no", "more"], ["more", "end"], ["yes", "end"]]);
     assert_eq!(finished(chart("yes no more end", json!([decision("d", true)]), connections)), "yes end");
-    // "d" holds the end up until it is clear that it leads elsewhere.
+    // "d" delays the end until its outcome leads elsewhere.
     let nodes = json!([decision("d", false)]);
     let connections = json!([["a", "b"], ["a", "d"], ["b", "end"], ["d", "True", "end"], ["d", "False", "other"]]);
     assert_eq!(finished(chart("a b other end", nodes, connections)), "a b other end");
@@ -83,7 +83,7 @@ fn a_token_that_comes_while_its_target_runs_is_for_the_next_run() {
     world.resume("tick", Value::Null);
     world.resume("other", Value::Null);
     assert_eq!(world.waiting(), ["tick", "work"]);
-    // Elsa would run "work" a second time here, on the token of "other" that it runs on already.
+    // Elsa would run "work" a second time here, on the token of "other" by which it already runs.
     world.resume("tick", Value::Null);
     assert_eq!(world.waiting(), ["work", "tick"]);
     world.resume("work", Value::Null);
@@ -125,7 +125,7 @@ fn a_race_cancels_who_waits_whether_it_began_before_or_after_it_was_won() {
 
 #[test]
 fn who_was_scheduled_before_a_race_was_won_runs_but_leads_nowhere() {
-    // "b" wins while "x" is still to begin; "y", behind "x", would wait for ever.
+    // "b" wins before "x" has begun; "y", after "x", would wait for ever.
     let connections = json!([["a", "b"], ["a", "x"], ["x", "y"], ["x", "aside"], ["y", "end"], ["b", "end"]]);
     let nodes = json!([event("y"), join("end", "WaitAny")]);
     assert_eq!(finished(chart("a b x aside", nodes, connections)), "a b x aside");

@@ -1,4 +1,4 @@
-//! A world for the engine in memory: a host, and what the shell does with a burst's result.
+//! A world in memory for the engine: a host, and a store that handles a burst's result as the shell does.
 //!
 //! After every burst the instance goes through the codec and the invariants are checked, so each test
 //! is also a test of those.
@@ -29,7 +29,7 @@ use workflow_engine::instance::{ActivityStatus, Instance, Memory, SubStatus};
 use workflow_engine::journal::{self, EventKind};
 use workflow_engine::program::{Numbering, Program};
 
-/// Stack for tests of deep values: what a backend has, or more where nothing is optimized.
+/// Stack for tests of deep values: that of a backend, or more in a build without optimization.
 const ROOM: usize = if cfg!(debug_assertions) { 64 << 20 } else { 4 << 20 };
 
 /// A zone of the IANA database.
@@ -49,7 +49,7 @@ pub type UserFunction = fn(&Value) -> Result<Value, Fault>;
 pub struct FakeHost {
     pub ids: u128,
     pub lines: Vec<String>,
-    /// Effects of statements; a step that is not kept takes its own back.
+    /// Effects of statements; a step that is not kept removes its own.
     pub effects: Vec<String>,
     pub open_step: Option<usize>,
     pub steps: u32,
@@ -212,14 +212,14 @@ pub fn described(program: &Program) -> String {
     format!("{definition_id} {name:?} {options:?} {variables:?} {inputs:?} {outputs:?} {nodes:#?} {by_id:?}")
 }
 
-/// A program as a reader makes it that numbers in another order: siblings stand in another one, behind what holds them,
-/// and the connections of each flowchart in another one.
+/// A program as a reader with another order of numbers makes it: siblings stand in another order, behind the node that
+/// holds them, and so do the connections of each flowchart.
 pub fn numbered_otherwise(program: Program) -> Program {
     let mut numbering = serde_json::to_value(program.numbering()).expect("JSON");
     let activities: Vec<(Option<u32>, String)> =
         serde_json::from_value(numbering["activities"].clone()).expect("activities");
     let own = program.own_nodes().len();
-    // What is inlined keeps its numbers.
+    // Nodes of inlined workflows keep their numbers.
     let mut to: Vec<Option<usize>> = (0..activities.len()).map(|at| (at >= own).then_some(at)).collect();
     let mut order = Vec::new();
     while order.len() < own {
@@ -271,20 +271,20 @@ impl Library {
         library
     }
 
-    /// Adds a definition that may use them.
+    /// Adds a definition that may use those of the library.
     pub fn add(&mut self, definition: &Value) -> Result<(), Vec<Problem>> {
         let program = self.compile(definition)?;
         self.0.insert(program.definition_id.clone(), Arc::new(program));
         Ok(())
     }
 
-    /// Compiles one that may use them.
+    /// Compiles a definition that may use those of the library.
     pub fn compile(&self, definition: &Value) -> Result<Program, Vec<Problem>> {
         compile(definition, self, &ReadLimits::default(), false)
     }
 }
 
-/// One instance with its stored bookmarks and everything it left behind.
+/// One instance with its stored bookmarks and all that its bursts left.
 pub struct World {
     pub program: Program,
     pub instance: Instance,
@@ -293,7 +293,7 @@ pub struct World {
     pub bookmarks: Vec<Bookmark>,
     pub last: Delta,
     pub trail: Vec<journal::Event>,
-    /// Child workflows that it asked for.
+    /// Child workflows that its bursts asked for.
     pub children: Vec<NewChild>,
 }
 
@@ -322,7 +322,7 @@ impl World {
         }
     }
 
-    /// Starts a definition and expects it to get along.
+    /// Starts a definition and expects that the burst succeeds.
     pub fn started(definition: Value) -> Self {
         let mut world = Self::new(definition);
         world.start();
@@ -403,7 +403,7 @@ impl World {
         }
     }
 
-    /// What the shell does with a delta.
+    /// Stores a delta as the shell does.
     fn store(&mut self, delta: Delta, resumed: Option<Uuid>) {
         if delta.keep_resumed {
             let kept = resumed.expect("only a resume keeps its bookmark");

@@ -1,4 +1,4 @@
-//! A scope for scripts without an instance: variables, and what a test answers itself.
+//! A scope for scripts without an instance: variables, and functions by which a test answers.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use workflow_engine::Fault;
 use workflow_engine::expression::Scope;
 use workflow_engine::expression::ScriptLimits;
 
-/// What a script reads; the last result is the variable `Large`.
+/// The values that a script reads; the last result is the variable `Large`.
 pub struct Session {
     pub variables: BTreeMap<String, Value>,
     pub limits: ScriptLimits,
-    /// Is asked for a variable before they are.
+    /// Is asked for a variable before `variables` is.
     pub ask: fn(&str) -> Option<Value>,
     /// Is asked for the output of an activity.
     pub output: fn(&str) -> Option<Value>,

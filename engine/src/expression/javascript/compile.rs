@@ -1,8 +1,8 @@
-//! Scripts become functions: wrapped so that what they leave undeclared is local, compiled once.
+//! Compiles each script once, to a function. Its wrapper makes the names local that the script leaves undeclared.
 //!
 //! A script is text inside a wrapper, and must not end the wrapper and go on outside of it, where it could
-//! declare globals. So each script is first parsed, never run, inside other brackets than those
-//! it will have: unbalanced text cannot fit both. (`throw 0` comes first, so nothing of a probe runs.)
+//! declare globals. So a probe first parses each script inside other brackets than those of its wrapper:
+//! unbalanced text cannot fit both. (A probe begins with `throw 0`, so that nothing of the script runs.)
 
 use rquickjs::context::EvalOptions;
 use rquickjs::{Ctx, Error, Function, Persistent, Value as JsValue};
@@ -21,11 +21,11 @@ use crate::fault::Fault;
 pub(super) struct Script {
     /// The function that runs it.
     pub(super) function: Persistent<Function<'static>>,
-    /// Whether it takes the `variables` container.
+    /// Whether the function takes the `variables` container.
     pub(super) variables: bool,
-    /// Whether it takes `eval`: its last value is the result, which only `eval` gives.
+    /// Whether the function takes `eval`: the result is the value of the last statement, which only `eval` returns.
     pub(super) completion: bool,
-    /// What it reads, if that is all it does.
+    /// What the script reads, if it does nothing else.
     pub(super) plain: Option<Plain>,
 }
 
@@ -89,7 +89,7 @@ impl<'js> Compiler<'_, 'js> {
         })
     }
 
-    /// Parses a text that begins by throwing zero. Gives what is wrong with it.
+    /// Parses a text that begins by throwing zero. Returns the fault of its syntax, if it has one.
     fn probe(&self, text: &str) -> Result<Option<Fault>, Failure> {
         self.verdict(evaluate(self.ctx, text))
     }
@@ -105,7 +105,7 @@ impl<'js> Compiler<'_, 'js> {
         }
     }
 
-    /// What the pending exception says of the text; nothing if it is the zero that a probe begins with.
+    /// The fault that the pending exception stands for; `None` if it is the zero that a probe throws.
     fn complaint(&self) -> Result<Option<Fault>, Failure> {
         let thrown = self.ctx.catch();
         if thrown.as_int() == Some(0) {
@@ -152,7 +152,7 @@ impl<'js> Compiler<'_, 'js> {
             }
             Err(error) => return Err(self.failure(&error)),
         };
-        // Code that runs in eval hides it from itself first.
+        // The script must not find `eval`, so the code that `eval` runs first overwrites the parameter.
         let source = if completion { format!("eval=undefined;\n{}", self.source) } else { String::new() };
         let link = self.kit.link.clone().restore(self.ctx).map_err(|error| self.failure(&error))?;
         let function: Function<'js> = link.call((wrapper, source)).map_err(|error| self.failure(&error))?;
@@ -174,8 +174,8 @@ impl<'js> Compiler<'_, 'js> {
     }
 }
 
-/// Whether a script begins with a declaration, which must not be taken for an expression. (A script that
-/// begins with a brace is taken for an object if it can be one.)
+/// Whether a script begins with a declaration, which the compiler must not take for an expression. (It takes
+/// a script that begins with a brace for an object if that parses.)
 fn begins_declaration(source: &str) -> bool {
     let source = without_leading_comments(source);
     ["class", "function", "async"].iter().any(|word| {

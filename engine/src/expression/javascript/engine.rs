@@ -17,17 +17,17 @@ use crate::expression::ScriptLimits;
 use crate::fault::Fault;
 use crate::value::Bounds;
 
-/// Scripts kept at most, and characters of source; beyond that the cache starts anew.
+/// Scripts in the cache at most, and bytes of their source; beyond either the cache is emptied.
 const CACHED_SCRIPTS: usize = 500;
 const CACHED_CHARACTERS: usize = 1 << 20;
 
 /// Evaluates statements for the value of the last one.
 const COMPLETE: &str = "Object.freeze((eval, source) => eval(source))";
 
-/// Less memory than this does not even hold the prelude.
+/// Least memory of a runtime: less does not even hold the prelude.
 const LEAST_MEMORY: usize = 1 << 20;
 
-/// The same for the stack.
+/// Least stack of a runtime.
 const LEAST_STACK: usize = 64 << 10;
 
 /// A runtime with its compiled scripts. Fields are dropped in this order: nothing may outlive the runtime.
@@ -41,7 +41,7 @@ pub(super) struct Engine {
     stack_top: usize,
 }
 
-/// What the prelude hands over.
+/// What the prelude returns, and the function of [`COMPLETE`].
 pub(super) struct Kit {
     pub(super) link: Persistent<Function<'static>>,
     pub(super) complete: Persistent<Function<'static>>,
@@ -64,7 +64,7 @@ impl Kit {
         let function = |name| Ok::<_, Error>(Persistent::save(ctx, kit.get::<_, Function<'_>>(name)?));
         Ok(Self {
             link: function("link")?,
-            // Sloppy, as scripts are; the prelude is strict and may not even name a parameter so.
+            // In sloppy mode, as scripts are: the prelude is in strict mode, where no parameter may be named `eval`.
             complete: Persistent::save(ctx, evaluate(ctx, COMPLETE)?.get::<Function<'_>>()?),
             direct_eval: function("directEval")?,
             open_variables: function("openVariables")?,
@@ -142,7 +142,7 @@ impl Engine {
         Ok(())
     }
 
-    /// QuickJS measures its stack from where the runtime was made, we from where the script is called.
+    /// QuickJS measures the stack from where the runtime was made; the limit counts from where the script is called.
     fn apply(&mut self, limits: &ScriptLimits) {
         self.account.limit(limits.memory.max(LEAST_MEMORY));
         let used = self.stack_top.wrapping_sub(stack_address()).cast_signed();
@@ -150,7 +150,7 @@ impl Engine {
     }
 }
 
-/// About where the stack is.
+/// The approximate address of the stack's top.
 #[inline(never)]
 fn stack_address() -> usize {
     let marker = std::hint::black_box(0u8);
@@ -179,11 +179,11 @@ fn call<'js>(ctx: &Ctx<'js>, kit: &Kit, script: &Script) -> Result<Value, TakeEr
     if script.variables {
         kit.close_variables.clone().restore(ctx)?.call::<_, ()>((variables,))?;
     }
-    // A host call may have unwound, or the time be over, without the interpreter noticing any more.
+    // A host call may have unwound, or the time have ended, after the interpreter's last check.
     if state::stopped().is_some() { Err(TakeError::Thrown(Error::Unknown)) } else { Ok(value) }
 }
 
-/// Runs what promises wait for, and takes the value out of a promise.
+/// Runs the pending jobs of promises, and takes the value out of a promise.
 fn settled<'js>(ctx: &Ctx<'js>, result: JsValue<'js>) -> Result<JsValue<'js>, TakeError> {
     while state::stopped().is_none() && ctx.execute_pending_job() {}
     if state::stopped().is_some() {

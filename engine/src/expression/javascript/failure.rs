@@ -1,4 +1,4 @@
-//! Why an evaluation failed, and the fault that says so.
+//! Why an evaluation failed, and the fault that reports it.
 
 use std::any::Any;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use crate::expression::ScriptLimits;
 use crate::fault::{Fault, shorten};
 use crate::value::to_text;
 
-/// The end of an evaluation that gave no value.
+/// Why an evaluation returned no value.
 pub(super) enum Failure {
     /// A fault of the activity.
     Fault(Box<Fault>),
     /// The query is cancelled.
     Interrupted,
-    /// A host call unwound; it goes on unwinding outside the interpreter.
+    /// A host call unwound; its panic is resumed outside the interpreter.
     Panic(Box<dyn Any + Send>),
 }
 
@@ -98,7 +98,7 @@ pub(super) fn syntax(ctx: &Ctx<'_>, source: &str, lines_before: u32) -> Fault {
     let exception = thrown.into_object().and_then(Exception::from_object);
     let message = exception.as_ref().and_then(Exception::message).unwrap_or_else(|| "syntax error".to_owned());
     let place = exception.and_then(|exception| exception.stack()).and_then(|stack| place(&stack, lines_before));
-    // The parser reads on into our wrapper, whose brackets are none of the script's.
+    // The parser read on into the wrapper, whose brackets are not in the script.
     let after_end = place.is_some_and(|(line, _)| line as usize > source.lines().count().max(1));
     let (message, place) = match after_end {
         true => ("the script ends too early".to_owned(), None),
@@ -153,7 +153,7 @@ fn script_fault(message: &str, source: &str) -> Fault {
     }
 }
 
-/// What to do instead, for names of Elsa that mean something outside of the database.
+/// What to use instead of names of Elsa that need something outside of the database.
 fn way_out(name: &str) -> Option<&'static str> {
     Some(match name {
         "getConfig" => "Read settings by SQL: {\"sql\": \"current_setting('app.name', true)\"}.",
@@ -182,7 +182,7 @@ fn trimmed(stack: &str) -> String {
     frames.join("\n")
 }
 
-/// Counts lines as the script does: the wrapper puts one before it.
+/// Counts lines from the script's first: the wrapper puts one line before it.
 fn with_own_line(frame: &str) -> String {
     let mut parts = frame.rsplitn(3, ':');
     match (parts.next(), parts.next().map(str::parse::<u32>), parts.next()) {

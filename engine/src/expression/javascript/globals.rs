@@ -1,7 +1,7 @@
 //! The functions that the prelude builds on: each reaches the scope of the evaluation that runs.
 //!
-//! A fault of the scope is thrown into the script and, uncaught, comes back as it was. A panic is kept and
-//! the script stopped: it must not cross QuickJS's frames.
+//! A fault of the scope is thrown into the script; if the script does not catch it, it comes back unchanged. A
+//! panic must not cross QuickJS's frames, so it is kept and the script is stopped.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -19,7 +19,7 @@ scoped_thread_local!(static mut SCOPE: for<'a> &'a mut (dyn Scope + 'a));
 
 type JsResult<T> = rquickjs::Result<T>;
 
-/// Runs with a scope for the functions of [`object`] to reach.
+/// Runs `work` with the scope that the functions of [`object`] reach.
 pub(super) fn with_scope<R>(scope: &mut dyn Scope, work: impl FnOnce() -> R) -> R {
     SCOPE.set(scope, work)
 }
@@ -49,13 +49,14 @@ pub(super) fn object<'js>(ctx: &Ctx<'js>) -> JsResult<Object<'js>> {
     Ok(native)
 }
 
-/// Calls a method of the scope; what goes wrong in it is thrown into the script.
+/// Calls a method of the scope, and throws its fault into the script.
 fn ask<R>(ctx: &Ctx<'_>, question: impl FnOnce(&mut dyn Scope) -> Result<R, Fault>) -> JsResult<R> {
     if !SCOPE.is_set() {
         return Err(unreachable(ctx));
     }
     match catch_unwind(AssertUnwindSafe(|| SCOPE.with(|scope| question(scope)))) {
-        // A copy that a scope makes is null when there was no room for one. The interpreter looks at the clock soon.
+        // Without room for a copy the scope gives null, which the script must not see. The deadline needs no check
+        // here, as the interpreter makes it soon.
         Ok(_) if state::is_interrupted() => Err(unreachable(ctx)),
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(fault)) => Err(throw(ctx, fault)),

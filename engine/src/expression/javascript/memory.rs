@@ -1,11 +1,12 @@
 //! The memory of a runtime: from Rust's allocator, within a limit, and no longer than the evaluation may run.
 //!
-//! Many built-in functions loop in C and take memory while they do (`JSON.stringify`, `split`, spreading). So the
-//! allocator asks for the time as well: what it refuses, QuickJS reports as lack of memory, and the evaluation
-//! ends for the reason that is noted in the state, at the latest at the next operation of the interpreter.
+//! Many built-in functions loop in C and allocate meanwhile (`JSON.stringify`, `split`, spreading). So the allocator
+//! checks the time as well. QuickJS reports a refused request as lack of memory, but the evaluation ends for the
+//! reason that the state holds, at the latest at the interpreter's next operation.
 //!
-//! The compiler of QuickJS does not survive everywhere that memory is refused (scopes that could not be entered are used
-//! all the same). So while it runs nothing is refused: the evaluation is stopped, and the compiler asks at each token.
+//! The compiler of QuickJS does not survive every refusal: it goes on with scopes that it could not enter. So the
+//! allocator grants its requests up to a reserve beyond the limit and stops the evaluation, and the compiler checks
+//! for that at each token.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -14,10 +15,10 @@ use rquickjs::allocator::{Allocator, RustAllocator};
 
 use super::state;
 
-/// Bytes given out between two looks at the clock.
+/// Bytes that the allocator gives out between two checks of the clock.
 const STEP: usize = 256 << 10;
 
-/// Bytes beyond what the growth of a block may need, for what the compiler takes until it asks whether to stop.
+/// Bytes, beyond the growth of one block, that the compiler may allocate until it next checks whether to stop.
 const RESERVE: usize = 8 << 20;
 
 unsafe extern "C" {
@@ -30,7 +31,7 @@ unsafe extern "C" {
 pub(super) struct Account {
     held: Cell<usize>,
     limit: Cell<usize>,
-    /// Given out since the clock was asked.
+    /// Given out since the last check of the clock.
     given: Cell<usize>,
 }
 
@@ -43,10 +44,10 @@ impl Account {
         self.limit.set(bytes);
     }
 
-    /// Whether as many bytes more may be given out.
+    /// Whether the allocator may give out this many more bytes.
     fn admits(&self, bytes: usize) -> bool {
         if self.exceeds(self.limit.get(), bytes) {
-            // A built-in function that could not be made is missing from then on.
+            // A built-in function that QuickJS could not make stays missing, so the runtime must not be used again.
             state::spoil();
             return JS_IsCompiling() && self.lends(bytes);
         }
@@ -56,8 +57,8 @@ impl Account {
             return true;
         }
         self.given.set(0);
-        // After a stop what is large is refused, which ends what grows in C. Small pieces are not: QuickJS needs some
-        // to say what is the matter, and the limit of memory bounds what they can add up to.
+        // After a stop large requests are refused, which ends a loop in C whose result grows. Small requests are
+        // granted: QuickJS needs memory to report the failure, and the memory limit bounds their sum.
         !state::poll() || bytes < STEP || JS_IsCompiling()
     }
 
@@ -69,7 +70,7 @@ impl Account {
         self.held.get().checked_add(bytes).is_none_or(|sum| sum > limit)
     }
 
-    /// Stops the evaluation, and gives memory beyond the limit until it ends: the compiler's blocks grow by half.
+    /// Stops the evaluation, and grants memory beyond the limit until it ends: the compiler grows its blocks by half.
     fn lends(&self, bytes: usize) -> bool {
         state::run_out();
         let limit = self.limit.get();
@@ -99,8 +100,8 @@ impl Memory {
     }
 }
 
-// SAFETY: blocks come from `RustAllocator`, which keeps the contract; here is only decided whether to ask it. A
-// refusal is the null pointer that the contract allows.
+// SAFETY: blocks come from `RustAllocator`, which keeps the contract; this allocator only decides whether to call
+// it. A refusal is the null pointer that the contract allows.
 unsafe impl Allocator for Memory {
     fn alloc(&mut self, size: usize) -> *mut u8 {
         if !self.0.admits(size) {
@@ -128,7 +129,7 @@ unsafe impl Allocator for Memory {
         if block.is_null() {
             return self.alloc(size);
         }
-        // SAFETY: the caller hands over a block of this allocator. Null is "as it was": the old block stays valid.
+        // SAFETY: the caller hands over a block of this allocator. After null the old block stays valid.
         unsafe {
             let old = RustAllocator::usable_size(block);
             if size > old && !self.0.admits(size - old) {
@@ -148,7 +149,7 @@ unsafe impl Allocator for Memory {
     }
 }
 
-/// Memory that ends at a request of the test's choice.
+/// Refusal of memory at a request that the test chooses.
 #[cfg(test)]
 pub(super) mod refusal {
     use std::cell::Cell;
@@ -164,13 +165,13 @@ pub(super) mod refusal {
         static WHICH: Cell<Which> = const { Cell::new(Which::This) };
     }
 
-    /// Refuses the request after so many others.
+    /// Refuses the request that follows `left` others.
     pub(in super::super) fn after(left: u64, which: Which) {
         LEFT.set(left);
         WHICH.set(which);
     }
 
-    /// Refuses nothing any more; says how many requests were left until then.
+    /// Ends the refusals; returns how many requests were left until the next one.
     pub(in super::super) fn end() -> u64 {
         LEFT.replace(u64::MAX)
     }

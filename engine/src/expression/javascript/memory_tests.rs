@@ -1,7 +1,7 @@
-//! Memory that ends at one request after the other: a script ends with an error or does without, and the next one runs.
+//! Refuses one request of a script after the other: the script fails or does without, and the next script runs.
 //!
-//! A request of the compiler is met all the same, and the evaluation stopped; any other is refused, however small. What
-//! goes wrong here ends the process. (AddressSanitizer sees more than that: `-fsanitize=address` in CFLAGS.)
+//! The allocator grants a request of the compiler all the same and stops the evaluation; it refuses any other, however
+//! small. A failure here ends the process. (AddressSanitizer finds more: `-fsanitize=address` in CFLAGS.)
 
 use std::time::Duration;
 
@@ -76,7 +76,7 @@ const SCRIPTS: &[&str] = &[
     "({a:1, b: )",
 ];
 
-/// Refusals per script and way, spread over its requests.
+/// Refusals per script and [`Which`], spread over its requests.
 const TRIES: u64 = 200;
 
 fn scope() -> TestScope {
@@ -88,7 +88,7 @@ fn scope() -> TestScope {
     }
 }
 
-/// What a script asks for: that a request of its own is refused, and whether one was.
+/// Answers the script: `refuse N` refuses its request after N others, `refused` tells whether that happened.
 fn answer(name: &str) -> Option<Value> {
     match name.strip_prefix("refuse ") {
         Some(left) => {
@@ -99,7 +99,7 @@ fn answer(name: &str) -> Option<Value> {
     }
 }
 
-/// How many requests a script makes in a runtime that has been used.
+/// How many requests a script makes in a runtime that has run another script.
 fn requests(script: &str) -> u64 {
     const MANY: u64 = u64::MAX - 1;
     runs();
@@ -113,7 +113,7 @@ fn runs() {
     assert_eq!(evaluate("[1, 2].map((x) => x + 1)", &mut scope()), Ok(json!([2, 3])));
 }
 
-/// Runs every script with memory that ends, and hands over what came of it.
+/// Runs every script with refusals, and passes each outcome to `see`.
 fn refuse(which: Which, see: impl Fn(&str, Result<Value, Fault>)) {
     for script in SCRIPTS {
         let count = requests(script);
@@ -133,7 +133,7 @@ fn scripts_survive_a_request_that_is_refused() {
     refuse(Which::This, |_, _| {});
 }
 
-/// Some of what QuickJS wants is for speed only: without it a script gives the same.
+/// QuickJS makes some requests for speed only: if they are refused, the script returns the same value.
 #[test]
 fn scripts_survive_the_end_of_memory() {
     refuse(Which::AndAllAfterIt, |script, outcome| {
@@ -143,7 +143,7 @@ fn scripts_survive_the_end_of_memory() {
 
 const FUNCTIONS: &str = include_str!("../../../tests/javascript_clock/functions.js");
 
-/// Calls function AT with every combination, each time with memory that ends at a later request.
+/// Calls function AT with every combination, each time with the refusal at a later request.
 const REFUSED: &str = r#"
 const all = functions();
 const [path, target] = all[AT] ?? ["", () => 1];
@@ -162,7 +162,7 @@ for (const makers of combinations(path)) {
 return all.length
 "#;
 
-/// The sizes of what functions get, and the same in small: here each of them is called often.
+/// Sizes of the functions' arguments, and the smaller ones used here, where each function is called often.
 const SIZES: &[(&str, &str)] = &[
     ("1_000_000", "300"),
     ("300_000", "100"),
@@ -180,7 +180,7 @@ fn functions_survive_a_request_that_is_refused() {
     let call = |at: usize| {
         let script = format!("{functions}\n{}", REFUSED.replace("AT", &at.to_string()));
         let mut scope = scope();
-        // Some go on for long, whatever they get.
+        // Some functions run for long with any arguments.
         scope.limits.time = Duration::from_millis(300);
         let outcome = evaluate(&script, &mut scope);
         refusal::end();

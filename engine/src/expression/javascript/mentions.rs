@@ -1,7 +1,7 @@
 //! Which variables and inputs a script names in its text, as far as the text alone can tell.
 //!
-//! Wrong either way is worse than silence: a script whose words cannot be told from its strings gives nothing, and
-//! a script that may set a variable of any name is said to do so.
+//! A wrong report is worse than none. So a script whose words cannot be told from its strings mentions no name, and
+//! `sets_any` holds for each script that may set a variable of any name.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ enum Token<'s> {
     Sign(char),
 }
 
-/// Words that do not end a value: what follows them is no division, and no call is meant.
+/// Words that do not end a value: a slash that follows does not divide, and a parenthesis that follows is no call.
 const OPERATORS: [&str; 16] = [
     "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "else", "do", "function", "class",
     "const", "let", "var",
@@ -90,10 +90,10 @@ fn read(tokens: &[Token<'_>]) -> Mentioned {
     found
 }
 
-/// The parts of a script; `None` if it cannot be told where a string ends.
+/// The parts of a script; `None` if the end of a string cannot be determined.
 fn tokens(source: &str) -> Option<Vec<Token<'_>>> {
     let mut tokens = Vec::new();
-    // Open braces of each template that the place is inside of.
+    // The number of open braces in each template literal around the current place.
     let mut templates: Vec<usize> = Vec::new();
     let mut rest = source;
     while let Some(first) = rest.chars().next() {

@@ -42,8 +42,8 @@ pub(super) fn generated(scope: &dyn Scope, suffix: &str) -> Option<Value> {
     Some(scope.output_from(&activity, Some(&output)).unwrap_or(Value::Null))
 }
 
-/// Sets the variable that `set` + suffix means and returns its name; `None` if there is none. Where a script
-/// sets outcomes, `setOutcome` and `setOutcomes` do that and no variable has changed.
+/// Sets the variable that `set` + suffix means and returns its name; `None` if there is none. In a script that
+/// may set outcomes, `setOutcome` and `setOutcomes` set these and change no variable.
 pub(super) fn set_generated(scope: &mut dyn Scope, suffix: &str, value: Value) -> Result<Option<String>, Fault> {
     if let ("Outcome" | "Outcomes", Some(outcomes)) = (suffix, scope.outcomes()) {
         *outcomes = named(suffix, &value)?;
@@ -58,7 +58,7 @@ pub(super) fn set_generated(scope: &mut dyn Scope, suffix: &str, value: Value) -
     Ok(Some(name.clone()))
 }
 
-/// The names that `setOutcome` or `setOutcomes` is given.
+/// The outcomes in the argument of `setOutcome` or `setOutcomes`.
 fn named(suffix: &str, value: &Value) -> Result<Vec<String>, Fault> {
     let name = |value: &Value| (value.is_string() || value.is_number()).then(|| to_text(value));
     let names = match value {

@@ -1,6 +1,7 @@
-//! Scripts that only read a variable or an input: their value need not become JavaScript's and back.
+//! Scripts that only read a variable or an input: the engine reads the value without running JavaScript.
 //!
-//! That is most of what Elsa's designers write, it costs next to nothing, and a decimal keeps its digits.
+//! Most scripts that users write in Elsa's designer are such. Reading costs next to nothing, and a decimal keeps
+//! its digits.
 
 use serde_json::Value;
 
@@ -20,7 +21,7 @@ pub(super) enum Plain {
 }
 
 impl Plain {
-    /// Recognizes a script that does nothing else. `is_global` tells names that have a meaning of their own.
+    /// Recognizes a script that only reads. `is_global` recognizes names that the global object has.
     pub(super) fn of(source: &str, is_global: &dyn Fn(&str) -> bool) -> Option<Self> {
         let text = source.trim().trim_end_matches(';').trim_end();
         let text = match text.strip_prefix("return") {
@@ -41,7 +42,7 @@ impl Plain {
         }
     }
 
-    /// Reads it. `None`: not there, or only in another letter case, which is the script's business.
+    /// Reads the value. `None`: it is missing, or has its name in another letter case, so the script must run.
     pub(super) fn read(&self, scope: &dyn Scope) -> Option<Value> {
         match self {
             Self::Generated(suffix) => names::generated(scope, suffix),

@@ -1,6 +1,6 @@
-//! A look at the words of a script, to know what its wrapper has to declare.
+//! Scans the words of a script for the names that its wrapper has to declare.
 //!
-//! Words inside strings and comments are seen too: that declares a name too many, which does no harm.
+//! The scan includes words inside strings and comments: declaring a name too many does no harm.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ pub(super) struct Words {
     pub(super) setters: BTreeSet<String>,
     /// Names that are assigned to. Undeclared ones would be global variables; the wrapper makes them local.
     pub(super) assigned: BTreeSet<String>,
-    /// Names of the global object that are assigned to: the script has its own of that name from its beginning.
+    /// Names of the global object that are assigned to: the wrapper declares a local copy of each.
     pub(super) replaced: BTreeSet<String>,
     /// Whether the `variables` container is used.
     pub(super) variables: bool,
@@ -77,7 +77,7 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
-/// Looks for the words of a script. `is_global` tells names that are defined anyway.
+/// Finds the words of a script. `is_global` recognizes names that are defined anyway.
 pub(super) fn words(source: &str, is_global: &dyn Fn(&str) -> bool) -> Words {
     let mut words = Words::default();
     let mut before = ' ';

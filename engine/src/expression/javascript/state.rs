@@ -1,7 +1,7 @@
-//! What is known about the evaluation that runs: deadline, why it was stopped, what a host call failed with.
+//! The state of the running evaluation: its deadline, why it was stopped, the failure of a host call.
 //!
-//! Thread-local, because QuickJS calls back without a way to pass anything through. Evaluations nest
-//! when a host call runs SQL that evaluates a script, so the state of the outer one is saved meanwhile.
+//! The state is thread-local, because QuickJS passes no context to its callbacks. Evaluations nest when a
+//! host call runs SQL that evaluates a script, so the state of the outer evaluation is saved meanwhile.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -59,7 +59,7 @@ pub(super) fn enter(limits: &ScriptLimits) -> Saved {
     }
 }
 
-/// Ends an evaluation; tells whether it was stopped or spoiled the runtime.
+/// Ends an evaluation; returns whether it was stopped or spoiled the runtime.
 pub(super) fn restore(saved: Saved) -> bool {
     DEADLINE.set(saved.deadline);
     INTERRUPTED.set(saved.interrupted);
@@ -69,8 +69,8 @@ pub(super) fn restore(saved: Saved) -> bool {
     STOP.replace(saved.stop).is_some() || spoiled
 }
 
-/// Whether to stop. Asked by the interpreter when the clock has moved, by the allocator per amount of memory
-/// given out, and by functions of the host. Once it says so, it says so until the evaluation ends.
+/// Whether to stop. The interpreter asks when the clock has moved, the allocator after each amount of memory
+/// given out, and functions of the host ask too. Once the answer is yes, it stays so until the evaluation ends.
 pub(super) fn poll() -> bool {
     if is_interrupted() {
         return true;
@@ -82,7 +82,7 @@ pub(super) fn poll() -> bool {
     false
 }
 
-/// The same without a look at the clock.
+/// The same without a check of the clock.
 pub(super) fn is_interrupted() -> bool {
     if STOP.get().is_none() && (INTERRUPTED.get())() {
         STOP.set(Some(Stop::Interrupt));
@@ -117,7 +117,7 @@ pub(super) fn take_fault(message: &str) -> Option<Fault> {
     FAULT.take().filter(|fault| fault.message == message)
 }
 
-/// Keeps the panic of a host call and stops the script: nothing may catch it.
+/// Keeps the panic of a host call and stops the script, which must not catch it.
 pub(super) fn set_panic(payload: Box<dyn Any + Send>) {
     PANIC.set(Some(payload));
     STOP.set(Some(Stop::Panic));

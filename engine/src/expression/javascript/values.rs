@@ -10,7 +10,7 @@ use super::failure::too_deep;
 use crate::fault::Fault;
 use crate::value::{MAX_DEPTH, depth_ok, json_text, nul_in_string, parse_json};
 
-/// Makes a script's value. Numbers become doubles.
+/// Makes a JavaScript value. Numbers become doubles.
 pub(super) fn to_js<'js>(ctx: &Ctx<'js>, value: &Value) -> rquickjs::Result<JsValue<'js>> {
     match value {
         Value::Null => Ok(JsValue::new_null(ctx.clone())),
@@ -53,7 +53,7 @@ impl From<Error> for TakeError {
     }
 }
 
-/// Takes a value out of a script: `undefined`, functions and numbers that are none become null, dates ISO text.
+/// Takes a value out of a script: `undefined`, functions, NaN and infinities become null, dates ISO text.
 pub(super) fn from_js<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value, TakeError> {
     match value.type_of() {
         Type::Bool => Ok(Value::Bool(value.as_bool().unwrap_or(false))),
@@ -95,10 +95,10 @@ fn json<'js>(ctx: &Ctx<'js>, value: JsValue<'js>) -> Result<Value, TakeError> {
     };
     let text = text.to_string()?;
     let text = if text.contains("\\u") { without_lone_surrogates(text) } else { text };
-    // It has bounds of its own, so it needs no look at the clock.
+    // The parser has bounds of its own, so it need not check the clock.
     parse_json(&text).map_err(|fault| match fault.sqlstate.as_str() {
         "54001" => TakeError::Fault(too_deep()),
-        // Told to stop, as the interpreter will be.
+        // The parser was told to stop, as the interpreter will be.
         "57014" if super::state::poll() => TakeError::Thrown(Error::Unknown),
         _ => TakeError::Fault(fault),
     })

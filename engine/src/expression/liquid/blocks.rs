@@ -1,4 +1,4 @@
-//! `for`, `capture` and `assign`, counted. The crate's own build whole ranges and texts without asking.
+//! `for`, `capture` and `assign`, metered. The crate's own versions build whole ranges and texts without a check.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use liquid_core::{
 use super::meter::{Output, meter};
 use super::runtime::Frame;
 
-/// The blocks that are ours.
+/// The blocks of this engine.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Block {
     /// `{% for item in items limit:n offset:n reversed %} … {% else %} … {% endfor %}`.
@@ -134,7 +134,7 @@ impl For {
         }
     }
 
-    /// The part of `size` items that is wanted: first and number.
+    /// The part of `size` items that `offset` and `limit` select: the first item and the number of items.
     fn part(&self, size: i64, runtime: &dyn Runtime) -> Result<(i64, i64)> {
         let offset = self.offset.as_ref().map_or(Ok(0), |offset| integer(offset, runtime))?.clamp(0, size);
         let limit = self.limit.as_ref().map_or(Ok(size), |limit| integer(limit, runtime))?.max(0);

@@ -1,4 +1,4 @@
-//! Filters with bounds around them, and the form of our own.
+//! The bounds around filters, and the type of the engine's own filters.
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ use liquid_core::{Expression, Filter, FilterReflection, Runtime};
 use super::meter::{Meter, meter};
 use super::values::weight;
 
-/// A filter of which input and result are counted.
+/// A filter whose input and result are metered.
 #[derive(Clone)]
 pub(super) struct Bounded {
     inner: Box<dyn ParseFilter>,
     most: Most,
 }
 
-/// What a filter takes at most: it does not ask for the time while it is at it.
+/// The largest array that a filter takes: a filter does not check the time while it runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Most {
     /// Items of an array.
@@ -57,7 +57,7 @@ impl fmt::Display for Counted {
 impl Filter for Counted {
     fn evaluate(&self, input: &dyn ValueView, runtime: &dyn Runtime) -> Result<Value> {
         let meter = meter(runtime)?;
-        // The result is seldom larger than a few times the input, and what is so asks by itself.
+        // Few results are more than a few times as large as the input; the filters that make them ask the meter.
         meter.charge_value(input)?;
         if let Some(items) = input.as_array() {
             let Most { items: most, bytes } = self.most;
@@ -74,10 +74,10 @@ impl Filter for Counted {
     }
 }
 
-/// What a filter of our own computes from its input and arguments.
+/// The function by which a filter of this engine computes its result from input and arguments.
 pub(super) type Compute = fn(&dyn ValueView, &[ValueCow<'_>], &Meter) -> Result<Value>;
 
-/// A filter of our own.
+/// A filter of this engine.
 #[derive(Clone)]
 pub(super) struct Own {
     /// Name.
@@ -86,7 +86,7 @@ pub(super) struct Own {
     pub(super) least: usize,
     /// Arguments at most.
     pub(super) most: usize,
-    /// What it does.
+    /// The function that computes the result.
     pub(super) compute: Compute,
 }
 

@@ -1,4 +1,4 @@
-//! The language: which tags, blocks and filters there are.
+//! The language: its tags, blocks and filters.
 
 use std::sync::OnceLock;
 
@@ -10,13 +10,13 @@ use super::blocks::{AssignTag, Block};
 use super::filters::{Bounded, Most};
 use super::own_filters;
 
-/// What a filter that compares all with all takes.
+/// The largest array of a filter that compares every item with every other.
 const FEW: Most = Most { items: 5_000, bytes: 1 << 20 };
 
-/// What a filter that sorts takes.
+/// The largest array of a filter that sorts.
 const SOME: Most = Most { items: 100_000, bytes: 8 << 20 };
 
-/// What any other filter takes; its memory is counted anyway.
+/// The largest array of any other filter, whose memory the meter counts anyway.
 const MANY: Most = Most { items: 1_000_000, bytes: usize::MAX };
 
 /// The language of all templates.
@@ -50,7 +50,7 @@ fn blocks(language: &mut Language) {
     language.tags.register("decrement".into(), stdlib::DecrementTag.into());
 }
 
-/// Registers filters, bounded.
+/// Registers filters, each within bounds.
 fn filters(language: &mut Language, filters: impl IntoIterator<Item = Box<dyn ParseFilter>>, most: Most) {
     for filter in filters {
         let name = filter.reflection().name().to_owned();

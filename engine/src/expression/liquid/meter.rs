@@ -15,10 +15,10 @@ use crate::expression::ScriptLimits;
 use crate::fault::Fault;
 use crate::value::{Bounds, too_deep};
 
-/// Steps between two looks at the clock.
+/// Steps between two checks of the clock.
 const STEPS_PER_LOOK: u32 = 256;
 
-/// Values from this size on are asked for.
+/// From this size on, in bytes, the meter asks the host for room before it admits a value.
 const LARGE: usize = 1 << 20;
 
 /// Why a template was stopped.
@@ -26,7 +26,7 @@ const LARGE: usize = 1 << 20;
 pub(super) enum Stop {
     /// The time is over.
     Time,
-    /// It made more text or values than it may.
+    /// The template made more text or values than it may.
     Memory,
     /// The query is cancelled.
     Interrupt,
@@ -35,7 +35,7 @@ pub(super) enum Stop {
 }
 
 impl Stop {
-    /// The fault that says so.
+    /// The fault that reports it.
     pub(super) fn fault(self, limits: &ScriptLimits) -> Fault {
         match self {
             Self::Time => Fault::new("54000", format!("Liquid took longer than {} ms", limits.time.as_millis())),
@@ -68,7 +68,7 @@ impl Meter {
         self.now
     }
 
-    /// Why it was stopped, if it was.
+    /// Why the rendering was stopped, if it was.
     pub(super) fn stopped(&self) -> Option<Stop> {
         self.stop.get()
     }
@@ -95,7 +95,7 @@ impl Meter {
         }
     }
 
-    /// Looks at the clock, and asks whether to stop.
+    /// Checks for a query cancel and the deadline, and stops the rendering at either.
     pub(super) fn look(&self) {
         if (self.limits.interrupted)() {
             self.stop(Stop::Interrupt);
@@ -119,7 +119,7 @@ impl Meter {
         self.charge(weight(value, self.limits.memory))
     }
 
-    /// Counts a value of the workflow before it is made one of the template: too much stops the rendering.
+    /// Counts a value of the workflow before the template copies it. A value that is too large stops the rendering.
     pub(super) fn take_in(&self, value: &Json) {
         let bytes = weight_of(value, self.limits.memory);
         if bytes >= LARGE && !(Bounds::current().room)(bytes.saturating_mul(2)) {
@@ -129,7 +129,7 @@ impl Meter {
         self.charge(bytes).ok();
     }
 
-    /// Whether a value of this size may be made at all.
+    /// Fails if a single value of this size is beyond the limit.
     pub(super) fn allows(&self, bytes: usize) -> liquid_core::Result<()> {
         if bytes > self.limits.memory {
             self.stop(Stop::Memory);

@@ -1,4 +1,4 @@
-//! Filters that Elsa adds, and those of the standard whose own version asks the clock or knows no bounds.
+//! Filters that Elsa adds, and standard filters whose version in the crate reads the clock or has no bounds.
 
 use std::fmt::Write;
 
@@ -33,7 +33,7 @@ fn keys(input: &dyn ValueView, _: &[ValueCow<'_>], _: &Meter) -> Result<Value> {
     Ok(Value::array(object.keys().map(|key| Value::scalar(key.into_owned()))))
 }
 
-/// The argument, with which Fluid indents, is allowed.
+/// `true` as argument indents the text, as in Fluid.
 fn to_json(input: &dyn ValueView, arguments: &[ValueCow<'_>], _: &Meter) -> Result<Value> {
     let value = json(input);
     let indented = arguments.first().is_some_and(|flag| flag.as_view().to_kstr() == "true");
@@ -82,7 +82,7 @@ fn split(input: &dyn ValueView, arguments: &[ValueCow<'_>], meter: &Meter) -> Re
     Ok(Value::Array(parts))
 }
 
-/// Formats an instant as `strftime` does. `now` and `today` are the burst's; what is no instant stays as it is.
+/// Formats an instant as `strftime` does. `now` and `today` are the burst's instant; a value that is none is unchanged.
 fn date(input: &dyn ValueView, arguments: &[ValueCow<'_>], meter: &Meter) -> Result<Value> {
     let format = arguments.first().map(|format| format.as_view().to_kstr().into_owned()).unwrap_or_default();
     let Some(instant) = instant(input, meter.now()) else {

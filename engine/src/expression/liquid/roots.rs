@@ -1,4 +1,4 @@
-//! What a template finds at its top: Elsa's names, read from the workflow when they are asked for.
+//! The top-level names of a template, which are Elsa's. A value is read from the workflow when the template uses it.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::value::depth_ok;
 /// Reads a value of the workflow by name.
 type Read = fn(&dyn Scope, &str) -> Option<Json>;
 
-/// All names at the top.
+/// All top-level names.
 pub(super) struct Roots<'s> {
     groups: [(&'static str, Group<'s>); 3],
 }
@@ -87,7 +87,7 @@ impl Group<'_> {
                 return Node::new(&Json::Null);
             }
             let value = (self.read)(self.scope, name).unwrap_or_default();
-            // It is a copy, or null because there was no room for one; there must be room for another.
+            // The value is a copy, or null without room for one. The node is another copy, which needs room too.
             self.meter.take_in(&value);
             if self.meter.stopped().is_some() {
                 return Node::new(&Json::Null);

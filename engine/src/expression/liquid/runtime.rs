@@ -13,7 +13,7 @@ use liquid_core::{Renderable, Runtime};
 use super::meter::{Meter, Register};
 use super::roots::Roots;
 
-/// There is nothing to include.
+/// An empty store: a template has nothing to include.
 #[derive(Debug)]
 struct NoPartials;
 
@@ -32,7 +32,7 @@ impl PartialStore for NoPartials {
     }
 }
 
-/// The bottom: the workflow, and what the template assigned. What is not there is nil.
+/// The bottom frame: values of the workflow, and those that the template assigned. A missing value is nil.
 pub(super) struct Run<'a> {
     roots: &'a Roots<'a>,
     meter: Rc<Meter>,
@@ -64,7 +64,7 @@ impl Runtime for Run<'_> {
         let name = first.to_kstr();
         if let Some(value) = self.assigned.borrow().get(name.as_str()) {
             let found = try_find(value.as_view(), rest)?.into_owned();
-            // Whoever only looks copies, too.
+            // Even reading an assigned value copies it.
             self.meter.step(super::values::weight(&found, 1 << 20)).ok()?;
             return Some(ValueCow::Owned(found));
         }

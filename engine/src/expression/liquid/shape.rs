@@ -1,6 +1,6 @@
-//! A look at a template before it is parsed: the parser and what it builds recurse, so nesting has a limit.
+//! Checks a template before it is parsed. The parser and the tree that it builds recurse, so nesting has a limit.
 
-/// Characters of a template at most.
+/// Bytes of a template at most.
 const MAX_LENGTH: usize = 1 << 20;
 
 /// Blocks inside each other, brackets inside each other.
@@ -9,8 +9,8 @@ const MAX_NESTING: usize = 100;
 /// Conditions that the crate chains by nesting: `and`, `or`, `elsif` between two ends of blocks.
 const MAX_CHAIN: usize = 250;
 
-/// What is read of a template before it is given up, in lengths of the longest one: tags that open inside each other are
-/// read again from each opening.
+/// Bytes of tags that the check reads before it refuses a template: of tags that open inside each other, it reads the
+/// same text again from each opening.
 const MAX_READ: usize = 2 * MAX_LENGTH;
 
 /// Checks length, nesting and numbers.
@@ -43,13 +43,13 @@ pub(super) fn check(source: &str) -> Result<(), String> {
             return Err(too_deep());
         }
         numbers_fit(text)?;
-        // What looks like a tag may be text, in `raw` or in quotes: go on right after the start, so that none is overlooked.
+        // The tag may be text in `raw` or in quotes and hide another one: go on right after its start.
         rest = inner;
     }
     Ok(())
 }
 
-/// What comes before the end of a tag. In quotes nothing ends; there are no escapes.
+/// The text before the end of a tag. Quotes hide an end; there are no escapes.
 fn until<'a>(inner: &'a str, end: &str) -> &'a str {
     let bytes = inner.as_bytes();
     let mut quote = None;
@@ -67,7 +67,7 @@ fn until<'a>(inner: &'a str, end: &str) -> &'a str {
 
 /// The parser takes whole numbers of 64 bits and panics at longer ones.
 fn numbers_fit(tag: &str) -> Result<(), String> {
-    // Every other piece is quoted, if the same quotes are used; one that may not be is read as if it were not.
+    // If the tag uses one kind of quotes, every other piece is quoted. Otherwise each piece is read as unquoted.
     let is_mixed = tag.contains('\'') && tag.contains('"');
     for (i, piece) in tag.split(['"', '\'']).enumerate() {
         if i % 2 == 0 || is_mixed {
@@ -77,7 +77,7 @@ fn numbers_fit(tag: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads names and numbers as the parser does, which needs nothing between them: `12ab` is a number and a name.
+/// Reads names and numbers as the parser does, which needs no separator: `12ab` is a number and a name.
 fn bare_numbers_fit(mut rest: &str) -> Result<(), String> {
     let run = |text: &str, is_in: fn(u8) -> bool| text.bytes().take_while(|byte| is_in(*byte)).count();
     let digits = |text: &str| run(text, |byte| byte.is_ascii_digit());
@@ -103,7 +103,7 @@ fn too_deep() -> String {
     format!("invalid Liquid: blocks, brackets or conditions are nested deeper than {MAX_NESTING} levels")
 }
 
-/// Counts what a tag opens, closes and chains. More than is really open does no harm.
+/// Counts what a tag opens, closes and chains. Counting too much does no harm.
 fn count(tag: &str, blocks: &mut usize, chain: &mut usize) {
     let mut words = tag.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
     match words.next() {

@@ -11,7 +11,7 @@ pub(super) fn describe(error: &str, source: &str) -> String {
     }
 }
 
-/// What an error says, without its drawing of the place.
+/// The message of an error, without its drawing of the place.
 pub(super) fn first_line(error: &str) -> String {
     let text = error.strip_prefix("liquid: ").unwrap_or(error).trim();
     let drawn = text.lines().find_map(|line| line.trim().strip_prefix("= "));
@@ -42,7 +42,7 @@ fn place(error: &str) -> Option<(usize, usize)> {
     Some((line.parse().ok()?, column.parse().ok()?))
 }
 
-/// Where the filter stands that nobody knows; of that error the crate does not say it.
+/// Where an unknown filter stands, which the crate's error does not say.
 fn filter_place(error: &str, source: &str) -> Option<(usize, usize)> {
     let name = after(error, "requested filter=")?;
     let at = source.match_indices(name).map(|(at, _)| at).find(|at| source[..*at].trim_end().ends_with('|'))?;

@@ -1,4 +1,4 @@
-//! What templates can do, and what they may not.
+//! What templates can do, and what they must not do.
 
 use std::time::Duration;
 
@@ -169,7 +169,7 @@ fn time_and_memory_are_limited() {
     }
 }
 
-/// How it was searched for loops that do not ask for the time: every filter there is, over values that keep it busy.
+/// Searches for loops that do not check the time: runs every filter over values that keep it busy.
 // security.md#what-an-input-can-do: what each filter takes and makes is counted
 #[test]
 fn every_filter_is_stopped() {
@@ -226,7 +226,7 @@ fn the_deepest_template_fits_into_what_postgresql_keeps_of_the_stack() {
         let captures = format!("{}x{}", "{% capture c %}".repeat(99), "{% endcapture %}".repeat(99));
         for source in [loops, ifs, else_ifs, brackets, chain, captures] {
             let template = LiquidTemplate::compile(&source).unwrap_or_else(|message| panic!("{message}: {source}"));
-            // Some look for what is not there, which is a fault; what counts is that there is an end.
+            // Some templates fault, as they read a missing member; the test only requires that each ends.
             let _ = evaluate(&template, &mut scope());
         }
     };

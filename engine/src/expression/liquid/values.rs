@@ -9,13 +9,13 @@ use serde_json::{Map, Number, Value as Json};
 
 use crate::value::{Bounds, number};
 
-/// Nesting of values at most: the crate shows and compares them by recursion.
+/// Nesting of values at most: the crate renders and compares them by recursion.
 pub(super) const MAX_DEPTH: usize = 100;
 
 /// A value of the workflow.
 #[derive(Debug)]
 pub(super) enum Node {
-    /// Null, booleans, text and numbers that a template's own numbers hold.
+    /// Null, booleans, text, and numbers that fit into a number of the template.
     Plain(Value),
     /// Any other number: shown with all its digits, compared as a double.
     Exact(String, f64),
@@ -104,7 +104,7 @@ impl ValueView for Node {
         match self {
             Self::Plain(value) => value.clone(),
             Self::Exact(_, float) => Value::scalar(*float),
-            // A copy that has no room: what reads the template's text asks why.
+            // There is no room for a copy. The end of the evaluation checks that again, and faults.
             _ if Bounds::go_on().is_err() => Value::Nil,
             Self::List(items) => Value::Array(items.iter().map(ValueView::to_value).collect()),
             Self::Members(members) => members.to_value(),
@@ -202,7 +202,7 @@ impl ObjectView for Members {
 
 /// A value as JSON. The recursion is bounded by [`MAX_DEPTH`]: templates can nest values no deeper.
 ///
-/// Null where it is time to stop, which the end of the evaluation asks as well.
+/// Null if it is time to stop; the end of the evaluation checks that again.
 pub(super) fn json(value: &dyn ValueView) -> Json {
     if !value.is_scalar() && Bounds::go_on().is_err() {
         return Json::Null;
@@ -229,7 +229,7 @@ pub(super) fn json(value: &dyn ValueView) -> Json {
 /// Bytes of a value beside its text.
 const OVERHEAD: usize = 64;
 
-/// The same as [`weight`] of a value that is none of the template's yet.
+/// The [`weight`] of a value of the workflow, before the template copies it.
 pub(super) fn weight_of(value: &Json, enough: usize) -> usize {
     let mut total = OVERHEAD;
     let mut open = vec![value];

@@ -1,4 +1,4 @@
-//! What shares a time gets no more than that, whose fault it is, and whom it does not concern.
+//! Scripts share a time limit: when they exceed it, when that is a fault, and which scripts it does not concern.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

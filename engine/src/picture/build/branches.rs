@@ -1,16 +1,16 @@
-//! The only place that knows in which ways a node holds others.
+//! The ways in which a node holds others; no other module of the picture knows them.
 
 use crate::activity::FlowRole;
 use crate::node_ix::NodeIx;
 use crate::program::Node;
 
-/// Ports that run for what happens meanwhile; the flow itself goes on behind the activity that has them.
+/// Ports that run on events inside an activity; the flow itself goes on after that activity.
 const ASIDES: [(&str, &str); 2] = [("childCompleted", "each child"), ("childFaulted", "each fault")];
 
 /// The list of parts between which the flow decides.
 const CASES: &str = "cases";
 
-/// What leads into the body of a loop; `None` if it is none.
+/// The label of the arrow into the body of a loop; `None` if the node is no loop.
 pub(super) fn loop_of(node: &Node) -> Option<&'static str> {
     match node.activity.descriptor().flow {
         FlowRole::Loop(label) => Some(label),
@@ -18,7 +18,7 @@ pub(super) fn loop_of(node: &Node) -> Option<&'static str> {
     }
 }
 
-/// Whether the flow can go on from it in several ways.
+/// Whether the flow can go on from the node in several ways.
 pub(super) fn is_decision(node: &Node) -> bool {
     let descriptor = node.activity.descriptor();
     let chooses = |port: &&str| matches!(*port, "then" | "else" | "default");
@@ -32,15 +32,15 @@ pub(super) fn is_aside(label: &str) -> bool {
     ASIDES.iter().any(|(_, aside)| *aside == label)
 }
 
-/// The branches of a node with what leads into them, those that are not filled in included where they
-/// mean that the flow goes past.
+/// The branches of a node with the labels of the arrows into them. An empty branch is included if the flow
+/// passes through it.
 pub(super) fn branches(node: &Node) -> Vec<(String, Option<NodeIx>)> {
     let descriptor = node.activity.descriptor();
     let mut branches = Vec::new();
     for (list, parts) in descriptor.parts.iter().zip(&node.parts) {
         for part in parts {
             let texts: Vec<&str> = part.texts.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
-            // A case without an activity is a way past, a state or transition without one is not.
+            // The flow passes through a case without an activity, but not through such a state or transition.
             let ports = part.ports.iter().filter(|child| child.is_some() || list.name == CASES);
             branches.extend(ports.map(|child| (texts.join(" → "), *child)));
         }

@@ -15,11 +15,11 @@ use crate::program::Node;
 pub(super) struct Fragment {
     entry: Option<usize>,
     exits: Vec<Exit>,
-    /// Ways out of the loop around it.
+    /// Exits that leave the loop around it.
     breaks: Vec<Exit>,
 }
 
-/// A way out.
+/// A way out of a fragment, which the next arrow begins at.
 #[derive(Debug)]
 struct Exit {
     item: usize,
@@ -30,13 +30,13 @@ struct Exit {
 /// When a run has gone along an arrow.
 #[derive(Debug)]
 enum Rule {
-    /// It came to the target.
+    /// The run came to the target.
     Reached,
-    /// It ended the source, and came to the target.
+    /// The run ended the source, and came to the target.
     After,
-    /// It ended the source with this outcome, and came to the target.
+    /// The run ended the source with this outcome, and came to the target.
     Outcome(String),
-    /// It came to the source more often than to all of these together.
+    /// The run came to the source more often than to all of these together.
     PastAll(Vec<usize>),
 }
 
@@ -59,7 +59,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The dot at which the picture begins, unless its first box says so itself.
+    /// Adds the dot at which the picture begins, unless its first box shows that itself.
     fn begin_at(&mut self, entry: usize) {
         let first = &self.picture.items[entry];
         let says_so =
@@ -97,7 +97,7 @@ impl Builder<'_> {
         leaf
     }
 
-    /// Children one after the other. What ends the sequence goes on behind it.
+    /// Connects children one after the other. From a terminal child, the flow goes on after the sequence.
     fn chain(&mut self, node: &Node, fragments: &mut [Fragment]) -> Fragment {
         let mut whole = Fragment::default();
         let mut ends = Vec::new();
@@ -116,7 +116,7 @@ impl Builder<'_> {
         whole
     }
 
-    /// What stands in a frame.
+    /// Connects the content of a frame.
     fn fill(&mut self, ix: usize, node: &Node, fragments: &mut [Fragment]) {
         let frame = self.inner[ix];
         if let Some(flow) = &node.flow {
@@ -146,7 +146,7 @@ impl Builder<'_> {
         self.picture.frames[frame].start = content.entry;
     }
 
-    /// A box with branches.
+    /// Connects a box with its branches.
     fn head(&mut self, item: usize, node: &Node, fragments: &mut [Fragment]) -> Fragment {
         let branches = self.branches(item, node);
         let (mut exits, mut breaks, mut entries) = (Vec::new(), Vec::new(), Vec::new());
@@ -179,7 +179,7 @@ impl Builder<'_> {
         Fragment { entry: Some(item), exits, breaks }
     }
 
-    /// Branches of a box; a child that nobody knows how it is reached is one as well.
+    /// Branches of a box, among them one without a label for each child that no other branch leads to.
     fn branches(&self, item: usize, node: &Node) -> Vec<(String, Option<NodeIx>)> {
         let mut branches = branches(node);
         let known: BTreeSet<NodeIx> = branches.iter().filter_map(|(_, child)| *child).collect();
@@ -188,7 +188,7 @@ impl Builder<'_> {
         branches
     }
 
-    /// Branches that run side by side end at one bar.
+    /// Lets branches that run side by side end at one bar.
     fn meet(&mut self, head: usize, exits: Vec<Exit>) -> Vec<Exit> {
         if exits.len() < 2 {
             return exits;

@@ -1,5 +1,5 @@
-//! State machines: a box for each state, an arrow for each transition. What runs on the way stands on the arrow, what
-//! runs on entry in the box.
+//! State machines: a box for each state, an arrow for each transition. An arrow shows the activities of its transition,
+//! a box those of its state.
 
 use super::{Builder, MAX_TITLE, MAX_TOOLTIP};
 use crate::activity::FlowRole;
@@ -8,7 +8,7 @@ use crate::picture::model::{Edge, Item, Shape};
 use crate::picture::{Standing, naming, text};
 use crate::program::{Machine, Node, Part, STATES, TRANSITIONS};
 
-/// Characters of what stands on an arrow, and of a condition in it.
+/// Characters of the label of an arrow, and of a condition in it.
 const MAX_LABEL: usize = 60;
 const MAX_CONDITION: usize = 30;
 
@@ -59,7 +59,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What stands on the arrow of a transition: `trigger [condition] / action`.
+    /// The label of a transition's arrow: `trigger [condition] / action`.
     fn label(&self, transition: &Part) -> String {
         let mut label = String::new();
         let trigger = transition.port(TRIGGER);
@@ -80,7 +80,7 @@ impl Builder<'_> {
         text::one_line(label.trim_start(), MAX_LABEL)
     }
 
-    /// An activity in a few words. What only holds others is told by the first of them.
+    /// An activity in a few words. A sequence without a title is described by its first activity.
     fn line(&self, mut child: NodeIx) -> String {
         loop {
             let node = self.program.node(child);
@@ -110,7 +110,7 @@ impl Builder<'_> {
         })
     }
 
-    /// How what a machine runs in its state stands: what waits there says more than that it has begun.
+    /// The standing of the activities inside a machine's current state: a fault or a wait tells more than `Open`.
     fn standing_inside(&self, machine: usize) -> Standing {
         let mut found = Standing::Open;
         let mut rest = self.children[machine].clone();

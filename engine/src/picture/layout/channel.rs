@@ -1,18 +1,18 @@
 //! Tracks in the gap between two layers: which horizontal line runs above which.
 //!
-//! Lines that leave one box, and lines that come into one, share a track, so that a fork looks like one.
-//! Two lines of different origin share a track only where they do not meet. Where one comes down at the place
-//! at which another begins, the one that begins there runs above.
+//! Lines that leave the same box share a track, as do lines that enter the same box: a fork looks like one.
+//! Two lines of different origin share a track only where they do not meet. If one line comes down at the place
+//! where another begins, the line that begins there runs above.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Tracks in one gap; what needs more lies on top of others.
+/// Tracks in one gap at most; lines that need more lie on top of others.
 const MAX_TRACKS: usize = 60;
 
 /// Space between lines that share a track.
 const APART: i64 = 10;
 
-/// Lines that belong together.
+/// Lines that share a track.
 #[derive(Clone, Debug)]
 pub struct Bundle {
     /// From where to where it runs.
@@ -75,7 +75,7 @@ fn is_free(taken: &BTreeMap<i64, i64>, from: i64, to: i64) -> bool {
     taken.range(..=to).next_back().is_none_or(|(_, end)| *end < from)
 }
 
-/// For each bundle those that must run above it.
+/// For each bundle the bundles that must run above it.
 fn constraints(bundles: &[Bundle]) -> Vec<BTreeSet<usize>> {
     let mut begins: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
     for (ix, bundle) in bundles.iter().enumerate().filter(|(_, bundle)| !bundle.is_straight()) {
@@ -93,7 +93,7 @@ fn constraints(bundles: &[Bundle]) -> Vec<BTreeSet<usize>> {
     above
 }
 
-/// What must run above comes first; where that is a circle, the shortest.
+/// The order in which bundles get their tracks: those that must run above first, the shortest first in a cycle.
 fn in_order(bundles: &[Bundle], above: &[BTreeSet<usize>]) -> Vec<usize> {
     let mut below = vec![Vec::new(); bundles.len()];
     let mut missing: Vec<usize> = above.iter().map(BTreeSet::len).collect();

@@ -2,7 +2,7 @@
 
 use super::{Area, layers, order, place, route, studio};
 
-/// What is to be laid out.
+/// The boxes and arrows to lay out.
 #[derive(Debug, Default)]
 pub struct Graph {
     /// Width and height of each box.
@@ -20,7 +20,7 @@ pub struct Graph {
 pub struct Given {
     /// Upper left corner.
     pub corner: (f64, f64),
-    /// Size, if the Studio says so.
+    /// Size, if the Studio has one.
     pub size: Option<(f64, f64)>,
 }
 
@@ -35,7 +35,7 @@ pub struct Arrow {
     pub label: Option<(f64, f64)>,
 }
 
-/// Where everything stands.
+/// The result of a layout.
 #[derive(Debug, Default)]
 pub struct Placed {
     /// Size of the whole.
@@ -44,11 +44,11 @@ pub struct Placed {
     pub height: f64,
     /// Upper left corner of each box.
     pub corners: Vec<(f64, f64)>,
-    /// Way of each arrow.
+    /// Route of each arrow.
     pub ways: Vec<Way>,
 }
 
-/// The way of an arrow.
+/// The route of an arrow.
 #[derive(Clone, Debug, Default)]
 pub struct Way {
     /// Its corners, from source to target.
@@ -58,7 +58,7 @@ pub struct Way {
 }
 
 impl Graph {
-    /// Lays it out: as the Studio has it if that is wanted and possible, else in layers.
+    /// Lays the graph out: as the Studio has it if that is wanted and possible, else in layers.
     pub fn placed(&self, as_given: bool) -> Placed {
         if self.sizes.is_empty() {
             return Placed { width: 40.0, height: 16.0, ..Placed::default() };
@@ -77,7 +77,7 @@ impl Graph {
         }
     }
 
-    /// The same with x and y exchanged.
+    /// The same graph with x and y exchanged.
     fn turned(&self) -> Self {
         let turn = |(a, b): (f64, f64)| (b, a);
         Self {

@@ -1,13 +1,13 @@
-//! Layers: which box stands how far down, and through which layers each arrow passes.
+//! Layers: the layer of each box, and the layers through which each arrow passes.
 //!
 //! Boxes stand in even layers, labels in odd ones. An arrow that goes down passes every layer between its
-//! ends at a point of its own. One that goes back up leaves its source at the bottom like all others, passes
-//! the layers of both its ends on the way up, and comes in from above: a loop is seen to go back.
+//! ends at a point of its own. An arrow that goes back up leaves its source at the bottom like all others,
+//! passes the layers of both its ends on the way up, and enters from above, so that a loop visibly goes back.
 
 use super::graph::Graph;
 
-/// Points that a frame may have for its arrows: some in any case, and some for each of its parts. What would
-/// need more goes around everything.
+/// Points that a frame may have for its arrows: some in any case, and some for each of its parts. An arrow that
+/// needs more goes around everything.
 const MAX_POINTS: usize = 4_000;
 const MAX_POINTS_PER_PART: usize = 4;
 
@@ -26,7 +26,7 @@ pub struct Vertex {
     pub layer: usize,
     /// Width and height.
     pub size: (f64, f64),
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
 }
 
@@ -98,7 +98,7 @@ pub fn ranks(graph: &Graph) -> Ranks {
             }
         }
     }
-    // What nothing leads to stands right above what it leads to, not at the top.
+    // A box without arrows into it stands right above the first box that it leads to, not at the top.
     for ix in sorted.into_iter().rev().filter(|ix| !has_inbound[*ix] && Some(*ix) != graph.start) {
         let forward = outbound[ix].iter().filter(|arrow| !back[**arrow]);
         if let Some(next) = forward.map(|arrow| rank[graph.arrows[*arrow].target]).min() {
@@ -238,7 +238,7 @@ impl Layers {
             }
             match chain.points.as_slice() {
                 [first, .., last] if chain.back => {
-                    // The way back stays near both its ends.
+                    // The route of an arrow that goes back stays near both its ends.
                     let (second, before) = (chain.points[1], chain.points[chain.points.len() - 2]);
                     if first != last {
                         self.connect(arrow.target, second);

@@ -1,10 +1,10 @@
-//! The order in each layer: sweeps by barycentre, of which the one with the fewest crossings counts.
+//! The order in each layer: sweeps by barycentre, of which the result with the fewest crossings is kept.
 
 use std::cmp::Ordering;
 
 use super::layers::Layers;
 
-/// Arrow parts above which fewer sweeps must do.
+/// Number of arrow parts above which fewer sweeps are made.
 const MANY: usize = 20_000;
 
 /// Orders every layer.
@@ -33,7 +33,7 @@ pub fn arrange(layers: &mut Layers) {
     layers.layers = best;
 }
 
-/// A first order: as a walk from above comes by, the points of ways back at the right of all.
+/// The first order: that of a depth-first walk from above, with the points of arrows that go back at the right.
 fn begin(layers: &mut Layers) {
     let mut ways_back = vec![false; layers.vertices.len()];
     for point in layers.chains.iter().filter(|chain| chain.back).flat_map(|chain| &chain.points) {
@@ -67,7 +67,7 @@ fn places(layers: &Layers) -> Vec<usize> {
     place
 }
 
-/// Sorts a layer by the mean place of the neighbours above or below. What has none stays where it is.
+/// Sorts a layer by the mean place of the neighbours above or below. A vertex without neighbours keeps its place.
 fn sort(layers: &mut Layers, layer: usize, down: bool, place: &mut [usize]) {
     let neighbours = if down { &layers.above } else { &layers.below };
     let line = &mut layers.layers[layer];

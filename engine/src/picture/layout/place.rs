@@ -1,7 +1,7 @@
-//! Places across: each layer keeps its order and its distances and comes as near as it can to its neighbours.
+//! Horizontal places: each layer keeps its order and its distances and comes as near as it can to its neighbours.
 //!
-//! For one layer that is a regression under an order, which pooling neighbours solves exactly in one pass.
-//! A few sweeps up and down settle the whole; at the end nearly straight lines become straight.
+//! For one layer that is an isotonic regression, which pooling adjacent violators solves exactly in one pass.
+//! A few sweeps up and down settle all layers; at the end nearly straight lines become straight.
 
 use super::layers::{Chain, Kind, Layers, Vertex};
 
@@ -23,7 +23,7 @@ enum Sweep {
     Both,
 }
 
-/// Middle of every vertex across, in whole pixels from 0 on.
+/// Horizontal middle of every vertex, in whole pixels; the leftmost edge is at 0.
 pub fn place(layers: &Layers) -> Vec<f64> {
     let mut x = vec![0.0; layers.vertices.len()];
     for layer in &layers.layers {
@@ -61,14 +61,14 @@ fn distance(layers: &Layers, left: usize, right: usize) -> f64 {
     (left.size.0 + right.size.0) / 2.0 + gap
 }
 
-/// Neighbours joined because they would overlap otherwise.
+/// Vertices beside each other, joined because they would overlap otherwise.
 struct Pool {
     weight: f64,
     sum: f64,
     count: usize,
 }
 
-/// Places a layer where its vertices want to be, each as much as it wants to.
+/// Places the vertices of a layer as near as possible to their wanted places, by their weights.
 fn position_layer(layers: &Layers, layer: usize, x: &mut [f64], wanted: impl Fn(usize, &[f64]) -> (f64, f64)) {
     let line = &layers.layers[layer];
     let mut offset = 0.0;
@@ -95,10 +95,10 @@ fn position_layer(layers: &Layers, layer: usize, x: &mut [f64], wanted: impl Fn(
     }
 }
 
-/// How much a neighbour pulls at a vertex.
+/// The weight with which a neighbour pulls at a vertex.
 fn pull(layers: &Layers, ix: usize, neighbour: usize) -> f64 {
     match (layers.vertices[ix].kind, layers.vertices[neighbour].kind) {
-        // A way back keeps out of the way of everything.
+        // An arrow that goes back moves no box.
         (Kind::Box, Kind::Back) => 0.0,
         (Kind::Back, Kind::Box) => 0.1,
         (Kind::Box, Kind::Long) => 0.4,
@@ -107,7 +107,7 @@ fn pull(layers: &Layers, ix: usize, neighbour: usize) -> f64 {
     }
 }
 
-/// Where a vertex would like to be, and how much.
+/// The wanted place of a vertex, and its weight.
 fn wanted(layers: &Layers, ix: usize, sweep: Sweep, x: &[f64]) -> (f64, f64) {
     let above = layers.above[ix].iter().filter(|_| sweep != Sweep::Up);
     let below = layers.below[ix].iter().filter(|_| sweep != Sweep::Down);
@@ -126,7 +126,7 @@ fn in_line(layers: &Layers, ix: usize, neighbours: &[Vec<usize>]) -> (Option<usi
     (found.next().copied(), 1 + found.count())
 }
 
-/// Moves what has one neighbour on a side right under or above it, if that is near and free.
+/// Moves a vertex with one neighbour on a side right under or above it, if that place is near and free.
 fn straighten(layers: &Layers, x: &mut [f64]) {
     let count = layers.layers.len();
     for step in 0..3 * count {
@@ -138,7 +138,7 @@ fn straighten(layers: &Layers, x: &mut [f64]) {
         for (at, ix) in line.iter().enumerate() {
             let (Some(only), 1) = in_line(layers, *ix, neighbours) else { continue };
             let to = x[only];
-            // A box in the middle of its branches stays nearly there.
+            // A box in the middle of its branches may move only half as far.
             let is_centre = layers.vertices[*ix].kind == Kind::Box && in_line(layers, *ix, others).1 > 1;
             let near = (to - x[*ix]).abs() < if is_centre { STRAIGHTEN / 2.0 } else { STRAIGHTEN };
             let left = at == 0 || to - x[line[at - 1]] >= distance(layers, line[at - 1], *ix);
@@ -150,8 +150,8 @@ fn straighten(layers: &Layers, x: &mut [f64]) {
     }
 }
 
-/// Makes long arrows one straight line where there is room, and draws those that go back as near to the boxes they
-/// pass as they can be.
+/// Makes long arrows one straight line where there is room, and moves arrows that go back as near as possible to the
+/// boxes that they pass.
 fn draw_in(layers: &Layers, x: &mut [f64]) {
     let mut place = vec![0; layers.vertices.len()];
     for layer in &layers.layers {
@@ -190,8 +190,8 @@ fn draw_in(layers: &Layers, x: &mut [f64]) {
     }
 }
 
-/// Where a point between two layers of boxes wants to be, so that its arrow bends once at most: under the box it
-/// comes from, unless that box has several ways out, which part right below it.
+/// The wanted place of a point between two layers of boxes, so that its arrow bends once at most: under the box that
+/// the arrow leaves, unless that box has several arrows, which part right below it.
 fn bend(layers: &Layers, ix: usize, x: &[f64]) -> (f64, f64) {
     let (Some(above), _) = in_line(layers, ix, &layers.above) else { return (x[ix], 1.0) };
     let (Some(below), _) = in_line(layers, ix, &layers.below) else { return (x[ix], 1.0) };

@@ -1,4 +1,4 @@
-//! The ways of the arrows through the layers: straight down, and across only in the gaps between them.
+//! The routes of the arrows through the layers: straight down, and across only in the gaps between layers.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ const AFTER: f64 = 17.0;
 const TRACK: f64 = 9.0;
 /// Height of a gap without tracks.
 const PLAIN: f64 = 16.0;
-/// Space between ways that go around everything.
+/// Space between routes that go around everything.
 const OUTSIDE: f64 = 12.0;
 
-/// What shares a track.
+/// Lines with equal keys share a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Source(usize),
@@ -25,18 +25,18 @@ enum Key {
     Target(usize),
 }
 
-/// A part of a way, across one gap.
+/// A part of a route, across one gap.
 #[derive(Clone, Copy, Debug)]
 struct Leg {
     gap: usize,
     key: Key,
     from: f64,
     to: f64,
-    /// Whether it comes from above or from below, and where it leaves; `None` at a way around everything.
+    /// For each end, whether it is connected upward or downward; `None` at a route around everything.
     ends: [Option<bool>; 2],
 }
 
-/// Finds all ways, and with them how far down each layer stands.
+/// Finds all routes, and with them the vertical place of each layer.
 pub fn route(graph: &Graph, layers: &Layers, x: &[f64]) -> Placed {
     let extent = |ix: usize| x[ix] + layers.vertices[ix].size.0 / 2.0;
     let mut width = (0..layers.vertices.len()).map(extent).fold(0.0, f64::max);
@@ -165,7 +165,7 @@ fn bundles(legs: &[Vec<Leg>]) -> BTreeMap<(usize, Key), Bundle> {
     bundles
 }
 
-/// How far down everything is.
+/// The vertical places of layers and tracks.
 #[derive(Default)]
 struct Grid {
     tops: Vec<f64>,
@@ -208,7 +208,7 @@ impl Grid {
     }
 }
 
-/// The same way without corners that are none.
+/// The same route without points that are no corners.
 pub(super) fn simplified(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let mut simple: Vec<(f64, f64)> = Vec::with_capacity(points.len());
     for point in points {

@@ -1,27 +1,27 @@
-//! Boxes where the Studio has them. Only the ways of the arrows are looked for.
+//! The layout of the Studio: boxes stay where the Studio has them, and this module finds the routes of the arrows.
 
 use super::Area;
 use super::graph::{Arrow, Graph, Placed, Way};
 use super::route::simplified;
 
-/// Space that must be between two boxes, else the picture is laid out anew.
+/// Least space between two boxes; with less, the frame is laid out in layers.
 const APART: f64 = 6.0;
-/// Space between a way and what it goes around.
+/// Space between a route and the boxes that it goes around.
 const AROUND: f64 = 22.0;
-/// Boxes that are looked at in this way; more are laid out anew.
+/// Boxes of a frame at most; a frame with more is laid out in layers.
 const MAX_BOXES: usize = 2_000;
-/// Looks at whether a way runs through a box that one picture may cost; beyond that the first way is taken.
+/// Tests whether a route runs through a box, per frame; beyond them an arrow takes the best route so far, or its first.
 const MAX_LOOKS: usize = 2_000_000;
 
-/// How far everything may be drawn apart so that boxes get the room that their texts want.
+/// How far the layout may be stretched so that boxes get the room that their texts want.
 const STRETCHES: [f64; 12] = [1.0, 1.07, 1.14, 1.21, 1.28, 1.35, 1.45, 1.55, 1.7, 1.9, 2.2, 2.6];
-/// Space beside and under a box that has the room it wants, and beside a label.
+/// Wanted space beside and under a box, and beside a label.
 const ROOMY: (f64, f64) = (32.0, 14.0);
 const BESIDE_LABEL: f64 = 16.0;
-/// Boxes whose middles differ by less stand in one line.
+/// Boxes whose middles differ by less are aligned.
 const IN_LINE: f64 = 15.0;
 
-/// Places everything as given; `None` if boxes would overlap.
+/// Places the boxes as given; `None` if boxes would overlap.
 pub fn place(graph: &Graph) -> Option<Placed> {
     if graph.sizes.len() > MAX_BOXES {
         return None;
@@ -40,7 +40,7 @@ pub fn place(graph: &Graph) -> Option<Placed> {
     Some(moved_home(boxes, ways))
 }
 
-/// Boxes as large as their texts want, around the middles that the Studio has, drawn apart where that is needed.
+/// Boxes as large as their texts want, around the middles that the Studio has, stretched apart if needed.
 fn boxes(graph: &Graph) -> Option<Vec<Area>> {
     let mut middles = Vec::with_capacity(graph.sizes.len());
     for (given, size) in graph.given.iter().zip(&graph.sizes) {
@@ -72,7 +72,7 @@ fn boxes(graph: &Graph) -> Option<Vec<Area>> {
     all.into_iter().nth(found)
 }
 
-/// Puts in one line what nearly is.
+/// Aligns middles that are nearly aligned.
 fn line_up(middles: &mut [Option<(f64, f64)>], part: impl Fn(&mut (f64, f64)) -> &mut f64) {
     let mut sorted: Vec<&mut f64> = middles.iter_mut().flatten().map(part).collect();
     sorted.sort_by(|a, b| a.total_cmp(b));
@@ -86,7 +86,7 @@ fn line_up(middles: &mut [Option<(f64, f64)>], part: impl Fn(&mut (f64, f64)) ->
     }
 }
 
-/// Where a box stands that the Studio does not have: left of what it leads to.
+/// The place of a box that the Studio does not have: left of the box that it leads to.
 fn beside(graph: &Graph, boxes: &[Option<Area>], ix: usize) -> Option<Area> {
     let next = boxes[graph.arrows.iter().find(|arrow| arrow.source == ix)?.target]?;
     let size = graph.sizes[ix];
@@ -104,13 +104,13 @@ fn overlapping(boxes: impl Iterator<Item = Area>, (across, down): (f64, f64)) ->
     })
 }
 
-/// The way with the least trouble: boxes run through, then corners, then length.
+/// The best route: the one through the fewest boxes, then with the fewest corners, then the shortest.
 fn way(arrow: &Arrow, boxes: &[Area], looks: &mut usize) -> Vec<(f64, f64)> {
     let (source, target) = (boxes[arrow.source], boxes[arrow.target]);
     let cost = |points: &Vec<(f64, f64)>, looks: &mut usize| {
         let mut hits = 0;
         for (ix, area) in boxes.iter().enumerate() {
-            // A way may touch its own boxes with its ends only.
+            // A route may touch its own boxes with its ends only.
             let parts = points
                 .windows(2)
                 .enumerate()
@@ -142,7 +142,7 @@ fn segment(part: &[(f64, f64)]) -> Area {
     Area::new(a.0.min(b.0) - 0.5, a.1.min(b.1) - 0.5, (a.0 - b.0).abs() + 1.0, (a.1 - b.1).abs() + 1.0)
 }
 
-/// Ways that make sense, the usual one of the Studio (out at the right, in at the left) first.
+/// Candidate routes, the usual one of the Studio (out at the right, in at the left) first.
 fn candidates(source: Area, target: Area) -> Vec<Vec<(f64, f64)>> {
     let ((sx, sy), (tx, ty)) = (source.middle(), target.middle());
     let mut ways = Vec::new();
@@ -185,7 +185,7 @@ fn candidates(source: Area, target: Area) -> Vec<Vec<(f64, f64)>> {
     ways
 }
 
-/// On a part of the way that belongs to no other, where nothing stands.
+/// Places a label on a part of its route that no other route shares, where nothing else stands.
 fn label(size: (f64, f64), ix: usize, ways: &[Vec<(f64, f64)>], taken: &[Area], looks: &mut usize) -> Area {
     let at = |part: &[(f64, f64)], share: f64| {
         let (a, b) = (part[0], part[1]);
@@ -210,7 +210,7 @@ fn label(size: (f64, f64), ix: usize, ways: &[Vec<(f64, f64)>], taken: &[Area], 
     first.unwrap_or_default()
 }
 
-/// Moves all of it so that it begins at the origin.
+/// Moves the layout so that it begins at the origin.
 fn moved_home(boxes: Vec<Area>, mut ways: Vec<Way>) -> Placed {
     let points = ways.iter().flat_map(|way| &way.points).map(|(x, y)| Area::new(*x, *y, 0.0, 0.0));
     let all = boxes.iter().copied().chain(points).chain(ways.iter().filter_map(|way| way.label));

@@ -1,4 +1,4 @@
-//! Badges at the corners of boxes, and the legend that explains them. All drawn: no font is asked for a symbol.
+//! Badges at the corners of boxes, and the legend that explains them. Symbols are drawn, as a font may lack them.
 
 use std::fmt::Write;
 
@@ -69,8 +69,8 @@ pub fn legend(svg: &mut String, entries: &[(Standing, &'static str)], mut x: f64
     }
 }
 
-/// Marks a box: what starts the workflow at its upper left corner, a loop at the lower left one, how it stands at
-/// the upper right one.
+/// Marks a box: a trigger at its upper left corner, a loop at the lower left one, its standing at the upper right
+/// one.
 pub fn badges(svg: &mut String, item: &Item, area: Area) {
     if item.is_trigger {
         let at = (area.x + 4.0, area.y + 2.0);
@@ -85,7 +85,7 @@ pub fn badges(svg: &mut String, item: &Item, area: Area) {
         stroke(svg, at, "M3.5 -2.6A4.4 4.4 0 1 0 4.4 0.6M3.9 -5.4L3.9 -2.3L0.8 -2.3", paint);
     }
     let Some(standing) = item.standing.filter(|standing| *standing != Standing::Unreached) else { return };
-    // A decision has no corner there.
+    // The shape of a decision has no corner there.
     let inside = if item.shape == Shape::Decision { 13.0 } else { 4.0 };
     let (x, y) = (area.right() - inside, area.y + 2.0);
     let colour = of_standing(standing).stroke;
@@ -118,7 +118,7 @@ fn disc(svg: &mut String, (x, y): (f64, f64), fill: &str) {
         write!(svg, "<circle cx=\"{x}\" cy=\"{y}\" r=\"9\" fill=\"{fill}\" stroke=\"#ffffff\" stroke-width=\"1.5\"/>");
 }
 
-/// The shape inside a badge: the standing can be told without its colour.
+/// The shape inside a badge, which shows the standing without colour.
 fn icon(svg: &mut String, standing: Standing, at: (f64, f64)) {
     const LINES: &str =
         "fill=\"none\" stroke=\"#ffffff\" stroke-width=\"1.9\" stroke-linecap=\"round\" stroke-linejoin=\"round\"";

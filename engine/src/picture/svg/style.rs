@@ -1,4 +1,4 @@
-//! Colours: by what a box is in a definition, by how it stands in a run.
+//! Colours: by the shape of a box in a definition, by its standing in a run.
 
 use super::super::Standing;
 use super::super::model::{Item, Shape};

@@ -192,24 +192,23 @@ fn attempt(
             return Attempt::Locked { tuple, buffer };
         }
         pg_sys::ReleaseBuffer(buffer);
-        if result == pg_sys::TM_Result::TM_WouldBlock || is_done(result) { Attempt::Missing } else { Attempt::Changed }
+        if result == pg_sys::TM_Result::TM_WouldBlock {
+            return Attempt::Missing;
+        }
+        must_look_again(result);
+        Attempt::Changed
     }
 }
 
-/// Whether the operation on a row succeeded. `false`: another transaction has changed the row, and the caller looks it
-/// up again. Above READ COMMITTED that is a serialization failure (40001).
-pub(super) fn is_done(result: pg_sys::TM_Result::Type) -> bool {
+/// Returns if another transaction has changed the row, and the caller must look it up again. Above READ COMMITTED that is
+/// a serialization failure (40001).
+pub(super) fn must_look_again(result: pg_sys::TM_Result::Type) {
+    if !matches!(result, pg_sys::TM_Result::TM_Updated | pg_sys::TM_Result::TM_Deleted) {
+        unwind(PgError::new("XX000", format!("locking or writing a row ended with result {result}")));
+    }
     // SAFETY: reads the transaction's state.
-    let level = unsafe { pg_sys::XactIsoLevel };
-    match result {
-        pg_sys::TM_Result::TM_Ok => true,
-        pg_sys::TM_Result::TM_Updated | pg_sys::TM_Result::TM_Deleted => {
-            if level >= pg_sys::XACT_REPEATABLE_READ as i32 {
-                unwind(PgError::new("40001", "could not serialize access due to concurrent update"));
-            }
-            false
-        }
-        other => unwind(PgError::new("XX000", format!("writing a row ended with result {other}"))),
+    if unsafe { pg_sys::XactIsoLevel } >= pg_sys::XACT_REPEATABLE_READ as i32 {
+        unwind(PgError::new("40001", "could not serialize access due to concurrent update"));
     }
 }
 

@@ -338,8 +338,9 @@ impl Writer {
                 }
                 let snapshot = (*self.estate).es_snapshot;
                 let result = find(table.relation, columns, key, snapshot, |tuple| write(self, tuple));
-                if result.is_none_or(lock::is_done) {
-                    return;
+                match result {
+                    None | Some(pg_sys::TM_Result::TM_Ok) => return,
+                    Some(other) => lock::must_look_again(other),
                 }
                 is_current = false;
             }

@@ -239,6 +239,31 @@ RESET enable_seqscan;
 EXPLAIN (COSTS OFF) SELECT created_at FROM workflow.bookmarks
 WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND payload ->> 'TaskName' = 'Note' ORDER BY created_at LIMIT 10;
 
+-- An index that summarises pages knows what a completion wrote, although the row found room in its page.
+SELECT wf_start('claim', '{"report": "short"}', correlation_id => 'summarised') AS summarised \gset
+SELECT task_id AS task FROM workflow.open_tasks WHERE instance_id = :'summarised' \gset
+VACUUM workflow.tasks;
+CREATE INDEX summary ON workflow.tasks USING brin (completed_at);
+SELECT sub_status FROM wf_complete_task(:'task', '1');
+SELECT completed_at AS completed FROM workflow.tasks WHERE id = :'task' \gset
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT FROM workflow.tasks WHERE completed_at = '2030-01-01';
+SELECT bool_or(id = :'task') AS found FROM workflow.tasks WHERE completed_at = :'completed';
+RESET enable_seqscan;
+DROP INDEX workflow.summary;
+
+-- A table that was made a partition keeps to its bound.
+BEGIN;
+TRUNCATE workflow.instances, workflow.bookmarks, workflow.tasks, workflow.execution_log;
+SELECT wf_start('claim', '{"report": "short"}', correlation_id => 'bound') AS bound \gset
+CREATE TABLE public.open (LIKE workflow.tasks) PARTITION BY LIST (status);
+ALTER TABLE public.open ATTACH PARTITION workflow.tasks FOR VALUES IN ('Open');
+SELECT task_id AS task FROM workflow.open_tasks WHERE instance_id = :'bound' \gset
+\set VERBOSITY sqlstate
+SELECT sub_status FROM wf_complete_task(:'task', '1');
+\set VERBOSITY default
+ROLLBACK;
+
 -- A column that is not what it should be is never written.
 BEGIN;
 ALTER TABLE workflow.tasks ALTER COLUMN status TYPE varchar;

@@ -58,6 +58,13 @@ SELECT status, result FROM workflow.tasks WHERE id = :'task';
 SELECT wf_start('invoice', '{"amount": 7}', correlation_id => 'invoice-7') AS instance \gset
 SELECT cardinality(r.resumed) FROM workflow.open_bookmarks AS b, wf_enqueue_bookmark(hash => b.hash, instance_id => b.instance_id, input => '{"by": "Ada"}') AS r WHERE b.instance_id = :'instance';
 
+-- No other bookmark may be without its hash.
+BEGIN;
+SELECT wf_define('{"definitionId": "lacking", "root": {"type": "Event", "eventName": "Lacking"}}'), wf_start('lacking') \g /dev/null
+UPDATE workflow.bookmarks SET hash_key = NULL WHERE activity_type = 'Elsa.Event';
+SELECT problem FROM wf_check();
+ROLLBACK;
+
 -- With workflow.notify_tasks on, the opening of a task is also announced on channel workflow_task.
 SET workflow.notify_tasks = on;
 SELECT wf_start('invoice', '{"amount": 5}') AS instance \gset

@@ -48,9 +48,14 @@ is 1 "SELECT count(*) FROM workflow.bookmark_queue"
 begin second "SELECT wf_publish_event('Third', correlation_id => 'b')"
 is Lock "SELECT wait_event_type FROM pg_stat_activity WHERE application_name = 'second'"
 delivered_in_vain "$(item)" "$before"
+# A row that is free goes to whoever asks first, not to the one who has waited: the workers ask only when the second one has it.
+scheduler=$(query "SELECT pid FROM pg_stat_activity WHERE backend_type = 'workflow scheduler' AND datname = current_database()")
+kill -STOP "$scheduler"
 finish first COMMIT
 await "idle in transaction" "SELECT state FROM pg_stat_activity WHERE application_name = 'second'"
-delivered_in_vain "$(item)" "$(now)"
+before=$(now)
+kill -CONT "$scheduler"
+delivered_in_vain "$(item)" "$before"
 finish second COMMIT
 await Finished "$(state_of b)"
 is 0 "SELECT count(*) FROM workflow.bookmark_queue"

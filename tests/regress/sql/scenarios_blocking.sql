@@ -57,5 +57,5 @@ SELECT pg_temp.run('{"type": "Fork", "joinMode": "WaitAll", "branches": [
     [{"id": "a1", "type": "Event", "eventName": "E"}, {"id": "a2", "type": "Event", "eventName": "E"}], {"id": "b1", "type": "Event", "eventName": "E"}]}');
 SELECT cardinality(resumed) FROM wf_publish_event('E');
 SELECT cardinality(resumed) FROM wf_publish_event('E');
-SELECT sub_status FROM workflow.instance_list ORDER BY created_at DESC LIMIT 1;
+SELECT sub_status FROM workflow.instance_list ORDER BY instance_id DESC LIMIT 1;
 SELECT * FROM wf_check();

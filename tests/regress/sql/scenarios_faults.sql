@@ -36,7 +36,7 @@ SELECT pg_temp.run('{"type": "Flowchart", "activities": [
     "connections": [["s", "a"], ["s", "b"], ["a", "j"], ["b", "j"], ["j", "z"]]}');
 UPDATE switch SET position = true;
 SELECT r.sub_status FROM workflow.open_incidents AS o, wf_retry(o.instance_id) AS r;
-SELECT data #>> '{}' AS line FROM workflow.journal WHERE event = 'Line' AND instance_id = (SELECT instance_id FROM workflow.instance_list ORDER BY created_at DESC LIMIT 1) ORDER BY seq, number;
+SELECT data #>> '{}' AS line FROM workflow.journal WHERE event = 'Line' AND instance_id = (SELECT instance_id FROM workflow.instance_list ORDER BY instance_id DESC LIMIT 1) ORDER BY seq, number;
 
 -- In a loop, a retry repeats the round that failed.
 UPDATE switch SET position = false;
@@ -44,7 +44,7 @@ SELECT pg_temp.run('{"type": "ForEach", "items": ["a", "b", "c"], "body": [{"typ
     {"type": "If", "condition": {"js": "getCurrentValue() === ''b''"}, "then": {"id": "check", "type": "Sql", "statement": "SELECT 1 / position::int FROM switch"}}]}');
 UPDATE switch SET position = true;
 SELECT r.sub_status FROM workflow.open_incidents AS o, wf_retry(o.instance_id) AS r;
-SELECT data #>> '{}' AS line FROM workflow.journal WHERE event = 'Line' AND instance_id = (SELECT instance_id FROM workflow.instance_list ORDER BY created_at DESC LIMIT 1) ORDER BY seq, number;
+SELECT data #>> '{}' AS line FROM workflow.journal WHERE event = 'Line' AND instance_id = (SELECT instance_id FROM workflow.instance_list ORDER BY instance_id DESC LIMIT 1) ORDER BY seq, number;
 
 -- Two faults in two branches: two incidents; each can be retried alone.
 UPDATE switch SET position = false;

@@ -24,7 +24,7 @@ SELECT pg_temp.run('[{"type": "Sequence", "variables": [{"name": "X", "value": 1
 SELECT pg_temp.resume('wait');
 
 -- Variables of the workflow are what instance_list shows.
-SELECT variables FROM workflow.instance_list ORDER BY created_at DESC LIMIT 1;
+SELECT variables FROM workflow.instance_list ORDER BY instance_id DESC LIMIT 1;
 
 -- Outputs of activities survive a wait, bound to a variable or not.
 SELECT pg_temp.run('[{"id": "query", "type": "Sql", "statement": "SELECT 42 AS answer"}, {"id": "wait", "type": "Event", "eventName": "Go"},
@@ -52,6 +52,6 @@ SELECT name FROM workflow.instance_list WHERE definition_id = 'out';
 -- A value that does not fit is a fault, and the variable keeps what it had.
 SET client_min_messages = error;
 SELECT pg_temp.run('[{"type": "SetVariable", "variable": "I", "value": {"js": "''many''"}}]', '[{"name": "I", "type": "Int32", "value": 1}]');
-SELECT variables FROM workflow.instance_list ORDER BY created_at DESC LIMIT 1;
+SELECT variables FROM workflow.instance_list ORDER BY instance_id DESC LIMIT 1;
 SELECT sqlstate, message FROM workflow.open_incidents;
 SELECT * FROM wf_check();

@@ -1,5 +1,5 @@
 -- Row triggers on the engine's tables that change other rows, or call the engine themselves.
--- (What they see and change of their own row is in the session rows.)
+-- (What they see and change of their own row is in the session rows_triggers.)
 SELECT wf_define('{"definitionId": "look", "root": [{"type": "Sql", "statement": "SELECT 1"}, {"type": "RunTask", "taskName": "Look"},
     {"type": "Event", "eventName": "Looked"}]}') \g /dev/null
 \set complete 'SELECT sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id, \'"seen"\')'

@@ -1,0 +1,26 @@
+-- "$user" is another schema for each role, and what a text means is kept for each of them.
+CREATE ROLE path_a;
+CREATE ROLE path_b;
+CREATE SCHEMA path_a AUTHORIZATION path_a;
+CREATE SCHEMA path_b AUTHORIZATION path_b;
+SELECT wf_grant_usage('path_a'), wf_grant_usage('path_b');
+CREATE TABLE path_a.t AS SELECT 'a column' AS input, 1 AS x;
+CREATE TABLE path_b.t AS SELECT 'one'::text AS x;
+GRANT SELECT ON path_a.t TO path_a;
+GRANT SELECT ON path_b.t TO path_b;
+SET ROLE path_a;
+SELECT * FROM wf_define('{"definitionId": "a", "root": {"id": "s", "type": "SetOutput", "outputName": "R", "outputValue": {"sql": "(SELECT input FROM t LIMIT 1)"}}}');
+SELECT * FROM wf_define('{"definitionId": "a2", "root": {"id": "s", "type": "SetOutput", "outputName": "R", "outputValue": {"sql": "SELECT count(*) FROM t WHERE x = {{Input.n}}"}}}');
+SELECT * FROM wf_define('{"definitionId": "a3", "root": {"id": "s", "type": "Sql", "statement": "SELECT count(*) FROM t WHERE x = $1", "parameters": [{"input": "n"}], "result": {"output": "R"}}, "outputs": [{"name": "R"}]}');
+SELECT output FROM wf_run('a');
+SELECT output FROM wf_run('a2', '{"n": 1}');
+SELECT output FROM wf_run('a3', '{"n": 1}');
+SET ROLE path_b;
+SELECT * FROM wf_define('{"definitionId": "b", "root": {"id": "s", "type": "SetOutput", "outputName": "R", "outputValue": {"sql": "(SELECT input FROM t LIMIT 1)"}}}');
+SELECT * FROM wf_define('{"definitionId": "b2", "root": {"id": "s", "type": "SetOutput", "outputName": "R", "outputValue": {"sql": "SELECT count(*) FROM t WHERE x = {{Input.n}}"}}}');
+SELECT * FROM wf_define('{"definitionId": "b3", "root": {"id": "s", "type": "Sql", "statement": "SELECT count(*) FROM t WHERE x = $1", "parameters": [{"input": "n"}], "result": {"output": "R"}}, "outputs": [{"name": "R"}]}');
+SELECT output FROM wf_run('b', '{"n": 1}');
+SELECT output FROM wf_run('b2', '{"n": "one"}');
+SELECT output FROM wf_run('b3', '{"n": "one"}');
+RESET ROLE;
+SELECT * FROM wf_check();

@@ -1,19 +1,5 @@
 -- {"js": …} is JavaScript with Elsa's functions, in a sandbox with limits of memory, depth and time.
-\pset null '(null)'
-CREATE FUNCTION pg_temp.js(script text, input jsonb DEFAULT '{}') RETURNS TABLE (value jsonb, incident text) LANGUAGE plpgsql AS $$
-DECLARE
-    result wf_result;
-BEGIN
-    PERFORM wf_define(jsonb_build_object('definitionId', 'js', 'name', 'Scripts',
-        'variables', '{"Counter": 1, "Name": "Ada", "theSum": 10, "List": ["a", "b"], "Child": {"Output": {"Result": 42}}}'::jsonb,
-        'outputs', '[{"name": "V"}]'::jsonb, 'root', jsonb_build_array(
-            jsonb_build_object('id', 'rows', 'name', 'Rows1', 'type', 'Sql', 'statement', 'SELECT 1 AS one'),
-            jsonb_build_object('id', 'v', 'type', 'SetOutput', 'outputName', 'V', 'outputValue', jsonb_build_object('js', script)))));
-    result := wf_run('js', input, correlation_id => 'corr', name => 'inst', instance_id => '01900000-0000-7000-8000-000000000001');
-    PERFORM wf_delete_instance(result.instance_id);
-    RETURN QUERY SELECT result.output -> 'V', (result.incidents -> 0 ->> 'sqlstate') || ' ' || (result.incidents -> 0 ->> 'message');
-END $$;
-SET client_min_messages = error;
+\i tests/regress/include/javascript.sql
 
 -- An expression, a function body with return, statements whose last value counts.
 SELECT * FROM pg_temp.js('1 + 1');
@@ -124,8 +110,4 @@ RESET workflow.now;
 SELECT * FROM pg_temp.js('getConfig("key")');
 SELECT * FROM pg_temp.js('_.uniq([1, 1])');
 
--- What interrupts a session without cancelling anything does not end a script.
-SET client_connection_check_interval = '1ms';
-SELECT * FROM pg_temp.js('let sum = 0; for (let i = 0; i < 1000000; i++) { sum += i % 7; } return sum');
-RESET client_connection_check_interval;
 SELECT * FROM wf_check();

@@ -10,6 +10,7 @@ pub struct Break;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Break",
+    category: "Looping",
     description: "Leaves the nearest For, ForEach or While. Without a loop around it, it ends the enclosing sequences.",
     terminal: true,
     flow: FlowRole::Break,

@@ -51,6 +51,7 @@ ports! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::BULK_DISPATCH_WORKFLOWS.name,
+    category: "Composition",
     description: "Leaves one child workflow for each item to the workers. The ports childCompleted and childFaulted run for each child that ends so, with its id as the variable ChildInstanceId.",
     inputs: INPUTS,
     ports: PORTS,

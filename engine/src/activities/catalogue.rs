@@ -123,6 +123,7 @@ mod tests {
         for activity in ACTIVITIES {
             let descriptor = activity.descriptor();
             assert!(!descriptor.description.is_empty(), "{}", descriptor.type_name);
+            assert!(!descriptor.category.is_empty(), "{}", descriptor.type_name);
             let example: serde_json::Value = serde_json::from_str(descriptor.example)
                 .unwrap_or_else(|error| panic!("{}: {error}", descriptor.type_name));
             assert_eq!(example["type"], short_name(descriptor.type_name));

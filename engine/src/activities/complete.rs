@@ -20,6 +20,7 @@ inputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Complete",
+    category: "Composition",
     description: "Completes the workflow at once. Inside a composite or a workflow used as an activity it completes that one, with outcomes that a flowchart around it follows.",
     inputs: INPUTS,
     terminal: true,

@@ -25,6 +25,7 @@ ports! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: TYPE_NAME,
+    category: "Workflows",
     description: "Runs an activity as a unit with variables of its own: a Complete inside ends it, not the workflow, \
                   and its resultVariable is its result.",
     outputs: OUTPUTS,

@@ -18,6 +18,7 @@ inputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Correlate",
+    category: "Primitives",
     description: "Sets the correlation id of the workflow instance; its open bookmarks follow. Under a correlated activation strategy a taken id is a fault.",
     inputs: INPUTS,
     example: r#"{"type": "Correlate", "correlationId": {"input": "orderNumber"}}"#,

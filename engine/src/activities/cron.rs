@@ -19,6 +19,7 @@ const CRON_EXPRESSION: Input<NonEmpty> = Input::at(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::CRON.name,
+    category: "Scheduling",
     description: "Starts the workflow whenever a cron expression says so (canStartWorkflow), or waits for its next time.",
     inputs: &timing::inputs(
         InputDescriptor::new("cronExpression", "String", "Five fields, or six with seconds first: 0 3 * * MON-FRI.")

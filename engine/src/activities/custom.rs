@@ -16,6 +16,7 @@ pub struct Custom;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Custom",
+    category: "Custom",
     description: "An activity type that was registered with wf_register_activity.",
     trigger: true,
     container: false,

@@ -27,6 +27,7 @@ const _: () = assert!(TIME_ZONE.index == timing::TIME_ZONE_INPUT.index);
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::DELAY.name,
+    category: "Scheduling",
     description: "Waits for a span of time: 00:05:00, 1 day 2 hours or P1DT2H. One that is not positive does not wait.",
     inputs: INPUTS,
     example: r#"{"type": "Delay", "timeSpan": "3 days"}"#,

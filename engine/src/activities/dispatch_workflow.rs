@@ -34,6 +34,7 @@ const CHILD: ChildInputs = ChildInputs { definition: DEFINITION, correlation: CO
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::DISPATCH_WORKFLOW.name,
+    category: "Composition",
     description: "Leaves another workflow to a worker, which runs it in a transaction of its own as soon as this one has committed; waits until it has ended if waitForCompletion says so.",
     inputs: INPUTS,
     outputs: OUTPUTS,

@@ -10,6 +10,7 @@ pub struct End;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.End",
+    category: "Flow",
     description: "Ends the enclosing sequence or flowchart; the workflow goes on behind it.",
     terminal: true,
     example: r#"{"type": "End"}"#,

@@ -24,6 +24,7 @@ outputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::EVENT.name,
+    category: "Primitives",
     description: "Waits until the event of this name is published, or starts the workflow when it is (canStartWorkflow).",
     inputs: INPUTS,
     outputs: OUTPUTS,

@@ -38,6 +38,7 @@ const CHILD: ChildInputs = ChildInputs { definition: DEFINITION, correlation: CO
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::EXECUTE_WORKFLOW.name,
+    category: "Composition",
     description: "Starts another workflow in the same transaction and goes on when it first waits or ends, or (waitForCompletion) when it has ended.",
     inputs: INPUTS,
     outputs: OUTPUTS,

@@ -20,6 +20,7 @@ inputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Fault",
+    category: "Primitives",
     description: "Raises a fault, which becomes an incident with SQLSTATE P0001.",
     inputs: INPUTS,
     example: r#"{"type": "Fault", "code": "42", "category": "Business", "message": "the order is too old"}"#,

@@ -15,6 +15,7 @@ inputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowDecision",
+    category: "Branching",
     description: "Evaluates a condition and leaves a flowchart's node with the outcome True or False.",
     inputs: INPUTS,
     outcomes: &["True", "False"],

@@ -21,6 +21,7 @@ inputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowFork",
+    category: "Branching",
     description: "Leaves a flowchart's node with several outcomes at once, one per branch.",
     inputs: INPUTS,
     outcomes: &["Done"],

@@ -21,6 +21,7 @@ inputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowJoin",
+    category: "Branching",
     description: "Joins branches of a flowchart. WaitAny goes on with the first branch and cancels the others; WaitAll needs every inbound connection to be followed; WaitAllActive waits for those that are.",
     inputs: INPUTS,
     flow: FlowRole::Join,

@@ -23,6 +23,7 @@ inputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.FlowSwitch",
+    category: "Branching",
     description: "Evaluates the conditions of its cases and leaves with the labels that match: the first one (MatchFirst) or all (MatchAny), else Default.",
     inputs: INPUTS,
     parts: &[PartList {

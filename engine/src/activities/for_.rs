@@ -34,6 +34,7 @@ ports! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.For",
+    category: "Looping",
     description: "Runs the body for each number from start to end, which is included unless outerBoundInclusive is false. A negative step counts down. The body sees the number as the variable CurrentValue. Break leaves it.",
     inputs: INPUTS,
     outputs: OUTPUTS,

@@ -30,6 +30,7 @@ ports! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.ForEach",
+    category: "Looping",
     description: "Runs the body for each item. The body sees the item as the variable CurrentValue and its number, from 0, as CurrentIndex. Break leaves it.",
     inputs: INPUTS,
     outputs: OUTPUTS,

@@ -97,6 +97,7 @@ outputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::HTTP_ENDPOINT.name,
+    category: "HTTP",
     description: "Waits for an HTTP request with this path and method, or starts the workflow when one comes (canStartWorkflow). Requests come through wf_http_request.",
     inputs: INPUTS,
     outputs: OUTPUTS,

@@ -26,6 +26,7 @@ ports! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.If",
+    category: "Branching",
     description: "Evaluates a condition and runs the branch \"then\" or \"else\"; a branch that is missing is skipped.",
     inputs: INPUTS,
     outputs: OUTPUTS,

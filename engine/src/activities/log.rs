@@ -35,6 +35,7 @@ inputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Log",
+    category: "Diagnostics",
     description: "Logs an entry: into the journal of the instance, and into the server's log from workflow.log_min_level on.",
     inputs: INPUTS,
     example: r#"{"type": "Log", "message": "{Left} of {Item} left", "arguments": {"Left": 3, "Item": "tea"}, "level": "Warning", "category": "Stock", "attributes": {"sku": 17}}"#,

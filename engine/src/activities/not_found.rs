@@ -10,6 +10,7 @@ pub struct NotFound;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.NotFoundActivity",
+    category: "System",
     description: "Stands in for an activity type that is not known.",
     example: r#"{"type": "NotFoundActivity"}"#,
     ..Descriptor::BASE

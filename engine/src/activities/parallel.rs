@@ -10,6 +10,7 @@ pub struct Parallel;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Parallel",
+    category: "Workflows",
     description: "Runs all activities side by side and completes when every one has completed.",
     children: Some("activities"),
     container: true,

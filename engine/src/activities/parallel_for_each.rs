@@ -35,6 +35,7 @@ ports! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.ParallelForEach",
+    category: "Looping",
     description: "Runs the body for each item, side by side. Each body sees its item as the variable CurrentValue and its number, from 0, as CurrentIndex. What is no list is a single item.",
     inputs: INPUTS,
     ports: PORTS,

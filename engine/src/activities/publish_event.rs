@@ -26,6 +26,7 @@ inputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.PublishEvent",
+    category: "Primitives",
     description: "Publishes an event after this burst: workflows that wait for it go on, and workflows that it triggers start.",
     inputs: INPUTS,
     example: r#"{"type": "PublishEvent", "eventName": "OrderShipped", "payload": {"js": "({ order: getInput('number') })"}}"#,

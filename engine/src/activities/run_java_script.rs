@@ -27,6 +27,7 @@ outputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.RunJavaScript",
+    category: "Scripting",
     description: "Runs a script. setOutcome('x') or setOutcomes(['x', 'y']) in it say with which outcomes the activity completes; otherwise it is Done.",
     inputs: INPUTS,
     outputs: OUTPUTS,

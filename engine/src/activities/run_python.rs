@@ -11,6 +11,7 @@ pub struct RunPython;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.RunPython",
+    category: "Scripting",
     description: "Gives what a script in Python returns: a literal, a variable, an input, or a text with these inside. Any other script is refused when the definition is stored.",
     inputs: &foreign_script::inputs(ForeignLanguage::Python),
     outputs: foreign_script::OUTPUTS,

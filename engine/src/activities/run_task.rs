@@ -28,6 +28,7 @@ outputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::RUN_TASK.name,
+    category: "Primitives",
     description: "Opens a task for an application or a person and waits until it is completed.",
     inputs: INPUTS,
     outputs: OUTPUTS,

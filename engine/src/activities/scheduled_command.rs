@@ -41,6 +41,7 @@ outputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: SCHEDULED_COMMAND,
+    category: "Scheduling",
     description: "Runs the command of a schedule. Schedules made by wf_schedule use it; in a definition of yours, Sql is what you want.",
     inputs: INPUTS,
     outputs: OUTPUTS,

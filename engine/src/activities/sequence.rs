@@ -12,6 +12,7 @@ pub struct Sequence;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Sequence",
+    category: "Workflows",
     description: "Runs activities one after the other.",
     children: Some("activities"),
     container: true,

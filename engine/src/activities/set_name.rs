@@ -17,6 +17,7 @@ inputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SetName",
+    category: "Primitives",
     description: "Sets the name of the workflow instance.",
     inputs: INPUTS,
     example: r#"{"type": "SetName", "value": {"js": "'Order ' + getInput('number')"}}"#,

@@ -16,6 +16,7 @@ inputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.SetVariable",
+    category: "Primitives",
     description: "Assigns a value to the variable that the property \"variable\" names; the nearest scope wins. The value is converted to the type of the variable.",
     inputs: INPUTS,
     special: Special::Variable,

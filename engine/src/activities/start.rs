@@ -10,6 +10,7 @@ pub struct Start;
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.Start",
+    category: "Flow",
     description: "Marks where a flowchart starts.",
     flow: FlowRole::Start,
     example: r#"{"type": "Start"}"#,

@@ -22,6 +22,7 @@ const DATE_TIME: Input<NonEmpty> = Input::at(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::START_AT.name,
+    category: "Scheduling",
     description: "Waits until an instant, or starts the workflow then (canStartWorkflow). One in the past does not wait.",
     inputs: &timing::inputs(
         InputDescriptor::new("dateTime", "DateTime", "When. Without an offset it is meant in the time zone.").needed(),

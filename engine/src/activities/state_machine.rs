@@ -34,6 +34,7 @@ outputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.StateMachine",
+    category: "Flow",
     description: "Is in one state at a time. Each transition waits for its trigger; the first whose condition holds leads to the next state. A state that nothing leaves completes it.",
     outputs: OUTPUTS,
     parts: &[

@@ -20,6 +20,7 @@ const INTERVAL: Input<NonEmpty> = Input::at(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: stimulus::TIMER.name,
+    category: "Scheduling",
     description: "Starts the workflow at regular intervals (canStartWorkflow), or waits for one interval.",
     inputs: &timing::inputs(
         InputDescriptor::new("interval", "TimeSpan", "How long from one to the next.")

@@ -22,6 +22,7 @@ ports! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.While",
+    category: "Looping",
     description: "Evaluates a condition before each round and runs the body while it is true. Break leaves it.",
     inputs: INPUTS,
     ports: PORTS,

@@ -19,6 +19,7 @@ const ROOT: Port = Port(0);
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: TYPE_NAME,
+    category: "Workflows",
     description: "Runs another workflow inside this instance. Its inputs and outputs are members under their names; \
                   a workflow that is usable as an activity can be named by its type, too.",
     example: r#"{"type": "WorkflowDefinitionActivity", "workflowDefinitionId": "add-numbers", "a": 4, "b": 5, "sum": {"output": "Total"}}"#,

@@ -32,6 +32,7 @@ inputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.WriteHttpResponse",
+    category: "HTTP",
     description: "Answers the HTTP request that runs the workflow. Faults if there is none, or if it was answered already.",
     inputs: INPUTS,
     example: r#"{"type": "WriteHttpResponse", "statusCode": 201, "content": {"object": {"order": {"js": "getWorkflowInstanceId()"}}}, "responseHeaders": {"Cache-Control": "no-store"}}"#,

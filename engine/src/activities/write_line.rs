@@ -15,6 +15,7 @@ inputs! {
 
 static DESCRIPTOR: Descriptor = Descriptor {
     type_name: "Elsa.WriteLine",
+    category: "Console",
     description: "Writes a line of text to the journal of the instance.",
     inputs: INPUTS,
     example: r#"{"type": "WriteLine", "text": {"js": "`Hello ${getInput('name')}`"}}"#,

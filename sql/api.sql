@@ -165,25 +165,25 @@ CREATE FUNCTION wf_resume(
 
 COMMENT ON FUNCTION wf_resume(uuid, jsonb, boolean, text) IS 'go on at a bookmark, which is used up';
 
-CREATE FUNCTION wf_complete_task(task_id uuid, result jsonb DEFAULT NULL, on_fault text DEFAULT NULL)
+CREATE FUNCTION wf_complete_task(task_id uuid, result jsonb DEFAULT NULL, on_fault text DEFAULT NULL, token uuid DEFAULT NULL)
 RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_complete_task';
 
-COMMENT ON FUNCTION wf_complete_task(uuid, jsonb, text) IS 'complete a task of workflow.tasks and go on after it';
+COMMENT ON FUNCTION wf_complete_task(uuid, jsonb, text, uuid) IS 'complete a task of workflow.tasks and go on after it';
 
-CREATE FUNCTION wf_cancel(instance_id uuid, reason text DEFAULT NULL)
+CREATE FUNCTION wf_cancel(instance_id uuid, reason text DEFAULT NULL, force boolean DEFAULT false)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_cancel';
 
-COMMENT ON FUNCTION wf_cancel(uuid, text) IS 'cancel an instance and its children; false if it had already ended';
+COMMENT ON FUNCTION wf_cancel(uuid, text, boolean) IS 'cancel an instance and its children; false if it had already ended';
 
 CREATE FUNCTION wf_retry(instance_id uuid, activity_ids text[] DEFAULT NULL, on_fault text DEFAULT NULL)
 RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_retry';
 
 COMMENT ON FUNCTION wf_retry(uuid, text[], text) IS 'run the faulted activities of an instance again';
 
-CREATE FUNCTION wf_delete_instance(instance_id uuid)
+CREATE FUNCTION wf_delete_instance(instance_id uuid, force boolean DEFAULT false)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_delete_instance';
 
-COMMENT ON FUNCTION wf_delete_instance(uuid) IS 'cancel an instance and remove all traces of it; false if there is none';
+COMMENT ON FUNCTION wf_delete_instance(uuid, boolean) IS 'cancel an instance and remove all traces of it; false if there is none';
 
 CREATE FUNCTION wf_run_due(max integer DEFAULT 1000)
 RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_run_due';

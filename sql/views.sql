@@ -249,15 +249,28 @@ WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_own
 COMMENT ON VIEW workflow.journal IS 'what happened, in words: one row per event';
 
 -- The catalogue: what is built in and what was registered.
+CREATE FUNCTION workflow._flow_ports(outcomes text[])
+RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('name', o.name, 'type', 'Flow') ORDER BY o.number), '[]')
+    FROM pg_catalog.unnest(COALESCE(outcomes, '{Done}')) WITH ORDINALITY AS o (name, number);
+END;
+
+COMMENT ON FUNCTION workflow._flow_ports(text[]) IS 'outcomes of an activity as ports, for wf_activities';
+
 CREATE FUNCTION workflow._activity_list()
-RETURNS TABLE (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb)
+RETURNS TABLE (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb,
+               version integer, category text, display_name text, kind text, ports jsonb, flags jsonb)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT a.type, a.inputs, a.outputs, a.outcomes, a.description, a.example
+    SELECT a.type, a.inputs, a.outputs, a.outcomes, a.description, a.example,
+           a.version, a.category, a.display_name, a.kind, a.ports, a.flags
     FROM pg_catalog.jsonb_to_recordset(workflow._activities())
-         AS a (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb)
+         AS a (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb,
+               version integer, category text, display_name text, kind text, ports jsonb, flags jsonb)
     UNION ALL
-    SELECT t.type, t.inputs, t.outputs, t.outcomes, t.description, NULL
+    SELECT t.type, t.inputs, t.outputs, t.outcomes, t.description, NULL,
+           1, 'Custom', t.type, pg_catalog.initcap(t.kind), workflow._flow_ports(t.outcomes), '{"isContainer": false, "isStart": false, "isTerminal": false}'
     FROM workflow.activity_types t
     ORDER BY 1;
 END;
@@ -265,23 +278,29 @@ END;
 COMMENT ON FUNCTION workflow._activity_list() IS 'built-in and registered activity types, for wf_activities';
 
 CREATE FUNCTION wf_activities()
-RETURNS TABLE (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb)
+RETURNS TABLE (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb,
+               version integer, category text, display_name text, kind text, ports jsonb, flags jsonb)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
-    SELECT a.type, a.inputs, a.outputs, a.outcomes, a.description, a.example FROM workflow._activity_list() a
+    SELECT a.type, a.inputs, a.outputs, a.outcomes, a.description, a.example,
+           a.version, a.category, a.display_name, a.kind, a.ports, a.flags
+    FROM workflow._activity_list() a
     UNION ALL
     SELECT d.activity_type, COALESCE(d.document OPERATOR(pg_catalog.->) 'inputs', '[]'),
-           COALESCE(d.document OPERATOR(pg_catalog.->) 'outputs', '[]'),
-           pg_catalog.array_append(
+           COALESCE(d.document OPERATOR(pg_catalog.->) 'outputs', '[]'), o.outcomes, d.description, NULL,
+           d.version,
+           COALESCE(d.document OPERATOR(pg_catalog.->) 'options' OPERATOR(pg_catalog.->>) 'activityCategory', 'Workflows'),
+           COALESCE(d.name, d.activity_type), 'Action', workflow._flow_ports(o.outcomes), '{"isContainer": false, "isStart": false, "isTerminal": false}'
+    FROM workflow.definition_list d
+    CROSS JOIN LATERAL (
+        SELECT pg_catalog.array_append(
                CASE WHEN pg_catalog.jsonb_typeof(d.document OPERATOR(pg_catalog.->) 'outcomes') OPERATOR(pg_catalog.=) 'array'
                     THEN ARRAY(SELECT pg_catalog.jsonb_array_elements_text(d.document OPERATOR(pg_catalog.->) 'outcomes'))
-                    ELSE '{}'::text[] END, 'Done'),
-           d.description, NULL
-    FROM workflow.definition_list d
+                    ELSE '{}'::text[] END, 'Done')) AS o (outcomes)
     WHERE d.activity_type IS NOT NULL AND d.is_published;
 END;
 
-COMMENT ON FUNCTION wf_activities() IS 'every activity type with inputs, outputs, outcomes and an example; also the published workflows that are usable as activities';
+COMMENT ON FUNCTION wf_activities() IS 'every activity type with inputs, outputs, outcomes, ports and an example; also the published workflows that are usable as activities';
 
 -- Rules that foreign keys would enforce, and more. Empty is well. The body is text, so that it is parsed under the
 -- search path that the function sets, not under the installer's.

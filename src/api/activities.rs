@@ -3,6 +3,7 @@
 use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
 use workflow_engine::activities::catalogue::{self, ACTIVITIES};
+use workflow_engine::activity::{Descriptor, FlowRole, short_name};
 
 use crate::access;
 use crate::clock;
@@ -19,32 +20,47 @@ sql_functions! {
 
 /// The built-in activities as an array of objects.
 fn activities(_call: &Call) -> Result<Returned, PgError> {
-    let rows = ACTIVITIES.iter().map(|activity| {
-        let descriptor = activity.descriptor();
-        let inputs = descriptor.inputs.iter().map(|input| {
-            json!({
-                "name": input.name,
-                "type": input.type_name,
-                "default": input.default.and_then(|text| serde_json::from_str::<Value>(text).ok()),
-                "required": input.required,
-                "description": input.description,
-            })
-        });
-        let outputs = descriptor
-            .outputs
-            .iter()
-            .map(|output| json!({ "name": output.name, "type": output.type_name, "description": output.description }));
-        let outcomes = if descriptor.outcomes.is_empty() { &["Done"][..] } else { descriptor.outcomes };
+    let rows = ACTIVITIES.iter().map(|activity| described_type(activity.descriptor()));
+    Ok(Returned::Json(Value::Array(rows.collect())))
+}
+
+fn described_type(descriptor: &Descriptor) -> Value {
+    let inputs = descriptor.inputs.iter().map(|input| {
         json!({
-            "type": descriptor.type_name,
-            "inputs": inputs.collect::<Vec<_>>(),
-            "outputs": outputs.collect::<Vec<_>>(),
-            "outcomes": outcomes,
-            "description": descriptor.description,
-            "example": serde_json::from_str::<Value>(descriptor.example).ok(),
+            "name": input.name,
+            "type": input.type_name,
+            "default": input.default.and_then(|text| serde_json::from_str::<Value>(text).ok()),
+            "required": input.required,
+            "description": input.description,
         })
     });
-    Ok(Returned::Json(Value::Array(rows.collect())))
+    let outputs = descriptor
+        .outputs
+        .iter()
+        .map(|output| json!({ "name": output.name, "type": output.type_name, "description": output.description }));
+    let outcomes = if descriptor.outcomes.is_empty() { &["Done"][..] } else { descriptor.outcomes };
+    // The flow does not continue behind a terminal activity.
+    let ways_out = if descriptor.terminal { &[][..] } else { outcomes };
+    let embedded = descriptor.ports.iter().map(|name| json!({ "name": name, "type": "Embedded" }));
+    let ports = embedded.chain(ways_out.iter().map(|name| json!({ "name": name, "type": "Flow" })));
+    json!({
+        "type": descriptor.type_name,
+        "inputs": inputs.collect::<Vec<_>>(),
+        "outputs": outputs.collect::<Vec<_>>(),
+        "outcomes": outcomes,
+        "description": descriptor.description,
+        "example": serde_json::from_str::<Value>(descriptor.example).ok(),
+        "version": 1,
+        "category": descriptor.category,
+        "display_name": short_name(descriptor.type_name),
+        "kind": if descriptor.trigger { "Trigger" } else { "Action" },
+        "ports": ports.collect::<Vec<_>>(),
+        "flags": {
+            "isContainer": descriptor.container,
+            "isStart": descriptor.flow == FlowRole::Start,
+            "isTerminal": descriptor.terminal,
+        },
+    })
 }
 
 /// Registers an activity type.

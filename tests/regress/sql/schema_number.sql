@@ -39,10 +39,10 @@ SELECT library_schema, database_schema FROM wf_version();
 ROLLBACK;
 
 -- A function must be declared with the arguments that its library reads; asked at its first call in a session.
-CREATE FUNCTION pg_temp.cancel_by_text(instance_id text, reason text) RETURNS boolean LANGUAGE c AS '$libdir/workflow', 'wf_cancel';
-SELECT pg_temp.cancel_by_text('a', 'b');
-CREATE FUNCTION pg_temp.cancel_by_id(id uuid, reason text) RETURNS boolean LANGUAGE c AS '$libdir/workflow', 'wf_cancel';
-SELECT pg_temp.cancel_by_id(NULL, NULL);
+CREATE FUNCTION pg_temp.cancel_by_text(instance_id text, reason text, force boolean) RETURNS boolean LANGUAGE c AS '$libdir/workflow', 'wf_cancel';
+SELECT pg_temp.cancel_by_text('a', 'b', false);
+CREATE FUNCTION pg_temp.cancel_by_id(id uuid, reason text, force boolean) RETURNS boolean LANGUAGE c AS '$libdir/workflow', 'wf_cancel';
+SELECT pg_temp.cancel_by_id(NULL, NULL, false);
 
 -- Every function is either the owner's, or everybody's, or given by wf_grant_usage, or the monitor's.
 SELECT g.name FROM workflow._intended_grants() g

@@ -1,0 +1,17 @@
+-- wf_activities() says of each type where a designer lists it, what it is and which ways lead out of it.
+SELECT type, version, category, display_name, kind, flags FROM wf_activities() ORDER BY type COLLATE "C";
+SELECT type, string_agg(format('%s (%s)', p.port ->> 'name', p.port ->> 'type'), ', ' ORDER BY p.n) AS ports
+FROM wf_activities(), jsonb_array_elements(ports) WITH ORDINALITY AS p (port, n)
+GROUP BY type HAVING count(*) > 1 ORDER BY type COLLATE "C";
+SELECT type FROM wf_activities() WHERE ports = '[]' ORDER BY type COLLATE "C";
+
+-- A registered type, with and without outcomes of its own.
+CREATE FUNCTION public.act(context jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$;
+SELECT wf_register_activity('Acme.Plain', 'public.act(jsonb)');
+SELECT wf_register_activity('Acme.Choice', 'public.act(jsonb)', kind => 'trigger', outcomes => '{Yes,No}');
+SELECT type, version, category, display_name, kind, ports, flags FROM wf_activities() WHERE type LIKE 'Acme.%' ORDER BY type;
+
+-- A workflow that is usable as an activity: of its version, in its category.
+SELECT wf_define('{"definitionId": "add", "name": "Add numbers", "outcomes": ["Large"], "options": {"usableAsActivity": true}, "root": []}');
+SELECT wf_define('{"definitionId": "add", "name": "Add numbers", "outcomes": ["Large"], "options": {"usableAsActivity": true, "activityCategory": "Sums"}, "root": []}');
+SELECT type, version, category, display_name, kind, ports FROM wf_activities() WHERE category = 'Sums';

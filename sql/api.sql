@@ -206,7 +206,7 @@ COMMENT ON FUNCTION wf_worker_start() IS
 CREATE FUNCTION workflow._adopt_database(dry_run boolean, overdue text, owners jsonb)
 RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_adopt_database';
 
-COMMENT ON FUNCTION workflow._adopt_database(boolean, text, jsonb) IS 'owners and what is theirs as a JSON array, for wf_adopt_database';
+COMMENT ON FUNCTION workflow._adopt_database(boolean, text, jsonb) IS 'owners and what they own as a JSON array, for wf_adopt_database';
 
 CREATE FUNCTION wf_adopt_database(dry_run boolean DEFAULT false, overdue text DEFAULT 'fire', owners jsonb DEFAULT NULL)
 RETURNS SETOF wf_adopted LANGUAGE sql SET search_path = pg_catalog, pg_temp
@@ -217,12 +217,12 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_adopt_database(boolean, text, jsonb) IS
-    'make this database the one that fires what is due in it, after it was copied, restored or upgraded; says whose things are whose';
+    'make this database the one that fires what is due in it, after it was copied, restored or upgraded; returns the owners and their roles';
 
 CREATE FUNCTION workflow._worker_status()
 RETURNS jsonb LANGUAGE c VOLATILE AS 'MODULE_PATHNAME', 'wf_worker_status';
 
-COMMENT ON FUNCTION workflow._worker_status() IS 'what the workers say of themselves in shared memory, for the view workflow.workers';
+COMMENT ON FUNCTION workflow._worker_status() IS 'state of the workers in shared memory, for the view workflow.workers';
 
 CREATE FUNCTION workflow.instance_state(instance_id uuid)
 RETURNS jsonb LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_state';
@@ -424,7 +424,7 @@ COMMENT ON FUNCTION wf_set_owner(text, text, name) IS
 CREATE FUNCTION workflow._make_owner(role name)
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_make_owner';
 
-COMMENT ON FUNCTION workflow._make_owner(name) IS 'id that a role has among the owners, made if there is none, for wf_grant_usage';
+COMMENT ON FUNCTION workflow._make_owner(name) IS 'id of a role among the owners, made if it has none, for wf_grant_usage';
 
 CREATE FUNCTION workflow._grant(definition_id text, role text, privileges text[])
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant';
@@ -456,12 +456,12 @@ COMMENT ON FUNCTION wf_revoke(text, name, text[]) IS 'take privileges back; retu
 CREATE FUNCTION workflow._grant_events(listener text, publisher text)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_events';
 
-COMMENT ON FUNCTION workflow._grant_events(text, text) IS 'stores who hears whom, for wf_grant_events';
+COMMENT ON FUNCTION workflow._grant_events(text, text) IS 'stores which role hears which, for wf_grant_events';
 
 CREATE FUNCTION workflow._revoke_events(listener text, publisher text)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_revoke_events';
 
-COMMENT ON FUNCTION workflow._revoke_events(text, text) IS 'removes who hears whom, for wf_revoke_events';
+COMMENT ON FUNCTION workflow._revoke_events(text, text) IS 'removes which role hears which, for wf_revoke_events';
 
 CREATE FUNCTION wf_grant_events(listener name, publisher name DEFAULT NULL)
 RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp
@@ -470,7 +470,7 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_grant_events(name, name) IS
-    'let the workflows of a role hear what another one, by default the current role, publishes; false if they did';
+    'let the workflows of a role hear what another role, by default the current one, publishes; false if they did already';
 
 CREATE FUNCTION wf_revoke_events(listener name, publisher name DEFAULT NULL)
 RETURNS boolean LANGUAGE sql SET search_path = pg_catalog, pg_temp

@@ -1,10 +1,11 @@
 /*
- * Who holds what on the objects of the extension: what the install script means to give, what there is, and what
- * wf_check() has to say about it.
+ * Privileges on the objects of the extension: which ones the install script means to give, which ones roles hold, and
+ * which of those wf_check() reports.
  */
 
--- The only place that says which rights others than the owner have. A name of * means every object of the kind.
--- A function with the grantee NULL is for those whom wf_grant_usage names. What stands nowhere is for the owner.
+-- The only place that says which rights roles other than the owner have. A name of * means every object of the kind.
+-- A function with the grantee NULL is for the roles that wf_grant_usage names. An object that is not listed is for the
+-- owner only.
 CREATE FUNCTION workflow._intended_grants()
 RETURNS TABLE (kind text, name text, privilege text, grantee text)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -17,12 +18,12 @@ AS $$
            ('function', '_check', 'EXECUTE', 'pg_monitor'),
            ('function', '_check_rights', 'EXECUTE', 'pg_monitor')
     UNION ALL
-    -- They filter by themselves.
+    -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
     FROM unnest(ARRAY['definition_list', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_incidents',
                       'trigger_list', 'event_grant_list', 'path_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers']) AS v (name)
     UNION ALL
-    -- They look at their argument, at what is built in, or at what the current role may see.
+    -- These functions look at their argument, at what is built in, or at what the current role may see.
     SELECT 'function', f.name, 'EXECUTE', 'public'
     FROM unnest(ARRAY['_events', '_role_of', '_run_status', '_activities', '_activity_list', '_flow_ports', '_validate', '_cron_preview', '_worker_status',
                       'instance_state', 'wf_validate', 'wf_activities', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
@@ -38,7 +39,7 @@ $$;
 
 COMMENT ON FUNCTION workflow._intended_grants() IS 'every right that roles other than the owner have by the install script';
 
--- As GRANT calls them, with what they give now and what they gave when a script of the extension last changed it.
+-- By the names that GRANT knows, with the privileges held now and those after a script of the extension last changed them.
 CREATE FUNCTION workflow._objects()
 RETURNS TABLE (id oid, kind text, name text, target text, part text, owner oid, held aclitem[], initial aclitem[])
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -106,9 +107,9 @@ COMMENT ON FUNCTION workflow._give_usage() IS 'makes a GRANT of workflow.pending
 CREATE CONSTRAINT TRIGGER give_usage AFTER INSERT ON workflow.pending_usage
 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION workflow._give_usage();
 
--- The install script and each upgrade script end with it. A right that a script left is to be found in pg_init_privs,
--- and an object that is not there at all is new: so what default privileges (or an event trigger) gave is told from
--- what was granted by hand later, which stays. A role that holds all that wf_grant_usage gave gets what it gives now.
+-- The install script and each upgrade script end with it. pg_init_privs has the privileges that a script left, and an
+-- object without a row there is new. This tells privileges from ALTER DEFAULT PRIVILEGES (or from an event trigger) from
+-- later GRANTs by hand, which stay. A role that holds all that wf_grant_usage gave before gets what it gives now.
 CREATE PROCEDURE workflow._set_rights()
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
@@ -129,8 +130,8 @@ BEGIN
     SELECT u.id, h.grantee
     FROM usage u CROSS JOIN holder h
     WHERE u.is_new;
-    -- The owner passes, and so do calls and views, which have his rights. Without a policy SELECT, COPY and the first
-    -- copy of a subscription would be silently empty for a role that may read everything.
+    -- The owner bypasses row-level security, and so do calls and views, which have the owner's rights. Without a policy
+    -- SELECT, COPY and the first copy of a subscription would be silently empty for a role that may read everything.
     FOR command IN
         SELECT v.command
         FROM workflow._objects() o JOIN pg_class c ON c.oid = o.id
@@ -141,7 +142,7 @@ BEGIN
     LOOP
         EXECUTE command;
     END LOOP;
-    -- The first one notes a new object in pg_init_privs, whatever it has.
+    -- The first REVOKE makes the row of a new object in pg_init_privs, whatever privileges the object has.
     FOR command IN
         SELECT format('REVOKE ALL ON %s FROM PUBLIC', o.target)
         FROM workflow._objects() o
@@ -206,4 +207,4 @@ AS $$
     WHERE o.kind = 'relation' AND (p.polname <> 'readers' OR p.polcmd <> 'r' OR p.polroles <> ARRAY['pg_read_all_data'::regrole::oid])
 $$;
 
-COMMENT ON FUNCTION workflow._check_rights() IS 'rights that others hold and should not, for wf_check';
+COMMENT ON FUNCTION workflow._check_rights() IS 'rights that roles other than the owner hold and should not, for wf_check';

@@ -20,7 +20,7 @@ BEGIN
     LOOP
         EXECUTE pg_catalog.format('GRANT EXECUTE ON %s TO %I', f.target, role);
     END LOOP;
-    -- Here and now, so that its first calls do not wait for each other.
+    -- The role's row among the owners is made now, so that its first calls do not wait for each other.
     PERFORM workflow._make_owner(role);
 END
 $$;

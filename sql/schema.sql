@@ -70,12 +70,12 @@ COMMENT ON FUNCTION workflow._stored_role_send(workflow.stored_role) IS 'binary 
 CREATE FUNCTION workflow._stored_role_oid(workflow.stored_role)
 RETURNS oid LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_stored_role_oid';
 
-COMMENT ON FUNCTION workflow._stored_role_oid(workflow.stored_role) IS 'oid of a role of this cluster, NULL for one of another cluster';
+COMMENT ON FUNCTION workflow._stored_role_oid(workflow.stored_role) IS 'oid of a role of this cluster, NULL for a role of another cluster';
 
 CREATE FUNCTION workflow._stored_role_name(workflow.stored_role)
 RETURNS text LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_stored_role_name';
 
-COMMENT ON FUNCTION workflow._stored_role_name(workflow.stored_role) IS 'name of the role when the value was written, NULL if it was gone';
+COMMENT ON FUNCTION workflow._stored_role_name(workflow.stored_role) IS 'name of the role when the value was written, NULL if the role no longer existed';
 
 -- Who owns what. Rows refer to an id, not to a role: a renamed role keeps its rows, a dropped one (or a new one of the
 -- same name) matches nothing, and a dump that is restored into another cluster, where oids mean other roles, goes by
@@ -88,15 +88,15 @@ CREATE TABLE workflow.owners (
     name     text                 GENERATED ALWAYS AS (workflow._stored_role_name(role)) STORED
 );
 
--- Ids of different databases differ: rows of another one that came here, by a subscription or by hand, find no owner, not
--- whoever has the same number here.
+-- Ids of different databases differ: a row that came from another database, by a subscription or by hand, finds no owner
+-- instead of the role that has the same number here.
 SELECT pg_catalog.setval('workflow.owners_id_seq', 1 OPERATOR(pg_catalog.+) pg_catalog.trunc(pg_catalog.random() OPERATOR(pg_catalog.*) 1000000000)::bigint);
 
 COMMENT ON TABLE workflow.owners IS 'roles that own definitions and instances, or hold grants';
 COMMENT ON COLUMN workflow.owners.role IS 'the role; its text names it as it is called when it is read out';
-COMMENT ON COLUMN workflow.owners.same_as IS 'the row that wf_adopt_database gave what this one owned';
-COMMENT ON COLUMN workflow.owners.role_oid IS 'oid of the role, NULL if it is one of another cluster';
-COMMENT ON COLUMN workflow.owners.name IS 'its name when the row was last written; what counts if it is one of another cluster';
+COMMENT ON COLUMN workflow.owners.same_as IS 'the row to which wf_adopt_database gave what this row owned';
+COMMENT ON COLUMN workflow.owners.role_oid IS 'oid of the role, NULL for a role of another cluster';
+COMMENT ON COLUMN workflow.owners.name IS 'name of the role when the row was last written; it identifies a role of another cluster';
 
 -- Which row is this role's? One, however many sessions make it at once.
 CREATE UNIQUE INDEX owners_role_oid_idx ON workflow.owners (role_oid) WHERE same_as IS NULL;
@@ -144,17 +144,17 @@ COMMENT ON COLUMN workflow.definitions.security IS 'whose rights that SQL has: t
 COMMENT ON COLUMN workflow.definitions.retention IS 'microseconds for which finished instances are kept; NULL leaves it to workflow.retention';
 COMMENT ON COLUMN workflow.definitions.activity_type IS 'the activity type that its name is, if it is usable as an activity';
 COMMENT ON COLUMN workflow.definitions.links IS 'the workflows that it uses as activities: each reference as written, and the id of the version that it was settled to mean';
-COMMENT ON COLUMN workflow.definitions.search_path IS 'where its SQL looks names up where it runs without a caller: what wf_define found, beside the content; NULL: not asked for';
+COMMENT ON COLUMN workflow.definitions.search_path IS 'search path of its SQL when it runs without a caller, as wf_define found it, beside the content; NULL: not needed';
 COMMENT ON COLUMN workflow.definitions.unknown_types IS 'activity types that were unknown when it was stored; only types of its owner, or of a superuser, may stand for them later';
-COMMENT ON COLUMN workflow.definitions.numbering IS 'what the numbers in the states of its instances stand for: activities by number, each with the number of the one that holds it and its id; connections by source, outcome and target';
+COMMENT ON COLUMN workflow.definitions.numbering IS 'what the numbers in the states of its instances stand for: activities by number, each with the number of its parent and its id; connections by source, outcome and target';
 COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the row stays while instances refer to it';
 
 -- A number can come back after its version was deleted.
 CREATE UNIQUE INDEX definitions_definition_id_version_idx ON workflow.definitions (definition_id, version) WHERE deleted_at IS NULL;
--- wf_define: whose was it, if all of it was deleted? Only of deleted ones: wf_start must not find it a match for
--- its question, which one of a thousand versions answers.
+-- wf_define: which role owned a definition whose versions are all deleted? Partial, so that the planner does not take it
+-- for wf_start, which wants one of a thousand versions.
 CREATE INDEX definitions_deleted_idx ON workflow.definitions (definition_id, created_at) WHERE deleted_at IS NOT NULL;
--- Retention: does any definition have its own? The shortest one says how far back there may be something to remove.
+-- Retention: does any definition have its own? The shortest retention says how far back there may be instances to remove.
 CREATE INDEX definitions_retention_idx ON workflow.definitions (retention) WHERE retention IS NOT NULL;
 -- wf_start: which version is published?
 CREATE UNIQUE INDEX definitions_published_idx ON workflow.definitions (definition_id) WHERE is_published;
@@ -163,7 +163,7 @@ CREATE UNIQUE INDEX definitions_latest_idx ON workflow.definitions (definition_i
 
 -- wf_define: which workflow is an activity of this type?
 CREATE INDEX definitions_activity_type_idx ON workflow.definitions (activity_type) WHERE activity_type IS NOT NULL;
--- wf_delete_definition, wf_publish: who uses this version?
+-- wf_delete_definition, wf_publish: which versions use this version?
 CREATE INDEX definitions_links_idx ON workflow.definitions USING gin (links jsonb_path_ops) WHERE links IS NOT NULL;
 
 CREATE TABLE workflow.grants (
@@ -175,7 +175,7 @@ CREATE TABLE workflow.grants (
 );
 
 COMMENT ON TABLE workflow.grants IS 'what roles other than the owner may do with a definition and its instances';
-COMMENT ON COLUMN workflow.grants.grantor IS 'the role (workflow.owners) that granted it; what a superuser granted is consent of both sides to stimuli';
+COMMENT ON COLUMN workflow.grants.grantor IS 'the role (workflow.owners) that granted it; a grant by a superuser is the consent of both sides to stimuli';
 
 CREATE TABLE workflow.event_grants (
     publisher integer NOT NULL,
@@ -185,15 +185,15 @@ CREATE TABLE workflow.event_grants (
 
 COMMENT ON TABLE workflow.event_grants IS 'which roles (workflow.owners) hear the stimuli of which others';
 
--- To whom HTTP paths belong, by their first segment. A role that publishes, or waits, at a free segment takes it:
--- the primary key decides between two at once.
+-- Owners of HTTP paths, by first segment. A role whose workflow is published, or waits, at a free segment takes it:
+-- the primary key decides between two transactions that take it at once.
 CREATE TABLE workflow.paths (
     segment text COLLATE "C" CONSTRAINT paths_pkey PRIMARY KEY,
     owner   integer NOT NULL
 );
 
 COMMENT ON TABLE workflow.paths IS 'whose definitions may have endpoints below the first segment of an HTTP path';
-COMMENT ON COLUMN workflow.paths.segment IS 'in small letters; empty is the root, * what begins with a parameter';
+COMMENT ON COLUMN workflow.paths.segment IS 'in lower case; empty means the root, * means the paths that begin with a parameter';
 
 CREATE TABLE workflow.activity_types (
     type           text        CONSTRAINT activity_types_pkey PRIMARY KEY,
@@ -212,13 +212,13 @@ CREATE TABLE workflow.activity_types (
 
 COMMENT ON TABLE workflow.activity_types IS 'activity types written in SQL';
 COMMENT ON COLUMN workflow.activity_types.handler IS 'qualified name of f(context jsonb) RETURNS jsonb';
-COMMENT ON COLUMN workflow.activity_types.handler_owner IS 'owner of that function when the type was registered: another''s function of the name is not called';
-COMMENT ON COLUMN workflow.activity_types.payloads_owner IS 'the same of the payload function';
+COMMENT ON COLUMN workflow.activity_types.handler_owner IS 'owner of that function when the type was registered; a function of this name that another role owns is not called';
+COMMENT ON COLUMN workflow.activity_types.payloads_owner IS 'the same for the payload function';
 COMMENT ON COLUMN workflow.activity_types.payloads IS 'qualified name of f(context jsonb) RETURNS SETOF jsonb, for triggers';
 
 -- A burst writes only the columns that changed, and none of them is indexed unless the definition has an
--- activation strategy: the update is HOT. What changes stands at the end: of a heap-only update the WAL has the bytes from
--- the first to the last that differ.
+-- activation strategy: the update is HOT. The columns that change are the last ones: of a heap-only update the WAL
+-- has the bytes from the first to the last that differ.
 CREATE TABLE workflow.instances (
     id                    uuid        CONSTRAINT instances_pkey PRIMARY KEY,
     definition_version_id uuid        NOT NULL,
@@ -252,8 +252,8 @@ COMMENT ON COLUMN workflow.instances.state IS 'the engine''s own state; workflow
 COMMENT ON COLUMN workflow.instances.parent_instance_id IS 'the instance that started this one as its child';
 COMMENT ON COLUMN workflow.instances.parent_bookmark_id IS 'the bookmark of the parent that is resumed when this instance ends';
 COMMENT ON COLUMN workflow.instances.schedule_id IS 'the trigger that time fired to start it';
-COMMENT ON COLUMN workflow.instances.activation_key IS 'what this instance excludes others by while it runs, by its activation strategy';
-COMMENT ON COLUMN workflow.instances.finished_at IS 'when it finished or was cancelled; a faulted instance has none, it can go on';
+COMMENT ON COLUMN workflow.instances.activation_key IS 'key by which this instance excludes others while it runs, from its activation strategy';
+COMMENT ON COLUMN workflow.instances.finished_at IS 'when it finished or was cancelled; NULL for a faulted instance, which can go on';
 
 -- "All instances of order 42": a stimulus with a correlation id and no payload, and people.
 CREATE INDEX instances_correlation_id_idx ON workflow.instances (correlation_id) WHERE correlation_id IS NOT NULL;
@@ -263,7 +263,7 @@ CREATE INDEX instances_definition_version_id_idx ON workflow.instances (definiti
 CREATE INDEX instances_parent_instance_id_idx ON workflow.instances (parent_instance_id) WHERE parent_instance_id IS NOT NULL;
 -- The runs of a schedule, newest first: ids are in the order of time.
 CREATE INDEX instances_schedule_id_idx ON workflow.instances (schedule_id, id) WHERE schedule_id IS NOT NULL;
--- Those of commands, which retention looks for.
+-- The runs of commands, which retention looks for.
 CREATE INDEX instances_command_idx ON workflow.instances (schedule_id, id) WHERE definition_id OPERATOR(pg_catalog.=) 'Workflow.ScheduledCommand';
 -- Activation strategies, on every start path and under any concurrency.
 CREATE UNIQUE INDEX instances_activation_key_idx ON workflow.instances (activation_key) WHERE activation_key IS NOT NULL;
@@ -290,17 +290,17 @@ CREATE TABLE workflow.bookmarks (
     attempts             integer
 );
 
-COMMENT ON TABLE workflow.bookmarks IS 'where instances wait: the only truth about it, deleted when used up';
+COMMENT ON TABLE workflow.bookmarks IS 'where instances wait, and nothing else says so; a row is deleted when it is used up';
 COMMENT ON COLUMN workflow.bookmarks.activity_instance_id IS 'the execution of the activity that waits';
 COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance; NULL for a task, which is met by its id';
 COMMENT ON COLUMN workflow.bookmarks.hash_key IS 'first eight bytes of the hash; the index key';
 COMMENT ON COLUMN workflow.bookmarks.payload IS 'payload of the stimulus; of a task without its id, which is the bookmark''s';
 COMMENT ON COLUMN workflow.bookmarks.callback IS 'function that a resume calls; without it the activity''s own handler runs';
-COMMENT ON COLUMN workflow.bookmarks.callback_owner IS 'owner of that function when the bookmark was made: another''s function of the name is not called';
+COMMENT ON COLUMN workflow.bookmarks.callback_owner IS 'owner of that function when the bookmark was made; a function of this name that another role owns is not called';
 COMMENT ON COLUMN workflow.bookmarks.auto_burn IS 'whether a resume uses the bookmark up';
 COMMENT ON COLUMN workflow.bookmarks.auto_complete IS 'whether a resume without callback completes the activity';
-COMMENT ON COLUMN workflow.bookmarks.due_at IS 'when time itself resumes it';
-COMMENT ON COLUMN workflow.bookmarks.attempts IS 'how often that failed without an outcome; three times make a dead letter';
+COMMENT ON COLUMN workflow.bookmarks.due_at IS 'when it is due';
+COMMENT ON COLUMN workflow.bookmarks.attempts IS 'how often firing it failed without an outcome; the third failure makes a dead letter';
 
 -- Which bookmarks does a stimulus match? Name and payload, with or without correlation id.
 CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id) WHERE hash_key IS NOT NULL;
@@ -315,7 +315,7 @@ CREATE INDEX bookmarks_due_at_idx ON workflow.bookmarks (due_at) WHERE due_at IS
 CREATE INDEX bookmarks_route_idx ON workflow.bookmarks ((payload OPERATOR(pg_catalog.->>) 'Route') COLLATE "C")
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint';
 
--- The inbox of a worker: the open tasks of a name, oldest first. A task is open while its bookmark is there.
+-- The inbox of a worker: the open tasks of a name, oldest first. A task is open while its bookmark exists.
 CREATE INDEX bookmarks_inbox_idx ON workflow.bookmarks ((payload OPERATOR(pg_catalog.->>) 'TaskName'), created_at)
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask';
 
@@ -352,7 +352,7 @@ CREATE TABLE workflow.triggers (
 );
 
 COMMENT ON TABLE workflow.triggers IS 'what starts the published definitions: one row per trigger activity and payload';
-COMMENT ON COLUMN workflow.triggers.next_fire_at IS 'when time itself looks at it next: at the scheduled instant, later by its jitter, or earlier for a fire that waited';
+COMMENT ON COLUMN workflow.triggers.next_fire_at IS 'when it is due next: at the scheduled instant, later by its jitter, or earlier for a fire that waited';
 COMMENT ON COLUMN workflow.triggers.scheduled_at IS 'the next instant of its schedule, whatever delays it or comes before it';
 COMMENT ON COLUMN workflow.triggers.schedule IS 'when time starts it, in which time zone, and what happens to what was missed or overlaps';
 COMMENT ON COLUMN workflow.triggers.active IS 'whether time starts it; a paused schedule keeps its settings';
@@ -363,8 +363,8 @@ COMMENT ON COLUMN workflow.triggers.correlation_id IS 'correlation id of the ins
 COMMENT ON COLUMN workflow.triggers.last_fire_at IS 'the scheduled instant that was fired last';
 COMMENT ON COLUMN workflow.triggers.queued IS 'fires that wait for the last instance to end';
 COMMENT ON COLUMN workflow.triggers.skipped IS 'fires that started nothing: a run was still going on, or an activation strategy refused';
-COMMENT ON COLUMN workflow.triggers.missed IS 'instants that no worker was there for and that were not made up for';
-COMMENT ON COLUMN workflow.triggers.attempts IS 'how often firing failed since it last went well';
+COMMENT ON COLUMN workflow.triggers.missed IS 'missed instants that were not made up for';
+COMMENT ON COLUMN workflow.triggers.attempts IS 'how often firing failed since the last success';
 
 -- Which triggers does a stimulus start?
 CREATE INDEX triggers_hash_key_idx ON workflow.triggers (hash_key);
@@ -409,9 +409,9 @@ COMMENT ON COLUMN workflow.bookmark_queue.shape IS 'which columns the match key 
 COMMENT ON COLUMN workflow.bookmark_queue.match_key IS 'hash of those columns: a new bookmark finds the items that want it without scanning the queue';
 COMMENT ON COLUMN workflow.bookmark_queue.sender IS 'the role (workflow.owners) that sent it; it is delivered only where that role may resume';
 COMMENT ON COLUMN workflow.bookmark_queue.not_before IS 'a failed delivery is not tried again before this';
-COMMENT ON COLUMN workflow.bookmark_queue.deferred_for IS 'the instance whose running burst it waits for; such a row is gone before its transaction ends';
+COMMENT ON COLUMN workflow.bookmark_queue.deferred_for IS 'the instance whose running burst it waits for; such a row is removed before its transaction ends';
 
--- Which items want this new bookmark? The shapes that are there come from the same index.
+-- Which items want this new bookmark? The shapes in the queue come from the same index.
 CREATE INDEX bookmark_queue_match_idx ON workflow.bookmark_queue (shape, match_key, sender, id);
 CREATE INDEX bookmark_queue_deferred_for_idx ON workflow.bookmark_queue (deferred_for) WHERE deferred_for IS NOT NULL;
 CREATE INDEX bookmark_queue_instance_id_idx ON workflow.bookmark_queue (instance_id) WHERE instance_id IS NOT NULL;
@@ -446,7 +446,7 @@ COMMENT ON COLUMN workflow.dead_letters.due_at IS 'when the bookmark was due tha
 COMMENT ON COLUMN workflow.dead_letters.replayed_at IS 'when wf_replay gave it another chance';
 
 CREATE INDEX dead_letters_dead_at_idx ON workflow.dead_letters (dead_at);
--- What waits in vain: the view workflow.waiting, and wf_explain.
+-- Bookmarks that were given up: the view workflow.waiting, and wf_explain.
 CREATE INDEX dead_letters_bookmark_id_idx ON workflow.dead_letters (bookmark_id) WHERE due_at IS NOT NULL AND replayed_at IS NULL;
 
 CREATE TABLE workflow.tasks (
@@ -485,8 +485,8 @@ CREATE TABLE workflow.incidents (
     context              text
 );
 
-COMMENT ON TABLE workflow.incidents IS 'what went wrong in activities';
-COMMENT ON COLUMN workflow.incidents.resolved_at IS 'when a retry, a resume or a cancel took the activity up again';
+COMMENT ON TABLE workflow.incidents IS 'faults of activities';
+COMMENT ON COLUMN workflow.incidents.resolved_at IS 'when a retry or a resume ran the activity again, or a cancel ended it';
 
 CREATE INDEX incidents_instance_id_idx ON workflow.incidents (instance_id);
 CREATE INDEX incidents_open_idx ON workflow.incidents (created_at) WHERE resolved_at IS NULL;
@@ -501,8 +501,8 @@ CREATE TABLE workflow.execution_log (
 
 COMMENT ON TABLE workflow.execution_log IS 'what happened, one row per burst, packed; workflow.journal shows it in words';
 
--- What a burst of hundreds of events packs is worth compressing. pglz takes longer for that than the burst itself; a server
--- may have been built without lz4.
+-- The packed events of a burst that has hundreds of them are worth compressing. pglz takes longer for that than the burst
+-- itself; a server may have been built without lz4.
 DO $$
 BEGIN
     IF EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE s.name OPERATOR(pg_catalog.=) 'default_toast_compression'
@@ -515,7 +515,7 @@ END $$;
 -- was used up is looked up by the time inside its id.
 CREATE INDEX execution_log_created_at_idx ON workflow.execution_log USING brin (created_at) WITH (pages_per_range = 16);
 
--- Both live from insert to delete in seconds: vacuum them early, by count rather than by share.
+-- Rows of both tables live for seconds: vacuum the tables early, by count rather than by share.
 ALTER TABLE workflow.bookmarks SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 ALTER TABLE workflow.bookmark_queue SET (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 

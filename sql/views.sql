@@ -12,9 +12,9 @@
 CREATE FUNCTION workflow._role_of(role oid, name text)
 RETURNS oid LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_role_of';
 
-COMMENT ON FUNCTION workflow._role_of(oid, text) IS 'the role that a row of workflow.owners stands for, NULL if it is gone';
+COMMENT ON FUNCTION workflow._role_of(oid, text) IS 'the role that a row of workflow.owners stands for, NULL if it does not exist';
 
--- 57P02, PostgreSQL's own code for a crash, is what a command has that was running when the server ended.
+-- A command that was running when the server ended has 57P02, PostgreSQL's own code for a crash.
 CREATE FUNCTION workflow._run_status(sub_status text, sqlstate text)
 RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE
@@ -62,7 +62,7 @@ FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=
 WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
 
 COMMENT ON VIEW workflow.definition_list IS 'definitions that the current role may read, one row per version';
-COMMENT ON COLUMN workflow.definition_list.search_path IS 'where its SQL looks names up where it runs without a caller, if the definition does not say';
+COMMENT ON COLUMN workflow.definition_list.search_path IS 'search path of its SQL when it runs without a caller, if the definition does not set one';
 
 CREATE VIEW workflow.definition_links WITH (security_barrier) AS
 SELECT DISTINCT d.definition_id, d.version, d.is_latest, d.is_published, u.definition_id AS uses, u.version AS used_version
@@ -71,7 +71,7 @@ CROSS JOIN LATERAL pg_catalog.jsonb_to_recordset(d.links) AS l (uses uuid)
 JOIN workflow.definitions u ON u.id OPERATOR(pg_catalog.=) l.uses
 WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
 
-COMMENT ON VIEW workflow.definition_links IS 'which definitions use which others as activities, and in which version';
+COMMENT ON VIEW workflow.definition_links IS 'which definition versions use which versions as activities';
 COMMENT ON COLUMN workflow.definition_links.uses IS 'id of the definition that is used inside the other';
 
 CREATE VIEW workflow.instance_list WITH (security_barrier) AS
@@ -99,8 +99,8 @@ WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_own
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.waiting IS 'what waits, since when, and until when';
-COMMENT ON COLUMN workflow.waiting.attempts IS 'how often time tried to go on there and failed without an outcome';
-COMMENT ON COLUMN workflow.waiting.dead_letter_id IS 'the dead letter, where time has given up: wf_replay tries again';
+COMMENT ON COLUMN workflow.waiting.attempts IS 'how often firing the bookmark failed without an outcome';
+COMMENT ON COLUMN workflow.waiting.dead_letter_id IS 'dead letter of a bookmark that was given up; wf_replay tries again';
 
 CREATE VIEW workflow.open_bookmarks WITH (security_barrier) AS
 SELECT b.id AS bookmark_id, b.instance_id, i.definition_id, b.activity_id, b.node_id, b.activity_type,
@@ -134,7 +134,7 @@ WHERE n.resolved_at IS NULL
   AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
        OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
 
-COMMENT ON VIEW workflow.open_incidents IS 'what went wrong and has not been taken up again';
+COMMENT ON VIEW workflow.open_incidents IS 'incidents that are not resolved';
 
 CREATE VIEW workflow.trigger_list WITH (security_barrier) AS
 SELECT t.id AS trigger_id, t.definition_id, t.version, t.activity_id, t.node_id, t.activity_type, t.name, t.hash, t.payload,
@@ -144,7 +144,7 @@ WHERE t.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM
 
 COMMENT ON VIEW workflow.trigger_list IS 'what starts the published definitions';
 
--- What time starts: named schedules, and the triggers of definitions. One that belongs to a role is that role's alone.
+-- Named schedules, and the triggers of definitions that have a schedule. A named schedule shows only to roles with its owner's rights.
 CREATE VIEW workflow.schedules WITH (security_barrier) AS
 SELECT t.id AS schedule_id, t.schedule_name AS name,
        COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner,
@@ -178,7 +178,7 @@ WHERE t.schedule IS NOT NULL
        OR t.schedule_name IS NULL AND t.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_definitions m))
        OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE'));
 
-COMMENT ON VIEW workflow.schedules IS 'what time starts: when next, and what became of it last';
+COMMENT ON VIEW workflow.schedules IS 'schedules: when they fire next, and the outcome of the last run';
 
 CREATE VIEW workflow.schedule_runs WITH (security_barrier) AS
 SELECT i.id AS instance_id, i.schedule_id, COALESCE(t.schedule_name, i.name) AS name, i.definition_id,
@@ -220,7 +220,7 @@ JOIN workflow.owners l ON l.id OPERATOR(pg_catalog.=) g.listener
 WHERE g.publisher OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR g.listener OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
 
-COMMENT ON VIEW workflow.event_grant_list IS 'whose stimuli whose workflows hear, by wf_grant_events: those that concern the current role';
+COMMENT ON VIEW workflow.event_grant_list IS 'grants of wf_grant_events that concern the current role: which listener hears which publisher';
 
 CREATE VIEW workflow.path_list WITH (security_barrier) AS
 SELECT p.segment, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner
@@ -302,7 +302,7 @@ END;
 
 COMMENT ON FUNCTION wf_activities() IS 'every activity type with inputs, outputs, outcomes, ports and an example; also the published workflows that are usable as activities';
 
--- Rules that foreign keys would enforce, and more. Empty is well. The body is text, so that it is parsed under the
+-- Rules that foreign keys would enforce, and more. No rows: all is well. The body is text, so that it is parsed under the
 -- search path that the function sets, not under the installer's.
 CREATE FUNCTION workflow._check()
 RETURNS TABLE (problem text, detail text)
@@ -369,7 +369,7 @@ AS $$
     FROM workflow.instances i
     WHERE NOT EXISTS (SELECT FROM workflow.definitions d WHERE d.id = i.definition_version_id)
     UNION ALL
-    SELECT 'definition version uses one that is missing', d.id::text
+    SELECT 'definition version uses a version that does not exist', d.id::text
     FROM workflow.definitions d CROSS JOIN LATERAL jsonb_to_recordset(d.links) AS l (uses uuid)
     WHERE NOT EXISTS (SELECT FROM workflow.definitions u WHERE u.id = l.uses)
     UNION ALL
@@ -398,15 +398,15 @@ AS $$
     FROM workflow.triggers t
     WHERE t.next_fire_at IS NOT NULL AND NOT t.active
     UNION ALL
-    SELECT 'scheduled instant without a time to look at it', t.id::text
+    SELECT 'trigger has a scheduled instant and is never due', t.id::text
     FROM workflow.triggers t
     WHERE t.scheduled_at IS NOT NULL AND t.next_fire_at IS NULL
     UNION ALL
-    SELECT 'fires wait without the overlap policy for it', t.id::text
+    SELECT 'fires wait without the overlap policy "queue"', t.id::text
     FROM workflow.triggers t
     WHERE t.queued <> 0 AND (t.schedule ->> 'overlap' IS DISTINCT FROM 'queue' OR t.queued < 0)
     UNION ALL
-    SELECT 'fires wait and nobody looks', t.id::text
+    SELECT 'fires wait without a running instance or a due time', t.id::text
     FROM workflow.triggers t
     WHERE t.queued > 0 AND t.active AND t.next_fire_at IS NULL
       AND NOT EXISTS (SELECT FROM workflow.instances i WHERE i.schedule_id = t.id AND i.status = 'Running')
@@ -446,7 +446,7 @@ BEGIN ATOMIC
     SELECT r.problem, r.detail FROM workflow._check_rights() r;
 END;
 
-COMMENT ON FUNCTION wf_check() IS 'consistency of everything stored, and rights on it that others should not have; no row is well';
+COMMENT ON FUNCTION wf_check() IS 'rows that break a rule, and rights that roles other than the owner should not have; no rows: all is well';
 
 CREATE VIEW workflow.workers WITH (security_barrier) AS
 SELECT d.datname AS database, w.worker, w.pid, r.rolname AS role, w.state, w.fired, w.failed,
@@ -465,9 +465,9 @@ WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database() OR pg_catal
 COMMENT ON VIEW workflow.workers IS 'what the workers do: of this database, and for pg_monitor of all';
 COMMENT ON COLUMN workflow.workers.fired IS 'fires since the server started (scheduler), or by this process (executor)';
 COMMENT ON COLUMN workflow.workers.oldest_due IS 'since when something is due that no worker fires yet';
-COMMENT ON COLUMN workflow.workers.lateness_p99 IS 'how late fires began: 99 of 100 not later, to about a fifth';
+COMMENT ON COLUMN workflow.workers.lateness_p99 IS '99th percentile of how late fires began, to about a fifth';
 
--- Not for PUBLIC: a role that may not know gets an error, not a zero that looks like health.
+-- Not for PUBLIC: a role without the privilege gets an error, not a zero that looks like health.
 CREATE VIEW workflow.health WITH (security_barrier) AS
 SELECT i.count AS open_incidents, i.latest AS latest_incident, l.count AS dead_letters, l.latest AS latest_dead_letter,
        s.count AS failed_schedules, d.oldest AS oldest_due
@@ -483,6 +483,6 @@ CROSS JOIN (SELECT LEAST((SELECT pg_catalog.min(b.due_at) FROM workflow.bookmark
 CROSS JOIN LATERAL (SELECT CASE WHEN f.due OPERATOR(pg_catalog.<=) pg_catalog.now() THEN f.due END AS oldest) d;
 
 COMMENT ON VIEW workflow.health IS 'what waits for an administrator, counted over all owners; for pg_monitor';
-COMMENT ON COLUMN workflow.health.dead_letters IS 'those that are not replayed';
+COMMENT ON COLUMN workflow.health.dead_letters IS 'dead letters that are not replayed';
 COMMENT ON COLUMN workflow.health.failed_schedules IS 'schedules whose last run failed or whose last fire did';
 COMMENT ON COLUMN workflow.health.oldest_due IS 'since when something is due that no worker has fired; NULL if nothing is';

@@ -163,8 +163,12 @@ pub fn require_child(owner: &Owner, parent: &DefinitionRow, child: &Compiled) ->
     }
     let (id, name) = (&row.definition_id, owner.title());
     Err(PgError::new("42501", format!("workflow definition \"{id}\" may not run as a child of role \"{name}\""))
-        .detail("Another role defined it, and it would act with rights that were not lent to that role.")
-        .hint("It may have SQL with its own owner's rights, but start no children and publish no events."))
+        .detail(
+            "It belongs to another role, and its SQL, children and events would have the rights of the parent's owner.",
+        )
+        .hint(
+            "Such a child may run SQL with the rights of its own owner, but start no children and publish no events.",
+        ))
 }
 
 /// Whether the current role may see what an instance does: a message about it can quote any of the instance's data.
@@ -181,7 +185,7 @@ pub fn require_own_command(row: &InstanceRow, compiled: &Compiled) -> Result<(),
         return Ok(());
     }
     let owner = row.owner.title();
-    Err(PgError::new("42501", format!("the command of a schedule runs as its owner, role \"{owner}\", only"))
+    Err(PgError::new("42501", format!("only the owner of the schedule, role \"{owner}\", may run its command"))
         .hint("Take the role of the owner with SET ROLE."))
 }
 

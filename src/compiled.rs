@@ -72,7 +72,7 @@ pub fn of_instance(row: &InstanceRow) -> Result<Rc<Compiled>, PgError> {
     if row.instance.state.fits(compiled.program.nodes.len()) {
         return Ok(compiled);
     }
-    Err(error::unreadable_state(row.instance.id, "it names an activity that the definition does not have"))
+    Err(error::unreadable_state(row.instance.id, "It names an activity that the definition does not have."))
 }
 
 /// Compiles a version after those that it uses, with a work list instead of recursion.

@@ -16,7 +16,7 @@ const MAX_NAMES: usize = 3;
 pub fn burst(error: Error, instance: Uuid) -> PgError {
     match error {
         Error::TooManySteps { limit, activity_id } => {
-            PgError::new("54000", format!("workflow instance {instance} took more than {limit} steps without waiting"))
+            PgError::new("54000", format!("workflow instance {instance} took more than {limit} steps in one burst"))
                 .detail(format!("Activity \"{activity_id}\" would have been next."))
                 .hint("A loop that never waits does not end. Raise workflow.max_steps if this one does.")
         }
@@ -32,10 +32,9 @@ pub fn burst(error: Error, instance: Uuid) -> PgError {
         Error::NotFaulted(activity) => {
             PgError::new("42704", format!("activity \"{activity}\" of workflow instance {instance} is not faulted"))
         }
-        Error::LostActivity(activity) => PgError::new(
-            "XX001",
-            format!("activity \"{activity}\" is not part of workflow instance {instance} any more"),
-        ),
+        Error::LostActivity(activity) => {
+            PgError::new("XX001", format!("activity \"{activity}\" is not open in workflow instance {instance}"))
+        }
     }
 }
 
@@ -70,9 +69,9 @@ pub fn definition(problems: &[Problem]) -> PgError {
 
 /// A warning about problems that do not keep a definition from being stored, but are probably not intended.
 pub fn doubtful(problems: &[Problem]) -> PgError {
-    PgError::new("01000", "workflow definition may not do what is meant")
+    PgError::new("01000", "workflow definition may contain mistakes")
         .detail(lines(problems))
-        .hint("wf_validate(…, 'warning') lists this as rows.")
+        .hint("wf_validate(…, 'warning') lists the warnings as rows.")
 }
 
 /// A hint with the first names that the author probably meant.

@@ -179,7 +179,7 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
                     }
                 };
                 if !Bounds::may_push(&events) || !(Bounds::current().room)(id.len() + kind.len()) {
-                    return Err(Error::CorruptState("reading was stopped".to_owned()));
+                    return Err(Error::CorruptState("Reading was stopped.".to_owned()));
                 }
                 events.push(Event {
                     kind: event.kind,
@@ -193,16 +193,16 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
             }
             match rest {
                 [] => Ok(events),
-                _ => Err(Error::CorruptState("bytes are left over".to_owned())),
+                _ => Err(Error::CorruptState("It has bytes after its end.".to_owned())),
             }
         }
-        Some((format, _)) => Err(Error::CorruptState(format!("format {format} is not known"))),
-        None => Err(Error::CorruptState("there are no bytes".to_owned())),
+        Some((format, _)) => Err(Error::CorruptState(format!("Its format {format} is not known."))),
+        None => Err(Error::CorruptState("It is empty.".to_owned())),
     }
 }
 
 fn unknown_place() -> Error {
-    Error::CorruptState("an activity is not named".to_owned())
+    Error::CorruptState("It refers to an activity that it does not name.".to_owned())
 }
 
 #[cfg(test)]

@@ -124,7 +124,7 @@ impl Schema {
             Fault::new("XX001", format!("schema of {what} cannot be used")).detail(refusal.message.clone())
         })?;
         if !depth_ok(value, MAX_DEPTH) {
-            return Err(Fault::new("54001", format!("{what} is nested too deep for its schema"))
+            return Err(Fault::new("54001", format!("{what} is nested too deeply for its schema"))
                 .detail(format!("At most {MAX_DEPTH} levels are allowed.")));
         }
         let budget = Budget::new(MAX_WORK, compiled.price);
@@ -186,7 +186,7 @@ fn violations(compiled: &Compiled, value: &Value, pointer: &str) -> String {
     let budget = Budget::new(MAX_WORK_FOR_WORDS, compiled.price);
     match compiled.validator.validate(View::new(value, &budget)) {
         Err(error) if !budget.is_spent() => line(&error, pointer),
-        Ok(()) | Err(_) => "There is too much to it to say why.".into(),
+        Ok(()) | Err(_) => "The violations take too long to list.".into(),
     }
 }
 

@@ -214,7 +214,7 @@ fn sql_of_other_databases_is_refused() {
         found,
         [
             "/root/activities/0/client: SQL client \"sqlserver\" is not supported",
-            "/root/activities/0/query: SQL parameter \"{{Variable.X}}\" stands inside quotes; it is bound as a value and needs none",
+            "/root/activities/0/query: SQL parameter \"{{Variable.X}}\" is inside quotes; it is bound as a value and needs none",
         ]
     );
 }
@@ -540,6 +540,6 @@ fn a_script_makes_variables_that_nobody_declared() {
     let fault = &world.last.incidents[0].fault;
     assert_eq!(
         (fault.sqlstate.as_str(), fault.message.as_str()),
-        ("54000", "there are too many variables to add \"v1000\"")
+        ("54000", "cannot add variable \"v1000\": there are too many variables")
     );
 }

@@ -455,23 +455,23 @@ fn a_numbering_of_another_document_is_refused() {
     assert_eq!(numbered(chart(), by(all(), json!([[1, "Done", 2]]))), Ok(3));
     assert_eq!(numbered(chart(), by(json!([[null, "chart"], [0, "b"], [0, "a"]]), json!([[2, "Done", 1]]))), Ok(3));
     let refused = [
-        (by(json!([[null, "chart"], [0, "a"]]), json!([])), "activity \"Workflow1:chart:b\" has no number"),
+        (by(json!([[null, "chart"], [0, "a"]]), json!([])), "Activity \"Workflow1:chart:b\" has no number."),
         (
             by(json!([[null, "chart"], [0, "a"], [0, "gone"], [0, "b"]]), json!([])),
-            "activity \"gone\" (number 2) is not in the document",
+            "Activity \"gone\" (number 2) is not in the document.",
         ),
         (
             by(json!([[null, "chart"], [0, "a"], [0, "b"], [2, "b"]]), json!([])),
-            "activity \"b\" (number 3) is not in the document",
+            "Activity \"b\" (number 3) is not in the document.",
         ),
         (
             by(json!([[null, "chart"], [0, "a"], [0, "a"], [0, "b"]]), json!([])),
-            "activity \"a\" (number 2) is not in the document",
+            "Activity \"a\" (number 2) is not in the document.",
         ),
-        (by(json!([[7, "chart"], [0, "a"], [0, "b"]]), json!([])), "activity \"Workflow1:chart\" has no number"),
-        (by(all(), json!([])), "the connections are not those of the document"),
-        (by(all(), json!([[1, "Other", 2]])), "the connections are not those of the document"),
-        (by(all(), json!([[1, "Done", 2], [1, "Done", 2]])), "the connections are not those of the document"),
+        (by(json!([[7, "chart"], [0, "a"], [0, "b"]]), json!([])), "Activity \"Workflow1:chart\" has no number."),
+        (by(all(), json!([])), "The connections are not those of the document."),
+        (by(all(), json!([[1, "Other", 2]])), "The connections are not those of the document."),
+        (by(all(), json!([[1, "Done", 2], [1, "Done", 2]])), "The connections are not those of the document."),
     ];
     for (numbering, reason) in refused {
         assert_eq!(numbered(chart(), numbering), Err(reason.to_owned()));

@@ -142,8 +142,11 @@ fn events_arguments(call: &Call) -> Result<(i32, i32), PgError> {
     };
     if !role::has_rights_of(role::current(), publisher) {
         let name = role::name(publisher).unwrap_or_default();
-        return Err(PgError::new("42501", format!("permission denied to say who hears the events of role \"{name}\""))
-            .detail(format!("Only roles with the rights of role \"{name}\" may say that.")));
+        return Err(PgError::new(
+            "42501",
+            format!("permission denied to grant or revoke the events of role \"{name}\""),
+        )
+        .detail(format!("Only roles with the rights of role \"{name}\" may do that.")));
     }
     Ok((owners::id_of(publisher), owners::id_of(listener)))
 }

@@ -48,7 +48,7 @@ fn segment_of(text: &str) -> Result<String, PgError> {
     let segment = text.trim_matches('/').to_lowercase();
     if segment.contains(['/', '{', '}']) {
         return Err(PgError::new("22023", format!("\"{text}\" is not the first segment of an HTTP path"))
-            .hint("An empty text is the root, an asterisk what begins with a parameter."));
+            .hint("An empty text means the root, and * means the paths that begin with a parameter."));
     }
     Ok(segment)
 }

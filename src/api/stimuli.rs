@@ -52,7 +52,7 @@ fn enqueue(call: &Call) -> Result<Returned, PgError> {
         queue::add_payload(&mut filter, Some(payload));
     }
     if filter.is_empty() {
-        return Err(PgError::new("22023", "wf_enqueue_bookmark needs something to match")
+        return Err(PgError::new("22023", "wf_enqueue_bookmark needs at least one filter argument")
             .hint("Give at least one of name, instance_id, correlation_id, activity_instance_id, bookmark_id, activity_type, activity_id, hash."));
     }
     let keep_for = call.interval("keep_for");
@@ -128,8 +128,8 @@ fn normalised(name: Option<&str>, payload: Option<Value>) -> Result<Option<Value
         (Some(name), Some(payload)) => {
             stimulus::normalise(name, &payload).map(Some).map_err(|fault| error::fault(&fault))
         }
-        (None, Some(_)) => Err(PgError::new("22023", "a stimulus needs the name that it belongs to")
-            .hint("Give the argument name as well, such as name => 'Event'.")),
+        (None, Some(_)) => Err(PgError::new("22023", "argument \"name\" must be given with argument \"stimulus\"")
+            .hint("Give the name of the stimulus, such as name => 'Event'.")),
     }
 }
 

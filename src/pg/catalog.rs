@@ -142,7 +142,7 @@ fn owner_of(schema: Oid) -> Oid {
     unsafe {
         let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::NAMESPACEOID as i32, key);
         if tuple.is_null() {
-            unwind(PgError::new("XX000", "schema \"workflow\" vanished"));
+            unwind(PgError::new("XX000", "schema \"workflow\" does not exist"));
         }
         let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_namespace>()).nspowner;
         pg_sys::ReleaseSysCache(tuple);

@@ -50,8 +50,8 @@ pub fn define() {
 fn define_limits() {
     GucRegistry::define_int_guc(
         c"workflow.javascript_memory",
-        c"Memory that one JavaScript expression may use.",
-        c"A script that needs more is a fault of its activity.",
+        c"Memory that one script or template may use.",
+        c"A script that needs more makes its activity fault.",
         &JAVASCRIPT_MEMORY,
         1024,
         // The maximum: memory that one built-in JavaScript function processes in a fraction of a second.
@@ -61,8 +61,8 @@ fn define_limits() {
     );
     GucRegistry::define_int_guc(
         c"workflow.javascript_timeout",
-        c"Time that one JavaScript expression may take.",
-        c"A script that takes longer is a fault of its activity; query cancel and statement_timeout stop it as well.",
+        c"Time that one script or template may take.",
+        c"A script that takes longer makes its activity fault; query cancel and statement_timeout stop it as well.",
         &JAVASCRIPT_TIMEOUT,
         1,
         3_600_000,
@@ -81,8 +81,8 @@ fn define_limits() {
     );
     GucRegistry::define_int_guc(
         c"workflow.max_nesting",
-        c"How deep activities may be nested in a definition.",
-        c"A definition that is nested deeper is refused.",
+        c"How deeply activities may be nested in a definition, and child workflows in one call.",
+        c"Deeper nesting is an error.",
         &MAX_NESTING,
         1,
         500,
@@ -91,8 +91,8 @@ fn define_limits() {
     );
     GucRegistry::define_int_guc(
         c"workflow.max_steps",
-        c"Number of activities that one call may run.",
-        c"A loop that never waits ends with an error when it reaches this number.",
+        c"Number of steps that one burst may take, and of bursts that one call may run.",
+        c"A step begins, resumes or retries an activity, or tells it that a child has ended. More are an error.",
         &MAX_STEPS,
         1,
         i32::MAX,
@@ -137,16 +137,16 @@ fn define_memory() {
 fn define_behaviour() {
     GucRegistry::define_bool_guc(
         c"workflow.enabled",
-        c"Whether anything that is due fires.",
-        c"Turned off, workers and wf_run_due fire nothing; what is due waits and is not lost.",
+        c"Whether workers and wf_run_due fire what is due.",
+        c"If it is off, they fire nothing. Due times wait and are not lost.",
         &ENABLED,
         GucContext::Sighup,
         GucFlags::default(),
     );
     GucRegistry::define_enum_guc(
         c"workflow.log_min_level",
-        c"Least level of what activity Log writes that goes into the server's log, too.",
-        c"It always stands in the journal. What a transaction logged stays in the server's log if it is rolled back.",
+        c"Lowest level at which entries of the activity Log also go to the server log.",
+        c"The journal has all entries. Entries of a transaction that is rolled back stay in the server log.",
         &LOG_MIN_LEVEL,
         GucContext::Suset,
         GucFlags::default(),
@@ -161,15 +161,15 @@ fn define_behaviour() {
     );
     GucRegistry::define_string_guc(
         c"workflow.now",
-        c"The instant that the engine takes for the present, for tests.",
-        c"Empty means the clock.",
+        c"The instant that the engine takes for the present time, for tests.",
+        c"If it is empty, the engine uses the clock.",
         &NOW,
         GucContext::Suset,
         GucFlags::default(),
     );
     GucRegistry::define_enum_guc(
         c"workflow.on_fault",
-        c"What a fault of an activity does to the call that ran into it, when the call does not say.",
+        c"What a fault of an activity does to a call whose argument on_fault is NULL.",
         c"store: it becomes an incident, and the call succeeds with a warning. raise: the call fails with the error.",
         &ON_FAULT,
         GucContext::Userset,
@@ -177,8 +177,8 @@ fn define_behaviour() {
     );
     GucRegistry::define_int_guc(
         c"workflow.queue_ttl",
-        c"How long a stimulus that nobody waits for is kept when the call does not say.",
-        c"wf_enqueue_bookmark uses it where keep_for is NULL.",
+        c"How long the queue keeps a stimulus that matches no bookmark, by default.",
+        c"It applies to wf_enqueue_bookmark if keep_for is NULL, and to wf_replay.",
         &QUEUE_TTL,
         0,
         i32::MAX,
@@ -187,8 +187,8 @@ fn define_behaviour() {
     );
     GucRegistry::define_bool_guc(
         c"workflow.write_line_notice",
-        c"Sends the lines of WriteLine to the client as NOTICE, too.",
-        c"They always stand in the journal.",
+        c"Sends the lines of the activity WriteLine to the client as notices.",
+        c"The journal has all lines.",
         &WRITE_LINE_NOTICE,
         GucContext::Userset,
         GucFlags::default(),
@@ -199,7 +199,7 @@ fn define_time() {
     GucRegistry::define_int_guc(
         c"workflow.misfire_grace",
         c"How late a schedule may fire without counting as missed.",
-        c"What is later than this, or overtaken by a later instant, is subject to the misfire policy of the schedule.",
+        c"The misfire policy of the schedule decides on a fire that is later, or overtaken by a later instant.",
         &MISFIRE_GRACE,
         0,
         i32::MAX,
@@ -232,7 +232,7 @@ fn define_workers() {
     GucRegistry::define_bool_guc(
         c"workflow.launch_workers",
         c"Whether background workers fire what is due.",
-        c"Turned off, only wf_run_due does.",
+        c"If it is off, only wf_run_due fires it.",
         &LAUNCH_WORKERS,
         GucContext::Sighup,
         GucFlags::default(),
@@ -240,7 +240,7 @@ fn define_workers() {
     GucRegistry::define_int_guc(
         c"workflow.max_executors",
         c"Sessions that fire what is due in one database at the same time.",
-        c"They are started when there is work, one role each, and end when there is none.",
+        c"An executor serves one role; it starts when there is work and ends when there is none.",
         &MAX_EXECUTORS,
         1,
         24,
@@ -249,7 +249,7 @@ fn define_workers() {
     );
     GucRegistry::define_bool_guc(
         c"workflow.restoring",
-        c"Whether this database is being filled from a dump, and must fire nothing meanwhile.",
+        c"Whether this database is being filled from a dump and must fire nothing.",
         c"Set it with ALTER DATABASE, and reset it when the data is complete.",
         &RESTORING,
         GucContext::Suset,
@@ -257,8 +257,8 @@ fn define_workers() {
     );
     GucRegistry::define_int_guc(
         c"workflow.worker_idle_timeout",
-        c"How long a worker that has nothing to do stays.",
-        c"One that is needed again is started again, which takes some milliseconds.",
+        c"How long an idle worker stays.",
+        c"The next work starts a new worker, which takes some milliseconds.",
         &WORKER_IDLE_TIMEOUT,
         1,
         86_400,

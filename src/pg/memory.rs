@@ -243,14 +243,14 @@ fn exceeded(wanted: usize) -> PgError {
         return refused(wanted);
     }
     PgError::new("53200", "workflow call uses too much memory")
-        .detail(format!("It wants {}, and workflow.memory_limit is {}.", size(wanted), size(guc::memory_limit())))
+        .detail(format!("It needs {}, and workflow.memory_limit is {}.", size(wanted), size(guc::memory_limit())))
         .hint("Work with smaller values, or let a superuser raise workflow.memory_limit.")
 }
 
 fn refused(bytes: usize) -> PgError {
     PgError::new("53200", "out of memory")
-        .detail(format!("The operating system does not give a workflow call {}.", size(bytes)))
-        .hint("Lower workflow.memory_limit, or let the operating system give a session more than it.")
+        .detail(format!("The operating system refused {} of memory to a workflow call.", size(bytes)))
+        .hint("Lower workflow.memory_limit, or let the operating system give a session more than this limit.")
 }
 
 fn size(bytes: usize) -> String {

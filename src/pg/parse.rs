@@ -20,7 +20,7 @@ pub struct Statement {
 
 /// The statements of a command; a syntax error is PostgreSQL's own.
 pub fn statements(command: &str) -> Result<Vec<Statement>, PgError> {
-    parsed(command).map_err(|error| PgError { message: format!("command has a problem: {}", error.message), ..error })
+    parsed(command).map_err(|error| PgError { message: format!("invalid command: {}", error.message), ..error })
 }
 
 /// How many statements a text has; a syntax error is PostgreSQL's own.

@@ -77,7 +77,7 @@ fn misfit() -> PgError {
     let ours = of_library();
     let Some(theirs) = of_database() else {
         return PgError::new("55000", "extension \"workflow\" of this database is of a version before 0.2.0")
-            .detail("There is no way from its tables to those of this library.")
+            .detail("Its tables cannot be upgraded to those of this library.")
             .hint("Export the definitions with the library of that version (wf_export), then run DROP EXTENSION workflow and CREATE EXTENSION workflow.");
     };
     let detail = format!("This library is for schema number {ours}, the database has number {theirs}.");

@@ -169,7 +169,7 @@ pub fn reset() {
     if let Err(PgError { message, .. }) = outcome {
         // SAFETY: right after the error. A session that cannot be reset must not serve the next fire.
         unsafe { pg_sys::AbortCurrentTransaction() };
-        log(&format!("workflow executor ends, its session could not be reset: {message}"));
+        log(&format!("workflow executor exits because its session could not be reset: {message}"));
         super::process::exit();
     }
 }

@@ -160,9 +160,9 @@ fn refuse_failure(code: i32, text: &str) {
         return;
     }
     let error = match code {
-        pg_sys::SPI_ERROR_TRANSACTION => PgError::new("0A000", "transaction control is not possible in a workflow")
+        pg_sys::SPI_ERROR_TRANSACTION => PgError::new("0A000", "cannot begin or end a transaction in a workflow")
             .detail("The workflow runs inside the caller's transaction."),
-        pg_sys::SPI_ERROR_COPY => PgError::new("0A000", "COPY to or from the client is not possible in a workflow"),
+        pg_sys::SPI_ERROR_COPY => PgError::new("0A000", "cannot COPY to or from the client in a workflow"),
         other => PgError::new("XX000", format!("SQL of a workflow failed with code {other}")),
     };
     let error = match error.detail {

@@ -110,7 +110,7 @@ fn unknown(key: &str, names: &[Option<String>], assigned: &[Assigned]) -> PgErro
     }
     PgError::new("42725", format!("owner \"{key}\" is not unique"))
         .detail(format!("Owners of this name are {}.", several.join(", ")))
-        .hint("Name the one that is meant in full.")
+        .hint("Give one of these names in full.")
 }
 
 fn rows(session: &Session, assigned: &[Assigned]) -> Vec<Row> {

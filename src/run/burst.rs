@@ -147,7 +147,7 @@ fn may_watch(row: &InstanceRow, compiled: &Compiled) -> bool {
 /// its SQLSTATE included, can quote whatever the owner may read.
 fn faulted_somewhere(id: Uuid) -> PgError {
     PgError::new("38000", format!("workflow instance {id} faulted"))
-        .detail("What went wrong is for roles that may read the instance.")
+        .detail("Only roles that may read the instance are told the reason.")
 }
 
 /// The burst went well, but an activity that faulted before is still to be retried.

@@ -133,7 +133,7 @@ impl<'a> SpiHost<'a> {
         session::note_user_sql();
         let with_rights = || match &rights {
             None if process::is_engine() => {
-                unwind(PgError::new("42501", "the engine's own session runs no SQL of users with its own rights"))
+                unwind(PgError::new("42501", "cannot run user SQL with the rights of a worker"))
             }
             None => names.during(body),
             Some(owner) => {
@@ -188,7 +188,7 @@ impl Host for SpiHost<'_> {
     fn check_interrupts(&mut self) {
         interrupt::check();
         if shared_time::is_short() {
-            unwind(PgError::new("54000", "no time is left for scripts of other owners in this call"));
+            unwind(PgError::new("54000", "scripts of other owners in this call exceeded workflow.javascript_timeout"));
         }
     }
 
@@ -328,7 +328,7 @@ fn variables(scope: &dyn Scope) -> Value {
 
 fn registered(type_name: &str) -> Result<activity_types::ActivityType, Fault> {
     activity_types::find(type_name).ok_or_else(|| {
-        Fault::new("42704", format!("activity type \"{type_name}\" is not registered"))
+        Fault::new("42704", format!("activity type \"{type_name}\" does not exist"))
             .hint("Register it with wf_register_activity.")
     })
 }

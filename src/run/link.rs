@@ -120,7 +120,8 @@ fn by_type(type_name: &str, owner: Option<&Owner>) -> Result<Option<DefinitionRo
             let names: Vec<String> = several.iter().map(|row| format!("\"{}\"", row.definition_id)).collect();
             let names = names.join(", ");
             let message = format!(
-                "activity type \"{type_name}\" is that of several workflows: {names}; name one with \"workflowDefinitionId\""
+                "activity type \"{type_name}\" stands for several workflows: {names}; \
+                 name one with \"workflowDefinitionId\""
             );
             Err(Refusal { kind: ProblemKind::Invalid, message })
         }
@@ -150,8 +151,8 @@ pub fn agree(used: &DefinitionRow, owner: Option<&Owner>) -> Result<(), Refusal>
         return Ok(());
     }
     let message = format!(
-        "workflow \"{}\" runs with the rights of its owner, which it cannot inside a workflow of another; \
-         ExecuteWorkflow starts it as an instance that has them",
+        "workflow \"{}\" runs with the rights of its owner and cannot run inside a workflow of another owner; \
+         start it with ExecuteWorkflow",
         used.definition_id
     );
     Err(Refusal { kind: ProblemKind::Denied, message })

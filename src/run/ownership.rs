@@ -115,9 +115,9 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> 
     let owner = row.owner.clone();
     let Some(new_id) = change(&title, &owner, new)? else { return Ok(false) };
     if let Some(parent) = row.parent.filter(|parent| parent.bookmark.is_some()) {
-        return Err(PgError::new("55000", format!("{title} is the child of another one, which waits for it"))
-            .detail(format!("The other one is {}.", parent.instance))
-            .hint("Change the owner of that one: what is below it goes along."));
+        return Err(PgError::new("55000", format!("{title} is a child of an instance that waits for it"))
+            .detail(format!("The parent is workflow instance {}.", parent.instance))
+            .hint("Change the owner of the parent: children of the same owner follow."));
     }
     let new = owners::by_id(new_id);
     hand_over(session, &mut row, &new);

@@ -58,7 +58,7 @@ pub fn claim(owner: &Owner, payload: Option<&Value>, hold: Hold) -> Result<(), P
 fn too_many(owner: &Owner) -> PgError {
     PgError::new("54000", format!("role \"{}\" has too many first segments of HTTP paths", owner.title()))
         .detail(format!("A role takes at most {MAX_SEGMENTS}."))
-        .hint("Publish below one that it has, or let a superuser give it more with wf_grant_path.")
+        .hint("Publish below a segment that it has, or let a superuser give it more with wf_grant_path.")
 }
 
 fn named(segment: &str) -> String {

@@ -174,7 +174,7 @@ pub fn warn_without_login(row: &DefinitionRow) {
     if !role::can_connect(owner) {
         notice(
             PgError::new("00000", format!("role \"{}\" may not log in", role::name(owner).unwrap_or_default()))
-                .detail("What workers run of its workflows has restricted rights.")
+                .detail("Workers run its workflows with restricted rights.")
                 .hint("ALTER ROLE … LOGIN lets workers open sessions of the role."),
         );
     }
@@ -299,7 +299,7 @@ fn refuse_used(row: &DefinitionRow) -> Result<(), PgError> {
     let what = format!("version {} of workflow definition \"{}\"", row.version, row.definition_id);
     Err(PgError::new("2BP01", format!("cannot delete {what} because another workflow definition uses it"))
         .detail(format!("Version {} of workflow definition \"{}\" uses it.", user.version, user.definition_id))
-        .hint("Delete the other one first. The view workflow.definition_links shows what uses what."))
+        .hint("Delete that version first. The view workflow.definition_links shows which version uses which."))
 }
 
 fn gone() -> PgError {

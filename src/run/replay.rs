@@ -56,6 +56,6 @@ fn send_again(session: &mut Session, letter: Letter) -> Result<bool, PgError> {
 }
 
 fn gone(bookmark: Uuid) -> PgError {
-    PgError::new("55000", format!("bookmark {bookmark} is gone"))
-        .detail("The instance has gone on, or has ended, without what the dead letter holds.")
+    PgError::new("55000", format!("bookmark {bookmark} no longer exists"))
+        .detail("The instance went on or ended without the dead letter.")
 }

@@ -66,7 +66,7 @@ fn warn_without_login(who: Oid) {
     if !role::can_connect(who) {
         notice(
             PgError::new("00000", format!("role \"{}\" may not log in", role::name(who).unwrap_or_default()))
-                .detail("What its schedules run has restricted rights, and commands at top level do not run at all.")
+                .detail("Its schedules run with restricted rights, and its commands at top level do not run at all.")
                 .hint("ALTER ROLE … LOGIN lets workers open sessions of the role."),
         );
     }

@@ -170,7 +170,7 @@ impl Session {
         if self.bursts <= self.limits.max_steps {
             return Ok(());
         }
-        Err(PgError::new("54000", format!("one call ran more than {} bursts", self.limits.max_steps)).hint(
+        Err(PgError::new("54000", format!("workflow call ran more than {} bursts", self.limits.max_steps)).hint(
             "Workflows that set each other off without waiting do not end. Raise workflow.max_steps if these do.",
         ))
     }

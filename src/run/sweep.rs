@@ -46,9 +46,9 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
 /// Warns that nothing is fired in this database, because it is a copy.
 pub fn warn_foreign() {
     warning(
-        PgError::new("01000", "the workflows of this database are those of another one, of which it is a copy")
-            .detail("Nothing that is due is fired here, so that it is not fired twice.")
-            .hint("If this is the one that is to fire from now on, run wf_adopt_database()."),
+        PgError::new("01000", "this database is a copy, and its timers belong to the original")
+            .detail("Workers and wf_run_due fire nothing in a copy, so that no timer fires twice.")
+            .hint("If this database is to fire them from now on, run wf_adopt_database()."),
     );
 }
 

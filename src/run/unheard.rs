@@ -65,7 +65,8 @@ impl Sent {
             // Do not name the roles: a role that listens for a name could have itself advertised to all publishers of
             // it.
             told.detail(format!(
-                "It was withheld from what it matches: the owners may not hear the current role. {kept}"
+                "It was withheld from matching triggers and bookmarks: \
+                 their owners may not hear the current role. {kept}"
             ))
             .hint("wf_grant_events lets the workflows of a role hear what another role publishes.")
         } else if is_kept {

@@ -195,7 +195,7 @@ pub fn whole(id: Uuid) -> Result<WholeDefinition, PgError> {
 
 /// The error (XX001) for a missing version that other rows refer to.
 pub fn missing(id: Uuid) -> PgError {
-    PgError::new("XX001", format!("definition version {id} is missing"))
+    PgError::new("XX001", format!("definition version {id} does not exist"))
 }
 
 /// All versions that are not deleted, oldest first.

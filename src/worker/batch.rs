@@ -70,14 +70,14 @@ pub fn note_death(fire: &Fire, counts: bool) -> bool {
             return Ok(false);
         }
         let mut session = Session::begin();
-        let error = PgError::new("57P01", "the worker that fired it ended");
+        let error = PgError::new("57P01", "the worker exited while firing it");
         Ok(match fire.kind {
             FireKind::Item => sweep::note_undelivered(&session, id, &error, counts),
             FireKind::Bookmark | FireKind::Command => sweep::note_failure(&mut session, id, &error, counts),
         })
     });
     noted.unwrap_or_else(|error| {
-        log(&format!("workflow could not note that a worker died firing {id}: {}", error.message));
+        log(&format!("workflow could not record that a worker exited while firing {id}: {}", error.message));
         false
     })
 }

@@ -392,7 +392,7 @@ fn note(fire: &Fire, error: &PgError, counts: bool) -> bool {
         })
     });
     noted.unwrap_or_else(|second| {
-        log(&format!("workflow could not note a failure of {id}: {}", second.message));
+        log(&format!("workflow could not record a failure of {id}: {}", second.message));
         false
     })
 }

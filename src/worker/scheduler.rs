@@ -188,7 +188,7 @@ impl Scheduler {
         if !self.is_ours || self.items.wanted_at(&self.dispatcher) > now || self.is_in_trouble(now) {
             return;
         }
-        process::report(Some("looking for who waits for stimuli"));
+        process::report(Some("matching queued stimuli with bookmarks"));
         let done = process::work(|| self.items.step(&mut self.dispatcher));
         process::report(None);
         match done {

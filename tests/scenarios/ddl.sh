@@ -107,7 +107,7 @@ start 5 pure "5 seconds" fresh
 soon "CREATE DATABASE copy TEMPLATE fresh"
 await "5|5" "$noted" fresh
 await foreign "SELECT state FROM workflow.workers WHERE worker = 'scheduler' AND database = 'copy'"
-grep -q 'WARNING:  the workflows of this database are those of another one' "$PGHOST/log" || fail "the copy does not say that it waits"
+grep -q 'WARNING:  this database is a copy, and its timers belong to the original' "$PGHOST/log" || fail "the copy does not say that it waits"
 # Its scheduler looks again when its timers are due. Then a timer of the original fires in an executor that is as new as one of the copy
 # would be.
 await_due 10 copy

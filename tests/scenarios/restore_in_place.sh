@@ -40,7 +40,7 @@ await 100 "$finished"
 echo "ok: and those of a restore that drops everything first"
 
 # Elsewhere it is a copy, however it came.
-warnings() { grep -c "the workflows of this database are those of another one" "$PGHOST/log" || true; }
+warnings() { grep -c "this database is a copy, and its timers belong to the original" "$PGHOST/log" || true; }
 turn=0
 for how in "--data-only $WORKFLOW_TMP/data" "--data-only -j 2 $WORKFLOW_TMP/data" "--clean --if-exists $WORKFLOW_TMP/all"; do
     turn=$((turn + 1))

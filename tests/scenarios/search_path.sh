@@ -58,8 +58,8 @@ echo "ok: names mean in a worker what they meant where the workflow was defined"
 
 # The path of the caller is that of the worker's session: what the role has, and nothing where there is no such session.
 expect other app "callers app" '{"searchPath": "caller"}' 'shop, public'
-expect 'relation "found" does not exist / Names were looked up in pg_catalog, pg_temp, as role "deploy"; options.searchPath can say where.' \
+expect 'relation "found" does not exist / Names were looked up in pg_catalog, pg_temp, as role "deploy". To look elsewhere, set options.searchPath.' \
     deploy "callers deploy" '{"searchPath": "caller"}' 'shop, public'
-expect 'relation "found" does not exist / Names were looked up in public, pg_temp, as role "app"; options.searchPath can say where.' \
+expect 'relation "found" does not exist / Names were looked up in public, pg_temp, as role "app". To look elsewhere, set options.searchPath.' \
     app "lost" '{}' 'open, public'
 echo "ok: what is not found says where it was looked up"

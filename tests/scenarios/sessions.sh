@@ -151,9 +151,9 @@ await 8 "SELECT count(*) FROM workflow.instances WHERE definition_id = 'other-lo
 echo "ok: a role is dropped while it has due instances: others go on"
 
 await 'joe-deferred|3|refused at commit by joe
-joe-event|3|the worker that fired it ended
+joe-event|3|the worker exited while firing it
 joe-killed|3|canceling statement due to user request
-joe-suicide|3|the worker that fired it ended
+joe-suicide|3|the worker exited while firing it
 leaver-look|3|role "leaver", the owner of the workflow instance, does not exist
 leaver-look|3|role "leaver", the owner of the workflow instance, does not exist
 slow-event|3|canceling statement due to statement timeout

@@ -25,7 +25,7 @@ await "3|3" "SELECT count(*), count(DISTINCT instance) FROM happened"
 echo "ok: an executor that transaction_timeout ends counts as an attempt, and others go on"
 
 # The second attempt is due after a second, the third after ten more.
-await "Failed|3|the worker that fired it ended" "SELECT reason, attempts, last_error FROM workflow.dead_letters"
+await "Failed|3|the worker exited while firing it" "SELECT reason, attempts, last_error FROM workflow.dead_letters"
 [ "$(ended)" -eq 3 ] || fail "$(ended) sessions were ended by transaction_timeout"
 is 0 "SELECT count(*) FROM workflow.bookmarks WHERE due_at IS NOT NULL"
 is Suspended "SELECT sub_status FROM workflow.instances WHERE definition_id = 'sleep'"

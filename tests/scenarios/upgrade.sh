@@ -49,7 +49,7 @@ Suspended|16" "SELECT sub_status, count(*) FROM workflow.instances GROUP BY 1 OR
 PGOPTIONS="-c client_min_messages=error" is 0 "SELECT wf_run_due()"
 is 1 "SELECT count((r).instance_id) FROM (SELECT wf_resume(id) AS r FROM workflow.bookmarks WHERE due_at IS NULL) AS resumed"
 is "" "SELECT * FROM wf_check()"
-grep -q 'WARNING:  the workflows of this database are those of another one' "$PGHOST/log" || fail "the log does not say that time stands still"
+grep -q 'WARNING:  this database is a copy, and its timers belong to the original' "$PGHOST/log" || fail "the log does not say that time stands still"
 echo "ok: nothing has fired, all is there, and people can go on"
 
 query "SELECT wf_adopt_database()" >/dev/null

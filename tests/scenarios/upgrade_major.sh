@@ -130,7 +130,7 @@ is 0 "SELECT wf_run_due()"
 is 0 "$(printf 'SELECT count(*) FROM pg_stat_activity WHERE backend_type = %s' "'workflow executor'")"
 contents | diff "$WORKFLOW_TMP/before" - || fail "the tables differ after pg_upgrade"
 is "" "SELECT * FROM wf_check()"
-grep -q 'WARNING:  the workflows of this database are those of another one' "$PGHOST/log" || fail "the log does not say that time stands still"
+grep -q 'WARNING:  this database is a copy, and its timers belong to the original' "$PGHOST/log" || fail "the log does not say that time stands still"
 echo "ok: all is there, the database is foreign, and nothing fires"
 
 is Suspended "SELECT r.sub_status FROM workflow.tasks AS t, wf_complete_task(t.id, '{\"by\": \"Edsger\"}') AS r WHERE t.correlation_id = 'at-first' AND t.status = 'Open'"

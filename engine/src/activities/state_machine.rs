@@ -245,7 +245,9 @@ fn current(cx: &Execution<'_>) -> u32 {
 }
 
 fn target(machine: &Machine, transition: u32) -> Result<u32, Fault> {
-    machine.target(transition).ok_or_else(|| Fault::new("XX001", "transition of the state machine is lost"))
+    machine
+        .target(transition)
+        .ok_or_else(|| Fault::new("XX001", "transition of the state machine is not part of the definition"))
 }
 
 fn port(cx: &Execution<'_>, list: usize, part: u32, port: usize) -> Option<NodeIx> {

@@ -28,13 +28,13 @@ pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, mode: FlowMode, p
     let mut path_bytes = 0;
     for (ix, sketch) in outline.sketches.iter().enumerate() {
         if !Bounds::may_push(&nodes) {
-            problems.add(ProblemKind::TooLarge, &Path::Root, "there is no room for the definition");
+            problems.add(ProblemKind::TooLarge, &Path::Root, "the definition needs too much memory");
             return Vec::new();
         }
         let above = sketch.parent.and_then(|parent| nodes.get(parent)).map_or(WORKFLOW, |parent| &parent.node_id);
         path_bytes += above.len() + sketch.id.len() + 1;
         if path_bytes > MAX_NODE_ID_BYTES {
-            let message = "the activity ids of the definition are too long for how deep it is nested";
+            let message = "the activity ids of the definition are too long for its depth of nesting";
             problems.add(ProblemKind::TooLarge, &Path::Activity(outline, ix), message);
             return Vec::new();
         }

@@ -279,7 +279,7 @@ impl Reader<'_> {
     fn is_shallow(&mut self, value: &Value, place: &Path<'_>) -> bool {
         let deep = too_deep(value);
         if deep {
-            self.problems.add(ProblemKind::TooDeep, place, "a constant is nested too deep");
+            self.problems.add(ProblemKind::TooDeep, place, "a constant is nested too deeply");
         }
         !deep
     }

@@ -96,14 +96,16 @@ fn search_path(
     let place = place.key(key);
     match value {
         Value::String(word) if word == "caller" && security == Security::Definer => problems
-            .invalid(&place, "the search path of the caller is not for SQL with the rights of the definition's owner"),
+            .invalid(&place, "SQL with the rights of the definition's owner cannot use the search path of the caller"),
         Value::String(word) if word == "caller" => return SearchPath::Caller,
         Value::Array(schemas) => {
             let names: Option<Vec<String>> =
                 schemas.iter().map(|name| name.as_str().filter(|name| is_schema(name)).map(str::to_owned)).collect();
             match names {
                 Some(names) => return SearchPath::Schemas(names),
-                None => problems.invalid(&place, format!("\"{key}\" must list names of schemas; \"$user\" is none")),
+                None => {
+                    problems.invalid(&place, format!("\"{key}\" must list names of schemas, and \"$user\" is not one"))
+                }
             }
         }
         _ => problems.invalid(&place, format!("\"{key}\" must be a list of schemas or \"caller\"")),
@@ -138,7 +140,7 @@ fn retention(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Prob
     };
     match Interval::parse(text) {
         Ok(interval) if interval.is_positive() => return Some(interval),
-        Ok(_) => problems.invalid(&place, format!("\"{key}\" must be longer than nothing")),
+        Ok(_) => problems.invalid(&place, format!("\"{key}\" must be positive")),
         Err(fault) => problems.invalid(&place, fault.message),
     }
     None

@@ -204,7 +204,7 @@ pub(super) fn as_text(value: &Value) -> String {
 /// Reads an initial or default value, which must be a constant.
 pub(super) fn constant(value: &Value, type_name: TypeName, place: &Path<'_>, problems: &mut Problems) -> Value {
     if too_deep(value) {
-        problems.add(ProblemKind::TooDeep, place, "a constant is nested too deep");
+        problems.add(ProblemKind::TooDeep, place, "a constant is nested too deeply");
         return Value::Null;
     }
     let value = match short_form(value) {

@@ -89,7 +89,7 @@ const OUTSIDE: [(&[&str], &str); 7] = [
         "instances are repaired with wf_retry, wf_resume and wf_cancel",
     ),
     (&["BpmnProcess"], "rebuild it as a \"Flowchart\""),
-    (&["ReadLine"], "nobody types into the database; use \"Event\" or \"RunTask\""),
+    (&["ReadLine"], "the database has no console to read from; use \"Event\" or \"RunTask\""),
     (
         &["Inline", "DynamicActivity", "HostMethodActivity"],
         "it is code of the program that wrote the definition; use SQL, \"RunJavaScript\" or a custom activity",

@@ -101,7 +101,7 @@ impl<'a> Execution<'a> {
         let depth = self.core.program.node(node).depth;
         if depth > self.core.limits.max_nesting {
             let limit = self.core.limits.max_nesting;
-            return Err(Fault::new("54001", "activities are nested too deep")
+            return Err(Fault::new("54001", "activities are nested too deeply")
                 .detail(format!("At most {limit} levels are allowed.")));
         }
         let variables = variables.into_iter().map(|(name, value)| (name, Json(value))).collect();

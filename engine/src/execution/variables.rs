@@ -81,8 +81,10 @@ impl Core<'_> {
                 continue;
             }
             if context.variables.len() >= MAX_VARIABLES {
-                let message = format!("there are too many variables to add \"{}\"", shorten(name, 60));
-                return Err(Fault::new("54000", message).detail(format!("A container may hold {MAX_VARIABLES}.")));
+                let message = format!("cannot add variable \"{}\": there are too many variables", shorten(name, 60));
+                return Err(
+                    Fault::new("54000", message).detail(format!("A container may hold {MAX_VARIABLES} variables."))
+                );
             }
             context.variables.push((name.to_owned(), Json(value)));
             self.scratch.undo.push(Undo::NewVariable(sequence));

@@ -84,7 +84,7 @@ impl SqlTemplate {
             if quote.is_some() {
                 if let Some((key, _)) = found.filter(|(key, _)| Placeholder::read(key.trim()).is_ok()) {
                     return Err(format!(
-                        "SQL parameter \"{{{{{}}}}}\" stands inside quotes; it is bound as a value and needs none",
+                        "SQL parameter \"{{{{{}}}}}\" is inside quotes; it is bound as a value and needs none",
                         shorten(key, 60)
                     ));
                 }

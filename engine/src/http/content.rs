@@ -131,7 +131,7 @@ impl Content {
             }
             None if is_text => Err(Response::message(
                 415,
-                &format!("The text is not in the character set {charset}, or that is not known"),
+                &format!("The text is not valid in the character set {charset}, or the character set is not known"),
             )),
             _ => {
                 let file = File { content_type: media_type.to_owned(), bytes: body.to_vec(), ..File::default() };
@@ -156,7 +156,7 @@ pub fn too_large(size: usize) -> Result<(), Response> {
 /// Counts a field or a name. If it is time to stop, the caller asks the host for the reason.
 fn count(tally: &mut Tally, size: usize) -> Result<(), Response> {
     tally.node(size).map_err(|what| match what {
-        Exceeded::Interrupted => Response::message(503, "The request was canceled."),
+        Exceeded::Interrupted => Response::message(503, "The request was cancelled."),
         Exceeded::Nodes(_) | Exceeded::Text(_) => Response::message(413, &what.fault().message),
     })
 }

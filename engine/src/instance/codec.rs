@@ -47,10 +47,10 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
         Some((&FORMAT, rest)) => {
             let (state, rest): (State, _) =
                 postcard::take_from_bytes(rest).map_err(|error| Error::CorruptState(error.to_string()))?;
-            if rest.is_empty() { Ok(state) } else { Err(corrupt("bytes are left over")) }
+            if rest.is_empty() { Ok(state) } else { Err(corrupt("It has bytes after its end.")) }
         }
-        Some((format, _)) => Err(Error::CorruptState(format!("format {format} is not known"))),
-        None => Err(corrupt("there are no bytes")),
+        Some((format, _)) => Err(Error::CorruptState(format!("Its format {format} is not known."))),
+        None => Err(corrupt("It is empty.")),
     }
 }
 

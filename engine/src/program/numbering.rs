@@ -45,7 +45,7 @@ impl Program {
         }
         let numbers = find_each(by.keys(), self.keys());
         if let Some((_, node)) = numbers.iter().zip(&self.nodes).find(|(number, _)| number.is_none()) {
-            return Err(format!("activity \"{}\" has no number", node.node_id));
+            return Err(format!("Activity \"{}\" has no number.", node.node_id));
         }
         let to = |ix: NodeIx| numbers.get(ix.0 as usize).copied().flatten().unwrap_or(ix);
         let ranks: HashMap<_, usize> = by.connections().zip(0..).collect();
@@ -86,11 +86,11 @@ impl Numbering {
     fn check(&self, program: &Program) -> Result<(), String> {
         let mut found = program.keys();
         if let Some((number, (_, id))) = self.keys().enumerate().find(|(_, key)| found.next() != Some(*key)) {
-            return Err(format!("activity \"{id}\" (number {number}) is not in the document"));
+            return Err(format!("Activity \"{id}\" (number {number}) is not in the document."));
         }
         match found.next().is_none() && self.connections().eq(program.connections()) {
             true => Ok(()),
-            false => Err("the connections are not those of the document".into()),
+            false => Err("The connections are not those of the document.".into()),
         }
     }
 

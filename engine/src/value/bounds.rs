@@ -206,7 +206,7 @@ fn check_nodes(value: &Value) -> Result<(), Fault> {
     let mut open = vec![(value, 0)];
     while let Some((value, depth)) = open.pop() {
         if depth >= MAX_DEPTH {
-            return Err(Fault::new("54001", "value is nested too deep")
+            return Err(Fault::new("54001", "value is nested too deeply")
                 .detail(format!("At most {MAX_DEPTH} levels are allowed.")));
         }
         tally.node(text_of(value)).map_err(Exceeded::fault)?;

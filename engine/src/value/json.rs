@@ -49,7 +49,7 @@ impl<'de> Deserialize<'de> for Json {
         // The bounds were checked when the value was stored: reading it again only needs room.
         Bounds::go_on().map_err(D::Error::custom)?;
         if nesting(text) > MAX_STORED_DEPTH {
-            return Err(D::Error::custom("value is nested too deep"));
+            return Err(D::Error::custom("value is nested too deeply"));
         }
         // The depth is known to be allowed, so serde_json's own limit of 128 is disabled.
         let mut reader = serde_json::Deserializer::from_str(text);

@@ -109,11 +109,9 @@ impl Columns {
             unsafe { ((*table).rd_id, &*(*table).rd_rel, version::attributes((*table).rd_att)) };
         if kind.relkind as u8 != pg_sys::RELKIND_RELATION || kind.relam != pg_sys::HEAP_TABLE_AM_OID {
             let name = self.table.to_string_lossy();
-            unwind(
-                PgError::new("0A000", format!("\"workflow.{name}\" is not a plain table of access method heap")).hint(
-                    "Its rows are locked and written in place: partitions and other access methods are not supported.",
-                ),
-            );
+            unwind(PgError::new("0A000", format!("\"workflow.{name}\" is not an ordinary heap table")).hint(
+                "Its rows are locked and written in place: partitions and other access methods are not supported.",
+            ));
         }
         // The relcache entry has the names; get_attnum would search the syscache for each of them.
         let number = |(name, kind): &ColumnRef| {
@@ -123,7 +121,12 @@ impl Columns {
             };
             let Some(attribute) = attributes.iter().find(is_it).filter(|found| found.atttypid == kind.oid()) else {
                 let (table, name) = (self.table.to_string_lossy(), name.to_string_lossy());
-                unwind(PgError::new("XX000", format!("workflow.{table}.{name} is not the column it should be")));
+                unwind(PgError::new(
+                    "XX000",
+                    format!(
+                        "column \"{name}\" of relation \"workflow.{table}\" does not exist or has an unexpected type"
+                    ),
+                ));
             };
             attribute.attnum
         };

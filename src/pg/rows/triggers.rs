@@ -50,9 +50,9 @@ pub(super) unsafe fn refuse_suppression(table: pg_sys::Relation, is_done: bool) 
     // SAFETY: as promised.
     let table = unsafe { name_of(table) };
     unwind(
-        PgError::new("27000", format!("a trigger on \"workflow.{table}\" has suppressed a row of a call"))
+        PgError::new("27000", format!("trigger on \"workflow.{table}\" suppressed a row of a workflow call"))
             .detail("A BEFORE ROW trigger returned NULL.")
-            .hint("Let its function return NEW, or OLD where it fires on DELETE. To refuse the call let it raise an error."),
+            .hint("Let its function return NEW, or OLD on DELETE. To refuse the call, let it raise an error."),
     );
 }
 

@@ -71,7 +71,8 @@ impl Names {
             _ => self.restricted().to_string_lossy().into_owned(),
         };
         let who = rights.map_or_else(|| Some(role::current()), Owner::role).and_then(role::name).unwrap_or_default();
-        let looked = format!("Names were looked up in {path}, as role \"{who}\"; options.searchPath can say where.");
+        let looked =
+            format!("Names were looked up in {path}, as role \"{who}\". To look elsewhere, set options.searchPath.");
         Some(error.hint.as_ref().map_or_else(|| looked.clone(), |hint| format!("{hint} {looked}")))
     }
 }

@@ -97,12 +97,12 @@ pub fn warn_of_others(row: &DefinitionRow, was_unknown: &[String], links: &[Link
         if let Some(owner) = owner.filter(|owner| owner.id != row.owner.id && !owner.role().is_some_and(is_superuser)) {
             let title = owner.title();
             warning(
-                PgError::new("01000", format!("activity type \"{name}\" is one of role \"{title}\" now"))
+                PgError::new("01000", format!("activity type \"{name}\" now belongs to role \"{title}\""))
                     .detail(format!(
                         "It was unknown when workflow definition \"{}\" was last stored.",
                         row.definition_id
                     ))
-                    .hint("If that is not the type that is meant, name another one."),
+                    .hint("If the definition means another activity type, name that type."),
             );
         }
     }

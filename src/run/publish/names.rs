@@ -60,7 +60,7 @@ fn warn_of(definition_id: &str, schemas: &[String], are_left_out: bool) {
         )
         .hint("Qualify the names, or revoke CREATE on the schemas from others.")
     };
-    warning(told.detail("Others than the owner of the definition may create objects there."));
+    warning(told.detail("Roles other than the owner of the definition may create objects there."));
 }
 
 /// Stores the search path of this session for a version that is defined again with the same content.

@@ -63,10 +63,10 @@ impl Work {
     pub fn resolve(&self, session: &mut Session, known: Option<&Timed>) -> Result<Job, PgError> {
         match (self, known.map(|known| known.definition_id == COMMANDS)) {
             (Self::Command { .. }, Some(false)) => {
-                return Err(PgError::new("22023", "the schedule starts a workflow, it has no command"));
+                return Err(PgError::new("22023", "schedule starts a workflow and has no command"));
             }
             (Self::Workflow { definition: None, .. }, Some(true)) => {
-                return Err(PgError::new("22023", "the schedule runs a command, it has no input"));
+                return Err(PgError::new("22023", "schedule runs a command and has no input"));
             }
             _ => {}
         }

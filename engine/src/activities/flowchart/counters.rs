@@ -48,7 +48,7 @@ impl<'a> Walk<'a> {
         };
         let start = cx.flow_scope()?.start();
         if start as usize >= graph.len() {
-            return Err(Fault::new("XX001", "start activity of the flowchart is lost"));
+            return Err(Fault::new("XX001", "start activity of the flowchart is not part of the definition"));
         }
         let paths = graph.paths(start, &mut || cx.check_for_interrupts());
         Ok(Self { graph, paths, stack: Vec::new(), scheduled: false, running_join: None })

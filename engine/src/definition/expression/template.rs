@@ -18,7 +18,7 @@ impl Reader<'_> {
             return None;
         }
         if nests_too_deep(text) {
-            self.problems.add(ProblemKind::TooDeep, place, "a constant is nested too deep");
+            self.problems.add(ProblemKind::TooDeep, place, "a constant is nested too deeply");
             return None;
         }
         match parse(text) {

@@ -40,7 +40,7 @@ pub(super) fn walk<'d>(
     while let Some(pending) = walk.pending.pop() {
         // The host ends the call that reads the document, so its caller never sees this problem.
         if !Bounds::may_push(&walk.outline.sketches) || !Bounds::may_push(&walk.pending) {
-            problems.add(ProblemKind::TooLarge, &Path::Root, "there is no room for the definition");
+            problems.add(ProblemKind::TooLarge, &Path::Root, "the definition needs too much memory");
             break;
         }
         walk.visit(pending, problems);

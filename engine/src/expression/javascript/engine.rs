@@ -110,7 +110,7 @@ impl Engine {
     ) -> Result<Value, Failure> {
         self.prepare(source, limits)?;
         let Some(script) = self.scripts.get(source) else {
-            return Err(Fault::new("XX000", "compiled script is not there").into());
+            return Err(Fault::new("XX000", "compiled script not found").into());
         };
         if let Some(value) = script.plain.as_ref().and_then(|plain| plain.read(scope)) {
             Bounds::go_on()?;

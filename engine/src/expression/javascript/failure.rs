@@ -158,7 +158,9 @@ fn way_out(name: &str) -> Option<&'static str> {
     Some(match name {
         "getConfig" => "Read settings by SQL: {\"sql\": \"current_setting('app.name', true)\"}.",
         "getSecret" => "Keep secrets out of workflows: let the client that works off a task know them.",
-        "createEventTriggerUrl" => "The database knows no URL: give the bookmark's id to whoever calls wf_resume.",
+        "createEventTriggerUrl" => {
+            "The database knows no URL: give the bookmark's id to the program that calls wf_resume."
+        }
         "_" | "lodash" | "moment" | "dayjs" => {
             "Scripts have no libraries: use JavaScript's own functions, DateTime and TimeSpan."
         }

@@ -43,6 +43,12 @@ pub fn unreadable_state(instance: Uuid, reason: &str) -> PgError {
     PgError::new("XX001", format!("state of workflow instance {instance} cannot be read")).detail(reason)
 }
 
+/// The journal of an instance is damaged, or of a later format.
+pub fn journal(error: Error, instance: Uuid) -> PgError {
+    let unreadable = burst(error, instance);
+    PgError { message: format!("journal of workflow instance {instance} cannot be read"), ..unreadable }
+}
+
 /// The numbering of a stored version is damaged, or its document compiles to another program than when it was stored.
 pub fn unreadable_definition(id: Uuid, reason: &str) -> PgError {
     PgError::new("XX001", format!("numbering of definition version {id} does not fit its document")).detail(reason)

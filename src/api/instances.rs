@@ -9,6 +9,7 @@ use workflow_engine::journal::{self, EventKind};
 use crate::access;
 use crate::api::{not_null, object, on_fault, result};
 use crate::compiled;
+use crate::error;
 use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, interrupt, json};
 use crate::run::burst::OnFault;
@@ -175,7 +176,7 @@ fn events(call: &Call) -> Result<Returned, PgError> {
     let (Some(instance), Some(bytes)) = (call.arg::<Uuid>("instance"), call.stored::<Vec<u8>>("events")) else {
         return Ok(Returned::Null);
     };
-    let events = journal::decode(&bytes).map_err(|error| crate::error::burst(error, Uuid::nil()))?;
+    let events = journal::decode(&bytes).map_err(|error| error::journal(error, instance))?;
     let rows = events.into_iter().map(|event| {
         interrupt::check();
         json!({

@@ -50,7 +50,7 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
     let instance = &row.instance;
     let mut progress = Progress::new(&compiled.program);
     let read = history::journal(instance.id, |_, events| events.iter().for_each(|event| progress.event(event)));
-    read.map_err(|error| error::burst(error, instance.id))?;
+    read.map_err(|error| error::journal(error, instance.id))?;
     progress.open(&instance.state);
     let about =
         instance.correlation_id.as_ref().map_or_else(|| instance.id.to_string(), |id| format!("correlation id {id}"));
@@ -73,7 +73,7 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
     let (looks, zone) = (looks(&compiled)?, zone::session());
     let mut story = Explanation::new(&compiled.program, &looks, &row.instance, &*zone);
     let id = row.instance.id;
-    history::journal(id, |at, events| story.burst(at, events)).map_err(|error| error::burst(error, id))?;
+    history::journal(id, |at, events| story.burst(at, events)).map_err(|error| error::journal(error, id))?;
     let lines = story.end(&history::open_bookmarks(id), &history::open_incidents(id));
     Ok(Returned::Json(Value::from(lines)))
 }

@@ -1,0 +1,14 @@
+-- Whoever reads a row of the journal that is damaged is told whose it is; the instance goes on.
+\set VERBOSITY verbose
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+SELECT wf_define('{"definitionId": "go", "root": [{"type": "Event", "eventName": "Go"}]}') \g /dev/null
+SELECT wf_start('go', instance_id => '01900000-0000-7000-8000-000000000001') AS id \gset
+UPDATE workflow.execution_log SET events = '\xff00';
+SELECT event FROM workflow.journal;
+SELECT * FROM wf_explain(:'id');
+SELECT wf_svg(instance => :'id');
+UPDATE workflow.execution_log SET events = '';
+SELECT event FROM workflow.journal;
+SELECT cardinality(resumed) FROM wf_publish_event('Go');
+SELECT sub_status FROM workflow.instance_list;

@@ -18,7 +18,6 @@ use crate::pg::version::{self, SearchPath};
 mod columns;
 mod indexes;
 mod lock;
-mod places;
 mod triggers;
 mod writer;
 
@@ -48,11 +47,6 @@ unsafe fn find<T>(
 ) -> Option<T> {
     // SAFETY: an open table; the row is released, or the scan ended, here.
     unsafe {
-        if let Some((mut tuple, buffer)) = places::recall(table, columns, key, snapshot) {
-            let done = body(&mut tuple);
-            pg_sys::ReleaseBuffer(buffer);
-            return Some(done);
-        }
         let scan = key_scan(table, columns, &[key], snapshot);
         let found = pg_sys::systable_getnext(scan);
         let done = (!found.is_null()).then(|| body(found));

@@ -81,21 +81,6 @@ impl SearchPath {
     }
 }
 
-/// The local transaction id (lxid) of this backend's transaction, which exists even without an xid.
-pub fn local_transaction() -> u32 {
-    // SAFETY: the backend's own entry, which it alone writes.
-    unsafe {
-        #[cfg(any(feature = "pg15", feature = "pg16"))]
-        {
-            (*pg_sys::MyProc).lxid
-        }
-        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-        {
-            (*pg_sys::MyProc).vxid.lxid
-        }
-    }
-}
-
 #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
 pub use pg_sys::pqsignal;
 #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
@@ -166,24 +151,6 @@ pub unsafe fn run_portal(
         pg_sys::PortalRun(portal, all, true, true, receiver, receiver, completion);
         #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
         pg_sys::PortalRun(portal, all, true, receiver, receiver, completion);
-    }
-}
-
-/// PostgreSQL's `InvalidSubTransactionId`.
-const NO_SUBTRANSACTION: pg_sys::SubTransactionId = 0;
-
-/// Whether this transaction created the table's current file.
-///
-/// # Safety
-/// An open table.
-pub unsafe fn has_new_file(table: pg_sys::Relation) -> bool {
-    // SAFETY: as promised.
-    unsafe {
-        #[cfg(feature = "pg15")]
-        let file = (*table).rd_newRelfilenodeSubid;
-        #[cfg(not(feature = "pg15"))]
-        let file = (*table).rd_newRelfilelocatorSubid;
-        (*table).rd_createSubid != NO_SUBTRANSACTION || file != NO_SUBTRANSACTION
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pgrx::pg_sys::{self, Datum};
 
-use super::{Columns, find, key_scan, places, scan_above};
+use super::{Columns, find, key_scan, scan_above};
 use crate::pg::error::{PgError, unwind};
 use crate::pg::spi::{Arg, Row};
 
@@ -20,13 +20,7 @@ pub enum Wait {
 /// Reads the row with this key, if there is one.
 pub fn read<T>(columns: &'static Columns, key: Arg<'_>, read: impl FnOnce(&mut Row<'_>) -> T) -> Option<T> {
     let mut read = Some(read);
-    scan(columns, &[key], |table, tuple| {
-        // SAFETY: the tuple is pinned meanwhile.
-        unsafe {
-            places::remember(table, key, (*tuple).t_self);
-            read.take().map(|read| deform(table, columns, tuple, read))
-        }
-    })
+    read_by(columns, &[key], |row| read.take().map(|read| read(row)))
 }
 
 /// Reads the rows with this key, the first columns, until `read` returns a value. With `ignore_system_indexes` the scan
@@ -35,15 +29,6 @@ pub fn read_by<T>(
     columns: &'static Columns,
     key: &[Arg<'_>],
     mut read: impl FnMut(&mut Row<'_>) -> Option<T>,
-) -> Option<T> {
-    // SAFETY: the tuple is pinned meanwhile.
-    scan(columns, key, |table, tuple| unsafe { deform(table, columns, tuple, &mut read) })
-}
-
-fn scan<T>(
-    columns: &'static Columns,
-    key: &[Arg<'_>],
-    mut each: impl FnMut(pg_sys::Relation, pg_sys::HeapTuple) -> Option<T>,
 ) -> Option<T> {
     in_table(columns, pg_sys::AccessShareLock, |table| {
         // SAFETY: a tuple is pinned until the next one or the scan's end. The snapshot sees the session's own changes.
@@ -57,7 +42,7 @@ fn scan<T>(
                 if tuple.is_null() {
                     break;
                 }
-                found = each(table, tuple);
+                found = deform(table, columns, tuple, &mut read);
             }
             pg_sys::systable_endscan(scan);
             pg_sys::UnregisterSnapshot(snapshot);
@@ -139,11 +124,7 @@ pub(super) fn row(
 ) -> Option<(pg_sys::HeapTupleData, pg_sys::Buffer)> {
     loop {
         match attempt(table, columns, key, mode, wait) {
-            Attempt::Locked { tuple, buffer } => {
-                // SAFETY: an open table.
-                unsafe { places::remember(table, key, tuple.t_self) };
-                return Some((tuple, buffer));
-            }
+            Attempt::Locked { tuple, buffer } => return Some((tuple, buffer)),
             Attempt::Missing => return None,
             Attempt::Changed => {}
         }

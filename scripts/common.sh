@@ -123,8 +123,6 @@ use_pgrx() {
     has_cargo_pgrx "$version" || PATH=$CACHE_DIR/cargo-pgrx-$version/bin:$PATH
     export PATH PGRX_HOME=$CACHE_DIR/pgrx-$PG_NAME PGRX_PG_CONFIG_PATH=$1
     remap_paths
-    # mimalloc says when it was compiled.
-    export SOURCE_DATE_EPOCH=0
 }
 
 # The library says where its sources lay, in messages and for debuggers: by names that are the same on every machine, so that

@@ -6,7 +6,7 @@
 #![deny(unsafe_code)]
 
 #[global_allocator]
-static ALLOCATOR: pg::memory::Counting<mimalloc::MiMalloc> = pg::memory::Counting::of(mimalloc::MiMalloc);
+static ALLOCATOR: pg::memory::Counting<std::alloc::System> = pg::memory::Counting::of(std::alloc::System);
 
 mod access;
 mod api;

@@ -9,8 +9,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
-/// Size of the reserve. An allocator that needs 32 MB with the same alignment maps twice that; the rest is for the
-/// remainder of the call.
+/// Size of the reserve: for the largest piece that an allocator maps at once, and for the remainder of the call.
 pub(super) const SIZE: usize = 80 << 20;
 
 static HELD_BACK: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());

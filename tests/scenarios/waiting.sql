@@ -1,0 +1,81 @@
+-- One instance, or more, that waits at every kind of bookmark, and one that has faulted. Its correlation id is the activity that it
+-- waits in. Each ends with its name 'done'. Nothing here may fire before it is asked to: workers are off.
+SET client_min_messages = error;
+CREATE ROLE clerk LOGIN;
+SELECT wf_grant_usage('clerk');
+CREATE TABLE public.notes (what text NOT NULL);
+GRANT SELECT, INSERT ON public.notes TO clerk;
+
+CREATE FUNCTION public.ask(context jsonb) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT '{"bookmarks": [{"name": "Acme.Ask", "payload": {"office": 1}, "metadata": {"floor": 2}, "callback": "public.answered"}]}'::jsonb $$;
+CREATE FUNCTION public.answered(context jsonb) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT jsonb_build_object('outputs', jsonb_build_object('by', context -> 'input' -> 'by'), 'complete', true) $$;
+SELECT wf_register_activity('Acme.Ask', 'public.ask(jsonb)', outputs => '[{"name": "by", "type": "String"}]');
+CREATE FUNCTION public.bells(context jsonb) RETURNS SETOF jsonb LANGUAGE sql AS $$ SELECT '{"bell": 1}'::jsonb $$;
+CREATE FUNCTION public.ring(context jsonb) RETURNS jsonb LANGUAGE sql AS
+$$ SELECT '{"bookmarks": [{"name": "Acme.Bell", "payload": {"bell": 1}}]}'::jsonb WHERE NOT (context ->> 'isTrigger')::boolean
+   UNION ALL SELECT '{}' WHERE (context ->> 'isTrigger')::boolean $$;
+SELECT wf_register_activity('Acme.Bell', 'public.ring(jsonb)', kind => 'trigger', payloads => 'public.bells(jsonb)');
+
+-- waiting NAME ACTIVITY: a workflow that waits in this activity, between two others.
+CREATE FUNCTION pg_temp.waiting(name text, activity jsonb, variables jsonb DEFAULT '{"Answer": null, "Items": ["a", "b"]}') RETURNS void
+LANGUAGE sql AS $$
+    SELECT wf_define(jsonb_build_object('definitionId', name, 'variables', variables, 'root', jsonb_build_array(
+        '{"type": "WriteLine", "text": "before"}'::jsonb, activity, '{"type": "SetName", "value": "done"}'::jsonb)));
+    SELECT wf_start(name, correlation_id => name)
+$$;
+SELECT wf_define('{"definitionId": "child", "outputs": [{"name": "Result"}], "root": [
+    {"id": "ask", "type": "RunTask", "taskName": "Child"}, {"type": "SetOutput", "outputName": "Result", "outputValue": {"js": "getOutputFrom(''ask'')"}},
+    {"type": "SetName", "value": "done"}]}');
+SELECT wf_define('{"definitionId": "part", "name": "Part", "options": {"usableAsActivity": true}, "root": [{"type": "Event", "eventName": "Part"}]}');
+
+SELECT pg_temp.waiting(name, activity) FROM (VALUES
+    ('Event', '{"type": "Event", "eventName": "Go", "result": {"var": "Answer"}}'::jsonb),
+    ('RunTask', '{"type": "RunTask", "taskName": "Sign", "payload": {"object": {"of": "Ada"}}, "result": {"var": "Answer"}}'),
+    ('Delay', '{"type": "Delay", "timeSpan": "00:00:00.001"}'),
+    ('StartAt', '{"type": "StartAt", "dateTime": {"sql": "clock_timestamp() + interval ''1 ms''"}}'),
+    ('Timer', '{"type": "Timer", "interval": "00:00:01"}'),
+    ('Cron', '{"type": "Cron", "cronExpression": "* * * * * *"}'),
+    ('HttpEndpoint', '{"type": "HttpEndpoint", "path": "sign", "supportedMethods": ["POST"]}'),
+    ('ScheduledCommand', '{"type": "ScheduledCommand", "statement": "INSERT INTO public.notes VALUES (''command'')"}'),
+    ('BackgroundActivity', '{"type": "Sql", "runAsynchronously": true, "statement": "INSERT INTO public.notes VALUES (''background'')"}'),
+    ('ExecuteWorkflow', '{"type": "ExecuteWorkflow", "workflowDefinitionId": "child", "waitForCompletion": true, "result": {"var": "Answer"}}'),
+    ('DispatchWorkflow', '{"type": "DispatchWorkflow", "workflowDefinitionId": "child", "waitForCompletion": true}'),
+    ('BulkDispatchWorkflows', '{"type": "BulkDispatchWorkflows", "workflowDefinitionId": "child", "items": {"var": "Items"}, "waitForCompletion": true}'),
+    ('Acme.Ask', '{"type": "Acme.Ask", "by": {"var": "Answer"}}'),
+    ('Acme.Bell', '{"type": "Acme.Bell"}'),
+    ('WorkflowDefinitionActivity', '{"type": "Part"}'),
+    ('Composite', '{"type": "Composite", "root": [{"type": "Event", "eventName": "Inside"}]}'),
+    ('If', '{"type": "If", "condition": true, "then": {"type": "Event", "eventName": "Inside"}}'),
+    ('Switch', '{"type": "Switch", "cases": [{"label": "one", "condition": true, "activity": {"type": "Event", "eventName": "Inside"}}]}'),
+    ('While', '{"type": "While", "condition": {"js": "getAnswer() == null"}, "body": {"type": "Event", "eventName": "Inside", "result": {"var": "Answer"}}}'),
+    ('For', '{"type": "For", "start": 1, "end": 1, "body": {"type": "Event", "eventName": "Inside"}}'),
+    ('ForEach', '{"type": "ForEach", "items": ["only"], "body": {"type": "Event", "eventName": "Inside"}}'),
+    ('ParallelForEach', '{"type": "ParallelForEach", "items": {"var": "Items"}, "body": {"type": "Event", "eventName": "Inside"}}'),
+    ('Parallel', '{"type": "Parallel", "activities": [{"type": "Event", "eventName": "Inside"}, {"type": "Event", "eventName": "Go"}]}'),
+    ('Fork', '{"type": "Fork", "joinMode": "WaitAny", "branches": [{"type": "Event", "eventName": "Inside"}, {"type": "Delay", "timeSpan": "1000.00:00:00"}]}'),
+    ('Flowchart', '{"type": "Flowchart", "activities": [{"id": "fork", "type": "FlowFork", "branches": ["a", "b"]}, {"id": "a", "type": "Event", "eventName": "Inside"},
+        {"id": "b", "type": "RunTask", "taskName": "Sign"}, {"id": "join", "type": "FlowJoin", "mode": "WaitAll"}],
+        "connections": [["fork", "a", "a"], ["fork", "b", "b"], ["a", "join"], ["b", "join"]]}'),
+    ('FlowchartTokens', '{"type": "Flowchart", "mode": "TokenBased", "activities": [{"id": "a", "type": "Event", "eventName": "Inside"},
+        {"id": "b", "type": "RunTask", "taskName": "Sign"}], "connections": [["a", "b"]]}'),
+    ('StateMachine', '{"type": "StateMachine", "states": ["Open", "Closed"], "transitions": [{"from": "Open", "to": "Closed", "trigger": {"type": "Event", "eventName": "Inside"}}]}')
+) AS v (name, activity);
+SELECT pg_temp.waiting('Faulted', '{"type": "Sql", "statement": "SELECT 1 / count(*) FROM public.notes WHERE what = ''repaired''"}');
+
+-- What waits without an instance.
+SELECT wf_define('{"definitionId": "alarm", "root": [{"type": "Event", "eventName": "Alarm", "canStartWorkflow": true}, {"type": "SetName", "value": "done"}]}');
+SELECT wf_define('{"definitionId": "site", "root": [{"type": "HttpEndpoint", "path": "site/{page}", "canStartWorkflow": true}, {"type": "WriteHttpResponse", "content": "Hello"},
+    {"type": "SetName", "value": "done"}]}');
+SELECT wf_define('{"definitionId": "single", "options": {"activationStrategy": "Singleton"}, "root": [{"type": "Event", "eventName": "Single"}, {"type": "SetName", "value": "done"}]}'),
+    wf_start('single', correlation_id => 'Singleton');
+SELECT wf_enqueue_bookmark(activity_id => 'kept', correlation_id => 'to-come', input => '{"by": "early bird"}', keep_for => '100 years');
+SELECT wf_schedule('hourly', 'every 1 hour', 'INSERT INTO public.notes VALUES (''hourly'')');
+SELECT wf_schedule_workflow('report', 'every 1 hour', 'alarm');
+SELECT wf_grant('alarm', 'clerk', '{start,read}');
+SET ROLE clerk;
+SELECT wf_define('{"definitionId": "clerk''s", "root": [{"type": "Event", "eventName": "Clerk"}, {"type": "Sql", "statement": "INSERT INTO public.notes VALUES (current_user)"},
+    {"type": "SetName", "value": "done"}]}'), wf_start('clerk''s', correlation_id => 'Clerk');
+RESET ROLE;
+-- An older version, on which the instance goes on.
+SELECT wf_define('{"definitionId": "Event", "root": []}');

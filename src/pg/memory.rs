@@ -7,7 +7,7 @@
 //! which little is allocated: before and during decoding, at each activity and expression, before packing a state.
 
 use std::alloc::{GlobalAlloc, Layout};
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use crate::pg::error::{PgError, unwind};
 use crate::pg::guc;
@@ -22,6 +22,8 @@ static BASE: AtomicUsize = AtomicUsize::new(0);
 static CEILING: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// Bytes held at which `look` runs next: the ceiling, or less, to ask the operating system whether it has more.
 static LOOK_AT: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// Whether the call has grown by more than [`GROWTH`].
+static HAS_GROWN: AtomicBool = AtomicBool::new(false);
 /// Bytes that the call needed when it was refused.
 static WANTED: AtomicUsize = AtomicUsize::new(0);
 
@@ -110,6 +112,18 @@ pub fn end_call() {
     CEILING.store(usize::MAX, Relaxed);
     LOOK_AT.store(usize::MAX, Relaxed);
     spare::end_call();
+    if HAS_GROWN.swap(false, Relaxed) {
+        trim();
+    }
+}
+
+/// Returns freed memory to the operating system. The GNU C library keeps what lies below anything in use.
+fn trim() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: changes nothing that is in use.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 /// Bytes that this process holds.
@@ -137,6 +151,7 @@ pub fn is_used_up() -> bool {
 /// more: it might refuse the next small allocation.
 #[cold]
 fn look() -> bool {
+    HAS_GROWN.store(true, Relaxed);
     let held = held();
     let ceiling = CEILING.load(Relaxed);
     if held <= ceiling && system_has(reserve()) {

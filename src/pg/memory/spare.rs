@@ -9,7 +9,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
-/// Size of the reserve: for the largest piece that an allocator maps at once, and for the remainder of the call.
+/// Size of the reserve. Between two checks a call allocates at most 16 MB, which in tiny pieces take four times that.
 pub(super) const SIZE: usize = 80 << 20;
 
 static HELD_BACK: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());

@@ -50,11 +50,14 @@ is Lock "SELECT wait_event_type FROM pg_stat_activity WHERE application_name = '
 delivered_in_vain "$(item)" "$before"
 # A row that is free goes to whoever asks first, not to the one who has waited: the workers ask only when the second one has it.
 scheduler=$(query "SELECT pid FROM pg_stat_activity WHERE backend_type = 'workflow scheduler' AND datname = current_database()")
+[[ $scheduler =~ ^[0-9]+$ ]] || fail "schedulers: '$scheduler'"
+trap 'kill -CONT "$scheduler"' EXIT
 kill -STOP "$scheduler"
 finish first COMMIT
 await "idle in transaction" "SELECT state FROM pg_stat_activity WHERE application_name = 'second'"
 before=$(now)
 kill -CONT "$scheduler"
+trap - EXIT
 delivered_in_vain "$(item)" "$before"
 finish second COMMIT
 await Finished "$(state_of b)"

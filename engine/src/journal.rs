@@ -163,7 +163,7 @@ pub fn encode(events: &[Event]) -> Vec<u8> {
 pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
     match bytes.split_first() {
         Some((&FORMAT, rest)) => {
-            let corrupt = |error: postcard::Error| Error::CorruptState(error.to_string());
+            let corrupt = |error: postcard::Error| Error::CorruptState(format!("It is damaged: {error}."));
             let (count, mut rest): (usize, _) = postcard::take_from_bytes(rest).map_err(corrupt)?;
             let (mut events, mut known) = (Vec::new(), Vec::new());
             // Events are read one by one: damaged bytes may state a wrong number, and an event takes many times its

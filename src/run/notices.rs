@@ -16,7 +16,7 @@ thread_local! {
 pub fn tell_how_to_fire() {
     if !TOLD.get() && !wake::has_workers() {
         TOLD.set(true);
-        notice(PgError::new("00000", "work was queued, but no workflow worker is running in this database").hint(
+        notice(PgError::new("00000", "work is left for later, but no workflow worker is running in this database").hint(
             "Add workflow to shared_preload_libraries, run wf_worker_start(), or call wf_run_due() from time to time.",
         ));
     }

@@ -59,5 +59,5 @@ impl Execution<'_> {
 }
 
 fn lost() -> Fault {
-    Fault::new("XX001", "state of the flowchart not found")
+    Fault::new("XX001", "state of the flowchart does not exist")
 }

@@ -45,8 +45,8 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
     let corrupt = |reason: &str| Error::CorruptState(reason.to_owned());
     match bytes.split_first() {
         Some((&FORMAT, rest)) => {
-            let (state, rest): (State, _) =
-                postcard::take_from_bytes(rest).map_err(|error| Error::CorruptState(error.to_string()))?;
+            let (state, rest): (State, _) = postcard::take_from_bytes(rest)
+                .map_err(|error| Error::CorruptState(format!("It is damaged: {error}.")))?;
             if rest.is_empty() { Ok(state) } else { Err(corrupt("It has bytes after its end.")) }
         }
         Some((format, _)) => Err(Error::CorruptState(format!("Its format {format} is not known."))),

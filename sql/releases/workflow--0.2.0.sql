@@ -1527,7 +1527,7 @@ CREATE FUNCTION workflow._flow_ports(outcomes text[])
 RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('name', o.name, 'type', 'Flow') ORDER BY o.number), '[]')
-    FROM pg_catalog.unnest(COALESCE(outcomes, '{Done}')) WITH ORDINALITY AS o (name, number);
+    FROM pg_catalog.unnest(COALESCE(NULLIF(outcomes, '{}'), '{Done}')) WITH ORDINALITY AS o (name, number);
 END;
 
 COMMENT ON FUNCTION workflow._flow_ports(text[]) IS 'outcomes of an activity as ports, for wf_activities';
@@ -1563,13 +1563,14 @@ BEGIN ATOMIC
     SELECT d.activity_type, COALESCE(d.document OPERATOR(pg_catalog.->) 'inputs', '[]'),
            COALESCE(d.document OPERATOR(pg_catalog.->) 'outputs', '[]'), o.outcomes, d.description, NULL,
            d.version,
-           COALESCE(d.document OPERATOR(pg_catalog.->) 'options' OPERATOR(pg_catalog.->>) 'activityCategory', 'Workflows'),
+           COALESCE(NULLIF(d.document OPERATOR(pg_catalog.->) 'options' OPERATOR(pg_catalog.->>) 'activityCategory', ''), 'Workflows'),
            COALESCE(d.name, d.activity_type), 'Action', workflow._flow_ports(o.outcomes), '{"isContainer": false, "isStart": false, "isTerminal": false}'
     FROM workflow.definition_list d
     CROSS JOIN LATERAL (
         SELECT pg_catalog.array_append(
                CASE WHEN pg_catalog.jsonb_typeof(d.document OPERATOR(pg_catalog.->) 'outcomes') OPERATOR(pg_catalog.=) 'array'
-                    THEN ARRAY(SELECT pg_catalog.jsonb_array_elements_text(d.document OPERATOR(pg_catalog.->) 'outcomes'))
+                    THEN ARRAY(SELECT e.one OPERATOR(pg_catalog.#>>) '{}' FROM pg_catalog.jsonb_array_elements(d.document OPERATOR(pg_catalog.->) 'outcomes') AS e (one)
+                               WHERE pg_catalog.jsonb_typeof(e.one) OPERATOR(pg_catalog.=) 'string')
                     ELSE '{}'::text[] END, 'Done')) AS o (outcomes)
     WHERE d.activity_type IS NOT NULL AND d.is_published;
 END;

@@ -17,6 +17,12 @@ $$ SELECT '{"bookmarks": [{"name": "Acme.Bell", "payload": {"bell": 1}}]}'::json
    UNION ALL SELECT '{}' WHERE (context ->> 'isTrigger')::boolean $$;
 SELECT wf_register_activity('Acme.Bell', 'public.ring(jsonb)', kind => 'trigger', payloads => 'public.bells(jsonb)');
 
+-- A dead letter. Before all that is due, because wf_run_due fires that as well.
+SELECT set_config('workflow.now', (now() - interval '2 hours')::text, false);
+SELECT wf_enqueue_bookmark(activity_id => 'kept', correlation_id => 'dead', keep_for => '1 hour');
+RESET workflow.now;
+SELECT wf_run_due();
+
 -- waiting NAME ACTIVITY: a workflow that waits in this activity, between two others.
 CREATE FUNCTION pg_temp.waiting(name text, activity jsonb, variables jsonb DEFAULT '{"Answer": null, "Items": ["a", "b"]}') RETURNS void
 LANGUAGE sql AS $$
@@ -37,7 +43,7 @@ SELECT pg_temp.waiting(name, activity) FROM (VALUES
     ('Timer', '{"type": "Timer", "interval": "00:00:01"}'),
     ('Cron', '{"type": "Cron", "cronExpression": "* * * * * *"}'),
     ('HttpEndpoint', '{"type": "HttpEndpoint", "path": "sign", "supportedMethods": ["POST"]}'),
-    ('ScheduledCommand', '{"type": "ScheduledCommand", "statement": "INSERT INTO public.notes VALUES (''command'')"}'),
+    ('ScheduledCommand', '{"type": "ScheduledCommand", "topLevel": true, "statement": "INSERT INTO public.notes VALUES (''command'')"}'),
     ('BackgroundActivity', '{"type": "Sql", "runAsynchronously": true, "statement": "INSERT INTO public.notes VALUES (''background'')"}'),
     ('ExecuteWorkflow', '{"type": "ExecuteWorkflow", "workflowDefinitionId": "child", "waitForCompletion": true, "result": {"var": "Answer"}}'),
     ('DispatchWorkflow', '{"type": "DispatchWorkflow", "workflowDefinitionId": "child", "waitForCompletion": true}'),
@@ -70,12 +76,21 @@ SELECT wf_define('{"definitionId": "site", "root": [{"type": "HttpEndpoint", "pa
 SELECT wf_define('{"definitionId": "single", "options": {"activationStrategy": "Singleton"}, "root": [{"type": "Event", "eventName": "Single"}, {"type": "SetName", "value": "done"}]}'),
     wf_start('single', correlation_id => 'Singleton');
 SELECT wf_enqueue_bookmark(activity_id => 'kept', correlation_id => 'to-come', input => '{"by": "early bird"}', keep_for => '100 years');
-SELECT wf_schedule('hourly', 'every 1 hour', 'INSERT INTO public.notes VALUES (''hourly'')');
-SELECT wf_schedule_workflow('report', 'every 1 hour', 'alarm');
+SELECT wf_define('{"definitionId": "report", "root": [{"type": "Sql", "statement": "INSERT INTO public.notes VALUES (''report'')"}]}');
+-- Overdue whenever the dump is restored, and once only while it is restored: their instants are far apart.
+SELECT set_config('workflow.now', (now() - interval '1500 days')::text, false);
+SELECT wf_schedule('seldom', 'every 1000 days', 'INSERT INTO public.notes VALUES (''seldom'')');
+SELECT wf_schedule_workflow('report', 'every 1000 days', 'report');
+RESET workflow.now;
 SELECT wf_grant('alarm', 'clerk', '{start,read}');
+SELECT wf_grant_events('clerk');
 SET ROLE clerk;
 SELECT wf_define('{"definitionId": "clerk''s", "root": [{"type": "Event", "eventName": "Clerk"}, {"type": "Sql", "statement": "INSERT INTO public.notes VALUES (current_user)"},
     {"type": "SetName", "value": "done"}]}'), wf_start('clerk''s', correlation_id => 'Clerk');
 RESET ROLE;
+-- What has ended.
+SELECT wf_define('{"definitionId": "past", "root": [{"type": "RunTask", "taskName": "Past"}, {"type": "SetName", "value": "done"}]}'),
+    wf_start('past', correlation_id => 'past');
+SELECT wf_complete_task(id, '"yes"') FROM workflow.tasks WHERE name = 'Past';
 -- An older version, on which the instance goes on.
 SELECT wf_define('{"definitionId": "Event", "root": []}');

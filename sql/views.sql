@@ -253,7 +253,7 @@ CREATE FUNCTION workflow._flow_ports(outcomes text[])
 RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object('name', o.name, 'type', 'Flow') ORDER BY o.number), '[]')
-    FROM pg_catalog.unnest(COALESCE(NULLIF(outcomes, '{}'), '{Done}')) WITH ORDINALITY AS o (name, number);
+    FROM pg_catalog.unnest(CASE WHEN outcomes OPERATOR(pg_catalog.<>) '{}' THEN outcomes ELSE '{Done}' END) WITH ORDINALITY AS o (name, number);
 END;
 
 COMMENT ON FUNCTION workflow._flow_ports(text[]) IS 'outcomes of an activity as ports, for wf_activities';
@@ -289,7 +289,8 @@ BEGIN ATOMIC
     SELECT d.activity_type, COALESCE(d.document OPERATOR(pg_catalog.->) 'inputs', '[]'),
            COALESCE(d.document OPERATOR(pg_catalog.->) 'outputs', '[]'), o.outcomes, d.description, NULL,
            d.version,
-           COALESCE(NULLIF(d.document OPERATOR(pg_catalog.->) 'options' OPERATOR(pg_catalog.->>) 'activityCategory', ''), 'Workflows'),
+           CASE WHEN d.document OPERATOR(pg_catalog.->) 'options' OPERATOR(pg_catalog.->>) 'activityCategory' OPERATOR(pg_catalog.<>) ''
+                THEN d.document OPERATOR(pg_catalog.->) 'options' OPERATOR(pg_catalog.->>) 'activityCategory' ELSE 'Workflows' END,
            COALESCE(d.name, d.activity_type), 'Action', workflow._flow_ports(o.outcomes), '{"isContainer": false, "isStart": false, "isTerminal": false}'
     FROM workflow.definition_list d
     CROSS JOIN LATERAL (

@@ -9,9 +9,13 @@ SELECT type FROM wf_activities() WHERE ports = '[]' ORDER BY type COLLATE "C";
 CREATE FUNCTION public.act(context jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$;
 SELECT wf_register_activity('Acme.Plain', 'public.act(jsonb)');
 SELECT wf_register_activity('Acme.Choice', 'public.act(jsonb)', kind => 'trigger', outcomes => '{Yes,No}');
+SELECT wf_register_activity('Acme.Silent', 'public.act(jsonb)', outcomes => '{}');
 SELECT type, version, category, display_name, kind, ports, flags FROM wf_activities() WHERE type LIKE 'Acme.%' ORDER BY type;
 
 -- A workflow that is usable as an activity: of its version, in its category.
 SELECT wf_define('{"definitionId": "add", "name": "Add numbers", "outcomes": ["Large"], "options": {"usableAsActivity": true}, "root": []}');
 SELECT wf_define('{"definitionId": "add", "name": "Add numbers", "outcomes": ["Large"], "options": {"usableAsActivity": true, "activityCategory": "Sums"}, "root": []}');
 SELECT type, version, category, display_name, kind, ports FROM wf_activities() WHERE category = 'Sums';
+-- Without a category, and with outcomes that are no texts.
+SELECT wf_define('{"definitionId": "odd", "name": "Odd", "outcomes": ["Large", null, 3], "options": {"usableAsActivity": true, "activityCategory": ""}, "root": []}', allow_unknown => true);
+SELECT type, category, outcomes, ports FROM wf_activities() WHERE type = 'Odd';

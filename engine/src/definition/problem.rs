@@ -37,7 +37,7 @@ pub struct SqlText {
 pub enum ProblemKind {
     /// The document is wrong. (22023)
     Invalid,
-    /// The document asks for something that does not exist here: an activity or expression type. (22023)
+    /// The document asks for something that does not exist here: an activity or expression type. (0A000)
     Unsupported,
     /// The role that stores the definition may not use something in it. (42501)
     Denied,

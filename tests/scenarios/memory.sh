@@ -325,22 +325,3 @@ SQL
 [ "$(cat "$WORKFLOW_TMP/unbounded")" = "ERROR:  53200" ] || fail "memory that the operating system refuses: $(cat "$WORKFLOW_TMP/unbounded")"
 still_there
 exec 7>&-
-
-# What a call has freed goes back to the operating system, and does not stay with the session.
-stop_server
-start_server
-psql -X -q -At >"$WORKFLOW_TMP/given_back" 2>&1 <<'SQL'
-SET client_min_messages = error;
-SET workflow.max_request_size = '512MB';
-SET workflow.max_nodes = 1000000000;
-CREATE TEMPORARY TABLE large AS SELECT convert_to('[' || repeat('{"a": "b"},', 1000000) || '1]', 'UTF8') AS body;
-CREATE FUNCTION pg_temp.megabytes() RETURNS integer LANGUAGE sql AS
-$$ SELECT substring(pg_read_file('/proc/self/status', 0, 10000) FROM 'RssAnon:\s*(\d+)')::int / 1024 $$;
-SELECT status FROM wf_http_request('POST', '/in', '{"Content-Type": "application/json"}', '{}', '[1]');
-SELECT pg_temp.megabytes() AS before \gset
-SELECT status FROM wf_http_request('POST', '/in', '{"Content-Type": "application/json"}', '{}', (SELECT body FROM large));
-SELECT pg_temp.megabytes() AS after \gset
-SELECT :before, :after, :after < :before + 60;
-SQL
-grep -q '|t$' "$WORKFLOW_TMP/given_back" || fail "memory of a call that has ended: $(tr '\n' ' ' <"$WORKFLOW_TMP/given_back")"
-echo "ok: $(tail -n 1 "$WORKFLOW_TMP/given_back") megabytes before and after a large call"

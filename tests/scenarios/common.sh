@@ -139,6 +139,17 @@ let_go() {
     wait "$holder" || true
 }
 
+# own_files: the server stops, and from its next start on uses files of the scenario's own, into which releases can come. Sets `files`,
+# the directory of extensions in them.
+own_files() {
+    local copy=$WORKFLOW_TMP/prefix
+    cp -a "${PGBIN%/lib/postgresql/*}" "$copy"
+    stop_server
+    PGBIN=$copy${PGBIN#"${PGBIN%/lib/postgresql/*}"}
+    export PATH=$PGBIN:$PATH
+    files=$(pg_config --sharedir)/extension
+}
+
 # begin NAME STATEMENT: a session that has run this in a transaction, or waits for a lock there. The transaction stays open, without a
 # snapshot, until `finish NAME COMMIT` or `finish NAME ROLLBACK`.
 declare -A sessions pipes

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Workers come and go with what DDL does to the extension and to databases: they are in nobody's way, leave nothing behind, and a
+# Workers come and go with what DDL does to the extension and to databases: they stop no statement, leave nothing behind, and a
 # copy of a database does not fire what the original fires.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -10,7 +10,7 @@ firing="SELECT count(*) FROM workflow.workers WHERE worker = 'executor' AND stat
 # soon COMMAND [DATABASE]: it must not wait for workers. The limit is that of a slow machine.
 soon() { PGOPTIONS="-c statement_timeout=15s" query "$1" "${2:-postgres}"; }
 
-# Without this nothing is due in any of them: they belong to nobody yet.
+# Without this nothing is due in any of them: they belong to no cluster yet.
 time_books
 for ((n = 1; n <= 10; n++)); do query "CREATE DATABASE d$n TEMPLATE workflow" postgres; done
 

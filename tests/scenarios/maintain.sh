@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From PostgreSQL 17 on: the right MAINTAIN, and the role pg_maintain that has it on all tables. It gives no row, and nobody has it
+# From PostgreSQL 17 on: the right MAINTAIN, and the role pg_maintain that has it on all tables. It gives no row, and no role has it
 # unless an administrator gives it; who has it can rewrite the tables while calls work with them, and can lock them.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 

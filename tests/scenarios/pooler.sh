@@ -42,7 +42,7 @@ cat >"$WORKFLOW_TMP/session.sql" <<'SQL'
 CREATE TABLE public.result (turn integer GENERATED ALWAYS AS IDENTITY, role text, got text);
 GRANT INSERT ON public.result TO alice, bob;
 
--- Starts and resumes as whoever it is, and notes what the workflow saw.
+-- Starts and resumes as the current role, and notes what the workflow saw.
 CREATE FUNCTION public.turn() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     result public.wf_result := public.wf_run('mirror');
@@ -83,7 +83,7 @@ DISCARD PLANS;
 SELECT public.turn();
 DISCARD ALL;
 
--- A path on which everything of ours has a namesake of somebody else.
+-- A path on which everything of ours has a namesake of another owner.
 CREATE SCHEMA trap;
 CREATE TABLE trap.instances (id uuid);
 CREATE FUNCTION trap.wf_resume(uuid) RETURNS text LANGUAGE sql AS $$ SELECT 'trapped' $$;

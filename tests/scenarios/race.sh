@@ -99,11 +99,11 @@ done
 for pid in "${pids[@]}"; do wait "$pid" || fail "a client ended: $(cat "$WORKFLOW_TMP"/client.*)"; done
 echo "ok: $(query "SELECT count(*) FROM told") calls, $(query "SELECT count(*) FROM seen") resumes, $(query "SELECT count(*) FROM errors") refused"
 
-# A bookmark that somebody else used, an instance that somebody deleted: nothing else may go wrong.
+# A bookmark that another client used, an instance that another client deleted: nothing else may go wrong.
 is "" "SELECT DISTINCT call, sqlstate, regexp_replace(message, '[0-9a-f-]{36}', '…') FROM errors WHERE (sqlstate, call) NOT IN (('55000', 'resume'), ('42704', 'resume'), ('42704', 'cancel')) LIMIT 10"
 echo "ok: no unexpected error, no deadlock"
 
-# Nobody is in the way any more: what is queued and can be delivered is delivered now. Where a bookmark comes again each
+# No other client is in the way any more: what is queued and can be delivered is delivered now. Where a bookmark comes again each
 # delivery makes room for the next.
 PGOPTIONS="-c client_min_messages=error"
 export PGOPTIONS

@@ -6,13 +6,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 releases=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../sql/releases" && pwd)
 export PGOPTIONS="-c client_min_messages=error"
 
-# The scenario's files of the server, into which the install scripts of older releases come.
-copy=$WORKFLOW_TMP/prefix
-cp -a "${PGBIN%/lib/postgresql/*}" "$copy"
-stop_server
-PGBIN=$copy${PGBIN#"${PGBIN%/lib/postgresql/*}"}
-export PATH=$PGBIN:$PATH
-files=$(pg_config --sharedir)/extension
+# The install scripts of older releases come beside this one's.
+own_files
 for script in "$releases"/workflow--*.sql; do
     if [ -e "$files/${script##*/}" ]; then
         diff "$script" "$files/${script##*/}" || fail "${script##*/} has been released: changes need another version"
@@ -73,7 +68,7 @@ go_on() {
     query "INSERT INTO notes VALUES ('repaired')"
     is Finished "SELECT (wf_retry(id)).sub_status FROM workflow.instances WHERE correlation_id = 'Faulted'"
 
-    # Nothing fires in a copy before somebody says that it is the one to fire.
+    # Nothing fires in a copy before wf_adopt_database says that it is the one to fire.
     is 0 "SELECT wf_run_due()"
     query "SELECT wf_adopt_database()" >/dev/null
     await 0 "SELECT count(*) FROM workflow.bookmarks WHERE due_at < now()"

@@ -16,7 +16,7 @@ CREATE TABLE written (instance uuid NOT NULL, step text NOT NULL, PRIMARY KEY (i
 CREATE FUNCTION write(instance jsonb, step text) RETURNS void LANGUAGE sql AS $$
     INSERT INTO public.written VALUES ((instance #>> '{}')::uuid, step)
 $$;
--- Time, then SQL, then time again, then somebody resumes it, then SQL.
+-- Time, then SQL, then time again, then a session resumes it, then SQL.
 SELECT wf_define('{"definitionId": "mixed", "root": [
     {"type": "Delay", "timeSpan": {"input": "wait"}},
     {"type": "Sql", "statement": "SELECT public.write($1, ''first'')", "parameters": [{"js": "getWorkflowInstanceId()"}]},

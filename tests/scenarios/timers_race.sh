@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Clients that call wf_run_due() and workers want the same due rows: each fires once. A stimulus and the bookmark that it is for, written
-# by two transactions that cannot see each other, meet, whoever commits first, and nobody has to ask for it.
+# by two transactions that cannot see each other, meet, whichever commits first, and no client has to ask for it.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 time_books

@@ -13,14 +13,8 @@ refused() {
     [[ "$got" == *"ERROR:  55000: $1"* && "$got" == *"HINT:  $2"* ]] || fail "$3 said: $got"
 }
 
-# A copy of the server's files, so that a release can come into it.
-copy=$WORKFLOW_TMP/prefix
-cp -a "${PGBIN%/lib/postgresql/*}" "$copy"
-stop_server
-PGBIN=$copy${PGBIN#"${PGBIN%/lib/postgresql/*}"}
-export PATH=$PGBIN:$PATH
+own_files
 library=$(pg_config --pkglibdir)/workflow.so
-files=$(pg_config --sharedir)/extension
 old=$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$files/workflow.control")
 new=$old.1
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What waits is not forgotten by the workers: stimuli whose bookmark somebody else held whenever they were delivered, timers
+# What waits is not forgotten by the workers: stimuli whose bookmark another session held whenever they were delivered, timers
 # of instances that were faulted when they came due, what was left while nothing was to be fired.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -48,7 +48,7 @@ is 1 "SELECT count(*) FROM workflow.bookmark_queue"
 begin second "SELECT wf_publish_event('Third', correlation_id => 'b')"
 is Lock "SELECT wait_event_type FROM pg_stat_activity WHERE application_name = 'second'"
 delivered_in_vain "$(item)" "$before"
-# A row that is free goes to whoever asks first, not to the one who has waited: the workers ask only when the second one has it.
+# A row that is free goes to the session that asks first, not to the one that has waited: the workers ask only when the second session has it.
 scheduler=$(query "SELECT pid FROM pg_stat_activity WHERE backend_type = 'workflow scheduler' AND datname = current_database()")
 [[ $scheduler =~ ^[0-9]+$ ]] || fail "schedulers: '$scheduler'"
 trap 'kill -CONT "$scheduler"' EXIT
@@ -64,7 +64,7 @@ await Finished "$(state_of b)"
 is 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: a stimulus outlives those who hold its instance one after the other"
 
-# Somebody has met a kept stimulus, so that the next one passes over it, and then takes that back.
+# A session has met a kept stimulus, so that the next one passes over it, and then takes that back.
 before=$(now)
 query "SELECT wf_enqueue_bookmark(activity_id => 'here', keep_for => '1 day')" >/dev/null
 looked "$before"
@@ -90,7 +90,7 @@ await Finished "$(state_of errand)"
 is 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: a stimulus for a task is delivered when the transaction that opened the task ends"
 
-# What nobody waits for is not looked for all the time while an old transaction is open.
+# What no instance waits for is not looked for all the time while an old transaction is open.
 begin old "SELECT pg_current_xact_id()"
 before=$(now)
 query "SELECT wf_enqueue_bookmark(activity_id => 'nowhere', keep_for => '1 day')" >/dev/null
@@ -126,7 +126,7 @@ setting "workflow.enabled = on"
 await 0 "SELECT count(*) FROM workflow.bookmark_queue"
 echo "ok: what is left while nothing is fired is delivered afterwards"
 
-# Without the library at start nobody hears of an extension that a session creates as it loads it.
+# Without the library at start no process hears of an extension that a session creates as it loads it.
 stop_server
 echo "shared_preload_libraries = ''" >>"$PGDATA/postgresql.conf"
 start_server

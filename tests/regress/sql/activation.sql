@@ -12,7 +12,7 @@ SELECT wf_start('single', instance_id => '01900000-0000-7000-8000-000000000002')
 SELECT cardinality(resumed) AS resumed FROM wf_publish_event('Go');
 SELECT wf_start('single', instance_id => '01900000-0000-7000-8000-000000000003');
 
--- One that ends in its first burst is in nobody's way.
+-- One that ends in its first burst excludes no other.
 SELECT * FROM wf_define('{"definitionId": "quick", "options": {"activationStrategy": "Singleton"}, "root": []}');
 SELECT wf_start('quick') IS NOT NULL AS first, wf_start('quick') IS NOT NULL AS second;
 

@@ -6,7 +6,7 @@ SELECT * FROM wf_define('{"definitionId": "late", "variables": {"Paid": null}, "
 SELECT wf_start('late') AS instance \gset
 SELECT activity_id, correlation_id FROM workflow.open_bookmarks WHERE instance_id = :'instance' ORDER BY activity_id;
 
--- Two payments come for orders that nobody knows yet.
+-- Two payments come for orders that no instance knows yet.
 SELECT queued_id IS NOT NULL AS queued FROM wf_publish_event('Paid', '"a"', correlation_id => 'order-a', keep_for => '1 hour');
 SELECT queued_id IS NOT NULL AS queued FROM wf_publish_event('Paid', '"b"', correlation_id => 'order-b', keep_for => '1 hour');
 

@@ -39,7 +39,7 @@ SELECT sub_status, incidents -> 0 ->> 'sqlstate' AS sqlstate, jsonb_array_length
 CREATE FUNCTION gone(context jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$;
 SELECT sub_status FROM wf_resume('01900000-0000-7000-8000-0000000000b4');
 
--- One that completes nothing and calls nobody back must not be the last.
+-- A bookmark that completes nothing and has no callback must not be the last.
 SELECT sub_status FROM wf_run('bookmarks', '{"answer": {"bookmarks": [{"id": "01900000-0000-7000-8000-0000000000b7", "autoComplete": false},
     {"id": "01900000-0000-7000-8000-0000000000b8", "autoComplete": false}]}}');
 SELECT sub_status FROM wf_resume('01900000-0000-7000-8000-0000000000b7');

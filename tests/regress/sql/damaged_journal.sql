@@ -1,4 +1,4 @@
--- Whoever reads a row of the journal that is damaged is told whose it is; the instance goes on.
+-- A reader of a damaged row of the journal is told which instance it belongs to; the instance goes on.
 \set VERBOSITY verbose
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;

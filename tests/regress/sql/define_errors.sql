@@ -55,7 +55,7 @@ SELECT * FROM wf_define('{"definitionId": "x", "root": {"type": "Flowchart",
 SELECT * FROM wf_define('{"definitionId": "x", "root": [{"id": "a", "type": "WriteLine", "text": "a"}, {"id": "a", "type": "WriteLine", "text": "b"}]}');
 \echo :SQLSTATE
 
--- A variable that nobody declared.
+-- A variable that is not declared.
 SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "SetVariable", "variable": "Nobody", "value": 1}]}');
 SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "WriteLine", "text": {"var": "Nobody"}}]}');
 

@@ -1,5 +1,5 @@
 -- A bookmark that is due and stays was resumed by time again and again. It is resumed once: one that does not burn, and one whose
--- callback fails where incidents stop nobody.
+-- callback fails in a workflow that goes on after incidents.
 \pset null '(null)'
 
 CREATE FUNCTION recur(context jsonb) RETURNS jsonb LANGUAGE sql AS $$
@@ -13,7 +13,7 @@ SELECT wf_define('{"definitionId": "recur", "root": {"type": "Acme.Recur"}}') \g
 SELECT wf_define('{"definitionId": "fail later", "options": {"incidentStrategy": "ContinueWithIncidents"}, "root": {"type": "Acme.FailLater"}}') \g /dev/null
 SELECT wf_start(d) FROM unnest('{recur,fail later}'::text[]) AS d \g /dev/null
 SET client_min_messages = error;
--- Somebody else comes first, which time does not take for its own.
+-- Another session resumes it first. Time does not take that resume for its own.
 SELECT r.sub_status FROM workflow.open_bookmarks AS b, wf_resume(b.bookmark_id) AS r WHERE b.definition_id = 'recur';
 SELECT wf_run_due();
 SELECT wf_run_due();

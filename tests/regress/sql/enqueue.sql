@@ -10,7 +10,7 @@ SELECT cardinality(started) AS started, cardinality(resumed) AS resumed, queued_
   FROM wf_enqueue_bookmark(name => 'Event', stimulus => '{"EventName": "Approve"}', correlation_id => 'c1', input => '{"by": "name"}');
 SELECT cardinality(resumed) AS resumed FROM wf_enqueue_bookmark(name => 'Elsa.Event', stimulus => '{"eventname": "Approve"}', correlation_id => 'c2', input => '{"by": "full name"}');
 
--- By activity and correlation id: what somebody knows who does not know the engine.
+-- By activity and correlation id: what a caller knows who does not know the engine.
 SELECT cardinality(resumed) AS resumed FROM wf_enqueue_bookmark(activity_id => 'approval', correlation_id => 'c3', input => '{"by": "activity id"}');
 SELECT cardinality(resumed) AS resumed FROM wf_enqueue_bookmark(activity_type => 'Event', correlation_id => 'c4', input => '{"by": "activity type"}');
 
@@ -33,7 +33,7 @@ SELECT cardinality(resumed) AS resumed FROM wf_enqueue_bookmark(activity_id => '
 SELECT * FROM wf_define('{"definitionId": "trigger", "root": [{"type": "Event", "eventName": "Approve", "canStartWorkflow": true}]}');
 SELECT started, cardinality(resumed) AS resumed, queued_id IS NOT NULL AS queued FROM wf_enqueue_bookmark(name => 'Event', stimulus => '{"EventName": "Approve"}', correlation_id => 'nobody yet');
 
--- Nobody waits yet: it is kept, and delivered in the transaction in which the bookmark appears, once.
+-- No instance waits yet: it is kept, and delivered in the transaction in which the bookmark appears, once.
 SELECT wf_start('approve', correlation_id => 'nobody yet') AS first \gset
 SELECT wf_start('approve', correlation_id => 'nobody yet') AS second \gset
 SELECT sub_status FROM workflow.instance_list WHERE instance_id IN (:'first', :'second') ORDER BY instance_id = :'second';
@@ -50,7 +50,7 @@ SELECT variables FROM workflow.instance_list WHERE instance_id IN (:'first', :'s
 SELECT queued_id IS NOT NULL AS queued FROM wf_enqueue_bookmark(name => 'RunTask', stimulus => NULL, correlation_id => 'any');
 SELECT sub_status FROM wf_run('task', correlation_id => 'any');
 
--- keep_for: not at all, for a while, for ages. An expired item is never delivered, whoever looks first.
+-- keep_for: not at all, for a while, for ages. An expired item is never delivered, whichever session looks first.
 SELECT queued_id FROM wf_enqueue_bookmark(activity_id => 'approval', correlation_id => 'not kept', keep_for => '0');
 SELECT queued_id IS NOT NULL AS queued FROM wf_enqueue_bookmark(activity_id => 'approval', correlation_id => 'for ages', keep_for => '1000 years');
 SET workflow.now = '2030-01-01 00:00:00+00';

@@ -1,5 +1,5 @@
 -- A stimulus that names neither an instance nor a bookmark is withheld from owners that its sender's side has not admitted, whatever
--- the listener did, and whoever sends.
+-- the listener did, and whichever role sends.
 \i tests/regress/include/events_heard.sql
 
 SELECT * FROM wf_define('{"definitionId": "ear3", "root": {"id": "wait", "type": "Mallory.Ear", "canStartWorkflow": true}}');

@@ -1,5 +1,5 @@
 -- An error in an activity becomes an incident. What the activity did is undone, the instance is Faulted, and can be
--- retried, resumed or cancelled. Whoever called gets a WARNING.
+-- retried, resumed or cancelled. The caller gets a WARNING.
 CREATE TABLE account (owner text PRIMARY KEY, balance numeric CONSTRAINT never_negative CHECK (balance >= 0));
 INSERT INTO account VALUES ('ada', 100), ('grace', 0);
 SELECT * FROM wf_define('{"definitionId": "transfer", "variables": {"Step": "none"}, "root": [
@@ -116,7 +116,7 @@ SELECT * FROM wf_retry('01900000-0000-7000-8000-000000000008', on_fault => 'rais
 \echo :SQLSTATE
 SELECT * FROM wf_check();
 
--- What somebody has removed by hand is missed.
+-- A row that was removed by hand is missed.
 BEGIN;
 DELETE FROM workflow.instances;
 SELECT DISTINCT problem FROM wf_check() ORDER BY problem;

@@ -1,4 +1,4 @@
--- What becomes of instants that nobody was there for (misfire), and of those that meet a run that still goes on (overlap).
+-- What becomes of instants that passed without workers (misfire), and of those that meet a run that still goes on (overlap).
 SET timezone = 'UTC';
 SET workflow.now = '2030-01-01 00:00:00+00';
 SELECT * FROM wf_define('{"definitionId": "note", "root": {"type": "WriteLine", "text": {"input": "ScheduledAt"}}}');
@@ -103,7 +103,7 @@ SELECT * FROM pg_temp.runs('jitter');
 SELECT scheduled_at, name, count(*) FROM workflow.schedule_runs WHERE name NOT IN ('queue', 'short', 'fails') GROUP BY scheduled_at, name HAVING count(*) > 1;
 SELECT * FROM wf_check();
 
--- A run whose start is given up, after three attempts, holds up nobody: a dead letter keeps it, the next hour runs.
+-- A run whose start is given up, after three attempts, holds up no other: a dead letter keeps it, the next hour runs.
 SELECT count(wf_unschedule(name)) FROM workflow.schedules WHERE name IS NOT NULL;
 CREATE FUNCTION public.busy() RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE 'somebody has it' USING ERRCODE = 'lock_not_available'; END $$;
 SELECT * FROM wf_define('{"definitionId": "stuck", "root": {"type": "Sql", "statement": "SELECT public.busy()"}}');

@@ -1,4 +1,4 @@
--- What wf_set_owner refuses: what is not there, what is not one's own, and a new owner that one cannot become.
+-- What wf_set_owner refuses: an object that does not exist, one of another owner, and a new owner that the caller cannot become.
 \i tests/regress/include/ownership.sql
 
 SELECT wf_schedule('nightly', '@daily', 'SELECT 1') IS NOT NULL AS scheduled;

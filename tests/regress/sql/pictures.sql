@@ -115,7 +115,7 @@ SELECT wf_diagram(NULL);
 SELECT wf_svg(instance => NULL);
 SELECT wf_explain(NULL);
 
--- Whoever may read the definition may see it and its instances.
+-- A role that may read the definition may see it and its instances.
 CREATE ROLE pictures_reader;
 SELECT wf_grant_usage('pictures_reader');
 SET ROLE pictures_reader;

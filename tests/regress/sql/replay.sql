@@ -5,7 +5,7 @@ CREATE ROLE regress_replay_eve LOGIN;
 SELECT wf_grant_usage('regress_replay_eve');
 SELECT * FROM wf_define('{"definitionId": "order", "root": [{"id": "paid", "type": "Event", "eventName": "Paid"}, {"type": "WriteLine", "text": "thanks"}]}');
 
--- A stimulus that nobody wanted expires and is a dead letter.
+-- A stimulus that no instance wanted expires and is a dead letter.
 SELECT queued_id IS NOT NULL AS queued FROM wf_enqueue_bookmark(name => 'Event', stimulus => '{"EventName": "Paid"}', correlation_id => 'o1', keep_for => '1 hour');
 SELECT queued_id IS NOT NULL AS queued FROM wf_enqueue_bookmark(name => 'Event', stimulus => '{"EventName": "Paid"}', correlation_id => 'o2', keep_for => '1 hour');
 SET workflow.now = '2030-01-01 02:00:00+00';
@@ -14,7 +14,7 @@ SELECT reason, correlation_id, stimulus, dead_at, replayed_at FROM workflow.dead
 SELECT dead_letter_id AS first FROM workflow.dead_letter_list WHERE correlation_id = 'o1' \gset
 SELECT dead_letter_id AS second FROM workflow.dead_letter_list WHERE correlation_id = 'o2' \gset
 
--- Replayed, it is delivered at once if somebody waits for it by now ...
+-- Replayed, it is delivered at once if an instance waits for it by now ...
 SELECT wf_start('order', correlation_id => 'o1') AS instance \gset
 SELECT wf_replay(:'first') AS delivered;
 SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'instance';
@@ -33,7 +33,7 @@ SELECT wf_replay('01900000-0000-7000-8000-00000000dead');
 SELECT wf_replay(NULL);
 \echo :SQLSTATE
 
--- Only by those who have the rights of its sender; nobody else sees it.
+-- Only by those who have the rights of its sender; no other role sees it.
 SET ROLE regress_replay_eve;
 SELECT count(*) FROM workflow.dead_letter_list;
 SELECT wf_replay(:'second');

@@ -1,4 +1,4 @@
--- Default privileges, and an event trigger, that were there before the extension give nobody a right on its tables.
+-- Default privileges, and an event trigger, that are older than the extension give no role a right on its tables.
 -- (docs/security.md: "What is open to whom")
 \i tests/regress/include/rights_tables.sql
 

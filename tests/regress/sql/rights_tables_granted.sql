@@ -1,4 +1,4 @@
--- What a GRANT on the tables gives that nobody should have made, and that wf_check() names who holds it.
+-- What a GRANT on the tables gives that a DBA should not have made, and that wf_check() names who holds it.
 -- (docs/security.md: "Rights on the tables")
 \i tests/regress/include/rights_tables.sql
 

@@ -23,7 +23,7 @@ SELECT output FROM wf_run('outputs', name => 'before');
 SELECT pg_temp.resume('wait');
 SELECT name, output FROM workflow.instance_list WHERE definition_id = 'outputs';
 
--- An output that nobody declared is one, too, as in Elsa.
+-- An output that the definition does not declare is one, too, as in Elsa.
 SELECT * FROM wf_define('{"definitionId": "undeclared", "root": {"type": "SetOutput", "outputName": "Surprise", "outputValue": 1}}');
 SELECT output FROM wf_run('undeclared');
 

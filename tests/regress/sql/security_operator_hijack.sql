@@ -1,4 +1,4 @@
--- An operator of Mallory's that suited a statement of ours better than PostgreSQL's own was called, with the rights of whoever came by.
+-- An operator of Mallory's that suited a statement of ours better than PostgreSQL's own was called, with the rights of the role that called the engine.
 \i tests/regress/include/security.sql
 
 \connect - postgres

@@ -28,7 +28,7 @@ SELECT cardinality(started) AS started, cardinality(resumed) AS resumed
   FROM wf_send_stimulus('Event', '{"EventName": "OrderPaid"}', input => '{"amount": 50}', correlation_id => 'o5');
 SELECT variables FROM workflow.instance_list WHERE instance_id = :'o5';
 
--- An event that nobody wants is not kept, unless it is said how long.
+-- An event that no instance wants is not kept, unless the sender says how long.
 SELECT started, resumed, queued_id FROM wf_publish_event('NobodyCares');
 SELECT started, resumed, queued_id IS NOT NULL AS queued FROM wf_publish_event('SomebodyWill', '"kept"', keep_for => '1 hour');
 SELECT * FROM wf_define('{"definitionId": "late", "variables": {"V": null}, "root": {"type": "Event", "eventName": "SomebodyWill", "result": {"var": "V"}}}');

@@ -113,7 +113,7 @@ DROP TRIGGER meddles ON workflow.instances;
 SELECT sub_status FROM workflow.instances WHERE id = :'nightly';
 \set VERBOSITY default
 
--- What a trigger publishes while an instance is left for later is for others alone, and waits for nobody.
+-- What a trigger publishes while an instance is left for later is for others alone, and waits for no lock.
 CREATE FUNCTION publishes() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM public.wf_publish_event('Looked');

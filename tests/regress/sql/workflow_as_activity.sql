@@ -1,24 +1,7 @@
 -- A workflow used inside another: its activities run inside the instance of the workflow that uses it.
 \i tests/regress/include/workflow_as_activity.sql
 
--- One that adds two numbers. Its name is an activity type.
-SELECT * FROM wf_define('{
-    "definitionId": "add-numbers", "name": "Add numbers",
-    "options": {"usableAsActivity": true},
-    "inputs": [{"name": "a", "type": "Int32"}, {"name": "b", "type": "Int32", "defaultValue": 1}],
-    "outputs": [{"name": "sum", "type": "Int32"}],
-    "root": {"type": "SetOutput", "outputName": "sum", "outputValue": {"js": "getA() + getInput(''b'')"}}
-}');
-
--- Used by its type or by its id. Inputs are evaluated where the activity stands, outputs are bound there.
-SELECT * FROM wf_define('{
-    "definitionId": "sums", "variables": {"Sum": 0}, "outputs": [{"name": "total"}],
-    "root": [
-        {"type": "AddNumbers", "a": {"input": "first"}, "sum": {"var": "Sum"}},
-        {"id": "again", "workflowDefinitionId": "add-numbers", "a": {"var": "Sum"}, "b": {"var": "Sum"}, "sum": {"output": "total"}},
-        {"type": "WriteLine", "text": {"js": "`${getSum()} ${getSumFromAgain()}`"}}
-    ]
-}');
+\i tests/regress/include/add_numbers.sql
 SELECT pg_temp.run('sums', '{"first": 20}');
 
 -- There is one instance, and its journal shows what happened inside.

@@ -26,7 +26,7 @@ SELECT wf_grant('vault', 'regress_use_other', '{start}');
 SELECT * FROM wf_define('{"definitionId": "theft", "root": {"workflowDefinitionId": "vault"}}');
 \echo :SQLSTATE
 
--- security.md#workflows-used-as-activities: inside another workflow its SQL has the rights of that one
+-- security.md#workflows-used-as-activities: inside another workflow its SQL has the rights of the workflow that uses it
 \connect - regress_use_author
 SELECT * FROM wf_define('{"definitionId": "who", "outputs": [{"name": "role"}], "root": {"type": "SetOutput", "outputName": "role", "outputValue": {"sql": "current_user"}}}');
 SELECT wf_grant('who', 'regress_use_other', '{start}');

@@ -1,22 +1,7 @@
 -- Which version of a workflow its consumers use: the one that they were defined with, until a new one is passed on to them; and how
 -- long it is kept for them.
 \i tests/regress/include/workflow_as_activity.sql
-
-SELECT * FROM wf_define('{
-    "definitionId": "add-numbers", "name": "Add numbers",
-    "options": {"usableAsActivity": true},
-    "inputs": [{"name": "a", "type": "Int32"}, {"name": "b", "type": "Int32", "defaultValue": 1}],
-    "outputs": [{"name": "sum", "type": "Int32"}],
-    "root": {"type": "SetOutput", "outputName": "sum", "outputValue": {"js": "getA() + getInput(''b'')"}}
-}');
-SELECT * FROM wf_define('{
-    "definitionId": "sums", "variables": {"Sum": 0}, "outputs": [{"name": "total"}],
-    "root": [
-        {"type": "AddNumbers", "a": {"input": "first"}, "sum": {"var": "Sum"}},
-        {"id": "again", "workflowDefinitionId": "add-numbers", "a": {"var": "Sum"}, "b": {"var": "Sum"}, "sum": {"output": "total"}},
-        {"type": "WriteLine", "text": {"js": "`${getSum()} ${getSumFromAgain()}`"}}
-    ]
-}');
+\i tests/regress/include/add_numbers.sql
 SELECT pg_temp.run('sums', '{"first": 20}');
 
 -- security.md#workflows-used-as-activities: a version is settled when the consumer is stored

@@ -180,6 +180,8 @@ impl Writer {
             pg_sys::heap_deform_tuple(old, descriptor, (*new).tts_values, (*new).tts_isnull);
             fill(new, &columns.numbers()[1..], values.iter().copied());
             let tuple = pg_sys::heap_form_tuple(descriptor, (*new).tts_values, (*new).tts_isnull);
+            // The slot takes this over; constraints and indexes look at it there.
+            (*tuple).t_tableOid = (*table.relation).rd_id;
             pg_sys::ExecStoreHeapTuple(tuple, new, true);
             new
         }
@@ -200,7 +202,7 @@ impl Writer {
                     pg_sys::ExecSimpleRelationDelete(table.info, writer.estate, &mut recheck, old);
                     pg_sys::EvalPlanQualEnd(&mut recheck);
                     let can_stay = (*(*table.info).ri_TrigDesc).trig_delete_before_row;
-                    let is_gone = !can_stay || !is_there(table.relation, (*tuple).t_self);
+                    let is_gone = !can_stay || !triggers::is_there(table.relation, (*tuple).t_self);
                     triggers::refuse_suppression(table.relation, is_gone);
                 }
             });
@@ -383,18 +385,4 @@ impl Open {
 unsafe fn is_written(slot: *const pg_sys::TupleTableSlot) -> bool {
     // SAFETY: a slot of the running command.
     unsafe { (*slot).tts_tid.ip_posid != 0 }
-}
-
-/// Whether the row at this place still exists after this command's own changes.
-unsafe fn is_there(relation: pg_sys::Relation, place: pg_sys::ItemPointerData) -> bool {
-    // SAFETY: an open table; the page is pinned only if the row is there, and released here.
-    unsafe {
-        let mut tuple = pg_sys::HeapTupleData { t_self: place, ..Default::default() };
-        let mut buffer = 0;
-        let is_there = pg_sys::heap_fetch(relation, &raw mut pg_sys::SnapshotSelfData, &mut tuple, &mut buffer, false);
-        if is_there {
-            pg_sys::ReleaseBuffer(buffer);
-        }
-        is_there
-    }
 }

@@ -119,7 +119,6 @@ pub unsafe fn update_row(
     unsafe {
         pg_sys::CheckCmdReplicaIdentity(table, pg_sys::CmdType::CMD_UPDATE);
         let tuple = (*new.cast::<pg_sys::HeapTupleTableSlot>()).tuple;
-        (*tuple).t_tableOid = (*table).rd_id;
         let mut failure = std::mem::zeroed::<pg_sys::TM_FailureData>();
         let mut mode = pg_sys::LockTupleMode::LockTupleNoKeyExclusive;
         let command = pg_sys::GetCurrentCommandId(true);

@@ -292,7 +292,7 @@ CREATE TABLE workflow.bookmarks (
 
 COMMENT ON TABLE workflow.bookmarks IS 'where instances wait, and nothing else says so; a row is deleted when it is used up';
 COMMENT ON COLUMN workflow.bookmarks.activity_instance_id IS 'the execution of the activity that waits';
-COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance; NULL for a task, which is met by its id';
+COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance; NULL for a task, which is met by its id, and for what no stimulus meets';
 COMMENT ON COLUMN workflow.bookmarks.hash_key IS 'first eight bytes of the hash; the index key';
 COMMENT ON COLUMN workflow.bookmarks.payload IS 'payload of the stimulus; of a task without its id, which is the bookmark''s';
 COMMENT ON COLUMN workflow.bookmarks.callback IS 'function that a resume calls; without it the activity''s own handler runs';

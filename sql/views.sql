@@ -105,9 +105,10 @@ COMMENT ON COLUMN workflow.waiting.dead_letter_id IS 'dead letter of a bookmark 
 CREATE VIEW workflow.open_bookmarks WITH (security_barrier) AS
 SELECT b.id AS bookmark_id, b.instance_id, i.definition_id, b.activity_id, b.node_id, b.activity_type,
        b.activity_instance_id, b.name,
-       COALESCE(b.hash, pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.concat('Elsa.RunTask|{"TaskId":"', b.id, '"}'), 'UTF8'))) AS hash,
+       CASE WHEN b.hash IS NULL AND b.name OPERATOR(pg_catalog.=) 'Elsa.RunTask'
+            THEN pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.concat('Elsa.RunTask|{"TaskId":"', b.id, '"}'), 'UTF8')) ELSE b.hash END AS hash,
        b.correlation_id,
-       CASE WHEN b.hash IS NULL THEN b.payload OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object('TaskId', b.id) ELSE b.payload END AS payload,
+       CASE WHEN b.hash IS NULL AND b.name OPERATOR(pg_catalog.=) 'Elsa.RunTask' THEN b.payload OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object('TaskId', b.id) ELSE b.payload END AS payload,
        b.metadata, b.callback, b.auto_burn, b.auto_complete, b.due_at, b.created_at
 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
@@ -351,9 +352,10 @@ AS $$
     FROM workflow.bookmarks b
     WHERE octet_length(b.hash) <> 32
     UNION ALL
-    SELECT 'bookmark without hash that is no task', b.id::text
+    SELECT 'bookmark without hash that a stimulus is to meet', b.id::text
     FROM workflow.bookmarks b
-    WHERE (b.hash IS NULL OR b.hash_key IS NULL) AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type)
+    WHERE (b.hash IS NULL OR b.hash_key IS NULL)
+      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name <> 'Workflow.Retry'
     UNION ALL
     SELECT 'status and sub-status disagree', i.id::text
     FROM workflow.instances i

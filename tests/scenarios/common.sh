@@ -150,6 +150,13 @@ own_files() {
     files=$(pg_config --sharedir)/extension
 }
 
+# objects DATABASE: what pg_upgrade would take along: every object of the extension, with its rights, now and initially. Numbers of objects and
+# transactions are not compared, and neither is the order.
+objects() {
+    pg_dump --schema-only --binary-upgrade -d "$1" | grep -v -e '^--' -e '^$' -e 'binary_upgrade_set_next' -e '^\\' -e 'SET relfrozenxid' -e 'catalog.setval' |
+        sed -E -e "s/'$1'/'this'/g" -e 's/[0-9]{5,}/N/g' | sort
+}
+
 # begin NAME STATEMENT: a session that has run this in a transaction, or waits for a lock there. The transaction stays open, without a
 # snapshot, until `finish NAME COMMIT` or `finish NAME ROLLBACK`.
 declare -A sessions pipes

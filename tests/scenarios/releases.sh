@@ -105,10 +105,21 @@ seldom" "SELECT what FROM notes WHERE what <> 'repaired' ORDER BY 1"
     echo "ok: what version $1 left waiting goes on"
 }
 
+query "CREATE DATABASE fresh" postgres
+query "CREATE EXTENSION workflow" fresh
+objects fresh >"$WORKFLOW_TMP/fresh"
+[ "$(wc -l <"$WORKFLOW_TMP/fresh")" -gt 1000 ] || fail "pg_dump shows no objects"
+
 for dump in "$releases"/waiting--*.sql; do
-    version=${dump##*--}
-    restore "${version%.sql}" "${version%.sql}"
-    go_on "${version%.sql}"
+    version=${dump##*--} version=${version%.sql}
+    query "CREATE DATABASE updated" postgres
+    query "CREATE EXTENSION workflow VERSION '$version'" updated
+    query "ALTER EXTENSION workflow UPDATE" updated
+    objects updated | diff "$WORKFLOW_TMP/fresh" - || fail "what was updated from $version differs from what is new"
+    query "DROP DATABASE updated" postgres
+    echo "ok: the schema of version $version is updated to what a new one is, rights included"
+    restore "$version" "$version"
+    go_on "$version"
 done
 
 # And once more with a next release, whose schema has another number: the library is not for what is restored.
@@ -119,6 +130,6 @@ mv -f "$library.new" "$library"
 printf '%s\n' "ALTER TABLE workflow.schema_1 RENAME TO schema_2;" "CALL workflow._set_rights();" >"$files/workflow--$current--$current.1.sql"
 sed -i "s/^default_version = .*/default_version = '$current.1'/" "$files/workflow.control"
 start_server
-restore "$current" next
+restore "$version" next
 is "2|2" "SELECT library_schema, database_schema FROM wf_version()"
-go_on "$current"
+go_on "$version"

@@ -53,13 +53,6 @@ SQL
     mv -f "$library.new" "$library"
 }
 
-# What pg_upgrade would take along: every object of the extension, with its rights, now and initially. Numbers of objects and
-# transactions are not compared, and neither is the order.
-objects() {
-    pg_dump --schema-only --binary-upgrade -d "$1" | grep -v -e '^--' -e '^$' -e 'binary_upgrade_set_next' -e '^\\' -e 'SET relfrozenxid' -e 'catalog.setval' |
-        sed -E -e "s/'$1'/'this'/g" -e 's/[0-9]{5,}/N/g' | sort
-}
-
 # A server that does not preload the library: each session has that which was there when it began.
 query "DROP DATABASE IF EXISTS workflow_template" postgres 2>/dev/null || true
 echo "shared_preload_libraries = ''" >>"$PGDATA/postgresql.conf"

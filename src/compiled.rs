@@ -177,7 +177,7 @@ pub struct Registered;
 impl ActivityTypes for Registered {
     fn custom(&self, type_name: &str) -> Option<CustomType> {
         let found = activity_types::find(type_name)?;
-        Some(CustomType { trigger: found.trigger, outputs: found.outputs })
+        Some(CustomType { trigger: found.trigger, outputs: found.outputs, inputs: found.inputs })
     }
 }
 

@@ -128,6 +128,7 @@ pub fn as_fault(error: &PgError, original: u64) -> Fault {
         detail: error.detail.clone(),
         hint: error.hint.clone(),
         context: error.context.clone(),
+        code: None,
         original: Some(original),
     }
 }

@@ -33,6 +33,7 @@ mod options;
 mod outline;
 mod parts;
 mod problem;
+mod retry;
 mod scope;
 mod settings;
 mod states;
@@ -56,6 +57,9 @@ use outline::Outline;
 use problem::Problems;
 use scope::Scopes;
 use settings::Settings;
+
+/// Properties that activities of all types have beside their inputs. A type has no input of such a name.
+pub const PROPERTIES: [&str; 2] = [retry::RETRY, "timeout"];
 
 /// Compiles a definition.
 ///
@@ -123,7 +127,7 @@ fn read(
     let outline = Outline::read(members, types, limits, allow_unknown, problems);
     let scopes = Scopes::read(&settings, &outline, problems);
     let identity = identity.unwrap_or_default();
-    let nodes = activity::read_all(&outline, &scopes, settings.options.flowcharts, problems);
+    let nodes = activity::read_all(&outline, &scopes, &settings.options, problems);
     let mut by_id = HashMap::with_capacity(nodes.len());
     for (ix, node) in (0u32..).zip(&nodes) {
         by_id.entry(node.id.clone()).or_insert(NodeIx(ix));

@@ -33,6 +33,7 @@ mod http_context;
 mod inputs;
 mod items;
 mod outputs;
+mod retry;
 mod scope;
 mod undo;
 mod variables;
@@ -51,13 +52,15 @@ pub struct Limits {
     pub max_steps: u64,
     /// Nesting of activities.
     pub max_nesting: u32,
+    /// Whether faults are followed by further attempts, where a policy says so.
+    pub retries: bool,
     /// Bounds of scripts.
     pub script: ScriptLimits,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_steps: 1_000_000, max_nesting: 500, script: ScriptLimits::default() }
+        Self { max_steps: 1_000_000, max_nesting: 500, retries: true, script: ScriptLimits::default() }
     }
 }
 
@@ -286,7 +289,7 @@ pub fn retry(
     host: &mut dyn Host,
     limits: &Limits,
 ) -> Result<Delta, Error> {
-    let faulted = burst::faulted(program, instance, activity_ids)?;
+    let faulted = retry::faulted(program, instance, activity_ids)?;
     let mut scratch = Scratch::default();
     let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
     burst.core.workflow_event(EventKind::WorkflowRetried, None);

@@ -198,6 +198,7 @@ impl<'a> Explanation<'a> {
                 let member = |name| data.and_then(|data| data.get(name)).and_then(Value::as_str).unwrap_or_default();
                 format!("{} faulted: {} ({})", who(), one_line(member("message"), MAX_VALUE), member("sqlstate"))
             }
+            EventKind::Retrying => self.retrying(event, data),
             EventKind::Line => format!("{} wrote: {}", who(), data.map(value).unwrap_or_default()),
             EventKind::Logged => {
                 let member = |name| data.and_then(|data| data.get(name)).and_then(Value::as_str).unwrap_or_default();
@@ -217,6 +218,19 @@ impl<'a> Explanation<'a> {
             }
             EventKind::WorkflowResumed | EventKind::WorkflowSuspended => return None,
         })
+    }
+
+    /// What went wrong with an attempt, and when the next one begins.
+    fn retrying(&mut self, event: &Event, data: Option<&Value>) -> String {
+        let member = |name| data.and_then(|data| data.get(name)).map(value).unwrap_or_default();
+        let due = data.and_then(|data| data.get("due_at")).and_then(Value::as_str);
+        let due = due.and_then(|due| DateTime::parse_from_rfc3339(due).ok()).map(|due| self.time(due.to_utc()));
+        self.until = event.execution.zip(due);
+        let below = data.and_then(|data| data.get("activity_id")).and_then(Value::as_str);
+        let at = below.map(|below| format!(" at \"{}\"", one_line(below, MAX_VALUE))).unwrap_or_default();
+        let (attempt, of) = (member("attempt"), member("max_attempts"));
+        let who = self.who(&event.activity_id, &event.activity_type);
+        format!("{who}, attempt {attempt} of {of} failed{at}: {} ({})", member("message"), member("sqlstate"))
     }
 
     fn started(&self) -> String {

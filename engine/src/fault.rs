@@ -23,6 +23,8 @@ pub struct Fault {
     pub hint: Option<String>,
     /// Where it happened: PL/pgSQL context, JavaScript stack.
     pub context: Option<String>,
+    /// What it is for the author of the workflow, in a word; errors of PostgreSQL have none.
+    pub code: Option<String>,
     /// Number under which the extension keeps the original error, to raise it unchanged.
     pub original: Option<u64>,
 }
@@ -52,6 +54,12 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
+}
+
+/// Whether an error with this SQLSTATE ends the call instead of becoming a fault of its activity: cancel, shutdown, lack
+/// of resources, serialization failures and deadlocks, internal errors, and a lock not available.
+pub fn is_never_a_fault(sqlstate: &str) -> bool {
+    ["40", "53", "57", "58", "XX"].iter().any(|class| sqlstate.starts_with(class)) || sqlstate == "55P03"
 }
 
 /// Why a call cannot go on. The extension keeps nothing of the burst.

@@ -30,6 +30,11 @@ pub trait Host {
     /// Makes a new time-ordered id (UUID version 7 of [`now`](Host::now)).
     fn new_id(&mut self) -> Uuid;
 
+    /// A random number, for the delay of another attempt. A host without one leaves nothing of the delay out.
+    fn random(&mut self) -> u64 {
+        0
+    }
+
     /// Whether another instance has a bookmark with this id.
     fn has_bookmark(&mut self, id: Uuid) -> bool;
 

@@ -138,7 +138,9 @@ impl State {
     pub fn fits(&self, nodes: usize) -> bool {
         let contexts = self.contexts.values().map(|context| context.node);
         let last = self.last_result.map(|(node, _)| node);
-        let mut named = contexts.chain(self.outputs.keys().copied()).chain(last).chain(self.trigger);
+        let attempts = self.contexts.values().filter_map(|context| context.attempts.as_ref()?.input.as_ref());
+        let kept = attempts.map(|kept| kept.node);
+        let mut named = contexts.chain(self.outputs.keys().copied()).chain(last).chain(self.trigger).chain(kept);
         named.all(|node| (node.0 as usize) < nodes)
     }
 
@@ -170,6 +172,32 @@ pub struct Context {
     pub variables: Vec<(String, Json)>,
     /// Memory of the activity itself.
     pub memory: Memory,
+    /// Its attempts, where a policy repeats them. Packed behind the state, so that a state without any takes no byte
+    /// more.
+    #[serde(skip)]
+    pub attempts: Option<Box<Attempts>>,
+}
+
+/// The attempts of an execution so far.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Attempts {
+    /// Number of attempts that have failed.
+    pub failed: u32,
+    /// When the first one began, in microseconds since 1970.
+    pub since: i64,
+    /// What the last one was given when it failed; the next one gets it where it waits for the same.
+    pub input: Option<KeptInput>,
+}
+
+/// The input of a resume, or of a trigger, whose activity faulted.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeptInput {
+    /// The activity: the one that is repeated, or one below it.
+    pub node: NodeIx,
+    /// Name of the bookmark; `None`: the activity ran as the trigger.
+    pub name: Option<String>,
+    /// The input; null if there was none.
+    pub input: Json,
 }
 
 /// Elsa's activity status; completed and cancelled executions are not kept.

@@ -71,6 +71,9 @@ pub enum EventKind {
     OwnerChanged,
     /// An activity logged something; data is level, category, message and attributes.
     Logged,
+    /// A fault of the activity, or of one below it, is followed by another attempt; data is attempt, max_attempts,
+    /// sqlstate, message, due_at, and the activity that faulted if it is another one.
+    Retrying,
 }
 
 /// The format that is written. Version 0.1.0 wrote format 1.

@@ -56,6 +56,7 @@ pub mod journal;
 mod node_ix;
 pub mod picture;
 pub mod program;
+pub mod retry;
 pub mod schema;
 mod spelling;
 pub mod stimulus;

@@ -12,6 +12,7 @@ use crate::activity::Activity;
 use crate::calendar::Interval;
 use crate::expression::Expression;
 use crate::node_ix::NodeIx;
+use crate::retry::RetryPolicy;
 use crate::schema::Schema;
 use crate::value::TypeName;
 
@@ -132,7 +133,7 @@ pub struct Composite {
 }
 
 /// Settings of a definition that the engine acts on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
     /// Whether publishing a new version also gives its consumers a new version.
     pub updates_consumers: bool,
@@ -150,6 +151,8 @@ pub struct Options {
     pub flowcharts: FlowMode,
     /// How long finished instances are kept.
     pub retention: Option<Interval>,
+    /// What becomes of faults of activities that hold no others and have no policy of their own.
+    pub retry: Option<Arc<RetryPolicy>>,
 }
 
 /// Elsa's activation strategies.
@@ -249,6 +252,8 @@ pub struct Node {
     pub can_start_workflow: bool,
     /// Whether a burst of its own executes the activity (`runAsynchronously`).
     pub runs_in_background: bool,
+    /// What becomes of its faults before they become incidents.
+    pub retry: Option<Arc<RetryPolicy>>,
     /// Whether the activity ends the enclosing sequence or flowchart (`Break`, `Complete`, `Finish`, `End`).
     pub terminal: bool,
     /// Variables declared by a container.

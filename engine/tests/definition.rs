@@ -17,8 +17,10 @@ struct Registered;
 impl ActivityTypes for Registered {
     fn custom(&self, type_name: &str) -> Option<CustomType> {
         match type_name {
-            "Acme.Approve" => Some(CustomType { trigger: false, outputs: None }),
-            "Acme.RowAdded" => Some(CustomType { trigger: true, outputs: Some(vec!["row".into()]) }),
+            "Acme.Approve" => Some(CustomType::default()),
+            "Acme.RowAdded" => {
+                Some(CustomType { trigger: true, outputs: Some(vec!["row".into()]), ..CustomType::default() })
+            }
             _ => None,
         }
     }
@@ -390,7 +392,7 @@ fn what_would_do_nothing_is_left_alone_in_elsas_form() {
         json!({"version": 1}),
         json!({"nodeId": "Workflow1:r"}),
         json!({"metadata": {}}),
-        json!({"customProperties": {"retry": {}}}),
+        json!({"customProperties": {"future": {}}}),
     ];
     for (document, _) in idle() {
         for mark in &marks {

@@ -18,6 +18,7 @@ use uuid::Uuid;
 use workflow_engine::activities::catalogue::ACTIVITIES;
 use workflow_engine::bookmark::Bookmark;
 use workflow_engine::child;
+use workflow_engine::fault::Fault;
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::journal;
@@ -151,6 +152,9 @@ fn waiting() -> Vec<Case> {
         case("registered", wait("Approval", json!({"level": 2}))).after([("go", json!("yes"))]),
         case("background", wait("WriteLine", json!({"text": "later", "runAsynchronously": true}))),
         case("faulted", json!([line("before"), {"type": "Parallel", "activities": [broken("broken"), event("go")]}])),
+        case("retry", wait("Approval", json!({"retry": {"maxAttempts": 2, "within": "1 day"}})))
+            .before("go", json!("again"))
+            .after([("go", Value::Null), ("go", json!("yes"))]),
         case(
             "outputs",
             json!({"variables": {"V": {"a": [1, null]}}, "outputs": [{"name": "Said", "type": "String"}],
@@ -248,7 +252,10 @@ fn prepare(host: &mut FakeHost) {
     host.functions.insert("Approval".into(), |_| {
         Ok(json!({"bookmarks": [{"name": "ask", "payload": {"who": "boss"}, "metadata": {"x": "y"}, "callback": "decide"}]}))
     });
-    host.functions.insert("decide".into(), |context| Ok(json!({"outputs": {"result": context["input"]}})));
+    host.functions.insert("decide".into(), |context| match context["input"] == "again" {
+        true => Err(Fault::new("P0001", "again")),
+        false => Ok(json!({"outputs": {"result": context["input"]}})),
+    });
 }
 
 fn go_on(world: &mut World, resumed: &[(&str, Value)]) {

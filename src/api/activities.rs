@@ -4,6 +4,7 @@ use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
 use workflow_engine::activities::catalogue::{self, ACTIVITIES};
 use workflow_engine::activity::{Descriptor, FlowRole, short_name};
+use workflow_engine::definition;
 
 use crate::access;
 use crate::clock;
@@ -72,6 +73,7 @@ fn register(call: &Call) -> Result<Returned, PgError> {
     let inputs = described(call, "inputs")?;
     let outputs = described(call, "outputs")?;
     refuse_name(&name)?;
+    refuse_properties(inputs.as_ref())?;
     if kind != "action" && kind != "trigger" {
         return Err(PgError::new("22023", format!("kind must be \"action\" or \"trigger\", not \"{kind}\"")));
     }
@@ -116,6 +118,16 @@ fn function(oid: Oid, returns_set: bool) -> Result<FunctionRow, PgError> {
         Some(found) if found.is_plain && found.returns_set == returns_set => Ok(found),
         Some(found) => Err(unfit(&found.name)),
         None => Err(PgError::new("42883", format!("function with OID {} does not exist", oid.to_u32()))),
+    }
+}
+
+/// Refuses inputs with the name of a property that activities of all types have: an author could not set both.
+fn refuse_properties(inputs: Option<&Value>) -> Result<(), PgError> {
+    let names = inputs.and_then(Value::as_array).into_iter().flatten().filter_map(|input| input["name"].as_str());
+    match names.into_iter().find(|name| definition::PROPERTIES.contains(name)) {
+        None => Ok(()),
+        Some(name) => Err(PgError::new("22023", format!("an input cannot have the name \"{name}\""))
+            .detail("Activities of all types have a property of this name.")),
     }
 }
 

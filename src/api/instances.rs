@@ -214,5 +214,6 @@ fn name(kind: EventKind) -> &'static str {
         EventKind::ChildStarted => "Child started",
         EventKind::OwnerChanged => "Owner changed",
         EventKind::Logged => "Logged",
+        EventKind::Retrying => "Retrying",
     }
 }

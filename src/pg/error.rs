@@ -14,6 +14,8 @@ use pgrx::pg_sys;
 use pgrx::pg_sys::elog::PgLogLevel;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReport, ErrorReportWithLevel};
 
+use workflow_engine::fault::is_never_a_fault;
+
 use crate::pg::raw;
 
 /// An error as PostgreSQL reports it.
@@ -61,8 +63,7 @@ impl PgError {
     /// Whether the error must end the call instead of becoming an incident: cancel, shutdown, lack of
     /// resources, serialization failures and deadlocks, internal errors, and a lock not available.
     pub fn is_never_an_incident(&self) -> bool {
-        let state = self.sqlstate.as_str();
-        ["40", "53", "57", "58", "XX"].iter().any(|class| state.starts_with(class)) || state == "55P03"
+        is_never_a_fault(&self.sqlstate)
     }
 }
 

@@ -28,6 +28,7 @@ static ON_FAULT: GucSetting<FaultHandling> = GucSetting::<FaultHandling>::new(Fa
 static QUEUE_TTL: GucSetting<i32> = GucSetting::<i32>::new(86_400);
 static RESTORING: GucSetting<bool> = GucSetting::<bool>::new(false);
 static RETENTION: GucSetting<i32> = GucSetting::<i32>::new(-1);
+static RETRY: GucSetting<bool> = GucSetting::<bool>::new(true);
 static SCHEDULE_RUN_RETENTION: GucSetting<i32> = GucSetting::<i32>::new(30 * 86_400);
 static WORKER_IDLE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(60);
 static WRITE_LINE_NOTICE: GucSetting<bool> = GucSetting::<bool>::new(false);
@@ -186,6 +187,14 @@ fn define_behaviour() {
         GucFlags::UNIT_S,
     );
     GucRegistry::define_bool_guc(
+        c"workflow.retry",
+        c"Whether a retry policy is followed when an activity faults.",
+        c"If it is off, each fault becomes an incident at once.",
+        &RETRY,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
         c"workflow.write_line_notice",
         c"Sends the lines of the activity WriteLine to the client as notices.",
         c"The journal has all lines.",
@@ -272,6 +281,7 @@ pub fn limits(interrupted: fn() -> bool) -> Limits {
     Limits {
         max_steps: MAX_STEPS.get().unsigned_abs().into(),
         max_nesting: max_nesting(),
+        retries: RETRY.get(),
         script: ScriptLimits {
             time: Duration::from_millis(u64::from(JAVASCRIPT_TIMEOUT.get().unsigned_abs())),
             memory: JAVASCRIPT_MEMORY.get().unsigned_abs() as usize * 1024,

@@ -181,6 +181,10 @@ impl Host for SpiHost<'_> {
         new_id(self.now)
     }
 
+    fn random(&mut self) -> u64 {
+        Uuid::new_v4().as_u64_pair().1
+    }
+
     fn has_bookmark(&mut self, id: Uuid) -> bool {
         bookmarks::is_of_another(id, self.instance)
     }

@@ -27,6 +27,8 @@ pub struct ActivityType {
     pub payloads: Option<Function>,
     /// Names of its outputs, if they are declared.
     pub outputs: Option<Vec<String>>,
+    /// Names of its inputs, if they are declared.
+    pub inputs: Vec<String>,
     /// Who registered it.
     pub owner: Owner,
 }
@@ -55,7 +57,7 @@ pub struct NewActivityType<'a> {
 }
 
 static FIND: Statement = Statement::new(
-    "SELECT t.handler, t.handler_owner, t.kind = 'trigger', t.payloads, t.payloads_owner, t.outputs, t.owner \
+    "SELECT t.handler, t.handler_owner, t.kind = 'trigger', t.payloads, t.payloads_owner, t.outputs, t.inputs, t.owner \
      FROM workflow.activity_types t WHERE t.type = $1",
     &[Type::Text],
 );
@@ -93,6 +95,7 @@ pub fn find(name: &str) -> Option<ActivityType> {
         trigger: row.get(),
         payloads: named(row.maybe(), row.maybe()),
         outputs: row.maybe::<Value>().map(|declared| names(&declared)),
+        inputs: row.maybe::<Value>().map(|declared| names(&declared)).unwrap_or_default(),
         owner: owners::by_id(row.get()),
     })
 }

@@ -77,18 +77,21 @@ pub fn is_task(bookmark: &Bookmark) -> bool {
 }
 
 /// Returns the hash and the payload to store for a bookmark. For a task both would repeat the bookmark's id, so it is
-/// stored without a hash, and only the task's name is stored as the payload.
+/// stored without a hash, and only the task's name is stored as the payload. No stimulus has the hash of an unnamed
+/// bookmark.
 fn stored_stimulus(bookmark: &Bookmark) -> (Option<&[u8; 32]>, Option<Cow<'_, Value>>) {
     match bookmark.payload.as_ref() {
         Some(payload) if is_task(bookmark) => (None, Some(Cow::Owned(json!({ TASK_NAME: payload[TASK_NAME] })))),
+        payload if stimulus::is_unnamed(&bookmark.name) => (None, payload.map(Cow::Borrowed)),
         payload => (Some(&bookmark.hash), payload.map(Cow::Borrowed)),
     }
 }
 
 /// Returns the hash and the payload of a stored bookmark, computing those of a task.
-pub fn read_stimulus(id: Uuid, hash: Option<Vec<u8>>, payload: Option<Value>) -> ([u8; 32], Option<Value>) {
+pub fn read_stimulus(id: Uuid, name: &str, hash: Option<Vec<u8>>, payload: Option<Value>) -> ([u8; 32], Option<Value>) {
     match hash {
         Some(hash) => (hash_of(&hash), payload),
+        None if stimulus::is_unnamed(name) => (hash_of(&[]), payload),
         None => {
             let name = payload.as_ref().and_then(|payload| payload[TASK_NAME].as_str());
             let payload = stimulus::task_payload(id, name.unwrap_or_default());
@@ -180,7 +183,7 @@ static WAITING: Columns = Columns::of(&BOOKMARKS, Waits::COLUMNS);
 
 impl Waits {
     fn into_parts(self) -> (Resumed, Bookmark) {
-        let (hash, payload) = read_stimulus(self.id, self.hash, self.payload);
+        let (hash, payload) = read_stimulus(self.id, &self.name, self.hash, self.payload);
         let resumed = Resumed {
             id: self.id,
             name: self.name,

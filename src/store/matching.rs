@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::{Bookmark, NodeIx};
+use workflow_engine::{Bookmark, NodeIx, stimulus};
 
 use crate::pg::spi::{Arg, Row, Statement, Type, read};
 use crate::store::bookmarks::{hash_key, read_stimulus};
@@ -78,12 +78,14 @@ impl Filter {
         self.instance_id.is_some() || self.bookmark_id.is_some()
     }
 
-    /// Whether it matches a bookmark of an instance with this correlation id.
+    /// Whether it matches a bookmark of an instance with this correlation id. None matches a bookmark of the engine's
+    /// own, at which an activity waits for its next attempt.
     pub fn matches(&self, bookmark: &Bookmark, instance: Uuid, correlation_id: Option<&str>) -> bool {
         fn is<T: PartialEq>(wanted: Option<&T>, found: &T) -> bool {
             wanted.is_none_or(|wanted| wanted == found)
         }
-        is(self.bookmark_id.as_ref(), &bookmark.id)
+        !stimulus::is_unnamed(&bookmark.name)
+            && is(self.bookmark_id.as_ref(), &bookmark.id)
             && is(self.instance_id.as_ref(), &instance)
             && is(self.activity_instance_id.as_ref(), &bookmark.activity_instance_id)
             && (self.hashes.is_empty() || self.hashes.contains(&bookmark.hash))
@@ -123,7 +125,7 @@ read! {
 
 fn read_stored(row: &mut Row<'_>) -> Stored {
     let columns = Columns::read(row);
-    let (hash, payload) = read_stimulus(columns.id, columns.hash, columns.payload);
+    let (hash, payload) = read_stimulus(columns.id, &columns.name, columns.hash, columns.payload);
     let bookmark = Bookmark {
         id: columns.id,
         node: NodeIx(0),

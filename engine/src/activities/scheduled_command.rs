@@ -107,5 +107,6 @@ fn reported(error: &Map<String, Value>) -> Fault {
         hint: text("hint"),
         context: text("context"),
         original: None,
+        code: None,
     }
 }

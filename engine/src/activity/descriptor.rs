@@ -210,6 +210,11 @@ impl Descriptor {
         acts_for_owner: false,
         example: "",
     };
+
+    /// Whether activities of this type hold others.
+    pub fn holds_activities(&self) -> bool {
+        self.container || !self.ports.is_empty() || self.children.is_some() || !self.parts.is_empty()
+    }
 }
 
 impl InputDescriptor {

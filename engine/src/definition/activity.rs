@@ -1,5 +1,7 @@
 //! Reading of an activity from the outline into a node of the program.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::common::{COMMON, MAX_NODE_ID_BYTES};
@@ -8,13 +10,15 @@ use super::expression::{Reader, short_binding, statement_text, wrapper};
 use super::json::{Path, entry, kind_of};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
+use super::retry::{self, RETRY};
 use super::scope::{Names, Scopes};
 use super::{CustomType, connections, link, parts, states, workflow};
 use crate::activities::catalogue;
 use crate::activity::{Activity, Descriptor, InputDescriptor, Special};
 use crate::expression::{Expression, ExpressionKind};
 use crate::node_ix::NodeIx;
-use crate::program::{Binding, FlowMode, Node, Program};
+use crate::program::{Binding, FlowMode, Node, Options, Program};
+use crate::retry::RetryPolicy;
 use crate::value::{Bounds, parse_type_name};
 
 mod strict;
@@ -22,8 +26,13 @@ mod strict;
 /// Beginning of every path of ids: Elsa's id of the workflow, whatever its name is.
 pub(super) const WORKFLOW: &str = "Workflow1";
 
-/// Reads all activities; `mode` is the mode of flowcharts that declare none.
-pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, mode: FlowMode, problems: &mut Problems) -> Vec<Node> {
+/// Reads all activities. Flowcharts that declare no mode have that of the options.
+pub(super) fn read_all(
+    outline: &Outline<'_>,
+    scopes: &Scopes,
+    options: &Options,
+    problems: &mut Problems,
+) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::new();
     let mut path_bytes = 0;
     for (ix, sketch) in outline.sketches.iter().enumerate() {
@@ -45,7 +54,7 @@ pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, mode: FlowMode, p
         let mut reading = Reading {
             outline,
             ix,
-            mode,
+            mode: options.flowcharts,
             outside: scopes.outside(outline, ix),
             reader: Reader { names, strict: problems.is_new() && sketch.is_short(outline), problems, uses_sql: false },
         };
@@ -56,6 +65,9 @@ pub(super) fn read_all(outline: &Outline<'_>, scopes: &Scopes, mode: FlowMode, p
             Kind::Unknown => reading.common(sketch, false, &mut node),
         }
         node.uses_sql |= reading.reader.uses_sql;
+        if node.retry.is_none() && !sketch.kind.holds_activities() {
+            node.retry = options.retry.clone();
+        }
         nodes.push(node);
     }
     connections::introduce_members(&mut nodes);
@@ -85,6 +97,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         is_known: !matches!(sketch.kind, Kind::Unknown),
         can_start_workflow: false,
         runs_in_background: false,
+        retry: None,
         terminal,
         variables: Vec::new(),
         inputs: Vec::new(),
@@ -101,6 +114,27 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         inlined: None,
         uses_sql,
     }
+}
+
+/// A property that activities of all types have.
+struct Property<'d> {
+    /// The member that holds the properties; `None`: it is a member of the activity itself.
+    home: Option<&'d str>,
+    /// Its name as written.
+    key: &'d str,
+    value: &'d Value,
+}
+
+/// A property in the activity itself (short form and old exports), or in `customProperties`.
+fn property<'d>(members: &'d Map<String, Value>, name: &str) -> Option<Property<'d>> {
+    let given = |object: &'d Map<String, Value>| entry(object, name).filter(|(_, value)| !value.is_null());
+    if let Some((key, value)) = given(members) {
+        return Some(Property { home: None, key, value });
+    }
+    ["customProperties", "applicationProperties"].iter().find_map(|home| {
+        let (home, Value::Object(properties)) = entry(members, home)? else { return None };
+        given(properties).map(|(key, value)| Property { home: Some(home), key, value })
+    })
 }
 
 /// The activity that the reader reads now.
@@ -173,6 +207,7 @@ impl<'a> Reading<'a> {
         }
         // Triggers ignore the flag, as in Elsa: a stimulus must not be missed until a worker executes the activity.
         node.runs_in_background = self.flag(members, "runAsynchronously") && !trigger;
+        node.retry = self.retry(sketch, members);
         let starts = self.flag(members, "canStartWorkflow");
         node.can_start_workflow = starts && trigger;
         if starts && !trigger && !sketch.is_elsa() && !matches!(sketch.kind, Kind::Unknown) {
@@ -185,32 +220,33 @@ impl<'a> Reading<'a> {
         self.reader.problems.invalid(place, format!("\"{key}\" must be {wanted}, not {}", kind_of(value)));
     }
 
-    /// A flag in `customProperties`, or in the activity itself (short form and old exports).
+    /// A flag among the properties.
     fn flag(&mut self, members: &Map<String, Value>, name: &str) -> bool {
         let place = self.place();
-        let homes = ["customProperties", "applicationProperties"];
-        let mut found = entry(members, name).filter(|(_, value)| !value.is_null());
-        let mut home = None;
-        for key in homes {
-            let Some((key, Value::Object(properties))) = entry(members, key) else {
-                continue;
-            };
-            if found.is_none() {
-                found = entry(properties, name).filter(|(_, value)| !value.is_null());
-                home = Some(key);
+        match property(members, name) {
+            None => false,
+            Some(Property { value: Value::Bool(flag), .. }) => *flag,
+            Some(Property { home, key, value }) => {
+                match home {
+                    Some(home) => self.wrong(&place.key(home).key(key), key, "a boolean", value),
+                    None => self.wrong(&place.key(key), key, "a boolean", value),
+                }
+                false
             }
         }
-        match (found, home) {
-            (Some((_, Value::Bool(flag))), _) => *flag,
-            (Some((key, value)), Some(home)) => {
-                self.wrong(&place.key(home).key(key), key, "a boolean", value);
-                false
+    }
+
+    /// The policy for faults of the activity, unless it has an input of that name.
+    fn retry(&mut self, sketch: &Sketch<'_>, members: &Map<String, Value>) -> Option<Arc<RetryPolicy>> {
+        let place = self.place();
+        let Property { home, key, value } = property(members, RETRY)?;
+        match home {
+            Some(home) => retry::read(value, &place.key(home).key(key), self.reader.problems),
+            None if sketch.kind.has_input(RETRY) => {
+                self.reader.problems.warn(&place.key(key), retry::is_input(sketch.type_name));
+                None
             }
-            (Some((key, value)), None) => {
-                self.wrong(&place.key(key), key, "a boolean", value);
-                false
-            }
-            (None, _) => false,
+            None => retry::read(value, &place.key(key), self.reader.problems),
         }
     }
 
@@ -325,7 +361,9 @@ impl<'a> Reading<'a> {
             return;
         };
         let type_name = parse_type_name("Object");
-        for (key, value) in members.iter().filter(|(key, _)| is_custom_member(key)) {
+        // A policy is no input. A stored definition may have an input of that name, which is not one.
+        let is_input = |key: &str| is_custom_member(key) && (node.retry.is_none() || !key.eq_ignore_ascii_case(RETRY));
+        for (key, value) in members.iter().filter(|(key, _)| is_input(key)) {
             let above = self.place();
             let place = above.key(key);
             let role = Role::of(key, value, custom);

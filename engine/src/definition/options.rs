@@ -4,12 +4,13 @@ use serde_json::{Map, Value};
 
 use super::json::{Path, entry, kind_of};
 use super::problem::Problems;
+use super::retry::{self, RETRY};
 use super::{flow_mode, members};
 use crate::calendar::Interval;
 use crate::program::{Activation, IncidentStrategy, Options, SearchPath, Security};
 
 /// Members of `options`.
-const KNOWN: [&str; 8] = [
+const KNOWN: [&str; 9] = [
     "activationStrategy",
     "incidentStrategy",
     "flowchartMode",
@@ -18,6 +19,7 @@ const KNOWN: [&str; 8] = [
     "retention",
     "usableAsActivity",
     "autoUpdateConsumingWorkflows",
+    RETRY,
 ];
 
 /// Elsa's names for some of the options, and options that only Elsa has.
@@ -55,6 +57,9 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
         search_path: search_path(options, security, &place, problems),
         flowcharts,
         retention: retention(options, &place, problems),
+        retry: entry(options, RETRY)
+            .filter(|(_, value)| !value.is_null())
+            .and_then(|(key, value)| retry::read(value, &place.key(key), problems)),
     }
 }
 

@@ -83,6 +83,27 @@ pub(super) enum Kind {
     Unknown,
 }
 
+impl Kind {
+    /// Whether activities of this type hold others.
+    pub fn holds_activities(&self) -> bool {
+        match self {
+            Self::Known(activity) => activity.descriptor().holds_activities(),
+            Self::Workflow(_) => true,
+            Self::Custom(_) | Self::Unknown => false,
+        }
+    }
+
+    /// Whether activities of this type have a declared input of this name.
+    pub fn has_input(&self, name: &str) -> bool {
+        match self {
+            Self::Known(activity) => activity.descriptor().inputs.iter().any(|input| input.name == name),
+            Self::Custom(custom) => custom.inputs.iter().any(|input| input == name),
+            Self::Workflow(program) => program.inputs.iter().any(|input| input.name.eq_ignore_ascii_case(name)),
+            Self::Unknown => false,
+        }
+    }
+}
+
 impl<'d> Sketch<'d> {
     /// The activity's members; none if it is an array.
     pub fn members(&self) -> Option<&'d Map<String, Value>> {

@@ -45,6 +45,8 @@ pub struct CustomType {
     /// Names of its outputs, if its registration declares them. They tell an output that is bound to a variable from an
     /// input that reads one, because the short form writes both as `{"var": "Name"}`.
     pub outputs: Option<Vec<String>>,
+    /// Names of its inputs, if its registration declares them.
+    pub inputs: Vec<String>,
 }
 
 /// No types: for definitions that use built-in activities only.

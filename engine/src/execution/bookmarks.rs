@@ -82,6 +82,13 @@ impl Execution<'_> {
         if !bookmark.auto_burn {
             return;
         }
+        let mut made = self.core.scratch.bookmarks.range((sequence, 0)..=(sequence, u32::MAX));
+        if let Some(key) = made.find(|(_, made)| made.id == bookmark.id).map(|(key, _)| *key) {
+            if let Some(made) = self.core.scratch.bookmarks.remove(&key) {
+                self.core.scratch.undo.push(Undo::BookmarkDropped(key, Box::new(made)));
+            }
+            return;
+        }
         if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
             self.core.scratch.undo.push(Undo::Stored(sequence, context.bookmarks));
             context.bookmarks = context.bookmarks.saturating_sub(1);

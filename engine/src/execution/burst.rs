@@ -14,7 +14,7 @@ use crate::execution::core::{Core, Scratch, Task};
 use crate::execution::{Child, Delta, Limits, NewTask, Outcomes};
 use crate::fault::{Error, Fault};
 use crate::host::Host;
-use crate::instance::{ActivityStatus, Instance, SubStatus};
+use crate::instance::{ActivityStatus, Context, Instance, SubStatus};
 use crate::journal::EventKind;
 use crate::node_ix::NodeIx;
 use crate::program::{FlowGraph, IncidentStrategy, Node, Program};
@@ -44,6 +44,8 @@ impl<'a> BurstState<'a> {
         scratch.now = host.now();
         let contexts = &instance.state.contexts;
         scratch.children = contexts.iter().filter_map(|(s, c)| Some((c.parent?, *s))).collect();
+        let kept = |context: &Context| context.attempts.as_ref().is_some_and(|attempts| attempts.input.is_some());
+        scratch.keeps_input = contexts.values().any(kept);
         scratch.keep_trees();
         Self { core: Core { program, limits, instance, host, scratch } }
     }
@@ -95,6 +97,9 @@ impl<'a> BurstState<'a> {
     pub(super) fn execute(&mut self, sequence: u32, node: NodeIx) {
         let node = self.core.program.node(node);
         let was_trigger = self.core.is_trigger(sequence);
+        if was_trigger {
+            self.give_trigger_input(sequence);
+        }
         let bookmarks = self.core.scratch.next_bookmark;
         let unit = self.unit(sequence, node, |cx| {
             cx.evaluate_inputs()?;
@@ -112,6 +117,7 @@ impl<'a> BurstState<'a> {
         if !ended && scratch.next_bookmark == bookmarks {
             self.core.event(EventKind::Started, sequence, node, None);
         }
+        self.give_input(sequence);
     }
 
     /// Resumes an execution at one of its bookmarks.
@@ -127,8 +133,22 @@ impl<'a> BurstState<'a> {
         if self.run_deferred(sequence, ix, bookmark) {
             return Ok(());
         }
+        if self.begin_next_attempt(sequence, bookmark) {
+            return Ok(());
+        }
+        let unit = self.resume_unit(sequence, bookmark);
+        // If an ancestor took the fault or another attempt follows, the bookmark does not stay.
+        let is_faulted = self.core.context(sequence).is_some_and(|context| context.status == ActivityStatus::Faulted);
+        self.core.scratch.delta.keep_resumed = unit == Unit::Undone && is_faulted;
+        Ok(())
+    }
+
+    /// Resumes an execution at a bookmark, stored or made in this burst, with the input of the resume.
+    pub(super) fn resume_unit(&mut self, sequence: u32, bookmark: &Resumed) -> Unit {
+        let Some(ix) = self.core.context(sequence).map(|context| context.node) else { return Unit::Undone };
         let node = self.core.program.node(ix);
         let input = self.core.scratch.resume_input.as_ref().map(copy_or_null);
+        self.core.scratch.resuming = Some((sequence, bookmark.name.clone()));
         let unit = self.unit(sequence, node, |cx| {
             cx.burn(bookmark);
             match bookmark.callback.as_deref() {
@@ -136,36 +156,11 @@ impl<'a> BurstState<'a> {
                 None => node.activity.resumed(cx, bookmark, input.as_ref()),
             }
         });
-        // If an ancestor took the fault, it has closed the execution, and the bookmark does not stay.
-        self.core.scratch.delta.keep_resumed = unit == Unit::Undone && self.core.context(sequence).is_some();
-        Ok(())
+        self.core.scratch.resuming = None;
+        unit
     }
 
-    /// Queues faulted executions to run again.
-    pub fn retry(&mut self, faulted: &[u32]) {
-        for sequence in faulted {
-            // The retry of an ancestor may have closed this execution meanwhile.
-            let Some(context) = self.core.context(*sequence) else {
-                continue;
-            };
-            let node = self.core.program.node(context.node);
-            self.core.cancel_children(*sequence);
-            self.core.drop_bookmarks(*sequence);
-            self.clear_fault(*sequence);
-            if let Some(context) = self.core.instance.state.contexts.get_mut(sequence) {
-                if !node.activity.remembers() {
-                    context.memory = Default::default();
-                }
-                context.breaking = false;
-                for (slot, declared) in context.variables.iter_mut().zip(&node.variables) {
-                    slot.1.0 = copy_or_null(&declared.initial);
-                }
-            }
-            self.core.scratch.queue.push_back(Task::Again(*sequence));
-        }
-    }
-
-    fn clear_fault(&mut self, sequence: u32) {
+    pub(super) fn clear_fault(&mut self, sequence: u32) {
         if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
             context.status = ActivityStatus::Running;
         }
@@ -349,32 +344,5 @@ impl<'a> BurstState<'a> {
             self.core.instance.state.last_result = None;
         }
         std::mem::take(&mut self.core.scratch.delta)
-    }
-}
-
-/// The faulted executions that a retry names.
-pub(crate) fn faulted(
-    program: &Program,
-    instance: &Instance,
-    activity_ids: Option<&[String]>,
-) -> Result<Vec<u32>, Error> {
-    let contexts = instance.state.contexts.iter();
-    let faulted = contexts.filter(|(_, context)| context.status == ActivityStatus::Faulted);
-    let Some(wanted) = activity_ids else {
-        return Ok(faulted.map(|(sequence, _)| *sequence).collect());
-    };
-    let mut missing: BTreeSet<&str> = wanted.iter().map(String::as_str).collect();
-    let wanted = missing.clone();
-    let mut found = Vec::new();
-    for (sequence, context) in faulted {
-        let id = program.node(context.node).id.as_str();
-        if wanted.contains(id) {
-            missing.remove(id);
-            found.push(*sequence);
-        }
-    }
-    match missing.first() {
-        Some(id) => Err(Error::NotFaulted((*id).to_owned())),
-        None => Ok(found),
     }
 }

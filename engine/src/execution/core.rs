@@ -14,7 +14,7 @@ use crate::bookmark::Bookmark;
 use crate::execution::undo::Undo;
 use crate::execution::{Delta, Limits, Outcomes, activity_instance_id};
 use crate::host::Host;
-use crate::instance::{ActivityStatus, Context, Instance, Memory};
+use crate::instance::{ActivityStatus, Attempts, Context, Instance, Memory};
 use crate::journal::{Event, EventKind};
 use crate::node_ix::NodeIx;
 use crate::program::{Node, Program};
@@ -54,6 +54,10 @@ pub(crate) struct Scratch {
     pub inputs: Vec<Value>,
     pub resume_input: Option<Value>,
     pub trigger_input: Option<Value>,
+    /// The execution that is being resumed, and the name of its bookmark.
+    pub resuming: Option<(u32, String)>,
+    /// Whether an execution may have an input that its next attempt gets.
+    pub keeps_input: bool,
 }
 
 /// An item of the queue.
@@ -61,7 +65,7 @@ pub(crate) struct Scratch {
 pub(crate) enum Task {
     /// Begin an activity.
     Begin { parent: Option<u32>, node: NodeIx, tag: u32, variables: Vec<(String, Json)> },
-    /// Execute a faulted activity again.
+    /// Execute an activity from its beginning once more, after a fault.
     Again(u32),
 }
 
@@ -169,7 +173,9 @@ impl Core<'_> {
 
     /// Opens an execution. A rollback does not undo this, because the execution opens before its own unit begins.
     pub fn open(&mut self, parent: Option<u32>, node: NodeIx, tag: u32, given: Vec<(String, Json)>) -> u32 {
-        let declared = &self.program.node(node).variables;
+        let Node { variables: declared, retry, .. } = self.program.node(node);
+        let now = self.scratch.now;
+        let policy = retry.as_ref().filter(|policy| policy.within.is_some());
         let mut variables = Vec::with_capacity(declared.len() + given.len());
         variables.extend(declared.iter().map(|v| (v.name.clone(), Json(copy_or_null(&v.initial)))));
         variables.extend(given);
@@ -190,6 +196,7 @@ impl Core<'_> {
             breaking: false,
             variables,
             memory: Memory::None,
+            attempts: policy.map(|_| Box::new(Attempts { since: now.timestamp_micros(), ..Attempts::default() })),
         };
         state.contexts.insert(sequence, context);
         if let Some(parent) = parent {
@@ -201,12 +208,7 @@ impl Core<'_> {
     /// Closes an execution that has no open children, and drops its bookmarks and queued children.
     pub fn close(&mut self, sequence: u32) {
         self.drop_bookmarks(sequence);
-        let range = (sequence, NodeIx(0))..=(sequence, NodeIx(u32::MAX));
-        while let Some((key, count)) = self.scratch.queued.range(range.clone()).next() {
-            let (key, count) = (*key, *count);
-            self.scratch.queued.remove(&key);
-            self.scratch.undo.push(Undo::Unqueued(key, count));
-        }
+        self.drop_queued(sequence);
         if self.context(sequence).is_some_and(|c| c.status == ActivityStatus::Faulted) {
             self.add_faults(sequence, -1);
         }
@@ -218,6 +220,16 @@ impl Core<'_> {
                 let entry = Undo::Closed(sequence, Box::new(context));
                 self.scratch.undo.push(entry);
             }
+        }
+    }
+
+    /// Drops the queued children of an execution.
+    pub fn drop_queued(&mut self, sequence: u32) {
+        let range = (sequence, NodeIx(0))..=(sequence, NodeIx(u32::MAX));
+        while let Some((key, count)) = self.scratch.queued.range(range.clone()).next() {
+            let (key, count) = (*key, *count);
+            self.scratch.queued.remove(&key);
+            self.scratch.undo.push(Undo::Unqueued(key, count));
         }
     }
 

@@ -10,8 +10,11 @@ use crate::journal::EventKind;
 use crate::program::Node;
 
 impl BurstState<'_> {
-    /// Handles the fault of an execution whose call was undone.
+    /// Handles the fault of an execution whose call was undone: its policy may repeat it, an ancestor may take it.
     pub(super) fn fault(&mut self, sequence: u32, node: &Node, fault: Fault) {
+        if self.repeat(sequence, sequence, &fault) {
+            return;
+        }
         let data = json!({ "sqlstate": fault.sqlstate, "message": fault.message });
         self.core.event(EventKind::Faulted, sequence, node, Some(data));
         if self.is_taken(sequence, &fault) {
@@ -33,8 +36,8 @@ impl BurstState<'_> {
     }
 
     /// Offers a fault to the ancestors, the innermost first, each in a unit of its own. The ancestor that takes it goes
-    /// on without its child on the path to the fault; that child is cancelled with all its descendants. An ancestor
-    /// that faults over it ends the search.
+    /// on without its child on the path to the fault; that child is cancelled with all its descendants. One that does
+    /// not take it may begin again by its policy. An ancestor that faults over it ends the search.
     fn is_taken(&mut self, faulted: u32, fault: &Fault) -> bool {
         let mut below = faulted;
         while let Some(sequence) = self.core.context(below).and_then(|context| context.parent) {
@@ -58,6 +61,9 @@ impl BurstState<'_> {
             }
             if is_taken {
                 self.core.cancel(child.sequence);
+                return true;
+            }
+            if self.repeat(sequence, faulted, fault) {
                 return true;
             }
         }

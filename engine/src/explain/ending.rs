@@ -50,6 +50,7 @@ impl Explanation<'_> {
         let mut line = match (&wait.task, event) {
             (Some(task), _) => format!("{who} waits for task \"{}\" since {since}", one_line(task, MAX_VALUE)),
             (None, Some(event)) => format!("{who} waits for event \"{}\" since {since}", one_line(event, MAX_VALUE)),
+            (None, None) if wait.name == stimulus::RETRY => format!("{who} waits for its next attempt since {since}"),
             (None, None) => format!("{who} waits since {since}"),
         };
         if let Some(due) = wait.due {

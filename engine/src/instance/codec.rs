@@ -3,11 +3,12 @@
 //! Every later version must read what this version writes; a frozen sample in the tests checks that.
 
 use crate::fault::Error;
-use crate::instance::State;
+use crate::instance::{Attempts, State};
 
-/// The format that is written, and the only one that is read. Version 0.1.0 wrote another one, but its tables cannot be
-/// upgraded.
+/// The format of a state without attempts.
 const FORMAT: u8 = 2;
+/// The format of a state with attempts: behind the state a list of them, each with the number of its execution.
+const FORMAT_WITH_ATTEMPTS: u8 = 3;
 
 /// Packs a state.
 pub fn encode_state(state: &State) -> Vec<u8> {
@@ -17,15 +18,30 @@ pub fn encode_state(state: &State) -> Vec<u8> {
 /// Packs a state. `size` is its known packed size, so that the vector takes no more memory than that.
 pub fn encode_state_of(state: &State, size: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(size);
-    bytes.push(FORMAT);
+    let attempts = attempts(state);
+    bytes.push(if attempts.is_empty() { FORMAT } else { FORMAT_WITH_ATTEMPTS });
     // Serializing strings, numbers and sequences of known length to a vector cannot fail.
-    postcard::to_extend(state, bytes).expect("a state is always serializable")
+    let bytes = postcard::to_extend(state, bytes).expect("a state is always serializable");
+    if attempts.is_empty() {
+        return bytes;
+    }
+    postcard::to_extend(&attempts, bytes).expect("attempts are always serializable")
+}
+
+/// The attempts of all executions that have any.
+fn attempts(state: &State) -> Vec<(u32, &Attempts)> {
+    let contexts = state.contexts.iter();
+    contexts.filter_map(|(sequence, context)| Some((*sequence, context.attempts.as_deref()?))).collect()
 }
 
 /// The packed size of a state in bytes.
 pub fn packed_size(state: &State) -> usize {
-    let Counted(size) = postcard::to_extend(state, Counted(1)).expect("a state is always serializable");
-    size
+    let size = postcard::to_extend(state, Counted(1)).expect("a state is always serializable");
+    let attempts = attempts(state);
+    if attempts.is_empty() {
+        return size.0;
+    }
+    postcard::to_extend(&attempts, size).expect("attempts are always serializable").0
 }
 
 /// Counts bytes instead of keeping them.
@@ -43,10 +59,20 @@ impl Extend<u8> for Counted {
 /// [`Error::CorruptState`] if the format is unknown or the bytes are damaged.
 pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
     let corrupt = |reason: &str| Error::CorruptState(reason.to_owned());
+    let damaged = |error: postcard::Error| Error::CorruptState(format!("It is damaged: {error}."));
     match bytes.split_first() {
-        Some((&FORMAT, rest)) => {
-            let (state, rest): (State, _) = postcard::take_from_bytes(rest)
-                .map_err(|error| Error::CorruptState(format!("It is damaged: {error}.")))?;
+        Some((&format @ (FORMAT | FORMAT_WITH_ATTEMPTS), rest)) => {
+            let (mut state, mut rest): (State, _) = postcard::take_from_bytes(rest).map_err(damaged)?;
+            if format == FORMAT_WITH_ATTEMPTS {
+                let attempts: Vec<(u32, Attempts)>;
+                (attempts, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
+                for (sequence, attempts) in attempts {
+                    let context = state.contexts.get_mut(&sequence);
+                    let context =
+                        context.ok_or_else(|| corrupt("It has attempts of an execution that is not open."))?;
+                    context.attempts = Some(Box::new(attempts));
+                }
+            }
             if rest.is_empty() { Ok(state) } else { Err(corrupt("It has bytes after its end.")) }
         }
         Some((format, _)) => Err(Error::CorruptState(format!("Its format {format} is not known."))),
@@ -77,6 +103,7 @@ mod tests {
             breaking: true,
             variables: vec![("A".into(), Json(json!({"a": [1.10, null, "é"]})))],
             memory,
+            attempts: None,
         };
         let mut scope = FlowScope::new(5);
         scope.visit_activity(1);

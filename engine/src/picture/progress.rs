@@ -97,7 +97,9 @@ impl Progress {
     pub fn event(&mut self, event: &Event) {
         let Some(ix) = self.node_of(event) else { return };
         match event.kind {
-            EventKind::Started | EventKind::BookmarkCreated | EventKind::Faulted => self.begin(ix, event),
+            EventKind::Started | EventKind::BookmarkCreated | EventKind::Faulted | EventKind::Retrying => {
+                self.begin(ix, event);
+            }
             EventKind::Completed => {
                 self.begin(ix, event);
                 self.end(ix, event);

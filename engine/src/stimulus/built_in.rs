@@ -95,6 +95,15 @@ pub const CRON: BuiltIn = BuiltIn {
     ],
 };
 
+/// Name of a bookmark at which an activity waits for its next attempt. No stimulus has it: time resumes the bookmark, or
+/// a call that names its id.
+pub const RETRY: &str = "Workflow.Retry";
+
+/// Whether bookmarks of this name are resumed by time and by their id only. They have no hash.
+pub fn is_unnamed(name: &str) -> bool {
+    name == RETRY
+}
+
 const ALL: [&BuiltIn; 11] = [
     &EVENT,
     &HTTP_ENDPOINT,

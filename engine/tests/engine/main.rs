@@ -15,6 +15,7 @@ mod flowchart;
 mod http;
 mod inputs;
 mod parallel_for_each;
+mod retries;
 mod scheduled_command;
 mod scripts;
 mod seeing;

@@ -86,6 +86,10 @@ impl Host for FakeHost {
         Uuid::from_u128(0x0193_0000_0000_7000_8000_0000_0000_0000 + self.ids)
     }
 
+    fn random(&mut self) -> u64 {
+        u64::MAX / 2
+    }
+
     fn has_bookmark(&mut self, id: Uuid) -> bool {
         self.foreign_bookmarks.contains(&id)
     }

@@ -53,6 +53,7 @@ pub mod state_machine;
 pub mod switch;
 pub mod timer;
 pub mod timing;
+pub mod try_;
 pub mod while_;
 pub mod workflow_definition_activity;
 pub mod write_http_response;

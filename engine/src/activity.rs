@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::bookmark::Resumed;
 use crate::calendar::Schedule;
-use crate::execution::{Child, Execution, Outcomes, Signal};
+use crate::execution::{Child, Execution, Faulted, Outcomes, Signal};
 use crate::fault::Fault;
 use serde_json::Value;
 
@@ -49,8 +49,8 @@ pub trait Activity: Sync {
     ///
     /// # Errors
     /// A fault of this activity itself, in addition to the descendant's.
-    fn child_faulted(&self, cx: &mut Execution<'_>, child: &Child, fault: &Fault) -> Result<bool, Fault> {
-        let _ = (cx, child, fault);
+    fn child_faulted(&self, cx: &mut Execution<'_>, child: &Child, faulted: &Faulted<'_>) -> Result<bool, Fault> {
+        let _ = (cx, child, faulted);
         Ok(false)
     }
 

@@ -165,6 +165,17 @@ pub struct Child {
     pub terminal: bool,
 }
 
+/// A fault of an execution, as it is offered to its ancestors.
+#[derive(Clone, Copy, Debug)]
+pub struct Faulted<'a> {
+    /// What went wrong.
+    pub fault: &'a Fault,
+    /// The activity that faulted.
+    pub activity_id: &'a str,
+    /// Number of its attempts.
+    pub attempts: u32,
+}
+
 /// How an activity completed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Outcomes {

@@ -74,6 +74,8 @@ pub enum EventKind {
     /// A fault of the activity, or of one below it, is followed by another attempt; data is attempt, max_attempts,
     /// sqlstate, message, due_at, and the activity that faulted if it is another one.
     Retrying,
+    /// A fault below the activity was taken by it; data is code, sqlstate, message, detail, activityId and attempts.
+    Caught,
 }
 
 /// The format that is written. Version 0.1.0 wrote format 1.

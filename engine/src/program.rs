@@ -11,8 +11,9 @@ use serde_json::Value;
 use crate::activity::Activity;
 use crate::calendar::Interval;
 use crate::expression::Expression;
+use crate::fault::Fault;
 use crate::node_ix::NodeIx;
-use crate::retry::RetryPolicy;
+use crate::retry::{Cause, RetryPolicy};
 use crate::schema::Schema;
 use crate::value::TypeName;
 
@@ -303,12 +304,21 @@ pub struct Part {
     pub condition: Option<Expression>,
     /// Activities in the order of the descriptor's ports.
     pub ports: Vec<Option<NodeIx>>,
+    /// Faults that it takes, one of these; an empty list stands for all.
+    pub on: Vec<Cause>,
+    /// The variable that gets what it takes.
+    pub variable: Option<String>,
 }
 
 impl Part {
     /// A text member.
     pub fn text(&self, index: usize) -> &str {
         self.texts.get(index).map_or("", String::as_str)
+    }
+
+    /// Whether it takes a fault.
+    pub fn takes(&self, fault: &Fault) -> bool {
+        self.on.is_empty() || self.on.iter().any(|cause| cause.is_of(fault))
     }
 
     /// The activity at a port.

@@ -143,7 +143,15 @@ impl Cause {
         }
     }
 
-    fn is_of(&self, fault: &Fault) -> bool {
+    /// The cause as an author writes it.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::SqlState(text) | Self::Class(text) | Self::Code(text) => text,
+        }
+    }
+
+    /// Whether a fault has it.
+    pub fn is_of(&self, fault: &Fault) -> bool {
         match self {
             Self::SqlState(state) => fault.sqlstate == *state,
             Self::Class(class) => fault.sqlstate.starts_with(class.as_str()),

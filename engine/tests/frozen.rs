@@ -212,6 +212,13 @@ fn containers() -> Vec<Case> {
             "root": event_after("inner")}, line("end")]),
         ),
         case("workflow_as_activity", json!([{"type": "Used"}, line("end")])).uses(used),
+        case("try", inside("Try", "body", json!({"finally": line("finally")}))),
+        case(
+            "try_catch",
+            json!([{"type": "Try", "body": broken("broken"), "catch": [{"on": ["P0001"], "body": event_after("caught")}]},
+            line("end")]),
+        ),
+        case("try_finally", json!({"type": "Try", "body": broken("broken"), "finally": event_after("cleaned")})),
         case(
             "state_machine",
             json!({"id": "machine", "type": "StateMachine",

@@ -215,5 +215,6 @@ fn name(kind: EventKind) -> &'static str {
         EventKind::OwnerChanged => "Owner changed",
         EventKind::Logged => "Logged",
         EventKind::Retrying => "Retrying",
+        EventKind::Caught => "Caught",
     }
 }

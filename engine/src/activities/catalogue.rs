@@ -8,7 +8,7 @@ use crate::activities::{
     event, execute_workflow, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart,
     for_, for_each, fork, http_endpoint, if_, log, not_found, parallel, parallel_for_each, publish_event, run_csharp,
     run_java_script, run_python, run_task, scheduled_command, sequence, set_name, set_output, set_variable, sql,
-    sql_command, sql_query, sql_single_value, start, start_at, state_machine, switch, timer, while_,
+    sql_command, sql_query, sql_single_value, start, start_at, state_machine, switch, timer, try_, while_,
     workflow_definition_activity, write_http_response, write_line,
 };
 use crate::activity::{Activity, PREFIXES, short_name};
@@ -33,6 +33,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &parallel::Parallel,
     &parallel_for_each::ParallelForEach,
     &state_machine::StateMachine,
+    &try_::Try,
     &break_::Break,
     &complete::Complete,
     &finish::Finish,

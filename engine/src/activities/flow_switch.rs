@@ -33,6 +33,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         ports: &[],
         condition: PartCondition::Needed,
         short: false,
+        catches: false,
     }],
     outcomes: &["Default"],
     example: r#"{"type": "FlowSwitch", "cases": [{"label": "Short", "condition": {"js": "getInput('days') <= 2"}}, {"label": "Long", "condition": true}]}"#,

@@ -45,6 +45,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
             ports: &["entry", "exit"],
             condition: PartCondition::None,
             short: true,
+            catches: false,
         },
         PartList {
             name: "transitions",
@@ -53,6 +54,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
             ports: &["trigger", "action"],
             condition: PartCondition::Optional,
             short: false,
+            catches: false,
         },
     ],
     special: Special::States,

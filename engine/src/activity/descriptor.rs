@@ -113,6 +113,8 @@ pub struct PartList {
     pub condition: PartCondition,
     /// Whether a text may replace an object that has only the first text member.
     pub short: bool,
+    /// Whether a part names faults (`on`) and a variable for what it takes (`variable`).
+    pub catches: bool,
 }
 
 /// Whether a part has a condition, and what a missing condition means.

@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use super::expression::Reader;
+use super::expression::{Reader, short_binding};
 use super::json::{Path, kind_of};
 use super::members;
 use super::outline::PartSketch;
 use super::problem::Problems;
+use super::retry;
 use crate::activity::{PartCondition, PartList};
 use crate::expression::{Expression, ExpressionKind};
 use crate::node_ix::NodeIx;
@@ -33,7 +34,8 @@ fn part(list: &PartList, sketch: &PartSketch<'_>, short: bool, above: &Path<'_>,
     if let (Value::Object(members), true) = (sketch.value, reader.strict) {
         let texts = list.texts.iter().map(|(name, _)| *name);
         let condition = (list.condition != PartCondition::None).then_some("condition");
-        let own = texts.chain(condition).chain(list.ports.iter().copied());
+        let catches = ["on", "variable"].into_iter().filter(|_| list.catches);
+        let own = texts.chain(condition).chain(catches).chain(list.ports.iter().copied());
         members::check(members, own, COMMON.into_iter(), &format!("a {}", list.one), &place, reader.problems);
     }
     let mut texts = Vec::with_capacity(list.texts.len());
@@ -57,7 +59,19 @@ fn part(list: &PartList, sketch: &PartSketch<'_>, short: bool, above: &Path<'_>,
         },
     };
     let ports = sketch.ports.iter().map(|port| port.map(NodeIx::at)).collect();
-    Part { texts, condition, ports }
+    let member = |name| sketch.member(name).filter(|(_, value)| list.catches && !value.is_null());
+    let on = member("on").map(|(key, value)| retry::causes(value, key, true, &place, reader.problems));
+    let variable = member("variable").and_then(|(key, value)| variable(value, &place.key(key), reader));
+    Part { texts, condition, ports, on: on.unwrap_or_default(), variable }
+}
+
+/// The variable that a part names: by its name, or as `{"var": "Name"}`.
+fn variable(value: &Value, place: &Path<'_>, reader: &mut Reader<'_>) -> Option<String> {
+    match (value, short_binding(value)) {
+        (Value::String(name), _) => reader.variable(name, place),
+        (_, Some(("var", name))) => reader.variable(name, place),
+        _ => reader.reference(value, place),
+    }
 }
 
 /// A text member; empty if it is missing, `None` if it is no text.

@@ -148,33 +148,44 @@ impl<'a> Reader<'a> {
         jitter.unwrap_or_default()
     }
 
-    /// The causes in a list. Those `on` which an activity is repeated must be able to be faults.
     fn causes(&mut self, name: &str, must_occur: bool) -> Vec<Cause> {
         let Some((key, value)) = self.get(name) else { return Vec::new() };
-        let what = "a list of SQLSTATEs, classes of SQLSTATEs, and codes";
-        let Some(list) = value.as_array() else {
-            self.wrong(key, format!("\"{key}\" must be {what}, not {}", kind_of(value)));
-            return Vec::new();
-        };
-        if list.is_empty() {
-            self.wrong(key, format!("\"{key}\" must not be empty"));
-        }
-        let mut causes = Vec::with_capacity(list.len());
-        for cause in list {
-            let Some(text) = cause.as_str().filter(|text| !text.is_empty()) else {
-                let found = if cause.is_string() { "an empty string" } else { kind_of(cause) };
-                self.wrong(key, format!("\"{key}\" must be {what}, each a string; one is {found}"));
-                continue;
-            };
-            let cause = Cause::read(text);
-            if must_occur && !matches!(cause, Cause::Code(_)) && is_never_a_fault(text) {
-                let reason = "errors with this SQLSTATE end the call and are never a fault";
-                self.wrong(key, format!("\"{key}\" must not name \"{text}\": {reason}"));
-            }
-            causes.push(cause);
-        }
-        causes
+        causes(value, key, must_occur, self.place, self.problems)
     }
+}
+
+/// Reads the causes in a list. Those that must be able to occur cannot name errors that are never faults.
+pub(super) fn causes(
+    value: &Value,
+    key: &str,
+    must_occur: bool,
+    above: &Path<'_>,
+    problems: &mut Problems,
+) -> Vec<Cause> {
+    let place = above.key(key);
+    let what = "a list of SQLSTATEs, classes of SQLSTATEs, and codes";
+    let Some(list) = value.as_array() else {
+        problems.invalid(&place, format!("\"{key}\" must be {what}, not {}", kind_of(value)));
+        return Vec::new();
+    };
+    if list.is_empty() {
+        problems.invalid(&place, format!("\"{key}\" must not be empty"));
+    }
+    let mut causes = Vec::with_capacity(list.len());
+    for cause in list {
+        let Some(text) = cause.as_str().filter(|text| !text.is_empty()) else {
+            let found = if cause.is_string() { "an empty string" } else { kind_of(cause) };
+            problems.invalid(&place, format!("\"{key}\" must be {what}, each a string; one is {found}"));
+            continue;
+        };
+        let cause = Cause::read(text);
+        if must_occur && !matches!(cause, Cause::Code(_)) && is_never_a_fault(text) {
+            let reason = "errors with this SQLSTATE end the call and are never a fault";
+            problems.invalid(&place, format!("\"{key}\" must not name \"{text}\": {reason}"));
+        }
+        causes.push(cause);
+    }
+    causes
 }
 
 /// Microseconds of an interval, with days of 24 hours. `None`: it has months, or is too long.

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::execution::Incident;
 use crate::execution::burst::{BurstState, Unit};
+use crate::execution::{Faulted, Incident};
 use crate::fault::Fault;
 use crate::instance::ActivityStatus;
 use crate::journal::EventKind;
@@ -39,6 +39,10 @@ impl BurstState<'_> {
     /// on without its child on the path to the fault; that child is cancelled with all its descendants. One that does
     /// not take it may begin again by its policy. An ancestor that faults over it ends the search.
     fn is_taken(&mut self, faulted: u32, fault: &Fault) -> bool {
+        let Some(context) = self.core.context(faulted) else { return false };
+        let attempts = context.attempts.as_ref().map_or(0, |attempts| attempts.failed).saturating_add(1);
+        let activity_id = self.core.program.node(context.node).id.as_str();
+        let told = Faulted { fault, activity_id, attempts };
         let mut below = faulted;
         while let Some(sequence) = self.core.context(below).and_then(|context| context.parent) {
             let (Some(child), Some(context)) = (self.core.child(below), self.core.context(sequence)) else {
@@ -52,7 +56,7 @@ impl BurstState<'_> {
             let node = self.core.program.node(node);
             let mut is_taken = false;
             let unit = self.unit(sequence, node, |cx| {
-                is_taken = node.activity.child_faulted(cx, &child, fault)?;
+                is_taken = node.activity.child_faulted(cx, &child, &told)?;
                 Ok(())
             });
             if unit == Unit::Undone {

@@ -130,7 +130,8 @@ impl Progress {
             | EventKind::StartRefused
             | EventKind::ChildStarted
             | EventKind::OwnerChanged
-            | EventKind::Logged => {}
+            | EventKind::Logged
+            | EventKind::Caught => {}
         }
     }
 

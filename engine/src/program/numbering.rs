@@ -153,10 +153,12 @@ impl Node {
             uses_sql,
         } = self;
         let each = |ports: &[Option<NodeIx>]| ports.iter().map(|port| port.map(to)).collect();
-        let part = |Part { texts, condition, ports }: &Part| Part {
+        let part = |Part { texts, condition, ports, on, variable }: &Part| Part {
             texts: texts.clone(),
             condition: condition.clone(),
             ports: each(ports),
+            on: on.clone(),
+            variable: variable.clone(),
         };
         Node {
             id: id.clone(),

@@ -1,8 +1,8 @@
-//! Faults that an activity around takes: no built-in activity does so, so these tests define their own.
+//! Faults that an activity around takes, whatever it is: these tests define their own.
 
 use serde_json::{Value, json};
 use workflow_engine::activity::{Activity, Descriptor};
-use workflow_engine::execution::{Child, Execution};
+use workflow_engine::execution::{Child, Execution, Faulted};
 use workflow_engine::fault::Fault;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::EventKind;
@@ -38,11 +38,11 @@ impl Activity for Try {
         schedule(cx, BODY)
     }
 
-    fn child_faulted(&self, cx: &mut Execution<'_>, child: &Child, fault: &Fault) -> Result<bool, Fault> {
+    fn child_faulted(&self, cx: &mut Execution<'_>, child: &Child, faulted: &Faulted<'_>) -> Result<bool, Fault> {
         if child.tag == HANDLER {
             return Ok(false);
         }
-        cx.write_line(format!("taken: {}", fault.message));
+        cx.write_line(format!("taken: {}", faulted.fault.message));
         schedule(cx, HANDLER)?;
         Ok(true)
     }
@@ -57,7 +57,7 @@ impl Activity for TryBadly {
         schedule(cx, BODY)
     }
 
-    fn child_faulted(&self, cx: &mut Execution<'_>, _child: &Child, _fault: &Fault) -> Result<bool, Fault> {
+    fn child_faulted(&self, cx: &mut Execution<'_>, _child: &Child, _faulted: &Faulted<'_>) -> Result<bool, Fault> {
         cx.write_line("undone".into());
         Err(Fault::new("P0001", "failed over it"))
     }

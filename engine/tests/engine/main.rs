@@ -22,4 +22,5 @@ mod seeing;
 mod state_machine;
 mod time;
 mod tokens;
+mod tries;
 mod waiting;

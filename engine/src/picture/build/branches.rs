@@ -3,6 +3,7 @@
 use crate::activity::FlowRole;
 use crate::node_ix::NodeIx;
 use crate::program::Node;
+use crate::retry::Cause;
 
 /// Ports that run on events inside an activity; the flow itself goes on after that activity.
 const ASIDES: [(&str, &str); 2] = [("childCompleted", "each child"), ("childFaulted", "each fault")];
@@ -32,6 +33,12 @@ pub(super) fn is_aside(label: &str) -> bool {
     ASIDES.iter().any(|(_, aside)| *aside == label)
 }
 
+/// The label of a catch.
+fn catch(on: &[Cause]) -> String {
+    let causes: Vec<&str> = on.iter().map(Cause::text).collect();
+    if causes.is_empty() { "catch".to_owned() } else { format!("catch {}", causes.join(", ")) }
+}
+
 /// The branches of a node with the labels of the arrows into them. An empty branch is included if the flow
 /// passes through it.
 pub(super) fn branches(node: &Node) -> Vec<(String, Option<NodeIx>)> {
@@ -42,7 +49,8 @@ pub(super) fn branches(node: &Node) -> Vec<(String, Option<NodeIx>)> {
             let texts: Vec<&str> = part.texts.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
             // The flow passes through a case without an activity, but not through such a state or transition.
             let ports = part.ports.iter().filter(|child| child.is_some() || list.name == CASES);
-            branches.extend(ports.map(|child| (texts.join(" → "), *child)));
+            let label = if list.catches { catch(&part.on) } else { texts.join(" → ") };
+            branches.extend(ports.map(|child| (label.clone(), *child)));
         }
     }
     for (name, child) in descriptor.ports.iter().zip(&node.ports) {

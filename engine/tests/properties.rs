@@ -100,10 +100,29 @@ fn anything() -> BoxedStrategy<Value> {
                 json!({"type": "While", "condition": {"sql": "N < 9"}, "body": [set("N", "N + 1"), body]})
             }),
             2 => machine(inner.clone()),
+            2 => attempt(inner.clone()),
+            2 => (inner.clone(), retry()).prop_map(|(mut activity, policy)| {
+                activity["retry"] = policy;
+                activity
+            }),
             3 => flowchart(inner),
         ]
     });
     tree.boxed()
+}
+
+/// A `Try` with a catch or without one, and with `finally` or without it.
+fn attempt(inner: impl Strategy<Value = Value> + Clone) -> impl Strategy<Value = Value> {
+    let catch = prop_oneof![Just(json!([])), inner.clone().prop_map(|body| json!([{"on": ["P0001"], "body": body}]))];
+    let finally = prop_oneof![Just(Value::Null), inner.clone()];
+    (inner, catch, finally)
+        .prop_map(|(body, catch, finally)| json!({"type": "Try", "body": body, "catch": catch, "finally": finally}))
+}
+
+fn retry() -> impl Strategy<Value = Value> {
+    (1..4u32, any::<bool>()).prop_map(|(attempts, waits)| {
+        json!({"maxAttempts": attempts, "delay": if waits { "1 s" } else { "0 s" }, "within": "1 day"})
+    })
 }
 
 fn flowchart(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
@@ -385,17 +404,40 @@ proptest! {
         prop_assert_eq!(outcome(&mut sick), outcome(&mut healthy));
     }
 
+    /// A retry policy does the same without a caller, when its bookmarks are due.
+    #[test]
+    fn a_policy_ends_as_if_nothing_had_been_wrong(
+        root in sequential(prop_oneof![3 => step(), 1 => Just(json!({"type": "Sql", "statement": "S"}))].boxed()),
+    ) {
+        let mut healthy = world(root.clone());
+        healthy.start();
+        let options = json!({"retry": {"maxAttempts": 2}});
+        let mut sick = World::new(json!({"options": options, "variables": {"N": 0}, "root": root}));
+        sick.limits.max_steps = 3_000;
+        sick.host.broken = true;
+        sick.start();
+        sick.host.broken = false;
+        sick.run_to_end();
+        prop_assert_eq!(sick.status(), SubStatus::Finished);
+        prop_assert_eq!(sick.instance.incident_count, 0);
+        prop_assert_eq!(&sick.host.effects, &healthy.host.effects);
+        prop_assert_eq!(outcome(&mut sick), outcome(&mut healthy));
+    }
+
     /// Decoding damaged bytes does not panic, and an id of an execution belongs to one instance only.
     #[test]
     fn damaged_bytes_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..200), sequence: u32) {
         let _ = decode_state(&bytes);
         let _ = journal::decode(&bytes);
-        let mut marked = vec![1];
-        marked.extend(&bytes);
-        if let Ok(state) = decode_state(&marked) {
-            prop_assert_eq!(decode_state(&encode_state(&state)).expect("readable"), state);
+        // The formats of states and journals.
+        for format in [2, 3] {
+            let mut marked = vec![format];
+            marked.extend(&bytes);
+            if let Ok(state) = decode_state(&marked) {
+                prop_assert_eq!(decode_state(&encode_state(&state)).expect("readable"), state);
+            }
+            let _ = journal::decode(&marked);
         }
-        let _ = journal::decode(&marked);
         let id = uuid::Uuid::from_u128(u128::from(sequence) << 64 | 7);
         let execution = workflow_engine::execution::activity_instance_id(id, sequence);
         prop_assert_eq!(sequence_of(id, execution), Some(sequence));

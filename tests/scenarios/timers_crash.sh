@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Hundreds of timers are due, some of them in SQL of users that writes a row, while clients resume what waits; at a random moment the
-# whole server is killed, or the postmaster alone, or an executor. It recovers; then, in a bounded time, every timer has fired exactly once,
-# every instance is where it should be, and nothing is left over.
+# Hundreds of timers are due, some of them in SQL of users that writes a row, and activities whose attempts fail wait for the next, while
+# clients resume what waits; at a random moment the whole server is killed, or the postmaster alone, or an executor. It recovers; then, in
+# a bounded time, every timer has fired exactly once, every instance is where it should be, and nothing is left over.
 # The power does not fail, so a server without fsync will do.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -28,7 +28,16 @@ SELECT wf_define('{"definitionId": "mixed", "root": [
 SELECT wf_define('{"definitionId": "twice", "root": [
     {"type": "Delay", "timeSpan": {"input": "wait"}}, {"type": "SetName", "value": "once"},
     {"type": "Delay", "timeSpan": "00:00:00.05"}, {"type": "SetName", "value": "twice"}]}');
+-- Half of its attempts fail, after they have written.
+CREATE FUNCTION unreliable(instance jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO public.written VALUES ((instance #>> '{}')::uuid, 'at last');
+    IF random() < 0.5 THEN RAISE 'not yet'; END IF;
+END $$;
+SELECT wf_define('{"definitionId": "failing", "root": {"type": "Sql", "statement": "SELECT public.unreliable($1)", "parameters": [{"js": "getWorkflowInstanceId()"}],
+    "retry": {"maxAttempts": 1000, "delay": "0.2 s", "jitter": 1}}}');
 CREATE PROCEDURE ask(n integer) LANGUAGE sql AS $$
+    INSERT INTO asked SELECT wf_start('failing'), 'failing' FROM generate_series(1, n);
     INSERT INTO asked SELECT wf_start('mixed', jsonb_build_object('wait', 1 + (random() * 1000)::integer || ' ms')), 'mixed' FROM generate_series(1, n);
     INSERT INTO asked SELECT wf_start('twice', jsonb_build_object('wait', 1 + (random() * 1000)::integer || ' ms')), 'twice' FROM generate_series(1, n);
 $$;
@@ -113,10 +122,13 @@ count() {
                LATERAL (SELECT coalesce(array_agg(b.activity_id), '{}') AS marks FROM workflow.bookmarks b WHERE b.instance_id = i.id) AS b
            WHERE definition_id = 'mixed' AND (i.sub_status, s.steps, b.marks) NOT IN
                (('Suspended', ARRAY['first', 'second'], ARRAY['event']), ('Finished', ARRAY['first', 'second', 'third'], '{}')) LIMIT 5"
-    # One line for the start, and one for each time that it went on.
+    is "" "SELECT 'failing', i.id, i.sub_status FROM workflow.instances i
+           WHERE definition_id = 'failing' AND NOT (i.sub_status = 'Finished' AND EXISTS (SELECT FROM written w WHERE w.instance = i.id)) LIMIT 5"
+    # One line for the start, and one for each time that it went on: after each attempt that failed, and at the time of each timer.
     is "" "SELECT i.id, i.definition_id, i.sub_status, l.bursts FROM workflow.instances i,
                LATERAL (SELECT count(*) AS bursts FROM workflow.execution_log l WHERE l.instance_id = i.id) AS l
-           WHERE l.bursts <> CASE WHEN i.definition_id = 'mixed' AND i.sub_status = 'Finished' THEN 4 ELSE 3 END LIMIT 5"
+           WHERE l.bursts <> CASE WHEN i.definition_id = 'failing' THEN 1 + (SELECT count(*) FROM workflow.journal j WHERE j.instance_id = i.id AND j.event = 'Retrying')
+               WHEN i.definition_id = 'mixed' AND i.sub_status = 'Finished' THEN 4 ELSE 3 END LIMIT 5"
     is "" "SELECT b.id FROM workflow.bookmarks b WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = b.instance_id)"
     is "" "SELECT * FROM wf_check()"
 }
@@ -131,5 +143,5 @@ while [ "$round" -lt "$rounds" ] || { [ "$WORKFLOW_TEST_SECONDS" -gt 10 ] && [ "
 done
 query "SELECT wf_resume(id) FROM workflow.bookmarks" >/dev/null
 is Finished "SELECT DISTINCT sub_status FROM workflow.instances"
-is t "SELECT count(*) = 3 * (SELECT count(*) FROM asked WHERE definition = 'mixed') FROM written"
+is t "SELECT count(*) = (SELECT sum(CASE definition WHEN 'mixed' THEN 3 WHEN 'failing' THEN 1 ELSE 0 END) FROM asked) FROM written"
 echo "ok: everything came to its end"

@@ -355,7 +355,7 @@ AS $$
     SELECT 'bookmark without hash that a stimulus is to meet', b.id::text
     FROM workflow.bookmarks b
     WHERE (b.hash IS NULL OR b.hash_key IS NULL)
-      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name <> 'Workflow.Retry'
+      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout')
     UNION ALL
     SELECT 'status and sub-status disagree', i.id::text
     FROM workflow.instances i

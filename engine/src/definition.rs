@@ -59,7 +59,7 @@ use scope::Scopes;
 use settings::Settings;
 
 /// Properties that activities of all types have beside their inputs. A type has no input of such a name.
-pub const PROPERTIES: [&str; 2] = [retry::RETRY, "timeout"];
+pub const PROPERTIES: [&str; 2] = [retry::RETRY, retry::TIMEOUT];
 
 /// Compiles a definition.
 ///

@@ -35,6 +35,7 @@ mod items;
 mod outputs;
 mod retry;
 mod scope;
+mod timeout;
 mod undo;
 mod variables;
 
@@ -282,7 +283,7 @@ pub fn resume_each<'i>(
         burst.core.scratch.resume_input = input.map(copy_or_null);
         burst.resume(sequence, bookmark)?;
         burst.drain()?;
-        if bookmark.auto_burn || burst.core.context(sequence).is_none_or(|context| context.bookmarks == 0) {
+        if bookmark.auto_burn || burst.core.context(sequence).is_none_or(|context| context.waits() == 0) {
             break;
         }
     }

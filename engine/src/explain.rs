@@ -183,6 +183,9 @@ impl<'a> Explanation<'a> {
             EventKind::Started if self.has_children(event) => return None,
             EventKind::Started => format!("{} began", who()),
             EventKind::Resumed => format!("{} was resumed", who()),
+            EventKind::BookmarkCreated if data.is_some() => {
+                format!("{} may take until {}", who(), self.instant_in(data).unwrap_or_default())
+            }
             EventKind::BookmarkCreated => match until {
                 Some((_, until)) => format!("{} waits until {until}", who()),
                 None => format!("{} waits", who()),

@@ -172,13 +172,13 @@ pub struct Context {
     pub variables: Vec<(String, Json)>,
     /// Memory of the activity itself.
     pub memory: Memory,
-    /// Its attempts, where a policy repeats them. Packed behind the state, so that a state without any takes no byte
+    /// Its attempts, where a policy repeats or bounds them. Packed behind the state, so that a state without any takes no byte
     /// more.
     #[serde(skip)]
     pub attempts: Option<Box<Attempts>>,
 }
 
-/// The attempts of an execution so far.
+/// The attempts of an execution: those that have failed, and until when the present one may take.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Attempts {
     /// Number of attempts that have failed.
@@ -187,6 +187,26 @@ pub struct Attempts {
     pub since: i64,
     /// What the last one was given when it failed; the next one gets it where it waits for the same.
     pub input: Option<KeptInput>,
+    /// The timeout of the attempt at hand, if its bookmark is stored.
+    pub timeout: Option<Timeout>,
+}
+
+/// A timeout that an open execution waits for beside everything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timeout {
+    /// Its bookmark.
+    #[serde(with = "uuid::serde::compact")]
+    pub bookmark: Uuid,
+    /// When the time is over, in microseconds since 1970.
+    pub until: i64,
+}
+
+impl Context {
+    /// Number of its stored bookmarks without that of a timeout.
+    pub fn waits(&self) -> u32 {
+        let is_timed = self.attempts.as_ref().is_some_and(|attempts| attempts.timeout.is_some());
+        self.bookmarks.saturating_sub(u32::from(is_timed))
+    }
 }
 
 /// The input of a resume, or of a trigger, whose activity faulted.

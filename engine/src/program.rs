@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use chrono::TimeDelta;
 use serde_json::Value;
 
 use crate::activity::Activity;
@@ -255,6 +256,8 @@ pub struct Node {
     pub runs_in_background: bool,
     /// What becomes of its faults before they become incidents.
     pub retry: Option<Arc<RetryPolicy>>,
+    /// How long one attempt may take, waiting included.
+    pub timeout: Option<TimeDelta>,
     /// Whether the activity ends the enclosing sequence or flowchart (`Break`, `Complete`, `Finish`, `End`).
     pub terminal: bool,
     /// Variables declared by a container.

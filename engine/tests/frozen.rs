@@ -155,6 +155,8 @@ fn waiting() -> Vec<Case> {
         case("retry", wait("Approval", json!({"retry": {"maxAttempts": 2, "within": "1 day"}})))
             .before("go", json!("again"))
             .after([("go", Value::Null), ("go", json!("yes"))]),
+        case("timeout", wait("RunTask", json!({"taskName": "ask", "timeout": "1 hour", "retry": {"maxAttempts": 2}})))
+            .after([("go", Value::Null)]),
         case(
             "outputs",
             json!({"variables": {"V": {"a": [1, null]}}, "outputs": [{"name": "Said", "type": "String"}],

@@ -105,6 +105,10 @@ fn anything() -> BoxedStrategy<Value> {
                 activity["retry"] = policy;
                 activity
             }),
+            1 => inner.clone().prop_map(|mut activity| {
+                activity["timeout"] = json!("1 hour");
+                activity
+            }),
             3 => flowchart(inner),
         ]
     });

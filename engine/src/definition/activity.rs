@@ -1,7 +1,5 @@
 //! Reading of an activity from the outline into a node of the program.
 
-use std::sync::Arc;
-
 use serde_json::{Map, Value};
 
 use super::common::{COMMON, MAX_NODE_ID_BYTES};
@@ -10,7 +8,7 @@ use super::expression::{Reader, short_binding, statement_text, wrapper};
 use super::json::{Path, entry, kind_of};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
-use super::retry::{self, RETRY};
+use super::retry::{self, RETRY, TIMEOUT};
 use super::scope::{Names, Scopes};
 use super::{CustomType, connections, link, parts, states, workflow};
 use crate::activities::catalogue;
@@ -18,7 +16,6 @@ use crate::activity::{Activity, Descriptor, InputDescriptor, Special};
 use crate::expression::{Expression, ExpressionKind};
 use crate::node_ix::NodeIx;
 use crate::program::{Binding, FlowMode, Node, Options, Program};
-use crate::retry::RetryPolicy;
 use crate::value::{Bounds, parse_type_name};
 
 mod strict;
@@ -98,6 +95,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         can_start_workflow: false,
         runs_in_background: false,
         retry: None,
+        timeout: None,
         terminal,
         variables: Vec::new(),
         inputs: Vec::new(),
@@ -114,6 +112,11 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         inlined: None,
         uses_sql,
     }
+}
+
+/// Why a member is not read as a property of all activities.
+fn is_input(name: &str, type_name: &str) -> String {
+    format!("\"{name}\" is an input of activity type \"{type_name}\" here, and not the property of all activities")
 }
 
 /// A property that activities of all types have.
@@ -207,7 +210,8 @@ impl<'a> Reading<'a> {
         }
         // Triggers ignore the flag, as in Elsa: a stimulus must not be missed until a worker executes the activity.
         node.runs_in_background = self.flag(members, "runAsynchronously") && !trigger;
-        node.retry = self.retry(sketch, members);
+        node.retry = self.property(sketch, members, RETRY, retry::read);
+        node.timeout = self.property(sketch, members, TIMEOUT, retry::read_timeout);
         let starts = self.flag(members, "canStartWorkflow");
         node.can_start_workflow = starts && trigger;
         if starts && !trigger && !sketch.is_elsa() && !matches!(sketch.kind, Kind::Unknown) {
@@ -236,17 +240,23 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The policy for faults of the activity, unless it has an input of that name.
-    fn retry(&mut self, sketch: &Sketch<'_>, members: &Map<String, Value>) -> Option<Arc<RetryPolicy>> {
+    /// Reads a property that is no input, unless the activity has an input of that name.
+    fn property<T>(
+        &mut self,
+        sketch: &Sketch<'_>,
+        members: &Map<String, Value>,
+        name: &str,
+        read: fn(&Value, &Path<'_>, &mut Problems) -> Option<T>,
+    ) -> Option<T> {
         let place = self.place();
-        let Property { home, key, value } = property(members, RETRY)?;
+        let Property { home, key, value } = property(members, name)?;
         match home {
-            Some(home) => retry::read(value, &place.key(home).key(key), self.reader.problems),
-            None if sketch.kind.has_input(RETRY) => {
-                self.reader.problems.warn(&place.key(key), retry::is_input(sketch.type_name));
+            Some(home) => read(value, &place.key(home).key(key), self.reader.problems),
+            None if sketch.kind.has_input(name) => {
+                self.reader.problems.warn(&place.key(key), is_input(name, sketch.type_name));
                 None
             }
-            None => retry::read(value, &place.key(key), self.reader.problems),
+            None => read(value, &place.key(key), self.reader.problems),
         }
     }
 
@@ -361,8 +371,12 @@ impl<'a> Reading<'a> {
             return;
         };
         let type_name = parse_type_name("Object");
-        // A policy is no input. A stored definition may have an input of that name, which is not one.
-        let is_input = |key: &str| is_custom_member(key) && (node.retry.is_none() || !key.eq_ignore_ascii_case(RETRY));
+        // A property is no input. A stored definition may have an input of that name that is no such property.
+        let is_property = |key: &str| {
+            node.retry.is_some() && key.eq_ignore_ascii_case(RETRY)
+                || node.timeout.is_some() && key.eq_ignore_ascii_case(TIMEOUT)
+        };
+        let is_input = |key: &str| is_custom_member(key) && !is_property(key);
         for (key, value) in members.iter().filter(|(key, _)| is_input(key)) {
             let above = self.place();
             let place = above.key(key);

@@ -4,7 +4,7 @@
 pub(super) const MAX_NODE_ID_BYTES: usize = 64 * 1024 * 1024;
 
 /// Members that every activity may have; the first [`RESERVED`] are never inputs of a custom activity.
-pub(super) const COMMON: [&str; 23] = [
+pub(super) const COMMON: [&str; 24] = [
     "id",
     "nodeId",
     "name",
@@ -28,6 +28,7 @@ pub(super) const COMMON: [&str; 23] = [
     "notes",
     "tags",
     "retry",
+    "timeout",
 ];
 
 /// Number of common members that mean the same in every activity.

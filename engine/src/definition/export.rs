@@ -12,7 +12,7 @@ use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::Problems;
-use super::retry::RETRY;
+use super::retry::{RETRY, TIMEOUT};
 use super::scope::{Names, Scopes};
 use super::settings::Settings;
 use super::{ActivityTypes, CustomType, ReadLimits, connections, workflow};
@@ -261,7 +261,7 @@ impl<'a> Writer<'a> {
         let members = self.sketch.members().unwrap_or(&empty);
         let short = !self.sketch.is_elsa();
         for (key, value) in members.iter().filter(|(key, _)| !self.taken.contains(&key.as_str())) {
-            let moved = short && ["canStartWorkflow", "runAsynchronously", RETRY].contains(&key.as_str());
+            let moved = short && ["canStartWorkflow", "runAsynchronously", RETRY, TIMEOUT].contains(&key.as_str());
             if !moved {
                 self.out.insert(key.clone(), value.clone());
             }
@@ -285,8 +285,10 @@ impl<'a> Writer<'a> {
             let given = member(members, name).or_else(|| old.and_then(|old| member(old, name)));
             fill(&mut properties, name, || given.cloned().unwrap_or(Value::Bool(false)));
         }
-        if let Some(policy) = member(members, RETRY).filter(|_| short && !self.taken.contains(&RETRY)) {
-            fill(&mut properties, RETRY, || policy.clone());
+        for name in [RETRY, TIMEOUT] {
+            if let Some(value) = member(members, name).filter(|_| short && !self.taken.contains(&name)) {
+                fill(&mut properties, name, || value.clone());
+            }
         }
         properties.extend(self.properties.drain(..).map(|(name, value)| (name.to_owned(), value)));
         let wrong_shape =

@@ -1,4 +1,4 @@
-//! Retry policies: `retry` of an activity, and of the options.
+//! Retry policies and timeouts: `retry` and `timeout` of an activity, and `retry` of the options.
 
 use std::sync::Arc;
 
@@ -14,6 +14,8 @@ use crate::retry::{Backoff, Cause, RetryPolicy};
 
 /// Name of the member.
 pub(super) const RETRY: &str = "retry";
+/// Name of the member beside it that bounds an attempt.
+pub(super) const TIMEOUT: &str = "timeout";
 
 const KNOWN: [&str; 9] = ["maxAttempts", "delay", "backoff", "factor", "maxDelay", "within", "jitter", "on", "except"];
 
@@ -34,9 +36,11 @@ pub(super) fn read(value: &Value, place: &Path<'_>, problems: &mut Problems) -> 
     policy.filter(|_| is_right).map(Arc::new)
 }
 
-/// Why `retry` is not read as a policy.
-pub(super) fn is_input(type_name: &str) -> String {
-    format!("\"{RETRY}\" is an input of activity type \"{type_name}\" here, and no retry policy")
+/// Reads how long an attempt may take. In content that was stored before, a value that is no such span is ignored.
+pub(super) fn read_timeout(value: &Value, place: &Path<'_>, problems: &mut Problems) -> Option<TimeDelta> {
+    let mut old = Problems::default();
+    let problems = if problems.is_new() { problems } else { &mut old };
+    span(value, TIMEOUT, place, false, problems)
 }
 
 fn policy(value: &Value, place: &Path<'_>, problems: &mut Problems) -> Option<RetryPolicy> {
@@ -87,24 +91,9 @@ impl<'a> Reader<'a> {
         attempts.and_then(|attempts| u32::try_from(attempts).ok()).unwrap_or(1)
     }
 
-    /// A span of time in seconds, days and so on: months have no length.
     fn span(&mut self, name: &str, may_be_zero: bool) -> Option<TimeDelta> {
         let (key, value) = self.get(name)?;
-        let Some(text) = value.as_str() else {
-            let message = format!("\"{key}\" must be an interval such as \"30 seconds\", not {}", kind_of(value));
-            self.wrong(key, message);
-            return None;
-        };
-        match Interval::parse(text).map(elapsed) {
-            Ok(Some(micros)) if micros > 0 || micros == 0 && may_be_zero => {
-                return Some(TimeDelta::microseconds(micros));
-            }
-            Ok(Some(_)) if may_be_zero => self.wrong(key, format!("\"{key}\" must not be negative")),
-            Ok(Some(_)) => self.wrong(key, format!("\"{key}\" must be positive")),
-            Ok(None) => self.wrong(key, format!("\"{key}\" must be shorter, and must not have months")),
-            Err(fault) => self.wrong(key, fault.message),
-        }
-        None
+        span(value, key, &self.place.key(key), may_be_zero, self.problems)
     }
 
     fn backoff(&mut self) -> Backoff {
@@ -186,6 +175,23 @@ pub(super) fn causes(
         causes.push(cause);
     }
     causes
+}
+
+/// Reads a span of time in seconds, days and so on: months have no length.
+fn span(value: &Value, key: &str, place: &Path<'_>, may_be_zero: bool, problems: &mut Problems) -> Option<TimeDelta> {
+    let Some(text) = value.as_str() else {
+        let message = format!("\"{key}\" must be an interval such as \"30 seconds\", not {}", kind_of(value));
+        problems.invalid(place, message);
+        return None;
+    };
+    match Interval::parse(text).map(elapsed) {
+        Ok(Some(micros)) if micros > 0 || micros == 0 && may_be_zero => return Some(TimeDelta::microseconds(micros)),
+        Ok(Some(_)) if may_be_zero => problems.invalid(place, format!("\"{key}\" must not be negative")),
+        Ok(Some(_)) => problems.invalid(place, format!("\"{key}\" must be positive")),
+        Ok(None) => problems.invalid(place, format!("\"{key}\" must be shorter, and must not have months")),
+        Err(fault) => problems.invalid(place, fault.message),
+    }
+    None
 }
 
 /// Microseconds of an interval, with days of 24 hours. `None`: it has months, or is too long.

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use crate::bookmark::{Bookmark, NewBookmark, Resumed};
 use crate::execution::Execution;
+use crate::execution::timeout;
 use crate::execution::undo::Undo;
 use crate::fault::Fault;
 use crate::journal::EventKind;
@@ -57,7 +58,8 @@ impl Execution<'_> {
         let key = (self.sequence, order);
         self.core.scratch.bookmarks.insert(key, bookmark);
         self.core.scratch.undo.push(Undo::BookmarkMade(key));
-        self.core.bookmark_event(EventKind::BookmarkCreated, self.sequence, node, Some(id), None);
+        let data = bookmark_data(&self.core.scratch.bookmarks[&key]);
+        self.core.bookmark_event(EventKind::BookmarkCreated, self.sequence, node, Some(id), data);
         Ok(id)
     }
 
@@ -72,7 +74,7 @@ impl Execution<'_> {
 
     /// Whether this execution has stored bookmarks, apart from a bookmark that this unit burned.
     pub fn has_stored_bookmarks(&self) -> bool {
-        self.core.context(self.sequence).is_some_and(|context| context.bookmarks > 0)
+        self.core.context(self.sequence).is_some_and(|context| context.waits() > 0)
     }
 
     /// Records that a bookmark was resumed, and burns it if it has `auto_burn`.
@@ -95,4 +97,10 @@ impl Execution<'_> {
         }
         self.core.scratch.delta.burned.push(bookmark.id);
     }
+}
+
+/// What the journal says of a new bookmark beside its id: until when a timeout lasts.
+fn bookmark_data(bookmark: &Bookmark) -> Option<serde_json::Value> {
+    let until = bookmark.due_at.filter(|_| bookmark.name == stimulus::TIMEOUT)?;
+    Some(timeout::told(until))
 }

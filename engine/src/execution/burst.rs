@@ -100,6 +100,7 @@ impl<'a> BurstState<'a> {
         if was_trigger {
             self.give_trigger_input(sequence);
         }
+        self.core.begin_timeout(sequence, node);
         let bookmarks = self.core.scratch.next_bookmark;
         let unit = self.unit(sequence, node, |cx| {
             cx.evaluate_inputs()?;
@@ -133,7 +134,7 @@ impl<'a> BurstState<'a> {
         if self.run_deferred(sequence, ix, bookmark) {
             return Ok(());
         }
-        if self.begin_next_attempt(sequence, bookmark) {
+        if self.begin_next_attempt(sequence, bookmark) || self.time_out(sequence, bookmark) {
             return Ok(());
         }
         let unit = self.resume_unit(sequence, bookmark);
@@ -302,6 +303,7 @@ impl<'a> BurstState<'a> {
 
     /// Sets the sub-status of the instance and returns the delta to store.
     pub fn conclude(mut self) -> Delta {
+        self.make_timeouts();
         let bookmarks = std::mem::take(&mut self.core.scratch.bookmarks);
         let mut created: Vec<_> = bookmarks.into_iter().collect();
         created.sort_by_key(|((_, order), _)| *order);

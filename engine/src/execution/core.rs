@@ -56,6 +56,8 @@ pub(crate) struct Scratch {
     pub trigger_input: Option<Value>,
     /// The execution that is being resumed, and the name of its bookmark.
     pub resuming: Option<(u32, String)>,
+    /// Until when executions may take whose timeouts have no bookmark yet.
+    pub timeouts: BTreeMap<u32, DateTime<Utc>>,
     /// Whether an execution may have an input that its next attempt gets.
     pub keeps_input: bool,
 }
@@ -248,6 +250,7 @@ impl Core<'_> {
             let stored = std::mem::take(&mut context.bookmarks);
             self.scratch.undo.push(Undo::Stored(sequence, stored));
             self.scratch.delta.cleared.push(id);
+            self.drop_timeout(sequence);
         }
     }
 

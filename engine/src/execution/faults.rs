@@ -12,9 +12,13 @@ use crate::program::Node;
 impl BurstState<'_> {
     /// Handles the fault of an execution whose call was undone: its policy may repeat it, an ancestor may take it.
     pub(super) fn fault(&mut self, sequence: u32, node: &Node, fault: Fault) {
-        if self.repeat(sequence, sequence, &fault) {
-            return;
+        if !self.repeat(sequence, sequence, &fault) {
+            self.pass_on(sequence, node, fault);
         }
+    }
+
+    /// Offers a fault that is not followed by another attempt to the ancestors, or makes it an incident.
+    pub(super) fn pass_on(&mut self, sequence: u32, node: &Node, fault: Fault) {
         let data = json!({ "sqlstate": fault.sqlstate, "message": fault.message });
         self.core.event(EventKind::Faulted, sequence, node, Some(data));
         if self.is_taken(sequence, &fault) {
@@ -23,6 +27,7 @@ impl BurstState<'_> {
         if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
             context.status = ActivityStatus::Faulted;
         }
+        self.core.end_timeout(sequence);
         self.core.add_faults(sequence, 1);
         self.core.instance.incident_count = self.core.instance.incident_count.saturating_add(1);
         let activity_instance_id = self.core.id_of(sequence);

@@ -52,7 +52,7 @@ impl BurstState<'_> {
             let mut attempts = context.attempts.take().unwrap_or_default();
             let input = kept.or(attempts.input.take());
             self.core.scratch.keeps_input |= input.is_some();
-            *attempts = Attempts { failed, since, input };
+            *attempts = Attempts { failed, since, input, timeout: None };
             context.attempts = Some(attempts);
         }
         self.again(sequence, at);
@@ -161,11 +161,12 @@ impl BurstState<'_> {
     }
 
     /// Takes an execution back to its beginning, and ends everything below it.
-    fn go_back(&mut self, sequence: u32, keeps_memory: bool) {
+    pub(super) fn go_back(&mut self, sequence: u32, keeps_memory: bool) {
         let Some(node) = self.core.context(sequence).map(|context| context.node) else { return };
         self.core.cancel_children(sequence);
         self.core.drop_queued(sequence);
         self.core.drop_bookmarks(sequence);
+        self.core.scratch.timeouts.remove(&sequence);
         let declared = &self.core.program.node(node).variables;
         if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
             if !keeps_memory {

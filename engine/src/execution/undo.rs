@@ -5,11 +5,12 @@
 
 use std::borrow::Cow;
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::bookmark::Bookmark;
 use crate::execution::core::Core;
-use crate::instance::{Context, Memory, TokenChange};
+use crate::instance::{Context, Memory, Timeout, TokenChange};
 use crate::node_ix::NodeIx;
 use crate::value::Json;
 
@@ -22,6 +23,7 @@ pub(crate) enum Undo {
     BookmarkMade((u32, u32)),
     BookmarkDropped((u32, u32), Box<Bookmark>),
     Stored(u32, u32),
+    Timeout(u32, Timeout, Option<DateTime<Utc>>),
     Faults(u32, i32),
     Memory(u32, Memory),
     Position(u32, i64),
@@ -137,6 +139,15 @@ impl Core<'_> {
                 scratch.delta.changed.correlation_id = changed;
             }
             Undo::Responded => scratch.delta.response = None,
+            Undo::Timeout(sequence, timeout, before) => {
+                match before {
+                    Some(until) => scratch.timeouts.insert(sequence, until),
+                    None => scratch.timeouts.remove(&sequence),
+                };
+                if let Some(context) = self.instance.state.contexts.get_mut(&sequence) {
+                    context.attempts.get_or_insert_default().timeout = Some(timeout);
+                }
+            }
             Undo::Stored(sequence, _)
             | Undo::Memory(sequence, _)
             | Undo::Position(sequence, _)

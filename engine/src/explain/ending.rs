@@ -44,6 +44,9 @@ impl Explanation<'_> {
 
     fn wait(&mut self, wait: &OpenBookmark) {
         let who = self.at(&wait.node_id, &wait.activity_id);
+        if let Some(due) = wait.due.filter(|_| wait.name == stimulus::TIMEOUT) {
+            return self.tell(format!("{who} may take until {}", self.time(due)));
+        }
         let since = self.time(wait.since);
         let member = |name| wait.payload.as_ref().and_then(|payload| payload.get(name)).and_then(Value::as_str);
         let event = member("EventName").filter(|_| wait.name == stimulus::EVENT.name);

@@ -141,7 +141,7 @@ impl Progress {
             if let Some(trace) = self.nodes.get_mut(context.node.0 as usize) {
                 trace.begun = trace.begun.max(1);
                 trace.is_open = true;
-                trace.waits |= context.bookmarks > 0;
+                trace.waits |= context.waits() > 0;
                 trace.faulted |= context.status == ActivityStatus::Faulted;
             }
         }

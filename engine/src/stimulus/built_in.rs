@@ -99,9 +99,12 @@ pub const CRON: BuiltIn = BuiltIn {
 /// a call that names its id.
 pub const RETRY: &str = "Workflow.Retry";
 
+/// Name of a bookmark that is due when the time of an activity is over.
+pub const TIMEOUT: &str = "Workflow.Timeout";
+
 /// Whether bookmarks of this name are resumed by time and by their id only. They have no hash.
 pub fn is_unnamed(name: &str) -> bool {
-    name == RETRY
+    name == RETRY || name == TIMEOUT
 }
 
 const ALL: [&BuiltIn; 11] = [

@@ -21,6 +21,7 @@ mod scripts;
 mod seeing;
 mod state_machine;
 mod time;
+mod timeouts;
 mod tokens;
 mod tries;
 mod waiting;

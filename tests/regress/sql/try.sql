@@ -1,4 +1,6 @@
 -- Try takes faults below its body: no incident, no error of the call, and nothing of what the body did before is undone.
+SET workflow.now = '2026-03-01 09:00:00+00';
+SET timezone = 'UTC';
 CREATE TABLE payments (id integer PRIMARY KEY, amount integer);
 INSERT INTO payments VALUES (1, 10);
 SELECT * FROM wf_define('{

@@ -1,0 +1,116 @@
+//! Timeouts: how long one attempt of an activity may take, waiting included.
+//!
+//! An activity that ends in the burst in which it began has no bookmark for it. One that waits gets a bookmark at the
+//! end of that burst, due when its time is over. Then everything below it is cancelled and it faults.
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::bookmark::{NewBookmark, Resumed};
+use crate::execution::Outcomes;
+use crate::execution::burst::BurstState;
+use crate::execution::context::Execution;
+use crate::execution::core::Core;
+use crate::execution::undo::Undo;
+use crate::fault::{Fault, TIMED_OUT};
+use crate::instance::{ActivityStatus, Timeout};
+use crate::program::Node;
+use crate::stimulus;
+
+/// Outcome, and connection of a flowchart, of an activity whose time is over.
+const OUTCOME: &str = "Timeout";
+
+impl Core<'_> {
+    /// Notes until when the attempt that begins now may take.
+    pub fn begin_timeout(&mut self, sequence: u32, node: &Node) {
+        if let Some(until) = node.timeout.and_then(|timeout| self.scratch.now.checked_add_signed(timeout)) {
+            self.scratch.timeouts.insert(sequence, until);
+        }
+    }
+
+    /// Notes that the bookmark of a timeout goes with the others of its execution, and is needed again unless the
+    /// execution ends.
+    pub fn drop_timeout(&mut self, sequence: u32) {
+        let context = self.instance.state.contexts.get_mut(&sequence);
+        let attempts = context.and_then(|context| context.attempts.as_mut());
+        if let Some(timeout) = attempts.and_then(|attempts| attempts.timeout.take()) {
+            let until = DateTime::from_timestamp_micros(timeout.until).unwrap_or(self.scratch.now);
+            let before = self.scratch.timeouts.insert(sequence, until);
+            self.scratch.undo.push(Undo::Timeout(sequence, timeout, before));
+        }
+    }
+
+    /// Ends the timeout of an execution, and uses its bookmark up if that is stored.
+    pub fn end_timeout(&mut self, sequence: u32) {
+        self.scratch.timeouts.remove(&sequence);
+        let Some(context) = self.instance.state.contexts.get_mut(&sequence) else { return };
+        if let Some(timeout) = context.attempts.as_mut().and_then(|attempts| attempts.timeout.take()) {
+            context.bookmarks = context.bookmarks.saturating_sub(1);
+            self.scratch.delta.burned.push(timeout.bookmark);
+        }
+    }
+}
+
+impl BurstState<'_> {
+    /// Makes the bookmarks of the timeouts of executions that are still open. The burst is over.
+    pub(super) fn make_timeouts(&mut self) {
+        for (sequence, until) in std::mem::take(&mut self.core.scratch.timeouts) {
+            let context = self.core.context(sequence).filter(|context| context.status == ActivityStatus::Running);
+            let Some(node) = context.map(|context| context.node) else { continue };
+            let Some(bookmark) = self.make_timeout(sequence, self.core.program.node(node), until) else { continue };
+            if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
+                let attempts = context.attempts.get_or_insert_default();
+                attempts.timeout = Some(Timeout { bookmark, until: until.timestamp_micros() });
+            }
+        }
+    }
+
+    fn make_timeout(&mut self, sequence: u32, node: &Node, until: DateTime<Utc>) -> Option<Uuid> {
+        let mut cx = Execution::new(self.core.reborrow(), sequence, node);
+        let name = Some(stimulus::TIMEOUT.to_owned());
+        let due_at = Some(until);
+        let made = cx.create_bookmark(NewBookmark { name, due_at, auto_complete: false, ..NewBookmark::default() });
+        debug_assert!(made.is_ok(), "it has no payload that could be refused");
+        made.ok()
+    }
+
+    /// Ends an execution whose time is over, if the bookmark that was resumed says so.
+    pub(super) fn time_out(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
+        let is_over = bookmark.name == stimulus::TIMEOUT;
+        let Some(context) = self.core.context(sequence).filter(|_| is_over) else { return is_over };
+        let (ix, parent) = (context.node, context.parent);
+        let node = self.core.program.node(ix);
+        Execution::new(self.core.reborrow(), sequence, node).burn(bookmark);
+        self.go_back(sequence, false);
+        let fault = over(node);
+        if self.repeat(sequence, sequence, &fault) {
+            return true;
+        }
+        let graph = parent.and_then(|parent| self.core.context(parent)).map(|above| self.core.program.node(above.node));
+        let graph = graph.and_then(|above| above.flow.as_deref());
+        let position = graph.and_then(|graph| graph.position(ix));
+        let leads_on = graph.zip(position).is_some_and(|(graph, position)| {
+            graph.edges().iter().any(|edge| edge.source == position && edge.port == OUTCOME)
+        });
+        if leads_on && !node.activity.descriptor().outcomes.contains(&OUTCOME) {
+            let outcomes = Outcomes::Named(vec![OUTCOME.to_owned()]);
+            self.core.scratch.finishing.push_back((sequence, outcomes));
+        } else {
+            self.pass_on(sequence, node, fault);
+        }
+        true
+    }
+}
+
+/// The fault of an activity whose time is over.
+fn over(node: &Node) -> Fault {
+    let seconds = node.timeout.map(|timeout| timeout.num_milliseconds() as f64 / 1000.0).unwrap_or_default();
+    let fault = Fault::new(TIMED_OUT, format!("activity \"{}\" took longer than {seconds} s", node.id));
+    Fault { code: Some("timeout".to_owned()), ..fault }.detail("Its code is \"timeout\".")
+}
+
+/// What the journal says of the bookmark of a timeout.
+pub(super) fn told(until: DateTime<Utc>) -> serde_json::Value {
+    json!({ "until": until.to_rfc3339_opts(SecondsFormat::AutoSi, true) })
+}

@@ -313,8 +313,8 @@ fn idle() -> Vec<(Value, &'static str)> {
         (root(json!({"type": "RunTask", "name": "approve"})), "/root/taskName: missing input"),
         (root(json!({"type": "RunTask", "taskName": " "})), "/root/taskName: \"taskName\" must not be empty"),
         (
-            root(json!({"type": "RunTask", "taskName": "a", "timeout": "5s"})),
-            "/root/timeout: unknown member \"timeout\"",
+            root(json!({"type": "RunTask", "taskName": "a", "deadline": "5s"})),
+            "/root/deadline: unknown member \"deadline\"",
         ),
         (root(json!({"type": "RunTask", "taskName": "a", "retryPolicy": {}})), "/root/retryPolicy: unknown member"),
         (
@@ -896,4 +896,22 @@ fn a_state_machine_comes_out_as_elsa_writes_it() {
         "transitions": [{"From": "A", "To": "A", "Trigger": null, "Condition": null, "Action": null}]}),
     ));
     assert_eq!(elsa.nodes[0].part_list(1)[0].condition, None);
+}
+
+/// A type of a name that has become that of a built-in one since.
+struct Earlier;
+
+impl ActivityTypes for Earlier {
+    fn custom(&self, type_name: &str) -> Option<CustomType> {
+        ["Try", "If"].contains(&type_name).then(CustomType::default)
+    }
+}
+
+#[test]
+fn a_type_that_was_registered_before_it_was_built_in_stays_what_it_was() {
+    let types = ["Try", "Workflow.Try", "If"];
+    let list: Vec<Value> = types.iter().map(|name| json!({"type": name})).collect();
+    let program = compile(&with_root(json!(list)), &Earlier, &ReadLimits::default(), false).expect("acceptable");
+    let found: Vec<&str> = program.nodes[1..].iter().map(|node| node.type_name.as_str()).collect();
+    assert_eq!(found, ["Try", "Workflow.Try", "Elsa.If"]);
 }

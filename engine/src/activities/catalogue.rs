@@ -68,6 +68,9 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &scheduled_command::ScheduledCommand,
 ];
 
+/// Names of the types that came after version 0.2.0. A type that was registered in SQL under such a name stays that type.
+pub const LATER: [&str; 1] = ["Try"];
+
 /// Stands for an unknown type; faults when it runs.
 pub static NOT_FOUND: &dyn Activity = &not_found::NotFound;
 

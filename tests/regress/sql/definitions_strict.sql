@@ -21,7 +21,7 @@ SELECT pg_temp.define('"root": {"type": "Fork", "activities": [{"type": "RunTask
 SELECT pg_temp.define('"root": {"type": "While", "condition": true, "activities": []}');
 SELECT pg_temp.define('"root": {"type": "If", "condition": true, "do": {"type": "WriteLine", "text": "x"}}');
 SELECT pg_temp.define('"root": {"type": "Delay", "duration": "5s"}');
-SELECT pg_temp.define('"root": {"type": "RunTask", "taskName": "t", "timeout": "5s", "retries": 3, "retryPolicy": {}, "assignee": "bob", "queue": "q"}');
+SELECT pg_temp.define('"root": {"type": "RunTask", "taskName": "t", "deadline": "5s", "retries": 3, "retryPolicy": {}, "assignee": "bob", "queue": "q"}');
 SELECT pg_temp.define('"options": {"retries": 3, "timeout": "5s"}, "root": []');
 SELECT pg_temp.define('"root": {"type": "Event", "eventName": "e", "resutl": {"var": "R"}}, "variables": {"R": null}');
 

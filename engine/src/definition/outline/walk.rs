@@ -189,13 +189,11 @@ impl<'d> Walk<'d, '_> {
         }
         let find = |name: &str| catalogue::find(name).or_else(|| catalogue::find(&format!("Elsa.{name}")));
         let generic = || catalogue::without_arguments(name).and_then(find).map(Kind::Known);
-        let resolved = match find(name) {
-            Some(activity) => (Kind::Known(activity), activity.descriptor().type_name),
-            None => match self.types.custom(name) {
-                Some(custom) => (Kind::Custom(Rc::new(custom)), name),
-                None => (generic().unwrap_or(Kind::Unknown), name),
-            },
-        };
+        let custom = || self.types.custom(name).map(|custom| (Kind::Custom(Rc::new(custom)), name));
+        let earlier = if catalogue::LATER.contains(&name) { custom() } else { None };
+        let known = || find(name).map(|activity| (Kind::Known(activity), activity.descriptor().type_name));
+        let resolved =
+            earlier.or_else(known).or_else(custom).unwrap_or_else(|| (generic().unwrap_or(Kind::Unknown), name));
         self.kinds.insert(name, resolved.clone());
         resolved
     }

@@ -30,13 +30,13 @@ COMMENT ON SCHEMA workflow IS 'tables and views of the extension workflow';
 
 -- Its name is the number of this schema, and what a library looks for; see src/pg/schema_number.rs. An upgrade script
 -- after which an older library must not go on, or without which a newer one cannot, begins by giving it the next number:
--- ALTER TABLE workflow.schema_1 RENAME TO schema_2.
+-- ALTER TABLE workflow.schema_2 RENAME TO schema_3.
 -- Constraints have names without the number, which the next one keeps (from PostgreSQL 18 on, NOT NULL has one as well).
-CREATE TABLE workflow.schema_1 (
+CREATE TABLE workflow.schema_2 (
     number integer CONSTRAINT schema_number_not_null NOT NULL CONSTRAINT schema_number_pkey PRIMARY KEY
 );
 
-COMMENT ON TABLE workflow.schema_1 IS 'number of the schema, by its name; calls hold a lock on it, so that ALTER EXTENSION UPDATE waits for them';
+COMMENT ON TABLE workflow.schema_2 IS 'number of the schema, by its name; calls hold a lock on it, so that ALTER EXTENSION UPDATE waits for them';
 
 -- A role as a row remembers it: the cluster, the oid, the name. Its text is made when it is read out, from
 -- pg_authid: a dump names the role as it is called then, and a role that is gone has no name. What comes in is kept.

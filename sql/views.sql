@@ -422,6 +422,7 @@ AS $$
     SELECT 'waits for a child workflow that will not report', b.id::text
     FROM workflow.bookmarks b
     WHERE b.activity_type IN ('Elsa.ExecuteWorkflow', 'Elsa.DispatchWorkflow', 'Elsa.BulkDispatchWorkflows')
+      AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout')
       AND NOT EXISTS (SELECT FROM workflow.instances c
                       WHERE c.parent_instance_id = b.instance_id AND c.parent_bookmark_id = b.id AND c.status = 'Running')
       AND NOT EXISTS (SELECT FROM workflow.bookmark_queue q WHERE q.bookmark_id = b.id)

@@ -2,6 +2,9 @@
  * From 0.2.0 to 0.3.0.
  */
 
+-- A library of 0.2.0 cannot read the state of an instance with attempts.
+ALTER TABLE workflow.schema_1 RENAME TO schema_2;
+
 COMMENT ON COLUMN workflow.bookmarks.hash IS 'SHA-256 of the stimulus: name, payload and, if included, activity instance; NULL for a task, which is met by its id, and for what no stimulus meets';
 
 CREATE OR REPLACE VIEW workflow.open_bookmarks WITH (security_barrier) AS
@@ -131,6 +134,7 @@ AS $$
     SELECT 'waits for a child workflow that will not report', b.id::text
     FROM workflow.bookmarks b
     WHERE b.activity_type IN ('Elsa.ExecuteWorkflow', 'Elsa.DispatchWorkflow', 'Elsa.BulkDispatchWorkflows')
+      AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout')
       AND NOT EXISTS (SELECT FROM workflow.instances c
                       WHERE c.parent_instance_id = b.instance_id AND c.parent_bookmark_id = b.id AND c.status = 'Running')
       AND NOT EXISTS (SELECT FROM workflow.bookmark_queue q WHERE q.bookmark_id = b.id)

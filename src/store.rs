@@ -4,7 +4,7 @@
 //! without a lock. It then locks the instance `FOR NO KEY UPDATE` (`FOR UPDATE` would block foreign keys of users'
 //! tables), and then reads, locks or deletes the row. No row means that another session consumed it. Only the first
 //! instance lock of a call waits; every further one is `SKIP LOCKED`. A call locks queue items with `SKIP LOCKED`,
-//! always after the instance that they are for. A call locks table `schema_1` before all others, where it conflicts
+//! always after the instance that they are for. A call locks table `schema_2` before all others, where it conflicts
 //! with DROP EXTENSION, and `instances` before `bookmarks`. Statements run with the rights of the extension's owner.
 //!
 //! Rows that every call reads or writes by key go through [`crate::pg::rows`], without plans; all other queries are

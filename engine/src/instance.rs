@@ -138,9 +138,7 @@ impl State {
     pub fn fits(&self, nodes: usize) -> bool {
         let contexts = self.contexts.values().map(|context| context.node);
         let last = self.last_result.map(|(node, _)| node);
-        let attempts = self.contexts.values().filter_map(|context| context.attempts.as_ref()?.input.as_ref());
-        let kept = attempts.map(|kept| kept.node);
-        let mut named = contexts.chain(self.outputs.keys().copied()).chain(last).chain(self.trigger).chain(kept);
+        let mut named = contexts.chain(self.outputs.keys().copied()).chain(last).chain(self.trigger);
         named.all(|node| (node.0 as usize) < nodes)
     }
 
@@ -212,10 +210,10 @@ impl Context {
 /// The input of a resume, or of a trigger, whose activity faulted.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeptInput {
-    /// The activity: the one that is repeated, or one below it.
-    pub node: NodeIx,
     /// Name of the bookmark; `None`: the activity ran as the trigger.
     pub name: Option<String>,
+    /// Payload of the bookmark.
+    pub payload: Json,
     /// The input; null if there was none.
     pub input: Json,
 }

@@ -39,7 +39,7 @@ pub struct RetryPolicy {
     pub within: Option<TimeDelta>,
     /// A random part of each delay, up to this fraction of it, is left out. From 0 to 1.
     pub jitter: f64,
-    /// What a fault must have one of; an empty list covers all faults.
+    /// Causes of which a fault must have one; an empty list covers all faults.
     pub on: Vec<Cause>,
     /// What a fault must not have.
     pub except: Vec<Cause>,
@@ -118,7 +118,7 @@ impl RetryPolicy {
         let delay = match self.backoff {
             Backoff::Constant => first,
             Backoff::Linear => first * f64::from(failed),
-            // A power that is out of range is infinite, and is cut below. Nothing times infinity is no number.
+            // A power that is out of range is infinite, and is cut below. Zero times infinity is not a number.
             Backoff::Exponential { .. } if first == 0.0 => first,
             Backoff::Exponential { factor } => first * factor.powf(f64::from(earlier)),
         };

@@ -124,7 +124,10 @@ fn function(oid: Oid, returns_set: bool) -> Result<FunctionRow, PgError> {
 /// Refuses inputs with the name of a property that activities of all types have: an author could not set both.
 fn refuse_properties(inputs: Option<&Value>) -> Result<(), PgError> {
     let names = inputs.and_then(Value::as_array).into_iter().flatten().filter_map(|input| input["name"].as_str());
-    match names.into_iter().find(|name| definition::PROPERTIES.contains(name)) {
+    match names
+        .into_iter()
+        .find(|name| definition::PROPERTIES.iter().any(|property| property.eq_ignore_ascii_case(name)))
+    {
         None => Ok(()),
         Some(name) => Err(PgError::new("22023", format!("an input cannot have the name \"{name}\""))
             .detail("Activities of all types have a property of this name.")),

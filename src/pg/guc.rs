@@ -189,7 +189,7 @@ fn define_behaviour() {
     GucRegistry::define_bool_guc(
         c"workflow.retry",
         c"Whether a retry policy is followed when an activity faults.",
-        c"If it is off, each fault becomes an incident at once.",
+        c"If it is off, an activity is not repeated after a fault.",
         &RETRY,
         GucContext::Userset,
         GucFlags::default(),

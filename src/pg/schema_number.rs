@@ -1,6 +1,6 @@
 //! The check that this library and the schema `workflow` of the database fit together.
 //!
-//! The schema number is part of a table's name, `workflow.schema_1`. An upgrade script that renames the table waits for
+//! The schema number is part of a table's name, `workflow.schema_2`. An upgrade script that renames the table waits for
 //! transactions that have called us, blocks new calls until it has committed, and invalidates the number that sessions
 //! have cached. A name look-up uses the current catalog, whatever rows the transaction's snapshot sees.
 
@@ -14,7 +14,7 @@ use crate::pg::catalog;
 use crate::pg::error::PgError;
 
 /// The table of the schema that this library is for. A test puts another digit into the compiled library.
-static TABLE: &CStr = c"schema_1";
+static TABLE: &CStr = c"schema_2";
 const PREFIX: &str = "schema_";
 
 thread_local! {

@@ -28,7 +28,7 @@ pub struct ActivityType {
     /// Names of its outputs, if they are declared.
     pub outputs: Option<Vec<String>>,
     /// Names of its inputs, if they are declared.
-    pub inputs: Vec<String>,
+    pub inputs: Option<Vec<String>>,
     /// Who registered it.
     pub owner: Owner,
 }
@@ -95,7 +95,7 @@ pub fn find(name: &str) -> Option<ActivityType> {
         trigger: row.get(),
         payloads: named(row.maybe(), row.maybe()),
         outputs: row.maybe::<Value>().map(|declared| names(&declared)),
-        inputs: row.maybe::<Value>().map(|declared| names(&declared)).unwrap_or_default(),
+        inputs: row.maybe::<Value>().map(|declared| names(&declared)),
         owner: owners::by_id(row.get()),
     })
 }

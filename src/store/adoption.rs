@@ -145,13 +145,14 @@ pub fn finish() {
 static LOCK_OVERDUE: Statement = Statement::new(
     "SELECT i.id FROM workflow.instances i WHERE i.sub_status <> 'Faulted' AND i.id IN ( \
          SELECT b.instance_id FROM workflow.bookmarks b \
-         WHERE b.due_at <= $1 AND b.activity_type NOT LIKE 'Workflow.%') \
+         WHERE b.due_at <= $1 AND b.activity_type NOT LIKE 'Workflow.%' AND b.name NOT LIKE 'Workflow.%') \
      ORDER BY i.id FOR NO KEY UPDATE OF i",
     &[Type::Timestamp],
 );
 static HOLD: Statement = Statement::new(
     "UPDATE workflow.bookmarks SET due_at = NULL, attempts = NULL \
-     WHERE due_at <= $1 AND instance_id = ANY ($2) AND activity_type NOT LIKE 'Workflow.%'",
+     WHERE due_at <= $1 AND instance_id = ANY ($2) AND activity_type NOT LIKE 'Workflow.%' \
+         AND name NOT LIKE 'Workflow.%'",
     &[Type::Timestamp, Type::UuidArray],
 );
 static TRIGGERS: Statement = Statement::new(

@@ -125,11 +125,11 @@ done
 # And once more with a next release, whose schema has another number: the library is not for what is restored.
 stop_server
 library=$(pg_config --pkglibdir)/workflow.so
-sed 's/schema_1\x00/schema_2\x00/g' "$library" >"$library.new"
+sed 's/schema_2\x00/schema_3\x00/g' "$library" >"$library.new"
 mv -f "$library.new" "$library"
-printf '%s\n' "ALTER TABLE workflow.schema_1 RENAME TO schema_2;" "CALL workflow._set_rights();" >"$files/workflow--$current--$current.1.sql"
+printf '%s\n' "ALTER TABLE workflow.schema_2 RENAME TO schema_3;" "CALL workflow._set_rights();" >"$files/workflow--$current--$current.1.sql"
 sed -i "s/^default_version = .*/default_version = '$current.1'/" "$files/workflow.control"
 start_server
 restore "$version" next
-is "2|2" "SELECT library_schema, database_schema FROM wf_version()"
+is "3|3" "SELECT library_schema, database_schema FROM wf_version()"
 go_on "$version"

@@ -21,14 +21,14 @@ new=$old.1
 # The next release: scripts first, the library by a rename, as packages do it.
 release() {
     local added=$WORKFLOW_TMP/added.sql fresh=$files/workflow--$new.sql update=$files/workflow--$old--$new.sql
-    grep -qaP 'schema_1\x00' "$library" || fail "the number of the schema is not to be found in the library"
+    grep -qaP 'schema_2\x00' "$library" || fail "the number of the schema is not to be found in the library"
     cat >"$added" <<'SQL'
 CREATE TABLE workflow.added (id integer CONSTRAINT added_pkey PRIMARY KEY);
 COMMENT ON TABLE workflow.added IS 'a table of the next release';
 CREATE FUNCTION wf_added() RETURNS integer LANGUAGE sql AS 'SELECT 1';
 COMMENT ON FUNCTION wf_added() IS 'a function of the next release';
 SQL
-    sed -e 's/\bschema_1\b/schema_2/g' \
+    sed -e 's/\bschema_2\b/schema_3/g' \
         -e "s/ARRAY\['_adopt_database'/ARRAY['wf_added', '_adopt_database'/" \
         -e 's/^    CONSTRAINT identity_pkey/    added text,\n&/' \
         -e 's/^CREATE FUNCTION wf_diagram(definition_id text, version integer DEFAULT NULL/&, added boolean DEFAULT false/' \
@@ -37,7 +37,7 @@ SQL
             e cat '$added'
         }" "$files/workflow--$old.sql" >"$fresh"
     {
-        echo "ALTER TABLE workflow.schema_1 RENAME TO schema_2;"
+        echo "ALTER TABLE workflow.schema_2 RENAME TO schema_3;"
         cat "$added"
         echo "ALTER TABLE workflow.identity ADD COLUMN added text;"
         echo "DROP FUNCTION wf_diagram(text, integer);"
@@ -45,11 +45,11 @@ SQL
         sed -n '/^CREATE FUNCTION workflow._intended_grants/,/^\$\$;/p' "$fresh" | sed '1s/CREATE/CREATE OR REPLACE/'
         echo "CALL workflow._set_rights();"
     } >"$update"
-    for change in schema_2 "'wf_added', " "added text" "added boolean" "integer, boolean" "TABLE workflow.added"; do
+    for change in schema_3 "'wf_added', " "added text" "added boolean" "integer, boolean" "TABLE workflow.added"; do
         grep -qF "$change" "$fresh" || fail "the script of the next release lacks: $change"
     done
     sed -i "s/^default_version = .*/default_version = '$new'/" "$files/workflow.control"
-    sed 's/schema_1\x00/schema_2\x00/g' "$library" >"$library.new"
+    sed 's/schema_2\x00/schema_3\x00/g' "$library" >"$library.new"
     mv -f "$library.new" "$library"
 }
 
@@ -63,7 +63,7 @@ query "CREATE ROLE clerk" >/dev/null
 query "CREATE ROLE beginner" >/dev/null
 query "SELECT wf_grant_usage('clerk')" >/dev/null
 query "GRANT EXECUTE ON FUNCTION wf_start, wf_resume TO beginner" >/dev/null
-is "1|1" "SELECT library_schema, database_schema FROM wf_version()"
+is "2|2" "SELECT library_schema, database_schema FROM wf_version()"
 time_books
 time_books late
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -102,12 +102,12 @@ await 1 "SELECT count(*) FROM pg_stat_activity WHERE state = 'idle' AND query LI
 holding workflow "BEGIN" "SELECT wf_start('task')"
 release
 refused 'extension "workflow" of this database is older than its library' "Run ALTER EXTENSION workflow UPDATE." "SELECT wf_start('task')"
-is "2|1" "SELECT library_schema, database_schema FROM wf_version()"
+is "3|2" "SELECT library_schema, database_schema FROM wf_version()"
 is 4 "SELECT count(*) FROM workflow.instances WHERE definition_id = 'noted'"
 is 1 "SELECT count(*) FROM workflow.health"
 query "ALTER EXTENSION workflow UPDATE" &
 update=$!
-await 1 "SELECT count(*) FROM pg_locks WHERE relation = 'workflow.schema_1'::regclass AND NOT granted"
+await 1 "SELECT count(*) FROM pg_locks WHERE relation = 'workflow.schema_2'::regclass AND NOT granted"
 let_go
 wait "$update" || fail "ALTER EXTENSION failed"
 echo "ok: a library that is newer refuses, and the update waits for open transactions"
@@ -119,7 +119,7 @@ exec {session}>&-
 await_text() { for _ in {1..100}; do grep -qF "$1" "$2" && return; sleep 0.1; done; fail "$(cat "$2")"; }
 await_text 'ERROR:  55000: the library of extension "workflow" in this session is older than the extension' "$WORKFLOW_TMP/session.out"
 await_text 'HINT:  Reconnect.' "$WORKFLOW_TMP/session.out"
-is "2|2" "SELECT library_schema, database_schema FROM wf_version()"
+is "3|3" "SELECT library_schema, database_schema FROM wf_version()"
 is "$waiting" "SELECT count(*) FROM workflow.bookmarks"
 is "" "SELECT * FROM wf_check()"
 is 1 "SET ROLE clerk; SELECT wf_added()"
@@ -171,6 +171,6 @@ echo "ok: workers of a newer library wait for the update, too"
 # Of a version before 0.2.0 there is no number.
 query "CREATE DATABASE ancient" postgres
 query "CREATE EXTENSION workflow" ancient
-query "ALTER EXTENSION workflow DROP TABLE workflow.schema_2; DROP TABLE workflow.schema_2" ancient
+query "ALTER EXTENSION workflow DROP TABLE workflow.schema_3; DROP TABLE workflow.schema_3" ancient
 refused 'extension "workflow" of this database is of a version before 0.2.0' "Export the definitions" "SELECT wf_start('task')" ancient
 echo "ok: there is no way from a version before 0.2.0"

@@ -42,7 +42,7 @@ impl Activity for Custom {
 
     fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         if !bookmark.auto_complete {
-            let waits = !bookmark.auto_burn || cx.has_stored_bookmarks();
+            let waits = !bookmark.auto_burn || cx.has_bookmarks();
             let lost = || invalid("the resumed bookmark was the last of its activity, and does not complete it");
             return if waits { Ok(()) } else { Err(lost().hint("Give a bookmark without autoComplete a callback.")) };
         }

@@ -3,14 +3,14 @@
 use serde_json::{Map, Value};
 
 use super::common::{COMMON, MAX_NODE_ID_BYTES};
-use super::custom::{Role, is_custom_member};
+use super::custom::{Role, is_custom_member, is_only_property};
 use super::expression::{Reader, short_binding, statement_text, wrapper};
 use super::json::{Path, entry, kind_of};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
 use super::retry::{self, RETRY, TIMEOUT};
 use super::scope::{Names, Scopes};
-use super::{CustomType, connections, link, parts, states, workflow};
+use super::{CustomType, PROPERTIES, connections, link, parts, states, workflow};
 use crate::activities::catalogue;
 use crate::activity::{Activity, Descriptor, InputDescriptor, Special};
 use crate::expression::{Expression, ExpressionKind};
@@ -131,13 +131,13 @@ struct Property<'d> {
 /// A property in the activity itself (short form and old exports), or in `customProperties`.
 fn property<'d>(members: &'d Map<String, Value>, name: &str) -> Option<Property<'d>> {
     let given = |object: &'d Map<String, Value>| entry(object, name).filter(|(_, value)| !value.is_null());
-    if let Some((key, value)) = given(members) {
-        return Some(Property { home: None, key, value });
-    }
-    ["customProperties", "applicationProperties"].iter().find_map(|home| {
+    let own = given(members).map(|(key, value)| Property { home: None, key, value });
+    let homes = ["customProperties", "applicationProperties"].iter().find_map(|home| {
         let (home, Value::Object(properties)) = entry(members, home)? else { return None };
         given(properties).map(|(key, value)| Property { home: Some(home), key, value })
-    })
+    });
+    // A custom activity may have an input of that name.
+    if PROPERTIES.contains(&name) { homes.or(own) } else { own.or(homes) }
 }
 
 /// The activity that the reader reads now.
@@ -371,12 +371,7 @@ impl<'a> Reading<'a> {
             return;
         };
         let type_name = parse_type_name("Object");
-        // A property is no input. A stored definition may have an input of that name that is no such property.
-        let is_property = |key: &str| {
-            node.retry.is_some() && key.eq_ignore_ascii_case(RETRY)
-                || node.timeout.is_some() && key.eq_ignore_ascii_case(TIMEOUT)
-        };
-        let is_input = |key: &str| is_custom_member(key) && !is_property(key);
+        let is_input = |key: &str| is_custom_member(key) && !is_only_property(key, custom);
         for (key, value) in members.iter().filter(|(key, _)| is_input(key)) {
             let above = self.place();
             let place = above.key(key);

@@ -2,14 +2,21 @@
 
 use serde_json::Value;
 
-use super::CustomType;
 use super::common::{COMMON, RESERVED};
 use super::expression::{short_binding, wrapper};
 use super::json::member;
+use super::{CustomType, PROPERTIES};
 
 /// Whether a member of a custom activity is an input or an output.
 pub(super) fn is_custom_member(key: &str) -> bool {
     !key.starts_with('$') && !COMMON[..RESERVED].contains(&key)
+}
+
+/// Whether a member is a property of all activities and no input. Where a type declares no inputs the member is both:
+/// its handler may know it.
+pub(super) fn is_only_property(key: &str, custom: &CustomType) -> bool {
+    let is = |name: &str| name.eq_ignore_ascii_case(key);
+    PROPERTIES.iter().any(|name| is(name)) && custom.inputs.as_ref().is_some_and(|inputs| !inputs.iter().any(|i| is(i)))
 }
 
 /// Role of a member of a custom activity.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::activity::WORKFLOW;
 use super::common::MAX_NODE_ID_BYTES;
-use super::custom::{Role, is_custom_member};
+use super::custom::{Role, is_custom_member, is_only_property};
 use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};
 use super::outline::{Kind, Outline, Sketch};
@@ -243,7 +243,8 @@ impl<'a> Writer<'a> {
         let Some(members) = self.sketch.members() else {
             return;
         };
-        for (key, value) in members.iter().filter(|(key, _)| is_custom_member(key)) {
+        let is_input = |key: &str| is_custom_member(key) && !is_only_property(key, custom);
+        for (key, value) in members.iter().filter(|(key, _)| is_input(key)) {
             let written = match Role::of(key, value, custom) {
                 Role::Input => values::input(value, "Object", self.names),
                 Role::Output => values::binding(value, "Object", self.names),
@@ -286,7 +287,7 @@ impl<'a> Writer<'a> {
             fill(&mut properties, name, || given.cloned().unwrap_or(Value::Bool(false)));
         }
         for name in [RETRY, TIMEOUT] {
-            if let Some(value) = member(members, name).filter(|_| short && !self.taken.contains(&name)) {
+            if let Some(value) = member(members, name).filter(|_| short && !self.sketch.kind.has_input(name)) {
                 fill(&mut properties, name, || value.clone());
             }
         }

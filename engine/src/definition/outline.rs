@@ -97,7 +97,7 @@ impl Kind {
     pub fn has_input(&self, name: &str) -> bool {
         match self {
             Self::Known(activity) => activity.descriptor().inputs.iter().any(|input| input.name == name),
-            Self::Custom(custom) => custom.inputs.iter().any(|input| input == name),
+            Self::Custom(custom) => custom.inputs.iter().flatten().any(|input| input.eq_ignore_ascii_case(name)),
             Self::Workflow(program) => program.inputs.iter().any(|input| input.name.eq_ignore_ascii_case(name)),
             Self::Unknown => false,
         }

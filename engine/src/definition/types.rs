@@ -46,7 +46,7 @@ pub struct CustomType {
     /// input that reads one, because the short form writes both as `{"var": "Name"}`.
     pub outputs: Option<Vec<String>>,
     /// Names of its inputs, if its registration declares them.
-    pub inputs: Vec<String>,
+    pub inputs: Option<Vec<String>>,
 }
 
 /// No types: for definitions that use built-in activities only.

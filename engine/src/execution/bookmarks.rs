@@ -72,9 +72,10 @@ impl Execution<'_> {
         Ok(id)
     }
 
-    /// Whether this execution has stored bookmarks, apart from a bookmark that this unit burned.
-    pub fn has_stored_bookmarks(&self) -> bool {
-        self.core.context(self.sequence).is_some_and(|context| context.waits() > 0)
+    /// Whether this execution has bookmarks, stored or made in this burst, apart from one that this unit burned.
+    pub fn has_bookmarks(&self) -> bool {
+        let mut made = self.core.scratch.bookmarks.range((self.sequence, 0)..=(self.sequence, u32::MAX));
+        made.next().is_some() || self.core.context(self.sequence).is_some_and(|context| context.waits() > 0)
     }
 
     /// Records that a bookmark was resumed, and burns it if it has `auto_burn`.

@@ -14,7 +14,7 @@ use crate::execution::core::{Core, Scratch, Task};
 use crate::execution::{Child, Delta, Limits, NewTask, Outcomes};
 use crate::fault::{Error, Fault};
 use crate::host::Host;
-use crate::instance::{ActivityStatus, Context, Instance, SubStatus};
+use crate::instance::{ActivityStatus, Instance, SubStatus};
 use crate::journal::EventKind;
 use crate::node_ix::NodeIx;
 use crate::program::{FlowGraph, IncidentStrategy, Node, Program};
@@ -44,8 +44,6 @@ impl<'a> BurstState<'a> {
         scratch.now = host.now();
         let contexts = &instance.state.contexts;
         scratch.children = contexts.iter().filter_map(|(s, c)| Some((c.parent?, *s))).collect();
-        let kept = |context: &Context| context.attempts.as_ref().is_some_and(|attempts| attempts.input.is_some());
-        scratch.keeps_input = contexts.values().any(kept);
         scratch.keep_trees();
         Self { core: Core { program, limits, instance, host, scratch } }
     }
@@ -149,7 +147,10 @@ impl<'a> BurstState<'a> {
         let Some(ix) = self.core.context(sequence).map(|context| context.node) else { return Unit::Undone };
         let node = self.core.program.node(ix);
         let input = self.core.scratch.resume_input.as_ref().map(copy_or_null);
-        self.core.scratch.resuming = Some((sequence, bookmark.name.clone()));
+        if node.retry.is_some() {
+            let payload = bookmark.payload.as_ref().map(copy_or_null).unwrap_or_default();
+            self.core.scratch.resuming = Some((sequence, bookmark.name.clone(), payload));
+        }
         let unit = self.unit(sequence, node, |cx| {
             cx.burn(bookmark);
             match bookmark.callback.as_deref() {

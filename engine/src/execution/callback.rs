@@ -112,7 +112,7 @@ pub(crate) fn apply(cx: &mut Execution<'_>, result: Value) -> Result<(), Fault> 
     if complete.unwrap_or(!waits) {
         return cx.complete_with(outcomes);
     }
-    if waits || cx.has_stored_bookmarks() {
+    if waits || cx.has_bookmarks() {
         return Ok(());
     }
     Err(invalid("the result neither completes the activity nor leaves it a bookmark"))

@@ -54,12 +54,10 @@ pub(crate) struct Scratch {
     pub inputs: Vec<Value>,
     pub resume_input: Option<Value>,
     pub trigger_input: Option<Value>,
-    /// The execution that is being resumed, and the name of its bookmark.
-    pub resuming: Option<(u32, String)>,
+    /// The execution that is being resumed, and name and payload of its bookmark.
+    pub resuming: Option<(u32, String, Value)>,
     /// Until when executions may take whose timeouts have no bookmark yet.
     pub timeouts: BTreeMap<u32, DateTime<Utc>>,
-    /// Whether an execution may have an input that its next attempt gets.
-    pub keeps_input: bool,
 }
 
 /// An item of the queue.

@@ -70,6 +70,7 @@ impl BurstState<'_> {
             }
             if is_taken {
                 self.core.cancel(child.sequence);
+                self.drop_superseded();
                 return true;
             }
             if self.repeat(sequence, faulted, fault) {

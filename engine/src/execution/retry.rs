@@ -12,6 +12,7 @@ use crate::bookmark::{Bookmark, NewBookmark, Resumed};
 use crate::execution::burst::BurstState;
 use crate::execution::context::Execution;
 use crate::execution::core::Task;
+use crate::execution::sequence_of;
 use crate::fault::{Error, Fault};
 use crate::instance::{ActivityStatus, Attempts, Instance, KeptInput};
 use crate::journal::EventKind;
@@ -35,7 +36,7 @@ impl BurstState<'_> {
         let first = DateTime::from_timestamp_micros(since).unwrap_or(now);
         let Some(at) = policy.next_attempt(failed, first, now, random) else { return false };
 
-        let kept = self.kept_input(faulted);
+        let kept = if faulted == sequence { self.kept_input(sequence) } else { None };
         let mut data = Map::from_iter([
             ("attempt".to_owned(), failed.into()),
             ("max_attempts".to_owned(), policy.max_attempts.into()),
@@ -48,10 +49,10 @@ impl BurstState<'_> {
         }
         self.core.event(EventKind::Retrying, sequence, node, Some(Value::Object(data)));
         self.go_back(sequence, false);
+        self.drop_superseded();
         if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
             let mut attempts = context.attempts.take().unwrap_or_default();
             let input = kept.or(attempts.input.take());
-            self.core.scratch.keeps_input |= input.is_some();
             *attempts = Attempts { failed, since, input, timeout: None };
             context.attempts = Some(attempts);
         }
@@ -59,17 +60,19 @@ impl BurstState<'_> {
         true
     }
 
-    /// What the faulted execution was resumed or triggered with.
+    /// What the faulted execution was resumed or triggered with. The report of a child workflow is not kept: it is that
+    /// of one child, and the next attempt starts another.
     fn kept_input(&self, faulted: u32) -> Option<KeptInput> {
-        let node = self.core.context(faulted)?.node;
         let scratch = &self.core.scratch;
-        let resumed = scratch.resuming.as_ref().filter(|(sequence, _)| *sequence == faulted);
-        let (name, input) = match resumed {
-            Some((_, name)) => (Some(name.clone()), scratch.resume_input.as_ref()),
-            None if self.core.is_trigger(faulted) => (None, scratch.trigger_input.as_ref()),
-            None => return None,
-        };
-        Some(KeptInput { node, name, input: Json(input.map(copy_or_null).unwrap_or_default()) })
+        let resumed = scratch.resuming.as_ref().filter(|(sequence, ..)| *sequence == faulted);
+        if let Some((_, name, payload)) = resumed {
+            let is_report = stimulus::built_in(name).is_some_and(|known| known.is_of_child);
+            let input = scratch.resume_input.as_ref().map(copy_or_null).unwrap_or_default();
+            let kept = KeptInput { name: Some(name.clone()), payload: Json(copy_or_null(payload)), input: Json(input) };
+            return Some(kept).filter(|_| !is_report);
+        }
+        let input = scratch.trigger_input.as_ref().filter(|_| self.core.is_trigger(faulted))?;
+        Some(KeptInput { name: None, payload: Json(Value::Null), input: Json(copy_or_null(input)) })
     }
 
     /// Executes an execution again at an instant: now, or when a bookmark is due.
@@ -99,45 +102,37 @@ impl BurstState<'_> {
 
     /// Gives the input of the attempt that failed to the trigger that is about to be executed.
     pub(super) fn give_trigger_input(&mut self, sequence: u32) {
-        if let Some(input) = self.take_input(sequence, None) {
-            self.core.scratch.trigger_input = Some(input);
+        if let Some(kept) = self.take_input(sequence, |kept| kept.name.is_none()) {
+            self.core.scratch.trigger_input = Some(kept);
         }
     }
 
-    /// Resumes an execution that was just executed with the input of the attempt that failed, if it waits for the same.
+    /// Resumes an execution that was just executed with the input of the attempt that failed, if it waits for the same:
+    /// at its only bookmark of that name, or at the one with the same payload.
     pub(super) fn give_input(&mut self, sequence: u32) {
-        if !self.core.scratch.keeps_input {
-            return;
-        }
+        let attempts = self.core.context(sequence).and_then(|context| context.attempts.as_ref());
+        let Some(kept) = attempts.and_then(|attempts| attempts.input.as_ref()) else { return };
         let made = self.core.scratch.bookmarks.range((sequence, 0)..=(sequence, u32::MAX));
-        let made: Vec<Resumed> = made.map(|(_, bookmark)| resumed(bookmark)).collect();
-        for bookmark in made {
-            if let Some(input) = self.take_input(sequence, Some(&bookmark.name)) {
-                self.core.scratch.resume_input = Some(input);
-                self.resume_unit(sequence, &bookmark);
-                return;
-            }
+        let same: Vec<&Bookmark> =
+            made.map(|(_, made)| made).filter(|made| Some(&made.name) == kept.name.as_ref()).collect();
+        let found = match same.as_slice() {
+            [only] => Some(*only),
+            many => many.iter().copied().find(|made| made.payload.as_ref().unwrap_or(&Value::Null) == &kept.payload.0),
+        };
+        let Some(bookmark) = found.map(resumed) else { return };
+        if let Some(input) = self.take_input(sequence, |_| true) {
+            self.core.scratch.resume_input = Some(input);
+            self.resume_unit(sequence, &bookmark);
         }
     }
 
-    /// Takes the input that is kept for a bookmark of this name, or for a trigger, from the execution or one above.
-    fn take_input(&mut self, sequence: u32, name: Option<&str>) -> Option<Value> {
-        if !self.core.scratch.keeps_input {
+    fn take_input(&mut self, sequence: u32, is_it: impl FnOnce(&KeptInput) -> bool) -> Option<Value> {
+        let context = self.core.instance.state.contexts.get_mut(&sequence)?;
+        let slot = &mut context.attempts.as_mut()?.input;
+        if !slot.as_ref().is_some_and(is_it) {
             return None;
         }
-        let contexts = &mut self.core.instance.state.contexts;
-        let node = contexts.get(&sequence)?.node;
-        let mut current = Some(sequence);
-        while let Some(context) = current.and_then(|current| contexts.get_mut(&current)) {
-            let slot = context.attempts.as_mut().map(|attempts| &mut attempts.input);
-            if let Some(slot) = slot
-                && slot.as_ref().is_some_and(|kept| kept.node == node && kept.name.as_deref() == name)
-            {
-                return slot.take().map(|kept| kept.input.0);
-            }
-            current = context.parent;
-        }
-        None
+        slot.take().map(|kept| kept.input.0)
     }
 
     /// Queues faulted executions to run again, with their attempts counted anew.
@@ -150,14 +145,33 @@ impl BurstState<'_> {
             let remembers = self.core.program.node(context.node).activity.remembers();
             self.go_back(*sequence, remembers);
             self.clear_fault(*sequence);
-            let now = self.core.scratch.now.timestamp_micros();
-            if let Some(context) = self.core.instance.state.contexts.get_mut(sequence)
-                && let Some(attempts) = &mut context.attempts
-            {
-                **attempts = Attempts { since: now, ..Attempts::default() };
-            }
+            self.count_anew(*sequence);
             self.core.scratch.queue.push_back(Task::Again(*sequence));
         }
+    }
+
+    /// Forgets the failed attempts of an execution and of all around it.
+    fn count_anew(&mut self, sequence: u32) {
+        let now = self.core.scratch.now.timestamp_micros();
+        let mut current = Some(sequence);
+        while let Some(context) = current.and_then(|at| self.core.instance.state.contexts.get_mut(&at)) {
+            if let Some(attempts) = &mut context.attempts {
+                (attempts.failed, attempts.since, attempts.input) = (0, now, None);
+            }
+            current = context.parent;
+        }
+    }
+
+    /// Drops incidents of this burst whose executions have been cancelled by another attempt or a catch since.
+    pub(super) fn drop_superseded(&mut self) {
+        let (id, contexts) = (self.core.instance.id, &self.core.instance.state.contexts);
+        let incidents = &mut self.core.scratch.delta.incidents;
+        let before = incidents.len();
+        incidents.retain(|incident| {
+            sequence_of(id, incident.activity_instance_id).is_some_and(|sequence| contexts.contains_key(&sequence))
+        });
+        let dropped = u32::try_from(before - incidents.len()).unwrap_or(u32::MAX);
+        self.core.instance.incident_count = self.core.instance.incident_count.saturating_sub(dropped);
     }
 
     /// Takes an execution back to its beginning, and ends everything below it.

@@ -83,6 +83,7 @@ impl BurstState<'_> {
         let node = self.core.program.node(ix);
         Execution::new(self.core.reborrow(), sequence, node).burn(bookmark);
         self.go_back(sequence, false);
+        self.drop_superseded();
         let fault = over(node);
         if self.repeat(sequence, sequence, &fault) {
             return true;

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use serde_json::{Value, json};
+use workflow_engine::child;
 use workflow_engine::definition::{ReadLimits, export};
 use workflow_engine::execution::Limits;
 use workflow_engine::fault::Fault;
@@ -210,7 +211,7 @@ fn the_input_of_a_resume_that_failed_is_given_again_where_the_activity_waits_for
 }
 
 #[test]
-fn it_is_given_again_below_a_container_that_begins_again_and_only_once() {
+fn it_is_not_given_below_a_container_that_begins_again() {
     fail(1);
     let ask = |id: &str| json!({"id": id, "type": "Approval", "asks": true, "result": {"var": id}});
     let body = json!({"type": "Sequence", "retry": {"maxAttempts": 2}, "activities": [ask("First"), ask("Second")]});
@@ -218,10 +219,60 @@ fn it_is_given_again_below_a_container_that_begins_again_and_only_once() {
     world.start();
     world.resume("First", json!(1));
     world.resume_at(0, None);
-    // The second one waits for the same name, but the input was not for it.
-    assert_eq!((world.waiting(), world.variable("First")), (vec!["Second"], &json!(1)));
-    world.resume_at(0, Some(&json!(2)));
-    assert_eq!((world.status(), world.variable("Second")), (SubStatus::Finished, &json!(2)));
+    assert_eq!((world.waiting(), world.variable("First")), (vec!["First"], &json!(null)));
+}
+
+#[test]
+fn of_several_bookmarks_of_a_name_the_one_with_the_same_payload_gets_it() {
+    fail(1);
+    let mut world = World::new(
+        json!({"variables": {"Said": null}, "root": {"id": "vote", "type": "Approval", "result": {"var": "Said"},
+        "retry": {"maxAttempts": 2}}}),
+    );
+    world.host.functions.insert("Approval".into(), |_| {
+        Ok(json!({"bookmarks": [{"name": "Vote", "payload": "ann", "callback": "count"}, {"name": "Vote", "payload": "bob", "callback": "count"}]}))
+    });
+    world.host.functions.insert("count".into(), |context| {
+        unreliable()?;
+        Ok(json!({"outputs": {"result": [context["bookmark"]["payload"], context["input"]]}, "complete": false}))
+    });
+    world.start();
+    world.resume_at(1, Some(&json!("yes")));
+    world.resume_at(0, None);
+    assert_eq!(*world.variable("Said"), json!(["bob", "yes"]));
+    assert_eq!((world.status(), world.bookmarks.len()), (SubStatus::Suspended, 1));
+}
+
+#[test]
+fn the_report_of_a_child_is_not_given_to_another_child() {
+    let child = json!({"id": "run", "type": "ExecuteWorkflow", "workflowDefinitionId": "other", "waitForCompletion": true,
+        "result": {"var": "R"}, "retry": {"maxAttempts": 2, "delay": "0 s"}});
+    let mut world = World::started(json!({"variables": {"R": null}, "root": child}));
+    let report = child::refusal(world.children[0].id, "another instance runs");
+    world.resume("run", report);
+    // It waits for the second child, which reports for itself.
+    assert_eq!((world.children.len(), world.waiting(), retries(&world).len()), (2, vec!["run"], 1));
+}
+
+#[test]
+fn wf_retry_counts_the_attempts_of_a_container_anew() {
+    fail(3);
+    let body = json!({"id": "body", "type": "Sequence", "retry": {"maxAttempts": 2, "delay": "0 s"}, "activities": [{"id": "call", "type": "Approval"}]});
+    let mut world = started(body);
+    assert_eq!((world.status(), calls()), (SubStatus::Faulted, 2));
+    world.retry(None).expect("it has faulted");
+    assert_eq!((world.status(), calls()), (SubStatus::Finished, 4));
+}
+
+#[test]
+fn an_incident_that_another_attempt_has_superseded_is_none() {
+    let body = json!({"type": "Parallel", "retry": {"maxAttempts": 2, "on": ["22"]}, "activities": [
+        broken("first"), {"id": "second", "type": "Sql", "statement": "RAISE"}]});
+    let world = started(body);
+    assert_eq!(
+        (world.status(), world.last.incidents.len(), world.instance.incident_count),
+        (SubStatus::Suspended, 0, 0)
+    );
 }
 
 #[test]
@@ -238,8 +289,8 @@ fn a_bookmark_stays_as_before_where_the_attempts_are_used_up() {
 #[test]
 fn a_trigger_that_faults_runs_again_as_the_trigger_with_its_input() {
     fail(1);
-    let mut world =
-        World::new(json!({"id": "row", "type": "RowInserted", "canStartWorkflow": true, "retry": {"maxAttempts": 2}}));
+    let document = json!({"id": "row", "type": "RowInserted", "canStartWorkflow": true, "retry": {"maxAttempts": 2}});
+    let mut world = World::new(document.clone());
     world.host.functions.insert("RowInserted".into(), |context| {
         assert_eq!((&context["isTrigger"], &context["input"]), (&json!(true), &json!({"row": 7})));
         unreliable().map(|()| Value::Null)
@@ -248,6 +299,13 @@ fn a_trigger_that_faults_runs_again_as_the_trigger_with_its_input() {
     assert_eq!(world.bookmarks[0].name, RETRY);
     world.resume_at(0, None);
     assert_eq!((world.status(), calls()), (SubStatus::Finished, 2));
+    // Without a stimulus it has the input of the workflow, each time.
+    fail(1);
+    let mut named = World::with_input(document, json!({"row": 7}));
+    named.host.functions = world.host.functions;
+    named.try_start(Some("row"), None).expect("the burst ends");
+    named.resume_at(0, None);
+    assert_eq!((named.status(), calls()), (SubStatus::Finished, 2));
 }
 
 #[test]

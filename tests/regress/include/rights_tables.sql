@@ -28,7 +28,7 @@ SELECT wf_schedule('nightly', '1 hour', 'SELECT 1') \g /dev/null
 SELECT wf_publish_event('Later', keep_for => '30 days') \g /dev/null
 RESET client_min_messages;
 -- Empty as a rule, or but for an update.
-INSERT INTO workflow.schema_1 VALUES (1);
+INSERT INTO workflow.schema_2 VALUES (1);
 ALTER TABLE workflow.pending_usage DISABLE TRIGGER give_usage;
 INSERT INTO workflow.pending_usage VALUES (1, 1);
 

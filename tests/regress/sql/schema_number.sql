@@ -14,12 +14,12 @@ SELECT wf_define('{"definitionId": "task", "root": [{"type": "RunTask", "taskNam
 -- A call holds it off until its transaction ends.
 BEGIN;
 SELECT wf_start('task') IS NOT NULL AS started;
-SELECT mode FROM pg_locks WHERE relation = 'workflow.schema_1'::regclass AND pid = pg_backend_pid();
+SELECT mode FROM pg_locks WHERE relation = 'workflow.schema_2'::regclass AND pid = pg_backend_pid();
 ROLLBACK;
 
 -- The schema is of a later number.
 BEGIN;
-ALTER TABLE workflow.schema_1 RENAME TO schema_2;
+ALTER TABLE workflow.schema_2 RENAME TO schema_3;
 SAVEPOINT renamed;
 SELECT wf_start('task');
 ROLLBACK TO renamed;
@@ -31,7 +31,7 @@ SELECT wf_start('task') IS NOT NULL AS started;
 
 -- It has none: a version before 0.2.0.
 BEGIN;
-ALTER TABLE workflow.schema_1 RENAME TO other;
+ALTER TABLE workflow.schema_2 RENAME TO other;
 SAVEPOINT renamed;
 SELECT wf_start('task');
 ROLLBACK TO renamed;

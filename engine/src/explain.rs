@@ -204,7 +204,7 @@ impl<'a> Explanation<'a> {
             EventKind::Retrying => self.retrying(event, data),
             EventKind::Caught => {
                 let member = |name| data.and_then(|data| data.get(name)).and_then(Value::as_str).unwrap_or_default();
-                let below = one_line(member("activityId"), MAX_VALUE);
+                let below = one_line(member("activity_id"), MAX_VALUE);
                 format!("{} took the fault of \"{below}\" ({})", who(), member("sqlstate"))
             }
             EventKind::Line => format!("{} wrote: {}", who(), data.map(value).unwrap_or_default()),

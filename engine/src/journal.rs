@@ -74,7 +74,7 @@ pub enum EventKind {
     /// A fault of the activity, or of one below it, is followed by another attempt; data is attempt, max_attempts,
     /// sqlstate, message, due_at, and the activity that faulted if it is another one.
     Retrying,
-    /// A fault below the activity was taken by it; data is code, sqlstate, message, detail, activityId and attempts.
+    /// A fault below the activity was taken by it; data is sqlstate, message and the activity that faulted.
     Caught,
 }
 

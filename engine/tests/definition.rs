@@ -915,3 +915,41 @@ fn a_type_that_was_registered_before_it_was_built_in_stays_what_it_was() {
     let found: Vec<&str> = program.nodes[1..].iter().map(|node| node.type_name.as_str()).collect();
     assert_eq!(found, ["Try", "Workflow.Try", "Elsa.If"]);
 }
+
+/// Registered types that declare their inputs, or do not.
+struct Declared;
+
+impl ActivityTypes for Declared {
+    fn custom(&self, type_name: &str) -> Option<CustomType> {
+        let inputs = match type_name {
+            "Acme.Any" => None,
+            "Acme.None" => Some(Vec::new()),
+            "Acme.Own" => Some(vec!["Timeout".to_owned()]),
+            _ => return None,
+        };
+        Some(CustomType { inputs, ..CustomType::default() })
+    }
+}
+
+#[test]
+fn a_timeout_is_a_property_unless_the_type_declares_it_as_an_input() {
+    let new = ReadLimits { is_new: true, ..ReadLimits::default() };
+    let read = |type_name: &str, timeout: Value, limits: &ReadLimits| {
+        let document = with_root(json!({"type": type_name, "timeout": timeout}));
+        let program = compile(&document, &Declared, limits, false).expect("acceptable");
+        let exported = export(&document, "d", 1, true, true, &Declared);
+        let again = compile(&exported, &Declared, &new, false).map(|again| described(&again));
+        if limits.is_new {
+            assert_eq!(again, Ok(described(&program)), "{exported}");
+        }
+        described(&program)
+    };
+    fn described(program: &Program) -> (bool, usize) {
+        (program.nodes[0].timeout.is_some(), program.nodes[0].custom_inputs.len())
+    }
+    assert_eq!(read("Acme.Any", json!("1 hour"), &new), (true, 1));
+    assert_eq!(read("Acme.None", json!("1 hour"), &new), (true, 0));
+    assert_eq!(read("Acme.Own", json!("1 hour"), &new), (false, 1));
+    // What was stored before and is no interval was an input, and stays one.
+    assert_eq!(read("Acme.None", json!(30), &ReadLimits::default()), (false, 1));
+}

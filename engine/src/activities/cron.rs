@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::activities::timing;
-use crate::activities::timing::{check_cron, cron, first_after_now, instant_text, out_of_range, schedule, wait};
+use crate::activities::timing::{check_cron, cron, first_after_now, out_of_range, schedule, wait};
 use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty};
 use crate::calendar::{Schedule, When};
 use crate::execution::Execution;
 use crate::fault::Fault;
 use crate::stimulus;
+use crate::value::instant_text;
 
 /// Fires at the instants of a cron expression.
 #[derive(Debug)]

@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::activities::timing;
-use crate::activities::timing::{check_interval, instant_text, interval, out_of_range, wait, zone};
+use crate::activities::timing::{check_interval, interval, out_of_range, wait, zone};
 use crate::activity::handle::inputs;
 use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty};
 use crate::execution::Execution;
 use crate::fault::Fault;
 use crate::stimulus;
+use crate::value::instant_text;
 
 /// Waits for a span of time.
 #[derive(Debug)]

@@ -4,14 +4,14 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::activities::timing;
-use crate::activities::timing::{instant_text, out_of_range, schedule, wait, zone};
+use crate::activities::timing::{out_of_range, schedule, wait, zone};
 use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty};
 use crate::calendar::{Schedule, When, instant_of};
 use crate::execution::Execution;
 use crate::fault::{Fault, shorten};
 use crate::journal::EventKind;
 use crate::stimulus;
-use crate::value::{Moment, date_time};
+use crate::value::{Moment, date_time, instant_text};
 
 /// Waits for an instant.
 #[derive(Debug)]

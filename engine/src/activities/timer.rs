@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 
 use crate::activities::timing;
-use crate::activities::timing::{check_positive, first_after_now, instant_text, out_of_range, positive_interval};
+use crate::activities::timing::{check_positive, first_after_now, out_of_range, positive_interval};
 use crate::activities::timing::{schedule, wait};
 use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty};
 use crate::calendar::{Interval, Schedule, When};
 use crate::execution::Execution;
 use crate::fault::Fault;
 use crate::stimulus;
+use crate::value::instant_text;
 
 /// Fires at regular intervals.
 #[derive(Debug)]

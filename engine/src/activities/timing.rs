@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use chrono::{DateTime, SecondsFormat, Utc};
-use serde_json::{Value, json};
+use chrono::{DateTime, Utc};
+use serde_json::Value;
 
 use crate::activity::{Input, InputDescriptor};
 use crate::bookmark::NewBookmark;
@@ -100,11 +100,6 @@ pub(super) fn wait(cx: &mut Execution<'_>, at: DateTime<Utc>, payload: Value) ->
     cx.journal(EventKind::Note, Some(payload.clone()));
     cx.create_bookmark(NewBookmark { payload: Some(payload), due_at: Some(at), ..NewBookmark::default() })?;
     Ok(())
-}
-
-/// An instant as text.
-pub(super) fn instant_text(at: DateTime<Utc>) -> Value {
-    json!(at.to_rfc3339_opts(SecondsFormat::AutoSi, true))
 }
 
 /// Reads a value as an interval.

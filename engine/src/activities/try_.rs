@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::instance::Memory;
 use crate::journal::EventKind;
 use crate::program::Part;
-use crate::value::{Json, copy};
+use crate::value::Json;
 
 /// Takes faults.
 #[derive(Debug)]
@@ -94,18 +94,19 @@ fn finish(cx: &mut Execution<'_>) -> Result<(), Fault> {
 
 /// Runs the body of a catch, which may be empty.
 fn caught(cx: &mut Execution<'_>, catch: &Part, faulted: &Faulted<'_>) -> Result<(), Fault> {
-    let told = told(faulted);
     if let Some(variable) = &catch.variable {
-        cx.assign(variable, copy(&told)?)?;
+        cx.assign(variable, told(faulted))?;
     }
-    cx.journal(EventKind::Caught, Some(told));
+    let Faulted { fault, activity_id, .. } = faulted;
+    let data = json!({"sqlstate": fault.sqlstate, "message": fault.message, "activity_id": activity_id});
+    cx.journal(EventKind::Caught, Some(data));
     match catch.port(0) {
         Some(body) => cx.schedule(body, IN_CATCH, Vec::new()),
         None => finish(cx),
     }
 }
 
-/// What a catch gets to know of a fault.
+/// What the variable of a catch gets of a fault.
 fn told(faulted: &Faulted<'_>) -> Value {
     let Faulted { fault, activity_id, attempts } = faulted;
     json!({

@@ -371,7 +371,12 @@ impl<'a> Reading<'a> {
             return;
         };
         let type_name = parse_type_name("Object");
-        let is_input = |key: &str| is_custom_member(key) && !is_only_property(key, custom);
+        // What was stored before may have an input of that name that is no such property.
+        let is_read = |key: &str| match key.eq_ignore_ascii_case(RETRY) {
+            true => node.retry.is_some(),
+            false => node.timeout.is_some(),
+        };
+        let is_input = |key: &str| is_custom_member(key) && !(is_only_property(key, custom) && is_read(key));
         for (key, value) in members.iter().filter(|(key, _)| is_input(key)) {
             let above = self.place();
             let place = above.key(key);

@@ -12,10 +12,9 @@ use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::Problems;
-use super::retry::{RETRY, TIMEOUT};
 use super::scope::{Names, Scopes};
 use super::settings::Settings;
-use super::{ActivityTypes, CustomType, ReadLimits, connections, workflow};
+use super::{ActivityTypes, CustomType, PROPERTIES, ReadLimits, connections, workflow};
 use crate::activity::{Descriptor, Special};
 use crate::program::{FlowMode, Program};
 
@@ -262,7 +261,8 @@ impl<'a> Writer<'a> {
         let members = self.sketch.members().unwrap_or(&empty);
         let short = !self.sketch.is_elsa();
         for (key, value) in members.iter().filter(|(key, _)| !self.taken.contains(&key.as_str())) {
-            let moved = short && ["canStartWorkflow", "runAsynchronously", RETRY, TIMEOUT].contains(&key.as_str());
+            let moved =
+                short && ["canStartWorkflow", "runAsynchronously"].iter().chain(&PROPERTIES).any(|name| name == key);
             if !moved {
                 self.out.insert(key.clone(), value.clone());
             }
@@ -286,7 +286,7 @@ impl<'a> Writer<'a> {
             let given = member(members, name).or_else(|| old.and_then(|old| member(old, name)));
             fill(&mut properties, name, || given.cloned().unwrap_or(Value::Bool(false)));
         }
-        for name in [RETRY, TIMEOUT] {
+        for name in PROPERTIES {
             if let Some(value) = member(members, name).filter(|_| short && !self.sketch.kind.has_input(name)) {
                 fill(&mut properties, name, || value.clone());
             }

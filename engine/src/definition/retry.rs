@@ -28,12 +28,11 @@ const MICROS_PER_DAY: i64 = 86_400_000_000;
 /// Reads a policy. In content that was stored before, an object that is no policy is not one: the member had no meaning
 /// when it was accepted.
 pub(super) fn read(value: &Value, place: &Path<'_>, problems: &mut Problems) -> Option<Arc<RetryPolicy>> {
-    let before = problems.count();
     let mut old = Problems::default();
-    let found = if problems.is_new() { &mut *problems } else { &mut old };
-    let policy = policy(value, place, found);
-    let is_right = if problems.is_new() { problems.count() == before } else { old.count() == 0 };
-    policy.filter(|_| is_right).map(Arc::new)
+    let is_new = problems.is_new();
+    let problems = if is_new { problems } else { &mut old };
+    // New content with a problem becomes no program.
+    policy(value, place, problems).filter(|_| is_new || problems.count() == 0).map(Arc::new)
 }
 
 /// Reads how long an attempt may take. In content that was stored before, a value that is no such span is ignored.

@@ -1,15 +1,17 @@
 //! Creating and burning bookmarks.
 
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::bookmark::{Bookmark, NewBookmark, Resumed};
 use crate::execution::Execution;
-use crate::execution::timeout;
+use crate::execution::burst::BurstState;
 use crate::execution::undo::Undo;
 use crate::fault::Fault;
 use crate::journal::EventKind;
 use crate::stimulus;
-use crate::value::check_extent;
+use crate::value::{check_extent, instant_text};
 
 impl Execution<'_> {
     /// Drops the bookmarks of this execution.
@@ -74,7 +76,7 @@ impl Execution<'_> {
 
     /// Whether this execution has bookmarks, stored or made in this burst, apart from one that this unit burned.
     pub fn has_bookmarks(&self) -> bool {
-        let mut made = self.core.scratch.bookmarks.range((self.sequence, 0)..=(self.sequence, u32::MAX));
+        let mut made = self.core.scratch.made_by(self.sequence);
         made.next().is_some() || self.core.context(self.sequence).is_some_and(|context| context.waits() > 0)
     }
 
@@ -85,7 +87,7 @@ impl Execution<'_> {
         if !bookmark.auto_burn {
             return;
         }
-        let mut made = self.core.scratch.bookmarks.range((sequence, 0)..=(sequence, u32::MAX));
+        let mut made = self.core.scratch.made_by(sequence);
         if let Some(key) = made.find(|(_, made)| made.id == bookmark.id).map(|(key, _)| *key) {
             if let Some(made) = self.core.scratch.bookmarks.remove(&key) {
                 self.core.scratch.undo.push(Undo::BookmarkDropped(key, Box::new(made)));
@@ -100,8 +102,20 @@ impl Execution<'_> {
     }
 }
 
+impl BurstState<'_> {
+    /// Creates a bookmark of the engine's own for an execution, which time resumes, or a call that names its id.
+    pub(super) fn create_due(&mut self, sequence: u32, name: &str, due_at: DateTime<Utc>) -> Option<Uuid> {
+        let node = self.core.program.node(self.core.context(sequence)?.node);
+        let (name, due_at) = (Some(name.to_owned()), Some(due_at));
+        let mut cx = Execution::new(self.core.reborrow(), sequence, node);
+        let made = cx.create_bookmark(NewBookmark { name, due_at, auto_complete: false, ..NewBookmark::default() });
+        debug_assert!(made.is_ok(), "it has no payload that could be refused");
+        made.ok()
+    }
+}
+
 /// What the journal says of a new bookmark beside its id: until when a timeout lasts.
-fn bookmark_data(bookmark: &Bookmark) -> Option<serde_json::Value> {
-    let until = bookmark.due_at.filter(|_| bookmark.name == stimulus::TIMEOUT)?;
-    Some(timeout::told(until))
+fn bookmark_data(bookmark: &Bookmark) -> Option<Value> {
+    let due_at = bookmark.due_at.filter(|_| bookmark.name == stimulus::TIMEOUT)?;
+    Some(json!({ "due_at": instant_text(due_at) }))
 }

@@ -3,7 +3,7 @@
 //! A change inside a unit leaves an entry in the undo log, unless it only appends to a list that a rollback truncates.
 //! Nothing here knows what an activity is or when it is called.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque, btree_map};
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -73,6 +73,11 @@ pub(crate) enum Task {
 const NOBODY: u32 = u32::MAX;
 
 impl Scratch {
+    /// Bookmarks that an execution made in this burst, with their keys, oldest first.
+    pub fn made_by(&self, sequence: u32) -> btree_map::Range<'_, (u32, u32), Bookmark> {
+        self.bookmarks.range((sequence, 0)..=(sequence, u32::MAX))
+    }
+
     /// Adds an entry that belongs to no execution to the trees. Without it, every step of a loop would empty them, free
     /// their memory and allocate it again.
     pub fn keep_trees(&mut self) {
@@ -235,8 +240,7 @@ impl Core<'_> {
 
     /// Drops the bookmarks of an execution, new and stored.
     pub fn drop_bookmarks(&mut self, sequence: u32) {
-        let range = (sequence, 0)..=(sequence, u32::MAX);
-        while let Some(key) = self.scratch.bookmarks.range(range.clone()).next().map(|(key, _)| *key) {
+        while let Some(key) = self.scratch.made_by(sequence).next().map(|(key, _)| *key) {
             if let Some(bookmark) = self.scratch.bookmarks.remove(&key) {
                 self.scratch.undo.push(Undo::BookmarkDropped(key, Box::new(bookmark)));
             }

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use crate::bookmark::{Bookmark, NewBookmark, Resumed};
+use crate::bookmark::{Bookmark, Resumed};
 use crate::execution::burst::BurstState;
 use crate::execution::context::Execution;
 use crate::execution::core::Task;
@@ -18,7 +18,7 @@ use crate::instance::{ActivityStatus, Attempts, Instance, KeptInput};
 use crate::journal::EventKind;
 use crate::program::Program;
 use crate::stimulus;
-use crate::value::{Json, copy_or_null};
+use crate::value::{Json, copy_or_null, instant_text};
 
 impl BurstState<'_> {
     /// Repeats an execution after a fault of `faulted`, which is the execution itself or lies below it, if its policy
@@ -42,7 +42,7 @@ impl BurstState<'_> {
             ("max_attempts".to_owned(), policy.max_attempts.into()),
             ("sqlstate".to_owned(), fault.sqlstate.as_str().into()),
             ("message".to_owned(), fault.message.as_str().into()),
-            ("due_at".to_owned(), at.to_rfc3339_opts(SecondsFormat::AutoSi, true).into()),
+            ("due_at".to_owned(), instant_text(at).into()),
         ]);
         if let Some(below) = self.core.context(faulted).filter(|_| faulted != sequence) {
             data.insert("activity_id".to_owned(), program.node(below.node).id.as_str().into());
@@ -80,13 +80,7 @@ impl BurstState<'_> {
         if at <= self.core.scratch.now {
             return self.core.scratch.queue.push_back(Task::Again(sequence));
         }
-        let Some(context) = self.core.context(sequence) else { return };
-        let node = self.core.program.node(context.node);
-        let mut cx = Execution::new(self.core.reborrow(), sequence, node);
-        let name = Some(stimulus::RETRY.to_owned());
-        let waits = NewBookmark { name, due_at: Some(at), auto_complete: false, ..NewBookmark::default() };
-        let made = cx.create_bookmark(waits);
-        debug_assert!(made.is_ok(), "it has no payload that could be refused");
+        self.create_due(sequence, stimulus::RETRY, at);
     }
 
     /// Begins the next attempt of an execution whose bookmark was resumed, if that is what it waits for.
@@ -112,9 +106,8 @@ impl BurstState<'_> {
     pub(super) fn give_input(&mut self, sequence: u32) {
         let attempts = self.core.context(sequence).and_then(|context| context.attempts.as_ref());
         let Some(kept) = attempts.and_then(|attempts| attempts.input.as_ref()) else { return };
-        let made = self.core.scratch.bookmarks.range((sequence, 0)..=(sequence, u32::MAX));
-        let same: Vec<&Bookmark> =
-            made.map(|(_, made)| made).filter(|made| Some(&made.name) == kept.name.as_ref()).collect();
+        let made = self.core.scratch.made_by(sequence).map(|(_, made)| made);
+        let same: Vec<&Bookmark> = made.filter(|made| Some(&made.name) == kept.name.as_ref()).collect();
         let found = match same.as_slice() {
             [only] => Some(*only),
             many => many.iter().copied().find(|made| made.payload.as_ref().unwrap_or(&Value::Null) == &kept.payload.0),

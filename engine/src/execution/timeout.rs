@@ -3,11 +3,9 @@
 //! An activity that ends in the burst in which it began has no bookmark for it. One that waits gets a bookmark at the
 //! end of that burst, due when its time is over. Then everything below it is cancelled and it faults.
 
-use chrono::{DateTime, SecondsFormat, Utc};
-use serde_json::json;
-use uuid::Uuid;
+use chrono::DateTime;
 
-use crate::bookmark::{NewBookmark, Resumed};
+use crate::bookmark::Resumed;
 use crate::execution::Outcomes;
 use crate::execution::burst::BurstState;
 use crate::execution::context::Execution;
@@ -56,23 +54,15 @@ impl BurstState<'_> {
     /// Makes the bookmarks of the timeouts of executions that are still open. The burst is over.
     pub(super) fn make_timeouts(&mut self) {
         for (sequence, until) in std::mem::take(&mut self.core.scratch.timeouts) {
-            let context = self.core.context(sequence).filter(|context| context.status == ActivityStatus::Running);
-            let Some(node) = context.map(|context| context.node) else { continue };
-            let Some(bookmark) = self.make_timeout(sequence, self.core.program.node(node), until) else { continue };
+            if self.core.context(sequence).is_none_or(|context| context.status != ActivityStatus::Running) {
+                continue;
+            }
+            let Some(bookmark) = self.create_due(sequence, stimulus::TIMEOUT, until) else { continue };
             if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
                 let attempts = context.attempts.get_or_insert_default();
                 attempts.timeout = Some(Timeout { bookmark, until: until.timestamp_micros() });
             }
         }
-    }
-
-    fn make_timeout(&mut self, sequence: u32, node: &Node, until: DateTime<Utc>) -> Option<Uuid> {
-        let mut cx = Execution::new(self.core.reborrow(), sequence, node);
-        let name = Some(stimulus::TIMEOUT.to_owned());
-        let due_at = Some(until);
-        let made = cx.create_bookmark(NewBookmark { name, due_at, auto_complete: false, ..NewBookmark::default() });
-        debug_assert!(made.is_ok(), "it has no payload that could be refused");
-        made.ok()
     }
 
     /// Ends an execution whose time is over, if the bookmark that was resumed says so.
@@ -88,12 +78,9 @@ impl BurstState<'_> {
         if self.repeat(sequence, sequence, &fault) {
             return true;
         }
-        let graph = parent.and_then(|parent| self.core.context(parent)).map(|above| self.core.program.node(above.node));
-        let graph = graph.and_then(|above| above.flow.as_deref());
-        let position = graph.and_then(|graph| graph.position(ix));
-        let leads_on = graph.zip(position).is_some_and(|(graph, position)| {
-            graph.edges().iter().any(|edge| edge.source == position && edge.port == OUTCOME)
-        });
+        let above = parent.and_then(|parent| self.core.context(parent)).map(|above| self.core.program.node(above.node));
+        let leads_on =
+            above.and_then(|above| above.flow.as_deref()).is_some_and(|flow| flow.has_connection(ix, OUTCOME));
         if leads_on && !node.activity.descriptor().outcomes.contains(&OUTCOME) {
             let outcomes = Outcomes::Named(vec![OUTCOME.to_owned()]);
             self.core.scratch.finishing.push_back((sequence, outcomes));
@@ -106,12 +93,8 @@ impl BurstState<'_> {
 
 /// The fault of an activity whose time is over.
 fn over(node: &Node) -> Fault {
-    let seconds = node.timeout.map(|timeout| timeout.num_milliseconds() as f64 / 1000.0).unwrap_or_default();
+    let seconds = node.timeout.map(|timeout| timeout.num_microseconds().unwrap_or(i64::MAX) as f64 / 1e6);
+    let seconds = seconds.unwrap_or_default();
     let fault = Fault::new(TIMED_OUT, format!("activity \"{}\" took longer than {seconds} s", node.id));
     Fault { code: Some("timeout".to_owned()), ..fault }.detail("Its code is \"timeout\".")
-}
-
-/// What the journal says of the bookmark of a timeout.
-pub(super) fn told(until: DateTime<Utc>) -> serde_json::Value {
-    json!({ "until": until.to_rfc3339_opts(SecondsFormat::AutoSi, true) })
 }

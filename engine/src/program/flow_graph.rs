@@ -159,6 +159,12 @@ impl FlowGraph {
         &self.edges
     }
 
+    /// Whether a connection leaves a node from this outcome.
+    pub fn has_connection(&self, node: NodeIx, port: &str) -> bool {
+        let source = self.position(node);
+        self.edges.iter().any(|edge| Some(edge.source) == source && edge.port == port)
+    }
+
     /// All connections by node numbers: source, outcome, target.
     pub(super) fn connections(&self) -> impl Iterator<Item = (u32, &str, u32)> {
         self.edges.iter().map(|edge| (self.activity(edge.source).0, edge.port.as_str(), self.activity(edge.target).0))

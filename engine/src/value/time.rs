@@ -1,6 +1,6 @@
 //! Texts of instants and spans as .NET, ISO 8601 and PostgreSQL write them.
 
-use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, Utc};
 
 use crate::calendar::Interval;
 
@@ -11,6 +11,11 @@ pub(crate) enum Moment {
     Instant(DateTime<Utc>),
     /// A time of the wall clock, in a zone that the text does not name.
     Local(NaiveDateTime),
+}
+
+/// An instant as text, in UTC.
+pub(crate) fn instant_text(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::AutoSi, true)
 }
 
 /// Reads an ISO 8601 date, or date and time with or without offset, to the microsecond.

@@ -355,3 +355,15 @@ fn an_export_keeps_policies_where_elsa_keeps_properties() {
     let again = again.expect("acceptable");
     assert_eq!(again.nodes[1].retry, program(document).nodes[1].retry);
 }
+
+#[test]
+fn a_trigger_that_has_run_waits_when_a_container_begins_again() {
+    fail(1);
+    let begin = json!({"id": "begin", "type": "Event", "eventName": "Begin", "canStartWorkflow": true});
+    let body = json!({"type": "Sequence", "retry": {"maxAttempts": 2, "delay": "0 s"}, "activities": [begin, {"id": "call", "type": "Approval"}]});
+    let mut world = world(body);
+    world.try_start(Some("begin"), None).expect("the burst ends");
+    assert_eq!((world.status(), world.waiting(), calls()), (SubStatus::Suspended, vec!["begin"], 1));
+    world.resume("begin", Value::Null);
+    assert_eq!((world.status(), calls()), (SubStatus::Finished, 2));
+}

@@ -124,3 +124,27 @@ fn it_stays_when_an_activity_drops_its_own_bookmarks() {
     let due = world.bookmarks.iter().find(|bookmark| bookmark.name == TIMEOUT).and_then(|bookmark| bookmark.due_at);
     assert_eq!(due.expect("a timeout").to_rfc3339(), "2027-01-15T09:00:00+00:00");
 }
+
+#[test]
+fn a_try_whose_own_time_is_over_ends_without_finally() {
+    let body = json!({"type": "Try", "id": "try", "body": event("E"), "finally": line("no")});
+    let mut world = World::started(timed(body, "1 hour"));
+    time_is_over(&mut world, "try");
+    assert_eq!((world.status(), world.lines()), (SubStatus::Faulted, Vec::<&str>::new()));
+    // One in the body is a fault like any other.
+    let mut world =
+        World::started(json!({"type": "Try", "body": timed(event("E"), "1 hour"), "finally": line("finally")}));
+    time_is_over(&mut world, "E");
+    assert_eq!((world.status(), world.lines()), (SubStatus::Faulted, vec!["finally"]));
+}
+
+#[test]
+fn the_time_of_a_background_activity_begins_when_it_is_executed() {
+    let mut world = World::started(timed(
+        json!({"id": "E", "type": "RunTask", "taskName": "t", "runAsynchronously": true}),
+        "1 hour",
+    ));
+    assert_eq!(names(&world), ["BackgroundActivity"]);
+    world.resume_at(0, None);
+    assert_eq!(names(&world), ["Elsa.RunTask", TIMEOUT]);
+}

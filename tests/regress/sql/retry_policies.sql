@@ -45,6 +45,7 @@ SELECT path, message FROM wf_validate('{"definitionId": "d", "root": {"type": "E
 CREATE FUNCTION handle(context jsonb) RETURNS jsonb LANGUAGE sql AS 'SELECT jsonb_build_object(''outputs'', jsonb_build_object(''result'', context #> ''{inputs,retry}''))';
 SELECT wf_register_activity('Acme.Call', 'handle(jsonb)', inputs => '[{"name": "retry"}]');
 \echo :SQLSTATE
+SELECT wf_register_activity('Acme.Call', 'handle(jsonb)', inputs => '[{"name": "Timeout"}]');
 SELECT wf_register_activity('Acme.Call', 'handle(jsonb)', inputs => '[{"name": "url"}]');
 UPDATE workflow.activity_types SET inputs = '[{"name": "retry"}]' WHERE type = 'Acme.Call';
 SELECT path, message FROM wf_validate('{"definitionId": "d", "root": {"type": "Acme.Call", "retry": 7}}', 'warning');

@@ -75,6 +75,37 @@ SELECT wf_run_due();
 SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'instance';
 SELECT data FROM workflow.journal WHERE instance_id = :'instance' AND event = 'Line' ORDER BY seq, number;
 
+-- A child workflow that an activity waits for goes on when the time of the activity is over. Its report is dropped.
+SELECT * FROM wf_define('{"definitionId": "child", "root": {"type": "RunTask", "taskName": "Child"}}');
+SELECT * FROM wf_define('{
+    "definitionId": "parent",
+    "root": [{"id": "run", "type": "ExecuteWorkflow", "workflowDefinitionId": "child", "waitForCompletion": true, "timeout": "1 hour"}]
+}');
+SELECT wf_start('parent') AS instance \gset
+SELECT activity, waits_for FROM workflow.waiting WHERE instance = :'instance' ORDER BY waits_for;
+SELECT problem FROM wf_check();
+SET workflow.now = '2026-03-05 12:00:00+00';
+SELECT wf_run_due();
+SELECT r.sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id) AS r WHERE t.name = 'Child';
+SELECT sub_status FROM workflow.instance_list WHERE instance_id = :'instance';
+SELECT count(*) FROM workflow.bookmark_queue;
+SELECT wf_cancel(:'instance');
+
+-- Where overdue timers are passed over, attempts and timeouts stay due.
+SET workflow.now = '2026-03-06 09:00:00+00';
+SELECT * FROM wf_define('{
+    "definitionId": "moved",
+    "root": {"type": "Parallel", "activities": [
+        {"id": "ask", "type": "RunTask", "taskName": "Approve", "timeout": "1 hour"},
+        {"id": "later", "type": "Delay", "timeSpan": "1 hour"},
+        {"id": "call", "type": "SetOutput", "outputName": "o", "outputValue": {"sql": "SELECT 1 / 0"}, "retry": {"maxAttempts": 2, "delay": "1 hour"}}]}
+}');
+SELECT wf_start('moved') AS instance \gset
+SET workflow.now = '2026-03-06 12:00:00+00';
+UPDATE workflow.identity SET database = 0;
+SELECT overdue FROM wf_adopt_database(overdue => 'skip');
+SELECT activity, waits_for, due FROM workflow.waiting WHERE instance = :'instance' ORDER BY activity, waits_for;
+
 -- What a timeout cannot be.
 SELECT path, message FROM jsonb_array_elements('["0 s", "-1 hour", "1 month", "soon", 5, {"js": "1"}]') AS t,
     wf_validate(jsonb_build_object('definitionId', 'd', 'root', jsonb_build_object('type', 'Event', 'eventName', 'Go', 'timeout', t)));

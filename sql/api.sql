@@ -170,6 +170,68 @@ RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_complete_task';
 
 COMMENT ON FUNCTION wf_complete_task(uuid, jsonb, text, uuid) IS 'complete a task of workflow.tasks and go on after it';
 
+CREATE FUNCTION workflow._claim_tasks(names text[], worker text, max integer, lease interval)
+RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_claim_tasks';
+
+COMMENT ON FUNCTION workflow._claim_tasks(text[], text, integer, interval) IS 'claimed tasks as a JSON array, for wf_claim_tasks';
+
+CREATE FUNCTION wf_claim_tasks(names text[] DEFAULT NULL, worker text DEFAULT NULL, max integer DEFAULT 1, lease interval DEFAULT '5 min')
+RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
+               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, lease_until timestamptz, progress jsonb)
+LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT c.task_id, c.token, c.name, c.payload, c.correlation_id, c.instance_id, c.definition_id,
+           c.activity_id, c.owner, c.attempt, c.max_attempts, c.priority, c.lease_until, c.progress
+    FROM pg_catalog.jsonb_to_recordset(workflow._claim_tasks(names, worker, max, lease))
+         AS c (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
+               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, lease_until timestamptz, progress jsonb);
+END;
+
+COMMENT ON FUNCTION wf_claim_tasks(text[], text, integer, interval) IS
+    'claim open tasks for a worker, those with a higher priority first, then older ones; a token proves the claim until the lease ends';
+
+CREATE FUNCTION wf_extend_task(task_id uuid, token uuid, lease interval DEFAULT '5 min', progress jsonb DEFAULT NULL)
+RETURNS timestamptz LANGUAGE c AS 'MODULE_PATHNAME', 'wf_extend_task';
+
+COMMENT ON FUNCTION wf_extend_task(uuid, uuid, interval, jsonb) IS
+    'prolong the lease of a claimed task and note the progress; NULL: the worker does not hold the task any more';
+
+CREATE FUNCTION wf_release_task(task_id uuid, token uuid)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_release_task';
+
+COMMENT ON FUNCTION wf_release_task(uuid, uuid) IS 'give a claimed task back, as if it had not been claimed; false if the worker does not hold it any more';
+
+CREATE FUNCTION wf_fail_task(
+    task_id  uuid,
+    token    uuid,
+    message  text,
+    detail   text     DEFAULT NULL,
+    code     text     DEFAULT NULL,
+    retry_in interval DEFAULT NULL,
+    retry    boolean  DEFAULT true,
+    on_fault text     DEFAULT NULL
+) RETURNS text LANGUAGE c AS 'MODULE_PATHNAME', 'wf_fail_task';
+
+COMMENT ON FUNCTION wf_fail_task(uuid, uuid, text, text, text, interval, boolean, text) IS
+    'end an attempt of a claimed task with a failure; Open: it is tried again, Failed: its activity has faulted';
+
+CREATE FUNCTION workflow._complete_tasks(answers jsonb)
+RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_complete_tasks';
+
+COMMENT ON FUNCTION workflow._complete_tasks(jsonb) IS 'outcomes as a JSON array, for wf_complete_tasks';
+
+CREATE FUNCTION wf_complete_tasks(answers jsonb)
+RETURNS TABLE (task_id uuid, outcome text, sub_status text, message text)
+LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT a.task_id, a.outcome, a.sub_status, a.message
+    FROM pg_catalog.jsonb_to_recordset(workflow._complete_tasks(answers))
+         AS a (task_id uuid, outcome text, sub_status text, message text);
+END;
+
+COMMENT ON FUNCTION wf_complete_tasks(jsonb) IS
+    'answers [{"taskId", "token", "result" | "error"}] for claimed tasks; one that is refused stops no other';
+
 CREATE FUNCTION wf_cancel(instance_id uuid, reason text DEFAULT NULL, force boolean DEFAULT false)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_cancel';
 

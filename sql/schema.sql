@@ -287,7 +287,15 @@ CREATE TABLE workflow.bookmarks (
     callback_owner       integer,
     payload              jsonb,
     metadata             jsonb,
-    attempts             integer
+    attempts             integer,
+    priority             integer,
+    claims               integer,
+    available_at         timestamptz,
+    lease_until          timestamptz,
+    token                uuid,
+    worker               text,
+    progress             jsonb,
+    last_error           text
 );
 
 COMMENT ON TABLE workflow.bookmarks IS 'where instances wait, and nothing else says so; a row is deleted when it is used up';
@@ -301,6 +309,14 @@ COMMENT ON COLUMN workflow.bookmarks.auto_burn IS 'whether a resume uses the boo
 COMMENT ON COLUMN workflow.bookmarks.auto_complete IS 'whether a resume without callback completes the activity';
 COMMENT ON COLUMN workflow.bookmarks.due_at IS 'when it is due';
 COMMENT ON COLUMN workflow.bookmarks.attempts IS 'how often firing it failed without an outcome; the third failure makes a dead letter';
+COMMENT ON COLUMN workflow.bookmarks.priority IS 'of a task: workers claim a higher one first; NULL is 0';
+COMMENT ON COLUMN workflow.bookmarks.claims IS 'of a task: number of its attempts, which the claims of workers count';
+COMMENT ON COLUMN workflow.bookmarks.available_at IS 'of a task: NULL if it can be claimed, else the earliest instant at which it could be; infinity: a worker makes the last attempt';
+COMMENT ON COLUMN workflow.bookmarks.lease_until IS 'of a task: until when a worker holds it; a heartbeat moves it';
+COMMENT ON COLUMN workflow.bookmarks.token IS 'of a task: what the worker that claimed it last proves it with';
+COMMENT ON COLUMN workflow.bookmarks.worker IS 'of a task: name of the worker that claimed it last';
+COMMENT ON COLUMN workflow.bookmarks.progress IS 'of a task: what a worker noted with its heartbeats';
+COMMENT ON COLUMN workflow.bookmarks.last_error IS 'of a task: why its last attempt failed that a worker reported';
 
 -- Which bookmarks does a stimulus match? Name and payload, with or without correlation id.
 CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id) WHERE hash_key IS NOT NULL;
@@ -315,8 +331,10 @@ CREATE INDEX bookmarks_due_at_idx ON workflow.bookmarks (due_at) WHERE due_at IS
 CREATE INDEX bookmarks_route_idx ON workflow.bookmarks ((payload OPERATOR(pg_catalog.->>) 'Route') COLLATE "C")
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint';
 
--- The inbox of a worker: the open tasks of a name, oldest first. A task is open while its bookmark exists.
-CREATE INDEX bookmarks_inbox_idx ON workflow.bookmarks ((payload OPERATOR(pg_catalog.->>) 'TaskName'), created_at)
+-- The inbox of workers: the open tasks of a name, those first that can be claimed, in the order in which they are. A task is
+-- open while its bookmark exists.
+CREATE INDEX bookmarks_inbox_idx ON workflow.bookmarks
+    ((payload OPERATOR(pg_catalog.->>) 'TaskName'), available_at NULLS FIRST, (COALESCE(priority, 0)) DESC, created_at)
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask';
 
 CREATE TABLE workflow.triggers (
@@ -459,12 +477,14 @@ CREATE TABLE workflow.tasks (
     payload        jsonb,
     status         text        NOT NULL,
     completed_at   timestamptz,
-    result         jsonb
+    result         jsonb,
+    token          uuid
 ) WITH (fillfactor = 80);
 
 COMMENT ON TABLE workflow.tasks IS 'work for people and programs outside; a task''s id is its bookmark''s id';
 
-COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed or Cancelled';
+COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled';
+COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a worker completed or gave up: the token with which it did';
 
 -- Not by status or completed_at: no index covers what a completion changes, so that it is HOT.
 CREATE INDEX tasks_instance_id_idx ON workflow.tasks (instance_id);
@@ -482,10 +502,12 @@ CREATE TABLE workflow.incidents (
     message              text        NOT NULL,
     detail               text,
     hint                 text,
-    context              text
+    context              text,
+    code                 text
 );
 
 COMMENT ON TABLE workflow.incidents IS 'faults of activities';
+COMMENT ON COLUMN workflow.incidents.code IS 'by which retry policies and catches name the fault, if it is no error of PostgreSQL';
 COMMENT ON COLUMN workflow.incidents.resolved_at IS 'when a retry or a resume ran the activity again, or a cancel ended it';
 
 CREATE INDEX incidents_instance_id_idx ON workflow.incidents (instance_id);

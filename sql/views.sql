@@ -118,7 +118,9 @@ COMMENT ON VIEW workflow.open_bookmarks IS 'bookmarks with all their fields';
 
 CREATE VIEW workflow.open_tasks WITH (security_barrier) AS
 SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
-       b.payload OPERATOR(pg_catalog.->>) 'TaskName' AS name, t.payload, t.correlation_id, b.created_at
+       b.payload OPERATOR(pg_catalog.->>) 'TaskName' AS name, t.payload, t.correlation_id, b.created_at,
+       COALESCE(b.priority, 0) AS priority, COALESCE(b.claims, 0) AS attempt, b.available_at, b.lease_until, b.worker, b.progress,
+       b.last_error
 FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
      JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
@@ -126,10 +128,13 @@ WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
        OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
 
 COMMENT ON VIEW workflow.open_tasks IS 'tasks that are not completed yet';
+COMMENT ON COLUMN workflow.open_tasks.attempt IS 'number of attempts, the present one included';
+COMMENT ON COLUMN workflow.open_tasks.available_at IS 'NULL if a worker can claim it now, else the earliest instant; infinity: a worker makes the last attempt';
+COMMENT ON COLUMN workflow.open_tasks.lease_until IS 'until when a worker holds it';
 
 CREATE VIEW workflow.open_incidents WITH (security_barrier) AS
 SELECT n.id AS incident_id, n.instance_id, i.definition_id, n.activity_id, n.activity_type, n.created_at, n.sqlstate,
-       n.message, n.detail, n.hint, n.context
+       n.message, n.detail, n.hint, n.context, n.code
 FROM workflow.incidents n JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) n.instance_id
 WHERE n.resolved_at IS NULL
   AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
@@ -346,7 +351,7 @@ AS $$
     UNION ALL
     SELECT 'unknown task status', t.id::text
     FROM workflow.tasks t
-    WHERE t.status NOT IN ('Open', 'Completed', 'Cancelled')
+    WHERE t.status NOT IN ('Open', 'Completed', 'Failed', 'Cancelled')
     UNION ALL
     SELECT 'hash of a wrong length', b.id::text
     FROM workflow.bookmarks b
@@ -355,7 +360,19 @@ AS $$
     SELECT 'bookmark without hash that a stimulus is to meet', b.id::text
     FROM workflow.bookmarks b
     WHERE (b.hash IS NULL OR b.hash_key IS NULL)
-      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout')
+      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.Lease')
+    UNION ALL
+    SELECT 'last lease of a task without the bookmark of its end', b.id::text
+    FROM workflow.bookmarks b
+    WHERE b.available_at = 'infinity'
+      AND NOT EXISTS (SELECT FROM workflow.bookmarks e WHERE e.instance_id = b.instance_id AND e.name = 'Workflow.Lease'
+                        AND e.activity_instance_id = b.activity_instance_id)
+    UNION ALL
+    SELECT 'end of a lease without its task', e.id::text
+    FROM workflow.bookmarks e
+    WHERE e.name = 'Workflow.Lease'
+      AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = e.instance_id AND b.available_at = 'infinity'
+                        AND b.activity_instance_id = e.activity_instance_id)
     UNION ALL
     SELECT 'status and sub-status disagree', i.id::text
     FROM workflow.instances i

@@ -20,6 +20,7 @@ mod owners;
 mod pictures;
 mod schedules;
 mod stimuli;
+mod tasks;
 mod workers;
 
 /// Reads the argument `on_fault`; NULL is `workflow.on_fault`.

@@ -110,10 +110,12 @@ pub fn fault(fault: &Fault) -> PgError {
     if fault.sqlstate == "57014" {
         interrupt::check();
     }
+    let code = fault.code.as_ref().map(|code| format!("Its code is \"{code}\"."));
+    let details: Vec<String> = fault.detail.iter().cloned().chain(code).collect();
     PgError {
         sqlstate: fault.sqlstate.clone(),
         message: fault.message.clone(),
-        detail: fault.detail.clone(),
+        detail: (!details.is_empty()).then(|| details.join("\n")),
         hint: fault.hint.clone(),
         context: fault.context.clone(),
         ..PgError::default()

@@ -7,6 +7,8 @@
 
 pub mod activation;
 pub mod adoption;
+pub mod answer;
+pub mod answers;
 pub mod burst;
 pub mod cancel;
 pub mod child_report;
@@ -19,6 +21,7 @@ pub mod gone;
 mod host;
 pub mod http;
 pub mod isolated;
+pub mod lease;
 pub mod link;
 pub mod missed;
 pub mod notices;

@@ -22,6 +22,7 @@ pub mod identity;
 pub mod incidents;
 pub mod instances;
 pub mod journal;
+pub mod leases;
 pub mod links;
 pub mod matching;
 pub mod named_schedules;

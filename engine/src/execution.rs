@@ -35,6 +35,7 @@ mod items;
 mod outputs;
 mod retry;
 mod scope;
+mod tasks;
 mod timeout;
 mod undo;
 mod variables;
@@ -45,6 +46,7 @@ pub use children::StartChild;
 pub use context::Execution;
 use core::Scratch;
 pub(crate) use inputs::one_of;
+pub use tasks::{add_lease, drop_lease};
 
 /// Bounds of a burst.
 #[derive(Clone, Copy, Debug)]
@@ -108,6 +110,10 @@ pub struct NewTask {
     pub name: String,
     /// Payload.
     pub payload: Option<Value>,
+    /// Workers claim tasks with a higher one first.
+    pub priority: i32,
+    /// Number of attempts of the activity that failed before it opened the task.
+    pub attempts: u32,
 }
 
 /// A fault of an activity.
@@ -270,11 +276,7 @@ pub fn resume_each<'i>(
     host: &mut dyn Host,
     limits: &Limits,
 ) -> Result<Delta, Error> {
-    let sequence = sequence_of(instance.id, bookmark.activity_instance_id)
-        .filter(|sequence| instance.state.contexts.contains_key(sequence));
-    let Some(sequence) = sequence else {
-        return Err(Error::LostActivity(bookmark.activity_instance_id.to_string()));
-    };
+    let sequence = waiting(instance, bookmark)?;
     let mut scratch = Scratch::default();
     let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
     burst.core.workflow_event(EventKind::WorkflowResumed, None);
@@ -287,6 +289,37 @@ pub fn resume_each<'i>(
             break;
         }
     }
+    Ok(burst.conclude())
+}
+
+/// The open execution that waits at a bookmark.
+fn waiting(instance: &Instance, bookmark: &Resumed) -> Result<u32, Error> {
+    let sequence = sequence_of(instance.id, bookmark.activity_instance_id);
+    let open = sequence.filter(|sequence| instance.state.contexts.contains_key(sequence));
+    open.ok_or_else(|| Error::LostActivity(bookmark.activity_instance_id.to_string()))
+}
+
+/// Uses a bookmark up with a fault of the activity that waits there. The activity's own policy does not repeat it: its
+/// `attempts` were counted outside.
+///
+/// # Errors
+/// As [`resume`].
+pub fn fail(
+    program: &Program,
+    instance: &mut Instance,
+    bookmark: &Resumed,
+    attempts: u32,
+    fault: Fault,
+    host: &mut dyn Host,
+    limits: &Limits,
+) -> Result<Delta, Error> {
+    let sequence = waiting(instance, bookmark)?;
+    let mut scratch = Scratch::default();
+    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
+    burst.core.workflow_event(EventKind::WorkflowResumed, None);
+    burst.core.instance.sub_status = SubStatus::Executing;
+    burst.fail(sequence, bookmark, attempts, fault);
+    burst.drain()?;
     Ok(burst.conclude())
 }
 

@@ -40,6 +40,8 @@ pub struct OpenBookmark {
     pub payload: Option<Value>,
     /// Name of the task, if it is the bookmark of one.
     pub task: Option<String>,
+    /// How workers stand to the task, if one has claimed it before.
+    pub lease: Option<Lease>,
     /// Since when it waits.
     pub since: DateTime<Utc>,
     /// When time resumes it.
@@ -48,6 +50,21 @@ pub struct OpenBookmark {
     pub attempts: u32,
     /// Its dead letter, if the workers gave it up.
     pub given_up: Option<GivenUp>,
+}
+
+/// How workers stand to a task.
+#[derive(Clone, Debug, Default)]
+pub struct Lease {
+    /// Number of attempts so far.
+    pub attempt: u32,
+    /// Name of the worker that claimed it last.
+    pub worker: Option<String>,
+    /// Until when that one holds it.
+    pub until: Option<DateTime<Utc>>,
+    /// When the next attempt can begin, if the last one failed.
+    pub again_at: Option<DateTime<Utc>>,
+    /// Why the last attempt failed that a worker reported.
+    pub last_error: Option<String>,
 }
 
 /// A due bookmark that the workers gave up: its dead letter.
@@ -70,6 +87,8 @@ pub struct OpenIncident {
     pub activity_id: String,
     /// SQLSTATE.
     pub sqlstate: String,
+    /// By which policies and catches name the fault.
+    pub code: Option<String>,
     /// Message.
     pub message: String,
     /// Detail.

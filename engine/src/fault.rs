@@ -59,6 +59,9 @@ impl fmt::Display for Fault {
 /// SQLSTATE of an activity whose time is over. PostgreSQL has none: 57014 is that of a statement, and ends the call.
 pub const TIMED_OUT: &str = "WF002";
 
+/// SQLSTATE of an activity whose task failed outside: a worker said so, or its last lease ended.
+pub const TASK_FAILED: &str = "WF001";
+
 /// Whether an error with this SQLSTATE ends the call instead of becoming a fault of its activity: cancel, shutdown, lack
 /// of resources, serialization failures and deadlocks, internal errors, and a lock not available.
 pub fn is_never_a_fault(sqlstate: &str) -> bool {

@@ -112,6 +112,12 @@ impl RetryPolicy {
         last.is_none_or(|last| at <= last).then_some(at)
     }
 
+    /// The same with a constant delay, to the microsecond.
+    #[must_use]
+    pub fn without_backoff(&self) -> Self {
+        Self { backoff: Backoff::Constant, max_delay: None, jitter: 0.0, ..self.clone() }
+    }
+
     fn delay_after(&self, failed: u32, random: u64) -> TimeDelta {
         let first = micros(self.delay) as f64;
         let earlier = failed.saturating_sub(1);

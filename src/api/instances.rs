@@ -12,8 +12,6 @@ use crate::compiled;
 use crate::error;
 use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, interrupt, json};
-use crate::run::burst::OnFault;
-use crate::run::gone::Named;
 use crate::run::start::Request;
 use crate::run::{Session, cancel, resume, start, sweep, work};
 use crate::store::instances;
@@ -23,7 +21,6 @@ sql_functions! {
     wf_start(definition: Text, input: Jsonb, correlation_id: Text, name: Text, instance_id: Uuid, version: Integer, trigger_activity_id: Text, on_fault: Text) => start_instance;
     wf_run(definition: Text, input: Jsonb, correlation_id: Text, name: Text, instance_id: Uuid, version: Integer, trigger_activity_id: Text, on_fault: Text) => run;
     wf_resume(bookmark_id: Uuid, input: Jsonb, missing_ok: Boolean, on_fault: Text) => resume_bookmark;
-    wf_complete_task(task_id: Uuid, result: Jsonb, on_fault: Text, token: Uuid) => complete_task;
     wf_cancel(instance_id: Uuid, reason: Text, force: Boolean) => cancel_instance;
     wf_retry(instance_id: Uuid, activity_ids: Texts, on_fault: Text) => retry;
     wf_delete_instance(instance_id: Uuid, force: Boolean) => delete;
@@ -60,8 +57,11 @@ fn resume_bookmark(call: &Call) -> Result<Returned, PgError> {
     let input = not_null(call.arg("input"));
     let missing_ok: bool = call.required("missing_ok")?;
     let on_fault = on_fault(call)?;
-    let found = resumed(Named::Bookmark(bookmark_id), input.as_ref(), missing_ok, on_fault)?;
-    result(found, false)
+    let mut session = Session::begin();
+    let resume =
+        |session: &mut Session| resume::resume_by_id(session, bookmark_id, input.as_ref(), missing_ok, on_fault);
+    let found = work::call(&mut session, resume)?;
+    result(found.map(|row| work::latest(&session, row)), false)
 }
 
 fn started(call: &Call) -> Result<(InstanceRow, bool), PgError> {
@@ -69,28 +69,6 @@ fn started(call: &Call) -> Result<(InstanceRow, bool), PgError> {
     let mut session = Session::begin();
     let (row, is_new) = work::call(&mut session, |session| start::start_by_name(session, request))?;
     Ok((work::latest(&session, row), is_new))
-}
-
-fn resumed(
-    named: Named,
-    input: Option<&Value>,
-    missing_ok: bool,
-    on_fault: OnFault,
-) -> Result<Option<InstanceRow>, PgError> {
-    let mut session = Session::begin();
-    let found = work::call(&mut session, |session| resume::resume_by_id(session, named, input, missing_ok, on_fault))?;
-    Ok(found.map(|row| work::latest(&session, row)))
-}
-
-fn complete_task(call: &Call) -> Result<Returned, PgError> {
-    let task_id: Uuid = call.required("task_id")?;
-    let outcome = not_null(call.arg("result"));
-    let on_fault = on_fault(call)?;
-    if call.arg::<Uuid>("token").is_some() {
-        return Err(not_yet("token").detail("Tasks are not claimed in this version, so no task has a token."));
-    }
-    let found = resumed(Named::Task(task_id), outcome.as_ref(), false, on_fault)?;
-    result(found, false)
 }
 
 fn cancel_instance(call: &Call) -> Result<Returned, PgError> {

@@ -13,7 +13,7 @@ use workflow_engine::value::Tally;
 use crate::pg::error::{PgError, unwind};
 use crate::pg::jsonb;
 use crate::pg::signature::{Argument, Signature, SqlType};
-use crate::pg::spi::{Arg, Column, size_of_varlena};
+use crate::pg::spi::{Arg, Column, Timestamp, size_of_varlena};
 
 /// One call of a function of ours.
 #[derive(Clone, Copy)]
@@ -186,6 +186,8 @@ pub enum Returned {
     Integer(i32),
     /// `bigint`
     BigInt(i64),
+    /// `timestamptz`
+    Timestamptz(Timestamp),
     /// `oid`
     Oid(pg_sys::Oid),
     /// `boolean`
@@ -222,6 +224,7 @@ impl Returned {
             Self::Bytea(bytes) => return argument(Arg::Bytea(bytes)),
             Self::Integer(number) => pg_sys::Datum::from(*number),
             Self::BigInt(number) => pg_sys::Datum::from(*number),
+            Self::Timestamptz(at) => return argument(Arg::Timestamp(*at)),
             Self::Oid(oid) => pg_sys::Datum::from(*oid),
             Self::Boolean(value) => pg_sys::Datum::from(*value),
             Self::Json(value) => jsonb::encode(value),

@@ -9,6 +9,8 @@ use workflow_engine::expression::ScriptLimits;
 
 use crate::pg::settings::{FaultHandling, LogThreshold};
 
+mod workers;
+
 static ENABLED: GucSetting<bool> = GucSetting::<bool>::new(true);
 static JAVASCRIPT_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(64 * 1024);
 static JAVASCRIPT_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(5_000);
@@ -20,6 +22,7 @@ static MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(512 * 1024);
 static MAX_DEFINITION_SIZE: GucSetting<i32> = GucSetting::<i32>::new(16 * 1024);
 static MAX_NESTING: GucSetting<i32> = GucSetting::<i32>::new(500);
 static MAX_STEPS: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
+static MAX_LEASES: GucSetting<i32> = GucSetting::<i32>::new(10);
 static MAX_EXECUTORS: GucSetting<i32> = GucSetting::<i32>::new(4);
 static MISFIRE_GRACE: GucSetting<i32> = GucSetting::<i32>::new(60_000);
 static NOTIFY_TASKS: GucSetting<bool> = GucSetting::<bool>::new(false);
@@ -42,7 +45,7 @@ pub fn define() {
     define_memory();
     define_behaviour();
     define_time();
-    define_workers();
+    workers::define();
     // Makes a mistyped `workflow.*` setting an error.
     // SAFETY: takes a C string.
     unsafe { pgrx::pg_sys::MarkGUCPrefixReserved(c"workflow".as_ptr()) };
@@ -237,45 +240,6 @@ fn define_time() {
     );
 }
 
-fn define_workers() {
-    GucRegistry::define_bool_guc(
-        c"workflow.launch_workers",
-        c"Whether background workers fire what is due.",
-        c"If it is off, only wf_run_due fires it.",
-        &LAUNCH_WORKERS,
-        GucContext::Sighup,
-        GucFlags::default(),
-    );
-    GucRegistry::define_int_guc(
-        c"workflow.max_executors",
-        c"Sessions that fire what is due in one database at the same time.",
-        c"An executor serves one role; it starts when there is work and ends when there is none.",
-        &MAX_EXECUTORS,
-        1,
-        24,
-        GucContext::Sighup,
-        GucFlags::default(),
-    );
-    GucRegistry::define_bool_guc(
-        c"workflow.restoring",
-        c"Whether this database is being filled from a dump and must fire nothing.",
-        c"Set it with ALTER DATABASE, and reset it when the data is complete.",
-        &RESTORING,
-        GucContext::Suset,
-        GucFlags::default(),
-    );
-    GucRegistry::define_int_guc(
-        c"workflow.worker_idle_timeout",
-        c"How long an idle worker stays.",
-        c"The next work starts a new worker, which takes some milliseconds.",
-        &WORKER_IDLE_TIMEOUT,
-        1,
-        86_400,
-        GucContext::Sighup,
-        GucFlags::UNIT_S,
-    );
-}
-
 /// Limits of a burst. The burst ends when `interrupted` returns true.
 pub fn limits(interrupted: fn() -> bool) -> Limits {
     Limits {
@@ -304,6 +268,11 @@ pub fn launch_workers() -> bool {
 /// `workflow.log_min_level`
 pub fn log_min_level() -> LogThreshold {
     LOG_MIN_LEVEL.get()
+}
+
+/// `workflow.max_leases`
+pub fn max_leases() -> u32 {
+    MAX_LEASES.get().unsigned_abs()
 }
 
 /// `workflow.max_executors`

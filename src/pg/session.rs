@@ -15,6 +15,17 @@ pub fn statement_start() -> i64 {
     unsafe { pg_sys::GetCurrentStatementStartTimestamp() }
 }
 
+/// Refuses a transaction whose statements do not see what others have committed since it began (25001).
+pub fn require_read_committed(what: &str) -> Result<(), PgError> {
+    // SAFETY: reads the transaction's state.
+    if unsafe { pg_sys::XactIsoLevel } < pg_sys::XACT_REPEATABLE_READ as c_int {
+        return Ok(());
+    }
+    Err(PgError::new("25001", format!("cannot {what} in a REPEATABLE READ or SERIALIZABLE transaction"))
+        .detail("The transaction does not see which tasks other sessions have claimed since it began.")
+        .hint("Use READ COMMITTED."))
+}
+
 /// The value of a setting that every role may read, with its unit.
 pub fn setting(name: &CStr) -> String {
     // SAFETY: takes a C string; gives a palloc'd string or null, and null only if it may be missing.

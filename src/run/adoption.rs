@@ -12,8 +12,8 @@ use crate::pg::{PgError, role, stored_role};
 use crate::run::Session;
 use crate::run::timing::{self, Next};
 use crate::store::adoption::{self, Stored};
-use crate::store::identity;
 use crate::store::schedules::{self, FireOutcome, Timed};
+use crate::store::{identity, leases};
 use crate::wake;
 
 /// What a call of `wf_adopt_database` asks for.
@@ -61,6 +61,7 @@ pub fn adopt(session: &Session, adoption: &Adoption) -> Result<Vec<Row>, PgError
     if adoption.skips {
         skip(session)?;
     }
+    leases::end_all(session.timestamp());
     identity::adopt();
     wake::note_all();
     Ok(found)

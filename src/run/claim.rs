@@ -6,6 +6,7 @@ use uuid::Uuid;
 use workflow_engine::instance::SubStatus;
 
 use crate::access;
+use crate::clock;
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::run::notices::tell_how_to_fire;
@@ -28,6 +29,8 @@ pub enum Reason {
     Locked,
     /// The instance is faulted: its bookmarks wait for a retry.
     Faulted,
+    /// A worker holds the task.
+    Leased,
     /// Its SQL runs in a session of its owner only.
     OwnersSession,
 }
@@ -48,7 +51,10 @@ pub fn try_claim(bookmark: Uuid) -> Result<Claim, PgError> {
 
 /// Claims a bookmark; waits for a session that holds its instance.
 pub fn claim(bookmark: Uuid) -> Result<Claim, PgError> {
-    claimed(bookmark, bookmarks::lock(bookmark))
+    // A claim of a task by a worker does not lock the instance.
+    let is_there = |waiting: &mut Waiting| !bookmarks::is_task(&waiting.bookmark) || bookmarks::lock_lease(waiting);
+    let locked = bookmarks::lock(bookmark).and_then(|mut waiting| is_there(&mut waiting).then_some(waiting));
+    claimed(bookmark, locked)
 }
 
 fn claimed(bookmark: Uuid, locked: Option<Waiting>) -> Result<Claim, PgError> {
@@ -57,6 +63,9 @@ fn claimed(bookmark: Uuid, locked: Option<Waiting>) -> Result<Claim, PgError> {
     };
     if waiting.row.instance.sub_status == SubStatus::Faulted {
         return Ok(Claim::Busy(Reason::Faulted));
+    }
+    if waiting.lease.runs(clock::now().into()) {
+        return Ok(Claim::Busy(Reason::Leased));
     }
     let compiled = compiled::of_instance(&waiting.row)?;
     Ok(match access::runs_here(&waiting.row.owner, &compiled) {

@@ -6,8 +6,8 @@ use uuid::Uuid;
 use crate::access;
 use crate::compiled;
 use crate::pg::{PgError, role};
-use crate::store::instances;
 use crate::store::journal::{self, End, How};
+use crate::store::{instances, tasks};
 
 /// What a call names, in the words of the call. A task's id is its bookmark's.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +40,11 @@ pub fn error(named: Named) -> Result<PgError, PgError> {
     let Some(end) = journal::end_of_bookmark(id) else {
         return Ok(PgError::new("42704", format!("{noun} {id} does not exist")));
     };
+    let is_given_up = matches!(named, Named::Task(_)) && tasks::has_failed(id);
+    let end = if is_given_up { End { how: How::GivenUp, ..end } } else { end };
     let what = match (named, &end.how) {
         (Named::Bookmark(_), _) => "used",
+        (Named::Task(_), How::GivenUp) => "given up",
         (Named::Task(_), How::Resumed) => "completed",
         (Named::Task(_), _) => "cancelled",
     };
@@ -62,6 +65,7 @@ fn detail(named: Named, end: &End) -> String {
     match (&end.how, named) {
         (How::Resumed, Named::Bookmark(_)) => format!("It was resumed at {at}."),
         (How::Resumed, Named::Task(_)) => format!("It was completed at {at}."),
+        (How::GivenUp, _) => format!("Its last attempt failed at {at}."),
         (How::Cancelled { by: Some(by) }, _) => format!("It was cancelled at {at}, when activity \"{by}\" went on."),
         (How::Cancelled { by: None }, _) => format!("It was cancelled at {at}."),
         (How::InstanceCancelled { reason: Some(reason) }, _) => {
@@ -74,6 +78,7 @@ fn detail(named: Named, end: &End) -> String {
     }
 }
 
-fn instant(at: DateTime<Utc>) -> String {
+/// An instant as messages show it.
+pub fn instant(at: DateTime<Utc>) -> String {
     at.format("%Y-%m-%d %H:%M:%S%.6f+00").to_string()
 }

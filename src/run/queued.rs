@@ -201,7 +201,7 @@ fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
     }
     Ok(match claim::try_claim(stored.bookmark.id)? {
         Claim::Ready(..) => Can::Run,
-        Claim::Busy(Reason::Locked) | Claim::Gone => Can::Wait,
+        Claim::Busy(Reason::Locked | Reason::Leased) | Claim::Gone => Can::Wait,
         Claim::Busy(Reason::Faulted | Reason::OwnersSession) => Can::Not,
     })
 }

@@ -1,9 +1,13 @@
 //! Resuming an instance at a bookmark, and retrying it after a fault.
 
+use std::rc::Rc;
+
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::execution;
-use workflow_engine::instance::SubStatus;
+use workflow_engine::bookmark::Resumed;
+use workflow_engine::execution::{self, Delta};
+use workflow_engine::instance::{Instance, SubStatus};
+use workflow_engine::{Error, Host, Limits, Program};
 
 use crate::access;
 use crate::compiled::{self, Compiled};
@@ -18,25 +22,44 @@ use crate::run::start::{self, START_BOOKMARK};
 use crate::run::{Session, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
+use crate::store::tasks::Answer;
 
-/// Resumes a bookmark or a task that the caller named. `None`: it does not exist, and `missing_ok` accepts that.
+/// Resumes a bookmark that the caller named. `None`: it does not exist, and `missing_ok` accepts that.
 pub fn resume_by_id(
     session: &mut Session,
-    named: Named,
+    bookmark: Uuid,
     input: Option<&Value>,
     missing_ok: bool,
     on_fault: OnFault,
 ) -> Result<Option<InstanceRow>, PgError> {
-    session.has_waited = true;
-    let Some(mut waiting) = bookmarks::lock(named.id()) else {
-        return if missing_ok { Ok(None) } else { Err(gone::error(named)?) };
+    let Some((mut waiting, compiled)) = lock_named(session, bookmark)? else {
+        return if missing_ok { Ok(None) } else { Err(gone::error(Named::Bookmark(bookmark))?) };
     };
+    refuse_leased(session, &waiting)?;
+    resume_at(session, &mut waiting, &compiled, input, on_fault)?;
+    Ok(Some(waiting.row))
+}
+
+/// Locks the instance of a bookmark that the caller named, and asks for the rights to resume it. `None`: it does not
+/// exist.
+pub fn lock_named(session: &mut Session, bookmark: Uuid) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
+    session.has_waited = true;
+    let Some(waiting) = bookmarks::lock(bookmark) else { return Ok(None) };
     running::refuse(waiting.row.instance.id)?;
     let compiled = compiled::of_instance(&waiting.row)?;
     access::require_resume(&waiting.row, &compiled)?;
     access::require_own_command(&waiting.row, &compiled)?;
-    resume_at(session, &mut waiting, &compiled, input, on_fault)?;
-    Ok(Some(waiting.row))
+    Ok(Some((waiting, compiled)))
+}
+
+/// Refuses a call without a token while a worker holds the task (55000).
+pub fn refuse_leased(session: &Session, waiting: &Waiting) -> Result<(), PgError> {
+    let lease = &waiting.lease;
+    let Some(until) = lease.until.filter(|_| lease.runs(session.timestamp())) else { return Ok(()) };
+    let who = lease.worker.as_ref().map_or_else(|| "A worker".to_owned(), |worker| format!("Worker \"{worker}\""));
+    Err(PgError::new("55000", format!("task {} is claimed", waiting.bookmark.id))
+        .detail(format!("{who} holds it until {}.", gone::instant(until.into())))
+        .hint("Give the token of the claim to wf_complete_task, or wait until the lease ends."))
 }
 
 /// Uses the bookmark up and runs the instance on. The caller holds the lock of the instance.
@@ -58,25 +81,38 @@ pub fn resume_many(
     inputs: &[Option<&Value>],
     on_fault: OnFault,
 ) -> Result<(), PgError> {
+    let answer = Answer::Completed(inputs.first().copied().flatten(), None);
+    use_up(session, waiting, compiled, answer, on_fault, |program, instance, resumed, host, limits| {
+        execution::resume_each(program, instance, resumed, inputs.iter().copied(), host, limits)
+    })
+}
+
+/// Uses the bookmark up with a burst that begins there.
+pub fn use_up(
+    session: &mut Session,
+    waiting: &mut Waiting,
+    compiled: &Compiled,
+    answer: Answer<'_>,
+    on_fault: OnFault,
+    body: impl FnOnce(&Program, &mut Instance, &Resumed, &mut dyn Host, &Limits) -> Result<Delta, Error>,
+) -> Result<(), PgError> {
     let is_start =
         waiting.bookmark.activity_type == START_BOOKMARK && waiting.row.instance.sub_status == SubStatus::Pending;
     let is_taken = is_start || compiled.row.uses_sql;
     if is_taken && waiting.resumed.auto_burn {
         // A stimulus that the burst itself sends must not find the bookmark.
         let _mark = running::Mark::set(waiting.row.instance.id);
-        rows::write(|writer| bookmarks::take(writer, &waiting.resumed.id));
+        let (now, may_be_held) = (session.timestamp(), waiting.is_locked);
+        rows::write(|writer| bookmarks::take(writer, &waiting.bookmark, may_be_held, now));
     }
     if is_start {
         return start::start_pending(session, waiting, compiled, on_fault);
     }
     reclaim_key(&mut waiting.row, compiled)?;
-    let Waiting { resumed, row, bookmark, by_time } = waiting;
-    let input = inputs.first().copied().flatten();
-    let taking = Consumed { bookmark, input, by_time: *by_time, is_taken };
+    let Waiting { resumed, row, bookmark, lease, is_locked, by_time, .. } = waiting;
+    let taking = Consumed { bookmark, lease, is_locked: *is_locked, answer, by_time: *by_time, is_taken };
     let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
-    burst::run(session, burst, |program, instance, host, limits| {
-        execution::resume_each(program, instance, resumed, inputs.iter().copied(), host, limits)
-    })?;
+    burst::run(session, burst, |program, instance, host, limits| body(program, instance, resumed, host, limits))?;
     Ok(())
 }
 

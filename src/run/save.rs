@@ -1,10 +1,10 @@
 //! Writing what a burst changed into the tables.
 
-use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Bookmark;
-use workflow_engine::execution::{Delta, activity_instance_id};
+use workflow_engine::execution::{Delta, NewTask, activity_instance_id};
 use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus};
+use workflow_engine::stimulus;
 
 use crate::clock;
 use crate::compiled::Compiled;
@@ -14,6 +14,8 @@ use crate::pg::{guc, memory};
 use crate::run::Session;
 use crate::run::activation::activation_key;
 use crate::store::instances::InstanceRow;
+use crate::store::leases::Lease;
+use crate::store::tasks::Answer;
 use crate::store::{bookmarks, due, incidents, instances, journal, queue, schedules, tasks};
 
 /// Whether the instance's row exists.
@@ -33,8 +35,12 @@ pub enum RowState {
 pub struct Consumed<'a> {
     /// The bookmark.
     pub bookmark: &'a Bookmark,
-    /// What it was resumed with.
-    pub input: Option<&'a Value>,
+    /// How workers stand to its task, if it has one.
+    pub lease: &'a Lease,
+    /// Whether its row is locked.
+    pub is_locked: bool,
+    /// How its task ends then.
+    pub answer: Answer<'a>,
     /// Whether it is resumed because it was due.
     pub by_time: bool,
     /// Whether its row is gone already. Otherwise the statement that saves the burst takes it.
@@ -113,6 +119,9 @@ fn clear<'a>(
     mut resumed: Option<Consumed<'a>>,
 ) -> Option<Consumed<'a>> {
     let instance = &row.instance;
+    if let Some(taking) = resumed.filter(|taking| taking.bookmark.name == stimulus::LEASE) {
+        tasks::fail_of(&taking.bookmark.activity_instance_id, &instance.id, session.timestamp());
+    }
     let own = resumed.map(|taking| taking.bookmark.id);
     let burned: Vec<Uuid> = delta.burned.iter().copied().filter(|id| Some(*id) != own).collect();
     // If the only stored bookmark is the one that the resume uses up, there is nothing to clear.
@@ -124,7 +133,7 @@ fn clear<'a>(
     }
     if let Some(taking) = resumed.as_mut().filter(|taking| !taking.is_taken && !delta.keep_resumed) {
         if taking.bookmark.auto_burn {
-            rows::write(|writer| bookmarks::take(writer, &taking.bookmark.id));
+            rows::write(|writer| bookmarks::take(writer, taking.bookmark, taking.is_locked, session.timestamp()));
         }
         taking.is_taken = true;
     }
@@ -155,22 +164,24 @@ fn write(writer: &mut Writer, row: &InstanceRow, state: RowState, before: &Store
             instances::update(writer, row, &delta.changed, before.activation_key.as_deref(), ended);
         }
     }
-    let instance = &row.instance;
-    let correlation_id = instance.correlation_id.as_deref();
     for bookmark in &delta.created {
-        bookmarks::insert(writer, bookmark, &instance.id, correlation_id, now);
+        let task = delta.tasks.iter().find(|task| task.bookmark_id == bookmark.id);
+        let lease = task.map(unclaimed).unwrap_or_default();
+        bookmarks::insert(writer, bookmark, &lease, &row.instance, now);
     }
+}
+
+/// A task that workers may claim at once.
+fn unclaimed(task: &NewTask) -> Lease {
+    Lease { priority: task.priority, attempt: i32::try_from(task.attempts).unwrap_or(i32::MAX), ..Lease::default() }
 }
 
 /// Uses the resumed bookmark up, or inserts it again if its activity faulted.
 fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>, now: Timestamp) {
-    let Some(Consumed { bookmark, is_taken, .. }) = resumed else { return };
+    let Some(Consumed { bookmark, lease, is_locked, is_taken, .. }) = resumed else { return };
     match (delta.keep_resumed, is_taken) {
-        (false, false) if bookmark.auto_burn => bookmarks::take(writer, &bookmark.id),
-        (true, true) if bookmark.auto_burn => {
-            let instance = &row.instance;
-            bookmarks::insert(writer, bookmark, &instance.id, instance.correlation_id.as_deref(), now);
-        }
+        (false, false) if bookmark.auto_burn => bookmarks::take(writer, bookmark, is_locked, now),
+        (true, true) if bookmark.auto_burn => bookmarks::insert(writer, bookmark, lease, &row.instance, now),
         _ => {}
     }
 }
@@ -188,7 +199,7 @@ fn clear_due(row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>) {
 /// Closes the resumed task and opens the new ones.
 fn write_tasks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>, now: Timestamp) {
     if let Some(taking) = resumed.filter(|taking| bookmarks::is_task(taking.bookmark) && !delta.keep_resumed) {
-        tasks::complete(writer, &taking.bookmark.id, taking.input, now);
+        tasks::close(writer, &taking.bookmark.id, taking.answer, now);
     }
     let instance = &row.instance;
     for task in &delta.tasks {

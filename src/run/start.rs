@@ -22,7 +22,9 @@ use crate::run::{Session, running, version};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::definitions::DefinitionRow;
 use crate::store::instances::{self, InstanceRow};
+use crate::store::leases::Lease;
 use crate::store::owners;
+use crate::store::tasks::Answer;
 use crate::store::triggers::TriggerRow;
 
 mod refusal;
@@ -343,8 +345,7 @@ pub(super) fn create_pending(
         auto_complete: true,
         due_at: Some(due_at),
     };
-    let correlation_id = row.instance.correlation_id.as_deref();
-    rows::write(|writer| bookmarks::insert(writer, &bookmark, &row.instance.id, correlation_id, now));
+    rows::write(|writer| bookmarks::insert(writer, &bookmark, &Lease::default(), &row.instance, now));
     Ended::Saved
 }
 
@@ -370,7 +371,14 @@ pub fn start_pending(
     let trigger = Some(waiting.bookmark.activity_id.clone()).filter(|id| !id.is_empty());
     let stimulus = waiting.resumed.payload.as_ref().map(json::copy);
     let row = &mut waiting.row;
-    let taking = Consumed { bookmark: &waiting.bookmark, input: None, by_time: false, is_taken: true };
+    let taking = Consumed {
+        bookmark: &waiting.bookmark,
+        lease: &waiting.lease,
+        is_locked: waiting.is_locked,
+        answer: Answer::Completed(None, None),
+        by_time: false,
+        is_taken: true,
+    };
     let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::start(program, instance, trigger.as_deref(), stimulus.as_ref(), host, limits)

@@ -104,7 +104,7 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
         Claim::Busy(Reason::OwnersSession) => {
             return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
         }
-        Claim::Busy(Reason::Locked | Reason::Faulted) | Claim::Gone => return Ok(false),
+        Claim::Busy(Reason::Locked | Reason::Faulted | Reason::Leased) | Claim::Gone => return Ok(false),
     };
     // Another session may have buried or postponed the bookmark since this one read it.
     if waiting.bookmark.due_at.is_none_or(|at| Timestamp::from(at) > session.timestamp()) {

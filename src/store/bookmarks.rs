@@ -5,13 +5,16 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
+use workflow_engine::instance::Instance;
 use workflow_engine::stimulus::{self, RUN_TASK};
 
+use crate::pg::error::{PgError, unwind};
 use crate::pg::json;
 use crate::pg::rows::{self, Columns, Wait, Writer};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type, read, written};
 use crate::store::identity;
 use crate::store::instances::{self, InstanceRow};
+use crate::store::leases::{self, Lease};
 use crate::store::owners::{self, Owner};
 use crate::store::tables::BOOKMARKS;
 use crate::wake;
@@ -66,6 +69,14 @@ written! {
         callback_owner: Option<i32>,
         payload: Option<&'a Value>,
         metadata: Option<&'a Value>,
+        priority: Option<i32>,
+        claims: Option<i32>,
+        available_at: Option<Timestamp>,
+        lease_until: Option<Timestamp>,
+        token: Option<&'a Uuid>,
+        worker: Option<&'a str>,
+        progress: Option<&'a Value>,
+        last_error: Option<&'a str>,
     }
 }
 static ROW: Columns = Columns::of(&BOOKMARKS, New::COLUMNS);
@@ -100,8 +111,9 @@ pub fn read_stimulus(id: Uuid, name: &str, hash: Option<Vec<u8>>, payload: Optio
     }
 }
 
-/// Inserts a bookmark of an instance.
-pub fn insert(writer: &mut Writer, bookmark: &Bookmark, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
+/// Inserts a bookmark of an instance. `lease` says how workers stand to its task, if it has one.
+pub fn insert(writer: &mut Writer, bookmark: &Bookmark, lease: &Lease, instance: &Instance, now: Timestamp) {
+    let (correlation_id, instance) = (instance.correlation_id.as_deref(), &instance.id);
     note(bookmark, instance);
     let callback = bookmark.callback.as_deref().map(split_callback);
     let (hash, payload) = stored_stimulus(bookmark);
@@ -124,6 +136,14 @@ pub fn insert(writer: &mut Writer, bookmark: &Bookmark, instance: &Uuid, correla
         callback_owner: callback.and_then(|(_, owner)| owner),
         payload: payload.as_deref(),
         metadata: bookmark.metadata.as_ref(),
+        priority: Some(lease.priority).filter(|priority| *priority != 0),
+        claims: Some(lease.attempt).filter(|attempt| *attempt != 0),
+        available_at: lease.available_at,
+        lease_until: lease.until,
+        token: lease.token.as_ref(),
+        worker: lease.worker.as_deref(),
+        progress: lease.progress.as_ref(),
+        last_error: lease.last_error.as_deref(),
     };
     writer.insert(&ROW, &new.values());
 }
@@ -134,10 +154,21 @@ fn note(bookmark: &Bookmark, instance: &Uuid) {
     identity::note_due(bookmark.due_at.map(Timestamp::from));
 }
 
-/// Deletes a bookmark that a resume uses up.
-pub fn take(writer: &mut Writer, id: &Uuid) {
+/// Deletes a bookmark that a resume uses up. A worker may have claimed its task since the caller read the row: then the
+/// call fails (55000), unless the caller has locked the row and `may_be_held`.
+pub fn take(writer: &mut Writer, bookmark: &Bookmark, may_be_held: bool, now: Timestamp) {
     wake::note_bookmarks();
-    writer.delete(&ROW, Arg::Uuid(id));
+    let key = Arg::Uuid(&bookmark.id);
+    if may_be_held || !is_task(bookmark) {
+        return writer.delete(&ROW, key);
+    }
+    if !leases::delete_unless_held(writer, key, now) {
+        unwind(
+            PgError::new("55000", format!("task {} is claimed", bookmark.id))
+                .detail("A worker has claimed it at the same time.")
+                .hint("Wait until its lease ends."),
+        );
+    }
 }
 
 /// A bookmark that the caller is about to resume, with its locked instance.
@@ -149,6 +180,12 @@ pub struct Waiting {
     pub row: InstanceRow,
     /// The whole bookmark, to insert it again when its activity faults.
     pub bookmark: Bookmark,
+    /// How workers stand to its task, if it has one.
+    pub lease: Lease,
+    /// Whether its row is locked, not only that of its instance.
+    pub is_locked: bool,
+    /// When it was made.
+    pub made_at: Timestamp,
     /// Whether a fire resumes it because it is due.
     pub by_time: bool,
 }
@@ -176,13 +213,36 @@ read! {
         activity_type: String,
         hash: Option<Vec<u8>>,
         due_at: Option<Timestamp>,
+        created_at: Timestamp,
+        priority: Option<i32>,
+        claims: Option<i32>,
+        available_at: Option<Timestamp>,
+        lease_until: Option<Timestamp>,
+        token: Option<Uuid>,
+        worker: Option<String>,
+        progress: Option<Value>,
+        last_error: Option<String>,
     }
 }
 static WAITS_FOR: Columns = Columns::of(&BOOKMARKS, WaitsFor::COLUMNS);
 static WAITING: Columns = Columns::of(&BOOKMARKS, Waits::COLUMNS);
 
 impl Waits {
-    fn into_parts(self) -> (Resumed, Bookmark) {
+    fn lease(&mut self) -> Lease {
+        Lease {
+            priority: self.priority.unwrap_or_default(),
+            attempt: self.claims.unwrap_or_default(),
+            available_at: self.available_at,
+            until: self.lease_until,
+            token: self.token,
+            worker: self.worker.take(),
+            progress: self.progress.take(),
+            last_error: self.last_error.take(),
+        }
+    }
+
+    fn into_waiting(mut self, row: InstanceRow, is_locked: bool) -> Waiting {
+        let lease = self.lease();
         let (hash, payload) = read_stimulus(self.id, &self.name, self.hash, self.payload);
         let resumed = Resumed {
             id: self.id,
@@ -210,7 +270,7 @@ impl Waits {
             auto_complete: resumed.auto_complete,
             due_at: self.due_at.map(Into::into),
         };
-        (resumed, bookmark)
+        Waiting { resumed, row, bookmark, lease, is_locked, made_at: self.created_at, by_time: false }
     }
 }
 
@@ -238,8 +298,18 @@ fn lock_instance(id: Uuid, wait: Wait) -> Option<Waiting> {
         Wait::Block => rows::read(&WAITING, key, Waits::read),
         Wait::Skip => rows::lock(&WAITING, key, wait, Waits::read),
     };
-    let (resumed, bookmark) = found?.into_parts();
-    Some(Waiting { resumed, row, bookmark, by_time: false })
+    Some(found?.into_waiting(row, wait == Wait::Skip))
+}
+
+/// Locks the row of a bookmark, waiting for the session that holds it, and reads again how workers stand to its task.
+/// Claims and heartbeats change that without the lock of the instance. `false`: the bookmark is gone.
+pub fn lock_lease(waiting: &mut Waiting) -> bool {
+    let found = rows::lock(&WAITING, Arg::Uuid(&waiting.bookmark.id), Wait::Block, Waits::read);
+    match found {
+        Some(mut found) => (waiting.lease, waiting.is_locked) = (found.lease(), true),
+        None => return false,
+    }
+    true
 }
 
 /// Whether a bookmark exists and is visible to this transaction.

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
-use workflow_engine::explain::{GivenUp, OpenBookmark, OpenIncident};
+use workflow_engine::explain::{GivenUp, Lease, OpenBookmark, OpenIncident};
 use workflow_engine::fault::Error;
 use workflow_engine::journal::{self, Event};
 
@@ -14,8 +14,8 @@ static JOURNAL: Statement = Statement::new(
     &[Type::Uuid],
 );
 static OPEN_BOOKMARKS: Statement = Statement::new(
-    "SELECT b.id, b.node_id, b.activity_id, b.name, b.payload, t.name, b.created_at, b.due_at, coalesce(b.attempts, 0), \
-         q.id, q.dead_at, q.last_error \
+    "SELECT b.id, b.node_id, b.activity_id, b.name, b.payload, t.name, b.claims, b.worker, b.last_error, b.lease_until, \
+         b.available_at, b.created_at, b.due_at, coalesce(b.attempts, 0), q.id, q.dead_at, q.last_error \
      FROM workflow.bookmarks b LEFT JOIN workflow.tasks t ON t.id = b.id \
      LEFT JOIN LATERAL (SELECT d.id, d.dead_at, d.last_error FROM workflow.dead_letters d \
          WHERE d.bookmark_id = b.id AND d.due_at IS NOT NULL AND d.replayed_at IS NULL ORDER BY d.id DESC LIMIT 1) q \
@@ -24,7 +24,7 @@ static OPEN_BOOKMARKS: Statement = Statement::new(
     &[Type::Uuid],
 );
 static OPEN_INCIDENTS: Statement = Statement::new(
-    "SELECT node_id, activity_id, sqlstate, message, detail, hint FROM workflow.incidents \
+    "SELECT node_id, activity_id, sqlstate, code, message, detail, hint FROM workflow.incidents \
      WHERE instance_id = $1 AND resolved_at IS NULL ORDER BY id",
     &[Type::Uuid],
 );
@@ -55,11 +55,18 @@ pub fn open_bookmarks(instance: Uuid) -> Vec<OpenBookmark> {
         name: row.get(),
         payload: row.maybe(),
         task: row.maybe(),
+        lease: lease(row),
         since: row.get::<Timestamp>().into(),
         due: row.maybe::<Timestamp>().map(Into::into),
         attempts: row.get::<i32>().unsigned_abs(),
         given_up: given_up(row),
     })
+}
+
+fn lease(row: &mut Row<'_>) -> Option<Lease> {
+    let (attempt, worker, last_error) = (row.maybe::<i32>(), row.maybe(), row.maybe());
+    let (until, again_at) = (row.maybe::<Timestamp>().map(Into::into), row.maybe::<Timestamp>().map(Into::into));
+    Some(Lease { attempt: attempt?.unsigned_abs(), worker, until, again_at, last_error })
 }
 
 fn given_up(row: &mut Row<'_>) -> Option<GivenUp> {
@@ -73,6 +80,7 @@ pub fn open_incidents(instance: Uuid) -> Vec<OpenIncident> {
         node_id: row.get(),
         activity_id: row.get(),
         sqlstate: row.get(),
+        code: row.maybe(),
         message: row.get(),
         detail: row.maybe(),
         hint: row.maybe(),

@@ -21,6 +21,7 @@ written! {
         detail: Option<&'a str>,
         hint: Option<&'a str>,
         context: Option<&'a str>,
+        code: Option<&'a str>,
     }
 }
 static INSERT: Statement = Statement::insert(&INCIDENTS, New::COLUMNS, "", &[]);
@@ -30,7 +31,7 @@ static RESOLVE: Statement = Statement::new(
     &[Type::Uuid, Type::UuidArray, Type::Timestamp],
 );
 static OPEN: Statement = Statement::new(
-    "SELECT activity_id, sqlstate, message, detail, hint FROM workflow.incidents \
+    "SELECT activity_id, sqlstate, code, message, detail, hint FROM workflow.incidents \
      WHERE instance_id = $1 AND resolved_at IS NULL ORDER BY id",
     &[Type::Uuid],
 );
@@ -51,6 +52,7 @@ pub fn insert(id: Uuid, instance: Uuid, incident: &Incident, now: Timestamp) {
         detail: fault.detail.as_deref(),
         hint: fault.hint.as_deref(),
         context: fault.context.as_deref(),
+        code: fault.code.as_deref(),
     };
     INSERT.run(&new.values());
 }
@@ -66,6 +68,7 @@ pub fn open(instance: Uuid) -> Vec<Value> {
         json!({
             "activity_id": row.get::<String>(),
             "sqlstate": row.get::<String>(),
+            "code": row.maybe::<String>(),
             "message": row.get::<String>(),
             "detail": row.maybe::<String>(),
             "hint": row.maybe::<String>(),

@@ -300,6 +300,14 @@ pub fn set_owner(instance: &Instance, owner: i32) {
     SET_OWNER.run(&[Arg::Uuid(&instance.id), Arg::Integer(owner), Arg::Bytea(&packed(instance))]);
 }
 
+static SAVE_STATE: Statement =
+    Statement::new("UPDATE workflow.instances SET state = $2 WHERE id = $1", &[Type::Uuid, Type::Bytea]);
+
+/// Stores the state of a locked instance, and nothing else of it.
+pub fn save_state(instance: &Instance) {
+    SAVE_STATE.run(&[Arg::Uuid(&instance.id), Arg::Bytea(&packed(instance))]);
+}
+
 static FORGET_PARENT: Statement =
     Statement::new("UPDATE workflow.instances SET parent_bookmark_id = NULL WHERE id = $1", &[Type::Uuid]);
 

@@ -62,6 +62,8 @@ pub struct End {
 pub enum How {
     /// It was resumed.
     Resumed,
+    /// It is the bookmark of a task whose last attempt failed.
+    GivenUp,
     /// A burst that resumed another activity cancelled the bookmark's activity.
     Cancelled {
         /// Id of the resumed activity.
@@ -81,6 +83,7 @@ impl How {
     pub fn without_cause(&self) -> Self {
         match self {
             Self::Resumed => Self::Resumed,
+            Self::GivenUp => Self::GivenUp,
             Self::Cancelled { .. } => Self::Cancelled { by: None },
             Self::InstanceCancelled { .. } => Self::InstanceCancelled { reason: None },
             Self::Removed => Self::Removed,

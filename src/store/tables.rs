@@ -69,6 +69,14 @@ table!(BOOKMARKS = "bookmarks" {
     callback_owner: Integer null,
     payload: Jsonb null,
     metadata: Jsonb null,
+    priority: Integer null,
+    claims: Integer null,
+    available_at: Timestamp null,
+    lease_until: Timestamp null,
+    token: Uuid null,
+    worker: Text null,
+    progress: Jsonb null,
+    last_error: Text null,
 });
 
 table!(TRIGGERS = "triggers" {
@@ -122,6 +130,7 @@ table!(TASKS = "tasks" {
     correlation_id: Text null,
     payload: Jsonb null,
     result: Jsonb null,
+    token: Uuid null,
 });
 
 table!(INCIDENTS = "incidents" {
@@ -137,6 +146,7 @@ table!(INCIDENTS = "incidents" {
     detail: Text null,
     hint: Text null,
     context: Text null,
+    code: Text null,
 });
 
 table!(EXECUTION_LOG = "execution_log" { instance_id: Uuid, seq: Integer, created_at: Timestamp, events: Bytea });

@@ -26,6 +26,7 @@ changed! {
         status: &'a str,
         completed_at: Option<Timestamp>,
         result: Option<&'a Value>,
+        token: Option<&'a Uuid>,
     }
 }
 static ROW: Columns = Columns::of(&TASKS, New::COLUMNS);
@@ -35,6 +36,16 @@ static CLOSE_ORPHANS: Statement = Statement::new(
     "UPDATE workflow.tasks t SET status = 'Cancelled', completed_at = $2 WHERE t.instance_id = $1 AND t.completed_at IS NULL \
          AND t.id IS DISTINCT FROM $3 AND NOT EXISTS (SELECT 1 FROM workflow.bookmarks b WHERE b.id = t.id)",
     &[Type::Uuid, Type::Timestamp, Type::Uuid],
+);
+static FAIL_OF: Statement = Statement::new(
+    "UPDATE workflow.tasks t SET status = 'Failed', completed_at = $3 FROM workflow.bookmarks b \
+     WHERE b.instance_id = $1 AND b.activity_instance_id = $2 AND t.id = b.id AND t.completed_at IS NULL",
+    &[Type::Uuid, Type::Uuid, Type::Timestamp],
+);
+static ENDED: Statement = Statement::new(
+    "SELECT instance_id, status = 'Failed', COALESCE(token = $2, false), result IS NOT DISTINCT FROM $3 \
+     FROM workflow.tasks WHERE id = $1 AND status IN ('Completed', 'Failed')",
+    &[Type::Uuid, Type::Uuid, Type::Jsonb],
 );
 static CORRELATE: Statement = Statement::new(
     "UPDATE workflow.tasks SET correlation_id = $2 WHERE instance_id = $1 AND completed_at IS NULL",
@@ -57,10 +68,56 @@ pub fn insert(writer: &mut Writer, task: &NewTask, instance: &Uuid, correlation_
     writer.insert(&ROW, &new.values());
 }
 
-/// Closes a task with its result.
-pub fn complete(writer: &mut Writer, id: &Uuid, result: Option<&Value>, now: Timestamp) {
-    let completion = Completion { id, status: "Completed", completed_at: Some(now), result };
+/// How a task ends: its status, the result, and the token with which a worker answered.
+#[derive(Clone, Copy, Debug)]
+pub enum Answer<'a> {
+    /// It is done.
+    Completed(Option<&'a Value>, Option<&'a Uuid>),
+    /// A worker gave it up.
+    Failed(&'a Uuid),
+}
+
+/// Closes a task.
+pub fn close(writer: &mut Writer, id: &Uuid, answer: Answer<'_>, now: Timestamp) {
+    let (status, result, token) = match answer {
+        Answer::Completed(result, token) => ("Completed", result, token),
+        Answer::Failed(token) => ("Failed", None, Some(token)),
+    };
+    let completion = Completion { id, status, completed_at: Some(now), result, token };
     writer.update(&COMPLETION, &completion.changes());
+}
+
+/// Closes the open task of an execution whose last lease ended. Its bookmark still exists.
+pub fn fail_of(execution: &Uuid, instance: &Uuid, now: Timestamp) {
+    FAIL_OF.run(&[Arg::Uuid(instance), Arg::Uuid(execution), Arg::Timestamp(now)]);
+}
+
+/// A task that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its instance.
+    pub instance: Uuid,
+    /// Whether it failed.
+    pub has_failed: bool,
+    /// Whether a worker answered with the given token.
+    pub by_token: bool,
+    /// Whether the given result is the stored one.
+    pub same_result: bool,
+}
+
+/// Whether the last attempt of a task failed.
+pub fn has_failed(id: Uuid) -> bool {
+    ended(id, None, None).is_some_and(|ended| ended.has_failed)
+}
+
+/// Compares how a task ended with an answer that is given again. `None`: it has not ended by an answer.
+pub fn ended(id: Uuid, token: Option<&Uuid>, result: Option<&Value>) -> Option<Ended> {
+    ENDED.first(&[Arg::Uuid(&id), Arg::uuid(token), result.map_or(Arg::Null, Arg::Json)], |row| Ended {
+        instance: row.get(),
+        has_failed: row.get(),
+        by_token: row.get(),
+        same_result: row.get(),
+    })
 }
 
 /// Announces a new task to the sessions that listen on channel `workflow_task`.

@@ -19,6 +19,7 @@ pub struct RunTask;
 inputs! {
     TASK_NAME: NonEmpty = InputDescriptor::new("taskName", "String", "Name of the task.").needed(),
     PAYLOAD: Value = InputDescriptor::new("payload", "Object", "What the task's performer needs to know."),
+    PRIORITY: i64 = InputDescriptor::new("priority", "Int32", "Workers claim tasks with a higher number first; 0 without it."),
 }
 
 outputs! {
@@ -44,13 +45,15 @@ impl Activity for RunTask {
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         let name = cx.get(TASK_NAME)?;
         let payload = Some(cx.take(PAYLOAD)).filter(|value| *value != Value::Null);
+        let priority = i32::try_from(cx.get(PRIORITY)?)
+            .map_err(|_| Fault::new("22003", "input \"priority\" is out of range for an integer"))?;
         let id = cx.new_id();
         cx.create_bookmark(NewBookmark {
             id: Some(id),
             payload: Some(stimulus::task_payload(id, &name)),
             ..NewBookmark::default()
         })?;
-        cx.create_task(id, name, payload)?;
+        cx.create_task(id, name, payload, priority)?;
         cx.set_output(TASK_ID, Value::String(id.to_string()))
     }
 

@@ -64,6 +64,12 @@ impl Interval {
         Some(Self { months: small(self.months)?, days: small(self.days)?, micros: self.micros.checked_mul(n)? })
     }
 
+    /// Its microseconds, with days of 24 hours. `None`: it has months, or is too long.
+    pub fn elapsed(&self) -> Option<i64> {
+        let days = i64::from(self.days).checked_mul(MICROS_PER_DAY)?;
+        days.checked_add(self.micros).filter(|_| self.months == 0)
+    }
+
     /// Whether each further repetition ends later, whatever months it crosses.
     pub fn is_positive(&self) -> bool {
         self.shortest() > 0

@@ -23,7 +23,6 @@ const KNOWN: [&str; 9] = ["maxAttempts", "delay", "backoff", "factor", "maxDelay
 const MOST: u64 = 1_000_000;
 /// The largest factor of an exponential backoff.
 const LARGEST_FACTOR: f64 = 1_000.0;
-const MICROS_PER_DAY: i64 = 86_400_000_000;
 
 /// Reads a policy. In content that was stored before, an object that is no policy is not one: the member had no meaning
 /// when it was accepted.
@@ -183,7 +182,7 @@ fn span(value: &Value, key: &str, place: &Path<'_>, may_be_zero: bool, problems:
         problems.invalid(place, message);
         return None;
     };
-    match Interval::parse(text).map(elapsed) {
+    match Interval::parse(text).map(|given| given.elapsed()) {
         Ok(Some(micros)) if micros > 0 || micros == 0 && may_be_zero => return Some(TimeDelta::microseconds(micros)),
         Ok(Some(_)) if may_be_zero => problems.invalid(place, format!("\"{key}\" must not be negative")),
         Ok(Some(_)) => problems.invalid(place, format!("\"{key}\" must be positive")),
@@ -191,12 +190,6 @@ fn span(value: &Value, key: &str, place: &Path<'_>, may_be_zero: bool, problems:
         Err(fault) => problems.invalid(place, fault.message),
     }
     None
-}
-
-/// Microseconds of an interval, with days of 24 hours. `None`: it has months, or is too long.
-fn elapsed(interval: Interval) -> Option<i64> {
-    let days = i64::from(interval.days).checked_mul(MICROS_PER_DAY)?;
-    days.checked_add(interval.micros).filter(|_| interval.months == 0)
 }
 
 /// A value in a message.

@@ -132,7 +132,10 @@ impl<'a> BurstState<'a> {
         if self.run_deferred(sequence, ix, bookmark) {
             return Ok(());
         }
-        if self.begin_next_attempt(sequence, bookmark) || self.time_out(sequence, bookmark) {
+        let is_own = self.begin_next_attempt(sequence, bookmark)
+            || self.time_out(sequence, bookmark)
+            || self.end_lease(sequence, bookmark);
+        if is_own {
             return Ok(());
         }
         let unit = self.resume_unit(sequence, bookmark);

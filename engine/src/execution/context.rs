@@ -263,10 +263,18 @@ impl<'a> Execution<'a> {
     // Effects.
 
     /// Opens a task whose bookmark was made before.
-    pub fn create_task(&mut self, bookmark_id: Uuid, name: String, payload: Option<Value>) -> Result<(), Fault> {
+    pub fn create_task(
+        &mut self,
+        bookmark_id: Uuid,
+        name: String,
+        payload: Option<Value>,
+        priority: i32,
+    ) -> Result<(), Fault> {
         payload.iter().try_for_each(check_extent)?;
         let activity_id = self.node.id.clone();
-        self.core.scratch.delta.tasks.push(NewTask { bookmark_id, activity_id, name, payload });
+        let context = self.core.context(self.sequence).and_then(|context| context.attempts.as_ref());
+        let attempts = context.map_or(0, |attempts| attempts.failed);
+        self.core.scratch.delta.tasks.push(NewTask { bookmark_id, activity_id, name, payload, priority, attempts });
         Ok(())
     }
 

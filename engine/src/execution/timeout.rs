@@ -96,5 +96,5 @@ fn over(node: &Node) -> Fault {
     let seconds = node.timeout.map(|timeout| timeout.num_microseconds().unwrap_or(i64::MAX) as f64 / 1e6);
     let seconds = seconds.unwrap_or_default();
     let fault = Fault::new(TIMED_OUT, format!("activity \"{}\" took longer than {seconds} s", node.id));
-    Fault { code: Some("timeout".to_owned()), ..fault }.detail("Its code is \"timeout\".")
+    Fault { code: Some("timeout".to_owned()), ..fault }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Explanation, GivenUp, MAX_VALUE, OpenBookmark, OpenIncident, members};
+use super::{Explanation, GivenUp, Lease, MAX_VALUE, OpenBookmark, OpenIncident, members};
 use crate::picture::text::one_line;
 use crate::stimulus;
 
@@ -26,7 +26,8 @@ impl Explanation<'_> {
         let who = self.at(&open_incident.node_id, &open_incident.activity_id);
         let message = one_line(&open_incident.message, MAX_VALUE);
         self.tell(format!("{who} has faulted: {message} ({})", open_incident.sqlstate));
-        for (name, text) in [("detail", &open_incident.detail), ("hint", &open_incident.hint)] {
+        let OpenIncident { code, detail, hint, .. } = open_incident;
+        for (name, text) in [("code", code), ("detail", detail), ("hint", hint)] {
             if let Some(text) = text {
                 self.tell(format!("    {name}: {}", one_line(text, MAX_VALUE)));
             }
@@ -42,10 +43,31 @@ impl Explanation<'_> {
         self.tell(format!("    SELECT wf_replay('{}');", given_up.dead_letter_id));
     }
 
+    /// Adds the attempts of workers at a task, and says whether a worker holds it.
+    fn lease(&mut self, lease: &Lease) -> bool {
+        let attempt = lease.attempt;
+        if let Some(until) = lease.until {
+            let worker = lease.worker.as_ref().map(|name| format!(" \"{}\"", one_line(name, MAX_VALUE)));
+            let (worker, until) = (worker.unwrap_or_default(), self.time(until));
+            self.tell(format!("    worker{worker} holds it until {until}, attempt {attempt}"));
+        } else if let Some(at) = lease.again_at {
+            self.tell(format!("    attempt {attempt} failed, the next one can begin at {}", self.time(at)));
+        } else if attempt > 0 {
+            self.tell(format!("    it was tried {} before", times(attempt)));
+        }
+        if let Some(error) = &lease.last_error {
+            self.tell(format!("    last error: {}", one_line(error, MAX_VALUE)));
+        }
+        lease.until.is_some()
+    }
+
     fn wait(&mut self, wait: &OpenBookmark) {
         let who = self.at(&wait.node_id, &wait.activity_id);
         if let Some(due) = wait.due.filter(|_| wait.name == stimulus::TIMEOUT) {
             return self.tell(format!("{who} may take until {}", self.time(due)));
+        }
+        if let Some(due) = wait.due.filter(|_| wait.name == stimulus::LEASE) {
+            return self.tell(format!("{who} faults without an answer until {}", self.time(due)));
         }
         let since = self.time(wait.since);
         let member = |name| wait.payload.as_ref().and_then(|payload| payload.get(name)).and_then(Value::as_str);
@@ -65,6 +87,11 @@ impl Explanation<'_> {
         }
         if wait.attempts > 0 {
             self.tell(format!("    firing it failed without an outcome: {}", times(wait.attempts)));
+        }
+        if let Some(lease) = &wait.lease
+            && self.lease(lease)
+        {
+            return;
         }
         let (id, instance) = (wait.bookmark_id, self.instance.id);
         if stimulus::built_in(&wait.name).is_some_and(|known| known.is_of_child) {

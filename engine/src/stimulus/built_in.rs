@@ -102,9 +102,12 @@ pub const RETRY: &str = "Workflow.Retry";
 /// Name of a bookmark that is due when the time of an activity is over.
 pub const TIMEOUT: &str = "Workflow.Timeout";
 
+/// Name of a bookmark that is due when the lease of a task's last attempt ends.
+pub const LEASE: &str = "Workflow.Lease";
+
 /// Whether bookmarks of this name are resumed by time and by their id only. They have no hash.
 pub fn is_unnamed(name: &str) -> bool {
-    name == RETRY || name == TIMEOUT
+    name == RETRY || name == TIMEOUT || name == LEASE
 }
 
 const ALL: [&BuiltIn; 11] = [

@@ -20,6 +20,7 @@ mod scheduled_command;
 mod scripts;
 mod seeing;
 mod state_machine;
+mod tasks;
 mod time;
 mod timeouts;
 mod tokens;

@@ -365,10 +365,19 @@ impl World {
     }
 
     fn try_resume_each(&mut self, index: usize, inputs: &[Option<&Value>]) -> Result<(), Error> {
+        let resumed = self.resumed(index);
+        let id = resumed.id;
+        let inputs = inputs.iter().copied();
+        let (program, instance) = (&self.program, &mut self.instance);
+        let delta = execution::resume_each(program, instance, &resumed, inputs, &mut self.host, &self.limits)?;
+        self.store(delta, Some(id));
+        Ok(())
+    }
+
+    fn resumed(&self, index: usize) -> Resumed {
         let bookmark = &self.bookmarks[index];
-        let id = bookmark.id;
-        let resumed = Resumed {
-            id,
+        Resumed {
+            id: bookmark.id,
             name: bookmark.name.clone(),
             activity_instance_id: bookmark.activity_instance_id,
             payload: bookmark.payload.clone(),
@@ -376,12 +385,24 @@ impl World {
             callback: bookmark.callback.clone(),
             auto_burn: bookmark.auto_burn,
             auto_complete: bookmark.auto_complete,
-        };
-        let inputs = inputs.iter().copied();
+        }
+    }
+
+    /// Fails the task of a bookmark after this number of attempts, as its worker does.
+    pub fn fail(&mut self, index: usize, attempts: u32, fault: Fault) {
+        let resumed = self.resumed(index);
         let (program, instance) = (&self.program, &mut self.instance);
-        let delta = execution::resume_each(program, instance, &resumed, inputs, &mut self.host, &self.limits)?;
-        self.store(delta, Some(id));
-        Ok(())
+        let delta = execution::fail(program, instance, &resumed, attempts, fault, &mut self.host, &self.limits);
+        self.store(delta.expect("the burst ends"), Some(resumed.id));
+    }
+
+    /// Gives the task of a bookmark its last lease, as a claim does.
+    pub fn lease(&mut self, index: usize, attempt: u32) {
+        let (id, until) = (self.host.new_id(), self.host.now());
+        let execution = self.bookmarks[index].activity_instance_id;
+        let made = execution::add_lease(&self.program, &mut self.instance, execution, id, attempt, until);
+        self.bookmarks.push(made.expect("the activity waits"));
+        self.check();
     }
 
     pub fn retry(&mut self, ids: Option<&[&str]>) -> Result<(), Error> {

@@ -203,7 +203,7 @@ fn in_table<T>(columns: &'static Columns, lock: u32, body: impl FnOnce(pg_sys::R
 }
 
 /// Reads the columns of a tuple in the order in which they are declared.
-unsafe fn deform<T>(
+pub(super) unsafe fn deform<T>(
     table: pg_sys::Relation,
     columns: &'static Columns,
     tuple: pg_sys::HeapTuple,

@@ -6,6 +6,8 @@ use super::{Columns, Wait, fill, find, key_scan, lock, triggers};
 use crate::pg::spi::Arg;
 use crate::pg::version::{self, Entries};
 
+mod delete;
+
 /// Writes rows as one command, which does not see its own changes.
 pub struct Writer {
     estate: *mut pg_sys::EState,
@@ -185,36 +187,6 @@ impl Writer {
             pg_sys::ExecStoreHeapTuple(tuple, new, true);
             new
         }
-    }
-
-    /// Deletes the row with this key, if there is one.
-    pub fn delete(&mut self, columns: &'static Columns, key: Arg<'_>) {
-        let _within = self.within();
-        let table = self.open(columns, Rows::HeapOnly);
-        if table.has_triggers() {
-            let mode = pg_sys::LockTupleMode::LockTupleExclusive;
-            self.with_locked_row(table, columns, key, mode, |writer, tuple| {
-                // SAFETY: the tuple is pinned while this runs.
-                unsafe {
-                    let old = writer.slot(table, &pg_sys::TTSOpsVirtual);
-                    (*old).tts_tid = (*tuple).t_self;
-                    let mut recheck = version::recheck(writer.estate);
-                    pg_sys::ExecSimpleRelationDelete(table.info, writer.estate, &mut recheck, old);
-                    pg_sys::EvalPlanQualEnd(&mut recheck);
-                    let can_stay = (*(*table.info).ri_TrigDesc).trig_delete_before_row;
-                    let is_gone = !can_stay || !triggers::is_there(table.relation, (*tuple).t_self);
-                    triggers::refuse_suppression(table.relation, is_gone);
-                }
-            });
-            return;
-        }
-        // SAFETY: as above; a failure is filled where it is one.
-        self.with_row(table, columns, key, |_, tuple| unsafe {
-            pg_sys::CheckCmdReplicaIdentity(table.relation, pg_sys::CmdType::CMD_DELETE);
-            let mut failure = std::mem::zeroed::<pg_sys::TM_FailureData>();
-            let (place, command) = (&raw mut (*tuple).t_self, pg_sys::GetCurrentCommandId(true));
-            pg_sys::heap_delete(table.relation, place, command, std::ptr::null_mut(), true, &mut failure, false)
-        });
     }
 
     /// Whether this command sees no row in the table of these columns.

@@ -3,13 +3,11 @@
 SET client_min_messages = warning;
 SELECT wf_define('{"definitionId": "ask", "root": [{"type": "RunTask", "taskName": "Ask"}]}') \g /dev/null
 SELECT wf_start('ask') AS id \gset
-SELECT wf_complete_task(t.task_id, token => '01900000-0000-7000-8000-000000000001') FROM workflow.open_tasks AS t;
 SELECT wf_cancel(:'id', force => true);
 SELECT wf_delete_instance(:'id', force => true);
 SELECT wf_cancel(:'id', force => NULL);
 SELECT sub_status FROM workflow.instance_list;
 
 -- Without them the calls are what they were.
-SELECT (wf_complete_task(t.task_id, token => NULL)).sub_status FROM workflow.open_tasks AS t;
 SELECT wf_cancel(:'id', force => false);
 SELECT wf_delete_instance(:'id', force => false);

@@ -59,9 +59,10 @@ SELECT count(*) FROM workflow.instances WHERE correlation_id = 'large';
 SELECT count(*), count(DISTINCT instance_id) AS instances FROM workflow.tasks WHERE instance_id = :'large';
 RESET enable_seqscan;
 
--- The inbox of one name, oldest first, is one descent of an index.
+-- What a claim of one name looks for is one descent of an index.
 EXPLAIN (COSTS OFF) SELECT created_at FROM workflow.bookmarks
-WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND payload ->> 'TaskName' = 'Note' ORDER BY created_at LIMIT 10;
+WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND payload ->> 'TaskName' = 'Note' AND available_at IS NULL
+ORDER BY available_at NULLS FIRST, coalesce(priority, 0) DESC, created_at LIMIT 10;
 
 -- An index that summarises pages knows what a completion wrote, although the row found room in its page.
 SELECT wf_start('claim', '{"report": "short"}', correlation_id => 'summarised') AS summarised \gset

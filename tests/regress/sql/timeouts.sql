@@ -15,13 +15,13 @@ SELECT line FROM wf_explain(:'instance') AS line OFFSET 1;
 SELECT r.sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id) AS r;
 SELECT count(*) FROM workflow.waiting;
 
--- One that does not: its task is cancelled, and the incident says what happened. Its code is in the detail.
+-- One that does not: its task is cancelled, and the incident says what happened. Its code is "timeout".
 SELECT wf_start('approve') AS instance \gset
 SELECT task_id AS task FROM workflow.open_tasks \gset
 SET workflow.now = '2026-03-03 09:00:00+00';
 SELECT wf_run_due();
 SELECT sub_status, incident_count FROM workflow.instance_list WHERE instance_id = :'instance';
-SELECT activity_id, sqlstate, message, detail FROM workflow.open_incidents;
+SELECT activity_id, sqlstate, code, message FROM workflow.open_incidents;
 SELECT status FROM workflow.tasks WHERE id = :'task';
 SELECT wf_complete_task(:'task');
 \echo :SQLSTATE

@@ -1,0 +1,91 @@
+//! Tasks that workers do not complete: a worker reports its last failure, or the lease of the last attempt ends.
+//!
+//! Attempts of a task and their leases are no business of the burst: an instance waits for its task, whoever works on
+//! it. Only the lease of the last attempt has a bookmark, because its end is the fault of the activity.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use uuid::Uuid;
+
+use crate::bookmark::{Bookmark, Resumed};
+use crate::execution::burst::BurstState;
+use crate::execution::context::Execution;
+use crate::execution::sequence_of;
+use crate::fault::{Fault, TASK_FAILED};
+use crate::instance::{ActivityStatus, Instance};
+use crate::program::Program;
+use crate::stimulus;
+
+/// The member of that bookmark's payload that holds the number of the attempt.
+const ATTEMPT: &str = "Attempt";
+
+impl BurstState<'_> {
+    /// Ends the wait of an execution with a fault after this number of attempts, which its own policy does not repeat.
+    pub(super) fn fail(&mut self, sequence: u32, bookmark: &Resumed, attempts: u32, fault: Fault) {
+        let Some(context) = self.core.context(sequence) else { return };
+        let (ix, status) = (context.node, context.status);
+        if status == ActivityStatus::Faulted {
+            self.clear_fault(sequence);
+        }
+        let node = self.core.program.node(ix);
+        Execution::new(self.core.reborrow(), sequence, node).burn(bookmark);
+        self.go_back(sequence, false);
+        if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
+            context.attempts.get_or_insert_default().failed = attempts.saturating_sub(1);
+        }
+        self.pass_on(sequence, node, fault);
+    }
+
+    /// Fails an execution whose task got no answer within its last lease, if the bookmark that was resumed says so.
+    pub(super) fn end_lease(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
+        let is_over = bookmark.name == stimulus::LEASE;
+        if let Some(context) = self.core.context(sequence).filter(|_| is_over) {
+            let id = &self.core.program.node(context.node).id;
+            let message = format!("no worker answered the task of activity \"{id}\" before its last lease ended");
+            let fault = Fault { code: Some("lease_expired".to_owned()), ..Fault::new(TASK_FAILED, message) };
+            let attempts = bookmark.payload.as_ref().and_then(|payload| payload[ATTEMPT].as_u64());
+            self.fail(sequence, bookmark, attempts.and_then(|count| u32::try_from(count).ok()).unwrap_or(1), fault);
+        }
+        is_over
+    }
+}
+
+/// Makes the bookmark that is due when the lease of a task's last attempt ends, for the execution that opened the task.
+/// The caller stores it. `None`: the execution is not open.
+pub fn add_lease(
+    program: &Program,
+    instance: &mut Instance,
+    activity_instance_id: Uuid,
+    id: Uuid,
+    attempt: u32,
+    until: DateTime<Utc>,
+) -> Option<Bookmark> {
+    let sequence = sequence_of(instance.id, activity_instance_id)?;
+    let context = instance.state.contexts.get_mut(&sequence)?;
+    context.bookmarks = context.bookmarks.saturating_add(1);
+    let node = program.node(context.node);
+    Some(Bookmark {
+        id,
+        node: context.node,
+        activity_id: node.id.clone(),
+        node_id: node.node_id.clone(),
+        activity_type: node.type_name.clone(),
+        activity_instance_id,
+        name: stimulus::LEASE.to_owned(),
+        hash: stimulus::hash(stimulus::LEASE, None, Some(&activity_instance_id.to_string())),
+        payload: Some(json!({ ATTEMPT: attempt })),
+        metadata: None,
+        callback: None,
+        auto_burn: true,
+        auto_complete: false,
+        due_at: Some(until),
+    })
+}
+
+/// Forgets that bookmark of an execution. The caller deletes it.
+pub fn drop_lease(instance: &mut Instance, activity_instance_id: Uuid) {
+    let sequence = sequence_of(instance.id, activity_instance_id);
+    if let Some(context) = sequence.and_then(|sequence| instance.state.contexts.get_mut(&sequence)) {
+        context.bookmarks = context.bookmarks.saturating_sub(1);
+    }
+}

@@ -1,0 +1,55 @@
+//! Settings of background workers, and of workers outside.
+
+use pgrx::guc::{GucContext, GucFlags, GucRegistry};
+
+use super::{LAUNCH_WORKERS, MAX_EXECUTORS, MAX_LEASES, RESTORING, WORKER_IDLE_TIMEOUT};
+
+/// Registers them.
+pub(super) fn define() {
+    GucRegistry::define_bool_guc(
+        c"workflow.launch_workers",
+        c"Whether background workers fire what is due.",
+        c"If it is off, only wf_run_due fires it.",
+        &LAUNCH_WORKERS,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.max_executors",
+        c"Sessions that fire what is due in one database at the same time.",
+        c"An executor serves one role; it starts when there is work and ends when there is none.",
+        &MAX_EXECUTORS,
+        1,
+        24,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.max_leases",
+        c"Leases of a task of an activity without a retry policy, before the activity faults.",
+        c"A worker that ends without an answer uses one up.",
+        &MAX_LEASES,
+        1,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"workflow.restoring",
+        c"Whether this database is being filled from a dump and must fire nothing.",
+        c"Set it with ALTER DATABASE, and reset it when the data is complete.",
+        &RESTORING,
+        GucContext::Suset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.worker_idle_timeout",
+        c"How long an idle worker stays.",
+        c"The next work starts a new worker, which takes some milliseconds.",
+        &WORKER_IDLE_TIMEOUT,
+        1,
+        86_400,
+        GucContext::Sighup,
+        GucFlags::UNIT_S,
+    );
+}

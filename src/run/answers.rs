@@ -1,0 +1,126 @@
+//! Many answers of workers in one call.
+//!
+//! Each answer has a subtransaction of its own, so that one that is refused stops no other. Instances are locked in
+//! order of id, as every call does that waits for more than one.
+
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+use workflow_engine::calendar::Interval;
+
+use crate::pg::{PgError, interrupt};
+use crate::run::answer::{self, Failure};
+use crate::run::burst::OnFault;
+use crate::run::{Session, work};
+use crate::store::instances::InstanceRow;
+use crate::store::leases;
+
+/// What a worker says of one task.
+struct Said {
+    task: Uuid,
+    token: Uuid,
+    what: What,
+}
+
+enum What {
+    Completed(Option<Value>),
+    Failed(Failure),
+}
+
+/// Takes answers `[{"taskId", "token", "result" | "error"}]` and returns what became of each, in their order.
+pub fn give(session: &mut Session, answers: &Value) -> Result<Vec<Value>, PgError> {
+    let Value::Array(given) = answers else {
+        return Err(PgError::new("22023", "argument \"answers\" must be a JSON array"));
+    };
+    let said: Vec<Said> =
+        given.iter().enumerate().map(|(i, answer)| read(answer, i)).collect::<Result<_, PgError>>()?;
+    let mut order: Vec<usize> = (0..said.len()).collect();
+    order.sort_by_cached_key(|i| leases::read(said[*i].task).map(|held| held.instance));
+    let mut rows: Vec<Value> = vec![Value::Null; said.len()];
+    for i in order {
+        interrupt::check();
+        rows[i] = take(session, &said[i])?;
+    }
+    Ok(rows)
+}
+
+fn take(session: &mut Session, said: &Said) -> Result<Value, PgError> {
+    let Said { task, token, what } = said;
+    let taken: Result<(&str, Option<InstanceRow>), PgError> = session.isolated(|session| {
+        work::call(session, |session| match what {
+            What::Completed(result) => {
+                let row = answer::complete(session, *task, Some(*token), result.as_ref(), OnFault::Store)?;
+                Ok(("Completed", Some(row)))
+            }
+            What::Failed(failure) => {
+                let (failed, row) = answer::fail(session, *task, *token, failure, OnFault::Store)?;
+                Ok((failed.name(), row))
+            }
+        })
+    });
+    let (outcome, row, message) = match taken {
+        Ok((outcome, row)) => (outcome, row, None),
+        Err(error) if error.aborts_transaction() => return Err(error),
+        Err(error) => ("Refused", None, Some(error.message)),
+    };
+    let sub_status = row.map(|row| work::latest(session, row).instance.sub_status.name());
+    Ok(json!({ "task_id": task, "outcome": outcome, "sub_status": sub_status, "message": message }))
+}
+
+fn read(answer: &Value, i: usize) -> Result<Said, PgError> {
+    let wrong = |what: &str| PgError::new("22023", format!("answer {} {what}", i + 1));
+    let Value::Object(members) = answer else { return Err(wrong("is not an object")) };
+    refuse_unknown(members, &["taskId", "token", "result", "error"], |name| {
+        wrong(&format!("has an unknown member \"{name}\""))
+    })?;
+    let id = |name: &str| {
+        let text = members.get(name).and_then(Value::as_str);
+        text.and_then(|text| Uuid::parse_str(text).ok()).ok_or_else(|| wrong(&format!("has no uuid \"{name}\"")))
+    };
+    let (task, token) = (id("taskId")?, id("token")?);
+    let what = match (members.get("result"), members.get("error")) {
+        (Some(_), Some(_)) => return Err(wrong("has both \"result\" and \"error\"")),
+        (result, None) => What::Completed(result.filter(|result| !result.is_null()).map(crate::pg::json::copy)),
+        (None, Some(error)) => What::Failed(failure(error, &wrong)?),
+    };
+    Ok(Said { task, token, what })
+}
+
+fn failure(error: &Value, wrong: &dyn Fn(&str) -> PgError) -> Result<Failure, PgError> {
+    let Value::Object(members) = error else { return Err(wrong("has an \"error\" that is not an object")) };
+    refuse_unknown(members, &["message", "detail", "code", "retryIn", "retry"], |name| {
+        wrong(&format!("has an \"error\" with an unknown member \"{name}\""))
+    })?;
+    let text = |name: &str| match members.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(wrong(&format!("has an \"error\" whose \"{name}\" is not a text"))),
+    };
+    let retry = match members.get("retry") {
+        None | Some(Value::Null) => true,
+        Some(Value::Bool(retry)) => *retry,
+        Some(_) => return Err(wrong("has an \"error\" whose \"retry\" is neither true nor false")),
+    };
+    let retry_in = match text("retryIn")? {
+        None => None,
+        Some(text) => Some(delay(&text).ok_or_else(|| wrong("has an \"error\" whose \"retryIn\" is not an interval"))?),
+    };
+    let message = text("message")?.ok_or_else(|| wrong("has an \"error\" without \"message\""))?;
+    let failure = Failure { message, detail: text("detail")?, code: text("code")?, retry_in, retry };
+    answer::check_code(failure.code.as_deref())?;
+    Ok(failure)
+}
+
+fn delay(text: &str) -> Option<i64> {
+    Interval::parse(text).ok()?.elapsed().filter(|micros| *micros >= 0)
+}
+
+fn refuse_unknown(
+    members: &Map<String, Value>,
+    known: &[&str],
+    wrong: impl Fn(&str) -> PgError,
+) -> Result<(), PgError> {
+    match members.keys().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(wrong(name)),
+        None => Ok(()),
+    }
+}

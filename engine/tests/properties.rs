@@ -10,11 +10,13 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 use support::{World, line, set};
+use workflow_engine::Bookmark;
 use workflow_engine::execution::sequence_of;
-use workflow_engine::fault::Error;
+use workflow_engine::fault::{Error, Fault, TASK_FAILED};
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::{ActivityStatus, SubStatus};
 use workflow_engine::journal::{self, EventKind};
+use workflow_engine::stimulus::{LEASE, RUN_TASK};
 
 /// Activities without children that neither wait nor fault.
 fn step() -> impl Strategy<Value = Value> {
@@ -257,6 +259,10 @@ fn outcome(world: &mut World) -> (Vec<String>, Value, Value) {
 #[derive(Clone, Debug)]
 enum Happening {
     Resume(Index),
+    /// A worker fails a task.
+    Fail(Index),
+    /// A worker claims a task for its last attempt.
+    Lease(Index),
     Retry,
     RetryOne(Index),
     Break(bool),
@@ -266,6 +272,8 @@ enum Happening {
 fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     let one = prop_oneof![
         10 => any::<Index>().prop_map(Happening::Resume),
+        3 => any::<Index>().prop_map(Happening::Fail),
+        3 => any::<Index>().prop_map(Happening::Lease),
         3 => Just(Happening::Retry),
         2 => any::<Index>().prop_map(Happening::RetryOne),
         2 => any::<bool>().prop_map(Happening::Break),
@@ -274,12 +282,33 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     prop::collection::vec(one, 0..25)
 }
 
+/// One of the open tasks.
+fn task(world: &World, index: &Index) -> Option<usize> {
+    let tasks: Vec<usize> =
+        (0..world.bookmarks.len()).filter(|at| world.bookmarks[*at].name == RUN_TASK.name).collect();
+    (!tasks.is_empty()).then(|| tasks[index.index(tasks.len())])
+}
+
 /// Applies a happening. A burst that exceeds its steps is a valid end.
 fn happen(world: &mut World, happening: &Happening) -> Result<(), Error> {
     match happening {
         Happening::Resume(index) if !world.bookmarks.is_empty() => {
             let index = index.index(world.bookmarks.len());
             world.try_resume(index, Some(&json!({"n": 1})))
+        }
+        Happening::Fail(index) => match task(world, index) {
+            Some(task) => world.try_fail(task, 2, Fault::new(TASK_FAILED, "broken outside")),
+            None => Ok(()),
+        },
+        Happening::Lease(index) => {
+            if let Some(task) = task(world, index) {
+                let execution = world.bookmarks[task].activity_instance_id;
+                let is_leased = |made: &Bookmark| made.name == LEASE && made.activity_instance_id == execution;
+                if !world.bookmarks.iter().any(is_leased) {
+                    world.lease(task, 2);
+                }
+            }
+            Ok(())
         }
         Happening::Retry if world.status() != SubStatus::Finished => world.retry(None),
         Happening::RetryOne(index) => {

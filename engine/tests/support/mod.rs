@@ -390,10 +390,15 @@ impl World {
 
     /// Fails the task of a bookmark after this number of attempts, as its worker does.
     pub fn fail(&mut self, index: usize, attempts: u32, fault: Fault) {
+        self.try_fail(index, attempts, fault).expect("the burst ends");
+    }
+
+    pub fn try_fail(&mut self, index: usize, attempts: u32, fault: Fault) -> Result<(), Error> {
         let resumed = self.resumed(index);
         let (program, instance) = (&self.program, &mut self.instance);
-        let delta = execution::fail(program, instance, &resumed, attempts, fault, &mut self.host, &self.limits);
-        self.store(delta.expect("the burst ends"), Some(resumed.id));
+        let delta = execution::fail(program, instance, &resumed, attempts, fault, &mut self.host, &self.limits)?;
+        self.store(delta, Some(resumed.id));
+        Ok(())
     }
 
     /// Gives the task of a bookmark its last lease, as a claim does.

@@ -239,8 +239,7 @@ pub fn start(
     let mut scratch = Scratch::default();
     let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
     burst.core.scratch.trigger_input = stimulus_input.map(copy_or_null);
-    burst.core.workflow_event(EventKind::WorkflowStarted, None);
-    burst.core.instance.sub_status = SubStatus::Executing;
+    burst.wake(EventKind::WorkflowStarted);
     if !program.nodes.is_empty() {
         burst.core.enqueue_root();
     }
@@ -279,8 +278,7 @@ pub fn resume_each<'i>(
     let sequence = waiting(instance, bookmark)?;
     let mut scratch = Scratch::default();
     let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
-    burst.core.workflow_event(EventKind::WorkflowResumed, None);
-    burst.core.instance.sub_status = SubStatus::Executing;
+    burst.wake(EventKind::WorkflowResumed);
     for input in inputs {
         burst.core.scratch.resume_input = input.map(copy_or_null);
         burst.resume(sequence, bookmark)?;
@@ -316,8 +314,7 @@ pub fn fail(
     let sequence = waiting(instance, bookmark)?;
     let mut scratch = Scratch::default();
     let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
-    burst.core.workflow_event(EventKind::WorkflowResumed, None);
-    burst.core.instance.sub_status = SubStatus::Executing;
+    burst.wake(EventKind::WorkflowResumed);
     burst.fail(sequence, bookmark, attempts, fault);
     burst.drain()?;
     Ok(burst.conclude())
@@ -337,8 +334,7 @@ pub fn retry(
     let faulted = retry::faulted(program, instance, activity_ids)?;
     let mut scratch = Scratch::default();
     let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
-    burst.core.workflow_event(EventKind::WorkflowRetried, None);
-    burst.core.instance.sub_status = SubStatus::Executing;
+    burst.wake(EventKind::WorkflowRetried);
     burst.retry(&faulted);
     burst.drain()?;
     Ok(burst.conclude())

@@ -48,6 +48,12 @@ impl<'a> BurstState<'a> {
         Self { core: Core { program, limits, instance, host, scratch } }
     }
 
+    /// Records that the instance runs on, and why.
+    pub fn wake(&mut self, why: EventKind) {
+        self.core.workflow_event(why, None);
+        self.core.instance.sub_status = SubStatus::Executing;
+    }
+
     /// Processes the queue until it is empty.
     pub fn drain(&mut self) -> Result<(), Error> {
         self.close_completed()?;

@@ -1,0 +1,46 @@
+-- Tasks, and workers that claim them.
+SELECT wf_define('{"definitionId": "work", "root": {"id": "work", "type": "RunTask", "taskName": {"js": "getInput(\"name\")"}, "retry": {"maxAttempts": 3}}}');
+
+CREATE FUNCTION bench.open_tasks(count integer, name text DEFAULT 'work') RETURNS bigint LANGUAGE sql
+RETURN (SELECT count(wf_start('work', jsonb_build_object('name', name))) FROM generate_series(1, count));
+
+-- Claims ten tasks, and completes each in a transaction of its own.
+CREATE PROCEDURE bench.work_one_by_one() LANGUAGE plpgsql AS $$
+DECLARE
+    tasks uuid[];
+    tokens uuid[];
+BEGIN
+    SELECT coalesce(array_agg(c.task_id), '{}'), array_agg(c.token) INTO tasks, tokens FROM wf_claim_tasks('{work}', max => 10) AS c;
+    COMMIT;
+    FOR i IN 1 .. cardinality(tasks) LOOP
+        PERFORM wf_complete_task(tasks[i], token => tokens[i]);
+        COMMIT;
+    END LOOP;
+END $$;
+
+-- Claims ten tasks, and completes them in one call.
+CREATE PROCEDURE bench.work_together() LANGUAGE plpgsql AS $$
+DECLARE
+    answers jsonb;
+BEGIN
+    SELECT jsonb_agg(jsonb_build_object('taskId', c.task_id, 'token', c.token)) INTO answers FROM wf_claim_tasks('{work}', max => 10) AS c;
+    COMMIT;
+    PERFORM count(*) FROM wf_complete_tasks(coalesce(answers, '[]'));
+    COMMIT;
+END $$;
+
+-- Microseconds of a claim of one task, the median of so many. The tasks are given back.
+CREATE FUNCTION bench.claim_one(count integer, names text[] DEFAULT '{work}') RETURNS double precision LANGUAGE plpgsql AS $$
+DECLARE
+    began timestamptz;
+    held record;
+    taken double precision[] = '{}';
+BEGIN
+    FOR i IN 1 .. count LOOP
+        began := clock_timestamp();
+        SELECT task_id, token INTO STRICT held FROM wf_claim_tasks(names);
+        taken := taken || 1e6 * extract(epoch FROM clock_timestamp() - began)::double precision;
+        PERFORM wf_complete_task(held.task_id, token => held.token);
+    END LOOP;
+    RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY t) FROM unnest(taken) AS t);
+END $$;

@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# Workers claim tasks for short leases. They complete them once, twice, late or in a transaction that is rolled back, fail them, prolong
+# or release their leases, forget them, or are killed (leases_worker.py), while their sessions are terminated and the server crashes.
+# When no task is open, what the workers were told is compared with what the database holds:
+#   - An answer whose commit was acknowledged counts. Each task has one answer at most, by the token of its last claim.
+#   - An attempt is no longer answered once another worker was told that it holds the task.
+#   - A task has four attempts at most, and a claim that was released is none.
+#   - A task ends once. Its instance goes on with that result or with that fault.
+# The power does not fail, so a server without fsync will do.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# The server crashes once in so many tasks.
+workers=4 hundreds=6 apart=480
+if [ "$WORKFLOW_TEST_SECONDS" -gt 10 ]; then workers=8 hundreds=200 apart=2000; fi
+
+psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/setup.out" <<'SQL'
+-- No unique key: an error would be an incident, and hide what is looked for.
+CREATE TABLE noted (instance uuid NOT NULL);
+-- The result of an activity is in the variable of its name, the fault in one of its own.
+CREATE FUNCTION task(id text, name text) RETURNS jsonb LANGUAGE sql RETURN format('{
+    "id": "%1$s", "type": "RunTask", "taskName": "%2$s", "priority": {"input": "priority"}, "result": {"var": "%1$s"},
+    "retry": {"maxAttempts": 4, "delay": "10 ms"}}', id, name)::jsonb;
+CREATE FUNCTION caught(id text) RETURNS jsonb LANGUAGE sql RETURN jsonb_build_object(
+    'type', 'Try', 'body', task(id, 'Work'), 'catch', jsonb_build_array(jsonb_build_object('variable', id || '_fault')));
+SELECT wf_define(jsonb_build_object('definitionId', 'plain', 'variables', '{"work": null}'::jsonb, 'root', task('work', 'Work')));
+SELECT wf_define(jsonb_build_object('definitionId', 'doomed', 'variables', '{"work": null}'::jsonb, 'root', task('work', 'Doomed')));
+SELECT wf_define(jsonb_build_object('definitionId', 'caught', 'variables', '{"work": null, "work_fault": null}'::jsonb,
+    'root', jsonb_build_array(caught('work'), '{"type": "Sql", "statement": "INSERT INTO public.noted VALUES (($1 #>> ''{}'')::uuid)",
+        "parameters": [{"js": "getWorkflowInstanceId()"}]}'::jsonb)));
+SELECT wf_define(jsonb_build_object('definitionId', 'pair', 'variables', '{"left": null, "left_fault": null, "right": null, "right_fault": null}'::jsonb,
+    'root', jsonb_build_object('type', 'Parallel', 'activities', jsonb_build_array(caught('left'), caught('right')))));
+SQL
+
+# start_tasks DEFINITION NUMBER [PRIORITY]: so many instances for each hundred tasks.
+start_tasks() {
+    query "SELECT count(wf_start('$1', jsonb_build_object('priority', ${3:-n % 3}))) FROM generate_series(1, $((hundreds * $2))) AS n" >/dev/null
+}
+start_tasks plain 40
+start_tasks caught 30
+start_tasks pair 12
+# No worker answers these. They are claimed first, so that their leases end while there is other work.
+start_tasks doomed 6 9
+is $((hundreds * 100)) "SELECT count(*) FROM workflow.tasks WHERE status = 'Open'"
+setting "workflow.launch_workers = on"
+
+pids=()
+trap 'kill "${pids[@]}" 2>/dev/null || true' EXIT
+for ((number = 1; number <= workers; number++)); do
+    PGAPPNAME=worker python3 "$(dirname "${BASH_SOURCE[0]}")/leases_worker.py" "$number" $((WORKFLOW_TEST_SECONDS * 3 + 200)) \
+        "$WORKFLOW_TMP/log.$number" 2>"$WORKFLOW_TMP/worker.$number" &
+    pids+=($!)
+done
+crashes=0 next=$((RANDOM % apart))
+while [ -n "$(jobs -rp)" ]; do
+    sleep "0.$((RANDOM % 4 + 1))"
+    if [ "$(query "SELECT count(*) FROM workflow.tasks WHERE status <> 'Open'")" -ge "$next" ]; then
+        stop_server immediate
+        start_server
+        crashes=$((crashes + 1)) next=$((next + apart))
+    else
+        query "SELECT pg_terminate_backend(pid)
+            FROM (SELECT pid FROM pg_stat_activity WHERE application_name = 'worker' ORDER BY random() LIMIT 1) AS w" >/dev/null
+    fi
+done
+for pid in "${pids[@]}"; do wait "$pid" || fail "a worker ended: $(tail -q -n 2 "$WORKFLOW_TMP"/worker.*)"; done
+trap - EXIT
+
+cd "$WORKFLOW_TMP" || exit
+cat log.* >told
+psql -X -q -v ON_ERROR_STOP=1 >>setup.out <<'SQL'
+CREATE TABLE told (worker integer NOT NULL, sent bigint NOT NULL, returned bigint, call text NOT NULL, task uuid, token uuid,
+    attempt integer, answer text, outcome text NOT NULL);
+\copy told FROM 'told' (DELIMITER '|', NULL '')
+ANALYZE told;
+-- Claims and calls of which a worker was told that they are committed.
+CREATE VIEW claims AS SELECT * FROM told WHERE call = 'claim' AND outcome = 'claimed';
+CREATE VIEW accepted AS SELECT * FROM told WHERE call <> 'claim' AND outcome IN ('Completed', 'Failed', 'Open', 't');
+SQL
+echo "told: $(query "SELECT string_agg(format('%s %s %s', call, outcome, n), ', ' ORDER BY call, outcome)
+    FROM (SELECT call, outcome, count(*) AS n FROM told GROUP BY 1, 2) AS t")"
+
+# never WHAT QUERY: the query has no rows. The first column of a row is a task, of which the workers' logs are shown.
+never() {
+    local got
+    got=$(query "$2 LIMIT 5")
+    [ -z "$got" ] || fail "$1:
+$got
+worker|sent|returned|call|attempt|token|answer|outcome
+$(query "SELECT worker, sent, returned, call, attempt, token, answer, outcome FROM told WHERE task::text = '${got%%|*}' ORDER BY sent")"
+}
+
+never "a call had an outcome that no call may have" "SELECT task, worker, call, outcome FROM told
+    WHERE outcome NOT IN ('claimed', 'Completed', 'Failed', 'Open', 't', 'f', 'refused', 'unknown', 'undone')"
+is "$((hundreds * 100))" "SELECT count(*) FROM workflow.tasks"
+never "a task has not ended" "SELECT id, status FROM workflow.tasks WHERE status NOT IN ('Completed', 'Failed') OR completed_at IS NULL"
+echo "ok: $((hundreds * 100)) tasks ended, $crashes crashes"
+
+never "an acknowledged answer is lost" "SELECT a.task, a.answer, a.outcome, t.status, t.token, t.result FROM accepted AS a
+    LEFT JOIN workflow.tasks AS t ON t.id = a.task
+    WHERE a.outcome IN ('Completed', 'Failed')
+        AND ((t.status, t.token) IS DISTINCT FROM (a.outcome, a.token)
+            OR t.result ->> 'answer' IS DISTINCT FROM CASE a.outcome WHEN 'Completed' THEN a.answer END)"
+never "a task has a result that no worker gave with its token" "SELECT t.id, t.token, t.result FROM workflow.tasks AS t
+    WHERE t.status = 'Completed' AND NOT EXISTS (
+        SELECT FROM told AS a WHERE a.task = t.id AND a.token = t.token AND a.call = 'complete' AND a.outcome IN ('Completed', 'unknown')
+            AND t.result = jsonb_build_object('token', a.token, 'answer', a.answer))"
+never "a task was given up by no worker that held its token" "SELECT t.id, t.token, t.result FROM workflow.tasks AS t
+    WHERE t.status = 'Failed' AND (t.result IS NOT NULL OR t.token IS NOT NULL AND NOT EXISTS (
+        SELECT FROM told AS a WHERE a.task = t.id AND a.token = t.token AND a.call = 'fail' AND a.outcome IN ('Failed', 'unknown')))"
+never "an answer was refused when it was given again" "SELECT b.task, b.answer FROM accepted AS a
+    JOIN told AS b ON b.answer = a.answer AND b.sent > a.returned
+    WHERE a.outcome IN ('Completed', 'Failed') AND b.outcome = 'refused'"
+echo "ok: answers that were acknowledged count, and no others do"
+
+never "a token counted whose claim was not committed" "SELECT a.task, a.call, a.answer FROM accepted AS a
+    WHERE NOT EXISTS (SELECT FROM claims AS c WHERE c.token = a.token AND c.task = a.task)"
+never "a call counted after another worker had claimed the task" "SELECT a.task, a.worker, a.call, a.answer, later.worker AS later FROM accepted AS a
+    JOIN claims AS own ON own.token = a.token
+    JOIN claims AS later ON later.task = a.task AND later.sent > own.returned AND later.returned < a.sent"
+never "a task ended with the token of a claim before its last" "SELECT t.id, t.status, t.token FROM workflow.tasks AS t
+    JOIN claims AS own ON own.token = t.token
+    JOIN claims AS later ON later.task = t.id AND later.sent > own.returned"
+never "a task ended with the token of an attempt that had ended" "SELECT t.id, t.status, a.call, a.answer FROM workflow.tasks AS t
+    JOIN accepted AS a ON a.token = t.token AND (a.outcome = 'Open' OR a.call = 'release')"
+never "a claim has a wrong number" "SELECT task, attempt FROM told WHERE call = 'claim' AND attempt NOT BETWEEN 1 AND 4"
+never "a task was claimed too often" "SELECT * FROM (
+        SELECT task, count(*) FILTER (WHERE call = 'claim' AND outcome = 'claimed') AS claims,
+            count(DISTINCT attempt) FILTER (WHERE call = 'claim' AND outcome = 'claimed') AS attempts,
+            count(DISTINCT token) FILTER (WHERE call = 'release' AND outcome IN ('t', 'unknown')) AS releases
+        FROM told WHERE task IS NOT NULL GROUP BY task) AS t
+    WHERE claims - releases > 4 OR claims - attempts > releases"
+echo "ok: a task was held by one worker at a time, for four attempts at most"
+
+# A fault is an incident, or in the variable of the Try.
+never "an instance did not go on with the end of its task" "SELECT t.id, i.definition_id, i.sub_status, t.status, f.code, f.message, t.token
+    FROM workflow.tasks AS t JOIN workflow.instances AS i ON i.id = t.instance_id
+    LEFT JOIN workflow.incidents AS n ON n.instance_id = i.id
+    CROSS JOIN LATERAL (SELECT i.variables -> (t.activity_id || '_fault') AS caught) AS v
+    CROSS JOIN LATERAL (SELECT coalesce(n.code, v.caught ->> 'code') AS code, coalesce(n.message, v.caught ->> 'message') AS message) AS f
+    WHERE i.sub_status IS DISTINCT FROM CASE WHEN t.status = 'Failed' AND i.definition_id IN ('plain', 'doomed') THEN 'Faulted' ELSE 'Finished' END
+        OR (n.id IS NOT NULL) IS DISTINCT FROM (i.sub_status = 'Faulted')
+        OR CASE WHEN t.status = 'Completed' THEN f.code IS NOT NULL OR i.variables -> t.activity_id IS DISTINCT FROM t.result
+            WHEN t.token IS NULL THEN f.code IS DISTINCT FROM 'lease_expired'
+            ELSE f.code IS DISTINCT FROM 'no_luck' OR NOT EXISTS (
+                SELECT FROM told AS a WHERE a.task = t.id AND a.token = t.token AND a.call = 'fail' AND a.answer = f.message
+                    AND a.outcome IN ('Failed', 'unknown')) END"
+never "a task that no worker answered did not fail by its last lease" "SELECT t.id, t.status, t.token FROM workflow.tasks AS t
+    JOIN workflow.instances AS i ON i.id = t.instance_id
+    WHERE i.definition_id = 'doomed' AND (t.status <> 'Failed' OR t.token IS NOT NULL)"
+is "" "SELECT instance_id, count(*) FROM workflow.incidents GROUP BY 1 HAVING count(*) > 1 LIMIT 5"
+# One line for the start, and one for the end of each task.
+is "" "SELECT i.id, i.definition_id, l.bursts FROM workflow.instances AS i,
+        LATERAL (SELECT count(*) AS bursts FROM workflow.execution_log AS l WHERE l.instance_id = i.id) AS l
+    WHERE l.bursts <> CASE i.definition_id WHEN 'pair' THEN 3 ELSE 2 END LIMIT 5"
+is "$((hundreds * 30))|$((hundreds * 30))" "SELECT count(*), count(DISTINCT instance) FROM noted"
+is 0 "SELECT count(*) FROM workflow.bookmarks"
+is 0 "SELECT count(*) FROM workflow.dead_letters"
+is "" "SELECT * FROM wf_check()"
+echo "ok: each instance went on once, $(query "SELECT count(*) FROM workflow.tasks WHERE status = 'Failed' AND token IS NULL") after a last lease"

@@ -270,9 +270,10 @@ RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_complete_tasks';
 
 COMMENT ON FUNCTION workflow._complete_tasks(jsonb) IS 'outcomes as a JSON array, for wf_complete_tasks';
 
+-- No search path of its own: SQL of workflows that answers set off may run with the caller's.
 CREATE FUNCTION wf_complete_tasks(answers jsonb)
 RETURNS TABLE (task_id uuid, outcome text, sub_status text, message text)
-LANGUAGE sql SET search_path = pg_catalog, pg_temp
+LANGUAGE sql
 BEGIN ATOMIC
     SELECT a.task_id, a.outcome, a.sub_status, a.message
     FROM pg_catalog.jsonb_to_recordset(workflow._complete_tasks(answers))

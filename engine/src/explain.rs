@@ -59,7 +59,7 @@ pub struct Lease {
     pub attempt: u32,
     /// Name of the worker that claimed it last.
     pub worker: Option<String>,
-    /// Until when that one holds it.
+    /// Until when this worker holds it.
     pub until: Option<DateTime<Utc>>,
     /// When the next attempt can begin, if the last one failed.
     pub again_at: Option<DateTime<Utc>>,

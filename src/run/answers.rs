@@ -3,11 +3,11 @@
 //! Each answer has a subtransaction of its own, so that one that is refused stops no other. Instances are locked in
 //! order of id, as every call does that waits for more than one.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::calendar::Interval;
 
-use crate::pg::{PgError, interrupt};
+use crate::pg::{PgError, args, interrupt, json};
 use crate::run::answer::{self, Failure};
 use crate::run::burst::OnFault;
 use crate::run::{Session, work};
@@ -63,7 +63,7 @@ fn take(session: &mut Session, said: &Said) -> Result<Value, PgError> {
         Err(error) => ("Refused", None, Some(error.message)),
     };
     let sub_status = row.map(|row| work::latest(session, row).instance.sub_status.name());
-    Ok(json!({ "task_id": task, "outcome": outcome, "sub_status": sub_status, "message": message }))
+    Ok(serde_json::json!({ "task_id": task, "outcome": outcome, "sub_status": sub_status, "message": message }))
 }
 
 fn read(answer: &Value, i: usize) -> Result<Said, PgError> {
@@ -77,9 +77,10 @@ fn read(answer: &Value, i: usize) -> Result<Said, PgError> {
         text.and_then(|text| Uuid::parse_str(text).ok()).ok_or_else(|| wrong(&format!("has no uuid \"{name}\"")))
     };
     let (task, token) = (id("taskId")?, id("token")?);
-    let what = match (members.get("result"), members.get("error")) {
+    let member = |name: &str| members.get(name).filter(|value| !value.is_null());
+    let what = match (member("result"), member("error")) {
         (Some(_), Some(_)) => return Err(wrong("has both \"result\" and \"error\"")),
-        (result, None) => What::Completed(result.filter(|result| !result.is_null()).map(crate::pg::json::copy)),
+        (result, None) => What::Completed(result.map(json::copy)),
         (None, Some(error)) => What::Failed(failure(error, &wrong)?),
     };
     Ok(Said { task, token, what })
@@ -110,8 +111,11 @@ fn failure(error: &Value, wrong: &dyn Fn(&str) -> PgError) -> Result<Failure, Pg
     Ok(failure)
 }
 
+/// A delay in microseconds, as the argument `retry_in` of `wf_fail_task` means it.
 fn delay(text: &str) -> Option<i64> {
-    Interval::parse(text).ok()?.elapsed().filter(|micros| *micros >= 0)
+    let given = Interval::parse(text).ok()?;
+    let given = args::Interval { months: given.months, days: given.days, micros: given.micros };
+    i64::try_from(given.as_micros()).ok().filter(|micros| *micros >= 0)
 }
 
 fn refuse_unknown(

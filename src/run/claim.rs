@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use uuid::Uuid;
-use workflow_engine::instance::SubStatus;
+use workflow_engine::Bookmark;
+use workflow_engine::instance::{Context, SubStatus};
+use workflow_engine::stimulus::RUN_TASK;
 
 use crate::access;
 use crate::clock;
@@ -11,6 +13,7 @@ use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::run::notices::tell_how_to_fire;
 use crate::store::bookmarks::{self, Waiting};
+use crate::store::leases;
 
 /// The outcome of a claim.
 pub enum Claim {
@@ -44,9 +47,32 @@ impl Reason {
     }
 }
 
+/// Whether a worker holds the task of a bookmark now, read without a lock: a stimulus for it must not keep the worker from
+/// answering until the sender's transaction ends.
+pub fn is_leased(bookmark: &Bookmark) -> bool {
+    let now = clock::now().into();
+    bookmarks::is_task(bookmark) && leases::read(bookmark.id).is_some_and(|held| held.lease.runs(now))
+}
+
 /// Claims a bookmark, if no other session holds its instance.
 pub fn try_claim(bookmark: Uuid) -> Result<Claim, PgError> {
-    claimed(bookmark, bookmarks::try_lock(bookmark))
+    Ok(match claimed(bookmark, bookmarks::try_lock(bookmark))? {
+        Claim::Ready(waiting, compiled) if !can_remove_tasks(&waiting, &compiled) => Claim::Busy(Reason::Locked),
+        claim => claim,
+    })
+}
+
+/// Open tasks of an instance that are locked one by one.
+const MANY: usize = 100;
+
+/// Whether the burst can remove the open tasks of its instance without waiting. A claim or a heartbeat holds the row of a
+/// task without the instance, and a call that waits for it while it holds other locks could wait for ever.
+fn can_remove_tasks(waiting: &Waiting, compiled: &Compiled) -> bool {
+    let contexts = waiting.row.instance.state.contexts.values();
+    let waits =
+        |context: &&Context| context.bookmarks > 0 && compiled.program.node(context.node).type_name == RUN_TASK.name;
+    let tasks = contexts.filter(waits).count();
+    tasks == 0 || tasks > MANY || leases::lock_all_of(waiting.row.instance.id)
 }
 
 /// Claims a bookmark; waits for a session that holds its instance.

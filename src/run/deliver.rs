@@ -253,6 +253,9 @@ fn defer(
 
 fn resume_bookmark(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Result<Attempt, PgError> {
     let id = stored.bookmark.id;
+    if claim::is_leased(&stored.bookmark) {
+        return Ok(Attempt::Busy);
+    }
     let has_waited = std::mem::replace(&mut session.has_waited, true);
     match if has_waited { claim::try_claim(id)? } else { claim::claim(id)? } {
         Claim::Ready(mut waiting, compiled) => {

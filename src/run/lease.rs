@@ -10,6 +10,7 @@ use uuid::Uuid;
 use workflow_engine::program::Node;
 use workflow_engine::{Program, execution};
 
+use crate::pg::error::warning;
 use crate::pg::rows::{self, Wait};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role, session};
@@ -54,6 +55,7 @@ const SPARE: usize = 8;
 pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgError> {
     refuse_unless_firing()?;
     session::require_read_committed("claim tasks")?;
+    instances::announce_lock();
     let names = request.names.clone().unwrap_or_else(leases::names);
     let now = session.timestamp();
     let until = Timestamp(now.0.saturating_add(request.lease));
@@ -69,9 +71,18 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
             if given.len() == request.max {
                 break;
             }
-            if let Some(taken) = take(session, &candidate, until, request.worker.as_deref())? {
-                order.push(candidate.task);
-                given.insert(candidate.task, taken);
+            match take(session, &candidate, until, request.worker.as_deref()) {
+                Ok(None) => {}
+                Ok(Some(taken)) => {
+                    order.push(candidate.task);
+                    given.insert(candidate.task, taken);
+                }
+                Err(error) if error.aborts_transaction() => return Err(error),
+                // A definition that cannot be read keeps no other task from being claimed.
+                Err(error) => {
+                    let message = format!("task {} cannot be claimed: {}", candidate.task, error.message);
+                    warning(PgError { message, ..error });
+                }
             }
         }
         if is_all || given.len() == request.max {
@@ -121,6 +132,10 @@ fn take(
     until: Timestamp,
     worker: Option<&str>,
 ) -> Result<Option<(Uuid, i32, Option<u32>)>, PgError> {
+    // The state of an instance whose burst runs further up in this session is in that burst, not in the table.
+    if running::contains(candidate.instance) {
+        return Ok(None);
+    }
     let compiled = compiled::of_version(candidate.version)?;
     let policy = opener(&compiled.program, &candidate.node_id).and_then(|node| node.retry.as_ref());
     let max_attempts = policy.map(|policy| policy.max_attempts);
@@ -135,13 +150,13 @@ fn take(
         return Ok(None);
     }
     if let Some(mut row) = row {
+        let compiled = compiled::of_instance(&row)?;
         let (id, number) = (session.new_id(), attempt.unsigned_abs());
         let instance = &mut row.instance;
         let end = execution::add_lease(&compiled.program, instance, held.execution, id, number, until.into());
-        if let Some(end) = end {
-            rows::write(|writer| bookmarks::insert(writer, &end, &Lease::default(), instance, session.timestamp()));
-            instances::save_state(instance);
-        }
+        let Some(end) = end else { return Ok(None) };
+        rows::write(|writer| bookmarks::insert(writer, &end, &Lease::default(), instance, session.timestamp()));
+        instances::save_state(instance);
     }
     let token = Uuid::new_v4();
     let lease = Lease {
@@ -165,6 +180,7 @@ pub fn extend(
     progress: Option<&Value>,
 ) -> Result<Option<Timestamp>, PgError> {
     let is_held = |held: &Held| held.lease.token == Some(token);
+    instances::announce_lock();
     let Some(seen) = leases::read(task).filter(is_held) else { return Ok(None) };
     require_resume(seen.instance)?;
     // The bookmark of a last lease moves as well, and what ends the activity locks the instance before it.

@@ -199,6 +199,9 @@ fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
         let is_possible = owner.role().is_some() && !instances::is_faulted(stored.instance_id);
         return Ok(if is_possible { Can::Elsewhere(owner.id) } else { Can::Not });
     }
+    if claim::is_leased(&stored.bookmark) {
+        return Ok(Can::Wait);
+    }
     Ok(match claim::try_claim(stored.bookmark.id)? {
         Claim::Ready(..) => Can::Run,
         Claim::Busy(Reason::Locked | Reason::Leased) | Claim::Gone => Can::Wait,

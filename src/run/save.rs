@@ -16,7 +16,7 @@ use crate::run::activation::activation_key;
 use crate::store::instances::InstanceRow;
 use crate::store::leases::Lease;
 use crate::store::tasks::Answer;
-use crate::store::{bookmarks, due, incidents, instances, journal, queue, schedules, tasks};
+use crate::store::{bookmarks, due, identity, incidents, instances, journal, queue, schedules, tasks};
 
 /// Whether the instance's row exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +97,10 @@ pub fn save(
         has_queue
     });
     clear_due(row, delta, resumed);
+    if !delta.tasks.is_empty() {
+        // A copy of this database must not give out the same tasks.
+        identity::claim();
+    }
     if guc::notify_tasks() {
         delta.tasks.iter().for_each(|task| tasks::announce(&task.name));
     }
@@ -164,11 +168,14 @@ fn write(writer: &mut Writer, row: &InstanceRow, state: RowState, before: &Store
             instances::update(writer, row, &delta.changed, before.activation_key.as_deref(), ended);
         }
     }
+    // Both are in the order in which they were made.
+    let mut tasks = delta.tasks.iter().peekable();
     for bookmark in &delta.created {
-        let task = delta.tasks.iter().find(|task| task.bookmark_id == bookmark.id);
+        let task = tasks.next_if(|task| task.bookmark_id == bookmark.id);
         let lease = task.map(unclaimed).unwrap_or_default();
         bookmarks::insert(writer, bookmark, &lease, &row.instance, now);
     }
+    debug_assert!(tasks.next().is_none(), "each task has a bookmark");
 }
 
 /// A task that workers may claim at once.
@@ -181,7 +188,15 @@ fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed:
     let Some(Consumed { bookmark, lease, is_locked, is_taken, .. }) = resumed else { return };
     match (delta.keep_resumed, is_taken) {
         (false, false) if bookmark.auto_burn => bookmarks::take(writer, bookmark, is_locked, now),
-        (true, true) if bookmark.auto_burn => bookmarks::insert(writer, bookmark, lease, &row.instance, now),
+        (true, true) if bookmark.auto_burn && is_locked => {
+            bookmarks::insert(writer, bookmark, lease, &row.instance, now);
+        }
+        // A worker may have claimed the task since it was read, and given it back: an older token must not count again.
+        (true, true) if bookmark.auto_burn => {
+            let Lease { priority, attempt, .. } = *lease;
+            let unclaimed = Lease { priority, attempt, ..Lease::default() };
+            bookmarks::insert(writer, bookmark, &unclaimed, &row.instance, now);
+        }
         _ => {}
     }
 }

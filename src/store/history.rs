@@ -6,6 +6,7 @@ use workflow_engine::explain::{GivenUp, Lease, OpenBookmark, OpenIncident};
 use workflow_engine::fault::Error;
 use workflow_engine::journal::{self, Event};
 
+use crate::clock;
 use crate::pg::interrupt;
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
 
@@ -65,7 +66,9 @@ pub fn open_bookmarks(instance: Uuid) -> Vec<OpenBookmark> {
 
 fn lease(row: &mut Row<'_>) -> Option<Lease> {
     let (attempt, worker, last_error) = (row.maybe::<i32>(), row.maybe(), row.maybe());
-    let (until, again_at) = (row.maybe::<Timestamp>().map(Into::into), row.maybe::<Timestamp>().map(Into::into));
+    let until = row.maybe::<Timestamp>().map(DateTime::from).filter(|until| *until > clock::now());
+    let again_at = row.maybe::<Timestamp>().filter(|at| *at < Timestamp::INFINITY).map(DateTime::from);
+    let again_at = again_at.filter(|at| *at > clock::now());
     Some(Lease { attempt: attempt?.unsigned_abs(), worker, until, again_at, last_error })
 }
 

@@ -41,8 +41,8 @@ pub fn read() -> Identity {
     }
 }
 
-/// Makes this database the one that fires, unless a database already is. Call it in the transaction that stores a due
-/// time.
+/// Makes this database the one that fires and gives out tasks, unless a database already is. Call it in the transaction
+/// that stores a due time or opens a task.
 pub fn claim() {
     let schema = catalog::schema();
     if CLAIMED_IN.get() == schema {

@@ -11,6 +11,7 @@ use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::pg::interrupt;
 use crate::pg::rows::{self, Columns, Wait, Writer};
 use crate::pg::spi::{Arg, Change, Statement, Timestamp, Type, changed, read};
 use crate::store::tables::BOOKMARKS;
@@ -224,6 +225,24 @@ static MOVE_END: Statement = Statement::new(
     &[Type::Uuid, Type::Uuid, Type::Text, Type::Timestamp],
 );
 
+static LOCK_OPEN: Statement = Statement::new(
+    "SELECT 1 FROM workflow.bookmarks b \
+     WHERE b.instance_id = $1 AND b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.name = b.activity_type \
+     FOR NO KEY UPDATE SKIP LOCKED",
+    &[Type::Uuid],
+);
+static COUNT_OPEN: Statement = Statement::new(
+    "SELECT 1 FROM workflow.bookmarks b \
+     WHERE b.instance_id = $1 AND b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.name = b.activity_type",
+    &[Type::Uuid],
+);
+
+/// Locks the open tasks of a locked instance. `false`: another session holds one of them.
+pub fn lock_all_of(instance: Uuid) -> bool {
+    let id = [Arg::Uuid(&instance)];
+    LOCK_OPEN.run(&id) == COUNT_OPEN.run(&id)
+}
+
 /// Prolongs or shortens the lease of a locked row. The index is told only if it would find the task too late.
 pub fn extend(held: &Held, until: Timestamp, progress: Option<&Value>) {
     let lease = &held.lease;
@@ -266,9 +285,11 @@ static RELEASE_DUE: Statement = Statement::new(
     &[Type::Oid, Type::TextArray, Type::Timestamp],
 );
 
-/// Makes tasks of these names available that the role may claim and whose lease or delay has ended, at most 1000.
+/// Makes the tasks of these names available that the role may claim and whose lease or delay has ended.
 pub fn release_due(names: &[String], now: Timestamp, role: Oid) {
-    RELEASE_DUE.run(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)]);
+    while RELEASE_DUE.run(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)]) > 0 {
+        interrupt::check();
+    }
 }
 
 /// A task that was claimed, as its worker sees it.

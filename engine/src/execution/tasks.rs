@@ -1,7 +1,7 @@
 //! Tasks that workers do not complete: a worker reports its last failure, or the lease of the last attempt ends.
 //!
-//! Attempts of a task and their leases are no business of the burst: an instance waits for its task, whoever works on
-//! it. Only the lease of the last attempt has a bookmark, because its end is the fault of the activity.
+//! Attempts of a task and their leases are no business of the burst: an instance waits for its task, not for a worker.
+//! Only the lease of the last attempt has a bookmark, because its end is the fault of the activity.
 
 use chrono::{DateTime, Utc};
 use serde_json::json;

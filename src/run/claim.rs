@@ -11,6 +11,8 @@ use crate::access;
 use crate::clock;
 use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
+use crate::pg::error::{catch, unwind};
+use crate::pg::subtransaction::Subtransaction;
 use crate::run::notices::tell_how_to_fire;
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::leases;
@@ -72,7 +74,25 @@ fn can_remove_tasks(waiting: &Waiting, compiled: &Compiled) -> bool {
     let waits =
         |context: &&Context| context.bookmarks > 0 && compiled.program.node(context.node).type_name == RUN_TASK.name;
     let tasks = contexts.filter(waits).count();
-    tasks == 0 || tasks > MANY || leases::lock_all_of(waiting.row.instance.id)
+    if tasks == 0 || tasks > MANY {
+        return true;
+    }
+    // Locks of tasks that are not removed now would keep their workers from answering until the transaction ends.
+    let open = Subtransaction::begin();
+    match catch(|| leases::lock_all_of(waiting.row.instance.id)) {
+        Ok(true) => {
+            open.release();
+            true
+        }
+        Ok(false) => {
+            open.roll_back();
+            false
+        }
+        Err(error) => {
+            open.roll_back();
+            unwind(error)
+        }
+    }
 }
 
 /// Claims a bookmark; waits for a session that holds its instance.

@@ -193,9 +193,8 @@ fn write_resumed(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed:
         }
         // A worker may have claimed the task since it was read, and given it back: an older token must not count again.
         (true, true) if bookmark.auto_burn => {
-            let Lease { priority, attempt, .. } = *lease;
-            let unclaimed = Lease { priority, attempt, ..Lease::default() };
-            bookmarks::insert(writer, bookmark, &unclaimed, &row.instance, now);
+            let given_back = Lease { token: None, until: None, worker: None, ..lease.clone() };
+            bookmarks::insert(writer, bookmark, &given_back, &row.instance, now);
         }
         _ => {}
     }

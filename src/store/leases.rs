@@ -225,15 +225,14 @@ static MOVE_END: Statement = Statement::new(
     &[Type::Uuid, Type::Uuid, Type::Text, Type::Timestamp],
 );
 
+// Without the type only the index on instances can be used; the name says the same.
 static LOCK_OPEN: Statement = Statement::new(
-    "SELECT 1 FROM workflow.bookmarks b \
-     WHERE b.instance_id = $1 AND b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.name = b.activity_type \
+    "SELECT 1 FROM workflow.bookmarks b WHERE b.instance_id = $1 AND b.name = 'Elsa.RunTask' \
      FOR NO KEY UPDATE SKIP LOCKED",
     &[Type::Uuid],
 );
 static COUNT_OPEN: Statement = Statement::new(
-    "SELECT 1 FROM workflow.bookmarks b \
-     WHERE b.instance_id = $1 AND b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.name = b.activity_type",
+    "SELECT 1 FROM workflow.bookmarks b WHERE b.instance_id = $1 AND b.name = 'Elsa.RunTask'",
     &[Type::Uuid],
 );
 
@@ -285,9 +284,12 @@ static RELEASE_DUE: Statement = Statement::new(
     &[Type::Oid, Type::TextArray, Type::Timestamp],
 );
 
-/// Makes the tasks of these names available that the role may claim and whose lease or delay has ended.
+/// Makes tasks of these names available that the role may claim and whose lease or delay has ended, at most 10,000.
 pub fn release_due(names: &[String], now: Timestamp, role: Oid) {
-    while RELEASE_DUE.run(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)]) > 0 {
+    for _ in 0..10 {
+        if RELEASE_DUE.run(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)]) == 0 {
+            break;
+        }
         interrupt::check();
     }
 }

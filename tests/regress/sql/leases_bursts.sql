@@ -48,3 +48,14 @@ SELECT outcome, sub_status, message FROM wf_complete_tasks(jsonb_build_array(jso
     'result', NULL, 'error', NULL)));
 SELECT count(*) FROM paid;
 DROP TABLE paid;
+
+-- An answer that its activity cannot store leaves the task in its last attempt, with the bookmark of the lease.
+SELECT wf_define('{"definitionId": "count", "outputs": [{"name": "n", "type": "Int32"}],
+    "root": {"id": "count", "type": "RunTask", "taskName": "Count", "result": {"output": "n"}, "retry": {"maxAttempts": 1, "on": ["busy"]}}}') \g /dev/null
+SELECT wf_start('count') AS count \gset
+SELECT * FROM wf_claim_tasks('{Count}', lease => '1 s') \gset count_
+SET workflow.now = '2026-03-01 09:00:02+00';
+SELECT sub_status, incidents -> 0 ->> 'message' AS message FROM wf_complete_task(:'count_task_id', '"many"');
+SELECT name, attempt, available_at, worker FROM workflow.open_tasks WHERE name = 'Count';
+SELECT waits_for FROM workflow.waiting WHERE instance = :'count' ORDER BY 1;
+SELECT * FROM wf_check();

@@ -1,4 +1,5 @@
-//! `for`, `capture` and `assign`, metered. The crate's own versions build whole ranges and texts without a check.
+//! `for`, `capture` and `assign`, metered: the crate's own versions build whole ranges and texts without a check. And
+//! `comment`: the crate's own ignores that a block inside does not end, and panics when it reads on.
 
 use std::io::Write;
 
@@ -21,6 +22,8 @@ pub(super) enum Block {
     For,
     /// `{% capture name %} … {% endcapture %}`.
     Capture,
+    /// `{% comment %} … {% endcomment %}`.
+    Comment,
 }
 
 impl BlockReflection for Block {
@@ -28,12 +31,14 @@ impl BlockReflection for Block {
         match self {
             Self::For => "for",
             Self::Capture => "capture",
+            Self::Comment => "comment",
         }
     }
     fn end_tag(&self) -> &str {
         match self {
             Self::For => "endfor",
             Self::Capture => "endcapture",
+            Self::Comment => "endcomment",
         }
     }
     fn description(&self) -> &str {
@@ -51,12 +56,31 @@ impl ParseBlock for Block {
         match self {
             Self::For => For::parse(arguments, block, language),
             Self::Capture => Capture::parse(arguments, block, language),
+            Self::Comment => comment(arguments, block, language),
         }
     }
 
     fn reflection(&self) -> &dyn BlockReflection {
         self
     }
+}
+
+/// Reads a comment. Of what is inside, only `raw` and other comments can hide its end.
+fn comment(
+    mut arguments: TagTokenIter<'_>,
+    mut block: TagBlock<'_, '_>,
+    language: &Language,
+) -> Result<Box<dyn Renderable>> {
+    arguments.expect_nothing()?;
+    while let Some(element) = block.next()? {
+        match element {
+            BlockElement::Tag(tag) if matches!(tag.name(), "raw" | "comment") => {
+                tag.parse(&mut block, language)?;
+            }
+            _ => {}
+        }
+    }
+    Ok(Box::new(Template::new(Vec::new())))
 }
 
 /// The value after `limit:` or `offset:`.

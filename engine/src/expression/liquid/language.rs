@@ -38,7 +38,7 @@ fn blocks(language: &mut Language) {
     language.blocks.register("if".into(), stdlib::IfBlock.into());
     language.blocks.register("unless".into(), stdlib::UnlessBlock.into());
     language.blocks.register("case".into(), stdlib::CaseBlock.into());
-    language.blocks.register("comment".into(), stdlib::CommentBlock.into());
+    language.blocks.register("comment".into(), Block::Comment.into());
     language.blocks.register("raw".into(), stdlib::RawBlock.into());
     language.blocks.register("for".into(), Block::For.into());
     language.blocks.register("capture".into(), Block::Capture.into());

@@ -80,6 +80,8 @@ fn tags_work() {
         ("{% assign a = Variables.Name | upcase %}{% capture b %}<{{ a }}>{% endcapture %}{{ b }}", "<ADA>"),
         ("{% increment n %}{% increment n %}{% cycle 'a', 'b' %}{% cycle 'a', 'b' %}", "01ab"),
         ("{% comment %}x{% endcomment %}{% raw %}{{ y }}{% endraw %}", "{{ y }}"),
+        ("a{% comment %}{% comment %}{% if x %}{% nothing %}{{ | }}{% endcomment %}{% endcomment %}b", "ab"),
+        ("a{% comment %}{% raw %}{% endcomment %}{% endraw %}{% endcomment %}b", "ab"),
     ] {
         assert_eq!(render(source), text, "{source}");
     }
@@ -113,6 +115,9 @@ fn what_is_wrong_has_a_place() {
         ("a\n{{ b | nothing }}", &["unknown filter \"nothing\"", "line 2, column 8"][..]),
         ("a\nb {% wrong %}", &["nknown tag", "line 2"]),
         ("{% if a %}", &["unclosed block", "line 1"]),
+        ("{% comment %}{% raw %}", &["unclosed block", "endraw", "line 1"]),
+        ("{% comment %}{% comment %}{% endcomment %}", &["unclosed block", "endcomment", "line 1"]),
+        ("{% comment a %}{% endcomment %}", &["line 1"]),
         ("{{ a", &["line 1, column"]),
         ("{% include 'x' %}", &["nknown tag"]),
         ("{{ 'x' | date }}", &["wrong arguments of filter \"date\""]),

@@ -24,6 +24,18 @@ opened() {
     query "$1" 'SET synchronous_commit = off' "SELECT bench.open_tasks($2)" >/dev/null
     query "$1" 'VACUUM (ANALYZE)'
 }
+# keyed DATABASE STATEMENT...: tasks of a limited name, 20 of each of 100 customers, behind what the statements make.
+keyed() {
+    local database=$1
+    shift
+    create_database "$database"
+    file "$database" tasks.sql
+    query "$database" 'SET synchronous_commit = off' "SELECT wf_limit_tasks('keyed', 1, key => 'customer')" "$@" \
+        'SELECT count(bench.open_keyed(100)) FROM generate_series(1, 20)' >/dev/null
+    query "$database" 'VACUUM (ANALYZE)'
+}
+claim_free() { measured bench_free "bench.claim_one(200, '{keyed}')"; }
+claim_behind_full() { measured bench_full "bench.claim_one(200, '{keyed}')"; }
 claim_among_few() { measured bench_few 'bench.claim_one(200)'; }
 claim_among_many() { measured bench_many 'bench.claim_one(200)'; }
 
@@ -45,4 +57,9 @@ tasks() {
         WHERE id IN (SELECT id FROM workflow.bookmarks ORDER BY created_at LIMIT 100000)" 'VACUUM (ANALYZE)'
     compare "the same, behind 100,000 that are leased" 2 '<=' claim_among_few claim_among_many
     query postgres 'DROP DATABASE bench_few' 'DROP DATABASE bench_many'
+    keyed bench_free
+    keyed bench_full "SELECT bench.open_keyed(100000, 'full')" "SELECT count(*) FROM wf_claim_tasks('{keyed}', lease => '1 day')"
+    title "Claim of one task of a name with one place for each customer" ratio
+    compare "behind 100,000 of a customer whose place is taken : without them" 2 '<=' claim_free claim_behind_full
+    query postgres 'DROP DATABASE bench_free' 'DROP DATABASE bench_full'
 }

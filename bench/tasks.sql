@@ -4,6 +4,12 @@ SELECT wf_define('{"definitionId": "work", "root": {"id": "work", "type": "RunTa
 CREATE FUNCTION bench.open_tasks(count integer, name text DEFAULT 'work') RETURNS bigint LANGUAGE sql
 RETURN (SELECT count(wf_start('work', jsonb_build_object('name', name))) FROM generate_series(1, count));
 
+SELECT wf_define('{"definitionId": "keyed", "root": {"id": "work", "type": "RunTask", "taskName": "keyed", "payload": {"object": {"customer": {"input": "customer"}}}}}');
+
+-- So many tasks of one customer, or without a name of as many customers.
+CREATE FUNCTION bench.open_keyed(count integer, customer text DEFAULT NULL) RETURNS bigint LANGUAGE sql
+RETURN (SELECT count(wf_start('keyed', jsonb_build_object('customer', coalesce(customer, n::text)))) FROM generate_series(1, count) AS n);
+
 -- Claims ten tasks, and completes each in a transaction of its own.
 CREATE PROCEDURE bench.work_one_by_one() LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,4 +1,4 @@
--- An order takes stock and money, and gives both back when a later step fails.
+-- An order takes stock and money, and gives both back when a later step fails or the customer cancels.
 -- Run it in any database that has the extension, as a superuser (it sets the clock):   psql -X -q < examples/order-compensation.sql
 -- It makes a schema "shop" of its own, can be run again, and prints each statement before its result.
 \set ECHO none
@@ -36,41 +36,45 @@ INSERT INTO shop.products VALUES ('lamp', 3), ('chair', 1);
 \echo
 \echo '== 2. The workflow: each step, and what takes it back =========================================='
 \echo
-\echo 'Reserving is one UPDATE: how many rows it changed says whether there was enough. Behind it, whatever goes'
-\echo 'wrong leads to the way back, which undoes in reverse order what has been done: refund, then restock.'
+\echo 'Reserving is one UPDATE: how many rows it changed says whether there was enough. Each step that takes something'
+\echo 'is a Compensable, which says how to give it back. Whatever goes wrong is a fault: the catch gives back what'
+\echo 'has been taken, the latest first, and says why.'
 \echo
 SELECT * FROM wf_define($json${
     "definitionId": "shop-order", "name": "Order",
-    "variables": {"Reserved": 0, "Payment": null, "Shipment": null},
+    "variables": {"Reserved": 0, "Payment": null, "Shipment": null, "Problem": null},
     "outputs": [{"name": "Reason", "type": "String"}],
-    "root": {"type": "Flowchart",
-        "activities": [
-            {"id": "Reserve", "type": "Sql", "rowCount": {"var": "Reserved"}, "parameters": [{"input": "order"}],
-             "statement": "WITH o AS (UPDATE shop.orders SET status = 'Reserved' WHERE id = ($1)::integer AND EXISTS (SELECT FROM shop.products p WHERE p.name = product AND p.on_hand >= quantity) RETURNING *) UPDATE shop.products p SET on_hand = on_hand - o.quantity FROM o WHERE p.name = o.product"},
-            {"id": "InStock", "type": "FlowDecision", "condition": {"js": "getReserved() > 0"}},
-            {"id": "Charge", "type": "RunTask", "taskName": "Charge customer",
-             "payload": {"object": {"order": {"input": "order"}}}, "result": {"var": "Payment"}},
-            {"id": "Charged", "type": "FlowDecision", "condition": {"js": "getPayment().accepted"}},
-            {"id": "BookPayment", "type": "Sql", "parameters": [{"input": "order"}, {"js": "getPayment().amount"}],
-             "statement": "UPDATE shop.orders SET status = 'Paid', paid = ($2)::numeric WHERE id = ($1)::integer"},
+    "root": {"id": "Order", "type": "Try",
+        "body": [
+            {"id": "Reserve", "type": "Compensable",
+             "body": [
+                {"id": "Take", "type": "Sql", "rowCount": {"var": "Reserved"}, "parameters": [{"input": "order"}],
+                 "statement": "WITH o AS (UPDATE shop.orders SET status = 'Reserved' WHERE id = ($1)::integer AND EXISTS (SELECT FROM shop.products p WHERE p.name = product AND p.on_hand >= quantity) RETURNING *) UPDATE shop.products p SET on_hand = on_hand - o.quantity FROM o WHERE p.name = o.product"},
+                {"type": "If", "condition": {"js": "getReserved() === 0"}, "then": {"type": "Fault", "message": "out of stock"}}],
+             "compensation": {"id": "Restock", "type": "Sql", "parameters": [{"input": "order"}],
+                "statement": "UPDATE shop.products p SET on_hand = on_hand + o.quantity FROM shop.orders o WHERE o.id = ($1)::integer AND p.name = o.product"}},
+            {"id": "Pay", "type": "Compensable",
+             "body": [
+                {"id": "Charge", "type": "RunTask", "taskName": "Charge customer",
+                 "payload": {"object": {"order": {"input": "order"}}}, "result": {"var": "Payment"}},
+                {"type": "If", "condition": {"js": "!getPayment().accepted"}, "then": {"type": "Fault", "message": "payment refused"}},
+                {"id": "BookPayment", "type": "Sql", "parameters": [{"input": "order"}, {"js": "getPayment().amount"}],
+                 "statement": "UPDATE shop.orders SET status = 'Paid', paid = ($2)::numeric WHERE id = ($1)::integer"}],
+             "compensation": [
+                {"id": "Refund", "type": "RunTask", "taskName": "Refund customer",
+                 "payload": {"object": {"order": {"input": "order"}, "amount": {"js": "getPayment().amount"}}}},
+                {"id": "BookRefund", "type": "Sql", "parameters": [{"input": "order"}],
+                 "statement": "UPDATE shop.orders SET paid = 0 WHERE id = ($1)::integer"}]},
             {"id": "Ship", "type": "RunTask", "taskName": "Ship order",
              "payload": {"object": {"order": {"input": "order"}}}, "result": {"var": "Shipment"}},
-            {"id": "OnItsWay", "type": "FlowDecision", "condition": {"js": "getShipment().shipped"}},
+            {"type": "If", "condition": {"js": "!getShipment().shipped"}, "then": {"type": "Fault", "message": "cannot be shipped"}},
             {"id": "Close", "type": "Sql", "parameters": [{"input": "order"}],
-             "statement": "UPDATE shop.orders SET status = 'Shipped' WHERE id = ($1)::integer"},
-            {"id": "Refund", "type": "RunTask", "taskName": "Refund customer",
-             "payload": {"object": {"order": {"input": "order"}, "amount": {"js": "getPayment().amount"}}}},
-            {"id": "Restock", "type": "Sql", "parameters": [{"input": "order"}],
-             "statement": "UPDATE shop.products p SET on_hand = on_hand + o.quantity FROM shop.orders o WHERE o.id = ($1)::integer AND p.name = o.product"},
+             "statement": "UPDATE shop.orders SET status = 'Shipped' WHERE id = ($1)::integer"}],
+        "catch": [{"variable": "Problem", "body": [
+            {"id": "GiveBack", "type": "Compensate"},
             {"id": "Cancel", "type": "Sql", "parameters": [{"input": "order"}],
-             "statement": "UPDATE shop.orders SET status = 'Cancelled', paid = 0 WHERE id = ($1)::integer"},
-            {"id": "Why", "type": "SetOutput", "outputName": "Reason",
-             "outputValue": {"js": "getReserved() === 0 ? 'out of stock' : getShipment() ? 'cannot be shipped' : 'payment refused'"}}
-        ],
-        "connections": [["Reserve", "InStock"], ["InStock", "True", "Charge"], ["InStock", "False", "Cancel"],
-            ["Charge", "Charged"], ["Charged", "True", "BookPayment"], ["Charged", "False", "Restock"],
-            ["BookPayment", "Ship"], ["Ship", "OnItsWay"], ["OnItsWay", "True", "Close"], ["OnItsWay", "False", "Refund"],
-            ["Refund", "Restock"], ["Restock", "Cancel"], ["Cancel", "Why"]]}
+             "statement": "UPDATE shop.orders SET status = 'Cancelled' WHERE id = ($1)::integer"},
+            {"id": "Why", "type": "SetOutput", "outputName": "Reason", "outputValue": {"js": "getProblem().message"}}]}]}
 }$json$);
 
 \echo
@@ -130,3 +134,32 @@ SELECT name, payload FROM workflow.open_tasks WHERE correlation_id = :'order';
 SELECT shop.answer(:order, 'Refund customer', '{}');
 SELECT o.status, o.paid, i.output FROM shop.orders AS o JOIN workflow.instance_list AS i ON i.correlation_id = o.id::text WHERE o.id = :order;
 SELECT on_hand FROM shop.products WHERE name = 'chair';
+
+\echo
+\echo '== 7. The customer cancels while the lamp is being packed ======================================'
+\echo
+\echo 'wf_cancel ends what is open, and leaves the rest to the workers; wf_run_due does their work here.'
+\echo
+UPDATE shop.products SET on_hand = 3 WHERE name = 'lamp';
+SELECT shop.place('lamp', 1) AS "order" \gset
+SELECT shop.answer(:order, 'Charge customer', '{"accepted": true, "amount": 49.00}');
+SELECT activity_id FROM workflow.open_compensations AS c JOIN workflow.instance_list AS i USING (instance_id)
+ WHERE i.correlation_id = :'order' ORDER BY c.number;
+SELECT wf_cancel(instance_id, 'the customer changed her mind') FROM workflow.instance_list WHERE correlation_id = :'order';
+SELECT sub_status FROM workflow.instance_list WHERE correlation_id = :'order';
+SELECT wf_run_due() > 0 AS ran;
+SELECT name, payload FROM workflow.open_tasks WHERE correlation_id = :'order';
+
+\echo
+\echo '== 8. The refund fails: nothing is forgotten ==================================================='
+\echo
+\echo 'A program gives up on the refund. That is an incident, which names what is left. Later it is tried again.'
+\echo
+SELECT wf_fail_task(t.task_id, t.token, 'the bank does not know the account') FROM wf_claim_tasks('{Refund customer}') AS t;
+SELECT activity_id, message, detail FROM workflow.open_incidents AS n JOIN workflow.instance_list AS i USING (instance_id)
+ WHERE i.correlation_id = :'order';
+SELECT r.sub_status FROM workflow.instance_list AS i, wf_retry(i.instance_id) AS r WHERE i.correlation_id = :'order';
+SELECT shop.answer(:order, 'Refund customer', '{}');
+SELECT o.paid, p.on_hand FROM shop.orders AS o JOIN shop.products AS p ON p.name = o.product WHERE o.id = :order;
+SELECT event, activity FROM workflow.journal AS j JOIN workflow.instance_list AS i USING (instance_id)
+ WHERE i.correlation_id = :'order' AND event IN ('Workflow cancelling', 'Compensated', 'Workflow cancelled') ORDER BY j.seq, j.number;

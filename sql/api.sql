@@ -177,14 +177,14 @@ COMMENT ON FUNCTION workflow._claim_tasks(text[], text, integer, interval) IS 'c
 
 CREATE FUNCTION wf_claim_tasks(names text[] DEFAULT NULL, worker text DEFAULT NULL, max integer DEFAULT 1, lease interval DEFAULT '5 min')
 RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
-               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, lease_until timestamptz, progress jsonb)
+               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb)
 LANGUAGE sql SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT c.task_id, c.token, c.name, c.payload, c.correlation_id, c.instance_id, c.definition_id,
-           c.activity_id, c.owner, c.attempt, c.max_attempts, c.priority, c.lease_until, c.progress
+           c.activity_id, c.owner, c.attempt, c.max_attempts, c.priority, c.deadline, c.lease_until, c.progress
     FROM pg_catalog.jsonb_to_recordset(workflow._claim_tasks(names, worker, max, lease))
          AS c (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
-               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, lease_until timestamptz, progress jsonb);
+               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb);
 END;
 
 COMMENT ON FUNCTION wf_claim_tasks(text[], text, integer, interval) IS
@@ -200,6 +200,37 @@ CREATE FUNCTION wf_release_task(task_id uuid, token uuid)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_release_task';
 
 COMMENT ON FUNCTION wf_release_task(uuid, uuid) IS 'give a claimed task back, as if it had not been claimed; false if the worker does not hold it any more';
+
+CREATE FUNCTION wf_assign_task(task_id uuid, assignee text)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_assign_task';
+
+COMMENT ON FUNCTION wf_assign_task(uuid, text) IS
+    'give an open task to a person: role:NAME, or a name that the application knows; false if it is theirs already';
+
+CREATE FUNCTION wf_unassign_task(task_id uuid)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_unassign_task';
+
+COMMENT ON FUNCTION wf_unassign_task(uuid) IS 'take an open task from the person to whom it is assigned; false if it has no assignee';
+
+CREATE PROCEDURE wf_wait_tasks(
+    names       text[]   DEFAULT NULL,
+    timeout     interval DEFAULT '30 s',
+    INOUT ready boolean  DEFAULT NULL
+) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_wait_tasks';
+
+COMMENT ON PROCEDURE wf_wait_tasks(text[], interval, boolean) IS
+    'sleep until a claim of tasks of these names would give work (ready), or the time is over; outside a transaction block';
+
+CREATE FUNCTION wf_limit_tasks(
+    name        text,
+    concurrency integer  DEFAULT NULL,
+    rate        integer  DEFAULT NULL,
+    per         interval DEFAULT '1 s',
+    key         text     DEFAULT NULL
+) RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_limit_tasks';
+
+COMMENT ON FUNCTION wf_limit_tasks(text, integer, integer, interval, text) IS
+    'limit how many tasks of a name workers hold at once and begin in a period, also for each value of a member of the payload; neither: removes the limit';
 
 CREATE FUNCTION wf_fail_task(
     task_id  uuid,
@@ -515,6 +546,33 @@ BEGIN ATOMIC
 END;
 
 COMMENT ON FUNCTION wf_revoke(text, name, text[]) IS 'take privileges back; returns how many there were';
+
+CREATE FUNCTION workflow._grant_worker(role text, names text[], definition_id text)
+RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_worker';
+
+COMMENT ON FUNCTION workflow._grant_worker(text, text[], text) IS 'stores which role may work on which tasks, for wf_grant_worker';
+
+CREATE FUNCTION workflow._revoke_worker(role text, names text[], definition_id text)
+RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_revoke_worker';
+
+COMMENT ON FUNCTION workflow._revoke_worker(text, text[], text) IS 'removes such grants, for wf_revoke_worker';
+
+CREATE FUNCTION wf_grant_worker(role name, names text[] DEFAULT NULL, definition_id text DEFAULT NULL)
+RETURNS integer LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._grant_worker(role::text, names, definition_id);
+END;
+
+COMMENT ON FUNCTION wf_grant_worker(name, text[], text) IS
+    'let a role claim and answer tasks, of one definition or of all that the current role may manage, and nothing else; returns how many grants are new';
+
+CREATE FUNCTION wf_revoke_worker(role name, names text[] DEFAULT NULL, definition_id text DEFAULT NULL)
+RETURNS integer LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._revoke_worker(role::text, names, definition_id);
+END;
+
+COMMENT ON FUNCTION wf_revoke_worker(name, text[], text) IS 'take back what wf_grant_worker gave; returns how many grants there were';
 
 CREATE FUNCTION workflow._grant_events(listener text, publisher text)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_events';

@@ -20,22 +20,23 @@ AS $$
     UNION ALL
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
-    FROM unnest(ARRAY['definition_list', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_incidents',
-                      'trigger_list', 'event_grant_list', 'path_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers']) AS v (name)
+    FROM unnest(ARRAY['definition_list', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_incidents', 'open_compensations',
+                      'trigger_list', 'event_grant_list', 'worker_grants', 'path_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
     UNION ALL
     -- These functions look at their argument, at what is built in, or at what the current role may see.
     SELECT 'function', f.name, 'EXECUTE', 'public'
-    FROM unnest(ARRAY['_events', '_role_of', '_run_status', '_activities', '_activity_list', '_flow_ports', '_validate', '_cron_preview', '_worker_status',
+    FROM unnest(ARRAY['_events', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_flow_ports', '_validate', '_cron_preview', '_worker_status',
                       'instance_state', 'wf_validate', 'wf_activities', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
-    FROM unnest(ARRAY['_adopt_database', 'wf_alter_schedule', 'wf_cancel', 'wf_claim_tasks', '_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
+    FROM unnest(ARRAY['_adopt_database', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_claim_tasks', '_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
                       '_complete_tasks', 'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                       'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
-                      'wf_http_request', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
-                      'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_run', 'wf_run_due',
+                      'wf_http_request', 'wf_limit_tasks', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
+                      'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_worker', '_grant_worker',
+                      'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due',
                       'wf_schedule', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_start', 'wf_svg',
-                      'wf_unschedule']) AS f (name)
+                      'wf_unassign_task', 'wf_unschedule', 'wf_wait_tasks']) AS f (name)
 $$;
 
 COMMENT ON FUNCTION workflow._intended_grants() IS 'every right that roles other than the owner have by the install script';
@@ -84,6 +85,67 @@ $$;
 
 COMMENT ON FUNCTION workflow._objects() IS 'objects of the extension with their privileges: held now, and initially';
 
+-- What a worker outside calls, which wf_grant_worker gives: these functions, and those behind them.
+CREATE FUNCTION workflow._worker_calls()
+RETURNS SETOF text LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT unnest(ARRAY['wf_claim_tasks', '_claim_tasks', 'wf_extend_task', 'wf_complete_task', 'wf_complete_tasks', '_complete_tasks',
+                        'wf_fail_task', 'wf_release_task', 'wf_wait_tasks'])
+$$;
+
+COMMENT ON FUNCTION workflow._worker_calls() IS 'names of the functions that wf_grant_worker gives to a role';
+
+CREATE FUNCTION workflow._lacks_worker_calls(role oid)
+RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT EXISTS (SELECT FROM workflow._objects() o
+                   WHERE o.kind = 'function' AND o.name IN (SELECT workflow._worker_calls())
+                     AND NOT EXISTS (SELECT FROM aclexplode(o.held) h WHERE h.grantee = role AND h.privilege_type = 'EXECUTE'))
+$$;
+
+COMMENT ON FUNCTION workflow._lacks_worker_calls(oid) IS 'whether a role was not given all of workflow._worker_calls(), for wf_grant_worker';
+
+CREATE FUNCTION workflow._give_worker_calls(role oid)
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    f record;
+BEGIN
+    FOR f IN
+        SELECT o.target
+        FROM workflow._objects() o
+        WHERE o.kind = 'function' AND o.name IN (SELECT workflow._worker_calls())
+        ORDER BY o.target
+    LOOP
+        EXECUTE format('GRANT EXECUTE ON %s TO %s', f.target, role::regrole);
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION workflow._give_worker_calls(oid) IS 'makes the GRANTs of wf_grant_worker, with the rights of the owner';
+
+-- A role that wf_grant_usage gave more keeps the calls of a worker as well.
+CREATE FUNCTION workflow._take_worker_calls(role oid)
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    f record;
+BEGIN
+    IF EXISTS (SELECT FROM workflow._objects() o CROSS JOIN LATERAL aclexplode(o.held) h
+               WHERE o.kind = 'function' AND o.name NOT IN (SELECT workflow._worker_calls()) AND h.grantee = role) THEN
+        RETURN;
+    END IF;
+    FOR f IN
+        SELECT o.target
+        FROM workflow._objects() o CROSS JOIN LATERAL aclexplode(o.held) h
+        WHERE o.kind = 'function' AND h.grantee = role
+        ORDER BY o.target
+    LOOP
+        EXECUTE format('REVOKE EXECUTE ON %s FROM %s', f.target, role::regrole);
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION workflow._take_worker_calls(oid) IS 'takes back what workflow._give_worker_calls gave, for wf_revoke_worker';
+
 -- GRANTs that an upgrade script leaves to the end of its transaction: pg_dump takes those of a script for initial ones, and
 -- leaves them out.
 CREATE TABLE workflow.pending_usage (
@@ -130,7 +192,13 @@ BEGIN
     )
     SELECT u.id, h.grantee
     FROM usage u CROSS JOIN holder h
-    WHERE u.is_new;
+    WHERE u.is_new
+    UNION
+    -- Workers get what a worker calls.
+    SELECT o.id, r.oid
+    FROM workflow._objects() o, workflow.task_grants g JOIN workflow.owners w ON w.id = g.role
+         JOIN pg_roles r ON r.oid = w.role_oid OR w.role_oid IS NULL AND r.rolname = w.name
+    WHERE o.kind = 'function' AND o.initial IS NULL AND o.name IN (SELECT workflow._worker_calls());
     -- The owner bypasses row-level security, and so do calls and views, which have the owner's rights. Without a policy
     -- SELECT, COPY and the first copy of a subscription would be silently empty for a role that may read everything.
     FOR command IN

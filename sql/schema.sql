@@ -11,6 +11,8 @@
  *   definitions --< instances --< bookmarks what an instance waits for
  *                   instances --< tasks     work for the outside; a task's id is its bookmark's id
  *                   instances --< incidents, execution_log
+ *                   instances --< compensations what can be taken back
+ *   limits --< slots                        how many tasks workers may hold, and who holds them
  *   bookmark_queue, dead_letters            stimuli that no instance waited for yet, or that failed
  *
  * There are no foreign keys on what a call writes, and no CHECK constraints: one foreign key costs more than ten
@@ -169,7 +171,7 @@ CREATE INDEX definitions_links_idx ON workflow.definitions USING gin (links json
 CREATE TABLE workflow.grants (
     definition_id text    NOT NULL,
     role          integer NOT NULL,
-    privilege     text    NOT NULL CONSTRAINT grants_privilege_check CHECK (privilege IN ('start', 'resume', 'read')),
+    privilege     text    NOT NULL CONSTRAINT grants_privilege_check CHECK (privilege IN ('start', 'resume', 'read', 'alter')),
     grantor       integer NOT NULL,
     CONSTRAINT grants_pkey PRIMARY KEY (definition_id, role, privilege)
 );
@@ -184,6 +186,25 @@ CREATE TABLE workflow.event_grants (
 );
 
 COMMENT ON TABLE workflow.event_grants IS 'which roles (workflow.owners) hear the stimuli of which others';
+
+-- Which tasks roles that only work may claim and answer. The columns that are NULL mean all.
+CREATE TABLE workflow.task_grants (
+    id            uuid    CONSTRAINT task_grants_pkey PRIMARY KEY,
+    role          integer NOT NULL,
+    grantor       integer NOT NULL,
+    definition_id text,
+    name          text
+);
+
+COMMENT ON TABLE workflow.task_grants IS 'tasks that roles may claim and answer by wf_grant_worker, without any other right';
+COMMENT ON COLUMN workflow.task_grants.grantor IS 'the role (workflow.owners) that granted it; the grant counts for the definitions that this role may manage now';
+COMMENT ON COLUMN workflow.task_grants.definition_id IS 'the definition whose tasks they are; NULL: of each that the grantor may manage';
+COMMENT ON COLUMN workflow.task_grants.name IS 'name of the tasks; NULL: of any name';
+
+-- May a role work on this task? Four probes: with and without definition and name.
+CREATE UNIQUE INDEX task_grants_definition_id_name_idx ON workflow.task_grants (definition_id, name, role, grantor) NULLS NOT DISTINCT;
+-- A claim: which tasks may this role have?
+CREATE INDEX task_grants_role_idx ON workflow.task_grants (role);
 
 -- Owners of HTTP paths, by first segment. A role whose workflow is published, or waits, at a free segment takes it:
 -- the primary key decides between two transactions that take it at once.
@@ -240,7 +261,8 @@ CREATE TABLE workflow.instances (
     finished_at           timestamptz,
     state                 bytea       NOT NULL,
     variables             jsonb       NOT NULL,
-    output                jsonb
+    output                jsonb,
+    cancelling_at         timestamptz
 ) WITH (fillfactor = 70);
 
 COMMENT ON TABLE workflow.instances IS 'workflow instances, one row per run of a definition';
@@ -253,6 +275,7 @@ COMMENT ON COLUMN workflow.instances.parent_instance_id IS 'the instance that st
 COMMENT ON COLUMN workflow.instances.parent_bookmark_id IS 'the bookmark of the parent that is resumed when this instance ends';
 COMMENT ON COLUMN workflow.instances.schedule_id IS 'the trigger that time fired to start it';
 COMMENT ON COLUMN workflow.instances.activation_key IS 'key by which this instance excludes others while it runs, from its activation strategy';
+COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
 COMMENT ON COLUMN workflow.instances.finished_at IS 'when it finished or was cancelled; NULL for a faulted instance, which can go on';
 
 -- "All instances of order 42": a stimulus with a correlation id and no payload, and people.
@@ -295,7 +318,11 @@ CREATE TABLE workflow.bookmarks (
     token                uuid,
     worker               text,
     progress             jsonb,
-    last_error           text
+    last_error           text,
+    assignee             text,
+    candidates           jsonb,
+    result_schema        jsonb,
+    lane                 text        COLLATE "C"
 );
 
 COMMENT ON TABLE workflow.bookmarks IS 'where instances wait, and nothing else says so; a row is deleted when it is used up';
@@ -311,12 +338,16 @@ COMMENT ON COLUMN workflow.bookmarks.due_at IS 'when it is due';
 COMMENT ON COLUMN workflow.bookmarks.attempts IS 'how often firing it failed without an outcome; the third failure makes a dead letter';
 COMMENT ON COLUMN workflow.bookmarks.priority IS 'of a task: workers claim a higher one first; NULL is 0';
 COMMENT ON COLUMN workflow.bookmarks.claims IS 'of a task: number of its attempts, which the claims of workers count';
-COMMENT ON COLUMN workflow.bookmarks.available_at IS 'of a task: NULL if it can be claimed, else the earliest instant at which it could be; infinity: a worker makes the last attempt';
-COMMENT ON COLUMN workflow.bookmarks.lease_until IS 'of a task: until when a worker holds it; a heartbeat moves it';
+COMMENT ON COLUMN workflow.bookmarks.available_at IS 'of a task: NULL if it can be claimed, -infinity if it can be claimed within the limits of its lane, else the earliest instant at which it could be; infinity: a worker makes the last attempt';
+COMMENT ON COLUMN workflow.bookmarks.lease_until IS 'of a task: until when a worker holds it; a heartbeat moves it; NULL beside a token: another task has its slot';
 COMMENT ON COLUMN workflow.bookmarks.token IS 'of a task: what the worker that claimed it last proves it with';
 COMMENT ON COLUMN workflow.bookmarks.worker IS 'of a task: name of the worker that claimed it last';
 COMMENT ON COLUMN workflow.bookmarks.progress IS 'of a task: what a worker noted with its heartbeats';
 COMMENT ON COLUMN workflow.bookmarks.last_error IS 'of a task: why its last attempt failed that a worker reported';
+COMMENT ON COLUMN workflow.bookmarks.assignee IS 'of a task: who is to do it, a label or role: with an id of workflow.owners';
+COMMENT ON COLUMN workflow.bookmarks.candidates IS 'of a task: who may do it, a list of such texts';
+COMMENT ON COLUMN workflow.bookmarks.result_schema IS 'of a task: JSON Schema that its answer must match';
+COMMENT ON COLUMN workflow.bookmarks.lane IS 'of a task of a name with limits: id of the limit, with a key also the value of the key; tasks of a lane need the same slots. Of an instance that waits for its turn: definition and value of the key';
 
 -- Which bookmarks does a stimulus match? Name and payload, with or without correlation id.
 CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id) WHERE hash_key IS NOT NULL;
@@ -336,6 +367,13 @@ CREATE INDEX bookmarks_route_idx ON workflow.bookmarks ((payload OPERATOR(pg_cat
 CREATE INDEX bookmarks_inbox_idx ON workflow.bookmarks
     ((payload OPERATOR(pg_catalog.->>) 'TaskName'), available_at NULLS FIRST, (COALESCE(priority, 0)) DESC, created_at)
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask';
+-- The open tasks that have an assignee.
+CREATE INDEX bookmarks_assignee_idx ON workflow.bookmarks (assignee) WHERE assignee IS NOT NULL;
+
+-- Which tasks of a limited name are left when some keys are full? By lane, each in the order of the inbox.
+CREATE INDEX bookmarks_lane_idx ON workflow.bookmarks
+    ((payload OPERATOR(pg_catalog.->>) 'TaskName'), lane, available_at, (COALESCE(priority, 0)) DESC, created_at)
+    WHERE lane IS NOT NULL;
 
 CREATE TABLE workflow.triggers (
     id                    uuid        CONSTRAINT triggers_pkey PRIMARY KEY,
@@ -478,16 +516,87 @@ CREATE TABLE workflow.tasks (
     status         text        NOT NULL,
     completed_at   timestamptz,
     result         jsonb,
-    token          uuid
+    token          uuid,
+    deadline       timestamptz,
+    form           jsonb,
+    assignee       text,
+    candidates     jsonb
 ) WITH (fillfactor = 80);
 
 COMMENT ON TABLE workflow.tasks IS 'work for people and programs outside; a task''s id is its bookmark''s id';
 
 COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled';
 COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a worker completed or gave up: the token with which it did';
+COMMENT ON COLUMN workflow.tasks.deadline IS 'until when people are to do it; nothing happens then';
+COMMENT ON COLUMN workflow.tasks.form IS 'JSON Schema of a form for the answer';
+COMMENT ON COLUMN workflow.tasks.assignee IS 'of a task that was completed or given up: who was to do it; of an open one the bookmark says so';
+COMMENT ON COLUMN workflow.tasks.candidates IS 'the same: who might do it';
 
 -- Not by status or completed_at: no index covers what a completion changes, so that it is HOT.
 CREATE INDEX tasks_instance_id_idx ON workflow.tasks (instance_id);
+
+-- How many tasks of a name workers may hold, and begin in a period: one row without a key and one with a key for each
+-- owner and name. It counts the tasks of the owner's definitions. A claim holds a lock on the table until its transaction
+-- ends, and a change waits for it: so a limit counts every lease.
+CREATE TABLE workflow.limits (
+    id          integer GENERATED ALWAYS AS IDENTITY CONSTRAINT limits_pkey PRIMARY KEY,
+    owner       integer NOT NULL,
+    name        text    NOT NULL,
+    key         text,
+    concurrency integer,
+    rate        integer,
+    per         bigint  NOT NULL
+);
+
+COMMENT ON TABLE workflow.limits IS 'limits of tasks by name, and by a member of their payload';
+COMMENT ON COLUMN workflow.limits.key IS 'the member of the payload, each value of which has the limit for itself; NULL: all tasks of the name together';
+COMMENT ON COLUMN workflow.limits.concurrency IS 'leases at the same time';
+COMMENT ON COLUMN workflow.limits.rate IS 'claims in each period; NULL like concurrency: a limit that was removed while tasks were locked that still have its lane';
+COMMENT ON COLUMN workflow.limits.per IS 'the period, in microseconds';
+
+CREATE UNIQUE INDEX limits_owner_name_idx ON workflow.limits (owner, name, (key IS NULL));
+
+-- What a claim takes, one row for each run that a limit permits. A row says who took it, not whether it is free: that
+-- follows from the lease, however it ends, and from the time. Rows are made when they are needed first.
+CREATE TABLE workflow.slots (
+    id       uuid        CONSTRAINT slots_pkey PRIMARY KEY,
+    limit_id integer     NOT NULL,
+    place    text        COLLATE "C" NOT NULL,
+    n        integer     NOT NULL,
+    taken_at timestamptz,
+    tasks    uuid[]      NOT NULL,
+    tokens   uuid[]      NOT NULL
+) WITH (fillfactor = 50);
+
+COMMENT ON TABLE workflow.slots IS 'the runs that limits permit, and who took them';
+COMMENT ON COLUMN workflow.slots.place IS 'begins with c for leases at the same time, with r for claims in a period; then the value of the key';
+COMMENT ON COLUMN workflow.slots.taken_at IS 'of a claim in a period: when it was taken last; it is free when the period has passed';
+COMMENT ON COLUMN workflow.slots.tasks IS 'of a lease: the tasks that hold it; more than one if the limit was lowered';
+COMMENT ON COLUMN workflow.slots.tokens IS 'the tokens of their leases; it is free when none of these runs';
+
+-- Which slots has a place?
+CREATE UNIQUE INDEX slots_limit_id_place_n_idx ON workflow.slots (limit_id, place, n);
+-- Which slot of a period is free first? The column is NULL in the others, so that taking them is HOT.
+CREATE INDEX slots_taken_at_idx ON workflow.slots (limit_id, place, taken_at) WHERE taken_at IS NOT NULL;
+
+-- Which instances of definitions with maxConcurrency have begun: one row for each that may run at the same time. A row says
+-- which instance took it; it is free when that instance has ended. Rows are made when they are needed first.
+CREATE TABLE workflow.admissions (
+    id            uuid    CONSTRAINT admissions_pkey PRIMARY KEY,
+    definition_id text    NOT NULL,
+    place         text    COLLATE "C" NOT NULL,
+    n             integer NOT NULL,
+    instance_id   uuid
+) WITH (fillfactor = 50);
+
+COMMENT ON TABLE workflow.admissions IS 'the instances that options.maxConcurrency allows, and who took them';
+COMMENT ON COLUMN workflow.admissions.place IS 'the value of the key behind a mark; empty without a key';
+COMMENT ON COLUMN workflow.admissions.instance_id IS 'the instance that took it last; it is free when that has ended';
+
+-- Which admissions has a place?
+CREATE UNIQUE INDEX admissions_definition_id_place_n_idx ON workflow.admissions (definition_id, place, n);
+-- Is the parent of a child admitted?
+CREATE INDEX admissions_instance_id_idx ON workflow.admissions (instance_id) WHERE instance_id IS NOT NULL;
 
 CREATE TABLE workflow.incidents (
     id                   uuid        CONSTRAINT incidents_pkey PRIMARY KEY,
@@ -512,6 +621,22 @@ COMMENT ON COLUMN workflow.incidents.resolved_at IS 'when a retry or a resume ra
 
 CREATE INDEX incidents_instance_id_idx ON workflow.incidents (instance_id);
 CREATE INDEX incidents_open_idx ON workflow.incidents (created_at) WHERE resolved_at IS NULL;
+
+CREATE TABLE workflow.compensations (
+    instance_id uuid        NOT NULL,
+    holder      bigint      NOT NULL,
+    number      bigint      NOT NULL,
+    created_at  timestamptz NOT NULL,
+    activity_id text        NOT NULL,
+    node_id     text        NOT NULL,
+    kept        bytea       NOT NULL,
+    CONSTRAINT compensations_pkey PRIMARY KEY (instance_id, holder, number)
+);
+
+COMMENT ON TABLE workflow.compensations IS 'records of what can be compensated or has to be cancelled; workflow.open_compensations shows them';
+COMMENT ON COLUMN workflow.compensations.holder IS 'the execution or record that holds it; 4294967295 is the instance, 4294967294 stands for what was interrupted';
+COMMENT ON COLUMN workflow.compensations.number IS 'in the order in which the records of an instance came to be';
+COMMENT ON COLUMN workflow.compensations.kept IS 'what its handler sees of the moment when the record came to be, packed';
 
 CREATE TABLE workflow.execution_log (
     instance_id uuid        NOT NULL,
@@ -547,6 +672,7 @@ SELECT pg_catalog.pg_extension_config_dump('workflow.identity', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.definitions', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.event_grants', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.task_grants', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.paths', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.activity_types', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.instances', '');
@@ -555,5 +681,10 @@ SELECT pg_catalog.pg_extension_config_dump('workflow.triggers', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.bookmark_queue', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.dead_letters', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.tasks', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.limits', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.limits_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.slots', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.admissions', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.incidents', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.compensations', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.execution_log', '');

@@ -75,14 +75,16 @@ COMMENT ON VIEW workflow.definition_links IS 'which definition versions use whic
 COMMENT ON COLUMN workflow.definition_links.uses IS 'id of the definition that is used inside the other';
 
 CREATE VIEW workflow.instance_list WITH (security_barrier) AS
-SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id, i.status, i.sub_status,
+SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id, i.status,
+       CASE WHEN i.cancelling_at IS NOT NULL AND i.sub_status OPERATOR(pg_catalog.=) 'Suspended' THEN 'Cancelling' ELSE i.sub_status END AS sub_status,
        i.input, i.output, i.variables, i.incident_count, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, i.parent_instance_id,
-       i.created_at, i.updated_at, i.finished_at
+       i.created_at, i.updated_at, i.finished_at, i.cancelling_at
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.instance_list IS 'instances that the current role may read';
+COMMENT ON COLUMN workflow.instance_list.sub_status IS 'Cancelling: it is cancelled when its handlers have run';
 
 CREATE VIEW workflow.waiting WITH (security_barrier) AS
 SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS since, b.due_at AS due,
@@ -116,21 +118,54 @@ WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_own
 
 COMMENT ON VIEW workflow.open_bookmarks IS 'bookmarks with all their fields';
 
+CREATE FUNCTION workflow._person(entry text)
+RETURNS text LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_person';
+
+COMMENT ON FUNCTION workflow._person(text) IS 'an assignee or candidate of a task as users write it: a role by its present name';
+
+CREATE FUNCTION workflow._people(entries jsonb)
+RETURNS text[] LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_people';
+
+COMMENT ON FUNCTION workflow._people(jsonb) IS 'the same for a list';
+
+-- Oldest first: ids are in the order of time. PostgreSQL plans a security barrier without knowing in which order its rows are
+-- wanted, so a query could read them by an index in no other order. One without an order of its own reads as many as it returns.
 CREATE VIEW workflow.open_tasks WITH (security_barrier) AS
 SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
        b.payload OPERATOR(pg_catalog.->>) 'TaskName' AS name, t.payload, t.correlation_id, b.created_at,
-       COALESCE(b.priority, 0) AS priority, COALESCE(b.claims, 0) AS attempt, b.available_at, b.lease_until, b.worker, b.progress,
-       b.last_error
+       COALESCE(b.priority, 0) AS priority, COALESCE(b.claims, 0) AS attempt, CASE WHEN b.available_at OPERATOR(pg_catalog.<>) '-infinity' THEN b.available_at END AS available_at, b.lease_until, b.worker, b.progress,
+       b.last_error,
+       workflow._person(b.assignee) AS assignee, workflow._people(b.candidates) AS candidates,
+       t.deadline, t.form, b.result_schema
 FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
      JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
   AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
-       OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
+       OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+       OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
+       OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
+ORDER BY b.id;
 
 COMMENT ON VIEW workflow.open_tasks IS 'tasks that are not completed yet';
 COMMENT ON COLUMN workflow.open_tasks.attempt IS 'number of attempts, the present one included';
 COMMENT ON COLUMN workflow.open_tasks.available_at IS 'NULL if a worker can claim it now, else the earliest instant; infinity: a worker makes the last attempt';
 COMMENT ON COLUMN workflow.open_tasks.lease_until IS 'until when a worker holds it';
+COMMENT ON COLUMN workflow.open_tasks.assignee IS 'who is to do it: role: and the name of a role, or a name that the application knows';
+COMMENT ON COLUMN workflow.open_tasks.candidates IS 'who may do it, in the same form';
+COMMENT ON COLUMN workflow.open_tasks.deadline IS 'until when people are to do it; nothing happens then';
+COMMENT ON COLUMN workflow.open_tasks.form IS 'JSON Schema of a form for the answer';
+COMMENT ON COLUMN workflow.open_tasks.result_schema IS 'JSON Schema that the answer must match';
+
+CREATE VIEW workflow.task_limits WITH (security_barrier) AS
+SELECT l.name, l.key, l.concurrency, l.rate, CASE WHEN l.rate IS NOT NULL THEN pg_catalog.make_interval(secs => l.per OPERATOR(pg_catalog./) 1000000.0::double precision) END AS per,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner
+FROM workflow.limits l JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) l.owner
+WHERE (l.concurrency IS NOT NULL OR l.rate IS NOT NULL)
+  AND l.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
+
+COMMENT ON VIEW workflow.task_limits IS 'limits that wf_limit_tasks set';
+COMMENT ON COLUMN workflow.task_limits.key IS 'member of the payload, each value of which has the limit for itself';
+COMMENT ON COLUMN workflow.task_limits.owner IS 'the role whose definitions it counts';
 
 CREATE VIEW workflow.open_incidents WITH (security_barrier) AS
 SELECT n.id AS incident_id, n.instance_id, i.definition_id, n.activity_id, n.activity_type, n.created_at, n.sqlstate,
@@ -141,6 +176,17 @@ WHERE n.resolved_at IS NULL
        OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
 
 COMMENT ON VIEW workflow.open_incidents IS 'incidents that are not resolved';
+
+CREATE VIEW workflow.open_compensations WITH (security_barrier) AS
+SELECT c.instance_id, i.definition_id, c.activity_id, c.node_id, c.number, c.created_at,
+       c.holder OPERATOR(pg_catalog.=) 4294967294 AS interrupted
+FROM workflow.compensations c JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) c.instance_id
+WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+
+COMMENT ON VIEW workflow.open_compensations IS 'what has completed and can be compensated, or was interrupted and has to be cancelled';
+COMMENT ON COLUMN workflow.open_compensations.number IS 'in the order of completion within the instance';
+COMMENT ON COLUMN workflow.open_compensations.interrupted IS 'whether its cancellation has to run, not its compensation';
 
 CREATE VIEW workflow.trigger_list WITH (security_barrier) AS
 SELECT t.id AS trigger_id, t.definition_id, t.version, t.activity_id, t.node_id, t.activity_type, t.name, t.hash, t.payload,
@@ -227,6 +273,30 @@ WHERE g.publisher OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my
    OR g.listener OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
 
 COMMENT ON VIEW workflow.event_grant_list IS 'grants of wf_grant_events that concern the current role: which listener hears which publisher';
+
+CREATE VIEW workflow.worker_grants WITH (security_barrier) AS
+SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS role, g.definition_id, g.name,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(a.role_oid, a.name))::text, a.name) AS grantor,
+       workflow._role_of(a.role_oid, a.name) IS NOT NULL
+       AND (g.definition_id IS NULL
+            OR EXISTS (SELECT FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
+                       WHERE d.definition_id OPERATOR(pg_catalog.=) g.definition_id AND d.is_latest
+                         AND CASE WHEN workflow._role_of(o.role_oid, o.name) IS NULL
+                                  THEN (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) workflow._role_of(a.role_oid, a.name))
+                                  ELSE pg_catalog.pg_has_role(workflow._role_of(a.role_oid, a.name), workflow._role_of(o.role_oid, o.name), 'USAGE') END)) AS in_force
+FROM workflow.task_grants g
+JOIN workflow.owners w ON w.id OPERATOR(pg_catalog.=) g.role
+JOIN workflow.owners a ON a.id OPERATOR(pg_catalog.=) g.grantor
+WHERE g.role OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR g.grantor OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR g.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.definition_id FROM workflow.definitions d
+                                                        WHERE d.is_latest AND d.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))))
+   OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE');
+
+COMMENT ON VIEW workflow.worker_grants IS 'grants of wf_grant_worker that concern the current role: which role may work on which tasks';
+COMMENT ON COLUMN workflow.worker_grants.definition_id IS 'NULL: of each definition that the grantor may manage';
+COMMENT ON COLUMN workflow.worker_grants.name IS 'NULL: tasks of any name';
+COMMENT ON COLUMN workflow.worker_grants.in_force IS 'whether it counts: the grantor exists, and may manage the definition if there is one';
 
 CREATE VIEW workflow.path_list WITH (security_barrier) AS
 SELECT p.segment, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner
@@ -341,6 +411,14 @@ AS $$
     FROM workflow.instances i
     WHERE i.sub_status = 'Pending' AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = i.id)
     UNION ALL
+    SELECT 'record to compensate without instance', c.instance_id::text
+    FROM workflow.compensations c
+    WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = c.instance_id)
+    UNION ALL
+    SELECT 'record to compensate of an ended instance', c.instance_id::text
+    FROM workflow.compensations c JOIN workflow.instances i ON i.id = c.instance_id
+    WHERE i.sub_status IN ('Finished', 'Cancelled')
+    UNION ALL
     SELECT 'incident without instance', c.id::text
     FROM workflow.incidents c
     WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = c.instance_id)
@@ -360,7 +438,7 @@ AS $$
     SELECT 'bookmark without hash that a stimulus is to meet', b.id::text
     FROM workflow.bookmarks b
     WHERE (b.hash IS NULL OR b.hash_key IS NULL)
-      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.Lease')
+      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.StartTimeout', 'Workflow.RunTimeout', 'Workflow.Lease', 'Workflow.Answer', 'Workflow.Compensation', 'Workflow.Limit')
     UNION ALL
     SELECT 'last lease of a task without the bookmark of its end', b.id::text
     FROM workflow.bookmarks b
@@ -373,6 +451,17 @@ AS $$
     WHERE e.name = 'Workflow.Lease'
       AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = e.instance_id AND b.available_at = 'infinity'
                         AND b.activity_instance_id = e.activity_instance_id)
+    UNION ALL
+    SELECT 'kept answer of a task that is not answered', b.id::text
+    FROM workflow.bookmarks b
+    WHERE b.name = 'Workflow.Answer'
+      AND NOT EXISTS (SELECT FROM workflow.tasks t WHERE t.id::text = b.payload ->> 'Task' AND t.instance_id = b.instance_id
+                        AND t.status IN ('Completed', 'Failed'))
+    UNION ALL
+    SELECT 'task is assigned to an unknown role', b.id::text
+    FROM workflow.bookmarks b
+    WHERE EXISTS (SELECT FROM (SELECT b.assignee UNION ALL SELECT jsonb_array_elements_text(b.candidates)) AS e (entry)
+                  WHERE e.entry LIKE 'role:%' AND NOT EXISTS (SELECT FROM workflow.owners o WHERE 'role:' || o.id = e.entry))
     UNION ALL
     SELECT 'status and sub-status disagree', i.id::text
     FROM workflow.instances i
@@ -405,6 +494,27 @@ AS $$
     SELECT 'bookmark whose task is closed', b.id::text
     FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id = b.id
     WHERE t.status <> 'Open'
+    UNION ALL
+    SELECT 'slot without limit', s.id::text
+    FROM workflow.slots s
+    WHERE NOT EXISTS (SELECT FROM workflow.limits l WHERE l.id = s.limit_id)
+    UNION ALL
+    SELECT 'more slots than the limit permits', s.id::text
+    FROM workflow.slots s JOIN workflow.limits l ON l.id = s.limit_id
+    WHERE s.n > COALESCE(CASE substr(s.place, 1, 1) WHEN 'c' THEN l.concurrency ELSE l.rate END, 0)
+    UNION ALL
+    SELECT 'owner of a limit is unknown', l.id::text
+    FROM workflow.limits l
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = l.owner)
+    UNION ALL
+    SELECT 'lane of a task whose name has no limit', b.id::text
+    FROM workflow.bookmarks b
+    WHERE b.lane IS NOT NULL AND b.name <> 'Workflow.Limit'
+      AND NOT EXISTS (SELECT FROM workflow.limits l WHERE l.name = b.payload ->> 'TaskName')
+    UNION ALL
+    SELECT 'lane and available_at of a task disagree', b.id::text
+    FROM workflow.bookmarks b
+    WHERE CASE WHEN b.lane IS NULL THEN b.available_at = '-infinity' ELSE b.available_at IS NULL END
     UNION ALL
     SELECT 'trigger of a version that is not published', t.id::text
     FROM workflow.triggers t
@@ -439,7 +549,7 @@ AS $$
     SELECT 'waits for a child workflow that will not report', b.id::text
     FROM workflow.bookmarks b
     WHERE b.activity_type IN ('Elsa.ExecuteWorkflow', 'Elsa.DispatchWorkflow', 'Elsa.BulkDispatchWorkflows')
-      AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout')
+      AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.RunTimeout')
       AND NOT EXISTS (SELECT FROM workflow.instances c
                       WHERE c.parent_instance_id = b.instance_id AND c.parent_bookmark_id = b.id AND c.status = 'Running')
       AND NOT EXISTS (SELECT FROM workflow.bookmark_queue q WHERE q.bookmark_id = b.id)
@@ -451,6 +561,10 @@ AS $$
     SELECT 'owner of a path is unknown', p.segment
     FROM workflow.paths p
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = p.owner)
+    UNION ALL
+    SELECT 'role of a task grant is unknown', g.id::text
+    FROM workflow.task_grants g
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.role) OR NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.grantor)
     UNION ALL
     SELECT 'owner is unknown', i.id::text
     FROM workflow.instances i

@@ -15,45 +15,237 @@ ALTER TABLE workflow.bookmarks
     ADD COLUMN token        uuid,
     ADD COLUMN worker       text,
     ADD COLUMN progress     jsonb,
-    ADD COLUMN last_error   text;
+    ADD COLUMN last_error   text,
+    ADD COLUMN assignee     text,
+    ADD COLUMN candidates   jsonb,
+    ADD COLUMN result_schema jsonb,
+    ADD COLUMN lane         text COLLATE "C";
 
 COMMENT ON COLUMN workflow.bookmarks.priority IS 'of a task: workers claim a higher one first; NULL is 0';
 COMMENT ON COLUMN workflow.bookmarks.claims IS 'of a task: number of its attempts, which the claims of workers count';
-COMMENT ON COLUMN workflow.bookmarks.available_at IS 'of a task: NULL if it can be claimed, else the earliest instant at which it could be; infinity: a worker makes the last attempt';
-COMMENT ON COLUMN workflow.bookmarks.lease_until IS 'of a task: until when a worker holds it; a heartbeat moves it';
+COMMENT ON COLUMN workflow.bookmarks.available_at IS 'of a task: NULL if it can be claimed, -infinity if it can be claimed within the limits of its lane, else the earliest instant at which it could be; infinity: a worker makes the last attempt';
+COMMENT ON COLUMN workflow.bookmarks.lease_until IS 'of a task: until when a worker holds it; a heartbeat moves it; NULL beside a token: another task has its slot';
 COMMENT ON COLUMN workflow.bookmarks.token IS 'of a task: what the worker that claimed it last proves it with';
 COMMENT ON COLUMN workflow.bookmarks.worker IS 'of a task: name of the worker that claimed it last';
 COMMENT ON COLUMN workflow.bookmarks.progress IS 'of a task: what a worker noted with its heartbeats';
 COMMENT ON COLUMN workflow.bookmarks.last_error IS 'of a task: why its last attempt failed that a worker reported';
+COMMENT ON COLUMN workflow.bookmarks.assignee IS 'of a task: who is to do it, a label or role: with an id of workflow.owners';
+COMMENT ON COLUMN workflow.bookmarks.candidates IS 'of a task: who may do it, a list of such texts';
+COMMENT ON COLUMN workflow.bookmarks.result_schema IS 'of a task: JSON Schema that its answer must match';
+COMMENT ON COLUMN workflow.bookmarks.lane IS 'of a task of a name with limits: id of the limit, with a key also the value of the key; tasks of a lane need the same slots. Of an instance that waits for its turn: definition and value of the key';
 
 DROP INDEX workflow.bookmarks_inbox_idx;
 CREATE INDEX bookmarks_inbox_idx ON workflow.bookmarks
     ((payload OPERATOR(pg_catalog.->>) 'TaskName'), available_at NULLS FIRST, (COALESCE(priority, 0)) DESC, created_at)
     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask';
+CREATE INDEX bookmarks_assignee_idx ON workflow.bookmarks (assignee) WHERE assignee IS NOT NULL;
 
-ALTER TABLE workflow.tasks ADD COLUMN token uuid;
+-- Which tasks of a limited name are left when some keys are full? By lane, each in the order of the inbox.
+CREATE INDEX bookmarks_lane_idx ON workflow.bookmarks
+    ((payload OPERATOR(pg_catalog.->>) 'TaskName'), lane, available_at, (COALESCE(priority, 0)) DESC, created_at)
+    WHERE lane IS NOT NULL;
+
+ALTER TABLE workflow.tasks
+    ADD COLUMN token      uuid,
+    ADD COLUMN deadline   timestamptz,
+    ADD COLUMN form       jsonb,
+    ADD COLUMN assignee   text,
+    ADD COLUMN candidates jsonb;
 
 COMMENT ON COLUMN workflow.tasks.status IS 'Open, Completed, Failed or Cancelled';
 COMMENT ON COLUMN workflow.tasks.token IS 'of a task that a worker completed or gave up: the token with which it did';
+COMMENT ON COLUMN workflow.tasks.deadline IS 'until when people are to do it; nothing happens then';
+COMMENT ON COLUMN workflow.tasks.form IS 'JSON Schema of a form for the answer';
+COMMENT ON COLUMN workflow.tasks.assignee IS 'of a task that was completed or given up: who was to do it; of an open one the bookmark says so';
+COMMENT ON COLUMN workflow.tasks.candidates IS 'the same: who might do it';
+
+ALTER TABLE workflow.grants
+    DROP CONSTRAINT grants_privilege_check,
+    ADD CONSTRAINT grants_privilege_check CHECK (privilege IN ('start', 'resume', 'read', 'alter'));
+
+-- How many tasks of a name workers may hold, and begin in a period: one row without a key and one with a key for each
+-- owner and name. It counts the tasks of the owner's definitions. A claim holds a lock on the table until its transaction
+-- ends, and a change waits for it: so a limit counts every lease.
+CREATE TABLE workflow.limits (
+    id          integer GENERATED ALWAYS AS IDENTITY CONSTRAINT limits_pkey PRIMARY KEY,
+    owner       integer NOT NULL,
+    name        text    NOT NULL,
+    key         text,
+    concurrency integer,
+    rate        integer,
+    per         bigint  NOT NULL
+);
+
+COMMENT ON TABLE workflow.limits IS 'limits of tasks by name, and by a member of their payload';
+COMMENT ON COLUMN workflow.limits.key IS 'the member of the payload, each value of which has the limit for itself; NULL: all tasks of the name together';
+COMMENT ON COLUMN workflow.limits.concurrency IS 'leases at the same time';
+COMMENT ON COLUMN workflow.limits.rate IS 'claims in each period; NULL like concurrency: a limit that was removed while tasks were locked that still have its lane';
+COMMENT ON COLUMN workflow.limits.per IS 'the period, in microseconds';
+
+CREATE UNIQUE INDEX limits_owner_name_idx ON workflow.limits (owner, name, (key IS NULL));
+
+-- What a claim takes, one row for each run that a limit permits. A row says who took it, not whether it is free: that
+-- follows from the lease, however it ends, and from the time. Rows are made when they are needed first.
+CREATE TABLE workflow.slots (
+    id       uuid        CONSTRAINT slots_pkey PRIMARY KEY,
+    limit_id integer     NOT NULL,
+    place    text        COLLATE "C" NOT NULL,
+    n        integer     NOT NULL,
+    taken_at timestamptz,
+    tasks    uuid[]      NOT NULL,
+    tokens   uuid[]      NOT NULL
+) WITH (fillfactor = 50);
+
+COMMENT ON TABLE workflow.slots IS 'the runs that limits permit, and who took them';
+COMMENT ON COLUMN workflow.slots.place IS 'begins with c for leases at the same time, with r for claims in a period; then the value of the key';
+COMMENT ON COLUMN workflow.slots.taken_at IS 'of a claim in a period: when it was taken last; it is free when the period has passed';
+COMMENT ON COLUMN workflow.slots.tasks IS 'of a lease: the tasks that hold it; more than one if the limit was lowered';
+COMMENT ON COLUMN workflow.slots.tokens IS 'the tokens of their leases; it is free when none of these runs';
+
+-- Which slots has a place?
+CREATE UNIQUE INDEX slots_limit_id_place_n_idx ON workflow.slots (limit_id, place, n);
+-- Which slot of a period is free first? The column is NULL in the others, so that taking them is HOT.
+CREATE INDEX slots_taken_at_idx ON workflow.slots (limit_id, place, taken_at) WHERE taken_at IS NOT NULL;
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.limits', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.limits_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.slots', '');
+
+-- Which instances of definitions with maxConcurrency have begun: one row for each that may run at the same time. A row says
+-- which instance took it; it is free when that instance has ended. Rows are made when they are needed first.
+CREATE TABLE workflow.admissions (
+    id            uuid    CONSTRAINT admissions_pkey PRIMARY KEY,
+    definition_id text    NOT NULL,
+    place         text    COLLATE "C" NOT NULL,
+    n             integer NOT NULL,
+    instance_id   uuid
+) WITH (fillfactor = 50);
+
+COMMENT ON TABLE workflow.admissions IS 'the instances that options.maxConcurrency allows, and who took them';
+COMMENT ON COLUMN workflow.admissions.place IS 'the value of the key behind a mark; empty without a key';
+COMMENT ON COLUMN workflow.admissions.instance_id IS 'the instance that took it last; it is free when that has ended';
+
+-- Which admissions has a place?
+CREATE UNIQUE INDEX admissions_definition_id_place_n_idx ON workflow.admissions (definition_id, place, n);
+-- Is the parent of a child admitted?
+CREATE INDEX admissions_instance_id_idx ON workflow.admissions (instance_id) WHERE instance_id IS NOT NULL;
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.admissions', '');
 
 ALTER TABLE workflow.incidents ADD COLUMN code text;
 
 COMMENT ON COLUMN workflow.incidents.code IS 'by which retry policies and catches name the fault, if it is no error of PostgreSQL';
 
+ALTER TABLE workflow.instances ADD COLUMN cancelling_at timestamptz;
+
+COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
+
+CREATE TABLE workflow.compensations (
+    instance_id uuid        NOT NULL,
+    holder      bigint      NOT NULL,
+    number      bigint      NOT NULL,
+    created_at  timestamptz NOT NULL,
+    activity_id text        NOT NULL,
+    node_id     text        NOT NULL,
+    kept        bytea       NOT NULL,
+    CONSTRAINT compensations_pkey PRIMARY KEY (instance_id, holder, number)
+);
+
+COMMENT ON TABLE workflow.compensations IS 'records of what can be compensated or has to be cancelled; workflow.open_compensations shows them';
+COMMENT ON COLUMN workflow.compensations.holder IS 'the execution or record that holds it; 4294967295 is the instance, 4294967294 stands for what was interrupted';
+COMMENT ON COLUMN workflow.compensations.number IS 'in the order in which the records of an instance came to be';
+COMMENT ON COLUMN workflow.compensations.kept IS 'what its handler sees of the moment when the record came to be, packed';
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.compensations', '');
+
+CREATE OR REPLACE VIEW workflow.instance_list WITH (security_barrier) AS
+SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id, i.status,
+       CASE WHEN i.cancelling_at IS NOT NULL AND i.sub_status OPERATOR(pg_catalog.=) 'Suspended' THEN 'Cancelling' ELSE i.sub_status END AS sub_status,
+       i.input, i.output, i.variables, i.incident_count, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, i.parent_instance_id,
+       i.created_at, i.updated_at, i.finished_at, i.cancelling_at
+FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
+WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+
+COMMENT ON COLUMN workflow.instance_list.sub_status IS 'Cancelling: it is cancelled when its handlers have run';
+
+CREATE VIEW workflow.open_compensations WITH (security_barrier) AS
+SELECT c.instance_id, i.definition_id, c.activity_id, c.node_id, c.number, c.created_at,
+       c.holder OPERATOR(pg_catalog.=) 4294967294 AS interrupted
+FROM workflow.compensations c JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) c.instance_id
+WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+
+COMMENT ON VIEW workflow.open_compensations IS 'what has completed and can be compensated, or was interrupted and has to be cancelled';
+COMMENT ON COLUMN workflow.open_compensations.number IS 'in the order of completion within the instance';
+COMMENT ON COLUMN workflow.open_compensations.interrupted IS 'whether its cancellation has to run, not its compensation';
+
+-- Which tasks roles that only work may claim and answer. The columns that are NULL mean all.
+CREATE TABLE workflow.task_grants (
+    id            uuid    CONSTRAINT task_grants_pkey PRIMARY KEY,
+    role          integer NOT NULL,
+    grantor       integer NOT NULL,
+    definition_id text,
+    name          text
+);
+
+COMMENT ON TABLE workflow.task_grants IS 'tasks that roles may claim and answer by wf_grant_worker, without any other right';
+COMMENT ON COLUMN workflow.task_grants.grantor IS 'the role (workflow.owners) that granted it; the grant counts for the definitions that this role may manage now';
+COMMENT ON COLUMN workflow.task_grants.definition_id IS 'the definition whose tasks they are; NULL: of each that the grantor may manage';
+COMMENT ON COLUMN workflow.task_grants.name IS 'name of the tasks; NULL: of any name';
+
+-- May a role work on this task? Four probes: with and without definition and name.
+CREATE UNIQUE INDEX task_grants_definition_id_name_idx ON workflow.task_grants (definition_id, name, role, grantor) NULLS NOT DISTINCT;
+-- A claim: which tasks may this role have?
+CREATE INDEX task_grants_role_idx ON workflow.task_grants (role);
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.task_grants', '');
+
+CREATE FUNCTION workflow._person(entry text)
+RETURNS text LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_person';
+
+COMMENT ON FUNCTION workflow._person(text) IS 'an assignee or candidate of a task as users write it: a role by its present name';
+
+CREATE FUNCTION workflow._people(entries jsonb)
+RETURNS text[] LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_people';
+
+COMMENT ON FUNCTION workflow._people(jsonb) IS 'the same for a list';
+
 CREATE OR REPLACE VIEW workflow.open_tasks WITH (security_barrier) AS
 SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
        b.payload OPERATOR(pg_catalog.->>) 'TaskName' AS name, t.payload, t.correlation_id, b.created_at,
-       COALESCE(b.priority, 0) AS priority, COALESCE(b.claims, 0) AS attempt, b.available_at, b.lease_until, b.worker, b.progress,
-       b.last_error
+       COALESCE(b.priority, 0) AS priority, COALESCE(b.claims, 0) AS attempt, CASE WHEN b.available_at OPERATOR(pg_catalog.<>) '-infinity' THEN b.available_at END AS available_at, b.lease_until, b.worker, b.progress,
+       b.last_error,
+       workflow._person(b.assignee) AS assignee, workflow._people(b.candidates) AS candidates,
+       t.deadline, t.form, b.result_schema
 FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
      JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
   AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
-       OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
+       OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d))
+       OR b.assignee OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
+       OR b.candidates OPERATOR(pg_catalog.?|) ARRAY(SELECT pg_catalog.concat('role:', m.id) FROM workflow.my_owners m))
+ORDER BY b.id;
 
 COMMENT ON COLUMN workflow.open_tasks.attempt IS 'number of attempts, the present one included';
 COMMENT ON COLUMN workflow.open_tasks.available_at IS 'NULL if a worker can claim it now, else the earliest instant; infinity: a worker makes the last attempt';
 COMMENT ON COLUMN workflow.open_tasks.lease_until IS 'until when a worker holds it';
+COMMENT ON COLUMN workflow.open_tasks.assignee IS 'who is to do it: role: and the name of a role, or a name that the application knows';
+COMMENT ON COLUMN workflow.open_tasks.candidates IS 'who may do it, in the same form';
+COMMENT ON COLUMN workflow.open_tasks.deadline IS 'until when people are to do it; nothing happens then';
+COMMENT ON COLUMN workflow.open_tasks.form IS 'JSON Schema of a form for the answer';
+COMMENT ON COLUMN workflow.open_tasks.result_schema IS 'JSON Schema that the answer must match';
+
+CREATE VIEW workflow.task_limits WITH (security_barrier) AS
+SELECT l.name, l.key, l.concurrency, l.rate, CASE WHEN l.rate IS NOT NULL THEN pg_catalog.make_interval(secs => l.per OPERATOR(pg_catalog./) 1000000.0::double precision) END AS per,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner
+FROM workflow.limits l JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) l.owner
+WHERE (l.concurrency IS NOT NULL OR l.rate IS NOT NULL)
+  AND l.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m));
+
+COMMENT ON VIEW workflow.task_limits IS 'limits that wf_limit_tasks set';
+COMMENT ON COLUMN workflow.task_limits.key IS 'member of the payload, each value of which has the limit for itself';
+COMMENT ON COLUMN workflow.task_limits.owner IS 'the role whose definitions it counts';
 
 CREATE OR REPLACE VIEW workflow.open_incidents WITH (security_barrier) AS
 SELECT n.id AS incident_id, n.instance_id, i.definition_id, n.activity_id, n.activity_type, n.created_at, n.sqlstate,
@@ -74,6 +266,30 @@ SELECT b.id AS bookmark_id, b.instance_id, i.definition_id, b.activity_id, b.nod
 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+
+CREATE VIEW workflow.worker_grants WITH (security_barrier) AS
+SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(w.role_oid, w.name))::text, w.name) AS role, g.definition_id, g.name,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(a.role_oid, a.name))::text, a.name) AS grantor,
+       workflow._role_of(a.role_oid, a.name) IS NOT NULL
+       AND (g.definition_id IS NULL
+            OR EXISTS (SELECT FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
+                       WHERE d.definition_id OPERATOR(pg_catalog.=) g.definition_id AND d.is_latest
+                         AND CASE WHEN workflow._role_of(o.role_oid, o.name) IS NULL
+                                  THEN (SELECT r.rolsuper FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) workflow._role_of(a.role_oid, a.name))
+                                  ELSE pg_catalog.pg_has_role(workflow._role_of(a.role_oid, a.name), workflow._role_of(o.role_oid, o.name), 'USAGE') END)) AS in_force
+FROM workflow.task_grants g
+JOIN workflow.owners w ON w.id OPERATOR(pg_catalog.=) g.role
+JOIN workflow.owners a ON a.id OPERATOR(pg_catalog.=) g.grantor
+WHERE g.role OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR g.grantor OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR g.definition_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.definition_id FROM workflow.definitions d
+                                                        WHERE d.is_latest AND d.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))))
+   OR pg_catalog.pg_has_role('pg_read_all_data', 'USAGE');
+
+COMMENT ON VIEW workflow.worker_grants IS 'grants of wf_grant_worker that concern the current role: which role may work on which tasks';
+COMMENT ON COLUMN workflow.worker_grants.definition_id IS 'NULL: of each definition that the grantor may manage';
+COMMENT ON COLUMN workflow.worker_grants.name IS 'NULL: tasks of any name';
+COMMENT ON COLUMN workflow.worker_grants.in_force IS 'whether it counts: the grantor exists, and may manage the definition if there is one';
 
 CREATE OR REPLACE FUNCTION workflow._check()
 RETURNS TABLE (problem text, detail text)
@@ -104,6 +320,14 @@ AS $$
     FROM workflow.instances i
     WHERE i.sub_status = 'Pending' AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = i.id)
     UNION ALL
+    SELECT 'record to compensate without instance', c.instance_id::text
+    FROM workflow.compensations c
+    WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = c.instance_id)
+    UNION ALL
+    SELECT 'record to compensate of an ended instance', c.instance_id::text
+    FROM workflow.compensations c JOIN workflow.instances i ON i.id = c.instance_id
+    WHERE i.sub_status IN ('Finished', 'Cancelled')
+    UNION ALL
     SELECT 'incident without instance', c.id::text
     FROM workflow.incidents c
     WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = c.instance_id)
@@ -123,7 +347,7 @@ AS $$
     SELECT 'bookmark without hash that a stimulus is to meet', b.id::text
     FROM workflow.bookmarks b
     WHERE (b.hash IS NULL OR b.hash_key IS NULL)
-      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.Lease')
+      AND NOT (b.activity_type = 'Elsa.RunTask' AND b.name = b.activity_type) AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.StartTimeout', 'Workflow.RunTimeout', 'Workflow.Lease', 'Workflow.Answer', 'Workflow.Compensation', 'Workflow.Limit')
     UNION ALL
     SELECT 'last lease of a task without the bookmark of its end', b.id::text
     FROM workflow.bookmarks b
@@ -136,6 +360,17 @@ AS $$
     WHERE e.name = 'Workflow.Lease'
       AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = e.instance_id AND b.available_at = 'infinity'
                         AND b.activity_instance_id = e.activity_instance_id)
+    UNION ALL
+    SELECT 'kept answer of a task that is not answered', b.id::text
+    FROM workflow.bookmarks b
+    WHERE b.name = 'Workflow.Answer'
+      AND NOT EXISTS (SELECT FROM workflow.tasks t WHERE t.id::text = b.payload ->> 'Task' AND t.instance_id = b.instance_id
+                        AND t.status IN ('Completed', 'Failed'))
+    UNION ALL
+    SELECT 'task is assigned to an unknown role', b.id::text
+    FROM workflow.bookmarks b
+    WHERE EXISTS (SELECT FROM (SELECT b.assignee UNION ALL SELECT jsonb_array_elements_text(b.candidates)) AS e (entry)
+                  WHERE e.entry LIKE 'role:%' AND NOT EXISTS (SELECT FROM workflow.owners o WHERE 'role:' || o.id = e.entry))
     UNION ALL
     SELECT 'status and sub-status disagree', i.id::text
     FROM workflow.instances i
@@ -168,6 +403,27 @@ AS $$
     SELECT 'bookmark whose task is closed', b.id::text
     FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id = b.id
     WHERE t.status <> 'Open'
+    UNION ALL
+    SELECT 'slot without limit', s.id::text
+    FROM workflow.slots s
+    WHERE NOT EXISTS (SELECT FROM workflow.limits l WHERE l.id = s.limit_id)
+    UNION ALL
+    SELECT 'more slots than the limit permits', s.id::text
+    FROM workflow.slots s JOIN workflow.limits l ON l.id = s.limit_id
+    WHERE s.n > COALESCE(CASE substr(s.place, 1, 1) WHEN 'c' THEN l.concurrency ELSE l.rate END, 0)
+    UNION ALL
+    SELECT 'owner of a limit is unknown', l.id::text
+    FROM workflow.limits l
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = l.owner)
+    UNION ALL
+    SELECT 'lane of a task whose name has no limit', b.id::text
+    FROM workflow.bookmarks b
+    WHERE b.lane IS NOT NULL AND b.name <> 'Workflow.Limit'
+      AND NOT EXISTS (SELECT FROM workflow.limits l WHERE l.name = b.payload ->> 'TaskName')
+    UNION ALL
+    SELECT 'lane and available_at of a task disagree', b.id::text
+    FROM workflow.bookmarks b
+    WHERE CASE WHEN b.lane IS NULL THEN b.available_at = '-infinity' ELSE b.available_at IS NULL END
     UNION ALL
     SELECT 'trigger of a version that is not published', t.id::text
     FROM workflow.triggers t
@@ -202,7 +458,7 @@ AS $$
     SELECT 'waits for a child workflow that will not report', b.id::text
     FROM workflow.bookmarks b
     WHERE b.activity_type IN ('Elsa.ExecuteWorkflow', 'Elsa.DispatchWorkflow', 'Elsa.BulkDispatchWorkflows')
-      AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout')
+      AND b.name NOT IN ('Workflow.Retry', 'Workflow.Timeout', 'Workflow.RunTimeout')
       AND NOT EXISTS (SELECT FROM workflow.instances c
                       WHERE c.parent_instance_id = b.instance_id AND c.parent_bookmark_id = b.id AND c.status = 'Running')
       AND NOT EXISTS (SELECT FROM workflow.bookmark_queue q WHERE q.bookmark_id = b.id)
@@ -214,6 +470,10 @@ AS $$
     SELECT 'owner of a path is unknown', p.segment
     FROM workflow.paths p
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = p.owner)
+    UNION ALL
+    SELECT 'role of a task grant is unknown', g.id::text
+    FROM workflow.task_grants g
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.role) OR NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = g.grantor)
     UNION ALL
     SELECT 'owner is unknown', i.id::text
     FROM workflow.instances i
@@ -227,14 +487,14 @@ COMMENT ON FUNCTION workflow._claim_tasks(text[], text, integer, interval) IS 'c
 
 CREATE FUNCTION wf_claim_tasks(names text[] DEFAULT NULL, worker text DEFAULT NULL, max integer DEFAULT 1, lease interval DEFAULT '5 min')
 RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
-               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, lease_until timestamptz, progress jsonb)
+               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb)
 LANGUAGE sql SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT c.task_id, c.token, c.name, c.payload, c.correlation_id, c.instance_id, c.definition_id,
-           c.activity_id, c.owner, c.attempt, c.max_attempts, c.priority, c.lease_until, c.progress
+           c.activity_id, c.owner, c.attempt, c.max_attempts, c.priority, c.deadline, c.lease_until, c.progress
     FROM pg_catalog.jsonb_to_recordset(workflow._claim_tasks(names, worker, max, lease))
          AS c (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
-               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, lease_until timestamptz, progress jsonb);
+               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb);
 END;
 
 COMMENT ON FUNCTION wf_claim_tasks(text[], text, integer, interval) IS
@@ -250,6 +510,37 @@ CREATE FUNCTION wf_release_task(task_id uuid, token uuid)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_release_task';
 
 COMMENT ON FUNCTION wf_release_task(uuid, uuid) IS 'give a claimed task back, as if it had not been claimed; false if the worker does not hold it any more';
+
+CREATE FUNCTION wf_assign_task(task_id uuid, assignee text)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_assign_task';
+
+COMMENT ON FUNCTION wf_assign_task(uuid, text) IS
+    'give an open task to a person: role:NAME, or a name that the application knows; false if it is theirs already';
+
+CREATE FUNCTION wf_unassign_task(task_id uuid)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_unassign_task';
+
+COMMENT ON FUNCTION wf_unassign_task(uuid) IS 'take an open task from the person to whom it is assigned; false if it has no assignee';
+
+CREATE PROCEDURE wf_wait_tasks(
+    names       text[]   DEFAULT NULL,
+    timeout     interval DEFAULT '30 s',
+    INOUT ready boolean  DEFAULT NULL
+) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_wait_tasks';
+
+COMMENT ON PROCEDURE wf_wait_tasks(text[], interval, boolean) IS
+    'sleep until a claim of tasks of these names would give work (ready), or the time is over; outside a transaction block';
+
+CREATE FUNCTION wf_limit_tasks(
+    name        text,
+    concurrency integer  DEFAULT NULL,
+    rate        integer  DEFAULT NULL,
+    per         interval DEFAULT '1 s',
+    key         text     DEFAULT NULL
+) RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_limit_tasks';
+
+COMMENT ON FUNCTION wf_limit_tasks(text, integer, integer, interval, text) IS
+    'limit how many tasks of a name workers hold at once and begin in a period, also for each value of a member of the payload; neither: removes the limit';
 
 CREATE FUNCTION wf_fail_task(
     task_id  uuid,
@@ -283,6 +574,94 @@ END;
 COMMENT ON FUNCTION wf_complete_tasks(jsonb) IS
     'answers [{"taskId", "token", "result" | "error"}] for claimed tasks; one that is refused stops no other';
 
+CREATE FUNCTION workflow._grant_worker(role text, names text[], definition_id text)
+RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_worker';
+
+COMMENT ON FUNCTION workflow._grant_worker(text, text[], text) IS 'stores which role may work on which tasks, for wf_grant_worker';
+
+CREATE FUNCTION workflow._revoke_worker(role text, names text[], definition_id text)
+RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_revoke_worker';
+
+COMMENT ON FUNCTION workflow._revoke_worker(text, text[], text) IS 'removes such grants, for wf_revoke_worker';
+
+CREATE FUNCTION wf_grant_worker(role name, names text[] DEFAULT NULL, definition_id text DEFAULT NULL)
+RETURNS integer LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._grant_worker(role::text, names, definition_id);
+END;
+
+COMMENT ON FUNCTION wf_grant_worker(name, text[], text) IS
+    'let a role claim and answer tasks, of one definition or of all that the current role may manage, and nothing else; returns how many grants are new';
+
+CREATE FUNCTION wf_revoke_worker(role name, names text[] DEFAULT NULL, definition_id text DEFAULT NULL)
+RETURNS integer LANGUAGE sql SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT workflow._revoke_worker(role::text, names, definition_id);
+END;
+
+COMMENT ON FUNCTION wf_revoke_worker(name, text[], text) IS 'take back what wf_grant_worker gave; returns how many grants there were';
+
+-- What a worker outside calls, which wf_grant_worker gives: these functions, and those behind them.
+CREATE FUNCTION workflow._worker_calls()
+RETURNS SETOF text LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT unnest(ARRAY['wf_claim_tasks', '_claim_tasks', 'wf_extend_task', 'wf_complete_task', 'wf_complete_tasks', '_complete_tasks',
+                        'wf_fail_task', 'wf_release_task', 'wf_wait_tasks'])
+$$;
+
+COMMENT ON FUNCTION workflow._worker_calls() IS 'names of the functions that wf_grant_worker gives to a role';
+
+CREATE FUNCTION workflow._lacks_worker_calls(role oid)
+RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$
+    SELECT EXISTS (SELECT FROM workflow._objects() o
+                   WHERE o.kind = 'function' AND o.name IN (SELECT workflow._worker_calls())
+                     AND NOT EXISTS (SELECT FROM aclexplode(o.held) h WHERE h.grantee = role AND h.privilege_type = 'EXECUTE'))
+$$;
+
+COMMENT ON FUNCTION workflow._lacks_worker_calls(oid) IS 'whether a role was not given all of workflow._worker_calls(), for wf_grant_worker';
+
+CREATE FUNCTION workflow._give_worker_calls(role oid)
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    f record;
+BEGIN
+    FOR f IN
+        SELECT o.target
+        FROM workflow._objects() o
+        WHERE o.kind = 'function' AND o.name IN (SELECT workflow._worker_calls())
+        ORDER BY o.target
+    LOOP
+        EXECUTE format('GRANT EXECUTE ON %s TO %s', f.target, role::regrole);
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION workflow._give_worker_calls(oid) IS 'makes the GRANTs of wf_grant_worker, with the rights of the owner';
+
+-- A role that wf_grant_usage gave more keeps the calls of a worker as well.
+CREATE FUNCTION workflow._take_worker_calls(role oid)
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    f record;
+BEGIN
+    IF EXISTS (SELECT FROM workflow._objects() o CROSS JOIN LATERAL aclexplode(o.held) h
+               WHERE o.kind = 'function' AND o.name NOT IN (SELECT workflow._worker_calls()) AND h.grantee = role) THEN
+        RETURN;
+    END IF;
+    FOR f IN
+        SELECT o.target
+        FROM workflow._objects() o CROSS JOIN LATERAL aclexplode(o.held) h
+        WHERE o.kind = 'function' AND h.grantee = role
+        ORDER BY o.target
+    LOOP
+        EXECUTE format('REVOKE EXECUTE ON %s FROM %s', f.target, role::regrole);
+    END LOOP;
+END
+$$;
+
+COMMENT ON FUNCTION workflow._take_worker_calls(oid) IS 'takes back what workflow._give_worker_calls gave, for wf_revoke_worker';
+
 CREATE OR REPLACE FUNCTION workflow._intended_grants()
 RETURNS TABLE (kind text, name text, privilege text, grantee text)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -297,22 +676,92 @@ AS $$
     UNION ALL
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
-    FROM unnest(ARRAY['definition_list', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_incidents',
-                      'trigger_list', 'event_grant_list', 'path_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers']) AS v (name)
+    FROM unnest(ARRAY['definition_list', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_incidents', 'open_compensations',
+                      'trigger_list', 'event_grant_list', 'worker_grants', 'path_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
     UNION ALL
     -- These functions look at their argument, at what is built in, or at what the current role may see.
     SELECT 'function', f.name, 'EXECUTE', 'public'
-    FROM unnest(ARRAY['_events', '_role_of', '_run_status', '_activities', '_activity_list', '_flow_ports', '_validate', '_cron_preview', '_worker_status',
+    FROM unnest(ARRAY['_events', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_flow_ports', '_validate', '_cron_preview', '_worker_status',
                       'instance_state', 'wf_validate', 'wf_activities', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
-    FROM unnest(ARRAY['_adopt_database', 'wf_alter_schedule', 'wf_cancel', 'wf_claim_tasks', '_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
+    FROM unnest(ARRAY['_adopt_database', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_claim_tasks', '_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
                       '_complete_tasks', 'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                       'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
-                      'wf_http_request', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
-                      'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_run', 'wf_run_due',
+                      'wf_http_request', 'wf_limit_tasks', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
+                      'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_worker', '_grant_worker',
+                      'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due',
                       'wf_schedule', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_start', 'wf_svg',
-                      'wf_unschedule']) AS f (name)
+                      'wf_unassign_task', 'wf_unschedule', 'wf_wait_tasks']) AS f (name)
+$$;
+
+CREATE OR REPLACE PROCEDURE workflow._set_rights()
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    command text;
+BEGIN
+    INSERT INTO workflow.pending_usage (function, role)
+    WITH usage AS (
+        SELECT o.id, o.held, o.owner, o.initial IS NULL AS is_new
+        FROM workflow._objects() o JOIN workflow._intended_grants() g ON g.kind = o.kind AND g.name = o.name AND g.grantee IS NULL
+        WHERE o.kind = 'function'
+    ), holder AS (
+        SELECT h.grantee
+        FROM usage u CROSS JOIN LATERAL aclexplode(u.held) h
+        WHERE NOT u.is_new AND h.privilege_type = 'EXECUTE' AND h.grantee NOT IN (0, u.owner)
+        GROUP BY h.grantee
+        HAVING count(*) = (SELECT count(*) FROM usage WHERE NOT is_new)
+    )
+    SELECT u.id, h.grantee
+    FROM usage u CROSS JOIN holder h
+    WHERE u.is_new
+    UNION
+    -- Workers get what a worker calls.
+    SELECT o.id, r.oid
+    FROM workflow._objects() o, workflow.task_grants g JOIN workflow.owners w ON w.id = g.role
+         JOIN pg_roles r ON r.oid = w.role_oid OR w.role_oid IS NULL AND r.rolname = w.name
+    WHERE o.kind = 'function' AND o.initial IS NULL AND o.name IN (SELECT workflow._worker_calls());
+    -- The owner bypasses row-level security, and so do calls and views, which have the owner's rights. Without a policy
+    -- SELECT, COPY and the first copy of a subscription would be silently empty for a role that may read everything.
+    FOR command IN
+        SELECT v.command
+        FROM workflow._objects() o JOIN pg_class c ON c.oid = o.id
+             CROSS JOIN LATERAL (VALUES
+                 (format('ALTER %s ENABLE ROW LEVEL SECURITY', o.target)),
+                 (format('CREATE POLICY readers ON %s FOR SELECT TO pg_read_all_data USING (true)', substr(o.target, 7)))) AS v (command)
+        WHERE o.kind = 'relation' AND c.relkind IN ('r', 'p') AND NOT c.relrowsecurity
+    LOOP
+        EXECUTE command;
+    END LOOP;
+    -- The first REVOKE makes the row of a new object in pg_init_privs, whatever privileges the object has.
+    FOR command IN
+        SELECT format('REVOKE ALL ON %s FROM PUBLIC', o.target)
+        FROM workflow._objects() o
+        WHERE o.initial IS NULL AND o.kind <> 'column'
+        UNION ALL
+        SELECT format('REVOKE %s%s ON %s FROM %s CASCADE', h.privilege_type, o.part, o.target,
+                      CASE h.grantee WHEN 0 THEN 'PUBLIC' ELSE h.grantee::regrole::text END)
+        FROM workflow._objects() o CROSS JOIN LATERAL aclexplode(o.held) h
+        WHERE h.grantee <> o.owner
+          AND (o.initial IS NULL OR EXISTS (SELECT FROM aclexplode(o.initial) i
+                                            WHERE i.grantee = h.grantee AND i.privilege_type = h.privilege_type))
+          AND NOT EXISTS (SELECT FROM workflow._intended_grants() g
+                          WHERE g.kind = o.kind AND g.name IN (o.name, '*') AND g.privilege = h.privilege_type
+                            AND CASE g.grantee WHEN 'public' THEN 0 ELSE g.grantee::regrole::oid END = h.grantee)
+    LOOP
+        EXECUTE command;
+    END LOOP;
+    FOR command IN
+        SELECT format('GRANT %s ON %s TO %s', g.privilege, o.target, g.grantee)
+        FROM workflow._objects() o JOIN workflow._intended_grants() g ON g.kind = o.kind AND g.name IN (o.name, '*')
+        WHERE g.grantee IS NOT NULL
+          AND NOT EXISTS (SELECT FROM aclexplode(o.initial) i
+                          WHERE i.privilege_type = g.privilege
+                            AND i.grantee = CASE g.grantee WHEN 'public' THEN 0 ELSE g.grantee::regrole::oid END)
+    LOOP
+        EXECUTE command;
+    END LOOP;
+END
 $$;
 
 CALL workflow._set_rights();

@@ -16,6 +16,8 @@ use crate::store::owners::Owner;
 use crate::store::schedules::COMMANDS;
 
 pub mod hearing;
+pub mod people;
+pub mod work;
 
 /// What can be granted on a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,11 +28,13 @@ pub enum Privilege {
     Resume,
     /// See it and its instances.
     Read,
+    /// Assign the tasks of its instances, and complete those that are assigned to others.
+    Alter,
 }
 
 impl Privilege {
     /// All privileges.
-    pub const ALL: [Self; 3] = [Self::Start, Self::Resume, Self::Read];
+    pub const ALL: [Self; 4] = [Self::Start, Self::Resume, Self::Read, Self::Alter];
 
     /// Its name in SQL.
     pub fn name(self) -> &'static str {
@@ -38,6 +42,7 @@ impl Privilege {
             Self::Start => "start",
             Self::Resume => "resume",
             Self::Read => "read",
+            Self::Alter => "alter",
         }
     }
 

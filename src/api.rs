@@ -21,6 +21,7 @@ mod pictures;
 mod schedules;
 mod stimuli;
 mod tasks;
+mod worker_grants;
 mod workers;
 
 /// Reads the argument `on_fault`; NULL is `workflow.on_fault`.

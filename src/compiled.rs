@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::CString;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use workflow_engine::definition::{
 };
 
 use crate::error;
+use crate::pg::error::warning;
 use crate::pg::{PgError, catalog, guc, interrupt, memory, role};
 use crate::store::activity_types;
 use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
@@ -37,9 +39,28 @@ pub struct Compiled {
     pub row: DefinitionRow,
 }
 
+/// Programs by version.
+#[derive(Default)]
+struct Kept {
+    /// The generation of ownership, and the setting, with which they were compiled.
+    of: (u64, Option<CString>),
+    programs: HashMap<Uuid, Rc<Compiled>>,
+}
+
+impl Kept {
+    /// Forgets what was compiled before the owners or the setting changed.
+    fn renew(&mut self) -> &mut HashMap<Uuid, Rc<Compiled>> {
+        let of = (catalog::definitions_generation(), guc::resilience_strategies());
+        if self.of != of {
+            self.programs.clear();
+            self.of = of;
+        }
+        &mut self.programs
+    }
+}
+
 thread_local! {
-    /// By version, as compiled in a generation of ownership.
-    static KEPT: RefCell<(u64, HashMap<Uuid, Rc<Compiled>>)> = RefCell::new((0, HashMap::new()));
+    static KEPT: RefCell<Kept> = RefCell::default();
 }
 
 /// The compiled form of a stored version.
@@ -52,18 +73,11 @@ pub fn of_version(id: Uuid) -> Result<Rc<Compiled>, PgError> {
 
 /// Forgets all programs, because an activity type has changed.
 pub fn forget() {
-    KEPT.with_borrow_mut(|(_, kept)| kept.clear());
+    KEPT.with_borrow_mut(|kept| kept.programs.clear());
 }
 
 fn kept(id: Uuid) -> Option<Rc<Compiled>> {
-    let generation = catalog::definitions_generation();
-    KEPT.with_borrow_mut(|(of, kept)| {
-        if *of != generation {
-            kept.clear();
-            *of = generation;
-        }
-        kept.get(&id).cloned()
-    })
+    KEPT.with_borrow_mut(|kept| kept.renew().get(&id).cloned())
 }
 
 /// The version that an instance runs. Raises XX001 if the state of the instance does not fit it.
@@ -133,11 +147,10 @@ fn keep(compiled: &Rc<Compiled>) {
     if !compiled.program.knows_all_types() {
         return;
     }
-    let generation = catalog::definitions_generation();
-    KEPT.with_borrow_mut(|(of, kept)| {
-        if *of != generation || kept.len() >= MAX_KEPT || memory::held() > guc::memory_limit() / 4 {
+    KEPT.with_borrow_mut(|kept| {
+        let kept = kept.renew();
+        if kept.len() >= MAX_KEPT || memory::held() > guc::memory_limit() / 4 {
             kept.clear();
-            *of = generation;
         }
         kept.insert(compiled.row.id, Rc::clone(compiled));
     });
@@ -179,6 +192,18 @@ impl ActivityTypes for Registered {
         let found = activity_types::find(type_name)?;
         Some(CustomType { trigger: found.trigger, outputs: found.outputs, inputs: found.inputs })
     }
+
+    fn resilience_strategies(&self) -> Option<Value> {
+        let text = guc::resilience_strategies()?;
+        let parsed = serde_json::from_slice(text.as_bytes());
+        if let Err(error) = &parsed {
+            warning(
+                PgError::new("01000", "setting workflow.resilience_strategies is not read")
+                    .detail(format!("It is no JSON: {error}.")),
+            );
+        }
+        parsed.ok()
+    }
 }
 
 /// The activity types of a stored version: its workflows are settled.
@@ -203,6 +228,10 @@ impl ActivityTypes for Pinned {
         let is_refused = self.unknown.iter().any(|unknown| unknown == type_name)
             && self.owner.as_ref().is_some_and(|owner| !may_stand_for(type_name, owner));
         if is_refused { None } else { Registered.custom(type_name) }
+    }
+
+    fn resilience_strategies(&self) -> Option<Value> {
+        Registered.resilience_strategies()
     }
 
     fn has_pinned(&self) -> bool {

@@ -32,10 +32,27 @@ pub fn burst(error: Error, instance: Uuid) -> PgError {
         Error::NotFaulted(activity) => {
             PgError::new("42704", format!("activity \"{activity}\" of workflow instance {instance} is not faulted"))
         }
+        Error::HasFailed { is_compensated: true } => {
+            PgError::new("55000", format!("workflow instance {instance} was compensated"))
+                .detail("A fault has ended it, and what it had done was taken back.")
+                .hint("wf_explain tells what happened. Start another instance.")
+        }
+        Error::HasFailed { is_compensated: false } => PgError::new(
+            "55000",
+            format!("workflow instance {instance} cannot be retried"),
+        )
+        .detail("A fault has ended the whole of it: what was open is cancelled, and no activity is left to run again.")
+        .hint("wf_explain tells what happened. Start another instance."),
         Error::LostActivity(activity) => {
             PgError::new("XX001", format!("activity \"{activity}\" is not open in workflow instance {instance}"))
         }
     }
+}
+
+/// A record of an instance is damaged, or of a later format.
+pub fn records(error: Error, instance: Uuid) -> PgError {
+    let unreadable = burst(error, instance);
+    PgError { message: format!("a record of workflow instance {instance} cannot be read"), ..unreadable }
 }
 
 /// The state of an instance is damaged, or of a later format.

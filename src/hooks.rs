@@ -5,7 +5,8 @@ use crate::pg::hooks::{self, Hooks, Meaning};
 use crate::pg::{catalog, process, role};
 use crate::{wake, worker};
 
-static HOOKS: Hooks = Hooks { transaction_ended: wake::transaction_ended, before };
+static HOOKS: Hooks =
+    Hooks { transaction_ended: wake::transaction_ended, subtransaction_aborted: wake::subtransaction_aborted, before };
 
 /// Installs the hooks in this process.
 pub fn install() {

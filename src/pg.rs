@@ -22,6 +22,7 @@ pub mod memory;
 pub mod object_lock;
 pub mod parse;
 pub mod planner;
+pub mod procedure;
 pub mod process;
 mod raw;
 pub mod role;

@@ -5,10 +5,13 @@
 //! `call` runs after the burst. Only user SQL inside a burst can begin another call, which has a session of its own.
 //! [`running`] knows the instances whose bursts are further up in this backend.
 
+pub mod abandoned;
 pub mod activation;
+pub mod admission;
 pub mod adoption;
 pub mod answer;
 pub mod answers;
+pub mod assign;
 pub mod burst;
 pub mod cancel;
 pub mod child_report;
@@ -21,7 +24,9 @@ pub mod gone;
 mod host;
 pub mod http;
 pub mod isolated;
+pub mod kept_answer;
 pub mod lease;
+pub mod limits;
 pub mod link;
 pub mod missed;
 pub mod notices;
@@ -42,6 +47,7 @@ pub mod sweep;
 pub mod timing;
 pub mod unheard;
 pub mod version;
+pub mod wait;
 pub mod work;
 
 pub use session::Session;

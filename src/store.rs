@@ -11,8 +11,11 @@
 //! statements of [`crate::pg::spi`].
 
 pub mod activity_types;
+pub mod admissions;
 pub mod adoption;
+pub mod assignments;
 pub mod bookmarks;
+pub mod compensations;
 pub mod dead_letters;
 pub mod definitions;
 pub mod due;
@@ -23,6 +26,7 @@ pub mod incidents;
 pub mod instances;
 pub mod journal;
 pub mod leases;
+pub mod limits;
 pub mod links;
 pub mod matching;
 pub mod named_schedules;
@@ -34,6 +38,7 @@ pub mod routes;
 pub mod schedules;
 pub mod schemas;
 mod tables;
+pub mod task_grants;
 pub mod tasks;
 pub mod triggers;
 pub mod uses;

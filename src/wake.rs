@@ -12,6 +12,13 @@ use crate::pg::shared::{self, Ended, HasExtension, Process, Said};
 use crate::pg::spi::Timestamp;
 use crate::pg::{cluster, guc, process};
 
+mod tasks;
+
+pub use tasks::{
+    by_server_clock, key_of, note_any_task, note_any_task_at, note_claimed as note_claimed_tasks, note_look, note_task,
+    note_task_at, note_told, subtransaction_aborted,
+};
+
 /// How many ids a transaction passes on by name; a transaction with more requests a sweep.
 const MAX_NAMES: usize = 256;
 
@@ -27,6 +34,8 @@ thread_local! {
     static UNSEEN: Cell<u32> = const { Cell::new(0) };
     /// Whether it wrote or used up bookmarks.
     static BOOKMARKS: Cell<bool> = const { Cell::new(false) };
+    /// Whether instances that wait for their turn are to be looked at when it has committed, and when it is rolled back.
+    static CALLS: Cell<(bool, bool)> = const { Cell::new((false, false)) };
     /// The range of times in the ids of the instances that it ended.
     static ENDED: Cell<Option<Ended>> = const { Cell::new(None) };
     /// Whether it filled tables of the extension with COPY.
@@ -53,6 +62,16 @@ pub fn note_due(at: Timestamp) {
         }
         DUE.set(at.0);
     }
+}
+
+/// Notes that instances that wait for their turn are to be looked at when this transaction has ended. `if_committed`: when
+/// it has committed, else only when it is rolled back.
+pub fn note_calls(if_committed: bool) {
+    if CALLS.get() == (false, false) {
+        shared::ensure();
+    }
+    let (committed, aborted) = CALLS.get();
+    CALLS.set((committed || if_committed, aborted || !if_committed));
 }
 
 /// Notes that a stimulus is in the queue.
@@ -131,6 +150,7 @@ pub fn note_rescan() {
 pub fn note_all() {
     note_due(Timestamp(i64::MIN));
     SWEEP.set(true);
+    note_any_task();
 }
 
 /// Notes that this transaction keeps the workers of a database out until it ends.
@@ -146,6 +166,7 @@ fn slot() -> usize {
 
 /// Reports what the transaction noted. Called by PostgreSQL when the transaction has ended; must not fail.
 pub fn transaction_ended(committed: bool) {
+    tasks::transaction_ended(committed);
     CLAIMED.set(false);
     let due = DUE.replace(i64::MAX);
     let items = ITEMS.take();
@@ -163,7 +184,9 @@ pub fn transaction_ended(committed: bool) {
     let loaded = LOADED.take() && committed;
     let mut settings = SETTINGS.take();
     settings.retain(|_| committed);
+    let (calls, calls_if_aborted) = CALLS.take();
     let due = if committed { due } else { i64::MAX };
+    let due = if if committed { calls } else { calls_if_aborted } { i64::MIN } else { due };
     let has_items = committed && !items.is_empty();
     let is_silent = due == i64::MAX && !has_items && !sweep && !probe && !rescan && !recheck && !has_missed;
     if is_silent && ended.is_none() && blocked.is_empty() && settings.is_empty() {

@@ -9,14 +9,17 @@ use std::fmt;
 use crate::bookmark::Resumed;
 use crate::calendar::Schedule;
 use crate::execution::{Child, Execution, Faulted, Outcomes, Signal};
+use crate::expression::Expression;
 use crate::fault::Fault;
+use crate::retry::RetryPolicy;
 use serde_json::Value;
 
 pub(crate) mod descriptor;
 pub(crate) mod handle;
 
 pub use descriptor::{
-    Check, Descriptor, FlowRole, ForeignLanguage, InputDescriptor, OutputDescriptor, PartCondition, PartList, Special,
+    Check, CompensationRole, Descriptor, FlowRole, ForeignLanguage, InputDescriptor, OutputDescriptor, PartCondition,
+    PartList, Special,
 };
 pub use handle::{FromInput, Input, NonEmpty, Output, Port};
 
@@ -58,6 +61,27 @@ pub trait Activity: Sync {
     fn resumed(&self, cx: &mut Execution<'_>, bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
         let _ = input;
         if bookmark.auto_complete { cx.complete() } else { Ok(()) }
+    }
+
+    /// Judges the answer to the task that this activity has opened, before it is taken. A fault is that of a failed
+    /// attempt, which counts while the retry policy allows another one; otherwise `resumed` is called with the answer.
+    ///
+    /// # Errors
+    /// 22023 if it is no answer: the caller is told, and the task stays open.
+    fn judge(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
+        let _ = answer;
+        Ok(None)
+    }
+
+    /// The retry policy that an activity with these inputs has if its definition gives it none.
+    fn usual_retry(&self, inputs: &[Option<Expression>]) -> Option<RetryPolicy> {
+        let _ = inputs;
+        None
+    }
+
+    /// Codes of the faults after which Elsa's resilience strategies begin another attempt; empty: all faults.
+    fn transient_causes(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Whether a retry of a faulted execution continues with its memory instead of beginning anew.

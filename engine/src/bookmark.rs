@@ -17,7 +17,7 @@ pub struct Bookmark {
     pub activity_id: String,
     /// Path of that node.
     pub node_id: String,
-    /// Type of that node.
+    /// Type of that node; of a task that of `RunTask`.
     pub activity_type: String,
     /// The execution of the node that waits.
     pub activity_instance_id: Uuid,
@@ -47,6 +47,8 @@ pub struct NewBookmark {
     pub id: Option<Uuid>,
     /// Stimulus name; `None` is the activity type.
     pub name: Option<String>,
+    /// Whether it is the bookmark of a task of an activity other than `RunTask`: name and type are those of `RunTask`.
+    pub is_task: bool,
     /// Payload.
     pub payload: Option<Value>,
     /// Metadata.
@@ -68,6 +70,7 @@ impl Default for NewBookmark {
         Self {
             id: None,
             name: None,
+            is_task: false,
             payload: None,
             metadata: None,
             callback: None,

@@ -18,6 +18,7 @@ mod activity;
 mod appearance;
 mod arguments;
 mod common;
+mod compensation;
 mod connections;
 mod content;
 mod custom;
@@ -33,6 +34,7 @@ mod options;
 mod outline;
 mod parts;
 mod problem;
+mod resilience;
 mod retry;
 mod scope;
 mod settings;
@@ -123,11 +125,13 @@ fn read(
             None
         }
     };
-    let settings = Settings::read(members, problems);
+    let mut settings = Settings::read(members, problems);
+    resilience::add_common(&mut settings.options.strategies, types);
     let outline = Outline::read(members, types, limits, allow_unknown, problems);
     let scopes = Scopes::read(&settings, &outline, problems);
     let identity = identity.unwrap_or_default();
     let nodes = activity::read_all(&outline, &scopes, &settings.options, problems);
+    compensation::check(&nodes, &settings.options, &outline, problems);
     let mut by_id = HashMap::with_capacity(nodes.len());
     for (ix, node) in (0u32..).zip(&nodes) {
         by_id.entry(node.id.clone()).or_insert(NodeIx(ix));
@@ -153,6 +157,7 @@ fn read(
         outcomes: settings.outcomes,
         size: link::size_of(document),
         uses_sql,
+        compensation: Default::default(),
     };
     if problems.count() == 0 {
         link::insert(&mut program, &outline, limits, problems);

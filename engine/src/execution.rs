@@ -10,13 +10,14 @@ use uuid::Uuid;
 
 use crate::bookmark::{Bookmark, Resumed};
 use crate::child::NewChild;
-use crate::expression::ScriptLimits;
 use crate::fault::{Error, Fault};
 use crate::host::Host;
 use crate::http::Response;
+use crate::instance::compensation::Ending;
 use crate::instance::{Instance, SubStatus};
 use crate::journal::{Event, EventKind};
 use crate::program::Program;
+use crate::stimulus::RUN_TIMEOUT;
 use crate::value::copy_or_null;
 
 mod ancestry;
@@ -25,47 +26,39 @@ mod bookmarks;
 mod burst;
 pub(crate) mod callback;
 mod children;
+mod compensation;
 mod context;
 pub(crate) mod core;
+mod ending;
 mod faults;
 mod flow;
+mod for_people;
 mod http_context;
+mod ids;
 mod inputs;
+mod interruption;
 mod items;
+mod limits;
 mod outputs;
 mod retry;
 mod scope;
 mod tasks;
 mod timeout;
 mod undo;
+mod unwind;
 mod variables;
 
 use crate::node_ix::NodeIx;
 use burst::BurstState;
 pub use children::StartChild;
+pub use compensation::COMPENSATION_DROPPED;
 pub use context::Execution;
 use core::Scratch;
+pub use for_people::ForPeople;
+pub use ids::{activity_instance_id, sequence_of};
 pub(crate) use inputs::one_of;
-pub use tasks::{add_lease, drop_lease};
-
-/// Bounds of a burst.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Calls of activities in one burst.
-    pub max_steps: u64,
-    /// Nesting of activities.
-    pub max_nesting: u32,
-    /// Whether faults are followed by further attempts, where a policy says so.
-    pub retries: bool,
-    /// Bounds of scripts.
-    pub script: ScriptLimits,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { max_steps: 1_000_000, max_nesting: 500, retries: true, script: ScriptLimits::default() }
-    }
-}
+pub use limits::Limits;
+pub use tasks::{add_lease, count_attempts, drop_lease, first_attempt};
 
 /// What a burst leaves for the extension to store, beside the instance itself.
 #[derive(Debug, Default, PartialEq)]
@@ -88,6 +81,9 @@ pub struct Delta {
     pub events: Vec<Event>,
     /// Child workflows to start after the burst.
     pub children: Vec<NewChild>,
+    /// Executions of which nothing goes on that they have started: the extension cancels the child workflows whose end
+    /// their stored bookmarks wait for.
+    pub abandoned: Vec<Uuid>,
     /// Stimuli to send after the burst.
     pub stimuli: Vec<Published>,
     /// The response to the HTTP request that the burst serves.
@@ -114,6 +110,8 @@ pub struct NewTask {
     pub priority: i32,
     /// Number of attempts of the activity that failed before it opened the task.
     pub attempts: u32,
+    /// What it says to an inbox for people, if anything.
+    pub for_people: Option<Box<ForPeople>>,
 }
 
 /// A fault of an activity.
@@ -239,6 +237,7 @@ pub fn start(
     let mut scratch = Scratch::default();
     let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
     burst.core.scratch.trigger_input = stimulus_input.map(copy_or_null);
+    burst.core.scratch.run_until = ending::run_until(program, burst.core.scratch.now);
     burst.wake(EventKind::WorkflowStarted);
     if !program.nodes.is_empty() {
         burst.core.enqueue_root();
@@ -275,6 +274,9 @@ pub fn resume_each<'i>(
     host: &mut dyn Host,
     limits: &Limits,
 ) -> Result<Delta, Error> {
+    if bookmark.name == RUN_TIMEOUT {
+        return ending::run_out(program, instance, bookmark, host, limits);
+    }
     let sequence = waiting(instance, bookmark)?;
     let mut scratch = Scratch::default();
     let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
@@ -323,7 +325,7 @@ pub fn fail(
 /// Runs faulted activities again, all of them or those with the given ids.
 ///
 /// # Errors
-/// [`Error::NotFaulted`] for an id that no faulted activity has; [`Error::TooManySteps`].
+/// [`Error::HasFailed`] if a fault has ended the run; [`Error::NotFaulted`] for an id that no faulted activity has; [`Error::TooManySteps`].
 pub fn retry(
     program: &Program,
     instance: &mut Instance,
@@ -331,6 +333,9 @@ pub fn retry(
     host: &mut dyn Host,
     limits: &Limits,
 ) -> Result<Delta, Error> {
+    if instance.has_failed() {
+        return Err(cannot_retry(program));
+    }
     let faulted = retry::faulted(program, instance, activity_ids)?;
     let mut scratch = Scratch::default();
     let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
@@ -340,7 +345,14 @@ pub fn retry(
     Ok(burst.conclude())
 }
 
-/// Cancels an instance and all its open executions. Does nothing if it is finished or cancelled already.
+/// Why an instance that a fault has ended for good cannot be retried.
+pub fn cannot_retry(program: &Program) -> Error {
+    Error::HasFailed { is_compensated: program.compensation().is_used }
+}
+
+/// Cancels an instance and all its open executions. Does nothing if it is finished or cancelled already, or about to be
+/// cancelled. If it has handlers to run first, it is left suspended with a bookmark that is due at once; with `force`
+/// what they would have handled becomes an incident instead.
 ///
 /// # Errors
 /// None at present; the signature matches that of `start`, `resume` and `retry`.
@@ -348,42 +360,26 @@ pub fn cancel(
     program: &Program,
     instance: &mut Instance,
     reason: Option<&str>,
+    force: bool,
     host: &mut dyn Host,
 ) -> Result<Delta, Error> {
-    if matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
+    let is_cancelling = !force && instance.state.ending() == Ending::Cancelled;
+    if is_cancelling || matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
         return Ok(Delta::default());
     }
     let limits = Limits::default();
     let mut scratch = Scratch::default();
     let mut burst = BurstState::begin(program, instance, host, &limits, &mut scratch);
+    if !force && burst.begin_cancelling(reason) {
+        return Ok(burst.conclude());
+    }
     burst.cancel(reason);
     Ok(burst.into_delta())
-}
-
-/// The id of an activity execution: the id of the instance, with the sequence number XORed into its end.
-pub fn activity_instance_id(instance_id: Uuid, sequence: u32) -> Uuid {
-    Uuid::from_u128(instance_id.as_u128() ^ u128::from(sequence))
-}
-
-/// The sequence number of an activity execution, if it belongs to the instance.
-pub fn sequence_of(instance_id: Uuid, activity_instance_id: Uuid) -> Option<u32> {
-    u32::try_from(instance_id.as_u128() ^ activity_instance_id.as_u128()).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn activity_instance_ids_are_reversible_and_belong_to_one_instance() {
-        let instance = Uuid::from_u128(0x0193_4567_89ab_7def_8123_4567_89ab_cdef);
-        for sequence in [0, 1, 0x89ab_cdef, u32::MAX] {
-            let id = activity_instance_id(instance, sequence);
-            assert_eq!(sequence_of(instance, id), Some(sequence));
-        }
-        let other = Uuid::from_u128(instance.as_u128() ^ (1 << 40));
-        assert_eq!(sequence_of(instance, other), None);
-    }
 
     #[test]
     fn default_outcomes_follow_done_only() {

@@ -8,8 +8,9 @@ use uuid::Uuid;
 
 use crate::calendar::Zone;
 use crate::definition::Appearance;
+use crate::execution::ForPeople;
 use crate::instance::{Instance, SubStatus};
-use crate::journal::{Event, EventKind};
+use crate::journal::{CLAIM_UNTIL, Event, EventKind, RUN_UNTIL};
 use crate::node_ix::NodeIx;
 use crate::picture::naming;
 use crate::picture::text::one_line;
@@ -42,6 +43,8 @@ pub struct OpenBookmark {
     pub task: Option<String>,
     /// How workers stand to the task, if one has claimed it before.
     pub lease: Option<Lease>,
+    /// Who is to do the task, and until when.
+    pub for_people: Option<ForPeople>,
     /// Since when it waits.
     pub since: DateTime<Utc>,
     /// When time resumes it.
@@ -97,6 +100,19 @@ pub struct OpenIncident {
     pub hint: Option<String>,
 }
 
+/// Records of an activity that wait to be handled.
+#[derive(Clone, Debug, Default)]
+pub struct OpenRecords {
+    /// Path of the activity.
+    pub node_id: String,
+    /// Its id.
+    pub activity_id: String,
+    /// Whether it was interrupted; otherwise it has completed.
+    pub interrupted: bool,
+    /// Their number.
+    pub count: u64,
+}
+
 /// Builds the lines of the story.
 pub struct Explanation<'a> {
     program: &'a Program,
@@ -111,6 +127,10 @@ pub struct Explanation<'a> {
     last: Option<u32>,
     /// The execution that is about to wait, and the instant until which it waits.
     until: Option<(u32, String)>,
+    /// The execution that runs the handlers of a cancelled instance: it is no activity.
+    unwinding: Option<u32>,
+    /// Whether the last event was that of a cancel.
+    is_cancelling: bool,
 }
 
 impl<'a> Explanation<'a> {
@@ -128,6 +148,8 @@ impl<'a> Explanation<'a> {
             left_out: 0,
             last: None,
             until: None,
+            unwinding: None,
+            is_cancelling: false,
         };
         story.head();
         story
@@ -148,11 +170,22 @@ impl<'a> Explanation<'a> {
     /// Adds the events of a burst.
     pub fn burst(&mut self, at: DateTime<Utc>, events: &[Event]) {
         for event in events {
+            if self.is_of_handlers(event) {
+                continue;
+            }
             if let Some(words) = self.words(event) {
                 let line = format!("{}  {words}", self.time(at));
                 self.tell(line);
             }
         }
+    }
+
+    /// Whether an event is of the execution that runs the handlers of the instance, which is no activity.
+    fn is_of_handlers(&mut self, event: &Event) -> bool {
+        if std::mem::replace(&mut self.is_cancelling, event.kind == EventKind::WorkflowCancelling) {
+            self.unwinding = event.execution;
+        }
+        event.execution.is_some() && event.execution == self.unwinding
     }
 
     /// Adds how the instance stands now, and returns the lines.
@@ -190,10 +223,8 @@ impl<'a> Explanation<'a> {
             EventKind::WorkflowFinished => "finished".into(),
             EventKind::WorkflowFaulted => "stopped by the fault".into(),
             EventKind::WorkflowRetried => "retried".into(),
-            EventKind::WorkflowCancelled => match data.and_then(Value::as_str) {
-                Some(reason) => format!("cancelled: {}", one_line(reason, MAX_VALUE)),
-                None => "cancelled".into(),
-            },
+            EventKind::WorkflowCancelled => with_reason("cancelled", data),
+            EventKind::WorkflowCancelling => with_reason("is to be cancelled when its handlers have run", data),
             EventKind::OwnerChanged => {
                 let name = |key| data.and_then(|data| data.get(key)).and_then(Value::as_str).unwrap_or_default();
                 format!("given from {} to {} by {}", name("from"), name("to"), name("by"))
@@ -202,6 +233,12 @@ impl<'a> Explanation<'a> {
             EventKind::Started if self.has_children(event) => return None,
             EventKind::Started => format!("{} began", who()),
             EventKind::Resumed => format!("{} was resumed", who()),
+            EventKind::BookmarkCreated if data.is_some_and(|data| data.get(RUN_UNTIL).is_some()) => {
+                format!("the run may take until {}", self.instant_in(data).unwrap_or_default())
+            }
+            EventKind::BookmarkCreated if data.is_some_and(|data| data.get(CLAIM_UNTIL).is_some()) => {
+                format!("{} must be claimed until {}", who(), self.instant_in(data).unwrap_or_default())
+            }
             EventKind::BookmarkCreated if data.is_some() => {
                 format!("{} may take until {}", who(), self.instant_in(data).unwrap_or_default())
             }
@@ -226,6 +263,10 @@ impl<'a> Explanation<'a> {
                 let below = one_line(member("activity_id"), MAX_VALUE);
                 format!("{} took the fault of \"{below}\" ({})", who(), member("sqlstate"))
             }
+            EventKind::Compensated => format!("{} was compensated", who()),
+            EventKind::Confirmed => format!("{} was confirmed", who()),
+            EventKind::CancellationHandled => format!("{} has handled its cancellation", who()),
+            EventKind::Assigned => self.assigned(event, data),
             EventKind::Line => format!("{} wrote: {}", who(), data.map(value).unwrap_or_default()),
             EventKind::Logged => {
                 let member = |name| data.and_then(|data| data.get(name)).and_then(Value::as_str).unwrap_or_default();
@@ -258,6 +299,17 @@ impl<'a> Explanation<'a> {
         let (attempt, of) = (member("attempt"), member("max_attempts"));
         let who = self.who(&event.activity_id, &event.activity_type);
         format!("{who}, attempt {attempt} of {of} failed{at}: {} ({})", member("message"), member("sqlstate"))
+    }
+
+    /// Who was given the task of an activity, and by whom.
+    fn assigned(&self, event: &Event, data: Option<&Value>) -> String {
+        let member = |name| data.and_then(|data| data.get(name)).map(value);
+        let (who, by) = (self.who(&event.activity_id, &event.activity_type), member("by").unwrap_or_default());
+        match (member("to"), member("from")) {
+            (Some(to), None) => format!("{who} was assigned to {to} by {by}"),
+            (Some(to), Some(from)) => format!("{who} was assigned to {to} instead of {from} by {by}"),
+            (None, from) => format!("{who} was taken from {} by {by}", from.unwrap_or_default()),
+        }
     }
 
     fn started(&self) -> String {
@@ -314,6 +366,14 @@ impl<'a> Explanation<'a> {
 
     fn is_ended(&self) -> bool {
         matches!(self.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled)
+    }
+}
+
+/// What became of the instance, and why if a reason was given.
+fn with_reason(what: &str, reason: Option<&Value>) -> String {
+    match reason.and_then(Value::as_str) {
+        Some(reason) => format!("{what}: {}", one_line(reason, MAX_VALUE)),
+        None => what.into(),
     }
 }
 

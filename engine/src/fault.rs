@@ -84,6 +84,11 @@ pub enum Error {
     UnknownTrigger(String),
     /// A retry named an activity that is not faulted in this instance. (42704)
     NotFaulted(String),
+    /// A fault has ended the run for good: nothing is left that could be retried. (55000)
+    HasFailed {
+        /// Whether what it had done was compensated.
+        is_compensated: bool,
+    },
     /// The execution of the bookmark is not open. This cannot happen unless rows were changed by hand. (XX001)
     LostActivity(String),
 }

@@ -10,6 +10,8 @@ use crate::calendar::Zone;
 use crate::expression::{Rows, Scope, Take};
 use crate::fault::Fault;
 use crate::http::Request;
+use crate::instance::compensation::{Record, Wanted};
+use crate::node_ix::NodeIx;
 
 /// What a burst needs from its surroundings.
 ///
@@ -33,6 +35,14 @@ pub trait Host {
     /// A random number, for the delay of another attempt. A host without one leaves nothing of the delay out.
     fn random(&mut self) -> u64 {
         0
+    }
+
+    /// Checks that there is a role of this name. A host without roles knows all.
+    ///
+    /// # Errors
+    /// 42704 if there is none.
+    fn check_role(&mut self, _name: &str) -> Result<(), Fault> {
+        Ok(())
     }
 
     /// Whether another instance has a bookmark with this id.
@@ -88,6 +98,32 @@ pub trait Host {
     fn claim_endpoint(&mut self, _payload: &Value) -> Result<(), Fault> {
         Ok(())
     }
+
+    /// Stores a record of this instance. The records are no part of its state: what is stored here can be found at once,
+    /// in this burst and in later ones. The burst changes records between steps only, and does not undo that. A host that
+    /// stores nothing runs programs without compensation only.
+    fn store_record(&mut self, _record: &Record) {}
+
+    /// Gives all records of a holder to another one, and returns their number.
+    fn move_records(&mut self, _from: u32, _to: u32) -> u64 {
+        0
+    }
+
+    /// The first record that is wanted.
+    fn find_record(&mut self, _wanted: Wanted) -> Option<Record> {
+        None
+    }
+
+    /// Removes a record.
+    fn remove_record(&mut self, _number: u32) {}
+
+    /// The activities of the newest records of the instance, at most so many, and the number of all.
+    fn list_records(&mut self, _at_most: usize) -> (Vec<NodeIx>, u64) {
+        (Vec::new(), 0)
+    }
+
+    /// Removes all records of the instance.
+    fn remove_records(&mut self) {}
 
     /// Passes on a line of `WriteLine`.
     fn write_line(&mut self, text: &str);

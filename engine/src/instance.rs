@@ -15,9 +15,11 @@ use crate::node_ix::NodeIx;
 use crate::value::Json;
 
 pub mod codec;
+pub mod compensation;
 mod flow_scope;
 mod token_scope;
 
+use compensation::{Ending, Unwinding};
 pub use flow_scope::FlowScope;
 pub use token_scope::{TokenChange, TokenScope};
 
@@ -44,6 +46,13 @@ pub struct Instance {
     pub incident_count: u32,
     /// The part that only the engine reads.
     pub state: State,
+}
+
+impl Instance {
+    /// Whether a fault has ended the run for good: it is faulted, and nothing is open that a retry could repeat.
+    pub fn has_failed(&self) -> bool {
+        self.sub_status == SubStatus::Faulted && self.state.contexts.is_empty()
+    }
 }
 
 /// Elsa's sub-status.
@@ -130,6 +139,9 @@ pub struct State {
     pub trigger: Option<NodeIx>,
     /// Whether that trigger has executed as the trigger; after that it waits like any other activity.
     pub trigger_used: bool,
+    /// The time of the run, if it is bounded. Packed behind the state, so that a state without one takes no byte more.
+    #[serde(skip)]
+    pub deadline: Option<Timeout>,
 }
 
 impl State {
@@ -140,6 +152,21 @@ impl State {
         let last = self.last_result.map(|(node, _)| node);
         let mut named = contexts.chain(self.outputs.keys().copied()).chain(last).chain(self.trigger);
         named.all(|node| (node.0 as usize) < nodes)
+    }
+
+    /// How the run is about to end, when the handlers that run now have ended.
+    pub fn ending(&self) -> Ending {
+        let found = self.contexts.values().find_map(|context| match context.memory {
+            Memory::Unwinding(Unwinding::Instance(ending)) => Some(ending),
+            _ => None,
+        });
+        found.unwrap_or(Ending::None)
+    }
+
+    /// Number of stored bookmarks.
+    pub fn bookmarks(&self) -> u32 {
+        let of_executions: u32 = self.contexts.values().map(|context| context.bookmarks).sum();
+        of_executions.saturating_add(u32::from(self.deadline.is_some()))
     }
 
     /// Result of the activity that last produced one.
@@ -189,7 +216,7 @@ pub struct Attempts {
     pub timeout: Option<Timeout>,
 }
 
-/// A timeout that an open execution waits for beside everything else.
+/// A timeout that an open execution, or the whole run, waits for beside everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeout {
     /// Its bookmark.
@@ -262,6 +289,8 @@ pub enum Memory {
     Tokens(Box<TokenScope>),
     /// The activity is deferred to a burst of its own and has not been executed yet.
     Deferred,
+    /// The execution runs handlers of records.
+    Unwinding(Unwinding),
 }
 
 impl Memory {
@@ -271,7 +300,7 @@ impl Memory {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
                 *position
             }
-            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) | Self::Deferred => 0,
+            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) | Self::Deferred | Self::Unwinding(_) => 0,
         }
     }
 
@@ -281,7 +310,9 @@ impl Memory {
             Self::Count(position) | Self::Range { current: position, .. } | Self::Items { index: position, .. } => {
                 *position = to
             }
-            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) | Self::Deferred => *self = Self::Count(to),
+            Self::None | Self::Flow(_) | Self::Json(_) | Self::Tokens(_) | Self::Deferred | Self::Unwinding(_) => {
+                *self = Self::Count(to)
+            }
         }
     }
 }

@@ -76,7 +76,24 @@ pub enum EventKind {
     Retrying,
     /// A fault below the activity was taken by it; data is sqlstate, message and the activity that faulted.
     Caught,
+    /// The handlers of the workflow run, then it is cancelled; data is the reason.
+    WorkflowCancelling,
+    /// What a completed activity had done was taken back.
+    Compensated,
+    /// What a completed activity had done stays for good.
+    Confirmed,
+    /// What an interrupted activity had begun was given up.
+    CancellationHandled,
+    /// The task of the activity was assigned; data names the role that did it (`by`), to whom (`to`) and who had it before
+    /// (`from`), the last two only if there is such a person or role.
+    Assigned,
 }
+
+/// Data of the bookmark of a run: until when the run may take.
+pub(crate) const RUN_UNTIL: &str = "run_until";
+
+/// Data of the bookmark of a task that must be claimed in time: until when.
+pub(crate) const CLAIM_UNTIL: &str = "claim_until";
 
 /// The format that is written. Version 0.1.0 wrote format 1.
 const FORMAT: u8 = 2;

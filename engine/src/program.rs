@@ -3,8 +3,8 @@
 //! A program is built once per definition version and backend, and all instances of the version share it. The engine
 //! names a node by its index, in the state of an instance as well; ids are for people.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock};
 
 use chrono::TimeDelta;
 use serde_json::Value;
@@ -18,6 +18,7 @@ use crate::retry::{Cause, RetryPolicy};
 use crate::schema::Schema;
 use crate::value::TypeName;
 
+mod compensation;
 mod flow_graph;
 mod flow_mode;
 mod flow_paths;
@@ -28,6 +29,7 @@ mod new_instance;
 mod numbering;
 mod types;
 
+pub use compensation::Compensation;
 pub use flow_graph::{Connection, Edge, FlowGraph, Member};
 pub use flow_mode::{FlowMode, MergeMode};
 pub use flow_paths::{Direction, Paths};
@@ -70,6 +72,8 @@ pub struct Program {
     pub size: usize,
     /// Whether any activity or expression can run SQL or a SQL function of the user.
     pub uses_sql: bool,
+    /// What it can compensate, computed when it is asked for first.
+    pub(crate) compensation: OnceLock<Compensation>,
 }
 
 impl Program {
@@ -153,8 +157,40 @@ pub struct Options {
     pub flowcharts: FlowMode,
     /// How long finished instances are kept.
     pub retention: Option<Interval>,
+    /// How many instances may run at the same time.
+    pub max_concurrency: Option<MaxConcurrency>,
     /// What becomes of faults of activities that hold no others and have no policy of their own.
     pub retry: Option<Arc<RetryPolicy>>,
+    /// When what has been done is compensated.
+    pub compensate_on: CompensateOn,
+    /// How long a run may take, from its first burst to its end.
+    pub timeout: Option<TimeDelta>,
+    /// Elsa's resilience strategies that its activities may name.
+    pub strategies: BTreeMap<String, Arc<RetryPolicy>>,
+}
+
+/// When completed activities of a scope are compensated without being asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompensateOn {
+    /// When the scope is cancelled.
+    pub cancel: bool,
+    /// When a fault that nothing takes ends the run.
+    pub fault: bool,
+}
+
+impl Default for CompensateOn {
+    fn default() -> Self {
+        Self { cancel: true, fault: false }
+    }
+}
+
+/// How many instances of a definition may run at the same time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MaxConcurrency {
+    /// So many.
+    pub max: u32,
+    /// The input each value of which has the limit for itself.
+    pub key: Option<String>,
 }
 
 /// Elsa's activation strategies.
@@ -258,6 +294,8 @@ pub struct Node {
     pub retry: Option<Arc<RetryPolicy>>,
     /// How long one attempt may take, waiting included.
     pub timeout: Option<TimeDelta>,
+    /// How long its task may wait for the first claim.
+    pub start_timeout: Option<TimeDelta>,
     /// Whether the activity ends the enclosing sequence or flowchart (`Break`, `Complete`, `Finish`, `End`).
     pub terminal: bool,
     /// Variables declared by a container.

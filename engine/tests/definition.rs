@@ -9,7 +9,7 @@ use workflow_engine::definition::{
     same_content,
 };
 use workflow_engine::expression::{ExpressionKind, ObjectTemplate};
-use workflow_engine::program::{Activation, Binding, IncidentStrategy, Node, Security};
+use workflow_engine::program::{Activation, Binding, IncidentStrategy, MaxConcurrency, Node, Security};
 
 /// Two types that are registered in SQL.
 struct Registered;
@@ -312,10 +312,7 @@ fn idle() -> Vec<(Value, &'static str)> {
         ),
         (root(json!({"type": "RunTask", "name": "approve"})), "/root/taskName: missing input"),
         (root(json!({"type": "RunTask", "taskName": " "})), "/root/taskName: \"taskName\" must not be empty"),
-        (
-            root(json!({"type": "RunTask", "taskName": "a", "deadline": "5s"})),
-            "/root/deadline: unknown member \"deadline\"",
-        ),
+        (root(json!({"type": "RunTask", "taskName": "a", "queue": "q"})), "/root/queue: unknown member \"queue\""),
         (root(json!({"type": "RunTask", "taskName": "a", "retryPolicy": {}})), "/root/retryPolicy: unknown member"),
         (
             root(json!({"type": "Switch", "cases": [{"label": "a", "condition": true, "then": []}]})),
@@ -952,4 +949,22 @@ fn a_timeout_is_a_property_unless_the_type_declares_it_as_an_input() {
     assert_eq!(read("Acme.Own", json!("1 hour"), &new), (false, 1));
     // What was stored before and is no interval was an input, and stays one.
     assert_eq!(read("Acme.None", json!(30), &ReadLimits::default()), (false, 1));
+}
+
+#[test]
+fn how_many_instances_run_at_the_same_time() {
+    let with = |limit: Value| json!({"definitionId": "d", "root": [], "options": {"maxConcurrency": limit}});
+    let read = |limit: Value| program(&with(limit)).options.max_concurrency;
+    assert_eq!(read(json!(null)), None);
+    assert_eq!(read(json!({"max": 3})), Some(MaxConcurrency { max: 3, key: None }));
+    let keyed = json!({"max": 1, "key": "shop"});
+    assert_eq!(read(keyed.clone()), Some(MaxConcurrency { max: 1, key: Some("shop".into()) }));
+    for limit in [json!(1), json!({}), json!({"max": 0}), json!({"max": 1.5}), json!({"max": 1, "key": 2})] {
+        assert!(problems(&with(limit.clone()))[0].starts_with("/options/maxConcurrency"), "{limit}");
+        // What was stored before the member had a meaning has none.
+        let stored = compile(&with(limit), &Registered, &ReadLimits::default(), false);
+        assert_eq!(stored.expect("it was accepted").options.max_concurrency, None);
+    }
+    let stored = compile(&with(keyed), &Registered, &ReadLimits::default(), false).expect("it was accepted");
+    assert!(stored.options.max_concurrency.is_some());
 }

@@ -292,11 +292,7 @@ fn older_spellings_are_read() {
 #[test]
 fn what_reaches_out_of_the_database_is_refused_with_a_way_out() {
     for (type_name, way_out) in [
-        ("Elsa.SendEmail", "RunTask"),
-        ("Elsa.Email.SendEmail", "RunTask"),
-        ("Elsa.SendHttpRequest", "RunTask"),
-        ("Elsa.FlowSendHttpRequest", "RunTask"),
-        ("Elsa.DownloadHttpFile", "RunTask"),
+        ("Elsa.SendWebhook", "RunTask"),
         ("Elsa.WriteFileHttpResponse", "RunTask"),
         ("Elsa.Kafka.MessageReceived", "wf_publish_event"),
         ("Elsa.Kafka.ProduceMessage", "RunTask"),

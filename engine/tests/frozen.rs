@@ -35,18 +35,32 @@ struct Case {
     uses: Vec<Value>,
     /// Activities resumed before the instance is stored, with their input.
     before: Vec<(&'static str, Value)>,
+    /// Whether it is cancelled then.
+    cancelled: bool,
     /// Activities resumed afterwards.
     after: Vec<(&'static str, Value)>,
 }
 
 fn case(name: &'static str, root: Value) -> Case {
     let document = if root.get("root").is_some() { root } else { json!({ "root": root }) };
-    Case { name, document, uses: Vec::new(), before: Vec::new(), after: vec![("go", json!({"n": 1}))] }
+    Case {
+        name,
+        document,
+        uses: Vec::new(),
+        before: Vec::new(),
+        cancelled: false,
+        after: vec![("go", json!({"n": 1}))],
+    }
 }
 
 impl Case {
     fn before(mut self, activity: &'static str, input: Value) -> Self {
         self.before.push((activity, input));
+        self
+    }
+
+    fn cancelled(mut self) -> Self {
+        self.cancelled = true;
         self
     }
 
@@ -80,6 +94,9 @@ impl Case {
         prepare(&mut world.host);
         world.start();
         go_on(&mut world, &self.before);
+        if self.cancelled {
+            world.cancel();
+        }
         assert!(!world.bookmarks.is_empty() || world.status() == SubStatus::Faulted, "{} waits", self.name);
         world
     }
@@ -96,6 +113,10 @@ impl Case {
             "resumed": self.after.iter().map(|(activity, input)| json!([activity, input])).collect::<Vec<_>>(),
             "events": events(&world),
         });
+        if !world.host.records.is_empty() {
+            sample["records"] =
+                world.host.records.iter().map(|(number, (holder, kept))| json!([number, holder, hex(kept)])).collect();
+        }
         sample["expected"] = replay(&sample, self.program());
         sample
     }
@@ -114,7 +135,40 @@ fn cases() -> Vec<Case> {
     let mut cases = waiting();
     cases.extend(containers());
     cases.extend(flowcharts());
+    cases.extend(compensations());
     cases
+}
+
+fn compensations() -> Vec<Case> {
+    let step = |id: &str, body: Value, undo: Value| {
+        json!({"id": id, "type": "Compensable", "body": body, "compensation": undo,
+            "confirmation": line(&format!("keep {id}")), "cancellation": line(&format!("drop {id}"))})
+    };
+    let undo = || json!({"type": "WriteLine", "text": {"js": "`undo ${getCurrentValue()} ${getOutputFrom('js')}`"}});
+    let js = json!({"id": "js", "type": "RunJavaScript", "script": "return getCurrentValue() + '!'"});
+    let each = json!({"type": "ForEach", "items": ["x", "y"], "body": step("each", js, undo())});
+    let slow =
+        json!({"id": "open", "type": "Compensable", "body": event("never"), "cancellation": event_after("dropped")});
+    vec![
+        case("compensable", json!([each.clone(), step("b", event_after("b"), line("undo b")), line("end")])),
+        case("compensate", json!([step("a", line("a"), event_after("undo a")), {"type": "Compensate"}, line("end")])),
+        case(
+            "cancellation",
+            json!([{"type": "Fork", "joinMode": "WaitAny", "branches": [slow, line("quick")]}, line("end")]),
+        ),
+        case(
+            "cancelling",
+            json!({"id": "root", "type": "Sequence", "activities": [each, step("b", event("never"), line("undo b"))]}),
+        )
+        .cancelled()
+        .after([("root", Value::Null)]),
+        case("confirming", json!({"type": "Compensable", "body": line("a"), "confirmation": event_after("keep a")})),
+        case(
+            "cancellation_scope",
+            json!([{"type": "CancellationScope", "cancellation": line("give up"),
+            "body": [step("a", line("a"), line("undo a")), event("go")]}, line("end")]),
+        ),
+    ]
 }
 
 fn waiting() -> Vec<Case> {
@@ -155,6 +209,8 @@ fn waiting() -> Vec<Case> {
         case("retry", wait("Approval", json!({"retry": {"maxAttempts": 2, "within": "1 day"}})))
             .before("go", json!("again"))
             .after([("go", Value::Null), ("go", json!("yes"))]),
+        case("run-timeout", json!({"options": {"timeout": "1 day"}, "root": event_after("after")})),
+        case("start-timeout", wait("RunTask", json!({"taskName": "ask", "startTimeout": "1 hour"}))),
         case("timeout", wait("RunTask", json!({"taskName": "ask", "timeout": "1 hour", "retry": {"maxAttempts": 2}})))
             .after([("go", Value::Null)]),
         case(
@@ -355,6 +411,9 @@ fn replay(sample: &Value, program: Program) -> Value {
     world.host.ids = 1 << 64;
     world.instance = read_instance(&sample["instance"]);
     world.bookmarks = sample["bookmarks"].as_array().expect("a list").iter().map(read_bookmark).collect();
+    for record in sample["records"].as_array().into_iter().flatten() {
+        world.host.records.insert(read(&record[0]), (read(&record[1]), bytes(&record[2])));
+    }
     world.check();
     for resumed in sample["resumed"].as_array().expect("a list") {
         world.resume(resumed[0].as_str().expect("an id"), resumed[1].clone());

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
-use support::{World, line, set};
+use support::{Recorded, World, line, set};
 use workflow_engine::Bookmark;
 use workflow_engine::execution::sequence_of;
 use workflow_engine::fault::{Error, Fault, TASK_FAILED};
@@ -31,7 +31,11 @@ fn step() -> impl Strategy<Value = Value> {
 
 /// Activities that wait.
 fn wait() -> impl Strategy<Value = Value> {
-    prop_oneof![Just(json!({"type": "Event", "eventName": "E"})), Just(json!({"type": "RunTask", "taskName": "t"})),]
+    prop_oneof![
+        Just(json!({"type": "Event", "eventName": "E"})),
+        Just(json!({"type": "RunTask", "taskName": "t"})),
+        Just(json!({"type": "RunTask", "taskName": "t", "startTimeout": "1 hour"})),
+    ]
 }
 
 /// Activities that change where control goes.
@@ -43,7 +47,32 @@ fn jump() -> impl Strategy<Value = Value> {
         Just(json!({"type": "Finish"})),
         Just(json!({"type": "Fault", "message": "no"})),
         Just(json!({"type": "Sql", "statement": "S"})),
+        Just(json!({"type": "Compensate"})),
+        Just(json!({"type": "Confirm"})),
     ]
+}
+
+/// What a handler does.
+fn handler() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        2 => Just(Value::Null),
+        2 => step(),
+        1 => wait(),
+        1 => Just(json!({"type": "Sql", "statement": "S"})),
+        1 => Just(json!([{"type": "Event", "eventName": "E"}, {"type": "Sql", "statement": "S"}])),
+        1 => Just(json!([{"type": "Compensate"}, {"type": "WriteLine", "text": "x"}])),
+        1 => Just(json!({"type": "Finish"})),
+    ]
+}
+
+/// A `Compensable` or a `CancellationScope`.
+fn undone(inner: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
+    (inner, handler(), handler(), handler(), any::<bool>()).prop_map(|(body, undo, keep, drop, is_scope)| {
+        if is_scope {
+            return json!({"type": "CancellationScope", "body": body, "cancellation": drop});
+        }
+        json!({"type": "Compensable", "body": body, "compensation": undo, "confirmation": keep, "cancellation": drop})
+    })
 }
 
 fn list(item: impl Strategy<Value = Value>) -> impl Strategy<Value = Vec<Value>> {
@@ -103,6 +132,7 @@ fn anything() -> BoxedStrategy<Value> {
             }),
             2 => machine(inner.clone()),
             2 => attempt(inner.clone()),
+            2 => undone(inner.clone()),
             2 => (inner.clone(), retry()).prop_map(|(mut activity, policy)| {
                 activity["retry"] = policy;
                 activity
@@ -289,6 +319,16 @@ fn task(world: &World, index: &Index) -> Option<usize> {
     (!tasks.is_empty()).then(|| tasks[index.index(tasks.len())])
 }
 
+/// How many `Compensable` are around the activity that ended the run last.
+fn around_the_end(world: &World) -> usize {
+    let ends = |event: &&journal::Event| {
+        event.kind == EventKind::Completed && ["Complete", "Finish"].contains(&event.activity_type.as_str())
+    };
+    let Some(end) = world.trail.iter().rev().find(ends) else { return 0 };
+    let around = std::iter::successors(world.program.find(&end.activity_id), |ix| world.program.node(*ix).parent);
+    around.filter(|ix| world.program.node(*ix).type_name == "Workflow.Compensable").count()
+}
+
 /// Applies a happening. A burst that exceeds its steps is a valid end.
 fn happen(world: &mut World, happening: &Happening) -> Result<(), Error> {
     match happening {
@@ -351,8 +391,10 @@ proptest! {
 
     /// Whatever happens in whatever order, the invariants hold (the world checks them after each burst).
     #[test]
-    fn any_order_of_events_keeps_the_invariants(root in anything(), happenings in happenings()) {
-        let mut world = world(root);
+    fn any_order_of_events_keeps_the_invariants(root in anything(), is_bounded: bool, happenings in happenings()) {
+        let options = if is_bounded { json!({"timeout": "1 hour"}) } else { json!({}) };
+        let mut world = World::new(json!({"options": options, "variables": {"N": 0}, "root": root}));
+        world.limits.max_steps = 3_000;
         if world.try_start(None, None).is_err() {
             return Ok(());
         }
@@ -360,10 +402,83 @@ proptest! {
             if happen(&mut world, happening).is_err() {
                 return Ok(());
             }
-            if world.status() == SubStatus::Cancelled {
+            if world.status() == SubStatus::Cancelled || world.instance.has_failed() {
                 break;
             }
         }
+    }
+
+    /// Each completed `Compensable` is compensated, or confirmed, or named when the rest is dropped, and only once.
+    #[test]
+    fn what_completed_is_handled_once(root in anything(), happenings in happenings(), on: [bool; 2], by_force: bool) {
+        let words = ["cancel", "fault"].into_iter().zip(on).filter(|(_, on)| *on).map(|(word, _)| word);
+        let on: Vec<&str> = words.collect();
+        let mut world = World::new(json!({"options": {"compensateOn": on}, "variables": {"N": 0}, "root": root}));
+        world.limits.max_steps = 3_000;
+        if world.try_start(None, None).is_err() {
+            return Ok(());
+        }
+        for happening in &happenings {
+            if happen(&mut world, happening).is_err() {
+                return Ok(());
+            }
+        }
+        world.host.broken = false;
+        if by_force {
+            world.cancel_by_force();
+        } else {
+            world.cancel();
+        }
+        // Handlers may wait, and those that failed are retried.
+        for _ in 0..1_000 {
+            let ended = matches!(world.status(), SubStatus::Finished | SubStatus::Cancelled);
+            let is_over = ended || world.status() == SubStatus::Faulted && world.instance.state.contexts.is_empty();
+            if is_over {
+                break;
+            }
+            let outcome = match world.status() {
+                SubStatus::Faulted => world.retry(None),
+                _ => world.try_resume(0, None),
+            };
+            if outcome.is_err() {
+                return Ok(());
+            }
+        }
+        prop_assert!(world.host.records.is_empty());
+        let completed = world.trail.iter().filter(|event| {
+            event.kind == EventKind::Completed && event.activity_type == "Compensable"
+        });
+        let handled = [EventKind::Compensated, EventKind::Confirmed].map(|kind| world.journaled(kind).len());
+        let Recorded { completed: recorded, handled: removed, rest } = world.host.recorded;
+        // The activity that ends the run has an event, those around it end with it.
+        let with_the_run = recorded.checked_sub(completed.count());
+        prop_assert!(with_the_run.is_some_and(|count| count == 0 || count == around_the_end(&world)), "{with_the_run:?}");
+        prop_assert_eq!(recorded, removed + rest);
+        prop_assert_eq!(removed, handled.iter().sum::<usize>());
+    }
+
+    /// A run that is cut off anywhere is compensated in the reverse order of completion, with waits or without.
+    #[test]
+    fn a_cancel_takes_back_in_reverse(waits in prop::collection::vec((any::<bool>(), any::<bool>()), 1..8), at in 0usize..8) {
+        let one = |(number, (waits, slow)): (usize, &(bool, bool))| {
+            let event = json!({"type": "Event", "eventName": "E"});
+            let body = if *waits { json!([event.clone(), line("x")]) } else { line("x") };
+            let undo = if *slow { json!([event, line(&format!("{number}"))]) } else { line(&format!("{number}")) };
+            json!({"id": format!("c{number}"), "type": "Compensable", "body": body, "compensation": undo})
+        };
+        let steps: Vec<Value> = waits.iter().enumerate().map(one).chain([json!({"type": "Event", "eventName": "end"})]).collect();
+        let mut world = world(json!(steps));
+        world.start();
+        for _ in 0..at.min(waits.iter().filter(|(waits, _)| *waits).count()) {
+            world.resume_at(0, None);
+        }
+        let done: Vec<String> = world.journaled(EventKind::Completed).into_iter().filter(|id| id.starts_with('c')).map(str::to_owned).collect();
+        world.cancel();
+        world.run_to_end();
+        prop_assert_eq!(world.status(), SubStatus::Cancelled);
+        let undone: Vec<&str> = world.journaled(EventKind::Compensated);
+        let reversed: Vec<&str> = done.iter().rev().map(String::as_str).collect();
+        prop_assert_eq!(undone, reversed);
     }
 
     /// Without loops, both modes run the same activities; token mode may run one more than once.
@@ -463,7 +578,7 @@ proptest! {
         let _ = decode_state(&bytes);
         let _ = journal::decode(&bytes);
         // The formats of states and journals.
-        for format in [2, 3] {
+        for format in [2, 3, 4] {
             let mut marked = vec![format];
             marked.extend(&bytes);
             if let Ok(state) = decode_state(&marked) {

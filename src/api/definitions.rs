@@ -162,7 +162,7 @@ fn grant_arguments(call: &Call) -> Result<(String, Oid, Vec<Privilege>), PgError
     let known = privileges.iter().map(|name| {
         Privilege::from_name(name).ok_or_else(|| {
             PgError::new("22023", format!("unrecognized privilege \"{name}\""))
-                .hint("The privileges are start, resume and read.")
+                .hint("The privileges are start, resume, read and alter.")
         })
     });
     Ok((definition_id, grantee, known.collect::<Result<_, _>>()?))

@@ -74,8 +74,8 @@ fn started(call: &Call) -> Result<(InstanceRow, bool), PgError> {
 fn cancel_instance(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let reason: Option<String> = call.arg("reason");
-    refuse_force(call)?;
-    let cancel = |session: &mut Session| cancel::cancel(session, instance_id, reason.as_deref());
+    let force = call.required("force")?;
+    let cancel = |session: &mut Session| cancel::cancel(session, instance_id, reason.as_deref(), force);
     work::call(&mut Session::begin(), cancel).map(Returned::Boolean)
 }
 
@@ -92,20 +92,8 @@ fn retry(call: &Call) -> Result<Returned, PgError> {
 
 fn delete(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
-    refuse_force(call)?;
-    work::call(&mut Session::begin(), |session| cancel::delete(session, instance_id)).map(Returned::Boolean)
-}
-
-fn refuse_force(call: &Call) -> Result<(), PgError> {
-    if !call.required::<bool>("force")? {
-        return Ok(());
-    }
-    Err(not_yet("force").detail("Cancelling ends an instance at once in this version, so there is nothing to force."))
-}
-
-/// An argument that the signature has for a later version: to add it then would drop grants and views of users.
-fn not_yet(argument: &str) -> PgError {
-    PgError::new("0A000", format!("argument \"{argument}\" has no effect yet")).hint("Leave it out.")
+    let force = call.required("force")?;
+    work::call(&mut Session::begin(), |session| cancel::delete(session, instance_id, force)).map(Returned::Boolean)
 }
 
 fn run_due(call: &Call) -> Result<Returned, PgError> {
@@ -194,5 +182,10 @@ fn name(kind: EventKind) -> &'static str {
         EventKind::Logged => "Logged",
         EventKind::Retrying => "Retrying",
         EventKind::Caught => "Caught",
+        EventKind::WorkflowCancelling => "Workflow cancelling",
+        EventKind::Compensated => "Compensated",
+        EventKind::Confirmed => "Confirmed",
+        EventKind::CancellationHandled => "Cancellation handled",
+        EventKind::Assigned => "Assigned",
     }
 }

@@ -74,6 +74,7 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
     let mut story = Explanation::new(&compiled.program, &looks, &row.instance, &*zone);
     let id = row.instance.id;
     history::journal(id, |at, events| story.burst(at, events)).map_err(|error| error::journal(error, id))?;
+    story.records(&history::open_records(id));
     let lines = story.end(&history::open_bookmarks(id), &history::open_incidents(id));
     Ok(Returned::Json(Value::from(lines)))
 }

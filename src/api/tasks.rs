@@ -6,26 +6,44 @@ use uuid::Uuid;
 
 use crate::api::{not_null, on_fault, result};
 use crate::pg::args::{Interval, sql_functions};
+use crate::pg::spi::Timestamp;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::answer::{self, Failed, Failure};
 use crate::run::burst::OnFault;
 use crate::run::lease::{self, Given, Request};
-use crate::run::{Session, answers, work};
+use crate::run::limits::{self, Setting};
+use crate::run::{Session, answers, assign, wait, work};
+use crate::store::assignments::{Assignment, Entry};
 use crate::store::owners;
 
 sql_functions! {
     wf_claim_tasks(names: Texts, worker: Text, max: Integer, lease: Interval) => claim;
     wf_extend_task(task_id: Uuid, token: Uuid, lease: Interval, progress: Jsonb) => extend;
     wf_release_task(task_id: Uuid, token: Uuid) => release;
+    wf_assign_task(task_id: Uuid, assignee: Text) => assign;
+    wf_unassign_task(task_id: Uuid) => unassign;
+    wf_person(entry: Text) => person;
+    wf_people(entries: Jsonb) => people;
     wf_complete_task(task_id: Uuid, result: Jsonb, on_fault: Text, token: Uuid) => complete;
     wf_complete_tasks(answers: Jsonb) => complete_many;
+    wf_limit_tasks(name: Text, concurrency: Integer, rate: Integer, per: Interval, key: Text) => limit;
     wf_fail_task(task_id: Uuid, token: Uuid, message: Text, detail: Text, code: Text, retry_in: Interval, retry: Boolean, on_fault: Text) => fail;
+}
+
+crate::pg::procedure::sql_procedures! {
+    wf_wait_tasks(names: Texts, timeout: Interval, ready: Boolean) => wait;
 }
 
 /// Tasks that one call may claim.
 const MOST: i32 = 1000;
 /// The shortest and the longest lease, in microseconds: a millisecond and thirty days.
 const LEASES: std::ops::RangeInclusive<i128> = 1_000..=30 * 86_400_000_000;
+/// Leases at once, and claims in a period, that a limit may permit.
+const MOST_SLOTS: i32 = 10_000;
+/// The shortest and the longest period of a limit, in microseconds: a millisecond and 366 days.
+const PERIODS: std::ops::RangeInclusive<i128> = 1_000..=366 * 86_400_000_000;
+/// The shortest and the longest wait for tasks, in microseconds.
+const WAITS: std::ops::RangeInclusive<i128> = 0..=30 * 86_400_000_000;
 
 fn claim(call: &Call) -> Result<Returned, PgError> {
     let max: i32 = call.required("max")?;
@@ -54,9 +72,24 @@ fn shown(given: Given) -> Value {
         "attempt": attempt,
         "max_attempts": max_attempts,
         "priority": task.priority,
-        "lease_until": DateTime::<Utc>::from(until).to_rfc3339_opts(SecondsFormat::Micros, true),
+        "deadline": task.deadline.map(instant),
+        "lease_until": instant(until),
         "progress": task.progress,
     })
+}
+
+fn instant(at: Timestamp) -> String {
+    DateTime::<Utc>::from(at).to_rfc3339_opts(SecondsFormat::Micros, true)
+}
+
+/// Sleeps until a claim of these names would give work, or the time is over.
+fn wait(call: &Call) -> Result<Returned, PgError> {
+    let given = call.interval("timeout").map(|timeout| timeout.as_micros());
+    let Some(timeout) = given else { return Err(PgError::new("22004", "argument \"timeout\" must not be NULL")) };
+    let micros = i64::try_from(timeout).ok().filter(|_| WAITS.contains(&timeout));
+    let micros = micros.ok_or_else(|| PgError::new("22023", "argument \"timeout\" must be between 0 and 30 days"))?;
+    let is_ready = wait::wait(call.texts("names")?.as_deref(), micros)?;
+    Ok(Returned::Row(vec![Returned::Boolean(is_ready)]))
 }
 
 /// The argument `lease` in microseconds.
@@ -79,6 +112,25 @@ fn extend(call: &Call) -> Result<Returned, PgError> {
 fn release(call: &Call) -> Result<Returned, PgError> {
     let (task, token) = (call.required("task_id")?, call.required("token")?);
     lease::release(&mut Session::begin(), task, token).map(Returned::Boolean)
+}
+
+fn assign(call: &Call) -> Result<Returned, PgError> {
+    let (task, to): (Uuid, String) = (call.required("task_id")?, call.required("assignee")?);
+    assign::assign(&mut Session::begin(), task, Some(&to)).map(Returned::Boolean)
+}
+
+fn unassign(call: &Call) -> Result<Returned, PgError> {
+    assign::assign(&mut Session::begin(), call.required("task_id")?, None).map(Returned::Boolean)
+}
+
+/// An assignee or candidate as users write it, for the view.
+fn person(call: &Call) -> Result<Returned, PgError> {
+    Ok(Returned::Text(Entry::read(&call.required::<String>("entry")?).title()))
+}
+
+fn people(call: &Call) -> Result<Returned, PgError> {
+    let given = Assignment { candidates: call.arg("entries"), ..Assignment::default() };
+    Ok(Returned::Texts(given.candidates().map(|entry| entry.title()).collect()))
 }
 
 fn complete(call: &Call) -> Result<Returned, PgError> {
@@ -111,6 +163,31 @@ fn fail(call: &Call) -> Result<Returned, PgError> {
     let fail = |session: &mut Session| answer::fail(session, task, token, &failure, on_fault);
     let (failed, _): (Failed, _) = work::call(&mut Session::begin(), fail)?;
     Ok(Returned::Text(failed.name().into()))
+}
+
+fn limit(call: &Call) -> Result<Returned, PgError> {
+    let name: String = call.required("name")?;
+    let key: Option<String> = call.arg("key");
+    for (argument, text) in [("name", Some(&name)), ("key", key.as_ref())] {
+        if text.is_some_and(String::is_empty) {
+            return Err(PgError::new("22023", format!("argument \"{argument}\" must not be empty")));
+        }
+    }
+    let number = |argument: &str| match call.arg::<i32>(argument) {
+        Some(number) if !(1..=MOST_SLOTS).contains(&number) => Err(PgError::new(
+            "22023",
+            format!("argument \"{argument}\" must be between 1 and {MOST_SLOTS}, not {number}"),
+        )),
+        number => Ok(number),
+    };
+    let given = call.interval("per").map(|per| per.as_micros());
+    let Some(per) = given else { return Err(PgError::new("22004", "argument \"per\" must not be NULL")) };
+    let per = i64::try_from(per).ok().filter(|_| PERIODS.contains(&per));
+    let per =
+        per.ok_or_else(|| PgError::new("22023", "argument \"per\" must be between a millisecond and 366 days"))?;
+    let (concurrency, rate) = (number("concurrency")?, number("rate")?);
+    limits::set(&Setting { name, key, concurrency, rate, per })?;
+    Ok(Returned::Null)
 }
 
 /// The argument `retry_in` in microseconds.

@@ -178,6 +178,8 @@ pub enum Returned {
     Uuids(Vec<Uuid>),
     /// `text`
     Text(String),
+    /// `text[]`
+    Texts(Vec<String>),
     /// `cstring`
     CString(String),
     /// Text in the binary protocol, as a function for that returns it.
@@ -218,6 +220,7 @@ impl Returned {
             Self::Null => return None,
             Self::Uuid(id) => copied(id),
             Self::Uuids(ids) => return argument(Arg::Uuids(ids)),
+            Self::Texts(texts) => return argument(Arg::Texts(texts)),
             Self::Text(text) => return argument(Arg::Text(text)),
             Self::CString(text) => c_string(text),
             Self::Message(text) => message(text),
@@ -334,6 +337,8 @@ macro_rules! sql_function {
 }
 
 pub(crate) use {plain_functions, sql_function, sql_functions};
+
+pub use super::procedure::call_procedure;
 
 /// Runs the body of a function and raises its error.
 ///

@@ -19,6 +19,22 @@ pub fn next_transaction() -> u64 {
     unsafe { pg_sys::ReadNextFullTransactionId() }.value
 }
 
+/// The xid of this session's transaction, if it has one. Also while that ends.
+pub fn my_transaction() -> Option<u32> {
+    // SAFETY: reads the transaction's state.
+    Some(unsafe { pg_sys::GetTopTransactionIdIfAny() }.into_inner()).filter(|id| *id != 0)
+}
+
+/// The transaction of a session, by its xid or that of a part of it, if it is still running.
+pub fn running(transaction: u32) -> Option<u32> {
+    let transaction = transaction.into();
+    // SAFETY: reads shared memory, and for a part of a transaction a page of pg_subtrans.
+    unsafe {
+        let runs = pg_sys::TransactionIdIsInProgress(transaction);
+        runs.then(|| pg_sys::SubTransGetTopmostTransaction(transaction).into_inner())
+    }
+}
+
 /// The lowest xid that was still running when this transaction took its oldest snapshot. This transaction sees all
 /// older committed transactions. It must have a snapshot.
 pub fn oldest_unseen() -> u32 {

@@ -24,11 +24,13 @@ static MAX_NESTING: GucSetting<i32> = GucSetting::<i32>::new(500);
 static MAX_STEPS: GucSetting<i32> = GucSetting::<i32>::new(1_000_000);
 static MAX_LEASES: GucSetting<i32> = GucSetting::<i32>::new(10);
 static MAX_EXECUTORS: GucSetting<i32> = GucSetting::<i32>::new(4);
+static MAX_WAITERS: GucSetting<i32> = GucSetting::<i32>::new(100);
 static MISFIRE_GRACE: GucSetting<i32> = GucSetting::<i32>::new(60_000);
 static NOTIFY_TASKS: GucSetting<bool> = GucSetting::<bool>::new(false);
 static NOW: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 static ON_FAULT: GucSetting<FaultHandling> = GucSetting::<FaultHandling>::new(FaultHandling::Store);
 static QUEUE_TTL: GucSetting<i32> = GucSetting::<i32>::new(86_400);
+static RESILIENCE_STRATEGIES: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 static RESTORING: GucSetting<bool> = GucSetting::<bool>::new(false);
 static RETENTION: GucSetting<i32> = GucSetting::<i32>::new(-1);
 static RETRY: GucSetting<bool> = GucSetting::<bool>::new(true);
@@ -189,6 +191,14 @@ fn define_behaviour() {
         GucContext::Userset,
         GucFlags::UNIT_S,
     );
+    GucRegistry::define_string_guc(
+        c"workflow.resilience_strategies",
+        c"Elsa's resilience strategies that activities of all definitions may name.",
+        c"A JSON object of strategies by their names, or Elsa's list of strategies.",
+        &RESILIENCE_STRATEGIES,
+        GucContext::Suset,
+        GucFlags::default(),
+    );
     GucRegistry::define_bool_guc(
         c"workflow.retry",
         c"Whether a retry policy is followed when an activity faults.",
@@ -270,6 +280,11 @@ pub fn log_min_level() -> LogThreshold {
     LOG_MIN_LEVEL.get()
 }
 
+/// `workflow.max_waiters`
+pub fn max_waiters() -> usize {
+    usize::try_from(MAX_WAITERS.get()).unwrap_or_default()
+}
+
 /// `workflow.max_leases`
 pub fn max_leases() -> u32 {
     MAX_LEASES.get().unsigned_abs()
@@ -278,6 +293,11 @@ pub fn max_leases() -> u32 {
 /// `workflow.max_executors`
 pub fn max_executors() -> usize {
     MAX_EXECUTORS.get().unsigned_abs() as usize
+}
+
+/// `workflow.resilience_strategies`, if it is set.
+pub fn resilience_strategies() -> Option<CString> {
+    RESILIENCE_STRATEGIES.get().filter(|text| !text.is_empty())
 }
 
 /// `workflow.restoring`

@@ -13,6 +13,8 @@ use crate::pg::{planner, raw};
 pub struct Hooks {
     /// Called when a transaction has ended, with whether it committed. Must not fail.
     pub transaction_ended: fn(bool),
+    /// Called when a subtransaction has been rolled back. Must not fail.
+    pub subtransaction_aborted: fn(),
     /// Called before a statement. Returns the function to call after the statement succeeds: a function pointer, since
     /// an error of the statement leaves the frame by longjmp.
     pub before: fn(Meaning) -> Option<fn()>,
@@ -30,6 +32,7 @@ pub fn install(hooks: &'static Hooks) {
     // SAFETY: hooks are set by the process's only thread; the callbacks live as long as the library.
     unsafe {
         pg_sys::RegisterXactCallback(Some(transaction_ended), std::ptr::null_mut());
+        pg_sys::RegisterSubXactCallback(Some(subtransaction_ended), std::ptr::null_mut());
         PREVIOUS.set(pg_sys::ProcessUtility_hook);
         pg_sys::ProcessUtility_hook = Some(process_utility);
     }
@@ -44,6 +47,19 @@ unsafe extern "C-unwind" fn transaction_ended(event: pg_sys::XactEvent::Type, _a
     };
     if let Some(hooks) = HOOKS.get() {
         (hooks.transaction_ended)(committed);
+    }
+}
+
+unsafe extern "C-unwind" fn subtransaction_ended(
+    event: pg_sys::SubXactEvent::Type,
+    _subtransaction: pg_sys::SubTransactionId,
+    _parent: pg_sys::SubTransactionId,
+    _argument: *mut c_void,
+) {
+    if event == pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB
+        && let Some(hooks) = HOOKS.get()
+    {
+        (hooks.subtransaction_aborted)();
     }
 }
 

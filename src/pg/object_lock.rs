@@ -19,6 +19,24 @@ pub fn lock(table: &CStr, key: u32, sub: i32) {
     }
 }
 
+/// Takes the same lock, if no other transaction holds it.
+pub fn try_lock(table: &CStr, key: u32, sub: i32) -> bool {
+    // SAFETY: as above, but it does not wait. The tag is what LockDatabaseObject makes.
+    unsafe {
+        let class = pg_sys::get_relname_relid(table.as_ptr(), catalog::schema());
+        let tag = pg_sys::LOCKTAG {
+            locktag_field1: pg_sys::MyDatabaseId.to_u32(),
+            locktag_field2: class.to_u32(),
+            locktag_field3: key,
+            locktag_field4: sub as u16,
+            locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
+            locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
+        };
+        let result = pg_sys::LockAcquire(&tag, pg_sys::ExclusiveLock as i32, false, true);
+        result != pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL
+    }
+}
+
 /// A hash of a text, for such a key: FNV-1a.
 pub fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))

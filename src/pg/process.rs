@@ -3,7 +3,7 @@
 //! A worker sleeps only in [`wait`], holds no snapshot there, and ends at once on SIGTERM: it uses PostgreSQL's own
 //! handler, which also interrupts a running statement.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_int};
 
 use pgrx::pg_sys::{self, Oid};
@@ -317,19 +317,23 @@ macro_rules! entry_points {
 }
 pub(crate) use entry_points;
 
-/// Registers a callback that runs when this process exits.
+/// Registers a callback that runs when this process exits, while shared memory is still there.
 pub fn at_exit(callback: fn()) {
     thread_local! {
-        static CALLBACK: std::cell::Cell<Option<fn()>> = const { std::cell::Cell::new(None) };
+        static CALLBACKS: RefCell<Vec<fn()>> = const { RefCell::new(Vec::new()) };
     }
-    unsafe extern "C-unwind" fn call(_code: c_int, _argument: pg_sys::Datum) {
-        if let Some(callback) = CALLBACK.take() {
+    unsafe extern "C-unwind" fn call(_code: c_int, argument: pg_sys::Datum) {
+        let callback = CALLBACKS.with_borrow(|known| known.get(argument.value()).copied());
+        if let Some(callback) = callback {
             callback();
         }
     }
-    CALLBACK.set(Some(callback));
-    // SAFETY: called while shared memory is still there.
-    unsafe { pg_sys::before_shmem_exit(Some(call), pg_sys::Datum::null()) };
+    let number = CALLBACKS.with_borrow_mut(|known| {
+        known.push(callback);
+        known.len() - 1
+    });
+    // SAFETY: called once for each callback.
+    unsafe { pg_sys::before_shmem_exit(Some(call), pg_sys::Datum::from(number)) };
 }
 
 /// This process's id.

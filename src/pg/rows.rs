@@ -16,12 +16,14 @@ use crate::pg::spi::Arg;
 use crate::pg::version::{self, SearchPath};
 
 mod columns;
+mod holder;
 mod indexes;
 mod lock;
 mod triggers;
 mod writer;
 
 pub use columns::Columns;
+pub use holder::{Holder, holder, inserting};
 pub use lock::{Wait, distinct, lock, lock_table, read, read_by};
 pub use writer::Writer;
 

@@ -4,7 +4,7 @@
 //! the room that every server keeps for that. The lock is held for moments only, and nothing under it may fail.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -14,10 +14,12 @@ use crate::rounds::PAUSE;
 
 mod lateness;
 mod state;
+mod waiters;
 
 pub use state::{
-    Database, Executor, ExecutorState, Fire, FireKind, HasExtension, MAX_BATCH, Process, Said, SharedState,
+    Database, Executor, ExecutorState, Fire, FireKind, HasExtension, MAX_BATCH, NEVER, Process, Said, SharedState,
 };
+pub use waiters::{Class, Counts, MAX_WAITERS, Waiters};
 
 #[repr(C)]
 struct Shared {
@@ -31,6 +33,10 @@ struct Shared {
     horizons: [AtomicU64; state::MAX_DATABASES],
     /// The time in ids up to which retention has passed instances, in milliseconds since 1970.
     passed: [AtomicU64; state::MAX_DATABASES],
+    /// Sessions that wait for tasks, and those of them that other transactions are in the way of. Ending transactions
+    /// read them without the lock.
+    waiting: AtomicU32,
+    blocked: AtomicU32,
     state: SharedState,
 }
 
@@ -141,6 +147,33 @@ pub fn with_attached(body: impl FnOnce(&mut SharedState)) {
     if !SHARED.get().is_null() {
         with(body);
     }
+}
+
+/// Reads or changes the sessions that wait for tasks.
+pub fn with_waiters<R>(body: impl FnOnce(&mut Waiters) -> R) -> R {
+    with(|state| {
+        let outcome = body(&mut state.waiters);
+        let (waiting, blocked) = state.waiters.count();
+        // SAFETY: attached, because `with` has used it; the numbers are atomic.
+        let shared = unsafe { &*SHARED.get() };
+        shared.waiting.store(waiting, Ordering::SeqCst);
+        shared.blocked.store(blocked, Ordering::SeqCst);
+        outcome
+    })
+}
+
+/// Whether sessions wait for tasks. What they must hear of ended before this is asked.
+pub fn has_waiters() -> bool {
+    let shared = SHARED.get();
+    // SAFETY: attached for the life of the process; the number is atomic.
+    !shared.is_null() && unsafe { &(*shared).waiting }.load(Ordering::SeqCst) > 0
+}
+
+/// Whether sessions wait for the end of other transactions. These ended before this is asked.
+pub fn has_blocked_waiters() -> bool {
+    let shared = SHARED.get();
+    // SAFETY: as above.
+    !shared.is_null() && unsafe { &(*shared).blocked }.load(Ordering::SeqCst) > 0
 }
 
 /// Stores whether another session holds what stimuli of the database in this slot need.

@@ -247,3 +247,22 @@ pub fn may_set_role(member: pg_sys::Oid, role: pg_sys::Oid) -> bool {
         }
     }
 }
+
+/// What `pg_stat_activity.wait_event` shows of a session that waits for tasks.
+pub fn wait_event() -> u32 {
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    {
+        pg_sys::PG_WAIT_EXTENSION
+    }
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    {
+        thread_local! {
+            static EVENT: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
+        }
+        if EVENT.get() == 0 {
+            // SAFETY: takes a C string; gives the number that the cluster has for it.
+            EVENT.set(unsafe { pg_sys::WaitEventExtensionNew(c"WorkflowWaitTasks".as_ptr()) });
+        }
+        EVENT.get()
+    }
+}

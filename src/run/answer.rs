@@ -3,25 +3,29 @@
 //! A token counts as long as no other worker has claimed the task, also after its lease has ended. The row of the task's
 //! bookmark is locked before the token is compared, because a claim does not lock the instance.
 
+use std::rc::Rc;
+
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::execution;
 use workflow_engine::fault::{Fault, TASK_FAILED};
+use workflow_engine::program::Node;
 use workflow_engine::retry::{Cause, RetryPolicy};
+use workflow_engine::schema::Schema;
+use workflow_engine::{Program, execution, stimulus};
 
-use crate::access;
-use crate::compiled;
-use crate::pg::PgError;
-use crate::pg::rows;
+use crate::access::people;
+use crate::compiled::{self, Compiled};
+use crate::pg::{PgError, json, rows};
 use crate::run::burst::OnFault;
 use crate::run::gone::{self, Named};
 use crate::run::lease::opener;
-use crate::run::{Session, resume};
+use crate::run::{Session, kept_answer, limits, resume};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, Lease};
-use crate::store::tasks::{self, Answer};
+use crate::store::tasks::{self, Answer, Ended};
+use crate::wake;
 
 /// What a worker says of an attempt that failed.
 #[derive(Debug)]
@@ -65,7 +69,7 @@ pub fn complete(
     result: Option<&Value>,
     on_fault: OnFault,
 ) -> Result<InstanceRow, PgError> {
-    let Some((mut waiting, compiled)) = resume::lock_named(session, task)? else {
+    let Some((mut waiting, compiled)) = lock_task(session, task)? else {
         return completed_before(task, token, result);
     };
     match token {
@@ -73,7 +77,17 @@ pub fn complete(
         Some(token) if !holds(&mut waiting, token) => return Err(not_held(&waiting)),
         Some(_) => {}
     }
+    if let Some(fault) = judge(&compiled.program, &waiting, result)?
+        && token.is_some()
+        && give_back(session, &compiled.program, &waiting, &fault, None)
+    {
+        return Ok(waiting.row);
+    }
     let answer = Answer::Completed(result, token.as_ref());
+    if kept_answer::must_wait(&waiting, &compiled, token.is_none()) {
+        kept_answer::keep(session, &mut waiting, answer, None);
+        return Ok(waiting.row);
+    }
     resume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
         execution::resume(program, instance, resumed, result, host, limits)
     })?;
@@ -88,7 +102,7 @@ pub fn fail(
     failure: &Failure,
     on_fault: OnFault,
 ) -> Result<(Failed, Option<InstanceRow>), PgError> {
-    let Some((mut waiting, compiled)) = resume::lock_named(session, task)? else {
+    let Some((mut waiting, compiled)) = lock_task(session, task)? else {
         return failed_before(task, token).map(|row| (Failed::Failed, Some(row)));
     };
     if !holds(&mut waiting, token) {
@@ -99,21 +113,79 @@ pub fn fail(
         code: failure.code.clone(),
         ..Fault::new(TASK_FAILED, failure.message.clone())
     };
-    let policy = opener(&compiled.program, &waiting.bookmark.node_id).and_then(|node| node.retry.as_deref());
-    let next = policy.and_then(|policy| next_attempt(session, policy, &waiting, &fault, failure));
-    if let Some(at) = next {
-        let available_at = (at > session.now).then(|| at.into());
-        let last_error = Some(failure.message.clone());
-        let lease = Lease { attempt: waiting.lease.attempt, available_at, last_error, ..Lease::default() };
-        rows::write(|writer| leases::set(writer, &task, &lease));
+    if failure.retry && give_back(session, &compiled.program, &waiting, &fault, failure.retry_in) {
         return Ok((Failed::Open, None));
     }
     let answer = Answer::Failed(&token);
+    if kept_answer::must_wait(&waiting, &compiled, false) {
+        kept_answer::keep(session, &mut waiting, answer, Some(&fault));
+        return Ok((Failed::Failed, Some(waiting.row)));
+    }
     let attempts = u32::try_from(waiting.lease.attempt).unwrap_or_default();
     resume::use_up(session, &mut waiting, &compiled, answer, on_fault, |program, instance, resumed, host, limits| {
         execution::fail(program, instance, resumed, attempts, fault, host, limits)
     })?;
     Ok((Failed::Failed, Some(waiting.row)))
+}
+
+/// Locks the instance of a task that the caller named, and asks for the rights to work on the task. `None`: it is not
+/// open.
+fn lock_task(session: &mut Session, task: Uuid) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
+    let may_work = |waiting: &Waiting, compiled: &Compiled| {
+        people::require_work(&waiting.row, compiled, task, waiting.lease.assignment.as_deref())
+    };
+    let found = resume::lock_named(session, task, may_work)?;
+    Ok(found.filter(|(waiting, _)| waiting.bookmark.name != stimulus::ANSWER))
+}
+
+/// Compares an answer with the schema that the task has for it, and asks the activity that opened the task what the answer
+/// means: the fault of an attempt that failed, if it is that.
+///
+/// # Errors
+/// 22023 if it is no answer to such a task.
+pub fn judge(program: &Program, waiting: &Waiting, answer: Option<&Value>) -> Result<Option<Fault>, PgError> {
+    let refused = |fault: Fault| PgError {
+        detail: fault.detail,
+        hint: fault.hint,
+        ..PgError::new(&fault.sqlstate, fault.message)
+    };
+    if let Some(schema) = waiting.lease.assignment.as_ref().and_then(|given| given.result_schema.as_ref()) {
+        let what = format!("result of task {}", waiting.bookmark.id);
+        Schema::new(json::copy(schema)).accept(answer.unwrap_or(&Value::Null), &what, "").map_err(refused)?;
+    }
+    let Some(node) = opener(program, &waiting.bookmark.node_id) else { return Ok(None) };
+    node.activity.judge(answer).map_err(refused)
+}
+
+/// Counts the attempts of workers as those of an activity whose time is over.
+pub fn count_attempts(waiting: &mut Waiting, compiled: &Compiled) {
+    let opens = |node: &Node| node.activity.descriptor().opens_tasks;
+    if !opener(&compiled.program, &waiting.bookmark.node_id).is_some_and(opens) {
+        return;
+    }
+    let (instance, execution) = (&mut waiting.row.instance, waiting.bookmark.activity_instance_id);
+    if let Some(attempts) = leases::attempts(&instance.id, &execution) {
+        execution::count_attempts(instance, execution, attempts.unsigned_abs());
+    }
+}
+
+/// Gives a task whose attempt failed to the next worker, if its retry policy allows another attempt.
+fn give_back(session: &Session, program: &Program, waiting: &Waiting, fault: &Fault, retry_in: Option<i64>) -> bool {
+    let policy = opener(program, &waiting.bookmark.node_id).and_then(|node| node.retry.as_deref());
+    let next = policy.and_then(|policy| next_attempt(session, policy, waiting, fault, retry_in));
+    let Some(at) = next else { return false };
+    let available_at = (at > session.now).then(|| at.into());
+    let last_error = Some(fault.message.clone());
+    let Lease { attempt, lane, .. } = &waiting.lease;
+    let lease = Lease { attempt: *attempt, available_at, last_error, lane: lane.clone(), ..Lease::default() };
+    rows::write(|writer| leases::set(writer, &waiting.bookmark.id, &lease));
+    limits::note_end(tasks::name_of(&waiting.bookmark), &waiting.lease);
+    match (tasks::name_of(&waiting.bookmark), available_at) {
+        (Some(name), Some(at)) => wake::note_task_at(name, at),
+        (Some(name), None) => wake::note_task(name),
+        (None, _) => {}
+    }
+    true
 }
 
 /// When the task can be claimed again. `None`: this was its last attempt.
@@ -122,15 +194,16 @@ fn next_attempt(
     policy: &RetryPolicy,
     waiting: &Waiting,
     fault: &Fault,
-    failure: &Failure,
+    retry_in: Option<i64>,
 ) -> Option<DateTime<Utc>> {
-    if !failure.retry || !session.limits.retries || !policy.covers(fault) {
+    if !session.limits.retries || !policy.covers(fault) {
         return None;
     }
     let failed = u32::try_from(waiting.lease.attempt).unwrap_or_default();
-    let since = waiting.made_at.into();
+    let began = execution::first_attempt(&waiting.row.instance, waiting.bookmark.activity_instance_id);
+    let since = began.unwrap_or_else(|| waiting.made_at.into());
     let random = Uuid::new_v4().as_u64_pair().1;
-    let policy = match failure.retry_in {
+    let policy = match retry_in {
         Some(delay) => &RetryPolicy { delay: TimeDelta::microseconds(delay), ..policy.without_backoff() },
         None => policy,
     };
@@ -154,7 +227,7 @@ fn not_held(waiting: &Waiting) -> PgError {
 fn completed_before(task: Uuid, token: Option<Uuid>, result: Option<&Value>) -> Result<InstanceRow, PgError> {
     let ended = tasks::ended(task, token.as_ref(), result).filter(|ended| ended.by_token && !ended.has_failed);
     let Some(ended) = ended else { return Err(gone::error(Named::Task(task))?) };
-    let row = readable(ended.instance, task)?;
+    let row = readable(&ended, task)?;
     if ended.same_result {
         return Ok(row);
     }
@@ -163,14 +236,14 @@ fn completed_before(task: Uuid, token: Option<Uuid>, result: Option<&Value>) -> 
 
 fn failed_before(task: Uuid, token: Uuid) -> Result<InstanceRow, PgError> {
     match tasks::ended(task, Some(&token), None).filter(|ended| ended.by_token && ended.has_failed) {
-        Some(ended) => readable(ended.instance, task),
+        Some(ended) => readable(&ended, task),
         None => Err(gone::error(Named::Task(task))?),
     }
 }
 
-fn readable(instance: Uuid, task: Uuid) -> Result<InstanceRow, PgError> {
-    let Some(row) = instances::get(instance) else { return Err(gone::error(Named::Task(task))?) };
-    access::require_resume(&row, &*compiled::of_instance(&row)?)?;
+fn readable(ended: &Ended, task: Uuid) -> Result<InstanceRow, PgError> {
+    let Some(row) = instances::get(ended.instance) else { return Err(gone::error(Named::Task(task))?) };
+    people::require_work(&row, &*compiled::of_instance(&row)?, task, ended.assignment.as_deref())?;
     Ok(row)
 }
 

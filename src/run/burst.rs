@@ -9,24 +9,27 @@ use workflow_engine::{Bookmark, Error, Host, Limits, Program};
 
 use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
+use crate::access::people;
 use crate::compiled::Compiled;
 use crate::pg::PgError;
 use crate::pg::error::{catch, unwind, warning};
 use crate::pg::spi::Timestamp;
 use crate::run::host::SpiHost;
 use crate::run::notices::{tell_how_to_fire, warn_faulted};
-use crate::run::save::{Consumed, RowState, Stored, stored_bookmarks};
+use crate::run::save::{Consumed, RowState, Stored, faulted_executions, stored_bookmarks};
 use crate::run::session::{Faulted, FollowUp, Publisher};
-use crate::run::{Session, child_report, running, save};
+use crate::run::{Session, abandoned, child_report, running, save};
 use crate::store::instances::InstanceRow;
+use crate::store::owners::Owner;
 use crate::store::queue::Wanted;
 use crate::store::{incidents, matching, queue};
 use crate::{error, wake};
 
 /// Whether a fault is stored or given to the caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFault {
     /// It becomes an incident, and a WARNING.
+    #[default]
     Store,
     /// It is raised as the original error; nothing of the call is kept.
     Raise,
@@ -69,6 +72,7 @@ pub fn run(
         activation_key: row.activation_key.clone(),
         bookmarks: stored_bookmarks(&row.instance),
         faulted: row.instance.incident_count > 0,
+        faults: if row.instance.incident_count > 0 { faulted_executions(&row.instance) } else { Vec::new() },
         was_held: row.instance.sub_status == SubStatus::Faulted,
     };
     let mut host = SpiHost::new(session.now, id, &row.owner, compiled);
@@ -102,6 +106,7 @@ pub fn run(
     if let (OnFault::Raise, Some(incident)) = (on_fault, delta.incidents.first()) {
         return Err(if may_watch(row, compiled) { host.original(&incident.fault) } else { faulted_somewhere(id) });
     }
+    let abandoned = abandoned::children(session, id, &delta, resumed);
     let saved = {
         // Row triggers on the tables see the instance half written, so they count as inside its burst.
         let _mark = running::Mark::set(id);
@@ -116,10 +121,14 @@ pub fn run(
             _ if !may_watch(row, compiled) => {
                 warning(PgError::new("01000", format!("workflow instance {id} is faulted")));
             }
-            Some(incident) => warn_faulted(id, &incident.activity_id, &host.original(&incident.fault)),
+            Some(incident) => {
+                let error = host.original(&incident.fault);
+                warn_faulted(id, &incident.activity_id, &error, row.instance.has_failed());
+            }
             None => warn_still_faulted(id),
         }
     }
+    session.follow_ups.extend(abandoned.into_iter().map(|child| FollowUp::Cancel(child, row.owner.clone())));
     collect_work(session, row, compiled, &before, delta, has_queue)?;
     Ok(Ended::Saved)
 }
@@ -154,7 +163,7 @@ fn faulted_somewhere(id: Uuid) -> PgError {
 fn warn_still_faulted(id: Uuid) {
     if let Some(incident) = incidents::open(id).last() {
         let text = |key: &str| incident[key].as_str().unwrap_or_default().to_owned();
-        warn_faulted(id, &text("activity_id"), &PgError::new(&text("sqlstate"), text("message")));
+        warn_faulted(id, &text("activity_id"), &PgError::new(&text("sqlstate"), text("message")), false);
     }
 }
 
@@ -222,12 +231,18 @@ fn meet(session: &mut Session, bookmark: &Bookmark, row: &InstanceRow, compiled:
     let shapes = queue::shapes();
     let correlation_id = row.instance.correlation_id.as_deref();
     let wanted = Wanted { bookmark, instance: row.instance.id, correlation_id };
+    let assignment = people::assignment_of(bookmark);
+    let is_for = |sender: &Owner| match &assignment {
+        Some(assignment) => people::admits(sender, assignment, &row.owner, &compiled.row),
+        None => true,
+    };
     let mut skip = Vec::new();
     loop {
-        // Pass over items whose sender may not resume the instance or has not admitted its owner.
+        // Pass over items whose sender may not resume the instance or answer the task, or has not admitted its owner.
         let Ok(found) =
             queue::oldest_for::<Infallible>(wanted, &shapes, session.timestamp(), &skip, |sender, names_target| {
-                Ok(Hearing::of(sender, names_target).resumes_row(row, compiled) == Verdict::Heard)
+                let verdict = Hearing::of(sender, names_target).resumes_row(row, compiled);
+                Ok(verdict == Verdict::Heard && is_for(sender))
             });
         let Some(item) = found else { return };
         if queue::take(item.id) {

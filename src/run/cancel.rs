@@ -5,60 +5,112 @@ use std::collections::VecDeque;
 use uuid::Uuid;
 use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
+use workflow_engine::instance::compensation::Ending;
 
 use crate::access;
-use crate::compiled;
+use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
+use crate::pg::error::warning;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::save::RowState;
 use crate::run::{Session, resume, running};
-use crate::store::instances;
+use crate::store::incidents;
+use crate::store::instances::{self, InstanceRow};
 
-/// Cancels an instance and then its children, in order of id. `false`: it had already ended.
+/// Cancels an instance and then its children, in order of id. One that has work to compensate is left to its handlers,
+/// unless it is cancelled by force. `false`: it had already ended, or is already being cancelled.
 ///
 /// Cancel, delete and a change of owner wait for more than one instance lock. They take the locks downward and in order
 /// of id, so that two such calls cannot deadlock.
-pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>) -> Result<bool, PgError> {
-    let cancelled = cancel_if_there(session, instance_id, reason)?.ok_or_else(|| resume::unknown(instance_id))?;
-    let mut below = VecDeque::from(instances::children(instance_id));
+pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>, force: bool) -> Result<bool, PgError> {
+    let cancelled = cancel_if_there(session, instance_id, reason, force)?;
+    let cancelled = cancelled.ok_or_else(|| resume::unknown(instance_id))?;
+    let mut below = VecDeque::from(to_cancel_below(instance_id, cancelled));
     while let Some(child) = below.pop_front() {
         if running::contains(child) {
             continue;
         }
         // Another session may have deleted the child while this one waited for its lock.
-        cancel_if_there(session, child, reason)?;
-        below.extend(instances::children(child));
+        let cancelled = cancel_if_there(session, child, reason, force)?;
+        below.extend(to_cancel_below(child, cancelled.unwrap_or(Cancelled::HadEnded)));
     }
-    Ok(cancelled)
+    Ok(cancelled == Cancelled::Now)
 }
 
-/// Cancels one instance. `Some(false)`: it had already ended. `None`: it does not exist.
-fn cancel_if_there(session: &mut Session, instance_id: Uuid, reason: Option<&str>) -> Result<Option<bool>, PgError> {
+/// What a cancel did to an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cancelled {
+    /// It is cancelled, or will be when its handlers have run.
+    Now,
+    /// It had ended before.
+    HadEnded,
+    /// It was being cancelled before.
+    IsUnderWay,
+}
+
+/// The children of an instance that are cancelled with it: not those that its handlers have started.
+fn to_cancel_below(instance_id: Uuid, cancelled: Cancelled) -> Vec<Uuid> {
+    match cancelled {
+        Cancelled::Now | Cancelled::HadEnded => instances::children_not_awaited(instance_id),
+        Cancelled::IsUnderWay => Vec::new(),
+    }
+}
+
+/// Cancels one instance. `None`: it does not exist.
+fn cancel_if_there(
+    session: &mut Session,
+    instance_id: Uuid,
+    reason: Option<&str>,
+    force: bool,
+) -> Result<Option<Cancelled>, PgError> {
     running::refuse(instance_id)?;
     session.has_waited = true;
     let Some(mut row) = instances::lock(instance_id) else { return Ok(None) };
     let compiled = compiled::of_instance(&row)?;
     access::require_resume(&row, &compiled)?;
-    if matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
-        return Ok(Some(false));
+    if has_ended(&row, force) {
+        let is_under_way = row.instance.state.ending() == Ending::Cancelled;
+        return Ok(Some(if is_under_way { Cancelled::IsUnderWay } else { Cancelled::HadEnded }));
     }
+    end(session, &mut row, &compiled, reason, force)?;
+    Ok(Some(Cancelled::Now))
+}
+
+/// Whether an instance has ended or is about to be cancelled, so that a cancel without force changes nothing.
+pub fn has_ended(row: &InstanceRow, force: bool) -> bool {
+    let is_cancelling = !force && row.instance.state.ending() == Ending::Cancelled;
+    is_cancelling || matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled)
+}
+
+/// Cancels one locked instance that has not ended.
+pub fn end(
+    session: &mut Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    reason: Option<&str>,
+    force: bool,
+) -> Result<(), PgError> {
+    let instance_id = row.instance.id;
     let was_pending = row.instance.sub_status == SubStatus::Pending;
-    let burst = StoredBurst {
-        row: &mut row,
-        compiled: &compiled,
-        state: RowState::Stored,
-        on_fault: OnFault::Store,
-        resumed: None,
-    };
-    burst::run(session, burst, |program, instance, host, _| execution::cancel(program, instance, reason, host))?;
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault: OnFault::Store, resumed: None };
+    let ended = burst::run(session, burst, |program, instance, host, _| {
+        execution::cancel(program, instance, reason, force, host)
+    });
+    ended?;
     if was_pending {
         crate::store::bookmarks::delete_all(instance_id);
     }
-    Ok(Some(true))
+    if row.instance.sub_status != SubStatus::Cancelled {
+        instances::note_cancelling(instance_id, session.timestamp());
+    }
+    Ok(())
 }
 
 /// Cancels an instance and removes it with all that belongs to it. `false`: it does not exist.
-pub fn delete(session: &mut Session, instance_id: Uuid) -> Result<bool, PgError> {
+///
+/// # Errors
+/// 55006 if it has work to compensate, unless it is removed by force: a WARNING then names the work.
+pub fn delete(session: &mut Session, instance_id: Uuid, force: bool) -> Result<bool, PgError> {
     running::refuse(instance_id)?;
     session.has_waited = true;
     let Some(row) = instances::get(instance_id) else {
@@ -69,7 +121,24 @@ pub fn delete(session: &mut Session, instance_id: Uuid) -> Result<bool, PgError>
     if instances::lock(instance_id).is_none() {
         return Ok(false);
     }
-    cancel(session, instance_id, None)?;
+    cancel(session, instance_id, None, force)?;
+    if instances::get(instance_id).is_some_and(|row| row.instance.state.ending() != Ending::None) {
+        return Err(PgError::new("55006", format!("workflow instance {instance_id} has work to compensate"))
+            .detail("What it has done would stay, and nothing would tell of it.")
+            .hint("Cancel it with wf_cancel, and delete it when it has ended. With force => true its work stays as it is."));
+    }
+    warn_of_dropped_work(instance_id);
     instances::delete(instance_id);
     Ok(true)
+}
+
+/// Says which work of an instance that was cancelled by force stays as it is: its incidents go with it.
+fn warn_of_dropped_work(instance_id: Uuid) {
+    for incident in incidents::open(instance_id) {
+        if incident["code"] == execution::COMPENSATION_DROPPED {
+            let detail = incident["detail"].as_str().unwrap_or_default();
+            let message = format!("workflow instance {instance_id} was removed before its work was compensated");
+            warning(PgError::new("01000", message).detail(detail));
+        }
+    }
 }

@@ -20,11 +20,14 @@ use crate::run::claim::Claim;
 use crate::run::isolated::{self, Isolated};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::session::{ChildReport, FollowUp, Publisher};
-use crate::run::{Session, child_report, claim, deliver, resume, running, start};
+use crate::run::{Session, abandoned, child_report, claim, deliver, resume, running, start};
 use crate::store::instances::{InstanceRow, Parent};
 
 /// Starts a child of an instance whose burst is over.
 pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Result<(), PgError> {
+    if abandoned::is_given_up(session, child.bookmark_id) {
+        return Ok(());
+    }
     let compiled = compiled::of_version(child.version_id)?;
     let (id, bookmark_id, begin) = (child.id, child.bookmark_id, child.begin);
     let runs_now = begin != Begin::Later && access::runs_here(&parent.owner, &compiled);
@@ -72,7 +75,7 @@ fn run_new(
     let depth = session.inline.get(&parent.instance).map_or(1, |depth| depth + 1);
     refuse_depth(session, depth)?;
     session.inline.insert(row.instance.id, depth);
-    let ended = start::run(session, &mut row, compiled, None, None, OnFault::Store, false)?;
+    let ended = start::run(session, &mut row, compiled, start::Beginning::default())?;
     Ok((row, ended))
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use uuid::Uuid;
 use workflow_engine::Bookmark;
 use workflow_engine::instance::{Context, SubStatus};
-use workflow_engine::stimulus::RUN_TASK;
+use workflow_engine::stimulus;
 
 use crate::access;
 use crate::clock;
@@ -15,6 +15,7 @@ use crate::pg::error::{catch, unwind};
 use crate::pg::subtransaction::Subtransaction;
 use crate::run::notices::tell_how_to_fire;
 use crate::store::bookmarks::{self, Waiting};
+use crate::store::instances::InstanceRow;
 use crate::store::leases;
 
 /// The outcome of a claim.
@@ -59,7 +60,7 @@ pub fn is_leased(bookmark: &Bookmark) -> bool {
 /// Claims a bookmark, if no other session holds its instance.
 pub fn try_claim(bookmark: Uuid) -> Result<Claim, PgError> {
     Ok(match claimed(bookmark, bookmarks::try_lock(bookmark))? {
-        Claim::Ready(waiting, compiled) if !can_remove_tasks(&waiting, &compiled) => Claim::Busy(Reason::Locked),
+        Claim::Ready(waiting, compiled) if !can_remove_tasks(&waiting.row, &compiled) => Claim::Busy(Reason::Locked),
         claim => claim,
     })
 }
@@ -69,17 +70,17 @@ const MANY: usize = 100;
 
 /// Whether the burst can remove the open tasks of its instance without waiting. A claim or a heartbeat holds the row of a
 /// task without the instance, and a call that waits for it while it holds other locks could wait for ever.
-fn can_remove_tasks(waiting: &Waiting, compiled: &Compiled) -> bool {
-    let contexts = waiting.row.instance.state.contexts.values();
-    let waits =
-        |context: &&Context| context.bookmarks > 0 && compiled.program.node(context.node).type_name == RUN_TASK.name;
+pub fn can_remove_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
+    let contexts = row.instance.state.contexts.values();
+    let opens = |context: &Context| compiled.program.node(context.node).activity.descriptor().opens_tasks;
+    let waits = |context: &&Context| context.bookmarks > 0 && opens(context);
     let tasks = contexts.filter(waits).count();
     if tasks == 0 || tasks > MANY {
         return true;
     }
     // Locks of tasks that are not removed now would keep their workers from answering until the transaction ends.
     let open = Subtransaction::begin();
-    match catch(|| leases::lock_all_of(waiting.row.instance.id)) {
+    match catch(|| leases::lock_all_of(row.instance.id)) {
         Ok(true) => {
             open.release();
             true
@@ -107,7 +108,7 @@ fn claimed(bookmark: Uuid, locked: Option<Waiting>) -> Result<Claim, PgError> {
     let Some(waiting) = locked else {
         return Ok(if bookmarks::exists(bookmark) { Claim::Busy(Reason::Locked) } else { Claim::Gone });
     };
-    if waiting.row.instance.sub_status == SubStatus::Faulted {
+    if waiting.row.instance.sub_status == SubStatus::Faulted && waiting.bookmark.name != stimulus::RUN_TIMEOUT {
         return Ok(Claim::Busy(Reason::Faulted));
     }
     if waiting.lease.runs(clock::now().into()) {

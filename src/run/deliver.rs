@@ -8,6 +8,7 @@ use workflow_engine::execution::Published;
 use workflow_engine::stimulus;
 
 use crate::access::hearing::{Hearing, Verdict};
+use crate::access::people;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json};
 use crate::run::burst::OnFault;
@@ -15,11 +16,11 @@ use crate::run::claim::Claim;
 use crate::run::isolated::{self, Isolated};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::session::Publisher;
-use crate::run::{Session, claim, resume, running};
+use crate::run::{Session, answer, claim, resume, running};
 use crate::store::matching::{self, Correlation, Filter, Stored};
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
-use crate::store::{activity_types, instances};
+use crate::store::{activity_types, bookmarks, instances};
 
 mod triggers;
 
@@ -152,7 +153,7 @@ pub fn resume_matches(
         found.into_iter().partition(|stored| running::contains(stored.instance_id));
     let mut hearing = Hearing::of(&stimulus.sender, stimulus.filter.names_target());
     if running::any() {
-        let inside = heard(&mut hearing, &inside, delivery)?;
+        let inside = heard(&mut hearing, &stimulus.sender, &inside, delivery)?;
         defer(session, stimulus, &inside, is_momentary, delivery);
     }
     let mut outside = VecDeque::from(outside);
@@ -180,14 +181,21 @@ pub fn resume_matches(
 }
 
 /// The instances of these bookmarks that hear the stimulus.
-fn heard(hearing: &mut Hearing<'_>, found: &[Stored], delivery: &mut Delivery) -> Result<HashSet<Uuid>, PgError> {
+fn heard(
+    hearing: &mut Hearing<'_>,
+    sender: &Owner,
+    found: &[Stored],
+    delivery: &mut Delivery,
+) -> Result<HashSet<Uuid>, PgError> {
     let mut instances = HashSet::new();
     for stored in found {
         let Some((version, owner)) = instances::owner(stored.instance_id) else { continue };
         match hearing.resumes(version, &owner)? {
-            Verdict::Heard => drop(instances.insert(stored.instance_id)),
+            Verdict::Heard if people::may_meet(sender, &stored.bookmark, version, &owner)? => {
+                instances.insert(stored.instance_id);
+            }
             Verdict::Withheld => delivery.withheld += 1,
-            Verdict::Denied => {}
+            Verdict::Heard | Verdict::Denied => {}
         }
     }
     Ok(instances)
@@ -207,6 +215,9 @@ fn resume_match(
         Verdict::Heard => {}
         Verdict::Withheld => return Ok(Attempt::Withheld),
         Verdict::Denied => return Ok(Attempt::NotPermitted),
+    }
+    if !people::may_meet(&stimulus.sender, &stored.bookmark, version, &owner)? {
+        return Ok(Attempt::NotPermitted);
     }
     match isolated::unless_own(session, &owner, |session| resume_bookmark(session, stimulus, stored))? {
         Isolated::Done(attempt) => Ok(attempt),
@@ -259,6 +270,9 @@ fn resume_bookmark(session: &mut Session, stimulus: &Stimulus, stored: &Stored) 
     let has_waited = std::mem::replace(&mut session.has_waited, true);
     match if has_waited { claim::try_claim(id)? } else { claim::claim(id)? } {
         Claim::Ready(mut waiting, compiled) => {
+            if bookmarks::is_task(&waiting.bookmark) {
+                answer::judge(&compiled.program, &waiting, stimulus.input.as_ref())?;
+            }
             resume::resume_at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
             Ok(Attempt::Resumed)
         }

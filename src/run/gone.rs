@@ -40,8 +40,12 @@ pub fn error(named: Named) -> Result<PgError, PgError> {
     let Some(end) = journal::end_of_bookmark(id) else {
         return Ok(PgError::new("42704", format!("{noun} {id} does not exist")));
     };
-    let is_given_up = matches!(named, Named::Task(_)) && tasks::has_failed(id);
-    let end = if is_given_up { End { how: How::GivenUp, ..end } } else { end };
+    // The burst after an answer may still be due, and the journal has the end of the bookmark only then.
+    let end = match tasks::ended(id, None, None) {
+        Some(ended) if !ended.has_failed => End { how: How::Resumed, at: ended.at.into(), ..end },
+        Some(_) if matches!(named, Named::Task(_)) => End { how: How::GivenUp, ..end },
+        _ => end,
+    };
     let what = match (named, &end.how) {
         (Named::Bookmark(_), _) => "used",
         (Named::Task(_), How::GivenUp) => "given up",

@@ -6,24 +6,25 @@ use std::rc::Rc;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 use uuid::Uuid;
-use workflow_engine::Fault;
 use workflow_engine::calendar::Zone;
 use workflow_engine::expression::{Rows, Scope, Take, shared_time};
 use workflow_engine::fault::shorten;
 use workflow_engine::host::{Function, Host, LogEntry};
 use workflow_engine::http::Request;
 use workflow_engine::instance::Instance;
+use workflow_engine::instance::compensation::{Record, Wanted};
 use workflow_engine::program::Activation;
+use workflow_engine::{Fault, NodeIx};
 
 use crate::compiled::{self, Compiled};
 use crate::pg::error::{catch, log_for_server, notice, unwind};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
-use crate::pg::{PgError, guc, interrupt, json, process, session, user_sql};
+use crate::pg::{PgError, guc, interrupt, json, process, role, session, user_sql};
 use crate::run::paths::{self, Hold};
 use crate::run::{timing, version};
 use crate::store::owners::Owner;
-use crate::store::{activity_types, bookmarks, instances};
+use crate::store::{activity_types, bookmarks, compensations, instances};
 use crate::{access, error, functions};
 
 mod names;
@@ -185,6 +186,10 @@ impl Host for SpiHost<'_> {
         Uuid::new_v4().as_u64_pair().1
     }
 
+    fn check_role(&mut self, name: &str) -> Result<(), Fault> {
+        role::required(name).map(drop).map_err(|error| Fault::new(&error.sqlstate, error.message))
+    }
+
     fn has_bookmark(&mut self, id: Uuid) -> bool {
         bookmarks::is_of_another(id, self.instance)
     }
@@ -299,6 +304,32 @@ impl Host for SpiHost<'_> {
 
     fn claim_endpoint(&mut self, payload: &Value) -> Result<(), Fault> {
         paths::claim(&self.compiled.row.owner, Some(payload), Hold::Look).map_err(|error| self.fault(error))
+    }
+
+    fn store_record(&mut self, record: &Record) {
+        compensations::insert(&self.compiled.program, &self.instance, record, self.now.into());
+    }
+
+    fn move_records(&mut self, from: u32, to: u32) -> u64 {
+        compensations::give(&self.instance, from, to)
+    }
+
+    fn find_record(&mut self, wanted: Wanted) -> Option<Record> {
+        let found = compensations::find(&self.compiled.program, &self.instance, wanted);
+        found.unwrap_or_else(|failed| unwind(error::records(failed, self.instance)))
+    }
+
+    fn remove_record(&mut self, number: u32) {
+        compensations::delete(&self.instance, number);
+    }
+
+    fn list_records(&mut self, at_most: usize) -> (Vec<NodeIx>, u64) {
+        let found = compensations::list(&self.compiled.program, &self.instance, at_most);
+        found.unwrap_or_else(|failed| unwind(error::records(failed, self.instance)))
+    }
+
+    fn remove_records(&mut self) {
+        compensations::delete_all(&self.instance);
     }
 
     fn write_line(&mut self, text: &str) {

@@ -1,24 +1,28 @@
 //! Workers outside: claiming tasks, prolonging leases and giving tasks back.
 //!
 //! A claim locks rows only if they are free, so that it never waits. For the last attempt of a task the lock of its
-//! instance comes first: the lease then has a bookmark, which the state of the instance counts.
+//! instance comes first: the lease then has a bookmark, which the state of the instance counts. So it does for the first
+//! one of a task that has to be claimed in time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::program::Node;
 use workflow_engine::{Program, execution};
 
+use crate::access::people;
 use crate::pg::error::warning;
 use crate::pg::rows::{self, Wait};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role, session};
+use crate::run::limits::Search;
 use crate::run::{Session, running};
 use crate::store::identity::{self, Identity};
+use crate::store::instances::InstanceRow;
 use crate::store::leases::{self, Candidate, Claimed, Held, Lease};
-use crate::store::{bookmarks, instances};
-use crate::{access, compiled};
+use crate::store::{bookmarks, instances, limits, tasks};
+use crate::{compiled, wake};
 
 /// What a worker asks for.
 #[derive(Debug)]
@@ -63,23 +67,28 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
     leases::release_due(&names, now, role);
     let mut given: HashMap<Uuid, (Uuid, i32, Option<u32>)> = HashMap::new();
     let mut order = Vec::new();
+    let mut unreadable = HashSet::new();
     let mut page = request.max + SPARE;
+    let mut search = Search::new(names, limits::lock(), now, role);
     loop {
-        let found = leases::candidates(&names, i64::try_from(page).unwrap_or(i64::MAX), role);
-        let is_all = found.len() < page;
+        let (found, is_all) = search.page(page);
         for candidate in found {
             if given.len() == request.max {
                 break;
             }
-            match take(session, &candidate, until, request.worker.as_deref()) {
+            if unreadable.contains(&candidate.version) {
+                continue;
+            }
+            match take(session, &mut search, &candidate, until, request.worker.as_deref()) {
                 Ok(None) => {}
                 Ok(Some(taken)) => {
                     order.push(candidate.task);
                     given.insert(candidate.task, taken);
                 }
                 Err(error) if error.aborts_transaction() => return Err(error),
-                // A definition that cannot be read keeps no other task from being claimed.
+                // A definition that cannot be read keeps no other task from being claimed, and is warned of once.
                 Err(error) => {
+                    unreadable.insert(candidate.version);
                     let message = format!("task {} cannot be claimed: {}", candidate.task, error.message);
                     warning(PgError { message, ..error });
                 }
@@ -96,11 +105,15 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
         let (token, attempt, max_attempts) = given.remove(id)?;
         Some(Given { task: claimed.remove(id)?, token, attempt, max_attempts, until })
     });
-    Ok(given.collect())
+    let given: Vec<Given> = given.collect();
+    // With none given nothing is said: waiting sessions need not look again.
+    wake::note_claimed_tasks(given.len());
+    given.iter().for_each(|given| wake::note_task_at(&given.task.name, until));
+    Ok(given)
 }
 
 /// Refuses to give out work of a database that is a copy, or that is to fire nothing (55000).
-fn refuse_unless_firing() -> Result<(), PgError> {
+pub fn refuse_unless_firing() -> Result<(), PgError> {
     let refused = PgError::new("55000", "no task can be claimed in this database");
     if !guc::enabled() {
         return Err(refused
@@ -125,38 +138,79 @@ pub fn opener<'a>(program: &'a Program, node_id: &str) -> Option<&'a Node> {
     program.nodes.iter().find(|node| node.node_id == node_id)
 }
 
+/// The next attempt at a task.
+pub struct Next {
+    /// Its number.
+    pub attempt: i32,
+    /// The number that the retry policy allows.
+    pub max_attempts: Option<u32>,
+    /// Whether it is the last one: its lease has a bookmark.
+    pub is_last: bool,
+    /// Whether it is the first one, and has to begin in time: it ends that bookmark.
+    pub is_awaited: bool,
+}
+
+impl Next {
+    /// Whether the claim changes bookmarks, so that it needs the lock of the instance.
+    pub fn needs_instance(&self) -> bool {
+        self.is_last || self.is_awaited
+    }
+}
+
+/// The next attempt at a task, whose lease would end at `until`.
+pub fn next_attempt(candidate: &Candidate, until: Timestamp) -> Result<Next, PgError> {
+    let compiled = compiled::of_version(candidate.version)?;
+    let node = opener(&compiled.program, &candidate.node_id);
+    let policy = node.and_then(|node| node.retry.as_ref());
+    let max_attempts = policy.map(|policy| policy.max_attempts);
+    let attempt = candidate.attempt.saturating_add(1);
+    // No attempt begins after the time for all of them, so none follows a lease that ends after it.
+    let within = policy.and_then(|policy| policy.within).and_then(|within| within.num_microseconds());
+    let is_too_late = within.is_some_and(|within| until.0 > candidate.opened_at.0.saturating_add(within));
+    let is_last = is_too_late || i64::from(attempt) >= i64::from(max_attempts.unwrap_or_else(guc::max_leases));
+    let is_awaited = node.is_some_and(|node| node.start_timeout.is_some()) && leases::awaits_start(candidate.task);
+    Ok(Next { attempt, max_attempts, is_last, is_awaited })
+}
+
 /// Claims one task, if its row is free and it is still unclaimed. Returns token, attempt and number of attempts.
 fn take(
     session: &mut Session,
+    search: &mut Search,
     candidate: &Candidate,
     until: Timestamp,
     worker: Option<&str>,
 ) -> Result<Option<(Uuid, i32, Option<u32>)>, PgError> {
     // The state of an instance whose burst runs further up in this session is in that burst, not in the table.
-    if running::contains(candidate.instance) {
+    if search.is_held(candidate) || running::contains(candidate.instance) {
         return Ok(None);
     }
-    let compiled = compiled::of_version(candidate.version)?;
-    let policy = opener(&compiled.program, &candidate.node_id).and_then(|node| node.retry.as_ref());
-    let max_attempts = policy.map(|policy| policy.max_attempts);
-    let attempt = candidate.attempt.saturating_add(1);
-    let is_last = i64::from(attempt) >= i64::from(max_attempts.unwrap_or_else(guc::max_leases));
-    let row = if is_last { instances::lock_with(candidate.instance, Wait::Skip) } else { None };
-    if is_last && row.is_none() {
+    let next = next_attempt(candidate, until)?;
+    let Next { attempt, max_attempts, is_last, .. } = next;
+    let row = if next.needs_instance() { instances::lock_with(candidate.instance, Wait::Skip) } else { None };
+    if next.needs_instance() && row.is_none() {
         return Ok(None);
     }
     let Some(held) = leases::lock(candidate.task, Wait::Skip) else { return Ok(None) };
     if held.lease.available_at.is_some() || held.lease.attempt != candidate.attempt {
         return Ok(None);
     }
+    // It may have been assigned since it was read.
+    let is_given = match held.lease.assignment.as_deref().filter(|given| given.is_assigned()) {
+        Some(assignment) => people::is_claimed_by(role::current(), assignment),
+        None => !candidate.is_assigned,
+    };
+    if !is_given {
+        return Ok(None);
+    }
+    let Some(slots) = search.take(candidate) else { return Ok(None) };
     if let Some(mut row) = row {
-        let compiled = compiled::of_instance(&row)?;
-        let (id, number) = (session.new_id(), attempt.unsigned_abs());
-        let instance = &mut row.instance;
-        let end = execution::add_lease(&compiled.program, instance, held.execution, id, number, until.into());
-        let Some(end) = end else { return Ok(None) };
-        rows::write(|writer| bookmarks::insert(writer, &end, &Lease::default(), instance, session.timestamp()));
-        instances::save_state(instance);
+        if is_last && !add_end(session, &mut row, &held, attempt, until)? {
+            return Ok(None);
+        }
+        if leases::remove_start(&held.instance, &held.execution) {
+            execution::drop_lease(&mut row.instance, held.execution);
+        }
+        instances::save_state(&row.instance);
     }
     let token = Uuid::new_v4();
     let lease = Lease {
@@ -168,7 +222,25 @@ fn take(
         ..Lease::default()
     };
     rows::write(|writer| leases::set(writer, &candidate.task, &lease));
+    limits::bind(&slots, &candidate.task, &token, session.timestamp());
     Ok(Some((token, attempt, max_attempts)))
+}
+
+/// Stores the bookmark of the end of a last lease. `false`: the execution that opened the task is not open.
+fn add_end(
+    session: &mut Session,
+    row: &mut InstanceRow,
+    held: &Held,
+    attempt: i32,
+    until: Timestamp,
+) -> Result<bool, PgError> {
+    let compiled = compiled::of_instance(row)?;
+    let (id, number) = (session.new_id(), attempt.unsigned_abs());
+    let instance = &mut row.instance;
+    let end = execution::add_lease(&compiled.program, instance, held.execution, id, number, until.into());
+    let Some(end) = end else { return Ok(false) };
+    rows::write(|writer| bookmarks::insert(writer, &end, &Lease::default(), instance, session.timestamp()));
+    Ok(true)
 }
 
 /// Prolongs the lease of a task, and notes the progress. `None`: the worker does not hold the task any more.
@@ -179,10 +251,10 @@ pub fn extend(
     lease: i64,
     progress: Option<&Value>,
 ) -> Result<Option<Timestamp>, PgError> {
-    let is_held = |held: &Held| held.lease.token == Some(token);
+    let is_held = |held: &Held| held.lease.token == Some(token) && !held.lease.has_lost_slot();
     instances::announce_lock();
     let Some(seen) = leases::read(task).filter(is_held) else { return Ok(None) };
-    require_resume(seen.instance)?;
+    require_work(&seen)?;
     // The bookmark of a last lease moves as well, and what ends the activity locks the instance before it.
     if seen.lease.is_last() {
         instances::lock(seen.instance);
@@ -196,11 +268,9 @@ pub fn extend(
     Ok(Some(until))
 }
 
-fn require_resume(instance: Uuid) -> Result<(), PgError> {
-    match instances::get(instance) {
-        Some(row) => access::require_resume(&row, &*compiled::of_instance(&row)?),
-        None => Ok(()),
-    }
+fn require_work(held: &Held) -> Result<(), PgError> {
+    let Some(row) = instances::get(held.instance) else { return Ok(()) };
+    people::require_work(&row, &*compiled::of_instance(&row)?, held.task, held.lease.assignment.as_deref())
 }
 
 /// Gives a task back, as if it had not been claimed. `false`: the worker does not hold it any more.
@@ -208,7 +278,8 @@ pub fn release(session: &mut Session, task: Uuid, token: Uuid) -> Result<bool, P
     session.has_waited = true;
     let Some(mut waiting) = bookmarks::lock(task) else { return Ok(false) };
     running::refuse(waiting.row.instance.id)?;
-    access::require_resume(&waiting.row, &*compiled::of_instance(&waiting.row)?)?;
+    let assignment = waiting.lease.assignment.as_deref();
+    people::require_work(&waiting.row, &*compiled::of_instance(&waiting.row)?, task, assignment)?;
     if !bookmarks::lock_lease(&mut waiting) || waiting.lease.token != Some(token) {
         return Ok(false);
     }
@@ -219,6 +290,10 @@ pub fn release(session: &mut Session, task: Uuid, token: Uuid) -> Result<bool, P
         instances::save_state(instance);
     }
     let attempt = waiting.lease.attempt.saturating_sub(1);
-    rows::write(|writer| leases::set(writer, &task, &Lease { attempt, ..Lease::default() }));
+    let lease = Lease { attempt, lane: waiting.lease.lane, ..Lease::default() };
+    rows::write(|writer| leases::set(writer, &task, &lease));
+    if let Some(name) = tasks::name_of(&waiting.bookmark) {
+        wake::note_task(name);
+    }
     Ok(true)
 }

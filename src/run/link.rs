@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::Program;
 use workflow_engine::activities::workflow_definition_activity::TYPE_NAME as USE;
@@ -56,6 +57,10 @@ impl Linker {
 }
 
 impl ActivityTypes for Linker {
+    fn resilience_strategies(&self) -> Option<Value> {
+        Registered.resilience_strategies()
+    }
+
     fn custom(&self, type_name: &str) -> Option<CustomType> {
         Registered.custom(type_name)
     }

@@ -22,13 +22,13 @@ pub fn tell_how_to_fire() {
     }
 }
 
-/// Warns that a call left an instance faulted.
-pub fn warn_faulted(instance: Uuid, activity: &str, error: &PgError) {
+/// Warns that a call left an instance faulted, `for_good` or until it is retried.
+pub fn warn_faulted(instance: Uuid, activity: &str, error: &PgError, for_good: bool) {
     warning(PgError {
         sqlstate: "01000".into(),
         message: format!("workflow instance {instance} is faulted"),
         detail: Some(format!("Activity \"{activity}\": {} (SQLSTATE {}).", error.message, error.sqlstate)),
-        hint: Some("wf_retry runs the faulted activities again.".into()),
+        hint: (!for_good).then(|| "wf_retry runs the faulted activities again.".into()),
         ..PgError::default()
     });
 }

@@ -4,13 +4,14 @@ use uuid::Uuid;
 
 use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
+use crate::access::people;
 use crate::compiled;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json, role};
 use crate::run::burst::OnFault;
 use crate::run::claim::{Claim, Reason};
 use crate::run::deliver::{self, Delivery, RETRY_AFTER, Stimulus};
-use crate::run::{Session, claim, isolated, resume, running};
+use crate::run::{Session, abandoned, claim, isolated, resume, running};
 use crate::store::matching::{self, Filter, Stored};
 use crate::store::owners::{self, Owner};
 use crate::store::queue::{self, Item};
@@ -88,6 +89,9 @@ pub enum Swept {
 
 /// Delivers an item that is still in the queue, if a bookmark matches it and its sender may resume that.
 pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgError> {
+    if abandoned::is_request(item) {
+        return abandoned::cancel_queued(session, item);
+    }
     let stimulus = stimulus_of(item);
     let found = matching::find(&stimulus.filter);
     if is_stale(item) {
@@ -175,7 +179,7 @@ enum Can {
 /// Whether this session delivers a queued stimulus to an instance of an owner. A worker always does. Another session
 /// does so for its own stimuli, for owners whose rights the current role has, and for instances that a stimulus of the
 /// current role would reach.
-fn is_wanted_here(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
+pub fn is_wanted_here(sender: &Owner, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
     if isolated::is_worker() || sender.is_current() || access::is_member(role::current(), owner) {
         return Ok(true);
     }
@@ -187,7 +191,8 @@ fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
     let Some((version, owner)) = instances::owner(stored.instance_id) else { return Ok(Can::Run) };
     // Check before locking, as in a delivery.
     let verdict = Hearing::of(&item.sender, item.filter.names_target()).resumes(version, &owner)?;
-    if verdict != Verdict::Heard || !is_wanted_here(&item.sender, version, &owner)? {
+    let may_meet = verdict == Verdict::Heard && people::may_meet(&item.sender, &stored.bookmark, version, &owner)?;
+    if !may_meet || !is_wanted_here(&item.sender, version, &owner)? {
         return Ok(Can::Not);
     }
     let runs_here = access::runs_here(&owner, &*compiled::of_version(version)?);

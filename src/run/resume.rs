@@ -6,23 +6,27 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::bookmark::Resumed;
 use workflow_engine::execution::{self, Delta};
+use workflow_engine::instance::compensation::Ending;
 use workflow_engine::instance::{Instance, SubStatus};
-use workflow_engine::{Error, Host, Limits, Program};
+use workflow_engine::{Error, Host, Limits, Program, stimulus};
 
-use crate::access;
+use crate::access::{self, people};
 use crate::compiled::{self, Compiled};
+use crate::error;
 use crate::pg::PgError;
 use crate::pg::rows;
 use crate::pg::subtransaction::subtransaction;
 use crate::run::activation::activation_key;
+use crate::run::answer;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::gone::{self, Named};
 use crate::run::save::{Consumed, RowState};
 use crate::run::start::{self, START_BOOKMARK};
-use crate::run::{Session, running};
+use crate::run::{Session, kept_answer, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::tasks::Answer;
+use crate::wake;
 
 /// Resumes a bookmark that the caller named. `None`: it does not exist, and `missing_ok` accepts that.
 pub fn resume_by_id(
@@ -32,22 +36,36 @@ pub fn resume_by_id(
     missing_ok: bool,
     on_fault: OnFault,
 ) -> Result<Option<InstanceRow>, PgError> {
-    let Some((mut waiting, compiled)) = lock_named(session, bookmark)? else {
+    let may_resume = |waiting: &Waiting, compiled: &Compiled| {
+        people::require_answer(&waiting.row, compiled, bookmark, waiting.lease.assignment.as_deref())
+    };
+    let Some((mut waiting, compiled)) = lock_named(session, bookmark, may_resume)? else {
         return if missing_ok { Ok(None) } else { Err(gone::error(Named::Bookmark(bookmark))?) };
     };
     refuse_leased(session, &waiting)?;
+    if bookmarks::is_task(&waiting.bookmark) {
+        answer::judge(&compiled.program, &waiting, input)?;
+        // Who may answer the task and not resume the instance lends no rights.
+        if kept_answer::must_wait(&waiting, &compiled, true) {
+            kept_answer::keep(session, &mut waiting, Answer::Completed(input, None), None);
+            return Ok(Some(waiting.row));
+        }
+    }
     resume_at(session, &mut waiting, &compiled, input, on_fault)?;
     Ok(Some(waiting.row))
 }
 
-/// Locks the instance of a bookmark that the caller named, and asks for the rights to resume it. `None`: it does not
-/// exist.
-pub fn lock_named(session: &mut Session, bookmark: Uuid) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
+/// Locks the instance of a bookmark that the caller named, and asks `require` for the rights. `None`: it does not exist.
+pub fn lock_named(
+    session: &mut Session,
+    bookmark: Uuid,
+    require: impl FnOnce(&Waiting, &Compiled) -> Result<(), PgError>,
+) -> Result<Option<(Waiting, Rc<Compiled>)>, PgError> {
     session.has_waited = true;
     let Some(waiting) = bookmarks::lock(bookmark) else { return Ok(None) };
     running::refuse(waiting.row.instance.id)?;
     let compiled = compiled::of_instance(&waiting.row)?;
-    access::require_resume(&waiting.row, &compiled)?;
+    require(&waiting, &compiled)?;
     access::require_own_command(&waiting.row, &compiled)?;
     Ok(Some((waiting, compiled)))
 }
@@ -70,6 +88,9 @@ pub fn resume_at(
     input: Option<&Value>,
     on_fault: OnFault,
 ) -> Result<(), PgError> {
+    if waiting.bookmark.name == stimulus::ANSWER {
+        return kept_answer::go_on(session, waiting, compiled, on_fault);
+    }
     resume_many(session, waiting, compiled, &[input], on_fault)
 }
 
@@ -96,8 +117,8 @@ pub fn use_up(
     on_fault: OnFault,
     body: impl FnOnce(&Program, &mut Instance, &Resumed, &mut dyn Host, &Limits) -> Result<Delta, Error>,
 ) -> Result<(), PgError> {
-    let is_start =
-        waiting.bookmark.activity_type == START_BOOKMARK && waiting.row.instance.sub_status == SubStatus::Pending;
+    let starts = [START_BOOKMARK, stimulus::LIMIT].contains(&waiting.bookmark.activity_type.as_str());
+    let is_start = starts && waiting.row.instance.sub_status == SubStatus::Pending;
     let is_taken = is_start || compiled.row.uses_sql;
     if is_taken && waiting.resumed.auto_burn {
         // A stimulus that the burst itself sends must not find the bookmark.
@@ -108,7 +129,13 @@ pub fn use_up(
     if is_start {
         return start::start_pending(session, waiting, compiled, on_fault);
     }
-    reclaim_key(&mut waiting.row, compiled)?;
+    // The time of a faulted instance ends it, and does not make it run again.
+    if waiting.bookmark.name != stimulus::RUN_TIMEOUT {
+        reclaim_key(&mut waiting.row, compiled)?;
+    }
+    if waiting.bookmark.name == stimulus::TIMEOUT {
+        answer::count_attempts(waiting, compiled);
+    }
     let Waiting { resumed, row, bookmark, lease, is_locked, by_time, .. } = waiting;
     let taking = Consumed { bookmark, lease, is_locked: *is_locked, answer, by_time: *by_time, is_taken };
     let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
@@ -118,7 +145,8 @@ pub fn use_up(
 
 /// Gives a faulted instance its activation key back. Another instance may have taken the key meanwhile (23505).
 fn reclaim_key(row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
-    if row.instance.sub_status != SubStatus::Faulted {
+    // What is about to end excludes no other instance any more.
+    if row.instance.sub_status != SubStatus::Faulted || row.instance.state.ending() != Ending::None {
         return Ok(());
     }
     let correlation_id = row.instance.correlation_id.clone();
@@ -156,11 +184,16 @@ pub fn retry(
         return Err(PgError::new("55000", format!("workflow instance {instance_id} is not faulted"))
             .detail(format!("It is {}.", row.instance.sub_status.name())));
     }
+    if row.instance.has_failed() {
+        return Err(error::burst(execution::cannot_retry(&compiled.program), instance_id));
+    }
     reclaim_key(&mut row, &compiled)?;
     let burst = StoredBurst { row: &mut row, compiled: &compiled, state: RowState::Stored, on_fault, resumed: None };
     burst::run(session, burst, |program, instance, host, limits| {
         execution::retry(program, instance, activity_ids, host, limits)
     })?;
+    // The tasks of a faulted instance could not be claimed.
+    wake::note_any_task();
     Ok(row)
 }
 

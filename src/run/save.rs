@@ -3,16 +3,19 @@
 use uuid::Uuid;
 use workflow_engine::Bookmark;
 use workflow_engine::execution::{Delta, NewTask, activity_instance_id};
+use workflow_engine::instance::compensation::Ending;
 use workflow_engine::instance::{ActivityStatus, Instance, Status, SubStatus};
 use workflow_engine::stimulus;
 
 use crate::clock;
 use crate::compiled::Compiled;
+use crate::pg::error::unwind;
 use crate::pg::rows::{self, Writer};
 use crate::pg::spi::Timestamp;
 use crate::pg::{guc, memory};
-use crate::run::Session;
 use crate::run::activation::activation_key;
+use crate::run::{Session, admission, limits};
+use crate::store::assignments::Assignment;
 use crate::store::instances::InstanceRow;
 use crate::store::leases::Lease;
 use crate::store::tasks::Answer;
@@ -55,13 +58,15 @@ pub struct Stored {
     pub bookmarks: u32,
     /// Whether it ever had an incident.
     pub faulted: bool,
+    /// Executions that were faulted, if it ever had an incident.
+    pub faults: Vec<Uuid>,
     /// Whether the instance was faulted, so that none of its bookmarks was fired.
     pub was_held: bool,
 }
 
-/// Bookmarks that are stored for an instance, as its contexts count them.
+/// Bookmarks that are stored for an instance, as its state counts them.
 pub fn stored_bookmarks(instance: &Instance) -> u32 {
-    instance.state.contexts.values().map(|context| context.bookmarks).sum()
+    instance.state.bookmarks()
 }
 
 /// Saves what a burst changed and says whether anything is in the queue. `None`: nothing was saved.
@@ -78,6 +83,8 @@ pub fn save(
     let seq = row.instance.state.next_journal;
     row.instance.state.next_journal += journal::rows_for(delta.events.len());
     row.activation_key = match row.instance.sub_status {
+        // What is about to end keeps the key that it has. One that was faulted may have lost it to another instance.
+        SubStatus::Suspended if row.instance.state.ending() != Ending::None => before.activation_key.clone(),
         SubStatus::Pending | SubStatus::Executing | SubStatus::Suspended => {
             activation_key(compiled, row.instance.correlation_id.as_deref())
         }
@@ -88,14 +95,16 @@ pub fn save(
     if state == (RowState::New { may_be_taken: true }) && !instances::insert_unless_taken(row, now) {
         return None;
     }
+    let opened: Vec<Lease> = delta.tasks.iter().map(unclaimed).collect();
     let has_queue = rows::write(|writer| {
-        write(writer, row, state, before, delta, now);
+        write(writer, row, state, before, (delta, &opened), now);
         write_resumed(writer, row, delta, resumed, now);
         let has_queue = queue::has_any(writer);
         write_tasks(writer, row, delta, resumed, now);
         journal::append(writer, &row.instance.id, seq, &delta.events, now);
         has_queue
     });
+    limits::note_opened(&delta.tasks);
     clear_due(row, delta, resumed);
     if !delta.tasks.is_empty() {
         // A copy of this database must not give out the same tasks.
@@ -105,6 +114,7 @@ pub fn save(
         delta.tasks.iter().for_each(|task| tasks::announce(&task.name));
     }
     save_incidents(session, row, before, delta);
+    admission::note_end(&row.instance, compiled);
     if let Some(schedule) = row.schedule_id
         && row.instance.sub_status.status() == Status::Finished
     {
@@ -141,6 +151,7 @@ fn clear<'a>(
         }
         taking.is_taken = true;
     }
+    limits::note_ends_of(instance.id);
     if !burned.is_empty() {
         bookmarks::delete(&burned);
     }
@@ -158,7 +169,14 @@ fn clear<'a>(
 }
 
 /// Writes the instance and its new bookmarks.
-fn write(writer: &mut Writer, row: &InstanceRow, state: RowState, before: &Stored, delta: &Delta, now: Timestamp) {
+fn write(
+    writer: &mut Writer,
+    row: &InstanceRow,
+    state: RowState,
+    before: &Stored,
+    (delta, opened): (&Delta, &[Lease]),
+    now: Timestamp,
+) {
     match state {
         RowState::New { may_be_taken: true } => {}
         RowState::New { may_be_taken: false } => instances::insert(writer, row, now),
@@ -169,18 +187,25 @@ fn write(writer: &mut Writer, row: &InstanceRow, state: RowState, before: &Store
         }
     }
     // Both are in the order in which they were made.
-    let mut tasks = delta.tasks.iter().peekable();
+    let mut tasks = delta.tasks.iter().zip(opened).peekable();
+    let other = Lease::default();
     for bookmark in &delta.created {
-        let task = tasks.next_if(|task| task.bookmark_id == bookmark.id);
-        let lease = task.map(unclaimed).unwrap_or_default();
-        bookmarks::insert(writer, bookmark, &lease, &row.instance, now);
+        let task = tasks.next_if(|(task, _)| task.bookmark_id == bookmark.id);
+        bookmarks::insert(writer, bookmark, task.map_or(&other, |(_, lease)| lease), &row.instance, now);
     }
     debug_assert!(tasks.next().is_none(), "each task has a bookmark");
 }
 
 /// A task that workers may claim at once.
 fn unclaimed(task: &NewTask) -> Lease {
-    Lease { priority: task.priority, attempt: i32::try_from(task.attempts).unwrap_or(i32::MAX), ..Lease::default() }
+    // A role may have been dropped since the activity asked for it.
+    let assignment = task.for_people.as_ref().map(|given| Assignment::of(given).unwrap_or_else(|error| unwind(error)));
+    Lease {
+        priority: task.priority,
+        attempt: i32::try_from(task.attempts).unwrap_or(i32::MAX),
+        assignment: assignment.flatten(),
+        ..Lease::default()
+    }
 }
 
 /// Uses the resumed bookmark up, or inserts it again if its activity faulted.
@@ -213,7 +238,8 @@ fn clear_due(row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>) {
 /// Closes the resumed task and opens the new ones.
 fn write_tasks(writer: &mut Writer, row: &InstanceRow, delta: &Delta, resumed: Option<Consumed<'_>>, now: Timestamp) {
     if let Some(taking) = resumed.filter(|taking| bookmarks::is_task(taking.bookmark) && !delta.keep_resumed) {
-        tasks::close(writer, &taking.bookmark.id, taking.answer, now);
+        tasks::close(writer, &taking.bookmark.id, taking.lease, taking.answer, now);
+        limits::note_end(tasks::name_of(taking.bookmark), taking.lease);
     }
     let instance = &row.instance;
     for task in &delta.tasks {
@@ -228,7 +254,13 @@ fn save_incidents(session: &mut Session, row: &InstanceRow, before: &Stored, del
         let again: Vec<Uuid> = delta.incidents.iter().map(|incident| incident.activity_instance_id).collect();
         let mut still = faulted_executions(&row.instance);
         still.retain(|execution| !again.contains(execution));
-        incidents::resolve(row.instance.id, &still, now);
+        if is_ended_by_fault(&row.instance) {
+            // The incident that ended the run stays open: nothing runs that activity again.
+            let gone: Vec<Uuid> = before.faults.iter().copied().filter(|fault| !still.contains(fault)).collect();
+            incidents::resolve_of(row.instance.id, &gone, now);
+        } else {
+            incidents::resolve(row.instance.id, &still, now);
+        }
     }
     for incident in &delta.incidents {
         let id = session.new_id();
@@ -236,7 +268,13 @@ fn save_incidents(session: &mut Session, row: &InstanceRow, before: &Stored, del
     }
 }
 
-fn faulted_executions(instance: &Instance) -> Vec<Uuid> {
+/// Whether a fault has ended the run, and what it had done is or was compensated.
+fn is_ended_by_fault(instance: &Instance) -> bool {
+    instance.has_failed() || instance.state.ending() == Ending::Faulted
+}
+
+/// Faulted executions of an instance.
+pub fn faulted_executions(instance: &Instance) -> Vec<Uuid> {
     let contexts = instance.state.contexts.iter();
     contexts
         .filter(|(_, context)| context.status == ActivityStatus::Faulted)

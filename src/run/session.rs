@@ -1,7 +1,7 @@
 //! One call: what its bursts share, and what they set off.
 
 use std::cell::Cell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use chrono::{DateTime, Utc};
@@ -17,7 +17,7 @@ use crate::clock;
 use crate::pg::error::unwind;
 use crate::pg::spi::Timestamp;
 use crate::pg::subtransaction::subtransaction;
-use crate::pg::{PgError, guc, interrupt, process, role, session};
+use crate::pg::{PgError, guc, interrupt, process, role, session, shared};
 use crate::run::running;
 use crate::store::owners;
 use crate::store::queue::Item;
@@ -44,6 +44,8 @@ pub struct Session {
     pub is_pass: bool,
     /// Children that this call started and ran, with the depth to which they are nested in it.
     pub inline: HashMap<Uuid, u32>,
+    /// Bookmarks of activities that were given up while they waited for child workflows.
+    pub abandoned: HashSet<Uuid>,
     /// The HTTP request that the call serves.
     pub http: HttpContext,
     /// Time that the scripts of other owners share in this call.
@@ -98,6 +100,8 @@ pub enum FollowUp {
     Child(Box<NewChild>, Publisher),
     /// The report of a child to its parent.
     Report(Box<ChildReport>),
+    /// A child to be cancelled because its parent does not wait for it any more, and the parent's owner.
+    Cancel(Uuid, owners::Owner),
 }
 
 /// The report of a child to its parent.
@@ -127,6 +131,8 @@ impl Session {
     /// Begins a call.
     pub fn begin() -> Self {
         session::refuse_parallel();
+        // The end of this transaction is reported to sessions that wait for a lock which the call takes.
+        shared::ensure();
         let limits = guc::limits(interrupt::pending);
         Self {
             now: clock::now(),
@@ -139,6 +145,7 @@ impl Session {
             has_followed_up: false,
             is_pass: false,
             inline: HashMap::new(),
+            abandoned: HashSet::new(),
             http: HttpContext::default(),
             bursts: 0,
         }

@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 use workflow_engine::execution::{self, activity_instance_id};
+use workflow_engine::http::Response;
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::program::{Activation, Given};
 use workflow_engine::stimulus;
@@ -18,20 +19,21 @@ use crate::pg::error::notice;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json, role, rows};
 use crate::run::burst::{self, Ended, OnFault, StoredBurst};
-use crate::run::{Session, running, version};
-use crate::store::bookmarks::{self, Waiting};
+use crate::run::{Session, admission, running, version};
+use crate::store::bookmarks;
 use crate::store::definitions::DefinitionRow;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::Lease;
 use crate::store::owners;
-use crate::store::tasks::Answer;
 use crate::store::triggers::TriggerRow;
 
+mod pending;
 mod refusal;
 
 use crate::run::activation::{activation_key, key_of};
 use crate::run::notices::tell_how_to_fire;
-use crate::run::save::{Consumed, RowState};
+use crate::run::save::RowState;
+pub use pending::start_pending;
 pub use refusal::{journal_refusal, refused};
 use refusal::{note_misfit, note_refusal};
 
@@ -72,7 +74,9 @@ pub fn start_by_name(session: &mut Session, request: Request) -> Result<(Instanc
     let owner = session.caller_as_owner(my_id);
     let mut row = new_row(id, &compiled, owner, request.correlation_id, request.name, request.input)?;
     let trigger = request.trigger.as_deref();
-    let ended = run(session, &mut row, &compiled, trigger, None, request.on_fault, request.instance_id.is_some())?;
+    let beginning =
+        Beginning { trigger, stimulus: None, on_fault: request.on_fault, id_given: request.instance_id.is_some() };
+    let ended = run(session, &mut row, &compiled, beginning)?;
     if ended == Ended::Taken {
         // A concurrent transaction committed an instance with this id, or one that holds the activation key.
         if let Some(existing) = request.instance_id.and_then(instances::get) {
@@ -122,24 +126,51 @@ pub(super) fn new_row(
     })
 }
 
+/// How a new instance begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Beginning<'a> {
+    /// Trigger to start at; at the root if not given.
+    trigger: Option<&'a str>,
+    /// What the trigger was fired with.
+    stimulus: Option<&'a Value>,
+    /// What a fault does.
+    on_fault: OnFault,
+    /// Whether the caller gave the id, so that another instance may have it.
+    id_given: bool,
+}
+
 /// Runs a new instance. Its row is inserted before the burst if user SQL, or another instance that takes the same
-/// correlation id, must see it during the burst. Otherwise it is written once, at the end.
+/// correlation id, must see it during the burst, or if the burst may write other rows for it. Otherwise it is written once, at the end.
 pub(super) fn run(
     session: &mut Session,
     row: &mut InstanceRow,
     compiled: &Compiled,
-    trigger: Option<&str>,
-    stimulus: Option<&Value>,
-    on_fault: OnFault,
-    id_given: bool,
+    beginning: Beginning,
 ) -> Result<Ended, PgError> {
+    if admission::enter(row, compiled, true) {
+        return begin(session, row, compiled, beginning);
+    }
+    pending::wait(session, row, compiled, beginning)
+}
+
+/// Runs a new instance whose turn it is.
+fn begin(
+    session: &mut Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    beginning: Beginning,
+) -> Result<Ended, PgError> {
+    let Beginning { trigger, stimulus, on_fault, id_given } = beginning;
     let may_be_taken = id_given || row.activation_key.is_some();
     if row.activation_key.is_some() {
         // Other transactions may wait for the key from here on, so this call must not wait for further locks of theirs.
         session.has_waited = true;
     }
     let activation = compiled.program.options.activation;
-    let first = compiled.row.uses_sql || matches!(activation, Activation::Correlated | Activation::CorrelatedSingleton);
+    let leaves_records = compiled.program.compensation().is_used;
+    let first = compiled.row.uses_sql
+        || leaves_records
+        || matches!(activation, Activation::Correlated | Activation::CorrelatedSingleton);
     let state = if first {
         row.instance.sub_status = SubStatus::Executing;
         if !insert(row, session.timestamp(), may_be_taken) {
@@ -207,7 +238,7 @@ pub fn start_by_trigger(
     };
     let activity = Some(trigger.activity_id.as_str());
     let ended = if place == Place::Here && access::runs_here(&compiled.row.owner, &compiled) {
-        run(session, &mut row, &compiled, activity, stimulus, OnFault::Store, false)?
+        run(session, &mut row, &compiled, Beginning { trigger: activity, stimulus, ..Beginning::default() })?
     } else {
         create_for_owner(session, &mut row, &compiled, trigger, stimulus)
     };
@@ -232,7 +263,12 @@ pub fn start_for_request(
     let owner = compiled.row.owner.clone();
     let mut row = new_row(id, compiled, owner, correlation_id.map(ToOwned::to_owned), None, Map::new())?;
     let activity = Some(trigger.activity_id.as_str());
-    if run(session, &mut row, compiled, activity, None, OnFault::Store, is_given)? == Ended::Saved {
+    if !admission::enter(&row, compiled, true) {
+        session.http.refusal = Some(Response::message(503, "The workflow is busy.").with("Retry-After", "1"));
+        return Ok(None);
+    }
+    let beginning = Beginning { trigger: activity, id_given: is_given, ..Beginning::default() };
+    if begin(session, &mut row, compiled, beginning)? == Ended::Saved {
         return Ok(Some(id));
     }
     if session.http.refusal.is_none() {
@@ -358,30 +394,4 @@ fn insert(row: &InstanceRow, now: Timestamp, may_be_taken: bool) -> bool {
     }
     rows::write(|writer| instances::insert(writer, row, now));
     true
-}
-
-/// Starts an instance that was created for a session of its owner.
-pub fn start_pending(
-    session: &mut Session,
-    waiting: &mut Waiting,
-    compiled: &Compiled,
-    on_fault: OnFault,
-) -> Result<(), PgError> {
-    // A schedule that has no activity of its own starts the workflow as wf_start does.
-    let trigger = Some(waiting.bookmark.activity_id.clone()).filter(|id| !id.is_empty());
-    let stimulus = waiting.resumed.payload.as_ref().map(json::copy);
-    let row = &mut waiting.row;
-    let taking = Consumed {
-        bookmark: &waiting.bookmark,
-        lease: &waiting.lease,
-        is_locked: waiting.is_locked,
-        answer: Answer::Completed(None, None),
-        by_time: false,
-        is_taken: true,
-    };
-    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
-    burst::run(session, burst, |program, instance, host, limits| {
-        execution::start(program, instance, trigger.as_deref(), stimulus.as_ref(), host, limits)
-    })?;
-    Ok(())
 }

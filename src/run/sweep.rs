@@ -12,7 +12,7 @@ use crate::pg::{PgError, guc, role};
 use crate::run::burst::OnFault;
 use crate::run::claim::{Claim, Reason};
 use crate::run::queued::{MAX_ATTEMPTS, Swept};
-use crate::run::{Session, claim, fire, queued, resume, retention, running, work};
+use crate::run::{Session, admission, claim, fire, queued, resume, retention, running, work};
 use crate::store::bookmarks::DueBookmark;
 use crate::store::identity::{self, Identity};
 use crate::store::{bookmarks, due, queue};
@@ -34,7 +34,15 @@ pub fn run_due(session: &mut Session, max: u64) -> Result<u64, PgError> {
         return Ok(0);
     }
     fire::due_triggers(session, max)?;
-    let mut fired = fire_due(session, max)?;
+    let mut fired = 0;
+    // What begins may end at once and make room for the next one.
+    while fired < max && (admission::call_next(session.timestamp())? > 0 || fired == 0) {
+        let before = fired;
+        fired += fire_due(session, max - fired)?;
+        if fired == before {
+            break;
+        }
+    }
     fired += sweep_queue(session, max.saturating_sub(fired))?;
     for id in queue::expired(session.timestamp(), MAX_EXPIRED) {
         queue::bury(id, "Expired", session.timestamp());

@@ -2,7 +2,7 @@
 
 use crate::pg::{PgError, interrupt};
 use crate::run::session::FollowUp;
-use crate::run::{Session, children, deliver, queued};
+use crate::run::{Session, abandoned, children, deliver, queued};
 use crate::store::instances::{self, InstanceRow};
 
 /// Runs one call, or one fire of many: `body`, and then the follow-ups of its bursts.
@@ -33,5 +33,6 @@ fn follow_up(session: &mut Session, next: FollowUp) -> Result<(), PgError> {
         FollowUp::Published(published, publisher) => deliver::published(session, *published, publisher),
         FollowUp::Child(child, parent) => children::start(session, *child, parent),
         FollowUp::Report(report) => children::tell(session, *report),
+        FollowUp::Cancel(child, owner) => abandoned::cancel(session, child, &owner),
     }
 }

@@ -77,10 +77,17 @@ pub fn shared_schedule(one: i32, other: i32) -> Option<String> {
 }
 
 // Instances, kept stimuli and dead letters may be millions, so their rows keep the old owner; `same_as` resolves it.
-static MOVE: [Statement; 12] = [
+static MOVE: [Statement; 16] = [
     Statement::new("UPDATE workflow.definitions SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.triggers SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.paths SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
+    // A slot of a limit that is given up counts nothing; wf_limit_tasks removes it.
+    Statement::new(
+        "DELETE FROM workflow.limits l WHERE l.owner = $1 AND EXISTS (SELECT FROM workflow.limits o \
+             WHERE o.owner = $2 AND o.name = l.name AND (o.key IS NULL) = (l.key IS NULL))",
+        &[Type::Integer, Type::Integer],
+    ),
+    Statement::new("UPDATE workflow.limits SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.activity_types SET owner = $2 WHERE owner = $1", &[Type::Integer, Type::Integer]),
     Statement::new(
         "UPDATE workflow.activity_types SET handler_owner = $2 WHERE handler_owner = $1",
@@ -98,6 +105,17 @@ static MOVE: [Statement; 12] = [
     ),
     Statement::new("DELETE FROM workflow.grants WHERE role = $1 AND $1 <> $2", &[Type::Integer, Type::Integer]),
     Statement::new("UPDATE workflow.grants SET grantor = $2 WHERE grantor = $1", &[Type::Integer, Type::Integer]),
+    Statement::new(
+        "INSERT INTO workflow.task_grants (id, role, grantor, definition_id, name) \
+         SELECT gen_random_uuid(), CASE g.role WHEN $1 THEN $2 ELSE g.role END, \
+                CASE g.grantor WHEN $1 THEN $2 ELSE g.grantor END, g.definition_id, g.name \
+         FROM workflow.task_grants g WHERE $1 IN (g.role, g.grantor) ON CONFLICT DO NOTHING",
+        &[Type::Integer, Type::Integer],
+    ),
+    Statement::new(
+        "DELETE FROM workflow.task_grants WHERE $1 IN (role, grantor) AND $1 <> $2",
+        &[Type::Integer, Type::Integer],
+    ),
     Statement::new(
         "INSERT INTO workflow.event_grants (publisher, listener) \
          SELECT CASE g.publisher WHEN $1 THEN $2 ELSE g.publisher END, CASE g.listener WHEN $1 THEN $2 ELSE g.listener END \

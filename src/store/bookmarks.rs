@@ -1,39 +1,33 @@
 //! Bookmark rows, and which of them a stimulus matches: one statement per shape of filter.
 
-use std::borrow::Cow;
-
-use serde_json::{Value, json};
+use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::bookmark::{Bookmark, Resumed};
 use workflow_engine::instance::Instance;
-use workflow_engine::stimulus::{self, RUN_TASK};
+use workflow_engine::stimulus::RUN_TASK;
 
 use crate::pg::error::{PgError, unwind};
 use crate::pg::json;
 use crate::pg::rows::{self, Columns, Wait, Writer};
 use crate::pg::spi::{Arg, Statement, Timestamp, Type, read, written};
+use crate::store::assignments::Assignment;
 use crate::store::identity;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, Lease};
-use crate::store::owners::{self, Owner};
 use crate::store::tables::BOOKMARKS;
+use crate::store::tasks;
 use crate::wake;
 use workflow_engine::NodeIx;
 
+mod due;
+mod stimulus;
+
+pub use due::{DueBookmark, due};
+use stimulus::stored_stimulus;
+pub use stimulus::{hash_key, hash_of, read_stimulus};
+
 /// The member of a task's payload that holds the name of the task.
-const TASK_NAME: &str = "TaskName";
-
-/// First eight bytes of a hash: the index key.
-pub fn hash_key(hash: &[u8; 32]) -> i64 {
-    let mut key = [0; 8];
-    key.copy_from_slice(&hash[..8]);
-    i64::from_be_bytes(key)
-}
-
-/// Converts a stored hash; a hash of a wrong length becomes zeros, which match nothing.
-pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
-    bytes.try_into().unwrap_or([0; 32])
-}
+pub(super) const TASK_NAME: &str = "TaskName";
 
 /// Encodes a callback as the engine carries it from a function's result to the bookmark and back: the id of the
 /// function's owner, a colon, the function's name.
@@ -77,6 +71,10 @@ written! {
         worker: Option<&'a str>,
         progress: Option<&'a Value>,
         last_error: Option<&'a str>,
+        assignee: Option<&'a str>,
+        candidates: Option<&'a Value>,
+        result_schema: Option<&'a Value>,
+        lane: Option<&'a str>,
     }
 }
 static ROW: Columns = Columns::of(&BOOKMARKS, New::COLUMNS);
@@ -87,36 +85,16 @@ pub fn is_task(bookmark: &Bookmark) -> bool {
     bookmark.activity_type == RUN_TASK.name && bookmark.name == bookmark.activity_type && bookmark.auto_burn
 }
 
-/// Returns the hash and the payload to store for a bookmark. For a task both would repeat the bookmark's id, so it is
-/// stored without a hash, and only the task's name is stored as the payload. No stimulus has the hash of an unnamed
-/// bookmark.
-fn stored_stimulus(bookmark: &Bookmark) -> (Option<&[u8; 32]>, Option<Cow<'_, Value>>) {
-    match bookmark.payload.as_ref() {
-        Some(payload) if is_task(bookmark) => (None, Some(Cow::Owned(json!({ TASK_NAME: payload[TASK_NAME] })))),
-        payload if stimulus::is_unnamed(&bookmark.name) => (None, payload.map(Cow::Borrowed)),
-        payload => (Some(&bookmark.hash), payload.map(Cow::Borrowed)),
-    }
-}
-
-/// Returns the hash and the payload of a stored bookmark, computing those of a task.
-pub fn read_stimulus(id: Uuid, name: &str, hash: Option<Vec<u8>>, payload: Option<Value>) -> ([u8; 32], Option<Value>) {
-    match hash {
-        Some(hash) => (hash_of(&hash), payload),
-        None if stimulus::is_unnamed(name) => (hash_of(&[]), payload),
-        None => {
-            let name = payload.as_ref().and_then(|payload| payload[TASK_NAME].as_str());
-            let payload = stimulus::task_payload(id, name.unwrap_or_default());
-            (stimulus::hash(RUN_TASK.name, Some(&payload), None), Some(payload))
-        }
-    }
-}
-
 /// Inserts a bookmark of an instance. `lease` says how workers stand to its task, if it has one.
 pub fn insert(writer: &mut Writer, bookmark: &Bookmark, lease: &Lease, instance: &Instance, now: Timestamp) {
     let (correlation_id, instance) = (instance.correlation_id.as_deref(), &instance.id);
     note(bookmark, instance);
+    if let Some(name) = tasks::name_of(bookmark).filter(|_| lease.available_at.is_none()) {
+        wake::note_task(name);
+    }
     let callback = bookmark.callback.as_deref().map(split_callback);
     let (hash, payload) = stored_stimulus(bookmark);
+    let assignment = lease.assignment.as_deref();
     let new = New {
         id: &bookmark.id,
         instance_id: instance,
@@ -138,12 +116,16 @@ pub fn insert(writer: &mut Writer, bookmark: &Bookmark, lease: &Lease, instance:
         metadata: bookmark.metadata.as_ref(),
         priority: Some(lease.priority).filter(|priority| *priority != 0),
         claims: Some(lease.attempt).filter(|attempt| *attempt != 0),
-        available_at: lease.available_at,
+        available_at: lease.stored_available_at(),
         lease_until: lease.until,
         token: lease.token.as_ref(),
         worker: lease.worker.as_deref(),
         progress: lease.progress.as_ref(),
         last_error: lease.last_error.as_deref(),
+        assignee: assignment.and_then(|given| given.assignee.as_deref()),
+        candidates: assignment.and_then(|given| given.candidates.as_ref()),
+        result_schema: assignment.and_then(|given| given.result_schema.as_ref()),
+        lane: lease.lane.as_deref(),
     };
     writer.insert(&ROW, &new.values());
 }
@@ -222,6 +204,10 @@ read! {
         worker: Option<String>,
         progress: Option<Value>,
         last_error: Option<String>,
+        assignee: Option<String>,
+        candidates: Option<Value>,
+        result_schema: Option<Value>,
+        lane: Option<String>,
     }
 }
 static WAITS_FOR: Columns = Columns::of(&BOOKMARKS, WaitsFor::COLUMNS);
@@ -232,12 +218,14 @@ impl Waits {
         Lease {
             priority: self.priority.unwrap_or_default(),
             attempt: self.claims.unwrap_or_default(),
-            available_at: self.available_at,
+            available_at: Lease::read_available_at(self.available_at),
             until: self.lease_until,
             token: self.token,
             worker: self.worker.take(),
             progress: self.progress.take(),
             last_error: self.last_error.take(),
+            assignment: Assignment::read(self.assignee.take(), self.candidates.take(), self.result_schema.take()),
+            lane: self.lane.take(),
         }
     }
 
@@ -355,41 +343,4 @@ pub fn delete_all(instance: Uuid) {
 pub fn correlate(instance: Uuid, correlation_id: Option<&str>) {
     wake::note_bookmarks_of(&instance);
     CORRELATE.run(&[Arg::Uuid(&instance), Arg::text(correlation_id)]);
-}
-
-/// A due bookmark, read without a lock.
-#[derive(Debug)]
-pub struct DueBookmark {
-    /// The bookmark.
-    pub bookmark: Uuid,
-    /// When it was due.
-    pub due_at: Timestamp,
-    /// Its instance.
-    pub instance: Uuid,
-    /// The definition version of the instance.
-    pub definition_version: Uuid,
-    /// The owner of the instance.
-    pub owner: Owner,
-}
-
-static DUE: Statement = Statement::new(
-    "SELECT b.id, b.due_at, b.instance_id, i.definition_version_id, i.owner FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-     WHERE b.due_at <= $1 AND (b.due_at, b.id) > ($2, $3) AND i.sub_status <> 'Faulted' \
-         AND b.activity_type <> 'Workflow.ScheduledCommand' \
-     ORDER BY b.due_at, b.id LIMIT 100",
-    &[Type::Timestamp, Type::Timestamp, Type::Uuid],
-);
-
-/// Bookmarks that are due at `now`, earliest first, after the position `after`; at most 100. Bookmarks of faulted
-/// instances do not fire. Commands of schedules run outside a transaction block, and the caller is inside one, so they
-/// are left to the workers.
-pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<DueBookmark> {
-    let (due_at, id) = after;
-    DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id)], |row| DueBookmark {
-        bookmark: row.get(),
-        due_at: row.get(),
-        instance: row.get(),
-        definition_version: row.get(),
-        owner: owners::by_id(row.get()),
-    })
 }

@@ -10,6 +10,7 @@ use crate::pg::{PgError, catalog, object_lock};
 use crate::store::links::{self, Link};
 use crate::store::owners::{self, Owner};
 use crate::store::tables::DEFINITIONS;
+use crate::store::task_grants;
 use pgrx::pg_sys::Oid;
 
 mod grants;
@@ -381,5 +382,6 @@ pub fn delete(row: &DefinitionRow, now: Timestamp) {
 pub fn renew_latest(definition_id: &str) {
     if RENEW_LATEST.run(&[Arg::Text(definition_id)]) == 0 && highest(definition_id) == 0 {
         DELETE_GRANTS.run(&[Arg::Text(definition_id)]);
+        task_grants::remove_of(definition_id);
     }
 }

@@ -33,13 +33,14 @@ static BOOKMARKS: Statement = Statement::new(
     "SELECT b.id, b.due_at, d.uses_sql, d.security, b.activity_type, i.owner \
      FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
      JOIN workflow.definitions d ON d.id = i.definition_version_id \
-     WHERE b.due_at <= $1 AND b.due_at >= $2 AND (b.due_at, b.id) > ($2, $3) AND i.sub_status <> 'Faulted' \
+     WHERE b.due_at <= $1 AND b.due_at >= $2 AND (b.due_at, b.id) > ($2, $3) \
+         AND (i.sub_status <> 'Faulted' OR b.name = 'Workflow.RunTimeout') \
      ORDER BY b.due_at, b.id LIMIT $4",
     &[Type::Timestamp, Type::Timestamp, Type::Uuid, Type::BigInt],
 );
 
 /// Bookmarks that are due at `now`, earliest first, after the position `after`. Bookmarks of faulted instances do not
-/// fire.
+/// fire, but for the time of the run.
 pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Due> {
     let (due_at, id) = after;
     let args = [Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id), Arg::BigInt(limit)];
@@ -67,6 +68,7 @@ pub struct DueItem {
 static ITEMS: Statement = Statement::new(
     "SELECT q.id, q.not_before, q.sender, d.uses_sql, d.security, i.owner, \
          CASE WHEN q.bookmark_id IS NOT NULL OR q.activity_instance_id IS NOT NULL THEN true \
+              WHEN q.instance_id IS NOT NULL AND q.name = 'Workflow.Cancel' THEN true \
               WHEN q.instance_id IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.bookmarks m WHERE m.instance_id = q.instance_id) \
               WHEN q.hash IS NOT NULL AND q.name = 'Elsa.RunTask' THEN true \

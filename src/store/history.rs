@@ -1,14 +1,17 @@
-//! The input of explanations and diagrams of an instance: its journal, open bookmarks and open incidents.
+//! The input of explanations and diagrams of an instance: its journal, open bookmarks, records and incidents.
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
-use workflow_engine::explain::{GivenUp, Lease, OpenBookmark, OpenIncident};
+use workflow_engine::execution::ForPeople;
+use workflow_engine::explain::{GivenUp, Lease, OpenBookmark, OpenIncident, OpenRecords};
 use workflow_engine::fault::Error;
+use workflow_engine::instance::compensation::INTERRUPTED;
 use workflow_engine::journal::{self, Event};
 
 use crate::clock;
 use crate::pg::interrupt;
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+use crate::store::assignments::Assignment;
 
 static JOURNAL: Statement = Statement::new(
     "SELECT created_at, events FROM workflow.execution_log WHERE instance_id = $1 ORDER BY seq",
@@ -16,7 +19,8 @@ static JOURNAL: Statement = Statement::new(
 );
 static OPEN_BOOKMARKS: Statement = Statement::new(
     "SELECT b.id, b.node_id, b.activity_id, b.name, b.payload, t.name, b.claims, b.worker, b.last_error, b.lease_until, \
-         b.available_at, b.created_at, b.due_at, coalesce(b.attempts, 0), q.id, q.dead_at, q.last_error \
+         b.available_at, b.created_at, b.due_at, coalesce(b.attempts, 0), q.id, q.dead_at, q.last_error, \
+         b.assignee, b.candidates, t.deadline \
      FROM workflow.bookmarks b LEFT JOIN workflow.tasks t ON t.id = b.id \
      LEFT JOIN LATERAL (SELECT d.id, d.dead_at, d.last_error FROM workflow.dead_letters d \
          WHERE d.bookmark_id = b.id AND d.due_at IS NOT NULL AND d.replayed_at IS NULL ORDER BY d.id DESC LIMIT 1) q \
@@ -61,6 +65,18 @@ pub fn open_bookmarks(instance: Uuid) -> Vec<OpenBookmark> {
         due: row.maybe::<Timestamp>().map(Into::into),
         attempts: row.get::<i32>().unsigned_abs(),
         given_up: given_up(row),
+        for_people: for_people(row),
+    })
+}
+
+fn for_people(row: &mut Row<'_>) -> Option<ForPeople> {
+    let (assignment, deadline) = (Assignment::read(row.maybe(), row.maybe(), None), row.maybe::<Timestamp>());
+    let given = assignment.unwrap_or_default();
+    Some(ForPeople {
+        assignee: given.assignee().map(|entry| entry.title()),
+        candidates: given.candidates().map(|entry| entry.title()).collect(),
+        deadline: deadline.map(Into::into),
+        ..ForPeople::default()
     })
 }
 
@@ -75,6 +91,22 @@ fn lease(row: &mut Row<'_>) -> Option<Lease> {
 fn given_up(row: &mut Row<'_>) -> Option<GivenUp> {
     let (id, at, error) = (row.maybe(), row.maybe::<Timestamp>(), row.maybe());
     Some(GivenUp { dead_letter_id: id?, at: at?.into(), error: error.unwrap_or_default() })
+}
+
+static OPEN_RECORDS: Statement = Statement::new(
+    "SELECT node_id, activity_id, holder = $2 AS interrupted, count(*) FROM workflow.compensations WHERE instance_id = $1 \
+     GROUP BY node_id, activity_id, interrupted ORDER BY max(number) DESC",
+    &[Type::Uuid, Type::BigInt],
+);
+
+/// What can be compensated or has to be cancelled in an instance, by activity, the latest first.
+pub fn open_records(instance: Uuid) -> Vec<OpenRecords> {
+    OPEN_RECORDS.rows(&[Arg::Uuid(&instance), Arg::BigInt(INTERRUPTED.into())], |row| OpenRecords {
+        node_id: row.get(),
+        activity_id: row.get(),
+        interrupted: row.get(),
+        count: row.get::<i64>().unsigned_abs(),
+    })
 }
 
 /// The open incidents of an instance, oldest first.

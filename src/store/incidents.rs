@@ -62,6 +62,17 @@ pub fn resolve(instance: Uuid, still_faulted: &[Uuid], now: Timestamp) {
     RESOLVE.run(&[Arg::Uuid(&instance), Arg::Uuids(still_faulted), Arg::Timestamp(now)]);
 }
 
+static RESOLVE_OF: Statement = Statement::new(
+    "UPDATE workflow.incidents SET resolved_at = $3 WHERE instance_id = $1 AND resolved_at IS NULL \
+         AND activity_instance_id = ANY ($2)",
+    &[Type::Uuid, Type::UuidArray, Type::Timestamp],
+);
+
+/// Resolves the open incidents of these executions.
+pub fn resolve_of(instance: Uuid, executions: &[Uuid], now: Timestamp) {
+    RESOLVE_OF.run(&[Arg::Uuid(&instance), Arg::Uuids(executions), Arg::Timestamp(now)]);
+}
+
 /// The open incidents of an instance, as results show them.
 pub fn open(instance: Uuid) -> Vec<Value> {
     OPEN.rows(&[Arg::Uuid(&instance)], |row| {

@@ -8,7 +8,7 @@ use workflow_engine::instance::{Instance, SubStatus, codec};
 
 use crate::pg::error::unwind;
 use crate::pg::memory;
-use crate::pg::rows::{self, Columns, Wait, Writer};
+use crate::pg::rows::{self, Columns, Holder, Wait, Writer};
 use crate::pg::spi::{Arg, Change, Row, Statement, Timestamp, Type, changed, read, written};
 use crate::store::owners::{self, Owner};
 use crate::store::tables::INSTANCES;
@@ -111,6 +111,11 @@ pub fn lock(id: Uuid) -> Option<InstanceRow> {
 /// Locks an instance. `wait` says whether to wait for a session that holds the lock.
 pub fn lock_with(id: Uuid, wait: Wait) -> Option<InstanceRow> {
     rows::lock(&STORED, Arg::Uuid(&id), wait, read)
+}
+
+/// Who is in the way of locking an instance.
+pub fn lock_holder(id: Uuid) -> Holder {
+    rows::holder(&STORED, Arg::Uuid(&id))
 }
 
 /// Reads an instance without a lock.
@@ -321,14 +326,48 @@ pub fn children(id: Uuid) -> Vec<Uuid> {
     CHILDREN.rows(&[Arg::Uuid(&id)], |row| row.get())
 }
 
-static DELETE: [Statement; 6] = [
+static NOT_AWAITED: Statement = Statement::new(
+    "SELECT i.id FROM workflow.instances i \
+     WHERE i.parent_instance_id = $1 AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.id = i.parent_bookmark_id) \
+     ORDER BY i.id",
+    &[Type::Uuid],
+);
+
+/// The child workflows of an instance for whose end it does not wait, in order of id.
+pub fn children_not_awaited(id: Uuid) -> Vec<Uuid> {
+    NOT_AWAITED.rows(&[Arg::Uuid(&id)], |row| row.get())
+}
+
+static REPORTING_TO: Statement = Statement::new(
+    "SELECT i.id FROM workflow.instances i \
+     WHERE i.parent_instance_id = $1 AND i.parent_bookmark_id = ANY ($2) AND i.status = 'Running' ORDER BY i.id",
+    &[Type::Uuid, Type::UuidArray],
+);
+
+/// The children of an instance that have not ended and will report to one of these bookmarks, in order of id.
+pub fn reporting_to(parent: Uuid, bookmarks: &[Uuid]) -> Vec<Uuid> {
+    REPORTING_TO.rows(&[Arg::Uuid(&parent), Arg::Uuids(bookmarks)], |row| row.get())
+}
+
+static DELETE: [Statement; 7] = [
     Statement::new("DELETE FROM workflow.bookmarks WHERE instance_id = $1", &[Type::Uuid]),
     Statement::new("DELETE FROM workflow.tasks WHERE instance_id = $1", &[Type::Uuid]),
     Statement::new("DELETE FROM workflow.incidents WHERE instance_id = $1", &[Type::Uuid]),
+    Statement::new("DELETE FROM workflow.compensations WHERE instance_id = $1", &[Type::Uuid]),
     Statement::new("DELETE FROM workflow.execution_log WHERE instance_id = $1", &[Type::Uuid]),
     Statement::new("DELETE FROM workflow.bookmark_queue WHERE instance_id = $1", &[Type::Uuid]),
     Statement::new("DELETE FROM workflow.instances WHERE id = $1", &[Type::Uuid]),
 ];
+
+static NOTE_CANCELLING: Statement = Statement::new(
+    "UPDATE workflow.instances SET cancelling_at = $2 WHERE id = $1 AND cancelling_at IS NULL",
+    &[Type::Uuid, Type::Timestamp],
+);
+
+/// Notes that an instance is cancelled when its handlers have run.
+pub fn note_cancelling(id: Uuid, now: Timestamp) {
+    NOTE_CANCELLING.run(&[Arg::Uuid(&id), Arg::Timestamp(now)]);
+}
 
 /// Removes an instance and its rows in other tables.
 pub fn delete(id: Uuid) {

@@ -11,9 +11,9 @@ use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::pg::interrupt;
-use crate::pg::rows::{self, Columns, Wait, Writer};
-use crate::pg::spi::{Arg, Change, Statement, Timestamp, Type, changed, read};
+use crate::pg::rows::{self, Columns, Holder, Wait, Writer};
+use crate::pg::spi::{Arg, Change, Row, Statement, Timestamp, Type, changed, read};
+use crate::store::assignments::Assignment;
 use crate::store::tables::BOOKMARKS;
 
 /// How workers stand to a task.
@@ -35,6 +35,10 @@ pub struct Lease {
     pub progress: Option<Value>,
     /// Why the last attempt failed that a worker reported.
     pub last_error: Option<String>,
+    /// Who may answer it and how, if not all that may resume the instance.
+    pub assignment: Option<Box<Assignment>>,
+    /// The lane, if limits apply to the task: see [`limits`](crate::store::limits).
+    pub lane: Option<String>,
 }
 
 impl Lease {
@@ -46,6 +50,21 @@ impl Lease {
     /// Whether a worker makes the last attempt, whose lease has a bookmark of its own.
     pub fn is_last(&self) -> bool {
         self.available_at == Some(Timestamp::INFINITY)
+    }
+
+    /// Whether another task has got the slot of the lease since it ended. It cannot be prolonged any more.
+    pub fn has_lost_slot(&self) -> bool {
+        self.token.is_some() && self.until.is_none()
+    }
+
+    /// `available_at` as it is stored: a task with a lane is not among those that can be claimed without a slot.
+    pub(super) fn stored_available_at(&self) -> Option<Timestamp> {
+        self.available_at.or(self.lane.as_ref().map(|_| Timestamp::MINUS_INFINITY))
+    }
+
+    /// `available_at` as it was stored, without what only says that the task has a lane.
+    pub(super) fn read_available_at(stored: Option<Timestamp>) -> Option<Timestamp> {
+        stored.filter(|at| *at != Timestamp::MINUS_INFINITY)
     }
 }
 
@@ -62,6 +81,33 @@ pub struct Candidate {
     pub node_id: String,
     /// Number of attempts so far.
     pub attempt: i32,
+    /// Its name.
+    pub name: String,
+    /// Its lane, if limits apply to it.
+    pub lane: Option<String>,
+    /// Those with a higher priority come first.
+    pub priority: i32,
+    /// Then older ones.
+    pub opened_at: Timestamp,
+    /// Whether it is for certain people.
+    pub is_assigned: bool,
+}
+
+impl Candidate {
+    fn read(row: &mut Row<'_>) -> Self {
+        Self {
+            task: row.get(),
+            instance: row.get(),
+            version: row.get(),
+            node_id: row.get(),
+            attempt: row.get(),
+            name: row.get(),
+            lane: row.maybe(),
+            priority: row.get(),
+            opened_at: row.get(),
+            is_assigned: row.get(),
+        }
+    }
 }
 
 // The index is the only one with the names of tasks. Each step is one descent.
@@ -83,59 +129,101 @@ pub fn names() -> Vec<String> {
     NAMES.rows(&[], |row| row.get())
 }
 
-/// Makes a statement whose `$1` is a role: after `WITH mine`, the owners whose rights it has. `i` is the instance that it
-/// must be able to resume, as `access::may_resume` says.
+/// Makes a statement whose `$1` is a role. It claims the task with bookmark `b` of instance `i` only if it may work on it,
+/// as `access::work::may_work` says; a task for certain people only if the task names it, as `access::people::is_claimed_by`
+/// says. `mine` are the owners whose rights the role has, `me` those that a task for certain people can name. `given` are
+/// its task grants, each with an owner whose definitions its grantor may manage; without one, it may manage all.
 macro_rules! for_role {
-    ($before:literal, $after:literal) => {
+    ($before:expr, $after:literal) => {
         concat!(
             "WITH mine AS MATERIALIZED ( \
                  SELECT o.id FROM workflow.owners o \
                  WHERE CASE WHEN workflow._role_of(o.role_oid, o.name) IS NULL \
                             THEN (SELECT r.rolsuper FROM pg_roles r WHERE r.oid = $1) \
-                            ELSE pg_has_role($1, workflow._role_of(o.role_oid, o.name), 'USAGE') END) ",
+                            ELSE pg_has_role($1, workflow._role_of(o.role_oid, o.name), 'USAGE') END), \
+             me AS MATERIALIZED ( \
+                 SELECT 'role:' || m.id AS entry FROM mine m JOIN workflow.owners o ON o.id = m.id \
+                 WHERE workflow._role_of(o.role_oid, o.name) = $1 \
+                    OR NOT (SELECT r.rolsuper FROM pg_roles r WHERE r.oid = $1)), \
+             held AS MATERIALIZED ( \
+                 SELECT g.definition_id, g.name, g.grantor FROM workflow.task_grants g \
+                 WHERE g.role = ANY (ARRAY(SELECT m.id FROM mine m))), \
+             grantors AS MATERIALIZED ( \
+                 SELECT o.id, r.oid AS role, r.rolsuper FROM workflow.owners o \
+                 JOIN pg_roles r ON r.oid = workflow._role_of(o.role_oid, o.name) \
+                 WHERE o.id = ANY (ARRAY(SELECT h.grantor FROM held h))), \
+             managed AS MATERIALIZED ( \
+                 SELECT a.id AS grantor, CAST(NULL AS integer) AS owner FROM grantors a WHERE a.rolsuper \
+                 UNION ALL \
+                 SELECT a.id, o.id FROM grantors a CROSS JOIN workflow.owners o \
+                 WHERE NOT a.rolsuper AND pg_has_role(a.role, workflow._role_of(o.role_oid, o.name), 'USAGE')), \
+             given AS MATERIALIZED ( \
+                 SELECT h.definition_id, h.name, m.owner FROM held h JOIN managed m ON m.grantor = h.grantor) ",
             $before,
-            "(i.owner = ANY (ARRAY(SELECT m.id FROM mine m)) \
+            "(CASE WHEN b.assignee IS NOT NULL OR b.candidates IS NOT NULL \
+                   THEN b.assignee = ANY (ARRAY(SELECT m.entry FROM me m)) \
+                        OR b.candidates ?| ARRAY(SELECT m.entry FROM me m) \
+                   ELSE (i.owner = ANY (ARRAY(SELECT m.id FROM mine m)) \
               OR EXISTS (SELECT FROM workflow.definitions d \
                          WHERE d.id = i.definition_version_id \
                            AND (d.owner = ANY (ARRAY(SELECT m.id FROM mine m)) \
                                 OR d.definition_id = ANY (ARRAY(SELECT g.definition_id FROM workflow.grants g \
                                                                 WHERE g.privilege = 'resume' \
-                                                                  AND g.role = ANY (ARRAY(SELECT m.id FROM mine m))))))) ",
+                                                                  AND g.role = ANY (ARRAY(SELECT m.id FROM mine m)))) \
+                                OR EXISTS (SELECT FROM given w \
+                                           WHERE (w.owner IS NULL OR w.owner = d.owner) \
+                                             AND (w.definition_id IS NULL OR w.definition_id = d.definition_id) \
+                                             AND (w.name IS NULL OR w.name = b.payload ->> 'TaskName'))))) \
+                   END) ",
             $after
         )
     };
 }
 
-// The order by available_at, which is NULL throughout, makes the order that of the index.
-static CANDIDATES: Statement = Statement::new(
-    for_role!(
-        "SELECT c.id, c.instance_id, c.definition_version_id, c.node_id, c.claims \
-         FROM unnest($2) AS n (name) CROSS JOIN LATERAL ( \
-             SELECT b.id, b.instance_id, i.definition_version_id, b.node_id, COALESCE(b.claims, 0) AS claims, \
-                    COALESCE(b.priority, 0) AS priority, b.created_at \
-             FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-             WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = n.name \
-               AND b.available_at IS NULL AND i.sub_status <> 'Faulted' AND ",
-        "ORDER BY b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $3) c \
-         ORDER BY c.priority DESC, c.created_at LIMIT $3"
-    ),
-    &[Type::Oid, Type::TextArray, Type::BigInt],
-);
+/// Makes the statement that gives the first tasks of some names that a role may claim, in the order of the inbox. All of
+/// them have the same `available_at`, which is in `ORDER BY` for the sake of the index.
+macro_rules! candidates {
+    ($available_at:literal) => {
+        for_role!(
+            concat!(
+                "SELECT c.id, c.instance_id, c.definition_version_id, c.node_id, c.claims, n.name, c.lane, c.priority, c.created_at, \
+                        c.is_assigned \
+                 FROM unnest($2) AS n (name) CROSS JOIN LATERAL ( \
+                     SELECT b.id, b.instance_id, i.definition_version_id, b.node_id, COALESCE(b.claims, 0) AS claims, b.lane, \
+                            COALESCE(b.priority, 0) AS priority, b.created_at, \
+                            b.assignee IS NOT NULL OR b.candidates IS NOT NULL AS is_assigned \
+                     FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+                     WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = n.name AND ",
+                $available_at,
+                " AND i.sub_status <> 'Faulted' AND "
+            ),
+            "ORDER BY b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $3) c \
+             ORDER BY c.priority DESC, c.created_at LIMIT $3"
+        )
+    };
+}
 
-/// The first tasks of these names that a role may claim, at most `max`: those with a higher priority first, then older
-/// ones.
+mod claimed;
+mod due;
+mod lanes;
+mod start;
+
+pub use claimed::{Claimed, claimed};
+pub use due::{next_end, release_due};
+pub use lanes::{in_lanes, in_order, lanes_of, note_ends_of};
+pub use start::{attempts, awaits_start, remove_start};
+
+static CANDIDATES: Statement =
+    Statement::new(candidates!("b.available_at IS NULL"), &[Type::Oid, Type::TextArray, Type::BigInt]);
+
+/// The first tasks of these names without limits that a role may claim, at most `max`: those with a higher priority
+/// first, then older ones.
 pub fn candidates(names: &[String], max: i64, role: Oid) -> Vec<Candidate> {
-    CANDIDATES.rows(&[Arg::Oid(role), Arg::Texts(names), Arg::BigInt(max)], |row| Candidate {
-        task: row.get(),
-        instance: row.get(),
-        version: row.get(),
-        node_id: row.get(),
-        attempt: row.get(),
-    })
+    CANDIDATES.rows(&[Arg::Oid(role), Arg::Texts(names), Arg::BigInt(max)], Candidate::read)
 }
 
 read! {
-    struct Row of BOOKMARKS {
+    struct Stood of BOOKMARKS {
         id: Uuid,
         instance_id: Uuid,
         activity_instance_id: Uuid,
@@ -143,9 +231,12 @@ read! {
         available_at: Option<Timestamp>,
         lease_until: Option<Timestamp>,
         token: Option<Uuid>,
+        assignee: Option<String>,
+        candidates: Option<Value>,
+        lane: Option<String>,
     }
 }
-static ROW: Columns = Columns::of(&BOOKMARKS, Row::COLUMNS);
+static ROW: Columns = Columns::of(&BOOKMARKS, Stood::COLUMNS);
 
 /// A task, and how workers stand to it.
 #[derive(Debug)]
@@ -160,27 +251,35 @@ pub struct Held {
     pub lease: Lease,
 }
 
-impl From<Row> for Held {
-    fn from(row: Row) -> Self {
-        let Row { id: task, instance_id: instance, activity_instance_id: execution, token, available_at, .. } = row;
+impl From<Stood> for Held {
+    fn from(row: Stood) -> Self {
+        let Stood { id: task, instance_id: instance, activity_instance_id: execution, token, lane, .. } = row;
         let (attempt, until) = (row.claims.unwrap_or_default(), row.lease_until);
-        Self { task, instance, execution, lease: Lease { attempt, available_at, until, token, ..Lease::default() } }
+        let assignment = Assignment::read(row.assignee, row.candidates, None);
+        let available_at = Lease::read_available_at(row.available_at);
+        let lease = Lease { attempt, available_at, until, token, assignment, lane, ..Lease::default() };
+        Self { task, instance, execution, lease }
     }
 }
 
 /// Deletes the row of a task unless a worker holds the task at this instant. `false`: one does.
 pub fn delete_unless_held(writer: &mut Writer, task: Arg<'_>, now: Timestamp) -> bool {
-    writer.delete_if(&ROW, task, |row| !Held::from(Row::read(row)).lease.runs(now))
+    writer.delete_if(&ROW, task, |row| !Held::from(Stood::read(row)).lease.runs(now))
 }
 
 /// Reads an open task without a lock.
 pub fn read(task: Uuid) -> Option<Held> {
-    rows::read(&ROW, Arg::Uuid(&task), Row::read).map(Held::from)
+    rows::read(&ROW, Arg::Uuid(&task), Stood::read).map(Held::from)
 }
 
 /// Locks the row of an open task and reads it.
 pub fn lock(task: Uuid, wait: Wait) -> Option<Held> {
-    rows::lock(&ROW, Arg::Uuid(&task), wait, Row::read).map(Held::from)
+    rows::lock(&ROW, Arg::Uuid(&task), wait, Stood::read).map(Held::from)
+}
+
+/// Who is in the way of locking the row of an open task.
+pub fn lock_holder(task: Uuid) -> Holder {
+    rows::holder(&ROW, Arg::Uuid(&task))
 }
 
 changed! {
@@ -198,11 +297,11 @@ static GIVEN: Columns = Columns::of(&BOOKMARKS, Given::COLUMNS);
 
 /// Stores a lease, or that there is none. The progress stays, and the last error unless there is a new one.
 pub fn set(writer: &mut Writer, task: &Uuid, lease: &Lease) {
-    let Lease { attempt, available_at, until, token, worker, last_error, .. } = lease;
+    let Lease { attempt, until, token, worker, last_error, .. } = lease;
     let given = Given {
         id: task,
         claims: *attempt,
-        available_at: *available_at,
+        available_at: lease.stored_available_at(),
         lease_until: *until,
         token: token.as_ref(),
         worker: worker.as_deref(),
@@ -253,6 +352,9 @@ pub fn extend(held: &Held, until: Timestamp, progress: Option<&Value>) {
         progress: Change::when(progress.is_some(), progress),
     };
     rows::write(|writer| writer.update(&EXTENDED, &extended.changes()));
+    if is_late {
+        crate::wake::note_any_task_at(until);
+    }
 }
 
 /// Moves the due time of the bookmark of a last lease. The caller holds the lock of the instance.
@@ -272,77 +374,6 @@ pub fn remove_end(instance: &Uuid, execution: &Uuid) {
     REMOVE_END.run(&[Arg::Uuid(instance), Arg::Uuid(execution), Arg::Text(workflow_engine::stimulus::LEASE)]);
 }
 
-// Another claim that has locked one of them puts it back itself.
-static RELEASE_DUE: Statement = Statement::new(
-    for_role!(
-        "UPDATE workflow.bookmarks b SET available_at = CASE WHEN b.lease_until > $3 THEN b.lease_until END \
-         WHERE b.id = ANY (ARRAY(SELECT t.id FROM workflow.bookmarks t JOIN workflow.instances i ON i.id = t.instance_id \
-                                 WHERE t.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND t.payload ->> 'TaskName' = ANY ($2) \
-                                   AND t.available_at <= $3 AND ",
-        "LIMIT 1000 FOR NO KEY UPDATE OF t SKIP LOCKED))"
-    ),
-    &[Type::Oid, Type::TextArray, Type::Timestamp],
-);
-
-/// Makes tasks of these names available that the role may claim and whose lease or delay has ended, at most 10,000.
-pub fn release_due(names: &[String], now: Timestamp, role: Oid) {
-    for _ in 0..10 {
-        if RELEASE_DUE.run(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)]) == 0 {
-            break;
-        }
-        interrupt::check();
-    }
-}
-
-/// A task that was claimed, as its worker sees it.
-#[derive(Debug)]
-pub struct Claimed {
-    /// Its id.
-    pub task: Uuid,
-    /// Its name.
-    pub name: String,
-    /// Its payload.
-    pub payload: Option<Value>,
-    /// Correlation id of its instance.
-    pub correlation_id: Option<String>,
-    /// Its instance.
-    pub instance: Uuid,
-    /// The definition of the instance.
-    pub definition_id: String,
-    /// The activity that opened it.
-    pub activity_id: String,
-    /// Id of the instance's owner.
-    pub owner: i32,
-    /// Its priority.
-    pub priority: i32,
-    /// What a worker noted before.
-    pub progress: Option<Value>,
-}
-
-static CLAIMED: Statement = Statement::new(
-    "SELECT t.id, t.name, t.payload, i.correlation_id, t.instance_id, i.definition_id, t.activity_id, i.owner, \
-            COALESCE(b.priority, 0), b.progress \
-     FROM workflow.tasks t JOIN workflow.bookmarks b ON b.id = t.id JOIN workflow.instances i ON i.id = t.instance_id \
-     WHERE t.id = ANY ($1)",
-    &[Type::UuidArray],
-);
-
-/// What the workers of these tasks need to know, in no order.
-pub fn claimed(tasks: &[Uuid]) -> Vec<Claimed> {
-    CLAIMED.rows(&[Arg::Uuids(tasks)], |row| Claimed {
-        task: row.get(),
-        name: row.get(),
-        payload: row.maybe(),
-        correlation_id: row.maybe(),
-        instance: row.get(),
-        definition_id: row.get(),
-        activity_id: row.get(),
-        owner: row.get(),
-        priority: row.get(),
-        progress: row.maybe(),
-    })
-}
-
 static END_ALL: [Statement; 2] = [
     Statement::new(
         "UPDATE workflow.bookmarks e SET due_at = $1 FROM workflow.bookmarks t \
@@ -352,7 +383,7 @@ static END_ALL: [Statement; 2] = [
     ),
     Statement::new(
         "UPDATE workflow.bookmarks SET token = NULL, lease_until = NULL, worker = NULL, \
-             available_at = CASE WHEN available_at = 'infinity' THEN available_at END \
+             available_at = CASE WHEN available_at = 'infinity' THEN available_at WHEN lane IS NOT NULL THEN '-infinity' END \
          WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND token IS NOT NULL",
         &[],
     ),

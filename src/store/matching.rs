@@ -251,3 +251,13 @@ fn candidates(filter: &Filter) -> Vec<Stored> {
 pub fn of_instance(instance: Uuid) -> Vec<Stored> {
     BY_INSTANCE.rows(&[Arg::Uuid(&instance)], read_stored)
 }
+
+static OF_ACTIVITIES: Statement = Statement::new(
+    "SELECT b.id FROM workflow.bookmarks b WHERE b.instance_id = $1 AND b.activity_instance_id = ANY ($2)",
+    &[Type::Uuid, Type::UuidArray],
+);
+
+/// The bookmarks of executions of activities.
+pub fn of_activities(instance: Uuid, activity_instances: &[Uuid]) -> Vec<Uuid> {
+    OF_ACTIVITIES.rows(&[Arg::Uuid(&instance), Arg::Uuids(activity_instances)], |row| row.get())
+}

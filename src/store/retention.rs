@@ -101,10 +101,11 @@ static LOCK: Statement = Statement::new(
     "SELECT i.id FROM workflow.instances i WHERE i.id = ANY ($1) AND i.status = 'Finished' FOR UPDATE SKIP LOCKED",
     &[Type::UuidArray],
 );
-static DELETE: [Statement; 6] = [
+static DELETE: [Statement; 7] = [
     Statement::new("DELETE FROM workflow.bookmarks WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
     Statement::new("DELETE FROM workflow.tasks WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
     Statement::new("DELETE FROM workflow.incidents WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
+    Statement::new("DELETE FROM workflow.compensations WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
     Statement::new("DELETE FROM workflow.execution_log WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
     Statement::new("DELETE FROM workflow.bookmark_queue WHERE instance_id = ANY ($1)", &[Type::UuidArray]),
     Statement::new("DELETE FROM workflow.instances WHERE id = ANY ($1)", &[Type::UuidArray]),

@@ -48,6 +48,7 @@ table!(INSTANCES = "instances" {
     variables: Jsonb,
     input: Jsonb,
     output: Jsonb null,
+    cancelling_at: Timestamp null,
 });
 
 table!(BOOKMARKS = "bookmarks" {
@@ -77,6 +78,10 @@ table!(BOOKMARKS = "bookmarks" {
     worker: Text null,
     progress: Jsonb null,
     last_error: Text null,
+    assignee: Text null,
+    candidates: Jsonb null,
+    result_schema: Jsonb null,
+    lane: Text null,
 });
 
 table!(TRIGGERS = "triggers" {
@@ -131,7 +136,35 @@ table!(TASKS = "tasks" {
     payload: Jsonb null,
     result: Jsonb null,
     token: Uuid null,
+    deadline: Timestamp null,
+    form: Jsonb null,
+    assignee: Text null,
+    candidates: Jsonb null,
 });
+
+table!(COMPENSATIONS = "compensations" {
+    instance_id: Uuid,
+    holder: BigInt,
+    number: BigInt,
+    created_at: Timestamp,
+    activity_id: Text,
+    node_id: Text,
+    kept: Bytea,
+});
+
+table!(LIMITS = "limits" {
+    id: Integer,
+    owner: Integer,
+    name: Text,
+    key: Text null,
+    concurrency: Integer null,
+    rate: Integer null,
+    per: BigInt,
+});
+
+table!(SLOTS = "slots" { id: Uuid, limit_id: Integer, place: Text });
+
+table!(ADMISSIONS = "admissions" { id: Uuid, definition_id: Text, place: Text });
 
 table!(INCIDENTS = "incidents" {
     id: Uuid,

@@ -2,10 +2,14 @@
 
 use serde_json::Value;
 use uuid::Uuid;
+use workflow_engine::Bookmark;
 use workflow_engine::execution::NewTask;
 
 use crate::pg::rows::{Columns, Writer};
-use crate::pg::spi::{Arg, Statement, Timestamp, Type, changed, written};
+use crate::pg::spi::{Arg, Change, Statement, Timestamp, Type, changed, written};
+use crate::store::assignments::Assignment;
+use crate::store::bookmarks;
+use crate::store::leases::Lease;
 use crate::store::tables::TASKS;
 
 written! {
@@ -18,6 +22,8 @@ written! {
         status: &'a str,
         correlation_id: Option<&'a str>,
         payload: Option<&'a Value>,
+        deadline: Option<Timestamp>,
+        form: Option<&'a Value>,
     }
 }
 changed! {
@@ -27,6 +33,8 @@ changed! {
         completed_at: Option<Timestamp>,
         result: Option<&'a Value>,
         token: Option<&'a Uuid>,
+        assignee: Change<Option<&'a str>>,
+        candidates: Change<Option<&'a Value>>,
     }
 }
 static ROW: Columns = Columns::of(&TASKS, New::COLUMNS);
@@ -38,12 +46,13 @@ static CLOSE_ORPHANS: Statement = Statement::new(
     &[Type::Uuid, Type::Timestamp, Type::Uuid],
 );
 static FAIL_OF: Statement = Statement::new(
-    "UPDATE workflow.tasks t SET status = 'Failed', completed_at = $3 FROM workflow.bookmarks b \
+    "UPDATE workflow.tasks t SET status = 'Failed', completed_at = $3, assignee = b.assignee, candidates = b.candidates FROM workflow.bookmarks b \
      WHERE b.instance_id = $1 AND b.activity_instance_id = $2 AND t.id = b.id AND t.completed_at IS NULL",
     &[Type::Uuid, Type::Uuid, Type::Timestamp],
 );
 static ENDED: Statement = Statement::new(
-    "SELECT instance_id, status = 'Failed', COALESCE(token = $2, false), result IS NOT DISTINCT FROM $3 \
+    "SELECT instance_id, completed_at, status = 'Failed', COALESCE(token = $2, false), result IS NOT DISTINCT FROM $3, \
+            assignee, candidates \
      FROM workflow.tasks WHERE id = $1 AND status IN ('Completed', 'Failed')",
     &[Type::Uuid, Type::Uuid, Type::Jsonb],
 );
@@ -52,6 +61,11 @@ static CORRELATE: Statement = Statement::new(
     &[Type::Uuid, Type::Text],
 );
 static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_task', $1)", &[Type::Text]);
+
+/// The name of the task of a bookmark.
+pub fn name_of(bookmark: &Bookmark) -> Option<&str> {
+    bookmark.payload.as_ref().filter(|_| bookmarks::is_task(bookmark))?[bookmarks::TASK_NAME].as_str()
+}
 
 /// Opens a task.
 pub fn insert(writer: &mut Writer, task: &NewTask, instance: &Uuid, correlation_id: Option<&str>, now: Timestamp) {
@@ -64,6 +78,8 @@ pub fn insert(writer: &mut Writer, task: &NewTask, instance: &Uuid, correlation_
         status: "Open",
         correlation_id,
         payload: task.payload.as_ref(),
+        deadline: task.for_people.as_ref().and_then(|given| given.deadline).map(Into::into),
+        form: task.for_people.as_ref().and_then(|given| given.form.as_ref()),
     };
     writer.insert(&ROW, &new.values());
 }
@@ -77,13 +93,26 @@ pub enum Answer<'a> {
     Failed(&'a Uuid),
 }
 
-/// Closes a task.
-pub fn close(writer: &mut Writer, id: &Uuid, answer: Answer<'_>, now: Timestamp) {
+/// Closes a task, and keeps to whom it was assigned.
+pub fn close(writer: &mut Writer, id: &Uuid, lease: &Lease, answer: Answer<'_>, now: Timestamp) {
     let (status, result, token) = match answer {
         Answer::Completed(result, token) => ("Completed", result, token),
         Answer::Failed(token) => ("Failed", None, Some(token)),
     };
-    let completion = Completion { id, status, completed_at: Some(now), result, token };
+    let assignment = lease.assignment.as_deref();
+    let (assignee, candidates) = (
+        assignment.and_then(|given| given.assignee.as_deref()),
+        assignment.and_then(|given| given.candidates.as_ref()),
+    );
+    let completion = Completion {
+        id,
+        status,
+        completed_at: Some(now),
+        result,
+        token,
+        assignee: Change::when(assignee.is_some(), assignee),
+        candidates: Change::when(candidates.is_some(), candidates),
+    };
     writer.update(&COMPLETION, &completion.changes());
 }
 
@@ -97,26 +126,41 @@ pub fn fail_of(execution: &Uuid, instance: &Uuid, now: Timestamp) {
 pub struct Ended {
     /// Its instance.
     pub instance: Uuid,
+    /// When it ended.
+    pub at: Timestamp,
     /// Whether it failed.
     pub has_failed: bool,
     /// Whether a worker answered with the given token.
     pub by_token: bool,
     /// Whether the given result is the stored one.
     pub same_result: bool,
+    /// Who might answer it, if not all that may resume the instance.
+    pub assignment: Option<Box<Assignment>>,
 }
 
-/// Whether the last attempt of a task failed.
-pub fn has_failed(id: Uuid) -> bool {
-    ended(id, None, None).is_some_and(|ended| ended.has_failed)
+static NAME: Statement = Statement::new("SELECT name FROM workflow.tasks WHERE id = $1", &[Type::Uuid]);
+static RESULT: Statement =
+    Statement::new("SELECT name, result FROM workflow.tasks WHERE id = $1 AND status <> 'Open'", &[Type::Uuid]);
+
+/// The name of a task, open or not.
+pub fn name(id: Uuid) -> Option<String> {
+    NAME.first(&[Arg::Uuid(&id)], |row| row.get())
+}
+
+/// The name and the result of a task that has ended.
+pub fn result(id: Uuid) -> Option<(String, Option<Value>)> {
+    RESULT.first(&[Arg::Uuid(&id)], |row| (row.get(), row.maybe()))
 }
 
 /// Compares how a task ended with an answer that is given again. `None`: it has not ended by an answer.
 pub fn ended(id: Uuid, token: Option<&Uuid>, result: Option<&Value>) -> Option<Ended> {
     ENDED.first(&[Arg::Uuid(&id), Arg::uuid(token), result.map_or(Arg::Null, Arg::Json)], |row| Ended {
         instance: row.get(),
+        at: row.get(),
         has_failed: row.get(),
         by_token: row.get(),
         same_result: row.get(),
+        assignment: Assignment::read(row.maybe(), row.maybe(), None),
     })
 }
 

@@ -7,8 +7,7 @@ use crate::clock;
 use crate::pg::shared::{self, FireKind};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, catalog, process, schema_number};
-use crate::run::Session;
-use crate::run::fire;
+use crate::run::{Session, admission, fire};
 use crate::store::due::{self, Due};
 use crate::store::identity::{self, Identity};
 use crate::store::schedules;
@@ -51,6 +50,8 @@ pub struct Scanner {
     /// When to scan again for what another session held.
     retry: Retry,
     turns: Turns,
+    /// Whether the next scan looks at instances that wait for their turn.
+    calls: bool,
     /// Whether this scan has made the schedules due that the start of the server fires.
     has_booted: bool,
 }
@@ -61,7 +62,7 @@ impl Scanner {
     /// Nothing is known yet.
     pub fn new(database: Oid) -> Self {
         let (retry, turns) = (Retry::new(), Turns::default());
-        Self { database, cursor: BEGINNING, has_more: false, retry, turns, has_booted: false }
+        Self { database, cursor: BEGINNING, has_more: false, retry, turns, calls: true, has_booted: false }
     }
 
     /// Makes the next scan read due bookmarks from the first one on.
@@ -71,6 +72,7 @@ impl Scanner {
 
     /// Takes in the news from shared memory.
     pub fn note(&mut self, look: bool, next_due: i64) {
+        self.calls |= look;
         // A bookmark may be due earlier than the last one that was read.
         if look || next_due <= self.cursor.0.0 {
             self.start_over();
@@ -119,6 +121,10 @@ impl Scanner {
         if is_claimed {
             more = self.turns.fire(&mut session)?;
             self.retry(!more && schedules::is_behind(now), process::now());
+            if self.calls && admission::call_next(now)? > 0 {
+                self.start_over();
+            }
+            self.calls = false;
             self.read_due(dispatcher, now);
         }
         let next_due = due::next(now).map_or(i64::MAX, |at| at.0);

@@ -21,11 +21,16 @@ PGOPTIONS="-c client_min_messages=error" psql -X -q -v ON_ERROR_STOP=1 >"$WORKFL
 CREATE FUNCTION stamp(context jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$;
 SELECT wf_register_activity('Stamp', 'stamp(jsonb)');
 SELECT wf_define('{"definitionId": "order", "root": [{"type": "RunTask", "taskName": "Check"}]}');
-SELECT wf_define('{"definitionId": "broken", "root": [{"type": "Fault", "message": "no parcel"}]}');
+SELECT wf_define('{"definitionId": "broken", "root": [{"type": "Compensable"}, {"type": "Fault", "message": "no parcel"}]}');
+SELECT wf_define('{"definitionId": "few", "options": {"maxConcurrency": {"max": 1}}, "root": [{"type": "Event", "eventName": "Never"}]}');
+SELECT wf_start('few');
+SELECT wf_limit_tasks('Check', 1);
+SELECT wf_grant_worker('reader', '{Check}');
 SELECT wf_grant('order', 'reader', '{start}');
 SELECT wf_grant_events('reader');
 SELECT wf_grant_path('orders', 'reader');
 SELECT wf_start('order', '{"secret": "ahem"}') FROM generate_series(1, 3);
+SELECT wf_claim_tasks('{Check}');
 SELECT wf_start('broken');
 SET workflow.now = '2030-01-01 08:00:00+00';
 SELECT wf_publish_event('Nobody', keep_for => '1 minute');
@@ -91,7 +96,7 @@ SELECT wf_revoke('order', 'reader', '{start}');
 SELECT wf_alter_schedule('yearly', active => false);
 SELECT wf_unschedule('yearly');
 SELECT wf_define('{"definitionId": "order", "root": []}');
-SELECT wf_delete_definition('broken') FROM (SELECT wf_delete_instance(instance_id) FROM workflow.instance_list WHERE definition_id = 'broken' OFFSET 0) AS d;
+SELECT wf_delete_definition('broken') FROM (SELECT wf_delete_instance(instance_id, force => true) FROM workflow.instance_list WHERE definition_id = 'broken' OFFSET 0) AS d;
 BEGIN;
 DO $$
 DECLARE

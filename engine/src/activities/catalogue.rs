@@ -4,12 +4,13 @@
 //! register in SQL share the one entry [`CUSTOM`].
 
 use crate::activities::{
-    break_, bulk_dispatch_workflows, complete, composite, correlate, cron, custom, delay, dispatch_workflow, end,
-    event, execute_workflow, fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_switch, flowchart,
-    for_, for_each, fork, http_endpoint, if_, log, not_found, parallel, parallel_for_each, publish_event, run_csharp,
-    run_java_script, run_python, run_task, scheduled_command, sequence, set_name, set_output, set_variable, sql,
-    sql_command, sql_query, sql_single_value, start, start_at, state_machine, switch, timer, try_, while_,
-    workflow_definition_activity, write_http_response, write_line,
+    break_, bulk_dispatch_workflows, cancellation_scope, compensable, compensate, complete, composite, confirm,
+    correlate, cron, custom, delay, dispatch_workflow, download_http_file, end, event, execute_workflow, fault, finish,
+    flow_decision, flow_fork, flow_join, flow_node, flow_send_http_request, flow_switch, flowchart, for_, for_each,
+    fork, http_endpoint, if_, log, not_found, parallel, parallel_for_each, publish_event, run_csharp, run_java_script,
+    run_python, run_task, scheduled_command, send_email, send_http_request, sequence, set_name, set_output,
+    set_variable, sql, sql_command, sql_query, sql_single_value, start, start_at, state_machine, switch, timer, try_,
+    while_, workflow_definition_activity, write_http_response, write_line,
 };
 use crate::activity::{Activity, PREFIXES, short_name};
 
@@ -34,6 +35,10 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &parallel_for_each::ParallelForEach,
     &state_machine::StateMachine,
     &try_::Try,
+    &compensable::Compensable,
+    &compensate::Compensate,
+    &confirm::Confirm,
+    &cancellation_scope::CancellationScope,
     &break_::Break,
     &complete::Complete,
     &finish::Finish,
@@ -60,6 +65,10 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &run_python::RunPython,
     &http_endpoint::HttpEndpoint,
     &write_http_response::WriteHttpResponse,
+    &send_http_request::SendHttpRequest,
+    &flow_send_http_request::FlowSendHttpRequest,
+    &download_http_file::DownloadHttpFile,
+    &send_email::SendEmail,
     &sql::Sql,
     &run_java_script::RunJavaScript,
     &sql_query::SqlQuery,
@@ -69,7 +78,17 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
 ];
 
 /// Names of the types that came after version 0.2.0. A type that was registered in SQL under such a name stays that type.
-pub const LATER: [&str; 1] = ["Try"];
+pub const LATER: [&str; 9] = [
+    "Try",
+    "Compensable",
+    "Compensate",
+    "Confirm",
+    "CancellationScope",
+    "SendHttpRequest",
+    "FlowSendHttpRequest",
+    "DownloadHttpFile",
+    "SendEmail",
+];
 
 /// Stands for an unknown type; faults when it runs.
 pub static NOT_FOUND: &dyn Activity = &not_found::NotFound;

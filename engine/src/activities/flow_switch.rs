@@ -33,6 +33,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         ports: &[],
         condition: PartCondition::Needed,
         short: false,
+        numbered: false,
         catches: false,
     }],
     outcomes: &["Default"],

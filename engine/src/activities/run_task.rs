@@ -4,10 +4,11 @@
 
 use serde_json::Value;
 
+use crate::activities::for_people;
 use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, InputDescriptor, NonEmpty, OutputDescriptor};
 use crate::bookmark::{NewBookmark, Resumed};
-use crate::execution::Execution;
+use crate::execution::{Execution, ForPeople};
 use crate::fault::Fault;
 use crate::stimulus;
 use crate::value::copy_or_null;
@@ -20,6 +21,11 @@ inputs! {
     TASK_NAME: NonEmpty = InputDescriptor::new("taskName", "String", "Name of the task.").needed(),
     PAYLOAD: Value = InputDescriptor::new("payload", "Object", "What the task's performer needs to know."),
     PRIORITY: i64 = InputDescriptor::new("priority", "Int32", "Workers claim tasks with a higher number first; 0 without it."),
+    ASSIGNEE: Value = for_people::ASSIGNEE,
+    CANDIDATES: Value = for_people::CANDIDATES,
+    DEADLINE: Value = for_people::DEADLINE,
+    FORM: Value = for_people::FORM,
+    RESULT_SCHEMA: Value = for_people::RESULT_SCHEMA,
 }
 
 outputs! {
@@ -33,6 +39,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     description: "Opens a task for an application or a person and waits until it is completed.",
     inputs: INPUTS,
     outputs: OUTPUTS,
+    opens_tasks: true,
     example: r#"{"type": "RunTask", "taskName": "approve-leave", "payload": {"object": {"days": {"input": "days"}}}, "result": {"var": "Decision"}}"#,
     ..Descriptor::BASE
 };
@@ -47,13 +54,22 @@ impl Activity for RunTask {
         let payload = Some(cx.take(PAYLOAD)).filter(|value| *value != Value::Null);
         let priority = i32::try_from(cx.get(PRIORITY)?)
             .map_err(|_| Fault::new("22003", "input \"priority\" is out of range for an integer"))?;
+        let for_people = ForPeople {
+            assignee: for_people::assignee(cx.peek(ASSIGNEE))?,
+            candidates: for_people::candidates(cx.peek(CANDIDATES))?,
+            deadline: for_people::deadline(cx, DEADLINE)?,
+            form: for_people::form(cx.take(FORM))?,
+            result_schema: for_people::result_schema(cx.take(RESULT_SCHEMA))?,
+        };
+        for_people::check_roles(cx, &for_people)?;
+        let for_people = Some(for_people).filter(|given| *given != ForPeople::default()).map(Box::new);
         let id = cx.new_id();
         cx.create_bookmark(NewBookmark {
             id: Some(id),
             payload: Some(stimulus::task_payload(id, &name)),
             ..NewBookmark::default()
         })?;
-        cx.create_task(id, name, payload, priority)?;
+        cx.create_task(id, name, payload, priority, for_people)?;
         cx.set_output(TASK_ID, Value::String(id.to_string()))
     }
 

@@ -4,14 +4,14 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::activities::timing;
-use crate::activities::timing::{out_of_range, schedule, wait, zone};
+use crate::activities::timing::{read_instant, schedule, wait, zone};
 use crate::activity::{Activity, Descriptor, Input, InputDescriptor, NonEmpty};
-use crate::calendar::{Schedule, When, instant_of};
+use crate::calendar::{Schedule, When};
 use crate::execution::Execution;
 use crate::fault::{Fault, shorten};
 use crate::journal::EventKind;
 use crate::stimulus;
-use crate::value::{Moment, date_time, instant_text};
+use crate::value::instant_text;
 
 /// Waits for an instant.
 #[derive(Debug)]
@@ -61,10 +61,8 @@ impl Activity for StartAt {
 
 fn instant(cx: &Execution<'_>) -> Result<DateTime<Utc>, Fault> {
     let text = cx.get(DATE_TIME)?;
-    let zone = zone(cx)?;
-    match date_time(text.trim()) {
-        Some(Moment::Instant(at)) => Ok(at),
-        Some(Moment::Local(local)) => instant_of(local, zone.as_ref()).ok_or_else(out_of_range),
+    match read_instant(&text, zone(cx)?.as_ref())? {
+        Some(at) => Ok(at),
         None => Err(Fault::new("22007", format!("invalid date and time: \"{}\"", shorten(&text, 60)))),
     }
 }

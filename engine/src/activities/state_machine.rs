@@ -45,6 +45,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
             ports: &["entry", "exit"],
             condition: PartCondition::None,
             short: true,
+            numbered: false,
             catches: false,
         },
         PartList {
@@ -54,6 +55,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
             ports: &["trigger", "action"],
             condition: PartCondition::Optional,
             short: false,
+            numbered: false,
             catches: false,
         },
     ],

@@ -54,6 +54,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         ports: &["activity"],
         condition: PartCondition::Needed,
         short: false,
+        numbered: false,
         catches: false,
     }],
     example: r#"{"type": "Switch", "cases": [{"label": "short", "condition": {"js": "getInput('days') <= 2"}, "activity": {"type": "WriteLine", "text": "short"}}], "default": {"type": "WriteLine", "text": "long"}}"#,

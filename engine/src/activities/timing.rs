@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::activity::{Input, InputDescriptor};
 use crate::bookmark::NewBookmark;
-use crate::calendar::{self, Cron, Interval, Misfire, Overlap, Schedule, When, Zone};
+use crate::calendar::{self, Cron, Interval, Misfire, Overlap, Schedule, When, Zone, instant_of};
 use crate::execution::Execution;
 use crate::fault::Fault;
 use crate::journal::EventKind;
-use crate::value::to_text;
+use crate::value::{Moment, date_time, to_text};
 
 /// Input 1 of all these activities.
 pub(super) const TIME_ZONE: InputDescriptor = InputDescriptor::new(
@@ -100,6 +100,15 @@ pub(super) fn wait(cx: &mut Execution<'_>, at: DateTime<Utc>, payload: Value) ->
     cx.journal(EventKind::Note, Some(payload.clone()));
     cx.create_bookmark(NewBookmark { payload: Some(payload), due_at: Some(at), ..NewBookmark::default() })?;
     Ok(())
+}
+
+/// Reads a text as an instant, in this zone if it has no offset. `None`: it is no date.
+pub(super) fn read_instant(text: &str, zone: &dyn Zone) -> Result<Option<DateTime<Utc>>, Fault> {
+    match date_time(text.trim()) {
+        Some(Moment::Instant(at)) => Ok(Some(at)),
+        Some(Moment::Local(local)) => instant_of(local, zone).map(Some).ok_or_else(out_of_range),
+        None => Ok(None),
+    }
 }
 
 /// Reads a value as an interval.

@@ -40,6 +40,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         ports: &["body"],
         condition: PartCondition::None,
         short: false,
+        numbered: false,
         catches: true,
     }],
     example: r#"{"type": "Try", "body": {"type": "Sql", "statement": "INSERT INTO payments VALUES (1, 10)"}, "catch": [{"on": ["23505"], "body": {"type": "WriteLine", "text": "it was paid before"}}], "finally": {"type": "WriteLine", "text": "the order is closed"}}"#,

@@ -37,6 +37,10 @@ pub struct Descriptor {
     pub container: bool,
     /// Whether the activity itself runs SQL of the user.
     pub uses_sql: bool,
+    /// Whether the activity opens tasks.
+    pub opens_tasks: bool,
+    /// Its role where work is taken back.
+    pub compensation: CompensationRole,
     /// Whether the activity acts outside the instance in its owner's name: it starts a child or publishes an event.
     pub acts_for_owner: bool,
     /// A complete example in the short form, JSON text.
@@ -64,6 +68,24 @@ pub enum FlowRole {
     Break,
     /// The flow ends here.
     Exit,
+}
+
+/// Role of an activity where work is taken back. The first port of one with a role is its body; the others hold handlers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompensationRole {
+    /// None.
+    None,
+    /// It can be compensated when it has completed.
+    Compensable,
+    /// It holds what has completed inside it.
+    Scope,
+}
+
+impl CompensationRole {
+    /// Whether it is a scope.
+    pub fn is_scope(self) -> bool {
+        self == Self::Scope
+    }
 }
 
 /// Members that the reader of definitions handles apart from inputs, outputs, ports and parts.
@@ -113,6 +135,8 @@ pub struct PartList {
     pub condition: PartCondition,
     /// Whether a text may replace an object that has only the first text member.
     pub short: bool,
+    /// Whether its texts are written as whole numbers.
+    pub numbered: bool,
     /// Whether a part names faults (`on`) and a variable for what it takes (`variable`).
     pub catches: bool,
 }
@@ -209,9 +233,16 @@ impl Descriptor {
         special: Special::None,
         container: false,
         uses_sql: false,
+        opens_tasks: false,
+        compensation: CompensationRole::None,
         acts_for_owner: false,
         example: "",
     };
+
+    /// The position of a port.
+    pub fn port(&self, name: &str) -> Option<usize> {
+        self.ports.iter().position(|port| *port == name)
+    }
 
     /// Whether activities of this type hold others.
     pub fn holds_activities(&self) -> bool {

@@ -1,5 +1,7 @@
 //! Reading of an activity from the outline into a node of the program.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::common::{COMMON, MAX_NODE_ID_BYTES};
@@ -8,9 +10,10 @@ use super::expression::{Reader, short_binding, statement_text, wrapper};
 use super::json::{Path, entry, kind_of};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::{ProblemKind, Problems};
-use super::retry::{self, RETRY, TIMEOUT};
+use super::resilience::Strategies;
+use super::retry::{self, RETRY, START_TIMEOUT, TIMEOUT};
 use super::scope::{Names, Scopes};
-use super::{CustomType, PROPERTIES, connections, link, parts, states, workflow};
+use super::{CustomType, connections, link, parts, states, workflow};
 use crate::activities::catalogue;
 use crate::activity::{Activity, Descriptor, InputDescriptor, Special};
 use crate::expression::{Expression, ExpressionKind};
@@ -18,7 +21,10 @@ use crate::node_ix::NodeIx;
 use crate::program::{Binding, FlowMode, Node, Options, Program};
 use crate::value::{Bounds, parse_type_name};
 
+mod property;
 mod strict;
+
+use property::{Property, is_input, property};
 
 /// Beginning of every path of ids: Elsa's id of the workflow, whatever its name is.
 pub(super) const WORKFLOW: &str = "Workflow1";
@@ -52,6 +58,7 @@ pub(super) fn read_all(
             outline,
             ix,
             mode: options.flowcharts,
+            strategies: &options.strategies,
             outside: scopes.outside(outline, ix),
             reader: Reader { names, strict: problems.is_new() && sketch.is_short(outline), problems, uses_sql: false },
         };
@@ -62,6 +69,9 @@ pub(super) fn read_all(
             Kind::Unknown => reading.common(sketch, false, &mut node),
         }
         node.uses_sql |= reading.reader.uses_sql;
+        if node.retry.is_none() {
+            node.retry = node.activity.usual_retry(&node.inputs).map(Arc::new);
+        }
         if node.retry.is_none() && !sketch.kind.holds_activities() {
             node.retry = options.retry.clone();
         }
@@ -96,6 +106,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         runs_in_background: false,
         retry: None,
         timeout: None,
+        start_timeout: None,
         terminal,
         variables: Vec::new(),
         inputs: Vec::new(),
@@ -114,37 +125,12 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
     }
 }
 
-/// Why a member is not read as a property of all activities.
-fn is_input(name: &str, type_name: &str) -> String {
-    format!("\"{name}\" is an input of activity type \"{type_name}\" here, and not the property of all activities")
-}
-
-/// A property that activities of all types have.
-struct Property<'d> {
-    /// The member that holds the properties; `None`: it is a member of the activity itself.
-    home: Option<&'d str>,
-    /// Its name as written.
-    key: &'d str,
-    value: &'d Value,
-}
-
-/// A property in the activity itself (short form and old exports), or in `customProperties`.
-fn property<'d>(members: &'d Map<String, Value>, name: &str) -> Option<Property<'d>> {
-    let given = |object: &'d Map<String, Value>| entry(object, name).filter(|(_, value)| !value.is_null());
-    let own = given(members).map(|(key, value)| Property { home: None, key, value });
-    let homes = ["customProperties", "applicationProperties"].iter().find_map(|home| {
-        let (home, Value::Object(properties)) = entry(members, home)? else { return None };
-        given(properties).map(|(key, value)| Property { home: Some(home), key, value })
-    });
-    // A custom activity may have an input of that name.
-    if PROPERTIES.contains(&name) { homes.or(own) } else { own.or(homes) }
-}
-
 /// The activity that the reader reads now.
 struct Reading<'a> {
     outline: &'a Outline<'a>,
     ix: usize,
     mode: FlowMode,
+    strategies: &'a Strategies,
     /// The names that the activity sees from outside its own scope, without the variables that it declares.
     outside: Names<'a>,
     reader: Reader<'a>,
@@ -211,7 +197,13 @@ impl<'a> Reading<'a> {
         // Triggers ignore the flag, as in Elsa: a stimulus must not be missed until a worker executes the activity.
         node.runs_in_background = self.flag(members, "runAsynchronously") && !trigger;
         node.retry = self.property(sketch, members, RETRY, retry::read);
+        if node.retry.is_none() {
+            node.retry = self.strategy(members, node);
+        }
         node.timeout = self.property(sketch, members, TIMEOUT, retry::read_timeout);
+        if sketch.descriptor().is_some_and(|own| own.opens_tasks) {
+            node.start_timeout = self.property(sketch, members, START_TIMEOUT, retry::read_start_timeout);
+        }
         let starts = self.flag(members, "canStartWorkflow");
         node.can_start_workflow = starts && trigger;
         if starts && !trigger && !sketch.is_elsa() && !matches!(sketch.kind, Kind::Unknown) {
@@ -252,6 +244,12 @@ impl<'a> Reading<'a> {
         let Property { home, key, value } = property(members, name)?;
         match home {
             Some(home) => read(value, &place.key(home).key(key), self.reader.problems),
+            // A port of that name.
+            None if (value.is_object() || value.is_array())
+                && sketch.descriptor().is_some_and(|own| own.ports.contains(&name)) =>
+            {
+                None
+            }
             None if sketch.kind.has_input(name) => {
                 self.reader.problems.warn(&place.key(key), is_input(name, sketch.type_name));
                 None

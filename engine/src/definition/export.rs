@@ -12,6 +12,7 @@ use super::flow_mode::EXECUTION_MODE;
 use super::json::{elements, entry, member};
 use super::outline::{Kind, Outline, Sketch};
 use super::problem::Problems;
+use super::retry::START_TIMEOUT;
 use super::scope::{Names, Scopes};
 use super::settings::Settings;
 use super::{ActivityTypes, CustomType, PROPERTIES, ReadLimits, connections, workflow};
@@ -181,6 +182,11 @@ impl<'a> Writer<'a> {
             if let Some(value) = self.take(output.name) {
                 self.out.insert(output.name.into(), values::binding(value, output.type_name, self.outside));
             }
+        }
+        if descriptor.opens_tasks
+            && let Some(value) = self.take(START_TIMEOUT).filter(|value| !value.is_null())
+        {
+            self.properties.push((START_TIMEOUT, value.clone()));
         }
         self.special(descriptor);
     }

@@ -4,13 +4,14 @@ use serde_json::{Map, Value};
 
 use super::json::{Path, entry, kind_of};
 use super::problem::Problems;
-use super::retry::{self, RETRY};
+use super::resilience::{self, STRATEGIES};
+use super::retry::{self, RETRY, TIMEOUT};
 use super::{flow_mode, members};
 use crate::calendar::Interval;
-use crate::program::{Activation, IncidentStrategy, Options, SearchPath, Security};
+use crate::program::{Activation, CompensateOn, IncidentStrategy, MaxConcurrency, Options, SearchPath, Security};
 
 /// Members of `options`.
-const KNOWN: [&str; 9] = [
+const KNOWN: [&str; 13] = [
     "activationStrategy",
     "incidentStrategy",
     "flowchartMode",
@@ -19,8 +20,18 @@ const KNOWN: [&str; 9] = [
     "retention",
     "usableAsActivity",
     "autoUpdateConsumingWorkflows",
+    "maxConcurrency",
     RETRY,
+    COMPENSATE_ON,
+    TIMEOUT,
+    STRATEGIES,
 ];
+
+/// Name of the option that says when what has been done is compensated.
+const COMPENSATE_ON: &str = "compensateOn";
+
+/// The largest number of instances that may run at the same time.
+const MOST: u64 = 10_000;
 
 /// Elsa's names for some of the options, and options that only Elsa has.
 const OF_ELSA: [&str; 4] = ["activationStrategyType", "incidentStrategyType", "activityCategory", "commitStrategyName"];
@@ -57,9 +68,37 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
         search_path: search_path(options, security, &place, problems),
         flowcharts,
         retention: retention(options, &place, problems),
+        max_concurrency: max_concurrency(options, &place, problems),
         retry: entry(options, RETRY)
             .filter(|(_, value)| !value.is_null())
             .and_then(|(key, value)| retry::read(value, &place.key(key), problems)),
+        compensate_on: compensate_on(options, &place, problems),
+        timeout: entry(options, TIMEOUT)
+            .filter(|(_, value)| !value.is_null())
+            .and_then(|(key, value)| retry::read_timeout(value, &place.key(key), problems)),
+        strategies: entry(options, STRATEGIES)
+            .filter(|(_, value)| !value.is_null())
+            .map(|(key, value)| resilience::read(value, &place.key(key), problems))
+            .unwrap_or_default(),
+    }
+}
+
+/// A list of `"cancel"` and `"fault"`. In content that was stored before, anything else is ignored.
+fn compensate_on(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> CompensateOn {
+    let Some((key, value)) = entry(options, COMPENSATE_ON).filter(|(_, value)| !value.is_null()) else {
+        return CompensateOn::default();
+    };
+    let words: Option<Vec<&str>> = value.as_array().and_then(|list| list.iter().map(Value::as_str).collect());
+    let known = words.filter(|words| words.iter().all(|word| ["cancel", "fault"].contains(word)));
+    match known {
+        Some(words) => CompensateOn { cancel: words.contains(&"cancel"), fault: words.contains(&"fault") },
+        None => {
+            if problems.is_new() {
+                let message = format!("\"{key}\" must be a list of \"cancel\" and \"fault\"");
+                problems.invalid(&place.key(key), message);
+            }
+            CompensateOn::default()
+        }
     }
 }
 
@@ -149,6 +188,35 @@ fn retention(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Prob
         Err(fault) => problems.invalid(&place, fault.message),
     }
     None
+}
+
+/// Reads how many instances may run at the same time. In content that was stored before, what does not say so is ignored.
+fn max_concurrency(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Option<MaxConcurrency> {
+    let (key, value) = entry(options, "maxConcurrency").filter(|(_, value)| !value.is_null())?;
+    let mut old = Problems::default();
+    let problems = if problems.is_new() { problems } else { &mut old };
+    let place = place.key(key);
+    let Value::Object(given) = value else {
+        problems.invalid(&place, format!("\"{key}\" must be an object, not {}", kind_of(value)));
+        return None;
+    };
+    members::check(given, ["max", "key"].into_iter(), std::iter::empty(), "a limit of instances", &place, problems);
+    let max = entry(given, "max").map(|(_, max)| max).filter(|max| !max.is_null());
+    let number = max.and_then(Value::as_u64).filter(|max| (1..=MOST).contains(max));
+    if number.is_none() {
+        let given = max.map_or_else(String::new, |max| format!(", not {max}"));
+        problems.invalid(&place, format!("\"{key}\" needs \"max\", a whole number from 1 to {MOST}{given}"));
+    }
+    let member = match entry(given, "key") {
+        None | Some((_, Value::Null)) => None,
+        Some((_, Value::String(member))) if !member.is_empty() => Some(member.clone()),
+        Some((name, value)) => {
+            problems
+                .invalid(&place.key(name), format!("\"{name}\" must be the name of an input, not {}", kind_of(value)));
+            return None;
+        }
+    };
+    number.and_then(|max| u32::try_from(max).ok()).map(|max| MaxConcurrency { max, key: member })
 }
 
 /// `activationStrategyType` as `activation strategy`.

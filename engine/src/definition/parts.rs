@@ -84,9 +84,11 @@ fn text(
 ) -> Option<String> {
     match sketch.member(name) {
         None | Some((_, Value::Null)) => Some(String::new()),
-        Some((_, Value::String(text))) => Some(text.clone()),
+        Some((_, Value::Number(number))) if list.numbered && number.is_u64() => Some(number.to_string()),
+        Some((_, Value::String(text))) if !list.numbered => Some(text.clone()),
         Some((key, value)) => {
-            let message = format!("\"{key}\" of a {} must be a string, not {}", list.one, kind_of(value));
+            let wanted = if list.numbered { "a whole number" } else { "a string" };
+            let message = format!("\"{key}\" of a {} must be {wanted}, not {}", list.one, kind_of(value));
             problems.invalid(&place.key(key), message);
             None
         }

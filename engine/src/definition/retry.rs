@@ -16,6 +16,8 @@ use crate::retry::{Backoff, Cause, RetryPolicy};
 pub(super) const RETRY: &str = "retry";
 /// Name of the member beside it that bounds an attempt.
 pub(super) const TIMEOUT: &str = "timeout";
+/// Name of the member of an activity with a task that bounds how long this waits for its first claim.
+pub(super) const START_TIMEOUT: &str = "startTimeout";
 
 const KNOWN: [&str; 9] = ["maxAttempts", "delay", "backoff", "factor", "maxDelay", "within", "jitter", "on", "except"];
 
@@ -36,9 +38,18 @@ pub(super) fn read(value: &Value, place: &Path<'_>, problems: &mut Problems) -> 
 
 /// Reads how long an attempt may take. In content that was stored before, a value that is no such span is ignored.
 pub(super) fn read_timeout(value: &Value, place: &Path<'_>, problems: &mut Problems) -> Option<TimeDelta> {
+    bound(value, TIMEOUT, place, problems)
+}
+
+/// Reads how long a task may wait for its first claim, in the same way.
+pub(super) fn read_start_timeout(value: &Value, place: &Path<'_>, problems: &mut Problems) -> Option<TimeDelta> {
+    bound(value, START_TIMEOUT, place, problems)
+}
+
+fn bound(value: &Value, key: &str, place: &Path<'_>, problems: &mut Problems) -> Option<TimeDelta> {
     let mut old = Problems::default();
     let problems = if problems.is_new() { problems } else { &mut old };
-    span(value, TIMEOUT, place, false, problems)
+    span(value, key, place, false, problems)
 }
 
 fn policy(value: &Value, place: &Path<'_>, problems: &mut Problems) -> Option<RetryPolicy> {

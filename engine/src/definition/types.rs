@@ -26,6 +26,11 @@ pub trait ActivityTypes {
         None
     }
 
+    /// Elsa's resilience strategies that all definitions may name, by their names or as Elsa's list.
+    fn resilience_strategies(&self) -> Option<Value> {
+        None
+    }
+
     /// Finds the workflow that an activity refers to. The activity names a definition, or its type is neither built in
     /// nor registered. `None`: there is none.
     ///

@@ -25,9 +25,6 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
         "WriteFileHttpResponse" => {
             "use \"WriteHttpResponse\" for a text, or \"RunTask\" and a client that sends the file"
         }
-        "SendHttpRequest" | "FlowSendHttpRequest" | "DownloadHttpFile" => {
-            "the database does no network I/O; use \"RunTask\" and a client that works off tasks"
-        }
         _ if type_name.starts_with("Elsa.") => {
             return match suggestion(short) {
                 Some(name) => {
@@ -64,7 +61,7 @@ pub(super) fn activity(type_name: &str, members: &Map<String, Value>) -> String 
 /// instead.
 const OUTSIDE: [(&[&str], &str); 7] = [
     (
-        &["SendEmail", "PublishWebhook", "WebhookEventReceived", "SendWebhook"],
+        &["PublishWebhook", "WebhookEventReceived", "SendWebhook"],
         "the database does no network I/O; use \"RunTask\" and a client that works off tasks",
     ),
     (

@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 
 use crate::execution::Child;
 use crate::execution::core::Core;
+use crate::instance::Memory;
+use crate::instance::compensation::Unwinding;
 use crate::journal::EventKind;
 
 impl Core<'_> {
@@ -41,6 +43,25 @@ impl Core<'_> {
 
     /// Cancels an execution and all its descendants, the deepest first.
     pub fn cancel(&mut self, sequence: u32) {
+        self.cancel_silently(sequence, &BTreeSet::new());
+    }
+
+    /// Cancels an execution and all its descendants. Those that are `silent` get no event.
+    fn cancel_silently(&mut self, sequence: u32, silent: &BTreeSet<u32>) {
+        let below = self.with_all_below(sequence);
+        for sequence in below.iter().filter(|sequence| !silent.contains(sequence)) {
+            self.note_interruption(*sequence);
+        }
+        for sequence in below.into_iter().rev() {
+            if !silent.contains(&sequence) {
+                self.canceled_event(sequence);
+            }
+            self.close(sequence);
+        }
+    }
+
+    /// An execution and all its descendants, each after its parent.
+    pub fn with_all_below(&self, sequence: u32) -> Vec<u32> {
         let mut below = vec![sequence];
         let mut next = 0;
         while let Some(parent) = below.get(next).copied() {
@@ -48,32 +69,58 @@ impl Core<'_> {
             below.extend(range.map(|(_, child)| *child));
             next += 1;
         }
-        for sequence in below.into_iter().rev() {
-            self.canceled_event(sequence);
-            self.close(sequence);
-        }
+        below
     }
 
     fn canceled_event(&mut self, sequence: u32) {
-        if let Some(context) = self.context(sequence) {
+        if let Some(context) = self.context(sequence)
+            && !matches!(context.memory, Memory::Unwinding(Unwinding::Instance(_)))
+        {
             let node = self.program.node(context.node);
             self.event(EventKind::Canceled, sequence, node, None);
         }
+    }
+
+    /// Cancels the children of these executions that are none of them.
+    pub(super) fn cancel_beside(&mut self, around: &BTreeSet<u32>) {
+        for above in around {
+            for child in self.children(*above).into_iter().filter(|child| !around.contains(&child.sequence)) {
+                self.cancel(child.sequence);
+            }
+        }
+    }
+
+    /// Ends everything that is open or queued, but the handlers of the instance. The executions in `around`, which end as
+    /// ancestors, get no event.
+    pub fn clear_beside_handlers(&mut self, around: &BTreeSet<u32>) {
+        let Some(run) = self.scratch.unwinding.execution else { return self.clear_all(around) };
+        let contexts = self.instance.state.contexts.iter();
+        let tops = contexts.filter(|(sequence, context)| context.parent.is_none() && **sequence != run);
+        for sequence in tops.map(|(sequence, _)| *sequence).collect::<Vec<_>>() {
+            self.cancel_silently(sequence, around);
+        }
+        self.scratch.queue.clear();
+        self.scratch.finishing.clear();
+        self.scratch.ending = None;
     }
 
     /// Ends everything that is open or queued. The executions in `around`, which end as ancestors, get no event.
     pub fn clear_all(&mut self, around: &BTreeSet<u32>) {
         let open: Vec<u32> = self.instance.state.contexts.keys().copied().collect();
         for sequence in open.iter().filter(|sequence| !around.contains(sequence)) {
+            self.note_interruption(*sequence);
             self.canceled_event(*sequence);
         }
         let contexts = std::mem::take(&mut self.instance.state.contexts);
         let scratch = &mut *self.scratch;
-        if contexts.values().any(|context| context.bookmarks > 0) {
+        let deadline = self.instance.state.deadline.take();
+        if deadline.is_some() || contexts.values().any(|context| context.bookmarks > 0) {
             scratch.delta.clear_all = true;
         }
         scratch.children.clear();
         scratch.queue.clear();
+        scratch.unwinding.queue.clear();
+        scratch.unwinding.execution = None;
         scratch.queued.clear();
         scratch.bookmarks.clear();
         scratch.finishing.clear();

@@ -9,8 +9,8 @@ use crate::execution::Execution;
 use crate::execution::burst::BurstState;
 use crate::execution::undo::Undo;
 use crate::fault::Fault;
-use crate::journal::EventKind;
-use crate::stimulus;
+use crate::journal::{CLAIM_UNTIL, EventKind};
+use crate::stimulus::{self, RUN_TASK};
 use crate::value::{check_extent, instant_text};
 
 impl Execution<'_> {
@@ -22,7 +22,8 @@ impl Execution<'_> {
     /// Creates a bookmark of this execution and returns its id.
     pub fn create_bookmark(&mut self, new: NewBookmark) -> Result<Uuid, Fault> {
         let node = self.node;
-        let name = new.name.unwrap_or_else(|| node.type_name.clone());
+        let activity_type = if new.is_task { RUN_TASK.name.to_owned() } else { node.type_name.clone() };
+        let name = new.name.unwrap_or_else(|| activity_type.clone());
         for value in new.payload.iter().chain(&new.metadata) {
             check_extent(value)?;
         }
@@ -46,7 +47,7 @@ impl Execution<'_> {
             node: self.node_index(),
             activity_id: node.id.clone(),
             node_id: node.node_id.clone(),
-            activity_type: node.type_name.clone(),
+            activity_type,
             activity_instance_id,
             name,
             hash,
@@ -116,6 +117,10 @@ impl BurstState<'_> {
 
 /// What the journal says of a new bookmark beside its id: until when a timeout lasts.
 fn bookmark_data(bookmark: &Bookmark) -> Option<Value> {
-    let due_at = bookmark.due_at.filter(|_| bookmark.name == stimulus::TIMEOUT)?;
-    Some(json!({ "due_at": instant_text(due_at) }))
+    let member = match bookmark.name.as_str() {
+        stimulus::TIMEOUT => "due_at",
+        stimulus::START_TIMEOUT => CLAIM_UNTIL,
+        _ => return None,
+    };
+    Some(json!({ member: instant_text(bookmark.due_at?) }))
 }

@@ -14,7 +14,7 @@ use crate::execution::core::{Core, Scratch, Task};
 use crate::execution::{Child, Delta, Limits, NewTask, Outcomes};
 use crate::fault::{Error, Fault};
 use crate::host::Host;
-use crate::instance::{ActivityStatus, Instance, SubStatus};
+use crate::instance::{ActivityStatus, Instance, Memory, SubStatus};
 use crate::journal::EventKind;
 use crate::node_ix::NodeIx;
 use crate::program::{FlowGraph, IncidentStrategy, Node, Program};
@@ -45,7 +45,9 @@ impl<'a> BurstState<'a> {
         let contexts = &instance.state.contexts;
         scratch.children = contexts.iter().filter_map(|(s, c)| Some((c.parent?, *s))).collect();
         scratch.keep_trees();
-        Self { core: Core { program, limits, instance, host, scratch } }
+        let mut core = Core { program, limits, instance, host, scratch };
+        core.find_unwinding();
+        Self { core }
     }
 
     /// Records that the instance runs on, and why.
@@ -57,7 +59,15 @@ impl<'a> BurstState<'a> {
     /// Processes the queue until it is empty.
     pub fn drain(&mut self) -> Result<(), Error> {
         self.close_completed()?;
-        while let Some(task) = self.core.scratch.queue.pop_front() {
+        loop {
+            self.unwind();
+            let unwinding = &mut self.core.scratch.unwinding.queue;
+            let Some(task) = unwinding.pop_front().or_else(|| self.core.scratch.queue.pop_front()) else {
+                if self.confirm_all() {
+                    continue;
+                }
+                break;
+            };
             if self.core.scratch.delta.refusal.is_some() {
                 break;
             }
@@ -80,6 +90,13 @@ impl<'a> BurstState<'a> {
                     };
                     self.count_step(node)?;
                     self.execute(sequence, node);
+                }
+                Task::Unwind(sequence) => {
+                    let Some(node) = self.core.context(sequence).map(|context| context.node) else {
+                        continue;
+                    };
+                    self.count_step(node)?;
+                    self.handle_next(sequence);
                 }
             }
             self.close_completed()?;
@@ -140,7 +157,8 @@ impl<'a> BurstState<'a> {
         }
         let is_own = self.begin_next_attempt(sequence, bookmark)
             || self.time_out(sequence, bookmark)
-            || self.end_lease(sequence, bookmark);
+            || self.end_lease(sequence, bookmark)
+            || self.go_on_unwinding(sequence, bookmark);
         if is_own {
             return Ok(());
         }
@@ -235,12 +253,19 @@ impl<'a> BurstState<'a> {
         let node = self.core.program.node(ix);
         self.finish_below(sequence);
         self.core.cancel_children(sequence);
-        self.completed_event(sequence, node, outcomes);
+        if !self.note_handled(sequence, node) {
+            self.completed_event(sequence, node, outcomes);
+            self.core.leave_scope(sequence);
+        }
         self.core.close(sequence);
         let Some(parent) = parent else { return Ok(()) };
         let Some(above) = self.core.context(parent) else {
             return Ok(());
         };
+        if matches!(above.memory, Memory::Unwinding(_)) {
+            self.core.push(parent, Task::Unwind(parent));
+            return Ok(());
+        }
         // A faulted parent is not called: its retry cancels all its children.
         if above.status != ActivityStatus::Running {
             return Ok(());
@@ -265,6 +290,7 @@ impl<'a> BurstState<'a> {
                 Some(node) if self.core.is_below(sequence, composite) => {
                     self.core.cancel_children(sequence);
                     self.completed_event(sequence, self.core.program.node(node), &outcomes);
+                    self.core.leave_scope(sequence);
                     self.core.close(sequence);
                 }
                 _ => self.core.scratch.finishing.push_back((sequence, outcomes)),
@@ -298,12 +324,16 @@ impl<'a> BurstState<'a> {
             around.insert(sequence);
             current = self.core.context(sequence).and_then(|context| context.parent);
         }
-        self.core.clear_all(&around);
+        self.core.leave_scopes(&around);
+        self.core.clear_beside_handlers(&around);
         self.core.instance.sub_status = SubStatus::Finished;
     }
 
-    /// Cancels the instance.
+    /// Cancels the instance. What it would have compensated becomes an incident.
     pub fn cancel(&mut self, reason: Option<&str>) {
+        if self.core.program.compensation().is_used {
+            self.abandon_handlers();
+        }
         self.core.clear_all(&BTreeSet::new());
         self.core.scratch.delta.clear_all = true;
         self.core.instance.sub_status = SubStatus::Cancelled;
@@ -329,15 +359,19 @@ impl<'a> BurstState<'a> {
             delta.tasks.retain(|task: &NewTask| open.contains(&task.bookmark_id));
         }
         let (status, event) = self.status();
+        self.settle_deadline(status);
         self.core.instance.sub_status = status;
         self.core.workflow_event(event, None);
         self.into_delta()
     }
 
     fn status(&self) -> (SubStatus, EventKind) {
+        if self.core.scratch.has_failed {
+            return (SubStatus::Faulted, EventKind::WorkflowFaulted);
+        }
         let mut open = self.core.instance.state.contexts.values().peekable();
         if open.peek().is_none() {
-            return (SubStatus::Finished, EventKind::WorkflowFinished);
+            return self.end_status();
         }
         let faulted = open.any(|context| context.status == ActivityStatus::Faulted);
         match self.core.program.options.incidents {
@@ -350,7 +384,8 @@ impl<'a> BurstState<'a> {
 
     /// Returns the delta to store.
     pub fn into_delta(self) -> Delta {
-        if matches!(self.core.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
+        let instance = &self.core.instance;
+        if matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) || instance.has_failed() {
             // No later burst can read them.
             self.core.instance.state.outputs.clear();
             self.core.instance.state.last_result = None;

@@ -1,13 +1,15 @@
-//! Starting child workflows.
+//! Starting child workflows, and giving them up.
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::child::{Begin, NewChild};
 use crate::execution::Execution;
+use crate::execution::core::Core;
 use crate::fault::Fault;
 use crate::instance::refuse_everyone;
 use crate::journal::EventKind;
+use crate::stimulus;
 use crate::value::check_extent;
 
 /// Input that Elsa passes to every child workflow.
@@ -43,5 +45,41 @@ impl Execution<'_> {
         );
         self.core.scratch.delta.children.push(NewChild { id, version_id, input, correlation_id, bookmark_id, begin });
         Ok(())
+    }
+}
+
+impl Core<'_> {
+    /// Gives up the child workflows that an execution, or one below it, waits for: a timeout, another attempt or a catch
+    /// ends the wait. A child that this burst asked for does not begin; the extension cancels one that has.
+    pub fn abandon_children(&mut self, sequence: u32) {
+        for sequence in self.with_all_below(sequence) {
+            let Some(context) = self.context(sequence) else { continue };
+            let waits = stimulus::built_in(&self.program.node(context.node).type_name).is_some_and(|it| it.is_of_child);
+            if !waits {
+                continue;
+            }
+            if context.bookmarks > 0 {
+                let id = self.id_of(sequence);
+                self.scratch.delta.abandoned.push(id);
+            }
+            let made: Vec<Uuid> = self.scratch.made_by(sequence).map(|(_, made)| made.id).collect();
+            self.drop_requests(&made);
+        }
+    }
+
+    /// Takes back what this burst asked for of the children that were to report to these bookmarks.
+    fn drop_requests(&mut self, bookmarks: &[Uuid]) {
+        let delta = &mut self.scratch.delta;
+        let is_dropped = |child: &NewChild| child.bookmark_id.is_some_and(|id| bookmarks.contains(&id));
+        let dropped: Vec<Value> =
+            delta.children.iter().filter(|child| is_dropped(child)).map(|child| child.id.to_string().into()).collect();
+        if dropped.is_empty() {
+            return;
+        }
+        delta.children.retain(|child| !is_dropped(child));
+        delta.events.retain(|event| {
+            let data = event.data.as_ref().filter(|_| event.kind == EventKind::ChildStarted);
+            data.is_none_or(|data| !dropped.contains(&data.0["instance_id"]))
+        });
     }
 }

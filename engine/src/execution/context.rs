@@ -13,7 +13,7 @@ use crate::calendar::Zone;
 use crate::execution::core::Core;
 use crate::execution::undo::Undo;
 use crate::execution::variables::ScopeStart;
-use crate::execution::{Child, NewTask, Outcomes, Published, Signal};
+use crate::execution::{Child, ForPeople, NewTask, Outcomes, Published, Signal};
 use crate::expression::Rows;
 use crate::fault::Fault;
 use crate::host::{Function, LogEntry};
@@ -89,6 +89,11 @@ impl<'a> Execution<'a> {
         self.core.host.zone(name)
     }
 
+    /// Checks that there is a role of this name.
+    pub fn check_role(&mut self, name: &str) -> Result<(), Fault> {
+        self.core.host.check_role(name)
+    }
+
     /// Responds to query cancel; for long computations inside one call.
     pub fn check_for_interrupts(&mut self) {
         self.core.host.check_interrupts();
@@ -156,9 +161,12 @@ impl<'a> Execution<'a> {
         Ok(())
     }
 
-    /// Finishes the whole workflow once the call has returned.
+    /// Finishes the whole workflow once the call has returned; inside a handler, the handler.
     pub fn finish_workflow(&mut self) {
-        self.core.scratch.ending = Some(self.sequence);
+        match self.end_of_handler() {
+            Some(handler) => self.core.scratch.finishing.push_back((handler, Outcomes::Done)),
+            None => self.core.scratch.ending = Some(self.sequence),
+        }
     }
 
     /// Sends a signal upward until an activity stops it. A `CompleteComposite` signal that finds no composite ends the
@@ -169,6 +177,9 @@ impl<'a> Execution<'a> {
             let Some(context) = self.core.context(sequence) else {
                 break;
             };
+            if matches!(context.memory, Memory::Unwinding(_)) {
+                break;
+            }
             let node = self.core.program.node(context.node);
             let above = context.parent;
             let mut receiver = Execution::new(self.core.reborrow(), sequence, node);
@@ -269,12 +280,22 @@ impl<'a> Execution<'a> {
         name: String,
         payload: Option<Value>,
         priority: i32,
+        for_people: Option<Box<ForPeople>>,
     ) -> Result<(), Fault> {
-        payload.iter().try_for_each(check_extent)?;
+        let shown = for_people.iter().flat_map(|for_people| for_people.form.iter().chain(&for_people.result_schema));
+        payload.iter().chain(shown).try_for_each(check_extent)?;
         let activity_id = self.node.id.clone();
         let context = self.core.context(self.sequence).and_then(|context| context.attempts.as_ref());
         let attempts = context.map_or(0, |attempts| attempts.failed);
-        self.core.scratch.delta.tasks.push(NewTask { bookmark_id, activity_id, name, payload, priority, attempts });
+        self.core.scratch.delta.tasks.push(NewTask {
+            bookmark_id,
+            activity_id,
+            name,
+            payload,
+            priority,
+            attempts,
+            for_people,
+        });
         Ok(())
     }
 

@@ -11,9 +11,12 @@ use uuid::Uuid;
 
 use crate::activity::short_name;
 use crate::bookmark::Bookmark;
+use crate::execution::compensation::Unwound;
 use crate::execution::undo::Undo;
-use crate::execution::{Delta, Limits, Outcomes, activity_instance_id};
+use crate::execution::{Delta, Incident, Limits, Outcomes, activity_instance_id};
+use crate::fault::Fault;
 use crate::host::Host;
+use crate::instance::compensation::{INTERRUPTED, Unwinding};
 use crate::instance::{ActivityStatus, Attempts, Context, Instance, Memory};
 use crate::journal::{Event, EventKind};
 use crate::node_ix::NodeIx;
@@ -58,6 +61,11 @@ pub(crate) struct Scratch {
     pub resuming: Option<(u32, String, Value)>,
     /// Until when executions may take whose timeouts have no bookmark yet.
     pub timeouts: BTreeMap<u32, DateTime<Utc>>,
+    pub unwinding: Unwound,
+    /// Until when the run may take that this burst begins.
+    pub run_until: Option<DateTime<Utc>>,
+    /// Whether a fault has ended the run.
+    pub has_failed: bool,
 }
 
 /// An item of the queue.
@@ -67,10 +75,12 @@ pub(crate) enum Task {
     Begin { parent: Option<u32>, node: NodeIx, tag: u32, variables: Vec<(String, Json)> },
     /// Execute an activity from its beginning once more, after a fault.
     Again(u32),
+    /// Go on with the records that an execution handles.
+    Unwind(u32),
 }
 
 /// A number that no execution has.
-const NOBODY: u32 = u32::MAX;
+pub(crate) const NOBODY: u32 = u32::MAX;
 
 impl Scratch {
     /// Bookmarks that an execution made in this burst, with their keys, oldest first.
@@ -105,7 +115,7 @@ impl Core<'_> {
         activity_instance_id(self.instance.id, sequence)
     }
 
-    // Journal.
+    // Journal and incidents.
 
     pub fn workflow_event(&mut self, kind: EventKind, data: Option<Value>) {
         self.scratch.delta.events.push(Event {
@@ -140,6 +150,17 @@ impl Core<'_> {
         });
     }
 
+    pub fn add_incident(&mut self, sequence: u32, node: &Node, fault: Fault) {
+        self.instance.incident_count = self.instance.incident_count.saturating_add(1);
+        self.scratch.delta.incidents.push(Incident {
+            activity_id: node.id.clone(),
+            activity_type: node.type_name.clone(),
+            node_id: node.node_id.clone(),
+            activity_instance_id: self.id_of(sequence),
+            fault,
+        });
+    }
+
     // Queue.
 
     pub fn enqueue_root(&mut self) {
@@ -150,7 +171,14 @@ impl Core<'_> {
     pub fn enqueue(&mut self, parent: u32, node: NodeIx, tag: u32, variables: Vec<(String, Json)>) {
         *self.scratch.queued.entry((parent, node)).or_insert(0) += 1;
         self.scratch.undo.push(Undo::Queued((parent, node)));
-        self.scratch.queue.push_back(Task::Begin { parent: Some(parent), node, tag, variables });
+        self.push(parent, Task::Begin { parent: Some(parent), node, tag, variables });
+    }
+
+    /// Queues a task of an execution. Those of handlers that the instance runs come before all others.
+    pub fn push(&mut self, of: u32, task: Task) {
+        let is_first = self.scratch.unwinding.execution.is_some_and(|run| of == run || self.is_below(of, run));
+        let queue = if is_first { &mut self.scratch.unwinding.queue } else { &mut self.scratch.queue };
+        queue.push_back(task);
     }
 
     /// Takes one queued child off the count. `false`: its parent has ended since it was queued.
@@ -184,13 +212,7 @@ impl Core<'_> {
         let mut variables = Vec::with_capacity(declared.len() + given.len());
         variables.extend(declared.iter().map(|v| (v.name.clone(), Json(copy_or_null(&v.initial)))));
         variables.extend(given);
-        let state = &mut self.instance.state;
-        let mut sequence = state.next_context;
-        // The sequence wraps around to numbers in use only after an instance has executed four billion activities.
-        while sequence == NOBODY || state.contexts.contains_key(&sequence) {
-            sequence = sequence.wrapping_add(1);
-        }
-        state.next_context = sequence.wrapping_add(1);
+        let sequence = self.next_number();
         let context = Context {
             node,
             parent,
@@ -203,11 +225,23 @@ impl Core<'_> {
             memory: Memory::None,
             attempts: policy.map(|_| Box::new(Attempts { since: now.timestamp_micros(), ..Attempts::default() })),
         };
-        state.contexts.insert(sequence, context);
+        self.instance.state.contexts.insert(sequence, context);
         if let Some(parent) = parent {
             self.scratch.children.insert((parent, sequence));
         }
         sequence
+    }
+
+    /// The next number of an execution or a record.
+    pub fn next_number(&mut self) -> u32 {
+        let state = &mut self.instance.state;
+        let mut number = state.next_context;
+        // The numbers wrap around to those in use only after an instance has executed four billion activities.
+        while number >= INTERRUPTED || state.contexts.contains_key(&number) {
+            number = number.wrapping_add(1);
+        }
+        state.next_context = number.wrapping_add(1);
+        number
     }
 
     /// Closes an execution that has no open children, and drops its bookmarks and queued children.
@@ -221,6 +255,8 @@ impl Core<'_> {
             if let Some(parent) = context.parent {
                 self.scratch.children.remove(&(parent, sequence));
             }
+            let is_one = matches!(context.memory, Memory::Unwinding(Unwinding::One { .. }));
+            self.scratch.unwinding.has_ended_one |= is_one;
             if self.scratch.in_unit {
                 let entry = Undo::Closed(sequence, Box::new(context));
                 self.scratch.undo.push(entry);

@@ -2,10 +2,11 @@
 
 use serde_json::json;
 
+use crate::execution::Faulted;
 use crate::execution::burst::{BurstState, Unit};
-use crate::execution::{Faulted, Incident};
 use crate::fault::Fault;
-use crate::instance::ActivityStatus;
+use crate::instance::compensation::Unwinding;
+use crate::instance::{ActivityStatus, Context, Memory};
 use crate::journal::EventKind;
 use crate::program::Node;
 
@@ -24,20 +25,17 @@ impl BurstState<'_> {
         if self.is_taken(sequence, &fault) {
             return;
         }
+        let fault = self.name_what_is_left(sequence, fault);
         if let Some(context) = self.core.instance.state.contexts.get_mut(&sequence) {
             context.status = ActivityStatus::Faulted;
         }
         self.core.end_timeout(sequence);
         self.core.add_faults(sequence, 1);
-        self.core.instance.incident_count = self.core.instance.incident_count.saturating_add(1);
-        let activity_instance_id = self.core.id_of(sequence);
-        self.core.scratch.delta.incidents.push(Incident {
-            activity_id: node.id.clone(),
-            activity_type: node.type_name.clone(),
-            node_id: node.node_id.clone(),
-            activity_instance_id,
-            fault,
-        });
+        self.core.add_incident(sequence, node, fault);
+        // A handler of the instance that has failed can be retried.
+        if self.core.program.options.compensate_on.fault && !self.is_handling_for_instance(sequence) {
+            self.end_run();
+        }
     }
 
     /// Offers a fault to the ancestors, the innermost first, each in a unit of its own. The ancestor that takes it goes
@@ -53,7 +51,8 @@ impl BurstState<'_> {
             let (Some(child), Some(context)) = (self.core.child(below), self.core.context(sequence)) else {
                 return false;
             };
-            let (node, is_running) = (context.node, context.status == ActivityStatus::Running);
+            let is_running = context.status == ActivityStatus::Running && !is_handling(context);
+            let node = context.node;
             below = sequence;
             if !is_running {
                 continue;
@@ -69,6 +68,7 @@ impl BurstState<'_> {
                 return self.core.context(faulted).is_none();
             }
             if is_taken {
+                self.core.abandon_children(child.sequence);
                 self.core.cancel(child.sequence);
                 self.drop_superseded();
                 return true;
@@ -79,4 +79,9 @@ impl BurstState<'_> {
         }
         false
     }
+}
+
+/// Whether an execution handles a record, or records of the instance: no activity and no policy is asked there.
+fn is_handling(context: &Context) -> bool {
+    matches!(context.memory, Memory::Unwinding(Unwinding::Instance(_) | Unwinding::One { .. }))
 }

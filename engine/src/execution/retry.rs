@@ -78,7 +78,7 @@ impl BurstState<'_> {
     /// Executes an execution again at an instant: now, or when a bookmark is due.
     fn again(&mut self, sequence: u32, at: DateTime<Utc>) {
         if at <= self.core.scratch.now {
-            return self.core.scratch.queue.push_back(Task::Again(sequence));
+            return self.core.push(sequence, Task::Again(sequence));
         }
         self.create_due(sequence, stimulus::RETRY, at);
     }
@@ -89,7 +89,7 @@ impl BurstState<'_> {
         if let Some(context) = self.core.context(sequence).filter(|_| is_due) {
             let node = self.core.program.node(context.node);
             Execution::new(self.core.reborrow(), sequence, node).burn(bookmark);
-            self.core.scratch.queue.push_back(Task::Again(sequence));
+            self.core.push(sequence, Task::Again(sequence));
         }
         is_due
     }
@@ -158,10 +158,14 @@ impl BurstState<'_> {
     /// Drops incidents of this burst whose executions have been cancelled by another attempt or a catch since.
     pub(super) fn drop_superseded(&mut self) {
         let (id, contexts) = (self.core.instance.id, &self.core.instance.state.contexts);
+        let ended = self.core.scratch.unwinding.final_incidents;
         let incidents = &mut self.core.scratch.delta.incidents;
         let before = incidents.len();
+        let mut position = 0;
         incidents.retain(|incident| {
-            sequence_of(id, incident.activity_instance_id).is_some_and(|sequence| contexts.contains_key(&sequence))
+            position += 1;
+            let sequence = sequence_of(id, incident.activity_instance_id);
+            position <= ended || sequence.is_some_and(|sequence| contexts.contains_key(&sequence))
         });
         let dropped = u32::try_from(before - incidents.len()).unwrap_or(u32::MAX);
         self.core.instance.incident_count = self.core.instance.incident_count.saturating_sub(dropped);
@@ -170,6 +174,8 @@ impl BurstState<'_> {
     /// Takes an execution back to its beginning, and ends everything below it.
     pub(super) fn go_back(&mut self, sequence: u32, keeps_memory: bool) {
         let Some(node) = self.core.context(sequence).map(|context| context.node) else { return };
+        self.core.note_interruption(sequence);
+        self.core.abandon_children(sequence);
         self.core.cancel_children(sequence);
         self.core.drop_queued(sequence);
         self.core.drop_bookmarks(sequence);

@@ -14,7 +14,7 @@ use crate::execution::variables::{ScopeStart, find_variable, read_variable};
 use crate::expression::ScriptLimits;
 use crate::expression::{Rows, Scope, Take};
 use crate::fault::Fault;
-use crate::instance::{Context, Instance};
+use crate::instance::{Context, Instance, Memory};
 use crate::node_ix::NodeIx;
 use crate::program::{Composite, Program};
 use crate::value::{Bounds, Json, copy_or_null};
@@ -51,13 +51,9 @@ impl Execution<'_> {
 impl<'a> ReadScope<'a> {
     /// An input: of the inlined workflows around this execution, else of the instance.
     fn given_input(&self, name: &str) -> Option<&'a Value> {
-        let inside = self.workflows_around().find_map(|(context, composite)| {
-            let named = |(known, _): &&(String, Json)| known == name;
-            let (variables, inputs) = context.variables.split_at_checked(composite.first_input)?;
-            inputs.iter().take(composite.inputs.len()).find(named).or_else(|| variables.iter().find(named))
-        });
-        if let Some((_, value)) = inside {
-            return Some(&value.0);
+        let inside = self.contexts_around().find_map(|context| self.passed(context, name));
+        if inside.is_some() {
+            return inside;
         }
         let resumed = self.resume_input.and_then(|input| input.get(name));
         resumed
@@ -65,14 +61,33 @@ impl<'a> ReadScope<'a> {
             .or_else(|| self.program.inputs.iter().find(|input| input.name == name)?.default.as_ref())
     }
 
+    /// An input of the inlined workflow that an execution stands for, or inside which the handler that it runs stands.
+    fn passed(&self, context: &'a Context, name: &str) -> Option<&'a Value> {
+        let node = self.program.node(context.node);
+        let named = |(known, _): &&(String, Json)| known == name;
+        let found = if let Memory::Unwinding(_) = context.memory {
+            context.variables.iter().find(named).filter(|_| node.inlined.is_some())
+        } else {
+            let composite = node.composite.as_deref().filter(|composite| composite.definition.is_some())?;
+            let (variables, inputs) = context.variables.split_at_checked(composite.first_input)?;
+            inputs.iter().take(composite.inputs.len()).find(named).or_else(|| variables.iter().find(named))
+        };
+        found.map(|(_, value)| &value.0)
+    }
+
+    /// The ancestors of this execution in a program with inlined workflows, nearest first.
+    fn contexts_around(&self) -> impl Iterator<Item = &'a Context> + use<'a> {
+        let contexts = &self.instance.state.contexts;
+        // Without inlined workflows there is nothing to search.
+        let first = contexts.get(&self.view.sequence).filter(|_| !self.program.inlined.is_empty());
+        let above = move |context: &'a Context| contexts.get(&context.parent?);
+        std::iter::successors(first.and_then(above), move |context| above(context))
+    }
+
     /// The inlined workflows among the ancestors of this execution, nearest first.
     fn workflows_around(&self) -> impl Iterator<Item = (&'a Context, &'a Composite)> + use<'a> {
-        let (program, contexts) = (self.program, &self.instance.state.contexts);
-        // Without inlined workflows there is nothing to search.
-        let first = contexts.get(&self.view.sequence).filter(|_| !program.inlined.is_empty());
-        let above = move |context: &'a Context| contexts.get(&context.parent?);
-        let around = std::iter::successors(first.and_then(above), move |context| above(context));
-        around.filter_map(move |context| {
+        let program = self.program;
+        self.contexts_around().filter_map(move |context| {
             let composite = program.node(context.node).composite.as_deref()?;
             composite.definition.is_some().then_some((context, composite))
         })

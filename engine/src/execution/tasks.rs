@@ -1,7 +1,8 @@
 //! Tasks that workers do not complete: a worker reports its last failure, or the lease of the last attempt ends.
 //!
 //! Attempts of a task and their leases are no business of the burst: an instance waits for its task, not for a worker.
-//! Only the lease of the last attempt has a bookmark, because its end is the fault of the activity.
+//! Only the lease of the last attempt has a bookmark, because its end is the fault of the activity. The same holds for the
+//! time until the first claim.
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -82,10 +83,26 @@ pub fn add_lease(
     })
 }
 
-/// Forgets that bookmark of an execution. The caller deletes it.
+/// Forgets that bookmark of an execution, or the one that is due when its task was not claimed. The caller deletes it.
 pub fn drop_lease(instance: &mut Instance, activity_instance_id: Uuid) {
     let sequence = sequence_of(instance.id, activity_instance_id);
     if let Some(context) = sequence.and_then(|sequence| instance.state.contexts.get_mut(&sequence)) {
         context.bookmarks = context.bookmarks.saturating_sub(1);
     }
+}
+
+/// Notes how many attempts workers have begun at the task of an execution whose time is over now: the last of these
+/// ends with it.
+pub fn count_attempts(instance: &mut Instance, activity_instance_id: Uuid, attempts: u32) {
+    let sequence = sequence_of(instance.id, activity_instance_id);
+    if let Some(context) = sequence.and_then(|sequence| instance.state.contexts.get_mut(&sequence)) {
+        let known = context.attempts.get_or_insert_default();
+        known.failed = known.failed.max(attempts.saturating_sub(1));
+    }
+}
+
+/// When the first attempt of an execution began, where its policy bounds the time of all attempts.
+pub fn first_attempt(instance: &Instance, activity_instance_id: Uuid) -> Option<DateTime<Utc>> {
+    let context = instance.state.contexts.get(&sequence_of(instance.id, activity_instance_id)?)?;
+    DateTime::from_timestamp_micros(context.attempts.as_ref()?.since).filter(|since| since.timestamp_micros() > 0)
 }

@@ -1,9 +1,10 @@
 //! Timeouts: how long one attempt of an activity may take, waiting included.
 //!
 //! An activity that ends in the burst in which it began has no bookmark for it. One that waits gets a bookmark at the
-//! end of that burst, due when its time is over. Then everything below it is cancelled and it faults.
+//! end of that burst, due when its time is over. Then everything below it is cancelled and it faults. The same holds for
+//! the time from the opening of its task to the first claim; the claim ends that.
 
-use chrono::DateTime;
+use chrono::{DateTime, TimeDelta};
 
 use crate::bookmark::Resumed;
 use crate::execution::Outcomes;
@@ -51,8 +52,10 @@ impl Core<'_> {
 }
 
 impl BurstState<'_> {
-    /// Makes the bookmarks of the timeouts of executions that are still open. The burst is over.
+    /// Makes the bookmarks of the timeouts of executions that are still open, and of the tasks that they have opened. The
+    /// burst is over.
     pub(super) fn make_timeouts(&mut self) {
+        self.make_start_timeouts();
         for (sequence, until) in std::mem::take(&mut self.core.scratch.timeouts) {
             if self.core.context(sequence).is_none_or(|context| context.status != ActivityStatus::Running) {
                 continue;
@@ -65,16 +68,33 @@ impl BurstState<'_> {
         }
     }
 
-    /// Ends an execution whose time is over, if the bookmark that was resumed says so.
+    fn make_start_timeouts(&mut self) {
+        let (core, program) = (&self.core, self.core.program);
+        if core.scratch.delta.tasks.is_empty() {
+            return;
+        }
+        let until = |sequence: u32| {
+            let timeout = program.node(core.context(sequence)?.node).start_timeout?;
+            Some((sequence, core.scratch.now.checked_add_signed(timeout)?))
+        };
+        let tasks = core.scratch.bookmarks.iter().filter(|(_, made)| made.name == stimulus::RUN_TASK.name);
+        let bounded: Vec<_> = tasks.filter_map(|((sequence, _), _)| until(*sequence)).collect();
+        for (sequence, until) in bounded {
+            self.create_due(sequence, stimulus::START_TIMEOUT, until);
+        }
+    }
+
+    /// Ends an execution whose time is over, or whose task no worker has claimed in time, if the bookmark that was resumed
+    /// says so.
     pub(super) fn time_out(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
-        let is_over = bookmark.name == stimulus::TIMEOUT;
+        let is_over = bookmark.name == stimulus::TIMEOUT || bookmark.name == stimulus::START_TIMEOUT;
         let Some(context) = self.core.context(sequence).filter(|_| is_over) else { return is_over };
         let (ix, parent) = (context.node, context.parent);
         let node = self.core.program.node(ix);
         Execution::new(self.core.reborrow(), sequence, node).burn(bookmark);
         self.go_back(sequence, false);
         self.drop_superseded();
-        let fault = over(node);
+        let fault = if bookmark.name == stimulus::TIMEOUT { over(node) } else { unclaimed(node) };
         if self.repeat(sequence, sequence, &fault) {
             return true;
         }
@@ -93,8 +113,20 @@ impl BurstState<'_> {
 
 /// The fault of an activity whose time is over.
 fn over(node: &Node) -> Fault {
-    let seconds = node.timeout.map(|timeout| timeout.num_microseconds().unwrap_or(i64::MAX) as f64 / 1e6);
-    let seconds = seconds.unwrap_or_default();
-    let fault = Fault::new(TIMED_OUT, format!("activity \"{}\" took longer than {seconds} s", node.id));
-    Fault { code: Some("timeout".to_owned()), ..fault }
+    fault(format!("activity \"{}\" took longer than {} s", node.id, seconds(node.timeout)))
+}
+
+/// The fault of an activity whose task no worker has claimed in time.
+fn unclaimed(node: &Node) -> Fault {
+    fault(format!("no worker claimed the task of activity \"{}\" within {} s", node.id, seconds(node.start_timeout)))
+}
+
+/// A fault of this kind.
+pub(super) fn fault(message: String) -> Fault {
+    Fault { code: Some("timeout".to_owned()), ..Fault::new(TIMED_OUT, message) }
+}
+
+/// A span in a message.
+pub(super) fn seconds(span: Option<TimeDelta>) -> f64 {
+    span.map(|span| span.num_microseconds().unwrap_or(i64::MAX) as f64 / 1e6).unwrap_or_default()
 }

@@ -52,6 +52,8 @@ pub(crate) struct Mark {
     events: usize,
     children: usize,
     stimuli: usize,
+    first: usize,
+    interrupted: usize,
 }
 
 impl Core<'_> {
@@ -69,6 +71,8 @@ impl Core<'_> {
             events: scratch.delta.events.len(),
             children: scratch.delta.children.len(),
             stimuli: scratch.delta.stimuli.len(),
+            first: scratch.unwinding.queue.len(),
+            interrupted: scratch.unwinding.interrupted.len(),
         }
     }
 
@@ -76,6 +80,8 @@ impl Core<'_> {
     pub fn rollback(&mut self, mark: &Mark) {
         self.scratch.ending = None;
         self.scratch.queue.truncate(mark.queue);
+        self.scratch.unwinding.queue.truncate(mark.first);
+        self.scratch.unwinding.interrupted.truncate(mark.interrupted);
         self.scratch.finishing.truncate(mark.finishing);
         let delta = &mut self.scratch.delta;
         delta.burned.truncate(mark.burned);

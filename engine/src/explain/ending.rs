@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Explanation, GivenUp, Lease, MAX_VALUE, OpenBookmark, OpenIncident, members};
+use super::{Explanation, GivenUp, Lease, MAX_VALUE, OpenBookmark, OpenIncident, OpenRecords, members};
+use crate::execution::ForPeople;
 use crate::picture::text::one_line;
 use crate::stimulus;
 
@@ -11,7 +12,7 @@ impl Explanation<'_> {
         for open_incident in open_incidents {
             self.open_incident(open_incident);
         }
-        if !open_incidents.is_empty() {
+        if !open_incidents.is_empty() && !self.instance.has_failed() {
             self.tell(format!("    SELECT * FROM wf_retry('{}');", self.instance.id));
         }
         for wait in waits {
@@ -19,6 +20,18 @@ impl Explanation<'_> {
         }
         if self.is_ended() && !self.instance.output.is_empty() {
             self.tell(format!("output: {}", members(&self.instance.output)));
+        }
+    }
+
+    /// Adds what can be compensated, or has to be cancelled.
+    pub fn records(&mut self, records: &[OpenRecords]) {
+        for open in records {
+            let who = self.at(&open.node_id, &open.activity_id);
+            let count = if open.count > 1 { format!(", {} times", open.count) } else { String::new() };
+            self.tell(match open.interrupted {
+                true => format!("{who} was interrupted{count}: its cancellation is to run"),
+                false => format!("{who} has completed{count}, and can be compensated"),
+            });
         }
     }
 
@@ -61,21 +74,51 @@ impl Explanation<'_> {
         lease.until.is_some()
     }
 
+    /// Adds who is to do a task, and until when.
+    fn for_people(&mut self, for_people: &ForPeople) {
+        let mut known = Vec::new();
+        if let Some(assignee) = &for_people.assignee {
+            known.push(format!("assigned to {}", one_line(assignee, MAX_VALUE)));
+        }
+        if !for_people.candidates.is_empty() {
+            known.push(format!("for {}", one_line(&for_people.candidates.join(", "), MAX_VALUE)));
+        }
+        if let Some(deadline) = for_people.deadline {
+            known.push(format!("to be done until {}", self.time(deadline)));
+        }
+        if !known.is_empty() {
+            self.tell(format!("    {}", known.join(", ")));
+        }
+    }
+
     fn wait(&mut self, wait: &OpenBookmark) {
         let who = self.at(&wait.node_id, &wait.activity_id);
         if let Some(due) = wait.due.filter(|_| wait.name == stimulus::TIMEOUT) {
             return self.tell(format!("{who} may take until {}", self.time(due)));
         }
+        if let Some(due) = wait.due.filter(|_| wait.name == stimulus::START_TIMEOUT) {
+            return self.tell(format!("{who} must be claimed until {}", self.time(due)));
+        }
+        if let Some(due) = wait.due.filter(|_| wait.name == stimulus::RUN_TIMEOUT) {
+            return self.tell(format!("the run may take until {}", self.time(due)));
+        }
         if let Some(due) = wait.due.filter(|_| wait.name == stimulus::LEASE) {
             return self.tell(format!("{who} faults without an answer until {}", self.time(due)));
         }
         let since = self.time(wait.since);
+        if wait.name == stimulus::LIMIT {
+            self.tell(format!("it waits for its turn since {since}"));
+            return self.tell("    it begins when fewer instances of its definition run".to_owned());
+        }
         let member = |name| wait.payload.as_ref().and_then(|payload| payload.get(name)).and_then(Value::as_str);
         let event = member("EventName").filter(|_| wait.name == stimulus::EVENT.name);
         let mut line = match (&wait.task, event) {
             (Some(task), _) => format!("{who} waits for task \"{}\" since {since}", one_line(task, MAX_VALUE)),
             (None, Some(event)) => format!("{who} waits for event \"{}\" since {since}", one_line(event, MAX_VALUE)),
             (None, None) if wait.name == stimulus::RETRY => format!("{who} waits for its next attempt since {since}"),
+            (None, None) if wait.name == stimulus::ANSWER => {
+                format!("{who} goes on with an answer of {since} in a session of the owner")
+            }
             (None, None) => format!("{who} waits since {since}"),
         };
         if let Some(due) = wait.due {
@@ -87,6 +130,9 @@ impl Explanation<'_> {
         }
         if wait.attempts > 0 {
             self.tell(format!("    firing it failed without an outcome: {}", times(wait.attempts)));
+        }
+        if let Some(for_people) = &wait.for_people {
+            self.for_people(for_people);
         }
         if let Some(lease) = &wait.lease
             && self.lease(lease)

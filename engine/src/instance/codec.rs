@@ -3,12 +3,14 @@
 //! Every later version must read what this version writes; a frozen sample in the tests checks that.
 
 use crate::fault::Error;
-use crate::instance::{Attempts, State};
+use crate::instance::{Attempts, State, Timeout};
 
 /// The format of a state without attempts.
 const FORMAT: u8 = 2;
 /// The format of a state with attempts: behind the state a list of them, each with the number of its execution.
 const FORMAT_WITH_ATTEMPTS: u8 = 3;
+/// The format of a state with the time of its run: behind the state that list, which may be empty, and then the time.
+const FORMAT_WITH_DEADLINE: u8 = 4;
 
 /// Packs a state.
 pub fn encode_state(state: &State) -> Vec<u8> {
@@ -19,13 +21,22 @@ pub fn encode_state(state: &State) -> Vec<u8> {
 pub fn encode_state_of(state: &State, size: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(size);
     let attempts = attempts(state);
-    bytes.push(if attempts.is_empty() { FORMAT } else { FORMAT_WITH_ATTEMPTS });
-    // Serializing strings, numbers and sequences of known length to a vector cannot fail.
-    let bytes = postcard::to_extend(state, bytes).expect("a state is always serializable");
-    if attempts.is_empty() {
-        return bytes;
+    bytes.push(match (state.deadline, attempts.is_empty()) {
+        (Some(_), _) => FORMAT_WITH_DEADLINE,
+        (None, false) => FORMAT_WITH_ATTEMPTS,
+        (None, true) => FORMAT,
+    });
+    pack(state, &attempts, bytes)
+}
+
+/// Serializing strings, numbers and sequences of known length to a vector, or counting them, cannot fail.
+fn pack<T: Extend<u8>>(state: &State, attempts: &[(u32, &Attempts)], to: T) -> T {
+    let to = postcard::to_extend(state, to).expect("a state is always serializable");
+    match state.deadline {
+        Some(deadline) => postcard::to_extend(&(attempts, deadline), to).expect("a deadline is always serializable"),
+        None if attempts.is_empty() => to,
+        None => postcard::to_extend(attempts, to).expect("attempts are always serializable"),
     }
-    postcard::to_extend(&attempts, bytes).expect("attempts are always serializable")
 }
 
 /// The attempts of all executions that have any.
@@ -36,12 +47,7 @@ fn attempts(state: &State) -> Vec<(u32, &Attempts)> {
 
 /// The packed size of a state in bytes.
 pub fn packed_size(state: &State) -> usize {
-    let size = postcard::to_extend(state, Counted(1)).expect("a state is always serializable");
-    let attempts = attempts(state);
-    if attempts.is_empty() {
-        return size.0;
-    }
-    postcard::to_extend(&attempts, size).expect("attempts are always serializable").0
+    pack(state, &attempts(state), Counted(1)).0
 }
 
 /// Counts bytes instead of keeping them.
@@ -61,9 +67,9 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
     let corrupt = |reason: &str| Error::CorruptState(reason.to_owned());
     let damaged = |error: postcard::Error| Error::CorruptState(format!("It is damaged: {error}."));
     match bytes.split_first() {
-        Some((&format @ (FORMAT | FORMAT_WITH_ATTEMPTS), rest)) => {
+        Some((&format @ (FORMAT | FORMAT_WITH_ATTEMPTS | FORMAT_WITH_DEADLINE), rest)) => {
             let (mut state, mut rest): (State, _) = postcard::take_from_bytes(rest).map_err(damaged)?;
-            if format == FORMAT_WITH_ATTEMPTS {
+            if format != FORMAT {
                 let attempts: Vec<(u32, Attempts)>;
                 (attempts, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
                 for (sequence, attempts) in attempts {
@@ -72,6 +78,11 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
                         context.ok_or_else(|| corrupt("It has attempts of an execution that is not open."))?;
                     context.attempts = Some(Box::new(attempts));
                 }
+            }
+            if format == FORMAT_WITH_DEADLINE {
+                let deadline: Timeout;
+                (deadline, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
+                state.deadline = Some(deadline);
             }
             if rest.is_empty() { Ok(state) } else { Err(corrupt("It has bytes after its end.")) }
         }
@@ -127,6 +138,7 @@ mod tests {
             last_result: Some((NodeIx(2), 0)),
             trigger: Some(NodeIx(1)),
             trigger_used: true,
+            deadline: None,
         }
     }
 
@@ -169,6 +181,21 @@ mod tests {
             let bytes: Vec<u8> =
                 (0..frozen.len() / 2).map(|i| u8::from_str_radix(&frozen[2 * i..2 * i + 2], 16).unwrap()).collect();
             assert_eq!(decode_state(&bytes).unwrap(), state);
+        }
+    }
+
+    #[test]
+    fn the_time_of_a_run_stands_behind_the_attempts() {
+        let mut state = later();
+        let deadline = Timeout { bookmark: uuid::Uuid::from_u128(7), until: 300 };
+        state.deadline = Some(deadline);
+        for has_attempts in [false, true] {
+            let attempts = || has_attempts.then(Box::<Attempts>::default);
+            state.contexts.values_mut().for_each(|context| context.attempts = attempts());
+            let bytes = encode_state(&state);
+            assert_eq!((bytes[0], packed_size(&state)), (FORMAT_WITH_DEADLINE, bytes.len()));
+            assert_eq!(decode_state(&bytes).unwrap(), state);
+            assert!(decode_state(&bytes[..bytes.len() - 1]).is_err());
         }
     }
 

@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::activity::short_name;
-use crate::instance::{ActivityStatus, State};
+use crate::instance::compensation::Unwinding;
+use crate::instance::{ActivityStatus, Context, Memory, State};
 use crate::journal::{Event, EventKind};
 use crate::node_ix::NodeIx;
 use crate::program::Program;
@@ -131,13 +132,19 @@ impl Progress {
             | EventKind::ChildStarted
             | EventKind::OwnerChanged
             | EventKind::Logged
-            | EventKind::Caught => {}
+            | EventKind::Caught
+            | EventKind::WorkflowCancelling
+            | EventKind::Compensated
+            | EventKind::Confirmed
+            | EventKind::CancellationHandled
+            | EventKind::Assigned => {}
         }
     }
 
     /// Records the executions that are open now.
     pub fn open(&mut self, state: &State) {
-        for context in state.contexts.values() {
+        let is_of_instance = |context: &Context| matches!(context.memory, Memory::Unwinding(Unwinding::Instance(_)));
+        for context in state.contexts.values().filter(|context| !is_of_instance(context)) {
             if let Some(trace) = self.nodes.get_mut(context.node.0 as usize) {
                 trace.begun = trace.begun.max(1);
                 trace.is_open = true;

@@ -61,6 +61,7 @@ impl Program {
             inlined: inlined
                 .map(|Inlined { node, first, program }| Inlined { node: to(node), first: to(first), program })
                 .collect(),
+            compensation: Default::default(),
             ..self
         };
         by.check(&numbered).map(|()| numbered)
@@ -137,6 +138,7 @@ impl Node {
             runs_in_background,
             retry,
             timeout,
+            start_timeout,
             terminal,
             variables,
             inputs,
@@ -174,6 +176,7 @@ impl Node {
             runs_in_background: *runs_in_background,
             retry: retry.clone(),
             timeout: *timeout,
+            start_timeout: *start_timeout,
             terminal: *terminal,
             variables: variables.clone(),
             inputs: inputs.clone(),

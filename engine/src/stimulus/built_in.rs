@@ -102,12 +102,30 @@ pub const RETRY: &str = "Workflow.Retry";
 /// Name of a bookmark that is due when the time of an activity is over.
 pub const TIMEOUT: &str = "Workflow.Timeout";
 
+/// Name of a bookmark that is due when a task has waited too long for its first claim.
+pub const START_TIMEOUT: &str = "Workflow.StartTimeout";
+
+/// Name of a bookmark that is due when the time of a run is over. It is of the instance, and of none of its executions.
+pub const RUN_TIMEOUT: &str = "Workflow.RunTimeout";
+
 /// Name of a bookmark that is due when the lease of a task's last attempt ends.
 pub const LEASE: &str = "Workflow.Lease";
 
+/// Name of a bookmark that is due when handlers of the instance are to run.
+pub const COMPENSATION: &str = "Workflow.Compensation";
+
+/// Name of a bookmark that stands for that of an answered task, until a session of the owner goes on with the answer.
+pub const ANSWER: &str = "Workflow.Answer";
+
+/// Name of the bookmark of an instance that waits until fewer instances of its definition run.
+pub const LIMIT: &str = "Workflow.Limit";
+
+/// Name of what the queue keeps for an instance that is to be cancelled and was not free. No bookmark has it.
+pub const CANCEL: &str = "Workflow.Cancel";
+
 /// Whether bookmarks of this name are resumed by time and by their id only. They have no hash.
 pub fn is_unnamed(name: &str) -> bool {
-    name == RETRY || name == TIMEOUT || name == LEASE
+    [RETRY, TIMEOUT, START_TIMEOUT, RUN_TIMEOUT, LEASE, COMPENSATION, ANSWER, LIMIT].contains(&name)
 }
 
 const ALL: [&BuiltIn; 11] = [

@@ -102,7 +102,7 @@ fn a_fault_uses_the_bookmark_up_and_a_retry_runs_at_once() {
 #[test]
 fn cancelling_takes_the_bookmark_away() {
     let mut world = World::started(json!({"type": "WriteLine", "runAsynchronously": true, "text": "never"}));
-    let delta = execution::cancel(&world.program, &mut world.instance, None, &mut world.host).expect("cancels");
+    let delta = execution::cancel(&world.program, &mut world.instance, None, false, &mut world.host).expect("cancels");
     assert!(delta.clear_all);
     // Cancelling a branch takes its bookmark away as well.
     let mut race = World::started(json!({"type": "Fork", "joinMode": "WaitAny", "branches": [

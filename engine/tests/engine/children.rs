@@ -2,9 +2,11 @@
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
+use workflow_engine::Bookmark;
 use workflow_engine::child::{self, Begin};
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::EventKind;
+use workflow_engine::stimulus;
 
 use crate::support::{World, line};
 
@@ -196,4 +198,87 @@ fn what_is_no_report_does_not_count_as_a_child() {
     world.resume_at(0, Some(&report));
     assert_eq!(world.status(), SubStatus::Finished);
     assert_ne!(world.children[0].id, Uuid::nil());
+}
+
+/// Executions that the last burst has given up, by the ids of their activities.
+fn abandoned(world: &World, before: &[Bookmark]) -> Vec<String> {
+    let id_of = |execution: &Uuid| {
+        let found = before.iter().find(|bookmark| bookmark.activity_instance_id == *execution);
+        found.expect("it waited").activity_id.clone()
+    };
+    world.last.abandoned.iter().map(id_of).collect()
+}
+
+fn time_is_over(world: &mut World, activity: &str) -> Vec<Bookmark> {
+    let before = world.bookmarks.clone();
+    let is_it = |bookmark: &Bookmark| bookmark.name == stimulus::TIMEOUT && bookmark.activity_id == activity;
+    world.resume_at(before.iter().position(is_it).expect("a timeout"), None);
+    before
+}
+
+#[test]
+fn a_timeout_gives_up_the_children_that_are_waited_for() {
+    let call = |kind: &str, more: Value| with(child_of(kind, json!({"id": kind, "waitForCompletion": true})), &more);
+    let calls = json!([
+        call("ExecuteWorkflow", json!({})),
+        call("DispatchWorkflow", json!({})),
+        call("BulkDispatchWorkflows", json!({"items": [1, 2]})),
+        {"id": "E", "type": "Event", "eventName": "E"},
+    ]);
+    let body = json!({"id": "body", "type": "Parallel", "timeout": "1 hour", "activities": calls});
+    let mut world = World::started(json!([body]));
+    let before = time_is_over(&mut world, "body");
+    assert_eq!(abandoned(&world, &before), ["ExecuteWorkflow", "DispatchWorkflow", "BulkDispatchWorkflows"]);
+    assert_eq!(world.status(), SubStatus::Faulted);
+}
+
+#[test]
+fn another_attempt_gives_them_up() {
+    let mut call = child_of("ExecuteWorkflow", json!({"waitForCompletion": true, "timeout": "1 hour"}));
+    call["retry"] = json!({"maxAttempts": 2, "delay": "0 s"});
+    let mut world = World::started(json!([call]));
+    let before = time_is_over(&mut world, "call");
+    assert_eq!((abandoned(&world, &before), world.last.children.len()), (vec!["call".to_owned()], 1));
+    // A fault beside it: the container begins again, with another child.
+    let call = child_of("ExecuteWorkflow", json!({"waitForCompletion": true}));
+    let policy = json!({"maxAttempts": 2, "delay": "0 s"});
+    let branches = json!([call, [{"id": "E", "type": "Event", "eventName": "E"}, {"type": "Fault", "message": "no"}]]);
+    let mut world =
+        World::started(json!([{"id": "both", "type": "Parallel", "activities": branches, "retry": policy}]));
+    let before = world.bookmarks.clone();
+    world.resume("E", Value::Null);
+    assert_eq!((abandoned(&world, &before), world.last.children.len()), (vec!["call".to_owned()], 1));
+}
+
+#[test]
+fn a_catch_gives_them_up_and_one_that_was_only_asked_for_does_not_begin() {
+    let call = child_of("ExecuteWorkflow", json!({"waitForCompletion": true}));
+    let fault = json!({"type": "Fault", "message": "no"});
+    let caught = |branch: Value| {
+        let body = json!({"type": "Parallel", "activities": [call, branch]});
+        json!([{"type": "Try", "body": body, "catch": [{"body": line("caught")}]}])
+    };
+    let world = World::started(caught(fault.clone()));
+    assert_eq!((world.status(), world.lines()), (SubStatus::Finished, vec!["caught"]));
+    assert!(world.children.is_empty() && world.journaled(EventKind::ChildStarted).is_empty());
+
+    let mut world = World::started(caught(json!([{"id": "E", "type": "Event", "eventName": "E"}, fault])));
+    let before = world.bookmarks.clone();
+    world.resume("E", Value::Null);
+    assert_eq!((abandoned(&world, &before), world.children.len()), (vec!["call".to_owned()], 1));
+}
+
+#[test]
+fn other_endings_of_a_branch_leave_them_alone() {
+    let call = child_of("ExecuteWorkflow", json!({"waitForCompletion": true}));
+    let other = json!({"id": "E", "type": "Event", "eventName": "E"});
+    let mut world = World::started(json!([{"type": "Fork", "joinMode": "WaitAny", "branches": [call, other]}]));
+    world.resume("E", Value::Null);
+    assert_eq!((world.status(), world.last.abandoned.len()), (SubStatus::Finished, 0));
+    // One that is not waited for is not given up.
+    let call = child_of("DispatchWorkflow", json!({}));
+    let mut world =
+        World::started(json!([{"id": "body", "type": "Sequence", "timeout": "1 hour", "activities": [call, other]}]));
+    time_is_over(&mut world, "body");
+    assert!(world.last.abandoned.is_empty());
 }

@@ -6,7 +6,7 @@ use workflow_engine::execution;
 use workflow_engine::fault::TASK_FAILED;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::EventKind;
-use workflow_engine::stimulus::LEASE;
+use workflow_engine::stimulus::{LEASE, START_TIMEOUT, TIMEOUT};
 
 use crate::support::{World, event, line};
 
@@ -26,6 +26,28 @@ fn a_task_is_opened_with_its_priority() {
     assert_eq!((world.last.tasks[0].priority, world.last.tasks[0].attempts), (-3, 0));
     let world = World::started(json!([task(json!({"priority": 3_000_000_000_i64}))]));
     assert_eq!(world.last.incidents[0].fault.sqlstate, "22003");
+}
+
+#[test]
+fn a_task_says_for_whom_it_is_and_until_when() {
+    let opened = |more: Value| {
+        let mut world = World::started(json!([task(more)]));
+        world.last.tasks.swap_remove(0).for_people
+    };
+    assert_eq!(opened(json!({"assignee": null, "candidates": []})), None);
+    let given = json!({"assignee": " role:ada ", "candidates": ["role:clerks", "ben"], "deadline": "2 days",
+        "form": {"title": "Leave"}, "resultSchema": {"type": "boolean"}});
+    let now = chrono::DateTime::from_timestamp(1_800_000_000, 0).expect("the instant of the world");
+    let for_people = opened(given).expect("it is for people");
+    assert_eq!(for_people.assignee.as_deref(), Some("role:ada"));
+    assert_eq!(for_people.candidates, ["role:clerks", "ben"]);
+    assert_eq!(for_people.deadline, Some(now + chrono::TimeDelta::days(2)));
+    assert_eq!(
+        (for_people.form, for_people.result_schema),
+        (Some(json!({"title": "Leave"})), Some(json!({"type": "boolean"})))
+    );
+    let at = opened(json!({"deadline": "2030-01-02T03:04:05+01:00"})).and_then(|given| given.deadline);
+    assert_eq!(at.map(|at| at.to_rfc3339()).as_deref(), Some("2030-01-02T02:04:05+00:00"));
 }
 
 #[test]
@@ -103,4 +125,81 @@ fn a_lease_that_is_given_back_is_not_counted() {
     world.check();
     world.resume("ask", Value::Null);
     assert_eq!(world.status(), SubStatus::Finished);
+}
+
+/// The places of bookmarks of a name.
+fn at(world: &World, name: &str) -> Vec<usize> {
+    (0..world.bookmarks.len()).filter(|index| world.bookmarks[*index].name == name).collect()
+}
+
+#[test]
+fn a_task_that_no_worker_claims_in_time_is_the_fault_of_its_activity() {
+    for (id, mut activity) in [
+        ("ask", task(json!({}))),
+        ("call", json!({"id": "call", "type": "SendHttpRequest", "url": "https://a.example"})),
+    ] {
+        activity["startTimeout"] = json!("10 minutes");
+        let mut world = World::started(json!([activity, line("after")]));
+        let [start] = at(&world, START_TIMEOUT)[..] else { panic!("one bookmark") };
+        assert_eq!(world.bookmarks[start].due_at.expect("a due time").to_rfc3339(), "2027-01-15T08:10:00+00:00");
+        world.resume_at(start, None);
+        let fault = &world.last.incidents[0].fault;
+        assert_eq!((fault.sqlstate.as_str(), fault.code.as_deref()), ("WF002", Some("timeout")));
+        assert_eq!(fault.message, format!("no worker claimed the task of activity \"{id}\" within 600 s"));
+        assert_eq!((world.status(), world.bookmarks.len()), (SubStatus::Faulted, 0));
+    }
+}
+
+#[test]
+fn another_attempt_or_a_connection_may_follow_it() {
+    let ask = task(json!({"startTimeout": "1 minute", "retry": {"maxAttempts": 2, "delay": "0 s"}}));
+    let chart = json!({"type": "Flowchart", "activities": [ask, {"id": "late", "type": "WriteLine", "text": "late"}],
+        "connections": [["ask", "Timeout", "late"]]});
+    let mut world = World::started(chart);
+    let start = at(&world, START_TIMEOUT)[0];
+    world.resume_at(start, None);
+    assert_eq!((world.journaled(EventKind::Retrying), at(&world, START_TIMEOUT).len()), (vec!["ask"], 1));
+    let start = at(&world, START_TIMEOUT)[0];
+    world.resume_at(start, None);
+    assert_eq!((world.status(), world.lines()), (SubStatus::Finished, vec!["late"]));
+}
+
+#[test]
+fn the_first_claim_or_the_answer_ends_that_time() {
+    let mut world = World::started(json!([task(json!({"startTimeout": "1 minute"}))]));
+    let start = at(&world, START_TIMEOUT)[0];
+    let gone = world.bookmarks.remove(start);
+    execution::drop_lease(&mut world.instance, gone.activity_instance_id);
+    world.check();
+    world.resume("ask", Value::Null);
+    assert_eq!(world.status(), SubStatus::Finished);
+    let mut world = World::started(json!([task(json!({"startTimeout": "1 minute"}))]));
+    world.resume("ask", Value::Null);
+    assert_eq!((world.status(), world.bookmarks.len()), (SubStatus::Finished, 0));
+}
+
+#[test]
+fn attempts_of_workers_count_when_the_time_of_the_activity_is_over() {
+    let ask = task(json!({"timeout": "1 hour", "retry": {"maxAttempts": 5, "delay": "0 s"}}));
+    let mut world = World::started(json!([ask]));
+    let execution = world.bookmarks[0].activity_instance_id;
+    execution::count_attempts(&mut world.instance, execution, 3);
+    let timeout = at(&world, TIMEOUT)[0];
+    world.resume_at(timeout, None);
+    assert_eq!(world.last.tasks[0].attempts, 3);
+    // A task that no worker has claimed since has the attempts of the activity itself.
+    let execution = world.bookmarks[0].activity_instance_id;
+    execution::count_attempts(&mut world.instance, execution, 3);
+    let timeout = at(&world, TIMEOUT)[0];
+    world.resume_at(timeout, None);
+    assert_eq!(world.last.tasks[0].attempts, 4);
+}
+
+#[test]
+fn the_time_for_all_attempts_counts_from_the_first_one() {
+    let ask = |retry: Value| World::started(json!([task(json!({"timeout": "1 hour", "retry": retry}))]));
+    let began = |world: &World| execution::first_attempt(&world.instance, world.bookmarks[0].activity_instance_id);
+    let world = ask(json!({"maxAttempts": 5, "within": "1 day"}));
+    assert_eq!(began(&world).map(|began| began.timestamp()), Some(1_800_000_000));
+    assert_eq!(began(&ask(json!({"maxAttempts": 5}))), None);
 }

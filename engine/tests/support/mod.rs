@@ -13,6 +13,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Offset, TimeZone, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
+use workflow_engine::NodeIx;
 use workflow_engine::bookmark::{Bookmark, Resumed};
 use workflow_engine::calendar::{Utc0, Zone};
 use workflow_engine::child::NewChild;
@@ -25,9 +26,13 @@ use workflow_engine::fault::{Error, Fault};
 use workflow_engine::host::{Function, Host};
 use workflow_engine::http::Request;
 use workflow_engine::instance::codec::{decode_state, encode_state};
+use workflow_engine::instance::compensation::{
+    Ending, INTERRUPTED, Record, Unwinding, Wanted, decode_kept, encode_kept,
+};
 use workflow_engine::instance::{ActivityStatus, Instance, Memory, SubStatus};
 use workflow_engine::journal::{self, EventKind};
 use workflow_engine::program::{Numbering, Program};
+use workflow_engine::stimulus::RUN_TIMEOUT;
 
 /// Stack for tests of deep values: that of a backend, or more in a build without optimization.
 const ROOM: usize = if cfg!(debug_assertions) { 64 << 20 } else { 4 << 20 };
@@ -64,6 +69,20 @@ pub struct FakeHost {
     pub foreign_bookmarks: Vec<Uuid>,
     /// While set, statements and expressions of SQL fail.
     pub broken: bool,
+    /// Records, by number: what holds each, and what it keeps in bytes.
+    pub records: BTreeMap<u32, (u32, Vec<u8>)>,
+    /// How many there were.
+    pub recorded: Recorded,
+}
+
+/// Numbers of records of completed activities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    pub completed: usize,
+    /// Those removed one by one.
+    pub handled: usize,
+    /// Those removed with all that was left.
+    pub rest: usize,
 }
 
 impl Host for FakeHost {
@@ -179,6 +198,45 @@ impl Host for FakeHost {
 
     fn request(&self) -> Option<Rc<Request>> {
         self.request.clone()
+    }
+
+    fn store_record(&mut self, record: &Record) {
+        assert!(self.open_step.is_none(), "records change between steps");
+        let before = self.records.insert(record.number, (record.holder, encode_kept(&record.kept)));
+        assert!(before.is_none(), "each record has its own number");
+        self.recorded.completed += usize::from(record.holder != INTERRUPTED);
+    }
+
+    fn move_records(&mut self, from: u32, to: u32) -> u64 {
+        assert!(self.open_step.is_none(), "records change between steps");
+        let moved = self.records.values_mut().filter(|(holder, _)| *holder == from);
+        moved.map(|(holder, _)| *holder = to).count() as u64
+    }
+
+    fn find_record(&mut self, wanted: Wanted) -> Option<Record> {
+        let read = |(number, (holder, bytes)): (&u32, &(u32, Vec<u8>))| {
+            let kept = decode_kept(bytes).expect("readable");
+            Record { number: *number, holder: *holder, kept }
+        };
+        let found = self.records.iter().filter(|(_, (holder, _))| *holder == wanted.holder).map(read);
+        let mut found = found.filter(|record| wanted.node.is_none_or(|node| node == record.kept.node));
+        if wanted.newest { found.next_back() } else { found.next() }
+    }
+
+    fn remove_record(&mut self, number: u32) {
+        let (holder, _) = self.records.remove(&number).expect("a record");
+        self.recorded.handled += usize::from(holder != INTERRUPTED);
+        assert!(self.records.values().all(|(holder, _)| *holder != number), "it holds nothing");
+    }
+
+    fn list_records(&mut self, at_most: usize) -> (Vec<NodeIx>, u64) {
+        let newest = self.records.values().rev().take(at_most);
+        (newest.map(|(_, bytes)| decode_kept(bytes).expect("readable").node).collect(), self.records.len() as u64)
+    }
+
+    fn remove_records(&mut self) {
+        self.recorded.rest += self.records.values().filter(|(holder, _)| *holder != INTERRUPTED).count();
+        self.records.clear();
     }
 
     fn write_line(&mut self, text: &str) {
@@ -418,9 +476,26 @@ impl World {
     }
 
     pub fn cancel(&mut self) {
+        self.end(false);
+    }
+
+    /// Cancels without handlers.
+    pub fn cancel_by_force(&mut self) {
+        self.end(true);
+    }
+
+    fn end(&mut self, force: bool) {
         let (program, instance) = (&self.program, &mut self.instance);
-        let delta = execution::cancel(program, instance, Some("no longer needed"), &mut self.host);
+        let delta = execution::cancel(program, instance, Some("no longer needed"), force, &mut self.host);
         self.store(delta.expect("cancelling does not fail"), None);
+    }
+
+    /// Resumes whatever is due, as workers do.
+    pub fn resume_all_due(&mut self) {
+        let now = self.host.now();
+        while let Some(due) = self.bookmarks.iter().position(|made| made.due_at.is_some_and(|due| due <= now)) {
+            self.resume_at(due, None);
+        }
     }
 
     /// Resumes the oldest bookmark until none is left.
@@ -477,11 +552,17 @@ impl World {
         for bookmark in &self.bookmarks {
             let sequence = sequence_of(self.instance.id, bookmark.activity_instance_id);
             let sequence = sequence.expect("bookmarks belong to the instance");
+            if bookmark.name == RUN_TIMEOUT {
+                let deadline = self.instance.state.deadline.expect("the run has a time");
+                assert_eq!((deadline.bookmark, sequence), (bookmark.id, u32::MAX));
+                continue;
+            }
             *waiting.entry(sequence).or_default() += 1;
         }
         for sequence in waiting.keys() {
             assert!(contexts.contains_key(sequence), "every bookmark has a live activity");
         }
+        assert_eq!(self.instance.state.bookmarks() as usize, self.bookmarks.len());
         let mut faults: BTreeMap<u32, u32> = BTreeMap::new();
         for (sequence, context) in contexts {
             let stored = waiting.get(sequence).copied().unwrap_or_default();
@@ -505,14 +586,38 @@ impl World {
         }
         match self.instance.sub_status {
             SubStatus::Finished | SubStatus::Cancelled => {
+                assert!(self.host.records.is_empty(), "what ended has nothing to handle");
                 assert!(contexts.is_empty(), "what ended has nothing open");
                 assert!(self.bookmarks.is_empty(), "what ended waits for nothing");
+            }
+            SubStatus::Faulted if contexts.is_empty() => {
+                assert!(self.bookmarks.is_empty() && self.host.records.is_empty(), "a fault has ended it");
             }
             SubStatus::Faulted => assert!(!faults.is_empty()),
             SubStatus::Suspended => assert!(!contexts.is_empty()),
             SubStatus::Pending | SubStatus::Executing => panic!("a burst has run"),
         }
         assert!(self.host.open_step.is_none(), "no step is left open");
+        self.check_records();
+    }
+
+    /// Whatever holds a record is there, and what was interrupted is being handled.
+    fn check_records(&self) {
+        let holders: BTreeSet<u32> = self.host.records.values().map(|(holder, _)| *holder).collect();
+        for holder in &holders {
+            let is_record = self.host.records.contains_key(holder);
+            let is_open = self.instance.state.contexts.contains_key(holder);
+            assert!(is_record || is_open || *holder >= INTERRUPTED, "record {holder} holds records");
+        }
+        let is_handling = self
+            .instance
+            .state
+            .contexts
+            .values()
+            .any(|context| matches!(context.memory, Memory::Unwinding(Unwinding::Instance(_))));
+        assert!(is_handling || !holders.contains(&INTERRUPTED), "what was interrupted is handled");
+        let is_left = self.instance.state.ending() != Ending::None;
+        assert!(!is_left || is_handling);
     }
 
     pub fn status(&self) -> SubStatus {

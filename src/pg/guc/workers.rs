@@ -2,7 +2,9 @@
 
 use pgrx::guc::{GucContext, GucFlags, GucRegistry};
 
-use super::{LAUNCH_WORKERS, MAX_EXECUTORS, MAX_LEASES, RESTORING, WORKER_IDLE_TIMEOUT};
+use crate::pg::shared;
+
+use super::{LAUNCH_WORKERS, MAX_EXECUTORS, MAX_LEASES, MAX_WAITERS, RESTORING, WORKER_IDLE_TIMEOUT};
 
 /// Registers them.
 pub(super) fn define() {
@@ -32,6 +34,16 @@ pub(super) fn define() {
         1,
         i32::MAX,
         GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"workflow.max_waiters",
+        c"Sessions that wait for tasks at the same time, in all databases.",
+        c"wf_wait_tasks refuses further ones.",
+        &MAX_WAITERS,
+        0,
+        shared::MAX_WAITERS as i32,
+        GucContext::Sighup,
         GucFlags::default(),
     );
     GucRegistry::define_bool_guc(

@@ -194,7 +194,7 @@ pub(super) fn must_look_again(result: pg_sys::TM_Result::Type) {
 }
 
 /// Opens the table and closes it; its lock stays.
-fn in_table<T>(columns: &'static Columns, lock: u32, body: impl FnOnce(pg_sys::Relation) -> T) -> T {
+pub(super) fn in_table<T>(columns: &'static Columns, lock: u32, body: impl FnOnce(pg_sys::Relation) -> T) -> T {
     let table = columns.open(lock);
     let result = body(table);
     // SAFETY: opened above.

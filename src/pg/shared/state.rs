@@ -5,6 +5,7 @@ use std::ffi::c_int;
 use pgrx::pg_sys::{self, InvalidOid, Oid};
 
 use crate::pg::shared::lateness::Lateness;
+use crate::pg::shared::waiters::Waiters;
 use crate::rounds::Rounds;
 
 /// How many databases with the extension one cluster serves.
@@ -248,6 +249,8 @@ pub struct SharedState {
     pub executors: [Executor; MAX_EXECUTORS],
     probes: [Oid; MAX_PROBES],
     said: [(Oid, Said); MAX_SAID],
+    /// Sessions that wait for tasks.
+    pub waiters: Waiters,
 }
 
 impl SharedState {

@@ -17,6 +17,8 @@ pub struct Timestamp(pub i64);
 impl Timestamp {
     /// Later than any instant.
     pub const INFINITY: Timestamp = Timestamp(i64::MAX);
+    /// Earlier than any instant.
+    pub const MINUS_INFINITY: Timestamp = Timestamp(i64::MIN);
 }
 
 impl From<DateTime<Utc>> for Timestamp {

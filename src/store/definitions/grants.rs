@@ -2,6 +2,7 @@
 
 use crate::pg::spi::{Arg, Statement, Type};
 use crate::store::owners::{self, Owner};
+use crate::wake;
 
 static GRANTED: Statement = Statement::new(
     "SELECT g.role, g.grantor FROM workflow.grants g WHERE g.definition_id = $1 AND g.privilege = $2",
@@ -40,7 +41,11 @@ pub fn granted(definition_id: &str, privilege: &str) -> Vec<Grant> {
 /// Grants a privilege. Returns `false` if the role already has it; the existing grant then keeps its grantor.
 pub fn grant(definition_id: &str, role: i32, privilege: &str, grantor: i32) -> bool {
     let row = [Arg::Text(definition_id), Arg::Integer(role), Arg::Text(privilege), Arg::Integer(grantor)];
-    GRANT.run(&row) > 0
+    let is_new = GRANT.run(&row) > 0;
+    if is_new {
+        wake::note_any_task();
+    }
+    is_new
 }
 
 /// Replaces the grantor of a privilege.

@@ -8,6 +8,7 @@ CREATE ROLE regress_tables_reader LOGIN IN ROLE pg_read_all_data;
 CREATE ROLE regress_tables_grantee LOGIN;
 CREATE ROLE regress_tables_plain LOGIN;
 CREATE ROLE regress_tables_monitor LOGIN IN ROLE pg_monitor;
+CREATE ROLE regress_tables_worker;
 
 -- A row in every table.
 SET workflow.now = '2030-01-01 08:00:00+00';
@@ -15,9 +16,10 @@ SET client_min_messages = error;
 CREATE FUNCTION stamp(context jsonb) RETURNS jsonb LANGUAGE sql AS $$ SELECT '{}'::jsonb $$;
 SELECT wf_register_activity('Stamp', 'stamp(jsonb)');
 SELECT wf_define('{"definitionId": "order", "root": [{"type": "RunTask", "taskName": "Check"}]}') \g /dev/null
-SELECT wf_define('{"definitionId": "broken", "root": [{"type": "Fault", "message": "no parcel"}]}') \g /dev/null
+SELECT wf_define('{"definitionId": "broken", "root": [{"type": "Compensable"}, {"type": "Fault", "message": "no parcel"}]}') \g /dev/null
 SELECT wf_grant('order', 'regress_tables_plain', '{start,read}');
 SELECT wf_grant_events('regress_tables_plain') AS granted, wf_grant_path('parcels', 'regress_tables_plain') AS removed;
+SELECT wf_grant_worker('regress_tables_worker');
 SELECT wf_start('order', '{"secret": "ahem"}', correlation_id => 'o1') AS instance \gset
 SELECT wf_start('broken') IS NOT NULL AS faulted;
 SELECT wf_publish_event('Nobody', keep_for => '1 minute') \g /dev/null
@@ -26,6 +28,10 @@ SET workflow.now = '2030-01-01 09:30:00+00';
 SELECT wf_run_due() > 0 AS fired;
 SELECT wf_schedule('nightly', '1 hour', 'SELECT 1') \g /dev/null
 SELECT wf_publish_event('Later', keep_for => '30 days') \g /dev/null
+SELECT task_id FROM wf_claim_tasks('{Check}') \g /dev/null
+SELECT wf_limit_tasks('Check', 1) \g /dev/null
+SELECT wf_define('{"definitionId": "few", "options": {"maxConcurrency": {"max": 1}}, "root": []}') \g /dev/null
+SELECT wf_start('few') \g /dev/null
 RESET client_min_messages;
 -- Empty as a rule, or but for an update.
 INSERT INTO workflow.schema_2 VALUES (1);

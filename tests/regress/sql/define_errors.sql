@@ -36,7 +36,7 @@ SELECT * FROM wf_define('{"name": "x", "model": {"definitionId": "x", "root": []
 SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "WriteLine", "text": "a"}, {"type": "WriteLin", "text": "b"}]}');
 \echo :SQLSTATE
 SELECT * FROM wf_define('{"definitionId": "x", "root": [{"text": "no type"}]}');
-SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "Elsa.SendHttpRequest", "url": "https://example.com"}]}');
+SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "Elsa.WriteFileHttpResponse", "url": "https://example.com"}]}');
 
 -- An expression type that cannot run here: the alternatives are named.
 SELECT * FROM wf_define('{"definitionId": "x", "root": [{"type": "Elsa.WriteLine",
@@ -82,7 +82,7 @@ SELECT count(*) FROM workflow.definition_list WHERE definition_id = 'x';
 
 -- allow_unknown: stored, and a fault only where such an activity is reached.
 SELECT * FROM wf_define('{"definitionId": "later", "root": {"type": "If", "condition": {"input": "new"},
-    "then": {"id": "Call", "type": "Elsa.SendHttpRequest", "url": "https://example.org"}}}', allow_unknown => true);
+    "then": {"id": "Call", "type": "Elsa.WriteFileHttpResponse", "url": "https://example.org"}}}', allow_unknown => true);
 SELECT sub_status FROM wf_run('later', '{"new": false}');
 SELECT sub_status, incidents -> 0 ->> 'sqlstate' AS sqlstate, incidents -> 0 ->> 'message' AS message
   FROM wf_run('later', '{"new": true}', instance_id => '01900000-0000-7000-8000-000000000001');

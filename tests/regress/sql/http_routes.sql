@@ -33,7 +33,7 @@ SELECT * FROM wf_define('{"definitionId": "twice", "root": [{"id": "a", "type": 
     {"id": "b", "type": "HttpEndpoint", "path": "twice", "canStartWorkflow": true}]}');
 SELECT path, message FROM wf_validate('{"definitionId": "x", "root": [{"type": "HttpEndpoint", "path": "a//b"}, {"type": "HttpEndpoint", "path": "{id:odd}"},
     {"type": "HttpEndpoint", "path": "a", "supportedMethods": ["NO GET"]}, {"type": "WriteHttpResponse", "statusCode": "Fine"},
-    {"type": "WriteHttpResponse", "responseHeaders": {"Sp ace": "x"}}, {"type": "Elsa.SendHttpRequest"}, {"type": "Elsa.WriteFileHttpResponse"}]}');
+    {"type": "WriteHttpResponse", "responseHeaders": {"Sp ace": "x"}}, {"type": "Elsa.WriteFileHttpResponse"}]}');
 
 -- A path may be computed, and is when the definition is published; wf_refresh computes it again.
 CREATE TABLE paths (path text);

@@ -8,6 +8,7 @@ use crate::activity::{Descriptor, InputDescriptor};
 use crate::definition::common::COMMON;
 use crate::definition::json::entry;
 use crate::definition::members;
+use crate::definition::retry::START_TIMEOUT;
 use crate::expression::Expression;
 use crate::expression::ExpressionKind;
 use crate::value::to_text;
@@ -27,6 +28,7 @@ impl Reading<'_> {
             .chain(descriptor.children)
             .chain(descriptor.parts.iter().map(|list| list.name))
             .chain(descriptor.container.then_some("variables"))
+            .chain(descriptor.opens_tasks.then_some(START_TIMEOUT))
             .chain(outputs);
         let owner = format!("activity type \"{}\"", descriptor.type_name);
         let place = self.place();

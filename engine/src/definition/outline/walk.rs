@@ -11,6 +11,7 @@ use crate::activities::workflow_definition_activity::TYPE_NAME as USE;
 use crate::activity::PartList;
 use crate::definition::json::{Path, elements, entry, escaped, kind_of};
 use crate::definition::problem::{ProblemKind, Problems};
+use crate::definition::retry::TIMEOUT;
 use crate::definition::{ActivityTypes, Refusal, WorkflowReference, unavailable};
 use crate::value::Bounds;
 
@@ -282,7 +283,7 @@ impl<'d> Walk<'d, '_> {
                 parts.push(part_list(members, (at, list), &place, &mut found, problems));
             }
             for (port, name) in descriptor.ports.iter().enumerate() {
-                if let Some((key, child)) = entry(members, name).filter(|(_, child)| !child.is_null()) {
+                if let Some((key, child)) = entry(members, name).filter(|(_, child)| is_child(name, child)) {
                     found.push((Slot::Port(port), format!("/{}", escaped(key)), child));
                 }
             }
@@ -297,6 +298,11 @@ impl<'d> Walk<'d, '_> {
             Pending { value, slot: Some((ix, slot)), step, depth, in_loop: in_loop || body }
         }));
     }
+}
+
+/// Whether the member of a port holds an activity. A port may have the name of the property `timeout`, which is no activity.
+fn is_child(port: &str, value: &Value) -> bool {
+    if port == TIMEOUT { value.is_object() || value.is_array() } else { !value.is_null() }
 }
 
 /// Ports whose activities see undeclared variables.

@@ -1,0 +1,42 @@
+//! `Compensate`: takes back what has completed, the latest first.
+
+use crate::activity::handle::inputs;
+use crate::activity::{Activity, Descriptor, Input, InputDescriptor};
+use crate::execution::Execution;
+use crate::fault::Fault;
+use crate::instance::compensation::Way;
+use crate::value::to_text;
+
+/// Runs the compensations of completed activities.
+#[derive(Debug)]
+pub struct Compensate;
+
+inputs! {
+    TARGET: String = InputDescriptor::new("target", "String", "Id of the Compensable whose completed executions are meant; without it all of the scope, or those inside the activity that is being compensated."),
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Workflow.Compensate",
+    category: "Flow",
+    description: "Takes back what has completed in the scope and was neither compensated nor confirmed, the latest first, and goes on when that is done.",
+    inputs: INPUTS,
+    example: r#"{"type": "Compensate"}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for Compensate {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        unwind(cx, Way::Compensate, TARGET)
+    }
+}
+
+/// Runs the handlers of the records that an activity names.
+pub(super) fn unwind(cx: &mut Execution<'_>, way: Way, target: Input<String>) -> Result<(), Fault> {
+    let target = cx.peek(target);
+    let target = (!target.is_null()).then(|| to_text(target)).filter(|target| !target.is_empty());
+    cx.unwind(way, target.as_deref())
+}

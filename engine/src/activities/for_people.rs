@@ -1,0 +1,119 @@
+//! Inputs of a task for people: who is to do it, until when, and what an answer looks like.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::activities::timing::{interval, out_of_range, read_instant};
+use crate::activity::{Input, InputDescriptor};
+use crate::execution::{Execution, ForPeople};
+use crate::fault::{Fault, shorten};
+use crate::schema::Schema;
+use crate::value::{is_date_time, to_text};
+
+/// Candidates of one task.
+const MAX_CANDIDATES: usize = 100;
+
+pub(super) const ASSIGNEE: InputDescriptor =
+    InputDescriptor::new("assignee", "String", "Who is to do it: role:NAME, or any name that the application knows.")
+        .checked(|value| assignee(value).map(drop));
+
+pub(super) const CANDIDATES: InputDescriptor =
+    InputDescriptor::new("candidates", "ICollection<String>", "Who may do it, in the same form.")
+        .checked(|value| candidates(value).map(drop));
+
+pub(super) const DEADLINE: InputDescriptor = InputDescriptor::new(
+    "deadline",
+    "String",
+    "Until when it is to be done: an instant, or a span from when the task opens. Nothing happens then.",
+)
+.checked(check_deadline);
+
+pub(super) const FORM: InputDescriptor =
+    InputDescriptor::new("form", "Object", "JSON Schema, with titles, of a form for the answer.").checked(check_form);
+
+pub(super) const RESULT_SCHEMA: InputDescriptor =
+    InputDescriptor::new("resultSchema", "Object", "JSON Schema: an answer that does not match it is refused.")
+        .checked(check_schema);
+
+/// Reads the assignee.
+pub(super) fn assignee(value: &Value) -> Result<Option<String>, Fault> {
+    match value {
+        Value::Null => Ok(None),
+        value => ForPeople::entry(&to_text(value), "assignee").map(Some),
+    }
+}
+
+/// Reads the candidates.
+pub(super) fn candidates(value: &Value) -> Result<Vec<String>, Fault> {
+    let list = match value {
+        Value::Null => return Ok(Vec::new()),
+        Value::Array(list) => list,
+        _ => return Err(Fault::new("22023", "input \"candidates\" must be a list")),
+    };
+    if list.len() > MAX_CANDIDATES {
+        return Err(Fault::new("22023", format!("a task has at most {MAX_CANDIDATES} candidates, not {}", list.len())));
+    }
+    list.iter().map(|entry| ForPeople::entry(&to_text(entry), "candidate")).collect()
+}
+
+/// Checks that the roles exist that a task names.
+pub(super) fn check_roles(cx: &mut Execution<'_>, for_people: &ForPeople) -> Result<(), Fault> {
+    let entries = for_people.assignee.iter().chain(&for_people.candidates);
+    for role in entries.filter_map(|entry| entry.strip_prefix(ForPeople::ROLE)) {
+        cx.check_role(role)?;
+    }
+    Ok(())
+}
+
+/// Reads until when the task is to be done.
+pub(super) fn deadline(cx: &Execution<'_>, input: Input<Value>) -> Result<Option<DateTime<Utc>>, Fault> {
+    let value = cx.peek(input);
+    if value.is_null() {
+        return Ok(None);
+    }
+    let zone = cx.zone(None)?;
+    match read_instant(&to_text(value), zone.as_ref())? {
+        Some(at) => Ok(Some(at)),
+        None => span(value)?.after(cx.instant(), zone.as_ref()).map(Some).ok_or_else(out_of_range),
+    }
+}
+
+fn span(value: &Value) -> Result<crate::calendar::Interval, Fault> {
+    interval(value).map_err(|_| {
+        let text = shorten(&to_text(value), 60);
+        Fault::new("22007", format!("\"deadline\" is neither an instant nor an interval: \"{text}\""))
+    })
+}
+
+fn check_deadline(value: &Value) -> Result<(), Fault> {
+    if is_date_time(to_text(value).trim()) { Ok(()) } else { span(value).map(drop) }
+}
+
+/// Reads the form.
+pub(super) fn form(value: Value) -> Result<Option<Value>, Fault> {
+    check_form(&value)?;
+    Ok(Some(value).filter(|value| !value.is_null()))
+}
+
+fn check_form(value: &Value) -> Result<(), Fault> {
+    match value {
+        Value::Null | Value::Object(_) => Ok(()),
+        _ => Err(Fault::new("22023", "input \"form\" must be an object")),
+    }
+}
+
+/// Reads the schema of the answer.
+pub(super) fn result_schema(value: Value) -> Result<Option<Value>, Fault> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    check_schema(&value)?;
+    Ok(Some(value))
+}
+
+fn check_schema(value: &Value) -> Result<(), Fault> {
+    Schema::new(value.clone()).check().map_err(|refusal| {
+        let place = if refusal.pointer.is_empty() { String::new() } else { format!(" at {}", refusal.pointer) };
+        Fault::new("22023", format!("\"resultSchema\" cannot be used{place}: {}", refusal.message))
+    })
+}

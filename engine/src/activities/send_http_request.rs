@@ -1,0 +1,111 @@
+//! `SendHttpRequest`: sends an HTTP request, and runs the activity for the status code of the response.
+
+use serde_json::Value;
+
+use super::http_request::{
+    AUTHORIZATION, CONTENT, CONTENT_TYPE, HEADERS, METHOD, RESILIENCY, UNCHECKED, URL, usual_retry,
+};
+use super::outside::{self, Answer};
+use crate::activity::handle::{inputs, outputs, ports};
+use crate::activity::{Activity, Descriptor, OutputDescriptor, PartCondition, PartList};
+use crate::bookmark::Resumed;
+use crate::execution::Execution;
+use crate::expression::Expression;
+use crate::fault::Fault;
+use crate::retry::RetryPolicy;
+use crate::value::copy_or_null;
+
+/// Sends a request.
+#[derive(Debug)]
+pub struct SendHttpRequest;
+
+inputs! {
+    ADDRESS: String = URL,
+    VERB: String = METHOD,
+    BODY: Value = CONTENT,
+    BODY_TYPE: String = CONTENT_TYPE,
+    CREDENTIALS: Value = AUTHORIZATION,
+    AS_IT_IS: bool = UNCHECKED,
+    FIELDS: Value = HEADERS,
+    RESILIENT: bool = RESILIENCY,
+}
+
+outputs! {
+    STATUS_CODE = OutputDescriptor::new("statusCode", "Int32", "Status code."),
+    PARSED_CONTENT = OutputDescriptor::new("parsedContent", "Object", "Content: JSON as a value, otherwise text."),
+    RESPONSE_HEADERS = OutputDescriptor::new("responseHeaders", "Object", "Headers of the response."),
+    RESULT = OutputDescriptor::new("result", "Object", "The answer of the worker."),
+}
+
+ports! {
+    UNMATCHED = "unmatchedStatusCode",
+    FAILED_TO_CONNECT = "failedToConnect",
+    TIMEOUT = "timeout",
+}
+
+static DESCRIPTOR: Descriptor = Descriptor {
+    type_name: "Elsa.SendHttpRequest",
+    category: "HTTP",
+    description: "Has a worker outside send an HTTP request, and runs the activity for the status code of the response.",
+    inputs: INPUTS,
+    outputs: OUTPUTS,
+    opens_tasks: true,
+    ports: PORTS,
+    parts: &[PartList {
+        name: "expectedStatusCodes",
+        one: "status code",
+        texts: &[("statusCode", true)],
+        ports: &["activity"],
+        condition: PartCondition::None,
+        short: false,
+        numbered: true,
+        catches: false,
+    }],
+    example: r#"{"type": "SendHttpRequest", "url": "https://bank.example/charges", "method": "POST", "content": {"object": {"amount": {"input": "amount"}}}, "contentType": "application/json", "authorization": {"object": {"secret": "bank"}}, "expectedStatusCodes": [{"statusCode": 402, "activity": {"type": "Fault", "message": "the card was declined"}}], "parsedContent": {"output": "Receipt"}}"#,
+    ..Descriptor::BASE
+};
+
+impl Activity for SendHttpRequest {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
+        outside::open(cx)
+    }
+
+    fn usual_retry(&self, inputs: &[Option<Expression>]) -> Option<RetryPolicy> {
+        usual_retry(inputs.get(RESILIENT.index).and_then(Option::as_ref))
+    }
+
+    fn transient_causes(&self) -> &'static [&'static str] {
+        outside::TRANSIENT_CAUSES
+    }
+
+    fn judge(&self, answer: Option<&Value>) -> Result<Option<Fault>, Fault> {
+        Ok(Answer::read(answer)?.transient())
+    }
+
+    fn resumed(&self, cx: &mut Execution<'_>, _bookmark: &Resumed, input: Option<&Value>) -> Result<(), Fault> {
+        let port = match Answer::read(input)? {
+            Answer::NotConnected(_) => cx.port(FAILED_TO_CONNECT),
+            Answer::TimedOut(_) => cx.port(TIMEOUT),
+            Answer::Response { status, headers, content } => {
+                cx.set_output(STATUS_CODE, status.into())?;
+                cx.set_output(PARSED_CONTENT, copy_or_null(content))?;
+                cx.set_output(RESPONSE_HEADERS, copy_or_null(headers))?;
+                let code = status.to_string();
+                let mut cases = cx.node().part_list(0).iter();
+                match cases.find(|case| case.text(0) == code) {
+                    Some(case) => case.port(0),
+                    None => cx.port(UNMATCHED),
+                }
+            }
+        };
+        cx.set_output(RESULT, input.map(copy_or_null).unwrap_or_default())?;
+        match port {
+            Some(activity) => cx.schedule(activity, 0, Vec::new()),
+            None => cx.complete(),
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! Unwinding: running the handlers of records, one after the other.
+//!
+//! Three kinds of executions do it, all marked by [`Memory::Unwinding`]: that of the instance, which cancels what was
+//! interrupted and at the end of a run confirms or compensates the rest; those of `Compensate` and `Confirm`; and one for
+//! each record that is being handled. The burst never calls the activity of such an execution. Everything here happens
+//! between units.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde_json::Value;
+
+use crate::bookmark::Resumed;
+use crate::execution::Outcomes;
+use crate::execution::burst::BurstState;
+use crate::execution::context::Execution;
+use crate::execution::core::{Core, Task};
+use crate::execution::interruption::Interrupted;
+use crate::fault::Fault;
+use crate::instance::compensation::{Ending, INTERRUPTED, OF_INSTANCE, Record, Unwinding, Wanted, Way};
+use crate::instance::{ActivityStatus, Context, Memory, SubStatus};
+use crate::journal::EventKind;
+use crate::node_ix::NodeIx;
+use crate::program::Node;
+use crate::stimulus;
+use crate::value::Json;
+
+/// Code of the incident that names what a cancel by force has dropped.
+pub const COMPENSATION_DROPPED: &str = "compensation_dropped";
+
+/// How many activities a message names.
+const MAX_NAMED: usize = 10;
+
+/// What a burst knows of handlers.
+#[derive(Default)]
+pub(crate) struct Unwound {
+    /// The execution that runs the handlers of the instance, if it is open.
+    pub execution: Option<u32>,
+    /// Tasks of these handlers. They come before all others.
+    pub queue: VecDeque<Task>,
+    /// What was interrupted and has no record yet.
+    pub interrupted: Vec<Interrupted>,
+    /// Whether the instance may have another record to handle.
+    pub look: bool,
+    /// Whether an execution that handled a record has ended: others may wait for that.
+    pub has_ended_one: bool,
+    /// How the run has ended, once the handlers of its end have run.
+    pub ended: Option<Ending>,
+    /// Number of incidents of this burst that no later attempt makes void: they ended the run.
+    pub final_incidents: usize,
+}
+
+impl Core<'_> {
+    /// Finds the execution that runs the handlers of the instance.
+    pub fn find_unwinding(&mut self) {
+        if self.program.compensation().is_used {
+            let mut contexts = self.instance.state.contexts.iter();
+            let found = contexts.find(|(_, context)| ending_of(context).is_some());
+            self.scratch.unwinding.execution = found.map(|(sequence, _)| *sequence);
+        }
+    }
+
+    /// How the run is about to end.
+    pub fn ending(&self) -> Ending {
+        let context = self.scratch.unwinding.execution.and_then(|run| self.context(run));
+        context.and_then(ending_of).unwrap_or(Ending::None)
+    }
+
+    /// Opens an execution that runs handlers.
+    fn open_unwinding(&mut self, parent: Option<u32>, node: NodeIx, kept: Vec<(String, Json)>, of: Unwinding) -> u32 {
+        let sequence = self.next_number();
+        let context = Context {
+            node,
+            parent,
+            status: ActivityStatus::Running,
+            bookmarks: 0,
+            faults: 0,
+            tag: 0,
+            breaking: false,
+            variables: kept,
+            memory: Memory::Unwinding(of),
+            attempts: None,
+        };
+        self.instance.state.contexts.insert(sequence, context);
+        if let Some(parent) = parent {
+            self.scratch.children.insert((parent, sequence));
+        }
+        sequence
+    }
+
+    /// Lets the execution that runs the handlers of the instance end it like this, and opens it if there is none.
+    fn unwind_to(&mut self, ending: Ending) -> u32 {
+        let of = Unwinding::Instance(ending);
+        self.scratch.unwinding.look = true;
+        let Some(run) = self.scratch.unwinding.execution else {
+            let run = self.open_unwinding(None, NodeIx(0), Vec::new(), of);
+            self.scratch.unwinding.execution = Some(run);
+            return run;
+        };
+        if let Some(context) = self.instance.state.contexts.get_mut(&run) {
+            context.memory = Memory::Unwinding(of);
+        }
+        run
+    }
+
+    /// The next record that the instance itself handles.
+    fn next_record(&mut self) -> Option<(Record, Way)> {
+        let newest = |holder| Wanted { holder, node: None, newest: true };
+        if let Some(record) = self.host.find_record(newest(INTERRUPTED)) {
+            return Some((record, Way::Cancel));
+        }
+        let way = match self.ending() {
+            Ending::None => return None,
+            Ending::Cancelled if !self.program.options.compensate_on.cancel => Way::Confirm,
+            Ending::Finished => Way::Confirm,
+            Ending::Cancelled | Ending::Faulted => Way::Compensate,
+        };
+        let wanted = Wanted { newest: way == Way::Compensate, ..newest(OF_INSTANCE) };
+        self.host.find_record(wanted).map(|record| (record, way))
+    }
+
+    /// Whether an execution handles a record.
+    fn is_handled(&self, number: u32) -> bool {
+        self.instance.state.contexts.values().any(
+            |context| matches!(context.memory, Memory::Unwinding(Unwinding::One { record, .. }) if record == number),
+        )
+    }
+
+    /// Lets executions go on that have found their next record handled by another one.
+    fn wake_waiting(&mut self) {
+        let contexts = self.instance.state.contexts.iter();
+        let each = contexts.filter(|(_, context)| matches!(context.memory, Memory::Unwinding(Unwinding::Each { .. })));
+        for sequence in each.map(|(sequence, _)| *sequence).collect::<Vec<_>>() {
+            if !self.has_children(sequence) {
+                self.push(sequence, Task::Unwind(sequence));
+            }
+        }
+    }
+
+    /// The execution of a handler that another execution is part of, and what is done with its record.
+    pub fn handler_around(&self, sequence: u32) -> Option<(u32, NodeIx, Way)> {
+        let mut below = sequence;
+        while let Some(parent) = self.context(below)?.parent {
+            let above = self.context(parent)?;
+            if let Memory::Unwinding(Unwinding::One { way, .. }) = above.memory {
+                return Some((below, above.node, way));
+            }
+            below = parent;
+        }
+        None
+    }
+}
+
+/// How the run is about to end, if the execution is that which runs the handlers of the instance.
+fn ending_of(context: &Context) -> Option<Ending> {
+    match context.memory {
+        Memory::Unwinding(Unwinding::Instance(ending)) => Some(ending),
+        _ => None,
+    }
+}
+
+impl BurstState<'_> {
+    /// Lets the instance handle its next record, unless it is handling one.
+    pub(super) fn unwind(&mut self) {
+        if !self.core.program.compensation().is_used {
+            return;
+        }
+        self.core.record_interrupted();
+        if std::mem::take(&mut self.core.scratch.unwinding.has_ended_one) {
+            self.core.wake_waiting();
+        }
+        let run = self.core.scratch.unwinding.execution;
+        if !self.core.scratch.unwinding.look || run.is_some_and(|run| self.core.has_children(run)) {
+            return;
+        }
+        self.core.scratch.unwinding.look = false;
+        match self.core.next_record() {
+            Some((record, way)) => {
+                let run = run.unwrap_or_else(|| self.core.unwind_to(Ending::None));
+                self.core.scratch.unwinding.look = false;
+                self.handle(run, record, way);
+            }
+            None => self.end_unwinding(),
+        }
+    }
+
+    /// Closes the execution that runs the handlers of the instance: nothing is left for it.
+    fn end_unwinding(&mut self) {
+        let ending = self.core.ending();
+        if let Some(run) = self.core.scratch.unwinding.execution.take() {
+            self.core.close(run);
+            self.core.scratch.unwinding.ended = Some(ending).filter(|ending| *ending != Ending::None);
+        }
+    }
+
+    /// Begins to confirm what the run has done, if everything has ended and nothing else was said. `false`: there is
+    /// nothing to run for that.
+    pub(super) fn confirm_all(&mut self) -> bool {
+        let compensation = self.core.program.compensation();
+        let is_end = self.core.instance.state.contexts.is_empty() && self.core.scratch.unwinding.ended.is_none();
+        if !compensation.is_used || !is_end {
+            return false;
+        }
+        let oldest = Wanted { holder: OF_INSTANCE, node: None, newest: false };
+        let has_any = compensation.has_confirmation && self.core.host.find_record(oldest).is_some();
+        if has_any {
+            self.core.unwind_to(Ending::Finished);
+        } else {
+            self.core.host.remove_records();
+        }
+        has_any
+    }
+
+    /// Begins to handle a record for an execution that asked for it.
+    fn handle(&mut self, parent: u32, record: Record, way: Way) {
+        let Record { number, kept, .. } = record;
+        let handler = self.core.program.node(kept.node).handler(way);
+        let one = Unwinding::One { way, record: number, has_handler: handler.is_some() };
+        let sequence = self.core.open_unwinding(Some(parent), kept.node, kept.variables, one);
+        self.core.instance.state.outputs.extend(kept.outputs);
+        match handler {
+            Some(handler) => self.core.enqueue(sequence, handler, 0, Vec::new()),
+            None => self.core.push(sequence, Task::Unwind(sequence)),
+        }
+    }
+
+    /// Goes on with the next record of an execution that handles records.
+    pub(super) fn handle_next(&mut self, sequence: u32) {
+        let Some(context) = self.core.context(sequence) else { return };
+        let Memory::Unwinding(of) = &context.memory else { return };
+        let (way, holder, node) = match *of {
+            Unwinding::Instance(_) => {
+                self.core.scratch.unwinding.look = true;
+                return;
+            }
+            Unwinding::Each { way, holder, node } => (way, holder, node),
+            Unwinding::One { way, record, has_handler } => {
+                let is_scope = self.core.program.node(context.node).activity.descriptor().compensation.is_scope();
+                if is_scope && self.core.ending() != Ending::None {
+                    // Whatever the scope still holds takes its turn among all that the instance has done.
+                    self.core.host.move_records(record, OF_INSTANCE);
+                }
+                // A handler of a Compensable is answerable for all that is inside: what it leaves stays.
+                let is_confirmed = way == Way::Confirm || has_handler && !is_scope;
+                (if is_confirmed { Way::Confirm } else { Way::Compensate }, record, None)
+            }
+        };
+        match self.core.host.find_record(Wanted { holder, node, newest: way == Way::Compensate }) {
+            // Another execution handles it: this execution goes on when the other has ended.
+            Some(record) if self.core.is_handled(record.number) => {}
+            Some(record) => self.handle(sequence, record, way),
+            None => self.core.scratch.finishing.push_back((sequence, Outcomes::Done)),
+        }
+    }
+
+    /// Removes the record that an execution has handled, and writes the event. `false`: it has handled none.
+    pub(super) fn note_handled(&mut self, sequence: u32, node: &Node) -> bool {
+        let Some(context) = self.core.context(sequence) else { return false };
+        let Memory::Unwinding(Unwinding::One { way, record, .. }) = context.memory else { return false };
+        self.core.host.remove_record(record);
+        let kind = match way {
+            Way::Compensate => EventKind::Compensated,
+            Way::Confirm => EventKind::Confirmed,
+            Way::Cancel => EventKind::CancellationHandled,
+        };
+        self.core.event(kind, sequence, node, None);
+        true
+    }
+
+    /// Goes on with the handlers of the instance, if the bookmark that was resumed says so.
+    pub(super) fn go_on_unwinding(&mut self, sequence: u32, bookmark: &Resumed) -> bool {
+        let is_it = bookmark.name == stimulus::COMPENSATION;
+        if let Some(context) = self.core.context(sequence).filter(|_| is_it) {
+            let node = self.core.program.node(context.node);
+            Execution::new(self.core.reborrow(), sequence, node).burn(bookmark);
+            self.core.scratch.unwinding.look = true;
+        }
+        is_it
+    }
+
+    /// Whether an execution is part of a handler that the instance runs.
+    pub(super) fn is_handling_for_instance(&self, sequence: u32) -> bool {
+        self.core.scratch.unwinding.execution.is_some_and(|run| self.core.is_below(sequence, run))
+    }
+
+    /// Ends everything but the handlers of the instance, which then compensate what has completed.
+    pub(super) fn unwind_after_fault(&mut self) {
+        self.core.scratch.unwinding.final_incidents = self.core.scratch.delta.incidents.len();
+        self.core.unwind_to(Ending::Faulted);
+        self.core.clear_beside_handlers(&BTreeSet::new());
+    }
+
+    /// Cancels an instance that has something to handle first: its handlers become due at once. `false`: there is
+    /// nothing to handle.
+    pub(super) fn begin_cancelling(&mut self, reason: Option<&str>) -> bool {
+        if !self.core.program.compensation().is_used {
+            return false;
+        }
+        let was_finished = self.core.ending() == Ending::Finished;
+        let run = self.core.unwind_to(Ending::Cancelled);
+        if was_finished {
+            // What is not confirmed yet will not be.
+            self.core.cancel_children(run);
+        }
+        self.core.clear_beside_handlers(&BTreeSet::new());
+        self.core.record_interrupted();
+        let is_busy = self.core.has_children(run);
+        if !is_busy && self.core.next_record().is_none() {
+            self.core.close(run);
+            self.core.scratch.unwinding.execution = None;
+            return false;
+        }
+        let reason = reason.map(|reason| Value::String(reason.to_owned()));
+        self.core.workflow_event(EventKind::WorkflowCancelling, reason);
+        if !is_busy {
+            let now = self.core.scratch.now;
+            self.create_due(run, stimulus::COMPENSATION, now);
+        }
+        true
+    }
+
+    /// Drops what is left to be handled, and names it in an incident.
+    pub(super) fn abandon_handlers(&mut self) {
+        let (activities, all) = self.core.host.list_records(MAX_NAMED);
+        let Some(first) = activities.first() else { return };
+        let node = self.core.program.node(*first);
+        let fault = Fault::new("55000", "workflow was cancelled before all it had done was compensated")
+            .detail(format!("Not compensated: {}.", self.names(&activities, all)));
+        let fault = Fault { code: Some(COMPENSATION_DROPPED.to_owned()), ..fault };
+        self.core.add_incident(self.core.instance.state.next_context, node, fault);
+        self.core.host.remove_records();
+    }
+
+    /// Adds to the fault of a handler what is left to be done.
+    pub(super) fn name_what_is_left(&mut self, sequence: u32, fault: Fault) -> Fault {
+        let Some((_, node, way)) = self.core.handler_around(sequence) else { return fault };
+        let what = match way {
+            Way::Compensate => "compensated",
+            Way::Confirm => "confirmed",
+            Way::Cancel => "cancelled",
+        };
+        let id = &self.core.program.node(node).id;
+        let (activities, all) = self.core.host.list_records(MAX_NAMED);
+        let left = format!("Activity \"{id}\" is not {what}. Still to be handled: {}.", self.names(&activities, all));
+        let detail = fault.detail.iter().map(String::as_str).chain([left.as_str()]).collect::<Vec<_>>().join("\n");
+        Fault { detail: Some(detail), ..fault }
+    }
+
+    /// Activities in words.
+    fn names(&self, activities: &[NodeIx], all: u64) -> String {
+        let names: Vec<String> =
+            activities.iter().map(|node| format!("\"{}\"", self.core.program.node(*node).id)).collect();
+        match all.saturating_sub(activities.len() as u64) {
+            0 => names.join(", "),
+            more => format!("{} and {more} more", names.join(", ")),
+        }
+    }
+
+    /// How an instance without open executions has ended.
+    pub(super) fn end_status(&self) -> (SubStatus, EventKind) {
+        match self.core.scratch.unwinding.ended {
+            Some(Ending::Cancelled) => (SubStatus::Cancelled, EventKind::WorkflowCancelled),
+            Some(Ending::Faulted) => (SubStatus::Faulted, EventKind::WorkflowFaulted),
+            Some(Ending::Finished | Ending::None) | None => (SubStatus::Finished, EventKind::WorkflowFinished),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The end of a run by a fault of the whole, and the time that bounds a run.
+//!
+//! The time belongs to the instance: its bookmark is of no execution, so that nothing that an activity ends or begins again
+//! touches it, and a faulted instance keeps it. It is due from the end of the first burst until the run ends.
+
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
+
+use crate::bookmark::{Bookmark, Resumed};
+use crate::execution::burst::BurstState;
+use crate::execution::core::{NOBODY, Scratch};
+use crate::execution::{Delta, Limits, timeout};
+use crate::fault::{Error, Fault};
+use crate::host::Host;
+use crate::instance::compensation::Ending;
+use crate::instance::{Instance, SubStatus, Timeout};
+use crate::journal::{EventKind, RUN_UNTIL};
+use crate::node_ix::NodeIx;
+use crate::program::Program;
+use crate::stimulus::{self, RUN_TIMEOUT};
+use crate::value::instant_text;
+
+impl BurstState<'_> {
+    /// Ends the run with a fault of the whole.
+    fn end_by_fault(&mut self, fault: Fault) {
+        let Some(root) = self.root() else { return };
+        let program = self.core.program;
+        let node = program.node(NodeIx(0));
+        let data = json!({ "sqlstate": fault.sqlstate, "message": fault.message });
+        self.core.event(EventKind::Faulted, root, node, Some(data));
+        self.core.add_incident(root, node, fault);
+        self.end_run();
+    }
+
+    /// Ends the run over a fault that has become an incident: what is open is cancelled, then what has completed is
+    /// compensated, and the instance is faulted for good.
+    pub(super) fn end_run(&mut self) {
+        // Handlers of the instance go on, and so do the children that they wait for.
+        let handlers = self.core.scratch.unwinding.execution;
+        if let Some(root) = self.root().filter(|root| Some(*root) != handlers) {
+            self.core.abandon_children(root);
+        }
+        if self.core.program.compensation().is_used {
+            return self.unwind_after_fault();
+        }
+        self.core.clear_all(&BTreeSet::new());
+        self.core.scratch.has_failed = true;
+    }
+
+    /// Ends the run because its time is over.
+    fn end_by_time(&mut self, bookmark: &Resumed) {
+        let Some(root) = self.root() else { return };
+        let program = self.core.program;
+        let node = program.node(NodeIx(0));
+        self.core.bookmark_event(EventKind::Resumed, root, node, Some(bookmark.id), None);
+        self.core.instance.state.deadline = None;
+        self.core.scratch.delta.burned.push(bookmark.id);
+        if self.core.ending() != Ending::None {
+            return;
+        }
+        let (name, seconds) = (&program.definition_id, timeout::seconds(program.options.timeout));
+        self.end_by_fault(timeout::fault(format!("a run of workflow \"{name}\" took longer than {seconds} s")));
+    }
+
+    /// Makes the bookmark of the time of a run that has begun, or uses it up with a run that has ended.
+    pub(super) fn settle_deadline(&mut self, sub_status: SubStatus) {
+        let (until, stored) = (self.core.scratch.run_until.take(), self.core.instance.state.deadline);
+        let is_open = !self.core.instance.state.contexts.is_empty();
+        match (sub_status, until, stored) {
+            (SubStatus::Finished | SubStatus::Cancelled, _, Some(deadline)) => {
+                self.core.instance.state.deadline = None;
+                self.core.scratch.delta.burned.push(deadline.bookmark);
+            }
+            (SubStatus::Faulted, _, Some(deadline)) if !is_open => {
+                self.core.instance.state.deadline = None;
+                self.core.scratch.delta.burned.push(deadline.bookmark);
+            }
+            (SubStatus::Suspended | SubStatus::Faulted, Some(until), None) if is_open => self.make_deadline(until),
+            _ => {}
+        }
+    }
+
+    fn make_deadline(&mut self, until: DateTime<Utc>) {
+        let Some(root) = self.root() else { return };
+        let node = self.core.program.node(NodeIx(0));
+        let (id, execution) = (self.core.host.new_id(), self.core.id_of(NOBODY));
+        self.core.instance.state.deadline = Some(Timeout { bookmark: id, until: until.timestamp_micros() });
+        let data = json!({ RUN_UNTIL: instant_text(until) });
+        self.core.bookmark_event(EventKind::BookmarkCreated, root, node, Some(id), Some(data));
+        self.core.scratch.delta.created.push(Bookmark {
+            id,
+            node: NodeIx(0),
+            activity_id: node.id.clone(),
+            node_id: node.node_id.clone(),
+            activity_type: node.type_name.clone(),
+            activity_instance_id: execution,
+            name: RUN_TIMEOUT.to_owned(),
+            hash: stimulus::hash(RUN_TIMEOUT, None, Some(&execution.to_string())),
+            payload: None,
+            metadata: None,
+            callback: None,
+            auto_burn: true,
+            auto_complete: false,
+            due_at: Some(until),
+        });
+    }
+
+    /// The execution of the root, which is open as long as the run has not ended.
+    fn root(&self) -> Option<u32> {
+        self.core.instance.state.contexts.iter().find(|(_, context)| context.parent.is_none()).map(|(root, _)| *root)
+    }
+}
+
+/// Ends a run whose time is over.
+///
+/// # Errors
+/// As `resume`: handlers may run.
+pub(super) fn run_out(
+    program: &Program,
+    instance: &mut Instance,
+    bookmark: &Resumed,
+    host: &mut dyn Host,
+    limits: &Limits,
+) -> Result<Delta, Error> {
+    let mut scratch = Scratch::default();
+    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
+    burst.wake(EventKind::WorkflowResumed);
+    burst.end_by_time(bookmark);
+    burst.drain()?;
+    Ok(burst.conclude())
+}
+
+/// Until when a run that begins now may take.
+pub(super) fn run_until(program: &Program, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    program.options.timeout.and_then(|timeout: TimeDelta| now.checked_add_signed(timeout))
+}

@@ -1,0 +1,107 @@
+//! Tasks for certain people: who may answer them, and who may assign them.
+//!
+//! Such a task is answered by its assignee and its candidates, by owners, and by roles with the privilege `alter`. An
+//! assignee or candidate that is a role means the members of this role. One that is a label means a person whom only the
+//! application knows: any role that may resume the instance can act for them.
+
+use pgrx::pg_sys::Oid;
+use uuid::Uuid;
+use workflow_engine::Bookmark;
+
+use super::{Privilege, denied, is_member, may, may_resume, require_resume, work};
+use crate::compiled::{self, Compiled};
+use crate::pg::{PgError, role};
+use crate::store::assignments::{Assignment, Entry};
+use crate::store::definitions::DefinitionRow;
+use crate::store::instances::InstanceRow;
+use crate::store::owners::Owner;
+use crate::store::{bookmarks, leases};
+
+/// Whether a role may change instances of this owner and definition by hand: it has the owner's rights, or the privilege
+/// `alter`.
+pub fn may_alter(who: Oid, owner: &Owner, definition: &DefinitionRow) -> bool {
+    is_member(who, owner) || may(who, Privilege::Alter, definition)
+}
+
+/// Whether a role may act for an assignee or candidate; `may_resume`: whether it may resume the instance.
+pub fn acts_for(who: Oid, entry: &Entry<'_>, may_resume: bool) -> bool {
+    match entry {
+        Entry::Role(owner) => is_member(who, owner),
+        Entry::Label(_) => may_resume,
+    }
+}
+
+/// Whether a claim of any task gives this one to a role. A claim asks for no task by name, so it passes over those of
+/// people whom only the application knows, and those that the role may answer only because it is an owner.
+pub fn is_claimed_by(who: Oid, assignment: &Assignment) -> bool {
+    assignment.entries().any(|entry| match entry {
+        Entry::Role(owner) => match role::is_superuser(who) {
+            true => owner.role() == Some(who),
+            false => is_member(who, &owner),
+        },
+        Entry::Label(_) => false,
+    })
+}
+
+fn may_answer(who: Oid, owner: &Owner, definition: &DefinitionRow, assignment: &Assignment) -> bool {
+    let may_resume = is_member(who, owner) || may(who, Privilege::Resume, definition);
+    may_alter(who, owner, definition) || assignment.entries().any(|entry| acts_for(who, &entry, may_resume))
+}
+
+/// Refuses the current role unless it may answer a task of the instance, or resume it at a bookmark that is no task's
+/// (42501).
+pub fn require_answer(
+    row: &InstanceRow,
+    compiled: &Compiled,
+    task: Uuid,
+    assignment: Option<&Assignment>,
+) -> Result<(), PgError> {
+    let Some(assignment) = assignment.filter(|given| given.is_assigned()) else {
+        return require_resume(row, compiled);
+    };
+    let who = role::current();
+    if may_answer(who, &row.owner, &compiled.row, assignment) {
+        return Ok(());
+    }
+    // Who has nothing to do with the instance is not told more.
+    if !may_resume(who, row, compiled) {
+        require_resume(row, compiled)?;
+    }
+    let name = role::name(who).unwrap_or_default();
+    Err(denied(&format!("task {task}"))
+        .detail(format!("It is for certain people, and role \"{name}\" is none of them."))
+        .hint(format!("The owner of the definition can run wf_grant('{}', '{name}', '{{alter}}').", row.definition_id)))
+}
+
+/// Refuses the current role unless it may work on a task of the instance (42501).
+pub fn require_work(
+    row: &InstanceRow,
+    compiled: &Compiled,
+    task: Uuid,
+    assignment: Option<&Assignment>,
+) -> Result<(), PgError> {
+    match assignment.filter(|given| given.is_assigned()) {
+        Some(assignment) => require_answer(row, compiled, task, Some(assignment)),
+        None => work::require(row, compiled, task),
+    }
+}
+
+/// Whether a sender that may resume an instance of this version and owner may do so at a bookmark. It may not if that is
+/// the bookmark of a task for others.
+pub fn may_meet(sender: &Owner, bookmark: &Bookmark, version: Uuid, owner: &Owner) -> Result<bool, PgError> {
+    match assignment_of(bookmark) {
+        Some(assignment) => Ok(admits(sender, &assignment, owner, &compiled::of_version(version)?.row)),
+        None => Ok(true),
+    }
+}
+
+/// Whom the task of a bookmark is for, if it is the bookmark of a task for certain people.
+pub fn assignment_of(bookmark: &Bookmark) -> Option<Box<Assignment>> {
+    let held = bookmarks::is_task(bookmark).then(|| leases::read(bookmark.id)).flatten();
+    held.and_then(|held| held.lease.assignment).filter(|given| given.is_assigned())
+}
+
+/// Whether a sender may answer a task of an instance of this owner and definition.
+pub fn admits(sender: &Owner, assignment: &Assignment, owner: &Owner, definition: &DefinitionRow) -> bool {
+    sender.role().is_some_and(|who| may_answer(who, owner, definition, assignment))
+}

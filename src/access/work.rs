@@ -1,0 +1,34 @@
+//! Which roles may work on a task: claim it, prolong the lease, give it back, answer it.
+//!
+//! Those that may resume the instance, and those that hold a grant of `wf_grant_worker` that covers the task. Such a grant
+//! gives what its grantor may manage: it counts only while the grantor has the rights of the definition's owner.
+
+use pgrx::pg_sys::Oid;
+use uuid::Uuid;
+
+use super::{is_member, may_resume, require_resume};
+use crate::compiled::Compiled;
+use crate::pg::{PgError, role};
+use crate::store::definitions::DefinitionRow;
+use crate::store::instances::InstanceRow;
+use crate::store::{task_grants, tasks};
+
+/// Whether a role may work on a task of an instance.
+pub fn may_work(who: Oid, row: &InstanceRow, compiled: &Compiled, task: Uuid) -> bool {
+    may_resume(who, row, compiled) || tasks::name(task).is_some_and(|name| is_given(who, &compiled.row, &name))
+}
+
+/// Refuses the current role unless it may work on a task of the instance (42501).
+pub fn require(row: &InstanceRow, compiled: &Compiled, task: Uuid) -> Result<(), PgError> {
+    if may_work(role::current(), row, compiled, task) {
+        return Ok(());
+    }
+    require_resume(row, compiled)
+}
+
+fn is_given(who: Oid, definition: &DefinitionRow, name: &str) -> bool {
+    let manages = |grantor: Oid| is_member(grantor, &definition.owner);
+    task_grants::covering(&definition.definition_id, name)
+        .iter()
+        .any(|grant| is_member(who, &grant.holder) && grant.grantor.role().is_some_and(manages))
+}

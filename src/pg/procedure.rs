@@ -1,0 +1,97 @@
+//! Procedures: they end transactions of their own while they run, and sleep between them.
+
+use std::ffi::c_int;
+
+use pgrx::pg_sys::{self, Datum};
+
+use crate::pg::args::{Call, Returned};
+use crate::pg::error::PgError;
+use crate::pg::signature::Signature;
+use crate::pg::{interrupt, schema_number, version};
+
+/// Makes the C symbols of procedures, as [`sql_functions!`](super::args::sql_functions) does of functions. Their body is
+/// called outside a transaction block only.
+macro_rules! sql_procedures {
+    ($($name:ident($($argument:ident: $type:ident),*) => $body:path;)*) => { $(
+        $crate::pg::args::sql_function!($name, [$(stringify!($argument) => $type),*], $body, call_procedure);
+    )* };
+}
+pub(crate) use sql_procedures;
+
+/// Runs the body of a procedure and raises its error.
+///
+/// # Safety
+/// Only for the frame that PostgreSQL called, with what it passed.
+pub unsafe fn call_procedure(
+    fcinfo: pg_sys::FunctionCallInfo,
+    signature: &'static Signature,
+    body: fn(&Call) -> Result<Returned, PgError>,
+) -> Datum {
+    // SAFETY: as the caller's; `entry` leaves no frame of ours behind.
+    unsafe {
+        super::entry::entry(|| {
+            let call = Call::new(fcinfo, signature);
+            schema_number::require()?;
+            signature.check(fcinfo)?;
+            if is_atomic(fcinfo) {
+                return Err(in_transaction(signature.symbol));
+            }
+            pg_sys::SPI_connect_ext(pg_sys::SPI_OPT_NONATOMIC as c_int);
+            let returned = body(&call)?;
+            pg_sys::SPI_finish();
+            Ok(returned.into_datum(&call))
+        })
+    }
+}
+
+/// Whether the call may not end the transaction: in a transaction block, or below a function.
+unsafe fn is_atomic(fcinfo: pg_sys::FunctionCallInfo) -> bool {
+    // SAFETY: the context of a CALL is a node, which its tag describes.
+    unsafe {
+        let context = (*fcinfo).context;
+        context.is_null()
+            || (*context).type_ != pg_sys::NodeTag::T_CallContext
+            || (*context.cast::<pg_sys::CallContext>()).atomic
+    }
+}
+
+fn in_transaction(name: &str) -> PgError {
+    PgError::new("25001", format!("{name} cannot run inside a transaction block"))
+        .detail("It sleeps between transactions of its own.")
+        .hint("Turn on autocommit: CALL it outside BEGIN and COMMIT, and not from a function.")
+}
+
+/// Commits the transaction of a procedure. The next one has begun then: without a snapshot, an id or a lock of a table.
+pub fn commit() {
+    // SAFETY: `call_procedure` has connected SPI so that it may.
+    unsafe { pg_sys::SPI_commit() };
+}
+
+/// Runs `body` with a snapshot of its own, and ends the transaction of the procedure with it.
+pub fn in_transaction_of_its_own<R>(body: impl FnOnce() -> Result<R, PgError>) -> Result<R, PgError> {
+    // SAFETY: the snapshot is pushed and popped here; after an error the abort pops it.
+    let outcome = unsafe {
+        pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
+        let outcome = body();
+        pg_sys::PopActiveSnapshot();
+        outcome
+    };
+    let value = outcome?;
+    commit();
+    Ok(value)
+}
+
+/// Sleeps until this process is woken, for so many microseconds at most. A cancel ends the statement.
+pub fn sleep(microseconds: i64) {
+    const LONGEST: i64 = 3_600_000;
+    let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
+    // PostgreSQL waits in whole milliseconds.
+    let milliseconds = (microseconds.max(0) / 1000 + i64::from(microseconds % 1000 > 0)).min(LONGEST);
+    interrupt::check();
+    // SAFETY: this process's latch; the events are valid ones.
+    unsafe {
+        pg_sys::WaitLatch(pg_sys::MyLatch, events as c_int, milliseconds as _, version::wait_event());
+        pg_sys::ResetLatch(pg_sys::MyLatch);
+    }
+    interrupt::check();
+}

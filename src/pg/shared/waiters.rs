@@ -1,0 +1,227 @@
+//! Sessions that sleep in `wf_wait_tasks`, and what wakes them.
+//!
+//! Waiters of one role that ask for the same names are of one class: what gives one of them work would give it to any
+//! other. So an event wakes as many of a class as it brings tasks. One waiter of each class watches the time for all.
+//! A waiter whose look found tasks that other transactions have locked names these transactions here; the end of one
+//! of them wakes it.
+//!
+//! No wake-up is lost. A waiter clears its place before the snapshot of a look, so that what commits later marks it
+//! again, and it asks whether the transactions in its way still run after it has named them. A waiter that leaves hands
+//! over what it watched.
+
+use pgrx::pg_sys::Oid;
+
+use crate::pg::shared::state::{NEVER, Process};
+
+/// How many sessions may wait in the whole cluster; `workflow.max_waiters` bounds them further.
+pub const MAX_WAITERS: usize = 256;
+/// How many transactions a waiter names.
+const MAX_BLOCKERS: usize = 6;
+/// In the place of a transaction: any. No transaction of a session has this id.
+const ANY: u32 = 2;
+/// In the place of a transaction: none.
+const NONE: u32 = 0;
+/// How long the others of a class wait for a waiter that was told of work to claim it, in microseconds.
+const GRACE: i64 = 1_000_000;
+
+/// What waiters have in common that any of them could serve for.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Class {
+    /// The database.
+    pub database: Oid,
+    /// The role whose rights count.
+    pub role: Oid,
+    /// A hash of the names.
+    pub names: u64,
+}
+
+/// A waiter.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Waiter {
+    process: Process,
+    class: Class,
+    /// The names, each as one of 64 bits.
+    mask: u64,
+    /// Whether it must look.
+    is_woken: bool,
+    /// Whether it is looking.
+    looks: bool,
+    /// Whether it looks again when `timer` has passed.
+    watches: bool,
+    /// When a task of its names can be available next, microseconds since 2000.
+    timer: i64,
+    /// The transactions that held what it could have claimed.
+    blockers: [u32; MAX_BLOCKERS],
+}
+
+impl Waiter {
+    fn rouse(&mut self) {
+        self.is_woken = true;
+        self.process.wake();
+    }
+
+    fn set_timer(&mut self, at: i64) {
+        if at < self.timer {
+            self.timer = at;
+            if self.watches {
+                self.process.wake();
+            }
+        }
+    }
+
+    fn add_blocker(&mut self, transaction: u32) {
+        if transaction == NONE || self.blockers.contains(&transaction) {
+            return;
+        }
+        match self.blockers.iter_mut().find(|place| **place == NONE) {
+            Some(free) => *free = transaction,
+            None => self.blockers = [ANY; MAX_BLOCKERS],
+        }
+    }
+
+    fn is_blocked(&self) -> bool {
+        self.blockers[0] != NONE
+    }
+
+    fn is_blocked_by(&self, transaction: u32) -> bool {
+        self.blockers.contains(&transaction) || self.blockers.contains(&ANY)
+    }
+}
+
+/// How many tasks became available, for each bit of a mask of names.
+pub type Counts = [u32; 64];
+
+/// All waiters.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Waiters {
+    places: [Waiter; MAX_WAITERS],
+}
+
+impl Waiters {
+    /// Takes a place for this process. `None`: as many as `limit` wait already.
+    pub fn enter(&mut self, class: Class, mask: u64, limit: usize) -> Option<usize> {
+        if self.all().count() >= limit {
+            return None;
+        }
+        let free = self.places.iter().position(|waiter| !waiter.process.is_some())?;
+        let blockers = [NONE; MAX_BLOCKERS];
+        let process = Process::me();
+        self.places[free] =
+            Waiter { process, class, mask, is_woken: false, looks: false, watches: false, timer: NEVER, blockers };
+        Some(free)
+    }
+
+    /// Called before the snapshot of a look: from now on, what happens is news.
+    pub fn begin_look(&mut self, place: usize) {
+        let waiter = &mut self.places[place];
+        (waiter.is_woken, waiter.looks) = (false, true);
+        (waiter.timer, waiter.blockers) = (NEVER, [NONE; MAX_BLOCKERS]);
+    }
+
+    /// Called after a look that found nothing: notes when and after which transactions there may be something.
+    pub fn end_look(&mut self, place: usize, timer: i64, blockers: &[u32]) {
+        let class = self.places[place].class;
+        let others = self.all().any(|(other, waiter)| other != place && waiter.class == class && waiter.watches);
+        let waiter = &mut self.places[place];
+        (waiter.looks, waiter.watches) = (false, !others);
+        waiter.timer = waiter.timer.min(timer);
+        blockers.iter().for_each(|transaction| waiter.add_blocker(*transaction));
+        if others {
+            self.set_timer_of(class, timer);
+        }
+    }
+
+    /// Whether a waiter must look now, and otherwise until when it sleeps.
+    pub fn state(&self, place: usize, now: i64) -> Result<i64, ()> {
+        let waiter = &self.places[place];
+        let until = if waiter.watches { waiter.timer } else { NEVER };
+        if waiter.is_woken || until <= now { Err(()) } else { Ok(until) }
+    }
+
+    /// Frees a place. `is_ready`: the waiter was told that there is work, and is about to claim it.
+    pub fn leave(&mut self, place: usize, is_ready: bool, now: i64) {
+        let left = self.places[place];
+        self.places[place].process = Process::NONE;
+        let heir = self.all().filter(|(_, waiter)| waiter.class == left.class);
+        let Some((heir, _)) = heir.max_by_key(|(_, waiter)| (waiter.watches, !waiter.is_woken)) else { return };
+        let heir = &mut self.places[heir];
+        // A waiter that was told is expected to claim at once; if it does not, the others look.
+        let timer = if is_ready { left.timer.min(now.saturating_add(GRACE)) } else { left.timer };
+        heir.watches |= left.watches || is_ready;
+        heir.timer = heir.timer.min(timer);
+        // It may have slept without a timer.
+        heir.process.wake();
+        left.blockers.iter().for_each(|transaction| heir.add_blocker(*transaction));
+        if (left.is_woken || left.looks) && !is_ready {
+            self.wake_one(&left.class);
+        }
+    }
+
+    /// Wakes one waiter of a class.
+    pub fn wake_one(&mut self, class: &Class) {
+        let mut asleep = self.places.iter_mut().filter(|waiter| waiter.process.is_some() && !waiter.is_woken);
+        if let Some(waiter) = asleep.find(|waiter| waiter.class == *class) {
+            waiter.rouse();
+        }
+    }
+
+    /// Takes in that tasks became available in a database. The class of a waiter that has found them itself is left out.
+    pub fn tasks_came(&mut self, database: Oid, except: Option<Class>, counts: &Counts) {
+        let quota = |waiter: &Waiter| {
+            let bits = (0..64).filter(|bit| waiter.mask >> bit & 1 == 1);
+            bits.fold(0, |sum: u32, bit| sum.saturating_add(counts[bit]))
+        };
+        let concerns = |waiter: &Waiter| waiter.class.database == database && Some(waiter.class) != except;
+        self.wake(concerns, quota);
+    }
+
+    /// Takes in that a transaction has ended, or a part of it was rolled back, which may have given back so many tasks.
+    pub fn transaction_ended(&mut self, transaction: u32, tasks: u32) {
+        self.wake(|waiter| waiter.is_blocked_by(transaction), |_| tasks.max(1));
+    }
+
+    /// Takes in that a task of one of these names can be claimed from an instant on.
+    pub fn task_comes(&mut self, database: Oid, mask: u64, at: i64) {
+        let meant = self.places.iter_mut().filter(|waiter| waiter.process.is_some());
+        let meant = meant.filter(|waiter| waiter.class.database == database && waiter.mask & mask != 0);
+        meant.for_each(|waiter| waiter.set_timer(at));
+    }
+
+    /// Wakes of each class as many waiters as `quota` says.
+    fn wake(&mut self, concerns: impl Fn(&Waiter) -> bool, quota: impl Fn(&Waiter) -> u32) {
+        let concerns = |waiter: &Waiter| waiter.process.is_some() && !waiter.is_woken && concerns(waiter);
+        let mut is_done = [false; MAX_WAITERS];
+        for first in 0..MAX_WAITERS {
+            if is_done[first] || !concerns(&self.places[first]) {
+                continue;
+            }
+            let class = self.places[first].class;
+            let mut left = quota(&self.places[first]);
+            let meant = |waiter: &Waiter| waiter.class == class && concerns(waiter);
+            for (waiter, is_done) in self.places.iter_mut().zip(&mut is_done).filter(|(waiter, _)| meant(waiter)) {
+                *is_done = true;
+                if left > 0 {
+                    left -= 1;
+                    waiter.rouse();
+                }
+            }
+        }
+    }
+
+    fn set_timer_of(&mut self, class: Class, at: i64) {
+        let of_class = self.places.iter_mut().filter(|waiter| waiter.process.is_some() && waiter.class == class);
+        of_class.for_each(|waiter| waiter.set_timer(at));
+    }
+
+    fn all(&self) -> impl Iterator<Item = (usize, &Waiter)> {
+        self.places.iter().enumerate().filter(|(_, waiter)| waiter.process.is_some())
+    }
+
+    /// The number of waiters, and of those that another transaction is in the way of.
+    pub(super) fn count(&self) -> (u32, u32) {
+        self.all().fold((0, 0), |(all, blocked), (_, waiter)| (all + 1, blocked + u32::from(waiter.is_blocked())))
+    }
+}

@@ -1,0 +1,103 @@
+//! Giving a task to a person, and taking it back.
+//!
+//! The locks are those of an answer: the row of the instance, then the row of the task's bookmark, in which the assignee is
+//! stored. So an answer sees the assignee that it will have when the answer commits, and a claim, which locks the second
+//! row only if it is free, either comes first, or reads the new assignee.
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+use workflow_engine::execution::{ForPeople, sequence_of};
+use workflow_engine::journal::{Event, EventKind};
+use workflow_engine::value::Json;
+
+use crate::access::{self, people};
+use crate::compiled;
+use crate::error;
+use crate::pg::{PgError, role, rows};
+use crate::run::gone::{self, Named};
+use crate::run::{Session, resume, running};
+use crate::store::assignments::{self, Assignment, Entry};
+use crate::store::bookmarks::{self, Waiting};
+use crate::store::{instances, journal, tasks};
+use crate::wake;
+
+/// Assigns an open task, or takes it from the assignee. `false`: nothing changes.
+pub fn assign(session: &mut Session, task: Uuid, to: Option<&str>) -> Result<bool, PgError> {
+    let to = to.map(|to| ForPeople::entry(to, "assignee").map_err(|fault| error::fault(&fault))).transpose()?;
+    session.has_waited = true;
+    let Some(mut waiting) = bookmarks::lock(task) else { return Err(gone::error(Named::Task(task))?) };
+    if !bookmarks::is_task(&waiting.bookmark) {
+        return Err(PgError::new("42704", format!("task {task} does not exist")));
+    }
+    running::refuse(waiting.row.instance.id)?;
+    let is_own = require_assign(&waiting, to.as_deref())?;
+    // A claim does not lock the instance.
+    bookmarks::lock_lease(&mut waiting);
+    resume::refuse_leased(session, &waiting)?;
+    let to = to.as_deref().map(assignments::stored).transpose()?;
+    let before = waiting.lease.assignment.take().unwrap_or_default();
+    if before.assignee == to {
+        return Ok(false);
+    }
+    if is_own && let (Some(taken), Some(_)) = (before.assignee(), &to) {
+        return Err(PgError::new("55000", format!("task {task} is assigned to {}", taken.title()))
+            .hint("Its owner, or a role with the privilege \"alter\", can assign it to another person."));
+    }
+    assignments::assign(&task, to.as_deref());
+    let after = Assignment { assignee: to, ..Assignment::default() };
+    note(session, &mut waiting, before.assignee(), after.assignee());
+    Ok(true)
+}
+
+/// Refuses the current role unless it may assign the task so (42501). `true`: it may because it takes the task itself, or
+/// gives it back.
+fn require_assign(waiting: &Waiting, to: Option<&str>) -> Result<bool, PgError> {
+    let (row, who) = (&waiting.row, role::current());
+    let compiled = compiled::of_instance(row)?;
+    if people::may_alter(who, &row.owner, &compiled.row) {
+        return Ok(false);
+    }
+    let may_resume = access::may_resume(who, row, &compiled);
+    let given = waiting.lease.assignment.clone().unwrap_or_default();
+    let acts_for = |entry: &Entry<'_>| people::acts_for(who, entry, may_resume);
+    let may = match to {
+        None => given.assignee().as_ref().is_some_and(acts_for),
+        // The role itself, not one that it is a member of.
+        Some(to) if to.starts_with(ForPeople::ROLE) => {
+            role::name(who).is_some_and(|name| to.strip_prefix(ForPeople::ROLE) == Some(&name))
+                && given.candidates().any(|candidate| acts_for(&candidate))
+        }
+        Some(to) => given.candidates().any(|candidate| candidate == Entry::Label(to) && acts_for(&candidate)),
+    };
+    if may {
+        return Ok(true);
+    }
+    let task = waiting.bookmark.id;
+    Err(PgError::new("42501", format!("permission denied to assign task {task}"))
+        .detail("Its owners and roles with the privilege \"alter\" may assign it; a candidate may take it.")
+        .hint("The owner of its definition can grant the privilege with wf_grant."))
+}
+
+/// Records the change in the journal, and lets workers that wait look again.
+fn note(session: &Session, waiting: &mut Waiting, from: Option<Entry<'_>>, to: Option<Entry<'_>>) {
+    let mut data = Map::from_iter([("by".to_owned(), Value::from(role::name(role::current())))]);
+    for (name, entry) in [("from", from), ("to", to)] {
+        data.extend(entry.map(|entry| (name.to_owned(), Value::String(entry.title()))));
+    }
+    let (instance, bookmark) = (&mut waiting.row.instance, &waiting.bookmark);
+    let event = Event {
+        kind: EventKind::Assigned,
+        activity_id: bookmark.activity_id.clone(),
+        activity_type: workflow_engine::activity::short_name(&bookmark.activity_type).to_owned(),
+        execution: sequence_of(instance.id, bookmark.activity_instance_id),
+        bookmark_id: Some(bookmark.id),
+        data: Some(Json(Value::Object(data))),
+    };
+    let seq = instance.state.next_journal;
+    instance.state.next_journal += journal::rows_for(1);
+    instances::save_state(instance);
+    rows::write(|writer| journal::append(writer, &instance.id, seq, &[event], session.timestamp()));
+    if let Some(name) = tasks::name_of(bookmark) {
+        wake::note_task(name);
+    }
+}

@@ -1,0 +1,118 @@
+//! Answers of workers that wait for a session of the owner.
+//!
+//! A worker lends no rights to what follows its answer. Where SQL of users with the caller's rights could follow, the
+//! answer is stored and the task is closed, and a bookmark that is due now takes the place of the task's. It is fired
+//! like every due bookmark: once, in a session of the owner. Until then the activity waits, so a cancel or a timeout
+//! still ends it.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+use workflow_engine::bookmark::Resumed;
+use workflow_engine::fault::{Fault, TASK_FAILED};
+use workflow_engine::{Bookmark, execution, stimulus};
+
+use crate::access;
+use crate::compiled::Compiled;
+use crate::pg::{PgError, role, rows};
+use crate::run::burst::OnFault;
+use crate::run::notices::tell_how_to_fire;
+use crate::run::{Session, limits, resume, running};
+use crate::store::bookmarks::{self, Waiting};
+use crate::store::instances;
+use crate::store::leases::{self, Lease};
+use crate::store::tasks::{self, Answer};
+
+/// The member of the payload that holds the id of the task.
+const TASK: &str = "Task";
+/// The member that holds the fault, if the last attempt failed.
+const FAULT: &str = "Fault";
+
+/// Whether what follows the answer to a task must wait for a session of the owner. `is_named`: the call named the task
+/// without a token, as a person does. Then a caller who may resume the instance lends it its rights.
+pub fn must_wait(waiting: &Waiting, compiled: &Compiled, is_named: bool) -> bool {
+    let lends = is_named && access::may_resume(role::current(), &waiting.row, compiled);
+    !lends && !access::runs_here(&waiting.row.owner, compiled)
+}
+
+/// Closes the task and leaves the answer, due now. The caller holds the lock of the instance. `fault`: its last attempt
+/// failed.
+pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fault: Option<&Fault>) {
+    let (id, now) = (session.new_id(), session.timestamp());
+    let Waiting { row, bookmark, lease, is_locked, .. } = waiting;
+    let fault = fault.map(|fault| {
+        json!({
+            "message": fault.message,
+            "detail": fault.detail,
+            "code": fault.code,
+            "attempts": lease.attempt,
+        })
+    });
+    let kept = Bookmark {
+        id,
+        name: stimulus::ANSWER.to_owned(),
+        payload: Some(json!({ TASK: bookmark.id, FAULT: fault })),
+        due_at: Some(session.now),
+        ..bookmark.clone()
+    };
+    // Row triggers on the tables see the instance half written, so they count as inside its burst.
+    let _mark = running::Mark::set(row.instance.id);
+    rows::write(|writer| {
+        bookmarks::take(writer, bookmark, *is_locked, now);
+        bookmarks::insert(writer, &kept, &Lease::default(), &row.instance, now);
+        tasks::close(writer, &bookmark.id, lease, answer, now);
+    });
+    limits::note_end(tasks::name_of(bookmark), lease);
+    let execution = bookmark.activity_instance_id;
+    let is_last = lease.is_last();
+    if is_last {
+        leases::remove_end(&row.instance.id, &execution);
+        execution::drop_lease(&mut row.instance, execution);
+    }
+    let awaited_start = leases::remove_start(&row.instance.id, &execution);
+    if awaited_start {
+        execution::drop_lease(&mut row.instance, execution);
+    }
+    if is_last || awaited_start {
+        instances::save_state(&row.instance);
+    }
+    tell_how_to_fire();
+}
+
+/// Goes on with an answer that was kept, as if it were given now. The caller holds the lock of the instance.
+pub fn go_on(
+    session: &mut Session,
+    waiting: &mut Waiting,
+    compiled: &Compiled,
+    on_fault: OnFault,
+) -> Result<(), PgError> {
+    let Some((task, name, result, fault)) = read(&waiting.resumed) else {
+        let id = waiting.bookmark.id;
+        return Err(PgError::new("XX001", format!("bookmark {id} has no answer to a task")));
+    };
+    // The burst resumes the bookmark of the task, which this one stands for.
+    waiting.resumed.id = task;
+    waiting.resumed.name = stimulus::RUN_TASK.name.to_owned();
+    waiting.resumed.payload = Some(stimulus::task_payload(task, &name));
+    let answer = Answer::Completed(None, None);
+    resume::use_up(session, waiting, compiled, answer, on_fault, |program, instance, resumed, host, limits| match fault
+    {
+        Some((fault, attempts)) => execution::fail(program, instance, resumed, attempts, fault, host, limits),
+        None => execution::resume(program, instance, resumed, result.as_ref(), host, limits),
+    })
+}
+
+type Kept = (Uuid, String, Option<Value>, Option<(Fault, u32)>);
+
+/// Reads the task, its name, its result, and the fault with the number of attempts.
+fn read(bookmark: &Resumed) -> Option<Kept> {
+    let payload = bookmark.payload.as_ref()?;
+    let task = Uuid::parse_str(payload[TASK].as_str()?).ok()?;
+    let (name, result) = tasks::result(task)?;
+    let text = |name: &str| payload[FAULT][name].as_str().map(ToOwned::to_owned);
+    let fault = text("message").map(|message| {
+        let attempts = payload[FAULT]["attempts"].as_u64().and_then(|count| u32::try_from(count).ok());
+        let fault = Fault { detail: text("detail"), code: text("code"), ..Fault::new(TASK_FAILED, message) };
+        (fault, attempts.unwrap_or_default())
+    });
+    Some((task, name, result, fault))
+}

@@ -1,0 +1,243 @@
+//! Limits of tasks: which of the candidates of a claim get the slots that they need.
+//!
+//! Lanes are an index: what a task needs follows from the limits of its definition's owner. A candidate whose lane does not
+//! fit them gets the right one first, so a limit holds whether or not a task had a lane when it was set.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use pgrx::pg_sys::Oid;
+use uuid::Uuid;
+use workflow_engine::execution::NewTask;
+
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, interrupt, session};
+use crate::store::leases::{self, Candidate, Lease};
+use crate::store::limits::{self, Asked, Limit, Need, Taken};
+use crate::store::owners;
+use crate::{compiled, wake};
+
+/// The limits that a caller sets.
+#[derive(Debug)]
+pub struct Setting {
+    /// Name of the tasks.
+    pub name: String,
+    /// The member of the payload each value of which has the limits for itself.
+    pub key: Option<String>,
+    /// Leases at the same time.
+    pub concurrency: Option<i32>,
+    /// Claims in each period.
+    pub rate: Option<i32>,
+    /// The period in microseconds.
+    pub per: i64,
+}
+
+/// Sets or removes limits of the tasks of a name in the definitions of the current role.
+pub fn set(setting: &Setting) -> Result<(), PgError> {
+    session::require_read_committed("limit tasks")?;
+    let Setting { name, key, concurrency, rate, per } = setting;
+    let owner = owners::current_id();
+    limits::lock_all();
+    match (concurrency, rate) {
+        (None, None) => limits::remove(owner, name, key.as_deref()),
+        _ => limits::set(owner, name, key.as_deref(), *concurrency, *rate, *per),
+    }
+    limits::assign_all(owner, name);
+    limits::rebuild(owner, name);
+    limits::forget(owner, name);
+    wake::note_any_task();
+    Ok(())
+}
+
+/// Gives tasks that a burst has opened their lanes. Without limits of their names nothing is done.
+pub fn note_opened(tasks: &[NewTask]) {
+    if tasks.is_empty() || limits::all().is_empty() {
+        return;
+    }
+    let limited = tasks.iter().filter(|task| limits::has_any_for(&task.name));
+    let limited: Vec<Uuid> = limited.map(|task| task.bookmark_id).collect();
+    if !limited.is_empty() {
+        // A limit that is removed at the same time must know of the lanes.
+        limits::lock();
+        limits::assign(&limited);
+    }
+}
+
+/// Wakes those who wait for the slots of a task whose lease ends, when this transaction commits.
+pub fn note_end(name: Option<&str>, lease: &Lease) {
+    if let Some(name) = name.filter(|_| lease.token.is_some() && lease.lane.is_some()) {
+        wake::note_task(name);
+    }
+}
+
+/// The same for all tasks of an instance.
+pub fn note_ends_of(instance: Uuid) {
+    if !limits::all().is_empty() {
+        leases::note_ends_of(instance);
+    }
+}
+
+/// The search of a claim for tasks of some names.
+pub struct Search {
+    names: Vec<String>,
+    /// Those of the names that have limits.
+    limited: Vec<String>,
+    limits: Rc<[Limit]>,
+    role: Oid,
+    now: Timestamp,
+    /// What is known of lanes, by name of the tasks and lane.
+    lanes: HashMap<(String, String), Asked>,
+}
+
+impl Search {
+    /// Begins a search with limits as they are now.
+    pub fn new(names: Vec<String>, limits: Rc<[Limit]>, now: Timestamp, role: Oid) -> Self {
+        let limited = names.iter().filter(|name| limits.iter().any(|limit| limit.name == **name)).cloned().collect();
+        Self { names, limited, limits, role, now, lanes: HashMap::new() }
+    }
+
+    /// The first candidates, at most `max`, and whether there are no more. Once a lane is known to be held, those lanes are
+    /// left out, however many tasks they have.
+    pub fn page(&mut self, max: usize) -> (Vec<Candidate>, bool) {
+        let most = i64::try_from(max).unwrap_or(i64::MAX);
+        loop {
+            interrupt::check();
+            let mut found = leases::candidates(&self.names, most, self.role);
+            let is_all = found.len() < max;
+            if self.limited.is_empty() {
+                return (found, is_all);
+            }
+            let within = match self.lanes.values().any(|asked| matches!(asked, Asked::Held { .. })) {
+                true => self.in_free_lanes(most),
+                false => leases::in_order(&self.limited, most, self.role),
+            };
+            let is_all = is_all && within.len() < max;
+            found.extend(within);
+            let astray = found.iter().filter(|candidate| self.needs(candidate).is_none());
+            let astray: Vec<Uuid> = astray.map(|candidate| candidate.task).collect();
+            if !astray.is_empty() && limits::assign(&astray) > 0 {
+                continue;
+            }
+            found.sort_by_key(|candidate| (std::cmp::Reverse(candidate.priority), candidate.opened_at));
+            found.truncate(max);
+            return (found, is_all);
+        }
+    }
+
+    fn in_free_lanes(&mut self, most: i64) -> Vec<Candidate> {
+        let all = leases::lanes_of(&self.limited).into_iter();
+        let (names, lanes): (Vec<String>, Vec<String>) = all.filter(|(name, lane)| self.is_free(name, lane)).unzip();
+        leases::in_lanes(&names, &lanes, most, self.role)
+    }
+
+    /// The slots that a candidate needs. `None`: its lane is not the one that follows from the limits.
+    fn needs(&self, candidate: &Candidate) -> Option<Vec<Need>> {
+        if !self.limited.contains(&candidate.name) {
+            return Some(Vec::new());
+        }
+        // A definition that cannot be read is reported when the candidate is to be taken.
+        let Ok(compiled) = compiled::of_version(candidate.version) else { return Some(Vec::new()) };
+        needs(&self.limits, compiled.row.owner.id, &candidate.name, candidate.lane.as_deref())
+    }
+
+    /// Whether a claim would get the slots of a lane, as far as could be seen without locks when it was asked first.
+    fn is_free(&mut self, name: &str, lane: &str) -> bool {
+        let of = (name.to_owned(), lane.to_owned());
+        if !self.lanes.contains_key(&of) {
+            let limit = self.limits.iter().find(|limit| Some(limit.id) == limit_id(lane) && limit.name == name);
+            // The tasks of a lane that does not fit any more get another one when they are candidates.
+            let needs = limit.and_then(|limit| needs(&self.limits, limit.owner, name, Some(lane)));
+            self.lanes.insert(of.clone(), ask(&needs.unwrap_or_default(), self.now));
+        }
+        matches!(self.lanes.get(&of), Some(Asked::Free))
+    }
+
+    /// Whether a claim of a candidate would get its slots.
+    pub fn is_open(&mut self, candidate: &Candidate) -> bool {
+        match &candidate.lane {
+            Some(lane) => self.is_free(&candidate.name, lane),
+            None => true,
+        }
+    }
+
+    /// Whether a lane is known to be held.
+    pub fn is_held(&self, candidate: &Candidate) -> bool {
+        let Some(lane) = &candidate.lane else { return false };
+        matches!(self.lanes.get(&(candidate.name.clone(), lane.clone())), Some(Asked::Held { .. }))
+    }
+
+    /// Locks the slots that a candidate needs. `None`: there are none, or it needs others than its lane says.
+    pub fn take(&mut self, candidate: &Candidate) -> Option<Vec<Taken>> {
+        let needs = self.needs(candidate)?;
+        match limits::take(&needs, self.now) {
+            Ok(taken) => Some(taken),
+            Err(_) => {
+                if let Some(lane) = &candidate.lane {
+                    let held = Asked::Held { until: None, blockers: Vec::new() };
+                    self.lanes.insert((candidate.name.clone(), lane.clone()), held);
+                }
+                None
+            }
+        }
+    }
+
+    /// When and after which transactions a lane that is held may be free.
+    pub fn held_until(&self) -> (Option<Timestamp>, Vec<u32>) {
+        let held = self.lanes.values().filter_map(|asked| match asked {
+            Asked::Held { until, blockers } => Some((*until, blockers)),
+            Asked::Free => None,
+        });
+        held.fold((None, Vec::new()), |(first, mut all), (until, blockers)| {
+            all.extend(blockers);
+            (earlier(first, until), all)
+        })
+    }
+}
+
+fn limit_id(lane: &str) -> Option<i32> {
+    lane.split([':', '#']).next()?.parse().ok()
+}
+
+fn earlier(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// The slots that tasks of a lane need, those for its key first. `None`: tasks of this name in definitions of this owner
+/// do not have such a lane.
+fn needs(all: &[Limit], owner: i32, name: &str, lane: Option<&str>) -> Option<Vec<Need>> {
+    let live = || all.iter().filter(|limit| limit.owner == owner && limit.name == name && limit.is_live());
+    let (with_key, without) = (live().find(|limit| limit.key.is_some()), live().find(|limit| limit.key.is_none()));
+    let (limit, lane) = match (with_key.or(without), lane) {
+        (None, None) => return Some(Vec::new()),
+        (Some(limit), Some(lane)) if limit_id(lane) == Some(limit.id) => (limit, lane),
+        _ => return None,
+    };
+    let value = &lane[limit.id.to_string().len()..];
+    let with_key = with_key.filter(|_| !value.is_empty()).into_iter().flat_map(|limit| of_limit(limit, value));
+    Some(with_key.chain(without.into_iter().flat_map(|limit| of_limit(limit, ""))).collect())
+}
+
+fn of_limit(limit: &Limit, value: &str) -> impl Iterator<Item = Need> {
+    let need = |most: Option<i32>, kind: &str, per: Option<i64>| {
+        Some(Need { limit: limit.id, place: format!("{kind}{value}"), most: most?, per })
+    };
+    [need(limit.concurrency, "c", None), need(limit.rate, "r", Some(limit.per))].into_iter().flatten()
+}
+
+fn ask(needs: &[Need], now: Timestamp) -> Asked {
+    let mut asked = Asked::Free;
+    for need in needs {
+        let Asked::Held { until, blockers } = limits::ask(need, now) else { continue };
+        asked = match asked {
+            Asked::Free => Asked::Held { until, blockers },
+            Asked::Held { until: first, blockers: mut all } => {
+                all.extend(blockers);
+                Asked::Held { until: earlier(first, until), blockers: all }
+            }
+        };
+    }
+    asked
+}

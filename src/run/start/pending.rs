@@ -1,0 +1,82 @@
+//! Instances that were created and begin later: in a session of their owner, or when it is their turn.
+
+use workflow_engine::execution;
+use workflow_engine::instance::SubStatus;
+use workflow_engine::stimulus;
+
+use super::{Beginning, insert};
+use crate::compiled::Compiled;
+use crate::pg::{PgError, json};
+use crate::run::Session;
+use crate::run::admission::{self, Start};
+use crate::run::burst::{self, Ended, OnFault, StoredBurst};
+use crate::run::notices::tell_how_to_fire;
+use crate::run::save::{Consumed, RowState};
+use crate::store::bookmarks::Waiting;
+use crate::store::instances::InstanceRow;
+use crate::store::tasks::Answer;
+use crate::wake;
+
+/// Creates a new instance that waits for its turn.
+pub(super) fn wait(
+    session: &mut Session,
+    row: &mut InstanceRow,
+    compiled: &Compiled,
+    beginning: Beginning,
+) -> Result<Ended, PgError> {
+    let Beginning { trigger, stimulus, id_given, .. } = beginning;
+    row.instance.sub_status = SubStatus::Pending;
+    if !insert(row, session.timestamp(), id_given || row.activation_key.is_some()) {
+        return Ok(Ended::Taken);
+    }
+    let activity_id = trigger.unwrap_or_default();
+    let node = compiled.program.find(activity_id).filter(|_| trigger.is_some());
+    let node_id = node.map_or("", |node| compiled.program.node(node).node_id.as_str());
+    admission::wait(session, row, compiled, Start { activity_id, node_id, stimulus });
+    tell_how_to_fire();
+    Ok(Ended::Saved)
+}
+
+/// Starts an instance that was created for a session of its owner.
+pub fn start_pending(
+    session: &mut Session,
+    waiting: &mut Waiting,
+    compiled: &Compiled,
+    on_fault: OnFault,
+) -> Result<(), PgError> {
+    // A schedule that has no activity of its own starts the workflow as wf_start does.
+    let trigger = Some(waiting.bookmark.activity_id.clone()).filter(|id| !id.is_empty());
+    let is_called = waiting.bookmark.name == stimulus::LIMIT;
+    let kept = match is_called {
+        true => waiting.resumed.metadata.as_ref().map(|metadata| &metadata["stimulus"]),
+        false => waiting.resumed.payload.as_ref(),
+    };
+    let stimulus = kept.filter(|stimulus| !stimulus.is_null()).map(json::copy);
+    if !admission::enter(&waiting.row, compiled, false) {
+        if is_called && !waiting.by_time {
+            return Err(admission::not_yet(waiting.row.instance.id));
+        }
+        let (activity_id, node_id) = (waiting.bookmark.activity_id.as_str(), waiting.bookmark.node_id.as_str());
+        let start = Start { activity_id, node_id, stimulus: stimulus.as_ref() };
+        admission::wait(session, &waiting.row, compiled, start);
+        return Ok(());
+    }
+    if is_called {
+        // There may be room for the next one.
+        wake::note_calls(true);
+    }
+    let row = &mut waiting.row;
+    let taking = Consumed {
+        bookmark: &waiting.bookmark,
+        lease: &waiting.lease,
+        is_locked: waiting.is_locked,
+        answer: Answer::Completed(None, None),
+        by_time: false,
+        is_taken: true,
+    };
+    let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault, resumed: Some(taking) };
+    burst::run(session, burst, |program, instance, host, limits| {
+        execution::start(program, instance, trigger.as_deref(), stimulus.as_ref(), host, limits)
+    })?;
+    Ok(())
+}

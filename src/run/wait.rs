@@ -1,0 +1,173 @@
+//! Waiting for tasks: a session sleeps until a claim of its names would give it work.
+//!
+//! It asks the same question as the claim, but takes no lock: a look reads the candidates and who is in the way of
+//! locking them. Between two looks it has no snapshot, no transaction id and no lock of a table.
+
+use std::cell::Cell;
+
+use crate::pg::rows::Holder;
+use crate::pg::shared::{self, Class, NEVER};
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, cluster, guc, procedure, process, role, session};
+use crate::run::lease::{self, next_attempt};
+use crate::run::limits::Search;
+use crate::store::leases::{self, Candidate};
+use crate::store::{instances, limits};
+use crate::{clock, wake};
+
+/// Candidates that the first page of a look reads.
+const PAGE: usize = 8;
+/// The lease that a claim asks for by default, in microseconds.
+const USUAL_LEASE: i64 = 300_000_000;
+
+/// What a look found.
+enum Look {
+    /// A claim would give work.
+    Ready,
+    /// It would not, before an instant by the clock of the server, or before one of these transactions has ended.
+    Nothing { until: i64, blockers: Vec<u32> },
+}
+
+/// Sleeps until a claim of tasks of these names would give work (`true`), or so many microseconds have passed.
+pub fn wait(names: Option<&[String]>, timeout: i64) -> Result<bool, PgError> {
+    session::require_read_committed("wait for tasks")?;
+    let end = process::now().saturating_add(timeout);
+    let place = Place::take(names)?;
+    loop {
+        match place.look(names)? {
+            Look::Ready => {
+                place.leave_ready();
+                return Ok(true);
+            }
+            Look::Nothing { until, blockers } => {
+                shared::with_waiters(|waiters| waiters.end_look(place.number, until, &blockers));
+                // One that ended before it was named there has woken no one.
+                if blockers.iter().any(|transaction| cluster::running(*transaction).is_none()) {
+                    continue;
+                }
+            }
+        }
+        if !place.sleep(end) {
+            return Ok(false);
+        }
+    }
+}
+
+/// The place of this session among those that wait. It is freed when this is dropped, and when the process ends.
+struct Place {
+    number: usize,
+    class: Class,
+}
+
+thread_local! {
+    static TAKEN: Cell<Option<usize>> = const { Cell::new(None) };
+    static FREES_AT_EXIT: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Place {
+    fn take(names: Option<&[String]>) -> Result<Self, PgError> {
+        let (hash, mask) = wake::key_of(names);
+        let class = Class { database: process::database(), role: role::current(), names: hash };
+        let limit = guc::max_waiters();
+        if !FREES_AT_EXIT.replace(true) {
+            process::at_exit(|| free(false));
+        }
+        let Some(number) = shared::with_waiters(|waiters| waiters.enter(class, mask, limit)) else {
+            return Err(PgError::new("53400", "too many sessions wait for tasks")
+                .detail(format!("The setting workflow.max_waiters allows {limit}."))
+                .hint("Let one session of each process of workers wait, and hand the work on in the process."));
+        };
+        TAKEN.set(Some(number));
+        Ok(Self { number, class })
+    }
+
+    /// Looks, in a transaction of its own.
+    fn look(&self, names: Option<&[String]>) -> Result<Look, PgError> {
+        shared::with_waiters(|waiters| waiters.begin_look(self.number));
+        procedure::in_transaction_of_its_own(|| {
+            wake::note_look(self.class);
+            look(names)
+        })
+    }
+
+    /// Sleeps until it is to look again. `false`: the time is over.
+    fn sleep(&self, end: i64) -> bool {
+        loop {
+            let now = process::now();
+            match shared::with_waiters(|waiters| waiters.state(self.number, now)) {
+                Err(()) => return true,
+                Ok(_) if now >= end => return false,
+                Ok(until) => procedure::sleep(until.min(end) - now),
+            }
+        }
+    }
+
+    fn leave_ready(&self) {
+        wake::note_told(self.class);
+        free(true);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        free(false);
+    }
+}
+
+/// Frees the place of this session, if it has one.
+fn free(is_ready: bool) {
+    if let Some(number) = TAKEN.take() {
+        shared::with_waiters(|waiters| waiters.leave(number, is_ready, process::now()));
+    }
+}
+
+/// Asks what a claim would ask.
+fn look(names: Option<&[String]>) -> Result<Look, PgError> {
+    if lease::refuse_unless_firing().is_err() {
+        return Ok(Look::Nothing { until: NEVER, blockers: Vec::new() });
+    }
+    let names = names.map_or_else(leases::names, <[String]>::to_vec);
+    let (now, role) = (Timestamp::from(clock::now()), role::current());
+    leases::release_due(&names, now, role);
+    let mut blockers = Vec::new();
+    let mut page = PAGE;
+    let mut search = Search::new(names.clone(), limits::all(), now, role);
+    loop {
+        let (found, is_all) = search.page(page);
+        for candidate in &found {
+            if !search.is_open(candidate) {
+                continue;
+            }
+            match holder(candidate, now)? {
+                Holder::None => return Ok(Look::Ready),
+                Holder::Transactions(running) => blockers.extend(running),
+                Holder::Changed => {}
+            }
+        }
+        if is_all {
+            break;
+        }
+        page = page.saturating_mul(4);
+    }
+    let (slot, holders) = search.held_until();
+    blockers.extend(holders);
+    blockers.sort_unstable();
+    blockers.dedup();
+    let until = leases::next_end(&names, now, role).into_iter().chain(slot).min().map_or(NEVER, wake::by_server_clock);
+    Ok(Look::Nothing { until, blockers })
+}
+
+/// Who is in the way of claiming a task.
+fn holder(candidate: &Candidate, now: Timestamp) -> Result<Holder, PgError> {
+    let until = Timestamp(now.0.saturating_add(USUAL_LEASE));
+    let needs_instance = match next_attempt(candidate, until) {
+        Ok(next) => next.needs_instance(),
+        Err(error) if error.aborts_transaction() => return Err(error),
+        // A claim passes over a task whose definition cannot be read.
+        Err(_) => return Ok(Holder::Changed),
+    };
+    match leases::lock_holder(candidate.task) {
+        Holder::None if needs_instance => Ok(instances::lock_holder(candidate.instance)),
+        holder => Ok(holder),
+    }
+}

@@ -1,0 +1,44 @@
+//! Bookmarks that are due.
+
+use uuid::Uuid;
+
+use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::store::owners::{self, Owner};
+
+/// A due bookmark, read without a lock.
+#[derive(Debug)]
+pub struct DueBookmark {
+    /// The bookmark.
+    pub bookmark: Uuid,
+    /// When it was due.
+    pub due_at: Timestamp,
+    /// Its instance.
+    pub instance: Uuid,
+    /// The definition version of the instance.
+    pub definition_version: Uuid,
+    /// The owner of the instance.
+    pub owner: Owner,
+}
+
+static DUE: Statement = Statement::new(
+    "SELECT b.id, b.due_at, b.instance_id, i.definition_version_id, i.owner FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+     WHERE b.due_at <= $1 AND (b.due_at, b.id) > ($2, $3) \
+         AND (i.sub_status <> 'Faulted' OR b.name = 'Workflow.RunTimeout') \
+         AND b.activity_type <> 'Workflow.ScheduledCommand' \
+     ORDER BY b.due_at, b.id LIMIT 100",
+    &[Type::Timestamp, Type::Timestamp, Type::Uuid],
+);
+
+/// Bookmarks that are due at `now`, earliest first, after the position `after`; at most 100. Bookmarks of faulted
+/// instances do not fire. Commands of schedules run outside a transaction block, and the caller is inside one, so they
+/// are left to the workers.
+pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<DueBookmark> {
+    let (due_at, id) = after;
+    DUE.rows(&[Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id)], |row| DueBookmark {
+        bookmark: row.get(),
+        due_at: row.get(),
+        instance: row.get(),
+        definition_version: row.get(),
+        owner: owners::by_id(row.get()),
+    })
+}

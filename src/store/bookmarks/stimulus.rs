@@ -1,0 +1,46 @@
+//! What a bookmark row stores of the stimulus that meets it.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+use workflow_engine::bookmark::Bookmark;
+use workflow_engine::stimulus::{self, RUN_TASK};
+
+use super::{TASK_NAME, is_task};
+
+/// First eight bytes of a hash: the index key.
+pub fn hash_key(hash: &[u8; 32]) -> i64 {
+    let mut key = [0; 8];
+    key.copy_from_slice(&hash[..8]);
+    i64::from_be_bytes(key)
+}
+
+/// Converts a stored hash; a hash of a wrong length becomes zeros, which match nothing.
+pub fn hash_of(bytes: &[u8]) -> [u8; 32] {
+    bytes.try_into().unwrap_or([0; 32])
+}
+
+/// Returns the hash and the payload to store for a bookmark. For a task both would repeat the bookmark's id, so it is
+/// stored without a hash, and only the task's name is stored as the payload. No stimulus has the hash of an unnamed
+/// bookmark.
+pub(super) fn stored_stimulus(bookmark: &Bookmark) -> (Option<&[u8; 32]>, Option<Cow<'_, Value>>) {
+    match bookmark.payload.as_ref() {
+        Some(payload) if is_task(bookmark) => (None, Some(Cow::Owned(json!({ TASK_NAME: payload[TASK_NAME] })))),
+        payload if stimulus::is_unnamed(&bookmark.name) => (None, payload.map(Cow::Borrowed)),
+        payload => (Some(&bookmark.hash), payload.map(Cow::Borrowed)),
+    }
+}
+
+/// Returns the hash and the payload of a stored bookmark, computing those of a task.
+pub fn read_stimulus(id: Uuid, name: &str, hash: Option<Vec<u8>>, payload: Option<Value>) -> ([u8; 32], Option<Value>) {
+    match hash {
+        Some(hash) => (hash_of(&hash), payload),
+        None if stimulus::is_unnamed(name) => (hash_of(&[]), payload),
+        None => {
+            let name = payload.as_ref().and_then(|payload| payload[TASK_NAME].as_str());
+            let payload = stimulus::task_payload(id, name.unwrap_or_default());
+            (stimulus::hash(RUN_TASK.name, Some(&payload), None), Some(payload))
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What a worker sees of the tasks that it has claimed.
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+
+/// A task that was claimed, as its worker sees it.
+#[derive(Debug)]
+pub struct Claimed {
+    /// Its id.
+    pub task: Uuid,
+    /// Its name.
+    pub name: String,
+    /// Its payload.
+    pub payload: Option<Value>,
+    /// Correlation id of its instance.
+    pub correlation_id: Option<String>,
+    /// Its instance.
+    pub instance: Uuid,
+    /// The definition of the instance.
+    pub definition_id: String,
+    /// The activity that opened it.
+    pub activity_id: String,
+    /// Id of the instance's owner.
+    pub owner: i32,
+    /// Its priority.
+    pub priority: i32,
+    /// Until when people are to do it.
+    pub deadline: Option<Timestamp>,
+    /// What a worker noted before.
+    pub progress: Option<Value>,
+}
+
+static CLAIMED: Statement = Statement::new(
+    "SELECT t.id, t.name, t.payload, i.correlation_id, t.instance_id, i.definition_id, t.activity_id, i.owner, \
+            COALESCE(b.priority, 0), t.deadline, b.progress \
+     FROM workflow.tasks t JOIN workflow.bookmarks b ON b.id = t.id JOIN workflow.instances i ON i.id = t.instance_id \
+     WHERE t.id = ANY ($1)",
+    &[Type::UuidArray],
+);
+
+/// What the workers of these tasks need to know, in no order.
+pub fn claimed(tasks: &[Uuid]) -> Vec<Claimed> {
+    CLAIMED.rows(&[Arg::Uuids(tasks)], |row| Claimed {
+        task: row.get(),
+        name: row.get(),
+        payload: row.maybe(),
+        correlation_id: row.maybe(),
+        instance: row.get(),
+        definition_id: row.get(),
+        activity_id: row.get(),
+        owner: row.get(),
+        priority: row.get(),
+        deadline: row.maybe(),
+        progress: row.maybe(),
+    })
+}

@@ -1,0 +1,53 @@
+//! Leases and delays that end.
+
+use pgrx::pg_sys::Oid;
+
+use crate::pg::interrupt;
+use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::wake;
+
+// Another claim that has locked one of them puts it back itself.
+static RELEASE_DUE: Statement = Statement::new(
+    for_role!(
+        "UPDATE workflow.bookmarks t SET available_at = CASE WHEN t.lease_until > $3 THEN t.lease_until WHEN t.lane IS NOT NULL THEN '-infinity' END \
+         WHERE t.id = ANY (ARRAY(SELECT b.id FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+                                 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = ANY ($2) \
+                                   AND b.available_at > '-infinity' AND b.available_at <= $3 AND ",
+        "LIMIT 1000 FOR NO KEY UPDATE OF b SKIP LOCKED)) RETURNING t.payload ->> 'TaskName', t.available_at"
+    ),
+    &[Type::Oid, Type::TextArray, Type::Timestamp],
+);
+
+/// Makes tasks of these names available that the role may claim and whose lease or delay has ended, at most 10,000.
+pub fn release_due(names: &[String], now: Timestamp, role: Oid) {
+    for _ in 0..10 {
+        let args = [Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)];
+        let released: Vec<(String, Option<Timestamp>)> = RELEASE_DUE.rows(&args, |row| (row.get(), row.maybe()));
+        if released.is_empty() {
+            break;
+        }
+        for (name, available_at) in &released {
+            match available_at.filter(|at| *at != Timestamp::MINUS_INFINITY) {
+                Some(at) => wake::note_task_at(name, at),
+                None => wake::note_task(name),
+            }
+        }
+        interrupt::check();
+    }
+}
+
+static NEXT: Statement = Statement::new(
+    for_role!(
+        "SELECT min(c.available_at) FROM unnest($2) AS n (name) CROSS JOIN LATERAL ( \
+             SELECT b.available_at FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+             WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = n.name \
+               AND b.available_at > $3 AND b.available_at < 'infinity' AND i.sub_status <> 'Faulted' AND ",
+        "ORDER BY b.payload ->> 'TaskName', b.available_at LIMIT 1) c"
+    ),
+    &[Type::Oid, Type::TextArray, Type::Timestamp],
+);
+
+/// When the next lease or delay of tasks of these names ends that a role may claim.
+pub fn next_end(names: &[String], now: Timestamp, role: Oid) -> Option<Timestamp> {
+    NEXT.first(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)], |row| row.maybe()).flatten()
+}

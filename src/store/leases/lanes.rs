@@ -1,0 +1,76 @@
+//! Tasks to which limits apply.
+//!
+//! Such a task has a lane, which names its limit and the value of its key: tasks of one lane need the same slots. While it
+//! can be claimed its `available_at` is `-infinity`, so it is not in the way of tasks without limits. The inbox has all
+//! of them in their order, and the index on lanes those of each lane.
+
+use pgrx::pg_sys::Oid;
+use uuid::Uuid;
+
+use super::Candidate;
+use crate::pg::spi::{Arg, Statement, Type};
+use crate::wake;
+
+static IN_ORDER: Statement =
+    Statement::new(candidates!("b.available_at = '-infinity'"), &[Type::Oid, Type::TextArray, Type::BigInt]);
+
+/// The first tasks with a lane, of these names, that a role could claim if it got their slots, at most `max`.
+pub fn in_order(names: &[String], max: i64, role: Oid) -> Vec<Candidate> {
+    IN_ORDER.rows(&[Arg::Oid(role), Arg::Texts(names), Arg::BigInt(max)], Candidate::read)
+}
+
+static IN_LANES: Statement = Statement::new(
+    for_role!(
+        "SELECT c.id, c.instance_id, c.definition_version_id, c.node_id, c.claims, n.name, n.lane, c.priority, c.created_at, c.is_assigned \
+         FROM unnest($2, $4) AS n (name, lane) CROSS JOIN LATERAL ( \
+             SELECT b.id, b.instance_id, i.definition_version_id, b.node_id, COALESCE(b.claims, 0) AS claims, \
+                    COALESCE(b.priority, 0) AS priority, b.created_at, \
+                    b.assignee IS NOT NULL OR b.candidates IS NOT NULL AS is_assigned \
+             FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+             WHERE b.lane = n.lane AND b.payload ->> 'TaskName' = n.name \
+               AND b.available_at = '-infinity' AND i.sub_status <> 'Faulted' AND ",
+        "ORDER BY b.payload ->> 'TaskName', b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $3) c \
+         ORDER BY c.priority DESC, c.created_at LIMIT $3"
+    ),
+    &[Type::Oid, Type::TextArray, Type::BigInt, Type::TextArray],
+);
+
+/// The same in these lanes: the name of the tasks and the lane of each.
+pub fn in_lanes(names: &[String], lanes: &[String], max: i64, role: Oid) -> Vec<Candidate> {
+    let args = [Arg::Oid(role), Arg::Texts(names), Arg::BigInt(max), Arg::Texts(lanes)];
+    IN_LANES.rows(&args, Candidate::read)
+}
+
+// Each step is one descent of the index.
+static LANES_OF: Statement = Statement::new(
+    "WITH RECURSIVE lanes (name, lane) AS ( \
+         SELECT n.name, (SELECT b.lane FROM workflow.bookmarks b \
+                         WHERE b.lane IS NOT NULL AND b.payload ->> 'TaskName' = n.name \
+                         ORDER BY b.payload ->> 'TaskName', b.lane LIMIT 1) \
+         FROM unnest($1) AS n (name) \
+         UNION ALL \
+         SELECT l.name, (SELECT b.lane FROM workflow.bookmarks b \
+                         WHERE b.lane > l.lane AND b.payload ->> 'TaskName' = l.name \
+                         ORDER BY b.payload ->> 'TaskName', b.lane LIMIT 1) \
+         FROM lanes l WHERE l.lane IS NOT NULL) \
+     SELECT name, lane FROM lanes WHERE lane IS NOT NULL",
+    &[Type::TextArray],
+);
+
+/// The lanes of the open tasks of these names, each with the name.
+pub fn lanes_of(names: &[String]) -> Vec<(String, String)> {
+    LANES_OF.rows(&[Arg::Texts(names)], |row| (row.get(), row.get()))
+}
+
+static HELD_OF: Statement = Statement::new(
+    "SELECT b.payload ->> 'TaskName' FROM workflow.bookmarks b \
+     WHERE b.instance_id = $1 AND b.lane IS NOT NULL AND b.token IS NOT NULL",
+    &[Type::Uuid],
+);
+
+/// Wakes those who wait for the slots of an instance's tasks, when this transaction commits. It is about to end leases of
+/// these tasks.
+pub fn note_ends_of(instance: Uuid) {
+    let names: Vec<String> = HELD_OF.rows(&[Arg::Uuid(&instance)], |row| row.get());
+    names.iter().for_each(|name| wake::note_task(name));
+}

@@ -1,0 +1,209 @@
+//! Limits of tasks, and the slots that a claim takes.
+//!
+//! A slot says which lease took it. Whether it is free follows from the lease: it is when the task is gone, has another
+//! token, or its lease has ended by time. So whatever ends a lease frees its slots with its commit, and a rollback of that
+//! takes them back. Only the last case can be undone, by a heartbeat that comes late: who takes such a slot locks the row
+//! of the other task and clears `lease_until` in it, and a heartbeat finds that when it has the lock
+//! ([`Lease::has_lost_slot`](crate::store::leases::Lease::has_lost_slot)).
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use pgrx::pg_sys::Oid;
+use uuid::Uuid;
+
+use crate::pg::catalog;
+use crate::pg::rows::{self, Columns};
+use crate::pg::spi::{Arg, Statement, Type, read};
+use crate::store::tables::LIMITS;
+
+/// What the value of a task's key adds to the id of the limit `k`, or to the place of a slot: nothing without a key. A long
+/// value is told from others by its hash, because it is a key of an index.
+macro_rules! key_value {
+    () => {
+        "CASE WHEN octet_length(t.payload ->> k.key) > 100 \
+              THEN '#' || encode(sha256(convert_to(t.payload ->> k.key, 'UTF8')), 'hex') \
+              ELSE ':' || (t.payload ->> k.key) END"
+    };
+}
+
+mod slots;
+
+pub use slots::{Asked, Need, Taken, ask, bind, rebuild, take};
+
+/// A limit of the tasks of one name, in the definitions of one owner.
+#[derive(Debug)]
+pub struct Limit {
+    /// Its id.
+    pub id: i32,
+    /// Id of the owner.
+    pub owner: i32,
+    /// Name of the tasks.
+    pub name: String,
+    /// The member of the payload each value of which has the limit for itself.
+    pub key: Option<String>,
+    /// Leases at the same time.
+    pub concurrency: Option<i32>,
+    /// Claims in each period.
+    pub rate: Option<i32>,
+    /// The period in microseconds.
+    pub per: i64,
+}
+
+impl Limit {
+    /// Whether it has not been removed. The row of one that was stays as long as tasks may have its lane.
+    pub fn is_live(&self) -> bool {
+        self.concurrency.is_some() || self.rate.is_some()
+    }
+}
+
+read! {
+    struct Stored of LIMITS {
+        id: i32,
+        owner: i32,
+        name: String,
+        key: Option<String>,
+        concurrency: Option<i32>,
+        rate: Option<i32>,
+        per: i64,
+    }
+}
+static ROW: Columns = Columns::of(&LIMITS, Stored::COLUMNS);
+
+/// The limits as a session has read them.
+struct Known {
+    schema: Oid,
+    generation: u64,
+    limits: Rc<[Limit]>,
+}
+
+thread_local! {
+    static KNOWN: RefCell<Option<Known>> = const { RefCell::new(None) };
+}
+
+/// All limits. A session reads them again after a transaction has committed that changed one.
+pub fn all() -> Rc<[Limit]> {
+    let (schema, generation) = (catalog::schema(), catalog::definitions_generation());
+    let is_valid = |known: &&Known| known.schema == schema && known.generation == generation;
+    let known = KNOWN.with_borrow(|known| known.as_ref().filter(is_valid).map(|known| Rc::clone(&known.limits)));
+    known.unwrap_or_else(|| {
+        let limits: Rc<[Limit]> = stored().into();
+        KNOWN.set(Some(Known { schema, generation, limits: Rc::clone(&limits) }));
+        limits
+    })
+}
+
+fn stored() -> Vec<Limit> {
+    let mut limits = Vec::new();
+    rows::read_by(&ROW, &[], |row| {
+        let Stored { id, owner, name, key, concurrency, rate, per } = Stored::read(row);
+        limits.push(Limit { id, owner, name, key, concurrency, rate, per });
+        None::<()>
+    });
+    limits
+}
+
+/// Whether there are limits for tasks of this name.
+pub fn has_any_for(name: &str) -> bool {
+    all().iter().any(|limit| limit.name == name)
+}
+
+/// Keeps limits as they are until this transaction ends, and returns them. A session that changes one waits for that.
+pub fn lock() -> Rc<[Limit]> {
+    rows::lock_table(&ROW);
+    all()
+}
+
+static LOCK_ALL: Statement = Statement::new("LOCK TABLE workflow.limits IN EXCLUSIVE MODE", &[]);
+
+/// Waits for the transactions that have claimed tasks or opened some of a name with limits, and keeps others from it. A
+/// reader of the table, such as a dump, is not in the way.
+pub fn lock_all() {
+    LOCK_ALL.run(&[]);
+}
+
+static SET: [Statement; 2] = [
+    Statement::new(
+        "DELETE FROM workflow.limits WHERE owner = $1 AND name = $2 AND key <> $3",
+        &[Type::Integer, Type::Text, Type::Text],
+    ),
+    Statement::new(
+        "INSERT INTO workflow.limits (owner, name, key, concurrency, rate, per) VALUES ($1, $2, $3, $4, $5, $6) \
+         ON CONFLICT (owner, name, (key IS NULL)) \
+         DO UPDATE SET concurrency = excluded.concurrency, rate = excluded.rate, per = excluded.per",
+        &[Type::Integer, Type::Text, Type::Text, Type::Integer, Type::Integer, Type::BigInt],
+    ),
+];
+
+/// Sets a limit. One with another key takes the place of the one with a key, under an id of its own.
+pub fn set(owner: i32, name: &str, key: Option<&str>, concurrency: Option<i32>, rate: Option<i32>, per: i64) {
+    let [replace, set] = &SET;
+    let (owner, name) = (Arg::Integer(owner), Arg::Text(name));
+    if let Some(key) = key {
+        replace.run(&[owner, name, Arg::Text(key)]);
+    }
+    let number = |number: Option<i32>| number.map_or(Arg::Null, Arg::Integer);
+    set.run(&[owner, name, Arg::text(key), number(concurrency), number(rate), Arg::BigInt(per)]);
+    catalog::definitions_changed();
+}
+
+static REMOVE: Statement = Statement::new(
+    "UPDATE workflow.limits SET concurrency = NULL, rate = NULL WHERE owner = $1 AND name = $2 AND key IS NOT DISTINCT FROM $3",
+    &[Type::Integer, Type::Text, Type::Text],
+);
+static FORGET: Statement = Statement::new(
+    "DELETE FROM workflow.limits l WHERE l.owner = $1 AND l.name = $2 AND l.concurrency IS NULL AND l.rate IS NULL \
+         AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.lane IS NOT NULL AND b.payload ->> 'TaskName' = $2)",
+    &[Type::Integer, Type::Text],
+);
+
+/// Removes a limit, if there is one. [`assign_all`] follows, and then [`forget`].
+pub fn remove(owner: i32, name: &str, key: Option<&str>) {
+    REMOVE.run(&[Arg::Integer(owner), Arg::Text(name), Arg::text(key)]);
+    catalog::definitions_changed();
+}
+
+/// Forgets removed limits of a name, unless a task has a lane. A claim looks at lanes only for names that it knows.
+pub fn forget(owner: i32, name: &str) {
+    FORGET.run(&[Arg::Integer(owner), Arg::Text(name)]);
+}
+
+/// A statement that gives tasks their lane, for those that `$where` selects. A task that another session has locked is
+/// left out: a claim that meets it does the same.
+macro_rules! assigning {
+    ($where:literal) => {
+        concat!(
+            "UPDATE workflow.bookmarks b SET lane = n.lane, \
+                 available_at = CASE WHEN n.lane IS NOT NULL THEN COALESCE(b.available_at, '-infinity') \
+                                     WHEN b.available_at <> '-infinity' THEN b.available_at END \
+             FROM (SELECT b.id, CASE WHEN k.id IS NULL THEN u.id::text \
+                                     ELSE concat(k.id, ",
+            key_value!(),
+            ") END AS lane \
+                   FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id = b.id \
+                        JOIN workflow.instances i ON i.id = b.instance_id JOIN workflow.definitions d ON d.id = i.definition_version_id \
+                        LEFT JOIN workflow.limits k ON k.owner = d.owner AND k.name = t.name AND k.key IS NOT NULL \
+                                                       AND (k.concurrency IS NOT NULL OR k.rate IS NOT NULL) \
+                        LEFT JOIN workflow.limits u ON u.owner = d.owner AND u.name = t.name AND u.key IS NULL \
+                                                       AND (u.concurrency IS NOT NULL OR u.rate IS NOT NULL) \
+                   WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND ",
+            $where,
+            " FOR NO KEY UPDATE OF b SKIP LOCKED) n \
+             WHERE b.id = n.id AND b.lane IS DISTINCT FROM n.lane"
+        )
+    };
+}
+
+static ASSIGN: Statement = Statement::new(assigning!("b.id = ANY ($1)"), &[Type::UuidArray]);
+static ASSIGN_ALL: Statement =
+    Statement::new(assigning!("b.payload ->> 'TaskName' = $2 AND d.owner = $1"), &[Type::Integer, Type::Text]);
+
+/// Gives these open tasks the lanes that follow from the limits. Returns how many got another one.
+pub fn assign(tasks: &[Uuid]) -> u64 {
+    ASSIGN.run(&[Arg::Uuids(tasks)])
+}
+
+/// The same for all open tasks of a name in the definitions of an owner.
+pub fn assign_all(owner: i32, name: &str) {
+    ASSIGN_ALL.run(&[Arg::Integer(owner), Arg::Text(name)]);
+}

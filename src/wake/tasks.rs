@@ -1,0 +1,152 @@
+//! What a transaction reports to sessions that wait for tasks.
+
+use std::cell::{Cell, RefCell};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::clock;
+use crate::pg::shared::{self, Class, Counts};
+use crate::pg::spi::Timestamp;
+use crate::pg::{cluster, process};
+
+/// What a transaction did that waiting sessions must hear of.
+#[derive(Clone, Copy)]
+struct News {
+    /// Tasks that became available, for each bit of a mask of names.
+    came: Counts,
+    /// Tasks that it claimed.
+    claimed: u32,
+    /// From when on tasks can be claimed, as the clock of the server will show, and their names.
+    comes: (u64, i64),
+}
+
+impl News {
+    const NONE: Self = Self { came: [0; 64], claimed: 0, comes: (0, shared::NEVER) };
+}
+
+thread_local! {
+    static HAS_NEWS: Cell<bool> = const { Cell::new(false) };
+    static NEWS: RefCell<News> = const { RefCell::new(News::NONE) };
+    /// This session looks for work of this class itself, in this transaction.
+    static LOOKS: Cell<Option<Class>> = const { Cell::new(None) };
+    /// This session was told that there is work for it, and has not claimed any since.
+    static TOLD: Cell<Option<Class>> = const { Cell::new(None) };
+}
+
+/// A name as one of 64 bits.
+fn bit(name: &str) -> u32 {
+    (hash(name) & 63) as u32
+}
+
+/// The names of a waiter: their hash, and each as one of 64 bits. `None`: all names.
+pub fn key_of(names: Option<&[String]>) -> (u64, u64) {
+    let Some(names) = names else { return (0, u64::MAX) };
+    let mut sorted: Vec<&String> = names.iter().collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    (hash(&sorted), sorted.iter().fold(0, |mask, name| mask | 1 << bit(name)))
+}
+
+fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn note(change: impl FnOnce(&mut News)) {
+    if !HAS_NEWS.replace(true) {
+        shared::ensure();
+    }
+    NEWS.with_borrow_mut(change);
+}
+
+/// Notes that a task can be claimed when this transaction commits.
+pub fn note_task(name: &str) {
+    note(|news| {
+        let count = &mut news.came[bit(name) as usize];
+        *count = count.saturating_add(1);
+    });
+}
+
+/// Notes that a task can be claimed from this instant on.
+pub fn note_task_at(name: &str, at: Timestamp) {
+    note_mask_at(1 << bit(name), at);
+}
+
+/// Notes that a task, of which the name is not known here, can be claimed from this instant on.
+pub fn note_any_task_at(at: Timestamp) {
+    note_mask_at(u64::MAX, at);
+}
+
+fn note_mask_at(mask: u64, at: Timestamp) {
+    // Waiters sleep by the clock of the server.
+    let at = by_server_clock(at);
+    note(|news| news.comes = (news.comes.0 | mask, news.comes.1.min(at)));
+}
+
+/// An instant by the clock of this session, as the clock of the server will show it, in microseconds since 2000.
+pub fn by_server_clock(at: Timestamp) -> i64 {
+    let delay = at.0.saturating_sub(Timestamp::from(clock::now()).0);
+    process::now().saturating_add(delay)
+}
+
+/// Notes that what can be claimed may have changed for everyone, as with rights.
+pub fn note_any_task() {
+    note(|news| news.came = [u32::MAX; 64]);
+}
+
+/// Notes that this transaction claims tasks: so many more.
+pub fn note_claimed(count: usize) {
+    note(|news| news.claimed = news.claimed.saturating_add(u32::try_from(count).unwrap_or(u32::MAX)));
+}
+
+/// Notes that this transaction looks for work of a class: what it brings to light is for the waiter that looks.
+pub fn note_look(class: Class) {
+    LOOKS.set(Some(class));
+}
+
+/// Notes that this session was told of work.
+pub fn note_told(class: Class) {
+    TOLD.set(Some(class));
+}
+
+/// Reports the end of the transaction. Must not fail.
+pub(super) fn transaction_ended(committed: bool) {
+    let news = if HAS_NEWS.take() { NEWS.replace(News::NONE) } else { News::NONE };
+    let looks = LOOKS.take();
+    blocker_ended(news.claimed);
+    if !shared::has_waiters() {
+        return;
+    }
+    let database = process::database();
+    let has_claimed = news.claimed > 0;
+    let told = if has_claimed { TOLD.take() } else { None };
+    let has_come = committed && news.came.iter().any(|count| *count > 0);
+    let comes = committed && news.comes.0 != 0;
+    if told.is_none() && !has_come && !comes {
+        return;
+    }
+    shared::with_waiters(|waiters| {
+        if has_come {
+            waiters.tasks_came(database, looks, &news.came);
+        }
+        if comes {
+            waiters.task_comes(database, news.comes.0, news.comes.1);
+        }
+        // There may have been more work than this session took.
+        if let Some(class) = told {
+            waiters.wake_one(&class);
+        }
+    });
+}
+
+/// Reports that a part of the transaction was rolled back. Must not fail.
+pub fn subtransaction_aborted() {
+    blocker_ended(NEWS.with_borrow(|news| news.claimed));
+}
+
+/// Wakes those whom this transaction, or a part of it, was in the way of.
+fn blocker_ended(claimed: u32) {
+    if let Some(transaction) = cluster::my_transaction().filter(|_| shared::has_blocked_waiters()) {
+        shared::with_waiters(|waiters| waiters.transaction_ended(transaction, claimed));
+    }
+}

@@ -20,6 +20,7 @@ pub mod claim;
 pub mod command;
 pub mod deliver;
 pub mod fire;
+mod front;
 pub mod gone;
 mod host;
 pub mod http;

@@ -240,6 +240,13 @@ pub fn now_after(last: i64) -> (i64, bool) {
     (now, now < last.saturating_sub(SECOND))
 }
 
+/// Pages of tables and indexes that this process has read so far, from memory or from disk.
+pub fn pages_read() -> i64 {
+    // SAFETY: reads a global of this process.
+    let usage = unsafe { pg_sys::pgBufferUsage };
+    usage.shared_blks_hit + usage.shared_blks_read
+}
+
 /// This process's database.
 pub fn database() -> Oid {
     // SAFETY: reads a global.

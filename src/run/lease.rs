@@ -68,6 +68,7 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
     let mut given: HashMap<Uuid, (Uuid, i32, Option<u32>)> = HashMap::new();
     let mut order = Vec::new();
     let mut unreadable = HashSet::new();
+    let mut later = Vec::new();
     let mut page = request.max + SPARE;
     let mut search = Search::new(names, limits::lock(), now, role);
     loop {
@@ -76,10 +77,10 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
             if given.len() == request.max {
                 break;
             }
-            if unreadable.contains(&candidate.version) {
+            if unreadable.contains(&candidate.version) || given.contains_key(&candidate.task) {
                 continue;
             }
-            match take(session, &mut search, &candidate, until, request.worker.as_deref()) {
+            match take(session, &mut search, &candidate, until, request.worker.as_deref(), &mut later) {
                 Ok(None) => {}
                 Ok(Some(taken)) => {
                     order.push(candidate.task);
@@ -99,6 +100,7 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
         }
         page = page.saturating_mul(4);
     }
+    rows::write(|writer| later.iter().for_each(|(task, lease)| leases::set(writer, task, lease)));
     let mut claimed: HashMap<Uuid, Claimed> =
         leases::claimed(&order).into_iter().map(|claimed| (claimed.task, claimed)).collect();
     let given = order.iter().filter_map(|id| {
@@ -172,13 +174,16 @@ pub fn next_attempt(candidate: &Candidate, until: Timestamp) -> Result<Next, PgE
     Ok(Next { attempt, max_attempts, is_last, is_awaited })
 }
 
-/// Claims one task, if its row is free and it is still unclaimed. Returns token, attempt and number of attempts.
+/// Claims one task, if its row is free and it is still unclaimed. Returns token, attempt and number of attempts. The caller
+/// stores the leases that are added to `later`, all by one command; one that binds slots is stored here, for the next
+/// task may need them.
 fn take(
     session: &mut Session,
     search: &mut Search,
     candidate: &Candidate,
     until: Timestamp,
     worker: Option<&str>,
+    later: &mut Vec<(Uuid, Lease)>,
 ) -> Result<Option<(Uuid, i32, Option<u32>)>, PgError> {
     // The state of an instance whose burst runs further up in this session is in that burst, not in the table.
     if search.is_held(candidate) || running::contains(candidate.instance) {
@@ -221,8 +226,12 @@ fn take(
         worker: worker.map(str::to_owned),
         ..Lease::default()
     };
-    rows::write(|writer| leases::set(writer, &candidate.task, &lease));
-    limits::bind(&slots, &candidate.task, &token, session.timestamp());
+    if slots.is_empty() {
+        later.push((candidate.task, lease));
+    } else {
+        rows::write(|writer| leases::set(writer, &candidate.task, &lease));
+        limits::bind(&slots, &candidate.task, &token, session.timestamp());
+    }
     Ok(Some((token, attempt, max_attempts)))
 }
 

@@ -205,11 +205,13 @@ macro_rules! candidates {
 
 mod claimed;
 mod due;
+mod front;
 mod lanes;
 mod start;
 
 pub use claimed::{Claimed, claimed};
-pub use due::{next_end, release_due};
+pub use due::{end_all, next_end, release_due};
+pub use front::{Front, first};
 pub use lanes::{in_lanes, in_order, lanes_of, note_ends_of};
 pub use start::{attempts, awaits_start, remove_start};
 
@@ -372,26 +374,4 @@ static REMOVE_END: Statement = Statement::new(
 /// Removes the bookmark of a last lease. The caller holds the lock of the instance.
 pub fn remove_end(instance: &Uuid, execution: &Uuid) {
     REMOVE_END.run(&[Arg::Uuid(instance), Arg::Uuid(execution), Arg::Text(workflow_engine::stimulus::LEASE)]);
-}
-
-static END_ALL: [Statement; 2] = [
-    Statement::new(
-        "UPDATE workflow.bookmarks e SET due_at = $1 FROM workflow.bookmarks t \
-         WHERE e.name = 'Workflow.Lease' AND t.instance_id = e.instance_id AND t.activity_instance_id = e.activity_instance_id \
-           AND t.token IS NOT NULL",
-        &[Type::Timestamp],
-    ),
-    Statement::new(
-        "UPDATE workflow.bookmarks SET token = NULL, lease_until = NULL, worker = NULL, \
-             available_at = CASE WHEN available_at = 'infinity' THEN available_at WHEN lane IS NOT NULL THEN '-infinity' END \
-         WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND token IS NOT NULL",
-        &[],
-    ),
-];
-
-/// Ends all leases, in a database that goes on with the data of another one: workers there may hold them.
-pub fn end_all(now: Timestamp) {
-    let [last, all] = &END_ALL;
-    last.run(&[Arg::Timestamp(now)]);
-    all.run(&[]);
 }

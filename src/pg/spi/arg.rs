@@ -46,6 +46,8 @@ pub enum Type {
     TextArray,
     /// `integer`
     Integer,
+    /// `integer[]`
+    IntegerArray,
     /// `bigint`
     BigInt,
     /// `bigint[]`
@@ -58,6 +60,8 @@ pub enum Type {
     Jsonb,
     /// `timestamptz`
     Timestamp,
+    /// `timestamptz[]`
+    TimestampArray,
     /// `oid`
     Oid,
 }
@@ -70,12 +74,14 @@ impl Type {
             Self::Text => pg_sys::TEXTOID,
             Self::TextArray => pg_sys::TEXTARRAYOID,
             Self::Integer => pg_sys::INT4OID,
+            Self::IntegerArray => pg_sys::INT4ARRAYOID,
             Self::BigInt => pg_sys::INT8OID,
             Self::BigIntArray => pg_sys::INT8ARRAYOID,
             Self::Boolean => pg_sys::BOOLOID,
             Self::Bytea => pg_sys::BYTEAOID,
             Self::Jsonb => pg_sys::JSONBOID,
             Self::Timestamp => pg_sys::TIMESTAMPTZOID,
+            Self::TimestampArray => pg_sys::TIMESTAMPTZARRAYOID,
             Self::Oid => pg_sys::OIDOID,
         }
     }
@@ -96,6 +102,8 @@ pub enum Arg<'a> {
     Texts(&'a [String]),
     /// `integer`
     Integer(i32),
+    /// `integer[]`
+    Integers(&'a [i32]),
     /// `bigint`
     BigInt(i64),
     /// `bigint[]`
@@ -110,6 +118,8 @@ pub enum Arg<'a> {
     Object(&'a Map<String, Value>),
     /// `timestamptz`
     Timestamp(Timestamp),
+    /// `timestamptz[]`
+    Timestamps(&'a [Timestamp]),
     /// `oid`
     Oid(pg_sys::Oid),
 }
@@ -147,6 +157,9 @@ impl<'a> Arg<'a> {
                 array(pg_sys::TEXTOID, -1, false, b'i', texts.iter().map(|text| Arg::Text(text).datum()))
             }
             Self::Integer(number) => pg_sys::Datum::from(number),
+            Self::Integers(numbers) => {
+                array(pg_sys::INT4OID, 4, true, b'i', numbers.iter().map(|n| Arg::Integer(*n).datum()))
+            }
             Self::BigInt(number) => pg_sys::Datum::from(number),
             Self::BigInts(numbers) => {
                 array(pg_sys::INT8OID, 8, true, b'd', numbers.iter().map(|n| Arg::BigInt(*n).datum()))
@@ -156,6 +169,9 @@ impl<'a> Arg<'a> {
             Self::Json(value) => jsonb::encode(value),
             Self::Object(members) => jsonb::encode_object(members),
             Self::Timestamp(at) => pg_sys::Datum::from(at.0),
+            Self::Timestamps(instants) => {
+                array(pg_sys::TIMESTAMPTZOID, 8, true, b'd', instants.iter().map(|at| Arg::Timestamp(*at).datum()))
+            }
             Self::Oid(oid) => pg_sys::Datum::from(oid),
         })
     }

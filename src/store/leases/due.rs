@@ -18,9 +18,20 @@ static RELEASE_DUE: Statement = Statement::new(
     &[Type::Oid, Type::TextArray, Type::Timestamp],
 );
 
+// Its plan is small, and nearly always there is none.
+static IS_ANY_DUE: Statement = Statement::new(
+    "SELECT 1 FROM workflow.bookmarks b \
+     WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = ANY ($1) \
+       AND b.available_at > '-infinity' AND b.available_at <= $2 LIMIT 1",
+    &[Type::TextArray, Type::Timestamp],
+);
+
 /// Makes tasks of these names available that the role may claim and whose lease or delay has ended, at most 10,000.
 pub fn release_due(names: &[String], now: Timestamp, role: Oid) {
     for _ in 0..10 {
+        if IS_ANY_DUE.run(&[Arg::Texts(names), Arg::Timestamp(now)]) == 0 {
+            break;
+        }
         let args = [Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)];
         let released: Vec<(String, Option<Timestamp>)> = RELEASE_DUE.rows(&args, |row| (row.get(), row.maybe()));
         if released.is_empty() {
@@ -50,4 +61,26 @@ static NEXT: Statement = Statement::new(
 /// When the next lease or delay of tasks of these names ends that a role may claim.
 pub fn next_end(names: &[String], now: Timestamp, role: Oid) -> Option<Timestamp> {
     NEXT.first(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)], |row| row.maybe()).flatten()
+}
+
+static END_ALL: [Statement; 2] = [
+    Statement::new(
+        "UPDATE workflow.bookmarks e SET due_at = $1 FROM workflow.bookmarks t \
+         WHERE e.name = 'Workflow.Lease' AND t.instance_id = e.instance_id AND t.activity_instance_id = e.activity_instance_id \
+           AND t.token IS NOT NULL",
+        &[Type::Timestamp],
+    ),
+    Statement::new(
+        "UPDATE workflow.bookmarks SET token = NULL, lease_until = NULL, worker = NULL, \
+             available_at = CASE WHEN available_at = 'infinity' THEN available_at WHEN lane IS NOT NULL THEN '-infinity' END \
+         WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND token IS NOT NULL",
+        &[],
+    ),
+];
+
+/// Ends all leases, in a database that goes on with the data of another one: workers there may hold them.
+pub fn end_all(now: Timestamp) {
+    let [last, all] = &END_ALL;
+    last.run(&[Arg::Timestamp(now)]);
+    all.run(&[]);
 }

@@ -1,0 +1,57 @@
+//! The first tasks of some names, whoever may claim them.
+
+use super::Candidate;
+use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+
+/// Where the tasks of a name begin: with those of a higher priority than this one, or of this one since this instant.
+#[derive(Clone, Copy, Debug)]
+pub struct Front {
+    /// The priority.
+    pub priority: i32,
+    /// The instant.
+    pub since: Timestamp,
+}
+
+impl Front {
+    /// Of all tasks.
+    pub const ALL: Self = Self { priority: i32::MIN, since: Timestamp::MINUS_INFINITY };
+}
+
+macro_rules! from {
+    ($condition:literal) => {
+        concat!(
+            "(SELECT b.id, b.instance_id, i.definition_version_id, b.node_id, COALESCE(b.claims, 0) AS claims, b.lane, \
+                     COALESCE(b.priority, 0) AS priority, b.created_at, \
+                     b.assignee IS NOT NULL OR b.candidates IS NOT NULL AS is_assigned, i.owner \
+              FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+              WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = n.name \
+                AND b.available_at IS NULL AND ",
+            $condition,
+            " AND i.sub_status <> 'Faulted' \
+              ORDER BY b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, b.created_at LIMIT $4)"
+        )
+    };
+}
+
+// Each part is a range of the index. One condition for both would read all of it.
+static FIRST: Statement = Statement::new(
+    concat!(
+        "SELECT c.id, c.instance_id, c.definition_version_id, c.node_id, c.claims, n.name, c.lane, c.priority, c.created_at, \
+                c.is_assigned, c.owner \
+         FROM unnest($1, $2, $3) AS n (name, priority, since) CROSS JOIN LATERAL (",
+        from!("COALESCE(b.priority, 0) > n.priority"),
+        " UNION ALL ",
+        from!("COALESCE(b.priority, 0) = n.priority AND b.created_at >= n.since"),
+        ") c ORDER BY c.priority DESC, c.created_at LIMIT $4"
+    ),
+    &[Type::TextArray, Type::IntegerArray, Type::TimestampArray, Type::BigInt],
+);
+
+/// The first tasks of these names without limits from these fronts on, at most `max`: those with a higher priority first,
+/// then older ones. With each comes the id of its instance's owner.
+pub fn first(names: &[String], fronts: &[Front], max: i64) -> Vec<(Candidate, i32)> {
+    let priorities: Vec<i32> = fronts.iter().map(|front| front.priority).collect();
+    let since: Vec<Timestamp> = fronts.iter().map(|front| front.since).collect();
+    let args = [Arg::Texts(names), Arg::Integers(&priorities), Arg::Timestamps(&since), Arg::BigInt(max)];
+    FIRST.rows(&args, |row| (Candidate::read(row), row.get()))
+}

@@ -1,0 +1,72 @@
+-- The front of the inbox: tasks that were completed leave dead entries there. A claim that has read past many of them begins
+-- behind them for a second.
+SET client_min_messages = error;
+SELECT * FROM wf_define('{"definitionId": "job", "inputs": [{"name": "p"}], "root": {"type": "RunTask", "taskName": "Job", "priority": {"input": "p"}}}');
+CREATE FUNCTION start_jobs(count integer, priority integer DEFAULT 0) RETURNS bigint LANGUAGE sql
+RETURN (SELECT count(wf_start('job', jsonb_build_object('p', priority), correlation_id => priority || '/' || n)) FROM generate_series(1, count) AS n);
+CREATE PROCEDURE complete(count integer) LANGUAGE plpgsql AS $$
+BEGIN
+    FOR i IN 1 .. count / 500 LOOP
+        PERFORM wf_complete_task(c.task_id, token => c.token) FROM wf_claim_tasks('{Job}', max => 500) AS c;
+    END LOOP;
+END $$;
+-- Pages that a claim of one task reads.
+CREATE FUNCTION pages() RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    plan jsonb;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, FORMAT json) SELECT FROM wf_claim_tasks(''{Job}'')' INTO plan;
+    RETURN plan -> 0 -> 'Plan' ->> 'Shared Hit Blocks';
+END $$;
+
+-- In one transaction no entry can be removed.
+BEGIN;
+SELECT start_jobs(7000);
+CALL complete(6000);
+-- A claim reads past them, and those that follow do not.
+DO $$
+BEGIN
+    ASSERT pages() > 200;
+    FOR i IN 1 .. 100 LOOP
+        IF pages() < 150 THEN RETURN; END IF;
+    END LOOP;
+    RAISE EXCEPTION 'all claims read many pages';
+END $$;
+-- They give the tasks in the order of the inbox. Those of a higher priority come first.
+SELECT regexp_replace(correlation_id, '1\d{4}', 'N') AS task FROM wf_claim_tasks('{Job}', max => 2);
+SELECT start_jobs(1, 5), start_jobs(1, -5);
+SELECT regexp_replace(correlation_id, '1\d{4}', 'N') AS task FROM wf_claim_tasks('{Job}', max => 2);
+-- A task that is given back is claimed again within about a second, although it is before the front.
+SELECT task_id AS older, token, correlation_id FROM wf_claim_tasks('{Job}') \gset
+CALL complete(500);
+SELECT count(pages()) FROM generate_series(1, 2);
+SELECT wf_release_task(:'older', :'token');
+SELECT set_config('regress.older', :'correlation_id', true) = :'correlation_id' AS noted;
+DO $$
+DECLARE
+    claimed record;
+BEGIN
+    LOOP
+        SELECT task_id, token, correlation_id INTO claimed FROM wf_claim_tasks('{Job}');
+        EXIT WHEN claimed.correlation_id = current_setting('regress.older');
+        PERFORM wf_release_task(claimed.task_id, claimed.token);
+        PERFORM pg_sleep(0.02);
+    END LOOP;
+END $$;
+-- All others are claimed as well, those of a lower priority last.
+SELECT count(*) > 400 AS many, count(*) FILTER (WHERE correlation_id = '-5/1') AS low FROM wf_claim_tasks('{Job}', max => 1000);
+SELECT count(*) FROM workflow.open_tasks WHERE available_at IS NULL;
+ROLLBACK;
+
+-- A role gets no task that it may not work on, wherever they begin.
+CREATE ROLE regress_front_worker;
+SELECT wf_grant_worker('regress_front_worker', names => '{Other}') IS NOT NULL AS granted;
+BEGIN;
+SELECT start_jobs(7000);
+CALL complete(6000);
+SELECT count(pages()) FROM generate_series(1, 2);
+SET LOCAL ROLE regress_front_worker;
+SELECT count(*) FROM wf_claim_tasks('{Job}', max => 10);
+ROLLBACK;
+SELECT wf_revoke_worker('regress_front_worker', names => '{Other}') IS NOT NULL AS revoked;
+DROP ROLE regress_front_worker;

@@ -10,12 +10,17 @@ cd "$REPO"
 
 PG_MAJOR=${PG_MAJOR:-15}
 
-# Tools that outlive a clone: cargo-pgrx, pgrx's home, cargo-fuzz, pgspot, drivers.
+# Tools that outlive a clone: cargo-pgrx, pgrx's home, cargo-fuzz, pgspot, drivers, what bench/peers.sh measures beside.
 CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/workflow-dev
 
 # Drivers of PostgreSQL for the Python on pages of documentation.
 DRIVERS="psycopg[binary]==3.3.9 SQLAlchemy==2.1.9 Django==5.2.19"
 DRIVERS_DIR=$CACHE_DIR/drivers
+
+# What bench/peers.sh measures beside, from PyPI, and the version of the crate that holds the SQL of pgmq.
+PEERS="psycopg[binary]==3.3.9 absurd-sdk==0.5.1 absurdctl==0.5.1 dbos==3.4.0"
+PGMQ_VERSION=0.34.0-alpha.7
+PEERS_DIR=$CACHE_DIR/peers
 
 # Which Debian release has which PostgreSQL.
 declare -A SUITES=([15]=bookworm [17]=trixie [18]=forky)

@@ -1,0 +1,5 @@
+-- DBOS, whose own schema `dbos migrate` has made: as workflow.sql.
+CREATE SCHEMA bench;
+CREATE FUNCTION bench.empty() RETURNS void LANGUAGE sql AS 'TRUNCATE dbos.workflow_status, dbos.operation_outputs CASCADE';
+CREATE FUNCTION bench.tasks(count integer) RETURNS bigint LANGUAGE sql
+RETURN (SELECT count(dbos.enqueue_workflow('task', 'bench', app_version => 'bench')) FROM generate_series(1, count));

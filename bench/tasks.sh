@@ -36,6 +36,8 @@ keyed() {
 }
 claim_free() { measured bench_free "bench.claim_one(200, '{keyed}')"; }
 claim_behind_full() { measured bench_full "bench.claim_one(200, '{keyed}')"; }
+claim_behind_completed() { measured bench_old 'bench.claim_one(200)'; }
+claim_of_any_name() { measured bench_names 'bench.claim_one(200, NULL)'; }
 claim_among_few() { measured bench_few 'bench.claim_one(200)'; }
 claim_among_many() { measured bench_many 'bench.claim_one(200)'; }
 
@@ -56,10 +58,80 @@ tasks() {
     query bench_many "UPDATE workflow.bookmarks SET available_at = 'tomorrow', lease_until = 'tomorrow', token = gen_random_uuid()
         WHERE id IN (SELECT id FROM workflow.bookmarks ORDER BY created_at LIMIT 100000)" 'VACUUM (ANALYZE)'
     compare "the same, behind 100,000 that are leased" 2 '<=' claim_among_few claim_among_many
-    query postgres 'DROP DATABASE bench_few' 'DROP DATABASE bench_many'
+    query postgres 'DROP DATABASE bench_many'
+    opened bench_old $((100000 + 400 * rounds))
+    # Its snapshot keeps what the completed tasks leave in the index.
+    coproc snapshot { psql -X -q -At -d bench_old; }
+    echo 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM workflow.tasks;' >&"${snapshot[1]}"
+    read -r -u "${snapshot[0]}"
+    query bench_old 'SET synchronous_commit = off' 'CALL bench.complete(100000)'
+    compare "the same, after 100,000 were completed under an open snapshot" 2 '<=' claim_among_few claim_behind_completed
+    exec {snapshot[1]}>&-
+    wait "$snapshot_PID" || true
+    query postgres 'DROP DATABASE bench_old'
+    create_database bench_names
+    file bench_names tasks.sql
+    query bench_names "SELECT sum(bench.open_tasks(3, 'work ' || n)) FROM generate_series(1, 1000) AS n" 'VACUUM (ANALYZE)' >/dev/null
+    compare "the same, of any of 1,000 names" 2 '<=' claim_among_few claim_of_any_name
+    query postgres 'DROP DATABASE bench_few' 'DROP DATABASE bench_names'
     keyed bench_free
     keyed bench_full "SELECT bench.open_keyed(100000, 'full')" "SELECT count(*) FROM wf_claim_tasks('{keyed}', lease => '1 day')"
     title "Claim of one task of a name with one place for each customer" ratio
     compare "behind 100,000 of a customer whose place is taken : without them" 2 '<=' claim_free claim_behind_full
     query postgres 'DROP DATABASE bench_free' 'DROP DATABASE bench_full'
+}
+
+# heartbeats: bytes of WAL of ten heartbeats, each a transaction.
+heartbeats() {
+    local before i beats=()
+    for ((i = 0; i < 10; i++)); do beats+=("SELECT FROM wf_extend_task('$1', '$2')"); done
+    before=$(query "$PGDATABASE" 'SELECT pg_current_wal_insert_lsn()')
+    query "$PGDATABASE" "${beats[@]}" "SELECT pg_current_wal_insert_lsn() - '$before'"
+}
+
+# A waiting session claims each task as it comes; the other one says when its commit has returned.
+waking() {
+    local count=300 session
+    query "$PGDATABASE" 'TRUNCATE bench.heard, bench.committed'
+    { for ((i = 0; i < count; i++)); do echo "CALL wf_wait_tasks('{wake}', '1 min'); INSERT INTO bench.heard SELECT task_id, clock_timestamp() FROM wf_claim_tasks('{wake}');"; done; } |
+        psql -X -q -d "$PGDATABASE" >"$scratch/waker.log" 2>&1 &
+    session=$!
+    query "$PGDATABASE" "CALL bench.open_slowly($count)"
+    wait "$session"
+    query "$PGDATABASE" "SELECT 1000 * percentile_cont(0.99) WITHIN GROUP (ORDER BY greatest(0, extract(epoch FROM h.at - c.at))) FROM bench.heard AS h JOIN bench.committed AS c USING (task) HAVING count(*) = $count"
+}
+
+leases() {
+    local held round
+    title "Leases" ""
+    held=$(query "$PGDATABASE" "SELECT bench.open_tasks(1, 'beat')" "SELECT task_id, token FROM wf_claim_tasks('{beat}')" | tail -n 1)
+    rm -f "$scratch"/{wal,wake}
+    for ((round = 0; round < rounds; round++)); do
+        heartbeats "${held%|*}" "${held#*|}" | tail -n 1 >>"$scratch/wal"
+        waking >>"$scratch/wake"
+    done
+    sort -g "$scratch/wal" | head -n 1 >"$scratch/least"
+    report "WAL of ten heartbeats, the lowest of all rounds" "$scratch/least" B 3000
+    report "from the commit of a task to the claim of a waiter, p99 of 300" "$scratch/wake" ms 5
+}
+
+index_bytes() { query "$PGDATABASE" "SELECT pg_indexes_size('workflow.bookmarks')"; }
+
+# Four workers open ten tasks and complete ten, with autovacuum as it is by default.
+growth() {
+    local minutes=${BENCH_MINUTES:-10} minute
+    query postgres 'ALTER SYSTEM RESET autovacuum' 'SELECT pg_reload_conf()' >/dev/null
+    query "$PGDATABASE" 'TRUNCATE workflow.instances, workflow.bookmarks, workflow.tasks, workflow.execution_log' 'SELECT bench.open_tasks(1000)' >/dev/null
+    rm -f "$scratch"/{size,rate}
+    for ((minute = 1; minute <= minutes; minute++)); do
+        "$PGBIN/pgbench" -n -M prepared -c 4 -j 2 -T 60 -f <(echo 'SELECT bench.open_tasks(10); CALL bench.work_together();') "$PGDATABASE" 2>"$scratch/pgbench.log" |
+            sed -n 's/^tps = \([0-9.]*\) .*/\1/p' >>"$scratch/rate"
+        index_bytes >>"$scratch/size"
+    done
+    query postgres 'ALTER SYSTEM SET autovacuum = off' 'SELECT pg_reload_conf()' >/dev/null
+    title "4 workers, $minutes minutes: the last minute : the first" ratio
+    awk 'NR == 1 { first = $1 } END { print $1 / first }' "$scratch/size" >"$scratch/ratio"
+    report "bytes of the indexes on bookmarks" "$scratch/ratio" x 2
+    awk 'NR == 1 { first = $1 } END { print $1 / first }' "$scratch/rate" >"$scratch/ratio"
+    report "tasks opened and completed" "$scratch/ratio" x
 }

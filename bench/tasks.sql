@@ -50,3 +50,29 @@ BEGIN
     END LOOP;
     RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY t) FROM unnest(taken) AS t);
 END $$;
+
+-- Completes so many tasks, a hundred at a time.
+CREATE PROCEDURE bench.complete(count integer) LANGUAGE plpgsql AS $$
+BEGIN
+    FOR i IN 1 .. count / 100 LOOP
+        PERFORM wf_complete_task(c.task_id, token => c.token) FROM wf_claim_tasks('{work}', max => 100) AS c;
+        COMMIT;
+    END LOOP;
+END $$;
+
+-- Tasks whose commit has returned, and tasks that a waiter has claimed.
+CREATE TABLE bench.committed (task uuid NOT NULL, at timestamptz NOT NULL);
+CREATE TABLE bench.heard (task uuid NOT NULL, at timestamptz NOT NULL);
+CREATE PROCEDURE bench.open_slowly(count integer) LANGUAGE plpgsql AS $$
+DECLARE
+    started uuid;
+BEGIN
+    FOR i IN 1 .. count LOOP
+        started := wf_start('work', '{"name": "wake"}');
+        COMMIT;
+        INSERT INTO bench.committed SELECT t.id, clock_timestamp() FROM workflow.tasks AS t WHERE t.instance_id = started;
+        COMMIT;
+        -- The waiter falls asleep again.
+        PERFORM pg_sleep(0.01);
+    END LOOP;
+END $$;

@@ -17,7 +17,7 @@ use crate::pg::rows::{self, Wait};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role, session};
 use crate::run::limits::Search;
-use crate::run::{Session, running};
+use crate::run::{Session, front, running};
 use crate::store::identity::{self, Identity};
 use crate::store::instances::InstanceRow;
 use crate::store::leases::{self, Candidate, Claimed, Held, Lease};
@@ -60,58 +60,98 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
     refuse_unless_firing()?;
     session::require_read_committed("claim tasks")?;
     instances::announce_lock();
-    let names = request.names.clone().unwrap_or_else(leases::names);
-    let now = session.timestamp();
+    let (now, role, limits) = (session.timestamp(), role::current(), limits::lock());
     let until = Timestamp(now.0.saturating_add(request.lease));
-    let role = role::current();
-    leases::release_due(&names, now, role);
-    let mut given: HashMap<Uuid, (Uuid, i32, Option<u32>)> = HashMap::new();
-    let mut order = Vec::new();
-    let mut unreadable = HashSet::new();
-    let mut later = Vec::new();
-    let mut page = request.max + SPARE;
-    let mut search = Search::new(names, limits::lock(), now, role);
-    loop {
-        let (found, is_all) = search.page(page);
-        for candidate in found {
-            if given.len() == request.max {
+    let page = request.max + SPARE;
+    let mut claim = Claim {
+        request,
+        until,
+        given: HashMap::new(),
+        order: Vec::new(),
+        unreadable: HashSet::new(),
+        later: Vec::new(),
+    };
+    // Names without a task that could be first need not be read.
+    let first = request.names.is_none().then(|| front::names(page)).flatten().filter(|_| limits.is_empty());
+    if let Some(first) = first {
+        let mut search = Search::new(first, limits.clone(), now, role);
+        let found = search.first(page).unwrap_or_default();
+        claim.take_all(session, &mut search, found)?;
+    }
+    if claim.given.len() < request.max {
+        let names = request.names.clone().unwrap_or_else(leases::names);
+        leases::release_due(&names, now, role);
+        if request.names.is_none() && limits.is_empty() {
+            front::note_names(&names);
+        }
+        let mut search = Search::new(names, limits, now, role);
+        let mut page = page;
+        loop {
+            let (found, is_all) = search.page(page);
+            claim.take_all(session, &mut search, found)?;
+            if is_all || claim.given.len() == request.max {
                 break;
             }
-            if unreadable.contains(&candidate.version) || given.contains_key(&candidate.task) {
+            page = page.saturating_mul(4);
+        }
+    }
+    Ok(claim.end())
+}
+
+/// What a claim has found so far.
+struct Claim<'a> {
+    request: &'a Request,
+    until: Timestamp,
+    given: HashMap<Uuid, (Uuid, i32, Option<u32>)>,
+    order: Vec<Uuid>,
+    unreadable: HashSet<Uuid>,
+    /// Leases that are stored at the end, by one command.
+    later: Vec<(Uuid, Lease)>,
+}
+
+impl Claim<'_> {
+    /// Takes candidates until there are enough.
+    fn take_all(&mut self, session: &mut Session, search: &mut Search, found: Vec<Candidate>) -> Result<(), PgError> {
+        for candidate in found {
+            if self.given.len() == self.request.max {
+                break;
+            }
+            if self.unreadable.contains(&candidate.version) || self.given.contains_key(&candidate.task) {
                 continue;
             }
-            match take(session, &mut search, &candidate, until, request.worker.as_deref(), &mut later) {
+            let worker = self.request.worker.as_deref();
+            match take(session, search, &candidate, self.until, worker, &mut self.later) {
                 Ok(None) => {}
                 Ok(Some(taken)) => {
-                    order.push(candidate.task);
-                    given.insert(candidate.task, taken);
+                    self.order.push(candidate.task);
+                    self.given.insert(candidate.task, taken);
                 }
                 Err(error) if error.aborts_transaction() => return Err(error),
                 // A definition that cannot be read keeps no other task from being claimed, and is warned of once.
                 Err(error) => {
-                    unreadable.insert(candidate.version);
+                    self.unreadable.insert(candidate.version);
                     let message = format!("task {} cannot be claimed: {}", candidate.task, error.message);
                     warning(PgError { message, ..error });
                 }
             }
         }
-        if is_all || given.len() == request.max {
-            break;
-        }
-        page = page.saturating_mul(4);
+        Ok(())
     }
-    rows::write(|writer| later.iter().for_each(|(task, lease)| leases::set(writer, task, lease)));
-    let mut claimed: HashMap<Uuid, Claimed> =
-        leases::claimed(&order).into_iter().map(|claimed| (claimed.task, claimed)).collect();
-    let given = order.iter().filter_map(|id| {
-        let (token, attempt, max_attempts) = given.remove(id)?;
-        Some(Given { task: claimed.remove(id)?, token, attempt, max_attempts, until })
-    });
-    let given: Vec<Given> = given.collect();
-    // With none given nothing is said: waiting sessions need not look again.
-    wake::note_claimed_tasks(given.len());
-    given.iter().for_each(|given| wake::note_task_at(&given.task.name, until));
-    Ok(given)
+
+    fn end(mut self) -> Vec<Given> {
+        rows::write(|writer| self.later.iter().for_each(|(task, lease)| leases::set(writer, task, lease)));
+        let mut claimed: HashMap<Uuid, Claimed> =
+            leases::claimed(&self.order).into_iter().map(|claimed| (claimed.task, claimed)).collect();
+        let given = self.order.iter().filter_map(|id| {
+            let (token, attempt, max_attempts) = self.given.remove(id)?;
+            Some(Given { task: claimed.remove(id)?, token, attempt, max_attempts, until: self.until })
+        });
+        let given: Vec<Given> = given.collect();
+        // With none given nothing is said: waiting sessions need not look again.
+        wake::note_claimed_tasks(given.len());
+        given.iter().for_each(|given| wake::note_task_at(&given.task.name, self.until));
+        given
+    }
 }
 
 /// Refuses to give out work of a database that is a copy, or that is to fire nothing (55000).

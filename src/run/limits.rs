@@ -107,7 +107,8 @@ impl Search {
     pub fn page(&mut self, max: usize) -> (Vec<Candidate>, bool) {
         let most = i64::try_from(max).unwrap_or(i64::MAX);
         if !std::mem::replace(&mut self.has_begun, true)
-            && let Some(found) = self.first(most)
+            && self.names.len() <= FEW_NAMES
+            && let Some(found) = self.first(max)
         {
             return (found, false);
         }
@@ -137,14 +138,15 @@ impl Search {
 
     /// The first page, by a statement that asks for no rights: nearly always the role may claim what is first. `None`: it
     /// does not say which tasks are first for this role.
-    fn first(&self, most: i64) -> Option<Vec<Candidate>> {
-        if !self.limited.is_empty() || self.names.len() > FEW_NAMES {
+    pub fn first(&self, max: usize) -> Option<Vec<Candidate>> {
+        if !self.limited.is_empty() {
             return None;
         }
         let before = process::pages_read();
-        let found = leases::first(&self.names, &front::of(&self.names), most);
-        front::note(found.iter().map(|(candidate, _)| candidate), process::pages_read() - before);
-        if i64::try_from(found.len()).is_ok_and(|found| found < most) {
+        let found = leases::first(&self.names, &front::of(&self.names), i64::try_from(max).unwrap_or(i64::MAX));
+        let is_full = found.len() == max;
+        front::note(&self.names, found.iter().map(|(candidate, _)| candidate), is_full, process::pages_read() - before);
+        if !is_full {
             return None;
         }
         let mut known = HashMap::new();

@@ -55,3 +55,17 @@ pub fn first(names: &[String], fronts: &[Front], max: i64) -> Vec<(Candidate, i3
     let args = [Arg::Texts(names), Arg::Integers(&priorities), Arg::Timestamps(&since), Arg::BigInt(max)];
     FIRST.rows(&args, |row| (Candidate::read(row), row.get()))
 }
+
+static HEADS: Statement = Statement::new(
+    "SELECT n.name, c.priority, c.created_at FROM unnest($1) AS n (name) CROSS JOIN LATERAL ( \
+         SELECT COALESCE(b.priority, 0) AS priority, b.created_at FROM workflow.bookmarks b \
+         WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = n.name \
+           AND b.available_at IS NULL \
+         ORDER BY b.payload ->> 'TaskName', b.available_at NULLS FIRST, COALESCE(b.priority, 0) DESC, b.created_at LIMIT 1) c",
+    &[Type::TextArray],
+);
+
+/// The names of which there is a task that can be claimed without limits, each with the place of its first.
+pub fn heads(names: &[String]) -> Vec<(String, Front)> {
+    HEADS.rows(&[Arg::Texts(names)], |row| (row.get(), Front { priority: row.get(), since: row.get() }))
+}

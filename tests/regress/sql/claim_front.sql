@@ -58,6 +58,30 @@ SELECT count(*) > 400 AS many, count(*) FILTER (WHERE correlation_id = '-5/1') A
 SELECT count(*) FROM workflow.open_tasks WHERE available_at IS NULL;
 ROLLBACK;
 
+-- Claims of tasks of any of many names give them in the order of the inbox.
+SELECT * FROM wf_define('{"definitionId": "named", "inputs": [{"name": "n"}, {"name": "p"}], "root": {"type": "RunTask", "taskName": {"input": "n"}, "priority": {"input": "p"}}}');
+BEGIN;
+DO $$ BEGIN
+    FOR n IN 1 .. 120 LOOP PERFORM wf_start('named', jsonb_build_object('n', 'Job ' || n % 40, 'p', (n = 77)::integer), correlation_id => n::text); END LOOP;
+END $$;
+SELECT string_agg(c.correlation_id, ' ' ORDER BY n) FROM generate_series(1, 50) AS n, wf_claim_tasks(worker => n::text) AS c;
+SELECT string_agg(correlation_id, ' ') FROM wf_claim_tasks(max => 30);
+-- A task that is first from now on is claimed within about a second, of a name that is new as well.
+SELECT wf_start('named', '{"n": "New", "p": 9}', correlation_id => 'new') IS NOT NULL AS started;
+DO $$
+DECLARE
+    claimed record;
+BEGIN
+    LOOP
+        SELECT task_id, token, correlation_id INTO claimed FROM wf_claim_tasks();
+        EXIT WHEN claimed.correlation_id = 'new';
+        PERFORM wf_release_task(claimed.task_id, claimed.token);
+        PERFORM pg_sleep(0.02);
+    END LOOP;
+END $$;
+SELECT count(*) FROM wf_claim_tasks(max => 100);
+ROLLBACK;
+
 -- A role gets no task that it may not work on, wherever they begin.
 CREATE ROLE regress_front_worker;
 SELECT wf_grant_worker('regress_front_worker', names => '{Other}') IS NOT NULL AS granted;

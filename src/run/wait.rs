@@ -151,9 +151,17 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
     }
     let (slot, holders) = search.held_until();
     blockers.extend(holders);
+    let mut until =
+        leases::next_end(&names, now, role).into_iter().chain(slot).min().map_or(NEVER, wake::by_server_clock);
+    for task in leases::left_due(&names, now, role) {
+        match leases::lock_holder(task) {
+            Holder::Transactions(running) => blockers.extend(running),
+            // Its transaction has just ended: the next look puts the task back, or moves it on.
+            Holder::None | Holder::Changed => until = process::now(),
+        }
+    }
     blockers.sort_unstable();
     blockers.dedup();
-    let until = leases::next_end(&names, now, role).into_iter().chain(slot).min().map_or(NEVER, wake::by_server_clock);
     Ok(Look::Nothing { until, blockers })
 }
 

@@ -114,6 +114,34 @@ waits ann "ARRAY['later'], '20 s'"
 do_sql "BEGIN; CALL put('later'); SELECT claim('later', lease => '1 second'); COMMIT"
 answers ann t
 
+# A lease that ends while a transaction holds the task: a look after its end gives the waiter work, or the new end of the lease.
+do_sql "CALL put('answer'); SELECT claim('answer', lease => '1 second')"
+begin worker "SELECT wf_complete_task(id, token => token) FROM held WHERE name = 'answer'"
+waits ann "ARRAY['answer'], '20 s'"
+await_end() { await t "SELECT bool_and(lease_until < clock_timestamp()) FROM workflow.bookmarks WHERE payload ->> 'TaskName' = '$1'"; }
+await_end answer
+sleep 0.5
+sleeps ann
+finish worker ROLLBACK
+answers ann t
+do_sql "CALL put('heartbeat'); SELECT claim('heartbeat', lease => '1 second')"
+begin worker "SELECT wf_extend_task(id, token, '3 seconds') FROM held WHERE name = 'heartbeat'"
+waits ann "ARRAY['heartbeat'], '20 s'"
+await_end heartbeat
+sleep 0.5
+finish worker COMMIT
+sleeps ann
+answers ann t
+# A claim puts back all tasks whose leases have ended, and is rolled back with that: other waiters have other names.
+do_sql "CALL put('ended', 2); SELECT claim('ended', 2, lease => '1 second')"
+await_end ended
+begin worker "SELECT claim('ended')"
+waits ann "ARRAY['ended'], '20 s'"
+waits ben "ARRAY['ended', 'never'], '20 s'"
+finish worker ROLLBACK
+answers ann t
+answers ben t
+
 # A last attempt needs the lock of its instance.
 do_sql "CALL put('last', attempts => 1)"
 begin locker "SELECT wf_set_owner('instance', id::text, 'plain') FROM workflow.instances WHERE definition_id = 'last'"

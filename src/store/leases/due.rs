@@ -1,12 +1,13 @@
 //! Leases and delays that end.
 
 use pgrx::pg_sys::Oid;
+use uuid::Uuid;
 
 use crate::pg::interrupt;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 use crate::wake;
 
-// Another claim that has locked one of them puts it back itself.
+// A claim that has locked one of them puts it back itself, if it commits.
 static RELEASE_DUE: Statement = Statement::new(
     for_role!(
         "UPDATE workflow.bookmarks t SET available_at = CASE WHEN t.lease_until > $3 THEN t.lease_until WHEN t.lane IS NOT NULL THEN '-infinity' END \
@@ -45,6 +46,22 @@ pub fn release_due(names: &[String], now: Timestamp, role: Oid) {
         }
         interrupt::check();
     }
+}
+
+static LEFT_DUE: Statement = Statement::new(
+    for_role!(
+        "SELECT b.id FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+         WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = ANY ($2) \
+           AND b.available_at > '-infinity' AND b.available_at <= $3 AND i.sub_status <> 'Faulted' AND ",
+        ""
+    ),
+    &[Type::Oid, Type::TextArray, Type::Timestamp],
+);
+
+/// The tasks that [`release_due`] has left, because another transaction had locked them: when that ends without changing
+/// them, they can be claimed.
+pub fn left_due(names: &[String], now: Timestamp, role: Oid) -> Vec<Uuid> {
+    LEFT_DUE.rows(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)], |row| row.get())
 }
 
 static NEXT: Statement = Statement::new(

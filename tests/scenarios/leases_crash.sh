@@ -1,17 +1,25 @@
 #!/usr/bin/env bash
 # Workers claim tasks for short leases. They complete them once, twice, late or in a transaction that is rolled back, fail them, prolong
-# or release their leases, forget them, or are killed (leases_worker.py), while their sessions are terminated and the server crashes.
+# or release their leases, forget them, or are killed, and those that get none wait for tasks (leases_worker.py).
+# Tasks come in waves. In the storm of a wave the sessions of workers are terminated and the server crashes; then comes a calm, in which
+# nobody kills a worker but itself. At its end all workers wait, and a visitor brings some tasks more, one at a time.
+# A watcher (leases_watcher.py) asks all the time whether a session sleeps beside work.
 # When no task is open, what the workers were told is compared with what the database holds:
 #   - An answer whose commit was acknowledged counts. Each task has one answer at most, by the token of its last claim.
 #   - An attempt is no longer answered once another worker was told that it holds the task.
 #   - A task has four attempts at most, and a claim that was released is none.
 #   - A task ends once. Its instance goes on with that result or with that fault.
+#   - In a calm each task is claimed again, or ends, within two leases of the last kill, or of the last call that gave or took a lease.
+#   - No wake-up is lost.
+# The logs are files outside the server, so no crash and no lost commit reaches them; lines in a second database would prove no more.
 # The power does not fail, so a server without fsync will do.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+here=$(dirname "${BASH_SOURCE[0]}")
 
-# The server crashes once in so many tasks.
-workers=4 hundreds=6 apart=480
-if [ "$WORKFLOW_TEST_SECONDS" -gt 10 ]; then workers=8 hundreds=200 apart=2000; fi
+# Each wave has so many hundreds of tasks, of which so many end between two crashes, and so many visits.
+workers=4 waves=1 hundreds=6 apart=480 visits=4
+if [ "$WORKFLOW_TEST_SECONDS" -gt 10 ]; then workers=8 waves=5 hundreds=40 apart=2000 visits=12; fi
+of_wave=$((hundreds * 100)) total=$((waves * (hundreds * 100 + visits)))
 
 psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/setup.out" <<'SQL'
 -- No unique key: an error would be an incident, and hide what is looked for.
@@ -31,37 +39,85 @@ SELECT wf_define(jsonb_build_object('definitionId', 'pair', 'variables', '{"left
     'root', jsonb_build_object('type', 'Parallel', 'activities', jsonb_build_array(caught('left'), caught('right')))));
 SQL
 
-# start_tasks DEFINITION NUMBER [PRIORITY]: so many instances for each hundred tasks.
-start_tasks() {
-    query "SELECT count(wf_start('$1', jsonb_build_object('priority', ${3:-n % 3}))) FROM generate_series(1, $((hundreds * $2))) AS n" >/dev/null
+# start_hundred: a hundred tasks. No worker answers those of `doomed`. They are claimed first, so that their leases end while there is
+# other work.
+start_hundred() {
+    query "SELECT count(wf_start(d, jsonb_build_object('priority', CASE d WHEN 'doomed' THEN 9 ELSE n % 3 END)))
+        FROM (VALUES ('plain', 40), ('caught', 30), ('pair', 12), ('doomed', 6)) AS s (d, number), generate_series(1, number) AS n" >/dev/null
 }
-start_tasks plain 40
-start_tasks caught 30
-start_tasks pair 12
-# No worker answers these. They are claimed first, so that their leases end while there is other work.
-start_tasks doomed 6 9
-is $((hundreds * 100)) "SELECT count(*) FROM workflow.tasks WHERE status = 'Open'"
-setting "workflow.launch_workers = on"
+open_tasks() { query "SELECT count(*) FROM workflow.tasks WHERE status = 'Open'"; }
+# phase NAME: begins now. The time is that of the workers' logs.
+phase() { python3 -c "import time; print('$1', time.monotonic_ns(), sep='|')" >>"$WORKFLOW_TMP/phases"; }
+# look_after: the watcher and all workers are there.
+look_after() {
+    local pid
+    kill -0 "$watcher" 2>/dev/null || fail "the watcher ended: $(tail -n 25 "$WORKFLOW_TMP/watcher")"
+    for pid in "${pids[@]}"; do kill -0 "$pid" 2>/dev/null || fail "a worker ended: $(tail -q -n 2 "$WORKFLOW_TMP"/worker.*)"; done
+}
 
-pids=()
-trap 'kill "${pids[@]}" 2>/dev/null || true' EXIT
+setting "workflow.launch_workers = on"
+pids=() visitor=
+trap 'kill $visitor "${pids[@]}" 2>/dev/null || true' EXIT
+PGAPPNAME=watcher python3 "$here/leases_watcher.py" "$WORKFLOW_TMP/seen" "$WORKFLOW_TMP/over" >"$WORKFLOW_TMP/watcher" 2>&1 &
+watcher=$!
+pids+=("$watcher")
 for ((number = 1; number <= workers; number++)); do
-    PGAPPNAME=worker python3 "$(dirname "${BASH_SOURCE[0]}")/leases_worker.py" "$number" $((WORKFLOW_TEST_SECONDS * 3 + 200)) \
-        "$WORKFLOW_TMP/log.$number" 2>"$WORKFLOW_TMP/worker.$number" &
+    PGAPPNAME=worker python3 "$here/leases_worker.py" "$number" $((WORKFLOW_TEST_SECONDS * 3 + 200)) "$WORKFLOW_TMP/log.$number" \
+        "$WORKFLOW_TMP/over" 2>"$WORKFLOW_TMP/worker.$number" &
     pids+=($!)
 done
-crashes=0 next=$((RANDOM % apart))
-while [ -n "$(jobs -rp)" ]; do
-    sleep "0.$((RANDOM % 4 + 1))"
-    if [ "$(query "SELECT count(*) FROM workflow.tasks WHERE status <> 'Open'")" -ge "$next" ]; then
-        stop_server immediate
-        start_server
-        crashes=$((crashes + 1)) next=$((next + apart))
-    else
-        query "SELECT pg_terminate_backend(pid)
-            FROM (SELECT pid FROM pg_stat_activity WHERE application_name = 'worker' ORDER BY random() LIMIT 1) AS w" >/dev/null
-    fi
+
+terminate() { # NUMBER
+    query "SELECT pg_terminate_backend(pid)
+        FROM (SELECT pid FROM pg_stat_activity WHERE application_name = 'worker' ORDER BY random() LIMIT $1) AS w" >/dev/null
+}
+# storm: the tasks of a wave come bit by bit, so that workers run out of work. It is over when all are there and four fifths have ended.
+crashes=0
+storm() {
+    local left=$hundreds crash=$((RANDOM % apart)) most=$((of_wave * 4 / 5)) ended=0 number
+    phase storm
+    while [ "$left" -gt 0 ] || [ "$ended" -lt "$most" ]; do
+        for ((number = RANDOM % 3 + 1; number > 0 && left > 0; number--, left--)); do start_hundred; done
+        sleep "0.$((RANDOM % 3 + 1))"
+        ended=$(((hundreds - left) * 100 - $(open_tasks)))
+        if [ "$ended" -ge "$crash" ]; then
+            stop_server immediate
+            start_server
+            crashes=$((crashes + 1)) crash=$((crash + apart))
+        else
+            terminate 1
+        fi
+        look_after
+    done
+}
+# calm: nobody is killed, until no task is open. Then the visitor comes.
+calm() {
+    local number=$((workers + wave))
+    phase calm
+    eventually none_is_open
+    PGAPPNAME=visitor python3 "$here/leases_worker.py" "$number" 60 "$WORKFLOW_TMP/log.$number" visit "$visits" 2>"$WORKFLOW_TMP/visitor" &
+    visitor=$!
+    while kill -0 "$visitor" 2>/dev/null; do
+        look_after
+        sleep 0.1
+    done
+    wait "$visitor" || fail "$(cat "$WORKFLOW_TMP/visitor")"
+}
+none_is_open() {
+    look_after
+    [ "$(open_tasks)" -eq 0 ]
+}
+for ((wave = 1; wave <= waves; wave++)); do
+    storm
+    calm
 done
+touch "$WORKFLOW_TMP/over"
+while [ -n "$(jobs -rp)" ]; do
+    # Those that wait.
+    terminate "$workers"
+    sleep 0.1
+done
+wait "$watcher" || fail "the watcher ended: $(tail -n 25 "$WORKFLOW_TMP/watcher")"
 for pid in "${pids[@]}"; do wait "$pid" || fail "a worker ended: $(tail -q -n 2 "$WORKFLOW_TMP"/worker.*)"; done
 trap - EXIT
 
@@ -72,9 +128,14 @@ CREATE TABLE told (worker integer NOT NULL, sent bigint NOT NULL, returned bigin
     attempt integer, answer text, outcome text NOT NULL);
 \copy told FROM 'told' (DELIMITER '|', NULL '')
 ANALYZE told;
+CREATE TABLE phases (name text NOT NULL, since bigint NOT NULL);
+\copy phases FROM 'phases' (DELIMITER '|')
+-- When the watcher saw a task open for the last time.
+CREATE TABLE seen (task uuid NOT NULL, at bigint NOT NULL);
+\copy seen FROM 'seen' (DELIMITER '|')
 -- Claims and calls of which a worker was told that they are committed.
 CREATE VIEW claims AS SELECT * FROM told WHERE call = 'claim' AND outcome = 'claimed';
-CREATE VIEW accepted AS SELECT * FROM told WHERE call <> 'claim' AND outcome IN ('Completed', 'Failed', 'Open', 't');
+CREATE VIEW accepted AS SELECT * FROM told WHERE call NOT IN ('start', 'claim', 'wait') AND outcome IN ('Completed', 'Failed', 'Open', 't');
 SQL
 echo "told: $(query "SELECT string_agg(format('%s %s %s', call, outcome, n), ', ' ORDER BY call, outcome)
     FROM (SELECT call, outcome, count(*) AS n FROM told GROUP BY 1, 2) AS t")"
@@ -91,9 +152,9 @@ $(query "SELECT worker, sent, returned, call, attempt, token, answer, outcome FR
 
 never "a call had an outcome that no call may have" "SELECT task, worker, call, outcome FROM told
     WHERE outcome NOT IN ('claimed', 'Completed', 'Failed', 'Open', 't', 'f', 'refused', 'unknown', 'undone')"
-is "$((hundreds * 100))" "SELECT count(*) FROM workflow.tasks"
+is "$total" "SELECT count(*) FROM workflow.tasks"
 never "a task has not ended" "SELECT id, status FROM workflow.tasks WHERE status NOT IN ('Completed', 'Failed') OR completed_at IS NULL"
-echo "ok: $((hundreds * 100)) tasks ended, $crashes crashes"
+echo "ok: $total tasks ended, $crashes crashes"
 
 never "an acknowledged answer is lost" "SELECT a.task, a.answer, a.outcome, t.status, t.token, t.result FROM accepted AS a
     LEFT JOIN workflow.tasks AS t ON t.id = a.task
@@ -131,6 +192,24 @@ never "a task was claimed too often" "SELECT * FROM (
     WHERE claims - releases > 4 OR claims - attempts > releases"
 echo "ok: a task was held by one worker at a time, for four attempts at most"
 
+# The watcher has found no wake-up that was lost; here is that it had something to find.
+is t "SELECT count(*) > 0 FROM told WHERE call = 'wait' AND outcome = 't'"
+never "a wait was over before its time" "SELECT task, worker, answer, returned - sent AS nanoseconds FROM told
+    WHERE call = 'wait' AND outcome = 'f' AND returned - sent < split_part(answer, ' ', 2)::bigint * 1000000"
+# An event is that a task came, that a worker was told of a claim, a heartbeat, a failure or a release, or that the task was seen open. A
+# claim of which no worker was told is that of a session that was killed, so it was made before the calm. A task that its workers forget
+# gets a claim for each lease. So in a calm one lease at most, of 600 ms, lies before each event, counted from the event before it or from
+# the last kill. Permitted are two, and ten seconds for a slow machine: a worker that nobody wakes sleeps for thirty.
+never "in a calm a task was left alone for longer than two leases" "WITH events AS (
+        SELECT task, sent, returned FROM told
+        WHERE call = 'claim' AND outcome = 'claimed' OR call IN ('start', 'extend', 'fail', 'release') AND outcome IN ('t', 'Open')
+        UNION ALL SELECT task, at, at FROM seen)
+    SELECT e.task, p.name, (e.sent - greatest(p.since, e.before)) / 1000000 AS milliseconds
+    FROM (SELECT *, max(returned) OVER (PARTITION BY task ORDER BY sent ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM events) AS e
+    CROSS JOIN LATERAL (SELECT * FROM phases WHERE since < e.sent ORDER BY since DESC LIMIT 1) AS p
+    WHERE p.name = 'calm' AND e.sent - greatest(p.since, e.before) > (2 * 600 + 10000) * 1000000::bigint"
+echo "ok: after the last kill no task was left alone, and no wake-up was lost: $(tail -n 1 watcher)"
+
 # A fault is an incident, or in the variable of the Try.
 never "an instance did not go on with the end of its task" "SELECT t.id, i.definition_id, i.sub_status, t.status, f.code, f.message, t.token
     FROM workflow.tasks AS t JOIN workflow.instances AS i ON i.id = t.instance_id
@@ -152,7 +231,7 @@ is "" "SELECT instance_id, count(*) FROM workflow.incidents GROUP BY 1 HAVING co
 is "" "SELECT i.id, i.definition_id, l.bursts FROM workflow.instances AS i,
         LATERAL (SELECT count(*) AS bursts FROM workflow.execution_log AS l WHERE l.instance_id = i.id) AS l
     WHERE l.bursts <> CASE i.definition_id WHEN 'pair' THEN 3 ELSE 2 END LIMIT 5"
-is "$((hundreds * 30))|$((hundreds * 30))" "SELECT count(*), count(DISTINCT instance) FROM noted"
+is "$((waves * hundreds * 30))|$((waves * hundreds * 30))" "SELECT count(*), count(DISTINCT instance) FROM noted"
 is 0 "SELECT count(*) FROM workflow.bookmarks"
 is 0 "SELECT count(*) FROM workflow.dead_letters"
 is "" "SELECT * FROM wf_check()"

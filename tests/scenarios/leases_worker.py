@@ -1,72 +1,50 @@
-"""A worker of leases_crash.sh: leases_worker.py NUMBER SECONDS LOG
+"""A worker of leases_crash.sh: leases_worker.py NUMBER SECONDS LOG OVER
 
-It claims tasks through a psql of its own, and does with each of them one of the things that workers do. It ends when no task is open.
-LOG gets a line for each task that it claims, and for each call that names a task:
+It claims tasks through a psql of its own, and does with each of them one of the things that workers do. If it gets none it waits for
+tasks of the names that it has asked for. It ends when the file OVER is there.
+
+    leases_worker.py NUMBER SECONDS LOG visit VISITS
+
+is a visitor: it comes when no task is open and all workers sleep, so that nothing but a wake-up brings them to look for one. In each
+visit a new session starts a task, and mostly takes it away from the workers: it claims the task in the transaction that starts it. What
+it does not complete it leaves to them, and it comes again when that has ended.
+
+LOG gets a line for each task that it claims or starts, for each call that names a task, and for each wait:
 
     worker|sent|returned|call|task|token|attempt|answer|outcome
 
 `sent` and `returned` are nanoseconds of the machine's monotonic clock. The outcome is "unknown", without `returned`, if the connection was
 lost before the reply came, and "undone" if the transaction was rolled back. It is a SQLSTATE if the server raised what no worker expects.
+The answer of a wait is what it was called with: the names, and the milliseconds of its time.
 """
 
 import json
+import os
 import random
-import subprocess
 import sys
 import time
 from collections import namedtuple
 
+from leases_psql import Lost, Psql
+
 NUMBER, LIMIT = sys.argv[1], time.monotonic() + float(sys.argv[2])
-LOG = open(sys.argv[3], "w", buffering=1)
+LOG, OVER = open(sys.argv[3], "w", buffering=1), sys.argv[4]
 LEASE = 0.3
+# The names that a worker asks for, and how often.
+NAMES = {"NULL": 50, "'{Work,Doomed}'": 30, "'{Doomed,Work}'": 15, "'{Work}'": 5}
+# Seconds that a worker waits at most. Those that wait for a part of the names do not serve the others, so their waits are short.
+LONG, SHORT = 30, 0.3
 # What a worker does with a task, and how often.
 ACTS = {"complete": 34, "complete twice": 6, "complete differently": 4, "complete and roll back": 6, "extend": 8, "fail": 12, "give up": 3,
         "release": 10, "wait": 12, "forget": 8, "die": 3}
+# The same for a visitor.
+VISITS = {"complete and roll back": 3, "extend": 3, "fail": 1, "release": 1, "forget": 1, "die": 2}
+# Workers that do not sleep as long as they can.
+AWAKE = f"""SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker'
+    AND NOT (state = 'active' AND wait_event_type = 'Extension' AND query LIKE '% ''{LONG * 1000} ms'')%')"""
 
 Held = namedtuple("Held", "task token name attempt")
 NOTHING = Held("", "", "", "")
-
-
-class Lost(Exception):
-    """The connection has ended."""
-
-
-class Psql:
-    def __init__(self):
-        self.process = subprocess.Popen(["stdbuf", "-oL", "psql", "-X", "-q", "-At"], text=True,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-    def send(self, statement):
-        try:
-            self.process.stdin.write(f"{statement};\n\\echo = :SQLSTATE\n")
-            self.process.stdin.flush()
-        except OSError:
-            raise Lost from None
-
-    def receive(self):
-        """The rows of the statement, and its SQLSTATE."""
-        rows = []
-        for line in self.process.stdout:
-            if line.startswith("= "):
-                # psql has no SQLSTATE for a connection that breaks.
-                if not line[2:].strip():
-                    raise Lost
-                return rows, line[2:].strip()
-            rows.append(line.rstrip("\n"))
-        raise Lost
-
-    def ask(self, statement):
-        self.send(statement)
-        return self.receive()
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
-        try:
-            self.process.stdin.close()
-        except OSError:
-            pass
 
 
 def note(call, held, answer, outcome, sent, returned=""):
@@ -79,12 +57,20 @@ def completion(held, answer):
 
 
 class Worker:
+    acts = ACTS
+    # How often a transaction stays open, and for how many leases.
+    pauses, stays = 0.1, (0, 1.5)
+    # How often it leaves a task that it could complete.
+    leaves = 0.3
+
     def __init__(self):
         self.psql = Psql()
         self.answers = 0
         # Tasks to be answered late: when, and which.
         self.late = []
         self.is_over = False
+        # The names of the tasks that it was told of.
+        self.names = None
 
     def run(self):
         while not self.is_over or self.late:
@@ -99,10 +85,13 @@ class Worker:
                 self.psql = Psql()
 
     def turn(self):
+        self.is_over = os.path.exists(OVER)
         for entry in [entry for entry in self.late if self.is_over or entry[0] < time.monotonic()]:
             self.late.remove(entry)
             self.act(entry[1])
-        claimed = self.claim()
+        names = self.names or random.choices(list(NAMES), list(NAMES.values()))[0]
+        self.names = None
+        claimed = self.claim(names)
         # No worker answers these. Each of their leases ends.
         held = [held for held in claimed if held.name != "Doomed"]
         if len(held) > 1 and random.random() < 0.15:
@@ -110,11 +99,29 @@ class Worker:
         else:
             for one in held:
                 self.act(one)
-        if not claimed:
-            if random.random() < 0.2:
-                self.query("SELECT wf_run_due()")
-            self.is_over = self.query("SELECT count(*) FROM workflow.tasks WHERE status = 'Open'") == ["0"]
+        if claimed or self.is_over:
+            return
+        if random.random() < 0.1:
+            self.query("SELECT wf_run_due()")
+        if random.random() < 0.95:
+            self.wait(names)
+        else:
             time.sleep(0.02)
+
+    def wait(self, names):
+        """Waits for tasks, until there is one to be answered late."""
+        most = SHORT * random.random() if names == "'{Work}'" or random.random() < 0.03 else LONG
+        most = min([most] + [at - time.monotonic() for at, _ in self.late])
+        timeout = max(0, round(most * 1000))
+        sent, returned, outcome = time.monotonic_ns(), "", "unknown"
+        try:
+            rows, state = self.psql.ask(f"CALL wf_wait_tasks({names}, '{timeout} ms')")
+            returned = time.monotonic_ns()
+            outcome = rows[0] if state == "00000" and len(rows) == 1 else f"{state}, {len(rows)} rows"
+        finally:
+            note("wait", NOTHING, f"{names} {timeout}", outcome, sent, returned)
+        if outcome == "t":
+            self.names = names
 
     def query(self, statement):
         """The rows of a statement that must not fail."""
@@ -124,18 +131,26 @@ class Worker:
             note("other", NOTHING, "", state, sent, time.monotonic_ns())
         return rows
 
-    def claim(self):
+    def pause(self):
+        if random.random() < self.pauses:
+            time.sleep(random.uniform(*self.stays) * LEASE)
+
+    def ask_for(self, names, number):
+        return [Held(*row.split("|")) for row in self.query(
+            f"SELECT task_id, token, name, attempt FROM wf_claim_tasks({names}, 'worker {NUMBER}', {number}, '{LEASE} s')")]
+
+    def claim(self, names):
         is_undone = random.random() < 0.05
-        names = random.choice(["NULL", "'{Work,Doomed}'"])
+        # All of the transaction, or what follows a savepoint.
+        begin, end = random.choice([("BEGIN", "ROLLBACK"), ("BEGIN; SAVEPOINT before", "ROLLBACK TO before; COMMIT")])
         if is_undone:
-            self.query("BEGIN")
+            self.query(begin)
         sent = time.monotonic_ns()
-        rows = self.query("SELECT task_id, token, name, attempt "
-                          f"FROM wf_claim_tasks({names}, 'worker {NUMBER}', {random.randint(1, 5)}, '{LEASE} s')")
+        claimed = self.ask_for(names, random.randint(1, 5))
         returned = time.monotonic_ns()
         if is_undone:
-            self.query("ROLLBACK")
-        claimed = [Held(*row.split("|")) for row in rows]
+            self.pause()
+            self.query(end)
         for held in claimed:
             note("claim", held, "", "undone" if is_undone else "claimed", sent, returned)
         if not is_undone:
@@ -188,7 +203,7 @@ class Worker:
                   "ORDER BY task_id", calls)
 
     def act(self, held):
-        act = random.choices(list(ACTS), list(ACTS.values()))[0]
+        act = random.choices(list(self.acts), list(self.acts.values()))[0]
         if act == "complete":
             self.complete(held)
         elif act == "complete twice":
@@ -199,13 +214,14 @@ class Worker:
         elif act == "complete and roll back":
             self.query("BEGIN")
             self.complete(held, is_undone=True)
+            self.pause()
             self.query("ROLLBACK")
-            if random.random() < 0.5:
+            if random.random() >= self.leaves:
                 self.complete(held)
         elif act == "extend":
-            self.tell(f"SELECT wf_extend_task('{held.task}', '{held.token}', '{random.randint(50, 600)} ms', '{NUMBER}') IS NOT NULL",
-                      [("extend", held, "")])
-            self.complete(held)
+            self.extend(held)
+            if random.random() >= self.leaves:
+                self.complete(held)
         elif act == "fail":
             self.fail(held, self.new_answer(), "true")
         elif act == "give up":
@@ -219,12 +235,24 @@ class Worker:
         elif act == "die":
             self.die(held)
 
+    def extend(self, held):
+        heartbeat = f"SELECT wf_extend_task('{held.task}', '{held.token}', '{random.randint(50, 600)} ms', '{NUMBER}') IS NOT NULL"
+        if random.random() < 0.5:
+            self.tell(heartbeat, [("extend", held, "")])
+            return
+        is_undone = random.random() < 0.5
+        self.query("BEGIN")
+        self.tell(heartbeat, [("extend", held, "")], is_undone)
+        self.pause()
+        self.query("ROLLBACK" if is_undone else "COMMIT")
+
     def die(self, held):
         """The client is killed: while its transaction is open, while its answer is on the way, or while it holds the task."""
         how = random.randrange(3)
         if how == 0:
             self.query("BEGIN")
             self.complete(held, is_undone=True)
+            self.pause()
         elif how == 1:
             answer = self.new_answer()
             note("complete", held, answer, "unknown", time.monotonic_ns())
@@ -234,4 +262,40 @@ class Worker:
         raise Lost
 
 
-Worker().run()
+class Visitor(Worker):
+    acts, pauses, stays, leaves = VISITS, 0.8, (0.5, 1.5), 0.8
+
+    def run(self):
+        eyes = Psql()
+        for _ in range(int(sys.argv[5])):
+            while eyes.ask(AWAKE)[0] != ["0"]:
+                self.wait_a_bit()
+            try:
+                self.visit()
+            except Lost:
+                pass
+            self.psql.kill()
+            self.psql = Psql()
+            while eyes.ask("SELECT count(*) FROM workflow.tasks WHERE status = 'Open'")[0] != ["0"]:
+                self.wait_a_bit()
+
+    def wait_a_bit(self):
+        if time.monotonic() > LIMIT:
+            sys.exit("the visitor gives up: a task is still open, or the workers do not sleep")
+        time.sleep(0.02)
+
+    def visit(self):
+        self.query("BEGIN")
+        sent = time.monotonic_ns()
+        self.query("SELECT wf_start('plain', '{\"priority\": 0}')")
+        task = self.query("SELECT id FROM workflow.tasks WHERE status = 'Open'")[0]
+        claimed = self.ask_for("NULL", 1) if random.random() < 0.7 else []
+        self.query("COMMIT")
+        returned = time.monotonic_ns()
+        note("start", NOTHING._replace(task=task), "", "t", sent, returned)
+        for held in claimed:
+            note("claim", held, "", "claimed", sent, returned)
+            self.act(held)
+
+
+(Visitor if OVER == "visit" else Worker)().run()

@@ -186,7 +186,7 @@ macro_rules! assigning {
                                                        AND (k.concurrency IS NOT NULL OR k.rate IS NOT NULL) \
                         LEFT JOIN workflow.limits u ON u.owner = d.owner AND u.name = t.name AND u.key IS NULL \
                                                        AND (u.concurrency IS NOT NULL OR u.rate IS NOT NULL) \
-                   WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND ",
+                   WHERE ",
             $where,
             " FOR NO KEY UPDATE OF b SKIP LOCKED) n \
              WHERE b.id = n.id AND b.lane IS DISTINCT FROM n.lane"
@@ -194,9 +194,15 @@ macro_rules! assigning {
     };
 }
 
+// A plan that was made while there were no tasks must not read all of them, so only what is to find tasks by name says the
+// type, as the index on names does.
 static ASSIGN: Statement = Statement::new(assigning!("b.id = ANY ($1)"), &[Type::UuidArray]);
-static ASSIGN_ALL: Statement =
-    Statement::new(assigning!("b.payload ->> 'TaskName' = $2 AND d.owner = $1"), &[Type::Integer, Type::Text]);
+static ASSIGN_ALL: Statement = Statement::new(
+    assigning!(
+        "b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = $2 AND d.owner = $1"
+    ),
+    &[Type::Integer, Type::Text],
+);
 
 /// Gives these open tasks the lanes that follow from the limits. Returns how many got another one.
 pub fn assign(tasks: &[Uuid]) -> u64 {

@@ -52,6 +52,9 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
     let read = history::journal(instance.id, |_, events| events.iter().for_each(|event| progress.event(event)));
     read.map_err(|error| error::journal(error, instance.id))?;
     progress.open(&instance.state);
+    let records = history::open_records(instance.id);
+    let completed = records.iter().filter(|open| !open.interrupted).map(|open| open.node_id.as_str());
+    progress.compensable(&compiled.program, completed);
     let about =
         instance.correlation_id.as_ref().map_or_else(|| instance.id.to_string(), |id| format!("correlation id {id}"));
     let caption = Caption {

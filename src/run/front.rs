@@ -89,13 +89,14 @@ pub fn names(max: usize) -> Option<Vec<String>> {
     })
 }
 
-/// Notes the first task of each of all names, if they are many and not known.
+/// Notes the first task of each of all names, if they are many and not known. So many that they would take much memory are
+/// not kept.
 pub fn note_names(all: &[String]) {
-    const FEW: usize = 16;
+    const MANY: std::ops::RangeInclusive<usize> = 17..=10_000;
     if names(0).is_some() {
         return;
     }
-    let heads = (all.len() > FEW).then(|| {
+    let heads = MANY.contains(&all.len()).then(|| {
         let firsts = leases::heads(all).into_iter();
         (firsts.map(|(name, front)| (Reverse(front.priority), front.since, name)).collect(), Instant::now() + VALID)
     });

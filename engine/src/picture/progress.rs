@@ -22,6 +22,8 @@ pub enum Standing {
     Open,
     /// Ended, that many times.
     Ran(u64),
+    /// Ended, and can be compensated.
+    Compensable,
     /// Waits to be resumed.
     Waits,
     /// A fault stopped it.
@@ -73,6 +75,7 @@ struct Trace {
     waits: bool,
     faulted: bool,
     is_open: bool,
+    is_compensable: bool,
     outcomes: BTreeSet<String>,
 }
 
@@ -154,12 +157,21 @@ impl Progress {
         }
     }
 
+    /// Records the activities that can be compensated, by their paths.
+    pub fn compensable<'a>(&mut self, program: &Program, node_ids: impl Iterator<Item = &'a str>) {
+        let node_ids: HashSet<&str> = node_ids.collect();
+        for (node, trace) in program.nodes.iter().zip(&mut self.nodes) {
+            trace.is_compensable = node_ids.contains(&*node.node_id);
+        }
+    }
+
     /// The standing of an activity.
     pub fn standing(&self, node: NodeIx) -> Standing {
         match self.nodes.get(node.0 as usize) {
             Some(trace) if trace.faulted => Standing::Faulted,
             Some(trace) if trace.waits => Standing::Waits,
             Some(trace) if trace.is_open => Standing::Open,
+            Some(trace) if trace.is_compensable => Standing::Compensable,
             Some(trace) if trace.ended > 0 => Standing::Ran(trace.ended),
             Some(trace) if trace.begun > 0 => Standing::Cancelled,
             Some(_) | None => Standing::Unreached,

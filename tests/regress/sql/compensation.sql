@@ -21,6 +21,9 @@ SELECT * FROM wf_define('{
 SELECT wf_start('journey', correlation_id => 'a') AS instance \gset
 SELECT activity_id, interrupted FROM workflow.open_compensations WHERE instance_id = :'instance' ORDER BY number;
 SELECT * FROM seats ORDER BY trip;
+-- The picture marks it.
+SELECT t FROM unnest(xpath('//s:g/s:title/text()', xmlparse(DOCUMENT wf_svg(instance => :'instance')), '{{s,http://www.w3.org/2000/svg}}')) AS t
+WHERE t::text ~ 'Book|Hotel|Ask';
 
 -- At the end everything is confirmed, in the order of completion.
 SELECT r.sub_status FROM workflow.open_tasks AS t, wf_complete_task(t.task_id) AS r WHERE t.instance_id = :'instance';

@@ -104,7 +104,7 @@ impl Builder<'_> {
             return Some(came_by);
         }
         Some(match progress.standing(machine) {
-            Standing::Unreached | Standing::Ran(_) => came_by,
+            Standing::Unreached | Standing::Ran(_) | Standing::Compensable => came_by,
             Standing::Open | Standing::Waits => self.standing_inside(ix),
             ended => ended,
         })
@@ -119,7 +119,11 @@ impl Builder<'_> {
             match progress.standing(child) {
                 Standing::Faulted => return Standing::Faulted,
                 Standing::Waits => found = Standing::Waits,
-                Standing::Unreached | Standing::Open | Standing::Ran(_) | Standing::Cancelled => {}
+                Standing::Unreached
+                | Standing::Open
+                | Standing::Ran(_)
+                | Standing::Compensable
+                | Standing::Cancelled => {}
             }
         }
         found

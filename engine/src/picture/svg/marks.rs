@@ -18,6 +18,7 @@ pub fn words(standing: Standing) -> String {
         Standing::Open => "begun, something inside is open".into(),
         Standing::Ran(1) => "ran".into(),
         Standing::Ran(count) => format!("ran {count} times"),
+        Standing::Compensable => "ran, and can be compensated".into(),
         Standing::Waits => "waits".into(),
         Standing::Faulted => "faulted".into(),
         Standing::Cancelled => "cancelled".into(),
@@ -28,6 +29,7 @@ pub fn words(standing: Standing) -> String {
 pub fn entries(picture: &Picture) -> Vec<(Standing, &'static str)> {
     let all = [
         (Standing::Ran(1), "ran (× times)"),
+        (Standing::Compensable, "can be compensated"),
         (Standing::Open, "open"),
         (Standing::Waits, "waits"),
         (Standing::Faulted, "faulted"),
@@ -124,6 +126,7 @@ fn icon(svg: &mut String, standing: Standing, at: (f64, f64)) {
         "fill=\"none\" stroke=\"#ffffff\" stroke-width=\"1.9\" stroke-linecap=\"round\" stroke-linejoin=\"round\"";
     let path = match standing {
         Standing::Ran(_) => "M-3.6 0.2L-1.1 2.7L3.6 -2.6",
+        Standing::Compensable => "M-1.2 -4L-4 -1.4L-1.2 1.2M-4 -1.4H1.2A2.4 2.4 0 0 1 1.2 3.4H-1.6",
         Standing::Waits => "M-1.9 -3V3M1.9 -3V3",
         Standing::Faulted => "M-2.8 -2.8L2.8 2.8M2.8 -2.8L-2.8 2.8",
         Standing::Cancelled => "M-3.2 0H3.2",

@@ -67,6 +67,7 @@ fn of_shape(item: &Item) -> Style {
 pub fn of_standing(standing: Standing) -> Style {
     match standing {
         Standing::Ran(_) => Style::painted("#eef9f2", "#4fa577"),
+        Standing::Compensable => Style::painted("#f4f0fb", "#8a74bd"),
         Standing::Open => Style::painted("#f1f5fe", "#7c9be0"),
         Standing::Waits => Style { width: 2.0, ..Style::painted("#fff8e5", "#cc8f1e") },
         Standing::Faulted => Style { width: 2.0, ..Style::painted("#fdeeec", "#c9433a") },

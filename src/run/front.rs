@@ -3,23 +3,25 @@
 //! A task that was claimed leaves a dead entry at the front of the inbox until a vacuum removes it, and none can while an
 //! old snapshot might see it. A search that has read past many of them notes where it found the first task of each name.
 //! The searches of this session begin there for a second. Within it they may pass over an older task of the same priority
-//! that comes back or whose transaction commits late, as long as there are others.
+//! that comes back or whose transaction commits late, as long as there are others. Dead entries of a higher priority are
+//! read each time. The ends of leases leave dead entries as well, and are looked at once a second if these are many.
 //!
 //! A claim of tasks of any name would read the first tasks of each. So it notes which task is the first of each name, and
 //! those of this session in the next second read only the names whose first tasks come first. A task that comes before the
 //! one that was noted for its name waits for the end of that second, as long as there are others.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
+use crate::pg::process;
 use crate::pg::spi::Timestamp;
 use crate::store::leases::{self, Candidate, Front};
 
 /// For how long a front counts.
 const VALID: Duration = Duration::from_secs(1);
-/// Pages that a search may read for each task that it finds, those of its instance and of the indexes included.
+/// Pages that a search may read for each task that it wants of a name, those of its instance and of the indexes included.
 const PAGES_PER_TASK: i64 = 10;
 /// Pages that it may read beyond that.
 const SPARE_PAGES: i64 = 100;
@@ -30,10 +32,32 @@ type Head = (Reverse<i32>, Timestamp, String);
 thread_local! {
     static FRONTS: RefCell<HashMap<String, (Front, Instant)>> = RefCell::default();
     static HEADS: RefCell<Option<(BTreeSet<Head>, Instant)>> = const { RefCell::new(None) };
+    /// Until when ends of leases are not looked for.
+    static ENDS: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// The first search of a session reads the catalog as well.
+    static HAS_SEARCHED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The fronts of these names.
-pub fn of(names: &[String]) -> Vec<Front> {
+/// The first tasks of these names from their fronts on, at most `max`, as [`leases::first`] gives them. If the search reads
+/// too many pages the fronts are noted anew. A front that follows on another counts no longer than that: the tasks before
+/// it are looked at again each second.
+pub fn first(names: &[String], max: usize) -> Vec<(Candidate, i32)> {
+    let wanted = i64::try_from(names.len().saturating_mul(max)).unwrap_or(i64::MAX);
+    let before = process::pages_read();
+    let found = leases::first(names, &fronts(names), i64::try_from(max).unwrap_or(i64::MAX));
+    let is_long = process::pages_read() - before > wanted.saturating_mul(PAGES_PER_TASK).saturating_add(SPARE_PAGES);
+    if HAS_SEARCHED.replace(true) && is_long {
+        FRONTS.with_borrow_mut(|fronts| {
+            for (name, front) in firsts(found.iter().map(|(candidate, _)| candidate)) {
+                let until = fronts.get(name).map_or_else(|| Instant::now() + VALID, |(_, until)| *until);
+                fronts.insert(name.to_owned(), (front, until));
+            }
+        });
+    }
+    found
+}
+
+fn fronts(names: &[String]) -> Vec<Front> {
     FRONTS.with_borrow_mut(|fronts| {
         let now = Instant::now();
         fronts.retain(|_, (_, until)| *until > now);
@@ -41,51 +65,40 @@ pub fn of(names: &[String]) -> Vec<Front> {
     })
 }
 
-/// Notes what a search for tasks of these names from the known fronts on has found: tasks in their order, and whether there
-/// may be more. If it read too many pages their fronts are noted. A front that follows on another counts no longer than
-/// that: the tasks before it are looked at again each second.
-pub fn note<'a>(names: &[String], found: impl ExactSizeIterator<Item = &'a Candidate>, is_full: bool, pages: i64) {
-    let few = i64::try_from(found.len()).unwrap_or(i64::MAX).saturating_mul(PAGES_PER_TASK);
-    let is_long = pages > few.saturating_add(SPARE_PAGES);
-    let mut firsts: HashMap<&str, Front> = HashMap::new();
-    let mut last = None;
-    for candidate in found {
-        let place = Front { priority: candidate.priority, since: candidate.opened_at };
-        firsts.entry(&candidate.name).or_insert(place);
-        last = Some(place);
-    }
-    if is_long {
-        FRONTS.with_borrow_mut(|fronts| {
-            for (name, front) in &firsts {
-                let until = fronts.get(*name).map_or_else(|| Instant::now() + VALID, |(_, until)| *until);
-                fronts.insert((*name).to_owned(), (*front, until));
-            }
-        });
-    }
-    HEADS.with_borrow_mut(|heads| {
-        let Some((heads, _)) = heads else { return };
-        // Mostly they are the first ones.
-        let asked = heads.iter().filter(|(_, _, name)| names.contains(name)).take(names.len());
-        let asked: Vec<Head> = asked.cloned().collect();
-        for head in asked {
-            // A name of which nothing was found has its tasks, if any, behind the last one that was.
-            let place = firsts.get(head.2.as_str()).copied().or(last.filter(|_| is_full));
-            heads.remove(&head);
-            if let Some(place) = place {
-                heads.insert((Reverse(place.priority), place.since, head.2));
-            }
-        }
-    });
+fn place(candidate: &Candidate) -> Front {
+    Front { priority: candidate.priority, since: candidate.opened_at }
 }
 
-/// The names of the first tasks of any name, at most so many. `None`: they are not known.
+/// The place of the first task of each name.
+fn firsts<'a>(found: impl Iterator<Item = &'a Candidate>) -> HashMap<&'a str, Front> {
+    let mut firsts = HashMap::new();
+    for candidate in found {
+        firsts.entry(candidate.name.as_str()).or_insert(place(candidate));
+    }
+    firsts
+}
+
+/// Runs `release`, which ends the leases that have ended and says whether there were any, unless it has just read past many
+/// dead entries in vain.
+pub fn release_due(release: impl FnOnce() -> bool) {
+    if ENDS.get().is_some_and(|until| until > Instant::now()) {
+        return;
+    }
+    let before = process::pages_read();
+    let is_long = !release() && process::pages_read() - before > SPARE_PAGES;
+    ENDS.set(is_long.then(|| Instant::now() + VALID));
+}
+
+/// The names of the first tasks of any name, at most so many, in no order. `None`: they are not known.
 pub fn names(max: usize) -> Option<Vec<String>> {
     HEADS.with_borrow_mut(|heads| {
         if heads.as_ref().is_some_and(|(_, until)| *until <= Instant::now()) {
             *heads = None;
         }
         let (heads, _) = heads.as_ref()?;
-        Some(heads.iter().take(max).map(|(_, _, name)| name.clone()).collect())
+        let mut names: Vec<String> = heads.iter().take(max).map(|(_, _, name)| name.clone()).collect();
+        names.sort_unstable();
+        Some(names)
     })
 }
 
@@ -101,4 +114,22 @@ pub fn note_names(all: &[String]) {
         (firsts.map(|(name, front)| (Reverse(front.priority), front.since, name)).collect(), Instant::now() + VALID)
     });
     HEADS.set(heads);
+}
+
+/// Notes which tasks of these names, which are those of [`names`], are first now: a full page of them was found, in their
+/// order, and `is_left` says of each whether it is still there.
+pub fn move_heads(names: &[String], found: &[Candidate], is_left: impl Fn(&Candidate) -> bool) {
+    let Some(last) = found.last().map(place) else { return };
+    let firsts = firsts(found.iter().filter(|candidate| is_left(candidate)));
+    HEADS.with_borrow_mut(|heads| {
+        let Some((heads, _)) = heads else { return };
+        let asked: Vec<Head> =
+            heads.iter().filter(|(_, _, name)| names.contains(name)).take(names.len()).cloned().collect();
+        for head in asked {
+            // A name of which nothing was found has its tasks, if any, behind the last one that was.
+            let place = firsts.get(head.2.as_str()).copied().unwrap_or(last);
+            heads.remove(&head);
+            heads.insert((Reverse(place.priority), place.since, head.2));
+        }
+    });
 }

@@ -5,7 +5,9 @@
 //! one of a task that has to be claimed in time.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
+use pgrx::pg_sys::Oid;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::program::Node;
@@ -21,6 +23,7 @@ use crate::run::{Session, front, running};
 use crate::store::identity::{self, Identity};
 use crate::store::instances::InstanceRow;
 use crate::store::leases::{self, Candidate, Claimed, Held, Lease};
+use crate::store::limits::Limit;
 use crate::store::{bookmarks, instances, limits, tasks};
 use crate::{compiled, wake};
 
@@ -54,6 +57,10 @@ pub struct Given {
 
 /// Candidates that are read beyond those wanted: other workers claim at the same time.
 const SPARE: usize = 8;
+/// Names at most whose first tasks are read before it is known which of them the role may claim.
+const FEW_NAMES: usize = 16;
+/// How often a claim of tasks of any name asks for other names, because the tasks of those it asked for do not come first.
+const MOST_ROUNDS: usize = 5;
 
 /// Claims tasks.
 pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgError> {
@@ -61,23 +68,15 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
     session::require_read_committed("claim tasks")?;
     instances::announce_lock();
     let (now, role, limits) = (session.timestamp(), role::current(), limits::lock());
-    let until = Timestamp(now.0.saturating_add(request.lease));
-    let page = request.max + SPARE;
     let mut claim = Claim {
         request,
-        until,
+        until: Timestamp(now.0.saturating_add(request.lease)),
         given: HashMap::new(),
         order: Vec::new(),
         unreadable: HashSet::new(),
         later: Vec::new(),
     };
-    // Names without a task that could be first need not be read.
-    let first = request.names.is_none().then(|| front::names(page)).flatten().filter(|_| limits.is_empty());
-    if let Some(first) = first {
-        let mut search = Search::new(first, limits.clone(), now, role);
-        let found = search.first(page).unwrap_or_default();
-        claim.take_all(session, &mut search, found)?;
-    }
+    claim.take_first(session, &limits, now, role)?;
     if claim.given.len() < request.max {
         let names = request.names.clone().unwrap_or_else(leases::names);
         leases::release_due(&names, now, role);
@@ -85,10 +84,10 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
             front::note_names(&names);
         }
         let mut search = Search::new(names, limits, now, role);
-        let mut page = page;
+        let mut page = request.max + SPARE;
         loop {
             let (found, is_all) = search.page(page);
-            claim.take_all(session, &mut search, found)?;
+            claim.take_all(session, &mut search, &found)?;
             if is_all || claim.given.len() == request.max {
                 break;
             }
@@ -110,8 +109,42 @@ struct Claim<'a> {
 }
 
 impl Claim<'_> {
+    /// Takes the first tasks of few names, from their fronts on: of the given ones, or of those whose first tasks come first.
+    fn take_first(
+        &mut self,
+        session: &mut Session,
+        limits: &Rc<[Limit]>,
+        now: Timestamp,
+        role: Oid,
+    ) -> Result<(), PgError> {
+        let page = self.request.max + SPARE;
+        let names = match &self.request.names {
+            Some(names) => Some(names.clone()).filter(|names| names.len() <= FEW_NAMES),
+            None => front::names(page).filter(|_| limits.is_empty()),
+        };
+        let Some(mut names) = names else { return Ok(()) };
+        for _ in 0..MOST_ROUNDS {
+            front::release_due(|| leases::release_due(&names, now, role));
+            let mut search = Search::new(names.clone(), limits.clone(), now, role);
+            let Some(found) = search.first(page) else { break };
+            if self.request.names.is_some() {
+                return self.take_all(session, &mut search, &found);
+            }
+            // The names are the right ones if they are still those whose tasks come first.
+            front::move_heads(&names, &found, |_| true);
+            let first = front::names(page).unwrap_or_default();
+            if first == names {
+                self.take_all(session, &mut search, &found)?;
+                front::move_heads(&names, &found, |candidate| !self.given.contains_key(&candidate.task));
+                break;
+            }
+            names = first;
+        }
+        Ok(())
+    }
+
     /// Takes candidates until there are enough.
-    fn take_all(&mut self, session: &mut Session, search: &mut Search, found: Vec<Candidate>) -> Result<(), PgError> {
+    fn take_all(&mut self, session: &mut Session, search: &mut Search, found: &[Candidate]) -> Result<(), PgError> {
         for candidate in found {
             if self.given.len() == self.request.max {
                 break;
@@ -120,7 +153,7 @@ impl Claim<'_> {
                 continue;
             }
             let worker = self.request.worker.as_deref();
-            match take(session, search, &candidate, self.until, worker, &mut self.later) {
+            match take(session, search, candidate, self.until, worker, &mut self.later) {
                 Ok(None) => {}
                 Ok(Some(taken)) => {
                     self.order.push(candidate.task);

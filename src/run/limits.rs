@@ -12,7 +12,7 @@ use workflow_engine::execution::NewTask;
 
 use crate::access::work;
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, interrupt, process, session};
+use crate::pg::{PgError, interrupt, session};
 use crate::run::front;
 use crate::store::leases::{self, Candidate, Lease};
 use crate::store::limits::{self, Asked, Limit, Need, Taken};
@@ -89,29 +89,19 @@ pub struct Search {
     now: Timestamp,
     /// What is known of lanes, by name of the tasks and lane.
     lanes: HashMap<(String, String), Asked>,
-    has_begun: bool,
 }
-
-/// Names at most whose first tasks are read before it is known which of them the role may claim.
-const FEW_NAMES: usize = 16;
 
 impl Search {
     /// Begins a search with limits as they are now.
     pub fn new(names: Vec<String>, limits: Rc<[Limit]>, now: Timestamp, role: Oid) -> Self {
         let limited = names.iter().filter(|name| limits.iter().any(|limit| limit.name == **name)).cloned().collect();
-        Self { names, limited, limits, role, now, lanes: HashMap::new(), has_begun: false }
+        Self { names, limited, limits, role, now, lanes: HashMap::new() }
     }
 
     /// The first candidates, at most `max`, and whether there are no more. Once a lane is known to be held, those lanes are
     /// left out, however many tasks they have.
     pub fn page(&mut self, max: usize) -> (Vec<Candidate>, bool) {
         let most = i64::try_from(max).unwrap_or(i64::MAX);
-        if !std::mem::replace(&mut self.has_begun, true)
-            && self.names.len() <= FEW_NAMES
-            && let Some(found) = self.first(max)
-        {
-            return (found, false);
-        }
         loop {
             interrupt::check();
             let mut found = leases::candidates(&self.names, most, self.role);
@@ -136,33 +126,31 @@ impl Search {
         }
     }
 
-    /// The first page, by a statement that asks for no rights: nearly always the role may claim what is first. `None`: it
-    /// does not say which tasks are first for this role.
+    /// A first page, from the fronts of the names on, by a statement that asks for no rights: nearly always the role may claim
+    /// what is first. `None`: it does not say which tasks are first for this role.
     pub fn first(&self, max: usize) -> Option<Vec<Candidate>> {
         if !self.limited.is_empty() {
             return None;
         }
-        let before = process::pages_read();
-        let found = leases::first(&self.names, &front::of(&self.names), i64::try_from(max).unwrap_or(i64::MAX));
-        let is_full = found.len() == max;
-        front::note(&self.names, found.iter().map(|(candidate, _)| candidate), is_full, process::pages_read() - before);
-        if !is_full {
+        let found = front::first(&self.names, max);
+        if found.len() < max || found.iter().any(|(candidate, _)| candidate.is_assigned) {
             return None;
         }
         let mut known = HashMap::new();
-        let mut may_claim = |candidate: &Candidate, owner: i32| -> Option<bool> {
-            if candidate.is_assigned {
-                return None;
-            }
-            let compiled = compiled::of_version(candidate.version).ok()?;
-            let may_work = || work::may_work(self.role, &owners::by_id(owner), &compiled.row, &candidate.name);
-            Some(*known.entry((owner, candidate.version, candidate.name.clone())).or_insert_with(may_work))
-        };
-        let judged: Option<Vec<Option<Candidate>>> = found
-            .into_iter()
-            .map(|(candidate, owner)| may_claim(&candidate, owner).map(|may| may.then_some(candidate)))
-            .collect();
-        judged.map(|judged| judged.into_iter().flatten().collect())
+        let mut given = Vec::with_capacity(found.len());
+        for (candidate, owner) in found {
+            let key = (owner, candidate.version, candidate.name.clone());
+            let may_work = match known.get(&key) {
+                Some(known) => *known,
+                None => {
+                    let compiled = compiled::of_version(candidate.version).ok()?;
+                    work::may_work(self.role, &owners::by_id(owner), &compiled.row, &candidate.name)
+                }
+            };
+            known.insert(key, may_work);
+            given.extend(may_work.then_some(candidate));
+        }
+        Some(given)
     }
 
     fn in_free_lanes(&mut self, most: i64) -> Vec<Candidate> {

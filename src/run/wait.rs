@@ -153,11 +153,18 @@ fn look(names: Option<&[String]>) -> Result<Look, PgError> {
     blockers.extend(holders);
     let mut until =
         leases::next_end(&names, now, role).into_iter().chain(slot).min().map_or(NEVER, wake::by_server_clock);
-    for task in leases::left_due(&names, now, role) {
+    let left = leases::left_due(&names, now, role);
+    if left.len() == leases::MOST_LEFT {
+        until = until.min(process::now().saturating_add(1_000_000));
+    }
+    for task in left {
         match leases::lock_holder(task) {
             Holder::Transactions(running) => blockers.extend(running),
             // Its transaction has just ended: the next look puts the task back, or moves it on.
-            Holder::None | Holder::Changed => until = process::now(),
+            Holder::None | Holder::Changed => {
+                until = process::now();
+                break;
+            }
         }
     }
     blockers.sort_unstable();

@@ -27,8 +27,10 @@ static IS_ANY_DUE: Statement = Statement::new(
     &[Type::TextArray, Type::Timestamp],
 );
 
-/// Makes tasks of these names available that the role may claim and whose lease or delay has ended, at most 10,000.
-pub fn release_due(names: &[String], now: Timestamp, role: Oid) {
+/// Makes tasks of these names available that the role may claim and whose lease or delay has ended, at most 10,000. `false`:
+/// there was none.
+pub fn release_due(names: &[String], now: Timestamp, role: Oid) -> bool {
+    let mut is_any = false;
     for _ in 0..10 {
         if IS_ANY_DUE.run(&[Arg::Texts(names), Arg::Timestamp(now)]) == 0 {
             break;
@@ -38,6 +40,7 @@ pub fn release_due(names: &[String], now: Timestamp, role: Oid) {
         if released.is_empty() {
             break;
         }
+        is_any = true;
         for (name, available_at) in &released {
             match available_at.filter(|at| *at != Timestamp::MINUS_INFINITY) {
                 Some(at) => wake::note_task_at(name, at),
@@ -46,14 +49,18 @@ pub fn release_due(names: &[String], now: Timestamp, role: Oid) {
         }
         interrupt::check();
     }
+    is_any
 }
+
+/// How many tasks [`left_due`] gives at most.
+pub const MOST_LEFT: usize = 1000;
 
 static LEFT_DUE: Statement = Statement::new(
     for_role!(
         "SELECT b.id FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
          WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.payload ->> 'TaskName' = ANY ($2) \
            AND b.available_at > '-infinity' AND b.available_at <= $3 AND i.sub_status <> 'Faulted' AND ",
-        ""
+        "LIMIT 1000"
     ),
     &[Type::Oid, Type::TextArray, Type::Timestamp],
 );

@@ -65,7 +65,9 @@ DO $$ BEGIN
     FOR n IN 1 .. 120 LOOP PERFORM wf_start('named', jsonb_build_object('n', 'Job ' || n % 40, 'p', (n = 77)::integer), correlation_id => n::text); END LOOP;
 END $$;
 SELECT string_agg(c.correlation_id, ' ' ORDER BY n) FROM generate_series(1, 50) AS n, wf_claim_tasks(worker => n::text) AS c;
-SELECT string_agg(correlation_id, ' ') FROM wf_claim_tasks(max => 30);
+SELECT string_agg(correlation_id, ' ') FROM wf_claim_tasks(max => 10);
+SELECT string_agg(correlation_id, ' ') FROM wf_claim_tasks(max => 10);
+SELECT string_agg(correlation_id, ' ') FROM wf_claim_tasks(max => 20);
 -- A task that is first from now on is claimed within about a second, of a name that is new as well.
 SELECT wf_start('named', '{"n": "New", "p": 9}', correlation_id => 'new') IS NOT NULL AS started;
 DO $$

@@ -116,20 +116,24 @@ pub fn note_names(all: &[String]) {
     HEADS.set(heads);
 }
 
-/// Notes which tasks of these names, which are those of [`names`], are first now: a full page of them was found, in their
-/// order, and `is_left` says of each whether it is still there.
-pub fn move_heads(names: &[String], found: &[Candidate], is_left: impl Fn(&Candidate) -> bool) {
-    let Some(last) = found.last().map(place) else { return };
+/// Notes which tasks of these names, which are those of [`names`], are first now. `found` are their first ones, in their
+/// order, `is_left` says of each whether it is still there, and `is_full` whether there may be more.
+pub fn move_heads(names: &[String], found: &[Candidate], is_full: bool, is_left: impl Fn(&Candidate) -> bool) {
     let firsts = firsts(found.iter().filter(|candidate| is_left(candidate)));
+    // A name of which nothing was found has its tasks, if any, behind the last one that was, or before its front.
+    let last = found.last().filter(|_| is_full).map(place);
+    let end = Front { priority: i32::MIN, since: Timestamp::INFINITY };
     HEADS.with_borrow_mut(|heads| {
         let Some((heads, _)) = heads else { return };
         let asked: Vec<Head> =
             heads.iter().filter(|(_, _, name)| names.contains(name)).take(names.len()).cloned().collect();
         for head in asked {
-            // A name of which nothing was found has its tasks, if any, behind the last one that was.
-            let place = firsts.get(head.2.as_str()).copied().unwrap_or(last);
             heads.remove(&head);
-            heads.insert((Reverse(place.priority), place.since, head.2));
+            let has_front = || FRONTS.with_borrow(|fronts| fronts.contains_key(&head.2));
+            let place = firsts.get(head.2.as_str()).copied().or(last).or_else(|| has_front().then_some(end));
+            if let Some(place) = place {
+                heads.insert((Reverse(place.priority), place.since, head.2));
+            }
         }
     });
 }

@@ -126,16 +126,16 @@ impl Claim<'_> {
         for _ in 0..MOST_ROUNDS {
             front::release_due(|| leases::release_due(&names, now, role));
             let mut search = Search::new(names.clone(), limits.clone(), now, role);
-            let Some(found) = search.first(page) else { break };
+            let Some((found, is_full)) = search.first(page) else { break };
             if self.request.names.is_some() {
-                return self.take_all(session, &mut search, &found);
+                return if is_full { self.take_all(session, &mut search, &found) } else { Ok(()) };
             }
             // The names are the right ones if they are still those whose tasks come first.
-            front::move_heads(&names, &found, |_| true);
+            front::move_heads(&names, &found, is_full, |_| true);
             let first = front::names(page).unwrap_or_default();
             if first == names {
                 self.take_all(session, &mut search, &found)?;
-                front::move_heads(&names, &found, |candidate| !self.given.contains_key(&candidate.task));
+                front::move_heads(&names, &found, is_full, |candidate| !self.given.contains_key(&candidate.task));
                 break;
             }
             names = first;

@@ -127,15 +127,16 @@ impl Search {
     }
 
     /// A first page, from the fronts of the names on, by a statement that asks for no rights: nearly always the role may claim
-    /// what is first. `None`: it does not say which tasks are first for this role.
-    pub fn first(&self, max: usize) -> Option<Vec<Candidate>> {
+    /// what is first. `None`: it does not say which tasks are first for this role. Says as well whether there may be more.
+    pub fn first(&self, max: usize) -> Option<(Vec<Candidate>, bool)> {
         if !self.limited.is_empty() {
             return None;
         }
         let found = front::first(&self.names, max);
-        if found.len() < max || found.iter().any(|(candidate, _)| candidate.is_assigned) {
+        if found.iter().any(|(candidate, _)| candidate.is_assigned) {
             return None;
         }
+        let is_full = found.len() == max;
         let mut known = HashMap::new();
         let mut given = Vec::with_capacity(found.len());
         for (candidate, owner) in found {
@@ -150,7 +151,7 @@ impl Search {
             known.insert(key, may_work);
             given.extend(may_work.then_some(candidate));
         }
-        Some(given)
+        Some((given, is_full))
     }
 
     fn in_free_lanes(&mut self, most: i64) -> Vec<Candidate> {

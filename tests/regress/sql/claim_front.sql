@@ -83,6 +83,24 @@ BEGIN
 END $$;
 SELECT count(*) FROM wf_claim_tasks(max => 100);
 ROLLBACK;
+-- Names whose tasks have ended are not asked for again: claims go on to the next ones.
+BEGIN;
+DO $$
+DECLARE
+    number integer = 0;
+    claimed record;
+BEGIN
+    FOR n IN 1 .. 60 LOOP PERFORM wf_start('named', jsonb_build_object('n', 'Short ' || n), correlation_id => n::text); END LOOP;
+    LOOP
+        SELECT task_id, token, correlation_id INTO claimed FROM wf_claim_tasks();
+        EXIT WHEN NOT FOUND;
+        number := number + 1;
+        ASSERT claimed.correlation_id = number::text;
+        PERFORM wf_complete_task(claimed.task_id, token => claimed.token);
+    END LOOP;
+    ASSERT number = 60;
+END $$;
+ROLLBACK;
 
 -- A role gets no task that it may not work on, wherever they begin.
 CREATE ROLE regress_front_worker;

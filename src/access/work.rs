@@ -6,7 +6,7 @@
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 
-use super::{Privilege, is_member, may, may_resume, require_resume};
+use super::{Privilege, is_member, may, require_resume};
 use crate::compiled::Compiled;
 use crate::pg::{PgError, role};
 use crate::store::definitions::DefinitionRow;
@@ -14,15 +14,16 @@ use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::{task_grants, tasks};
 
-/// Whether a role may work on tasks of this name of instances of this owner and definition.
-pub fn may_work(who: Oid, owner: &Owner, definition: &DefinitionRow, name: &str) -> bool {
-    is_member(who, owner) || may(who, Privilege::Resume, definition) || is_given(who, definition, name)
+/// Whether a role may work on a task of an instance of this owner and definition. `name` gives the task's, if it is there.
+pub fn may_work(who: Oid, owner: &Owner, definition: &DefinitionRow, name: impl FnOnce() -> Option<String>) -> bool {
+    is_member(who, owner)
+        || may(who, Privilege::Resume, definition)
+        || name().is_some_and(|name| is_given(who, definition, &name))
 }
 
 /// Refuses the current role unless it may work on a task of the instance (42501).
 pub fn require(row: &InstanceRow, compiled: &Compiled, task: Uuid) -> Result<(), PgError> {
-    let is_given = || tasks::name(task).is_some_and(|name| is_given(role::current(), &compiled.row, &name));
-    if may_resume(role::current(), row, compiled) || is_given() {
+    if may_work(role::current(), &row.owner, &compiled.row, || tasks::name(task)) {
         return Ok(());
     }
     require_resume(row, compiled)

@@ -145,7 +145,8 @@ impl Search {
                 Some(known) => *known,
                 None => {
                     let compiled = compiled::of_version(candidate.version).ok()?;
-                    work::may_work(self.role, &owners::by_id(owner), &compiled.row, &candidate.name)
+                    let name = || Some(candidate.name.clone());
+                    work::may_work(self.role, &owners::by_id(owner), &compiled.row, name)
                 }
             };
             known.insert(key, may_work);

@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::http_request::{
-    AUTHORIZATION, CONTENT, CONTENT_TYPE, EXPECTED, HEADERS, METHOD, OUTCOMES, UNCHECKED, URL, expected, outcomes,
+    AUTHORIZATION, CONTENT, CONTENT_TYPE, EXPECTED, HEADERS, METHOD, OUTCOMES, STATUS, UNCHECKED, URL, expected,
+    outcomes,
 };
 use super::outside::{self, Answer};
 use crate::activity::handle::{inputs, outputs};
@@ -31,7 +32,7 @@ inputs! {
 outputs! {
     RESULT = OutputDescriptor::new("result", "Object", "The file: fileName, contentType, and content in Base64."),
     RESPONSE = OutputDescriptor::new("response", "Object", "The answer of the worker, without the content."),
-    STATUS_CODE = OutputDescriptor::new("statusCode", "Int32", "Status code."),
+    STATUS_CODE = STATUS,
     BYTES = OutputDescriptor::new("responseContentBytes", "Byte[]", "Content in Base64."),
     RESPONSE_HEADERS = OutputDescriptor::new("responseHeaders", "Object", "Headers of the response but those of its content."),
     CONTENT_HEADERS = OutputDescriptor::new("responseContentHeaders", "Object", "Headers of its content."),

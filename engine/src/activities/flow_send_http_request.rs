@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use super::http_request::{
-    AUTHORIZATION, CONTENT, CONTENT_TYPE, EXPECTED, HEADERS, METHOD, OUTCOMES, RESILIENCY, UNCHECKED, URL, expected,
-    outcomes, usual_retry,
+    ANSWER, AUTHORIZATION, CONTENT, CONTENT_TYPE, EXPECTED, HEADERS, METHOD, OUTCOMES, PARSED, RECEIVED, RESILIENCY,
+    STATUS, UNCHECKED, URL, expected, outcomes, usual_retry,
 };
 use super::outside::{self, Answer};
 use crate::activity::handle::{inputs, outputs};
-use crate::activity::{Activity, Descriptor, OutputDescriptor};
+use crate::activity::{Activity, Descriptor};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use crate::expression::Expression;
@@ -33,10 +33,10 @@ inputs! {
 }
 
 outputs! {
-    STATUS_CODE = OutputDescriptor::new("statusCode", "Int32", "Status code."),
-    PARSED_CONTENT = OutputDescriptor::new("parsedContent", "Object", "Content: JSON as a value, otherwise text."),
-    RESPONSE_HEADERS = OutputDescriptor::new("responseHeaders", "Object", "Headers of the response."),
-    RESULT = OutputDescriptor::new("result", "Object", "The answer of the worker."),
+    STATUS_CODE = STATUS,
+    PARSED_CONTENT = PARSED,
+    RESPONSE_HEADERS = RECEIVED,
+    RESULT = ANSWER,
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

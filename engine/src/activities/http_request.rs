@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use serde_json::Value;
 
 use super::outside::Answer;
-use crate::activity::InputDescriptor;
+use crate::activity::{InputDescriptor, OutputDescriptor};
 use crate::execution::{Execution, Outcomes};
 use crate::expression::{Expression, ExpressionKind};
 use crate::fault::Fault;
@@ -41,6 +41,13 @@ pub(super) const RESILIENCY: InputDescriptor = InputDescriptor::new(
     "Boolean",
     "Without a retry policy: 8 further attempts, from 1 second on.",
 );
+
+pub(super) const STATUS: OutputDescriptor = OutputDescriptor::new("statusCode", "Int32", "Status code.");
+pub(super) const PARSED: OutputDescriptor =
+    OutputDescriptor::new("parsedContent", "Object", "Content: JSON as a value, otherwise text.");
+pub(super) const RECEIVED: OutputDescriptor =
+    OutputDescriptor::new("responseHeaders", "Object", "Headers of the response.");
+pub(super) const ANSWER: OutputDescriptor = OutputDescriptor::new("result", "Object", "The answer of the worker.");
 
 /// The policy of an activity whose `enableResiliency` is the constant true.
 pub(super) fn usual_retry(resiliency: Option<&Expression>) -> Option<RetryPolicy> {

@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use super::http_request::{
-    AUTHORIZATION, CONTENT, CONTENT_TYPE, HEADERS, METHOD, RESILIENCY, UNCHECKED, URL, usual_retry,
+    ANSWER, AUTHORIZATION, CONTENT, CONTENT_TYPE, HEADERS, METHOD, PARSED, RECEIVED, RESILIENCY, STATUS, UNCHECKED,
+    URL, usual_retry,
 };
 use super::outside::{self, Answer};
 use crate::activity::handle::{inputs, outputs, ports};
-use crate::activity::{Activity, Descriptor, OutputDescriptor, PartCondition, PartList};
+use crate::activity::{Activity, Descriptor, PartCondition, PartList};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use crate::expression::Expression;
@@ -31,10 +32,10 @@ inputs! {
 }
 
 outputs! {
-    STATUS_CODE = OutputDescriptor::new("statusCode", "Int32", "Status code."),
-    PARSED_CONTENT = OutputDescriptor::new("parsedContent", "Object", "Content: JSON as a value, otherwise text."),
-    RESPONSE_HEADERS = OutputDescriptor::new("responseHeaders", "Object", "Headers of the response."),
-    RESULT = OutputDescriptor::new("result", "Object", "The answer of the worker."),
+    STATUS_CODE = STATUS,
+    PARSED_CONTENT = PARSED,
+    RESPONSE_HEADERS = RECEIVED,
+    RESULT = ANSWER,
 }
 
 ports! {

@@ -42,10 +42,9 @@ thread_local! {
 /// too many pages the fronts are noted anew. A front that follows on another counts no longer than that: the tasks before
 /// it are looked at again each second.
 pub fn first(names: &[String], max: usize) -> Vec<(Candidate, i32)> {
-    let wanted = i64::try_from(names.len().saturating_mul(max)).unwrap_or(i64::MAX);
     let before = process::pages_read();
     let found = leases::first(names, &fronts(names), i64::try_from(max).unwrap_or(i64::MAX));
-    let is_long = process::pages_read() - before > wanted.saturating_mul(PAGES_PER_TASK).saturating_add(SPARE_PAGES);
+    let is_long = is_long(before, names.len().saturating_mul(max));
     if HAS_SEARCHED.replace(true) && is_long {
         FRONTS.with_borrow_mut(|fronts| {
             for (name, front) in firsts(found.iter().map(|(candidate, _)| candidate)) {
@@ -55,6 +54,12 @@ pub fn first(names: &[String], max: usize) -> Vec<(Candidate, i32)> {
         });
     }
     found
+}
+
+/// Whether more pages were read since there were `before` than so many tasks need.
+fn is_long(before: i64, tasks: usize) -> bool {
+    let few = i64::try_from(tasks).unwrap_or(i64::MAX).saturating_mul(PAGES_PER_TASK).saturating_add(SPARE_PAGES);
+    process::pages_read() - before > few
 }
 
 fn fronts(names: &[String]) -> Vec<Front> {
@@ -78,15 +83,15 @@ fn firsts<'a>(found: impl Iterator<Item = &'a Candidate>) -> HashMap<&'a str, Fr
     firsts
 }
 
-/// Runs `release`, which ends the leases that have ended and says whether there were any, unless it has just read past many
-/// dead entries in vain.
-pub fn release_due(release: impl FnOnce() -> bool) {
+/// Runs `release`, which ends the leases of tasks of these names that have ended and says whether there were any, unless it
+/// has just read past many dead entries in vain.
+pub fn release_due(names: &[String], release: impl FnOnce() -> bool) {
     if ENDS.get().is_some_and(|until| until > Instant::now()) {
         return;
     }
     let before = process::pages_read();
-    let is_long = !release() && process::pages_read() - before > SPARE_PAGES;
-    ENDS.set(is_long.then(|| Instant::now() + VALID));
+    let is_vain = !release() && is_long(before, names.len()) && HAS_SEARCHED.get();
+    ENDS.set(is_vain.then(|| Instant::now() + VALID));
 }
 
 /// The names of the first tasks of any name, at most so many, in no order. `None`: they are not known.

@@ -124,7 +124,7 @@ impl Claim<'_> {
         };
         let Some(mut names) = names else { return Ok(()) };
         for _ in 0..MOST_ROUNDS {
-            front::release_due(|| leases::release_due(&names, now, role));
+            front::release_due(&names, || leases::release_due(&names, now, role));
             let mut search = Search::new(names.clone(), limits.clone(), now, role);
             let Some((found, is_full)) = search.first(page) else { break };
             if self.request.names.is_some() {

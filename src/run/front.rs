@@ -9,10 +9,15 @@
 //! A claim of tasks of any name would read the first tasks of each. So it notes which task is the first of each name, and
 //! those of this session in the next second read only the names whose first tasks come first. A task that comes before the
 //! one that was noted for its name waits for the end of that second, as long as there are others.
+//!
+//! A claim that finds the slots of a lane taken looks at the other lanes, of which there may be as many as there are values
+//! of a key. It notes in which order their first tasks come, and those of the next second read only the first lanes. They
+//! may pass over a task that comes before that, in the same way.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use crate::pg::process;
@@ -23,15 +28,22 @@ use crate::store::leases::{self, Candidate, Front};
 const VALID: Duration = Duration::from_secs(1);
 /// Pages that a search may read for each task that it wants of a name, those of its instance and of the indexes included.
 const PAGES_PER_TASK: i64 = 10;
+/// Names or lanes of which the first task is noted, at most.
+const MOST_NOTED: usize = 10_000;
 /// Pages that it may read beyond that.
 const SPARE_PAGES: i64 = 100;
 
 /// The place of a task in the order of the inbox, and its name.
 type Head = (Reverse<i32>, Timestamp, String);
 
+/// Lanes with the name of their tasks, in the order of their first ones.
+type Lanes = Rc<[(String, String)]>;
+
 thread_local! {
     static FRONTS: RefCell<HashMap<String, (Front, Instant)>> = RefCell::default();
     static HEADS: RefCell<Option<(BTreeSet<Head>, Instant)>> = const { RefCell::new(None) };
+    /// The lanes of the tasks of these names.
+    static LANES: RefCell<Option<(Vec<String>, Lanes, Instant)>> = const { RefCell::new(None) };
     /// Until when ends of leases are not looked for.
     static ENDS: Cell<Option<Instant>> = const { Cell::new(None) };
     /// The first search of a session reads the catalog as well.
@@ -110,7 +122,7 @@ pub fn names(max: usize) -> Option<Vec<String>> {
 /// Notes the first task of each of all names, if they are many and not known. So many that they would take much memory are
 /// not kept.
 pub fn note_names(all: &[String]) {
-    const MANY: std::ops::RangeInclusive<usize> = 17..=10_000;
+    const MANY: std::ops::RangeInclusive<usize> = 17..=MOST_NOTED;
     if names(0).is_some() {
         return;
     }
@@ -141,4 +153,25 @@ pub fn move_heads(names: &[String], found: &[Candidate], is_full: bool, is_left:
             }
         }
     });
+}
+
+/// The lanes of the tasks of these names, as they were within the last second. `None`: that is not known.
+pub fn known_lanes(names: &[String]) -> Option<Lanes> {
+    LANES.with_borrow(|known| {
+        let (of, lanes, until) = known.as_ref()?;
+        (of == names && *until > Instant::now()).then(|| Rc::clone(lanes))
+    })
+}
+
+/// The same as they are now. Notes them, unless they are so many that they would take much memory.
+pub fn read_lanes(names: &[String]) -> Lanes {
+    let lanes: Lanes = leases::lanes_of(names).into();
+    let noted = (lanes.len() <= MOST_NOTED).then(|| (names.to_vec(), Rc::clone(&lanes), Instant::now() + VALID));
+    LANES.set(noted);
+    lanes
+}
+
+/// Forgets the lanes: tasks have got other ones.
+pub fn forget_lanes() {
+    LANES.set(None);
 }

@@ -109,8 +109,8 @@ impl Search {
             if self.limited.is_empty() {
                 return (found, is_all);
             }
-            let within = match self.lanes.values().any(|asked| matches!(asked, Asked::Held { .. })) {
-                true => self.in_free_lanes(most),
+            let within = match self.leaves_out_lanes() {
+                true => self.in_free_lanes(max),
                 false => leases::in_order(&self.limited, most, self.role),
             };
             let is_all = is_all && within.len() < max;
@@ -118,6 +118,7 @@ impl Search {
             let astray = found.iter().filter(|candidate| self.needs(candidate).is_none());
             let astray: Vec<Uuid> = astray.map(|candidate| candidate.task).collect();
             if !astray.is_empty() && limits::assign(&astray) > 0 {
+                front::forget_lanes();
                 continue;
             }
             found.sort_by_key(|candidate| (std::cmp::Reverse(candidate.priority), candidate.opened_at));
@@ -155,10 +156,31 @@ impl Search {
         Some((given, is_full))
     }
 
-    fn in_free_lanes(&mut self, most: i64) -> Vec<Candidate> {
-        let all = leases::lanes_of(&self.limited).into_iter();
-        let (names, lanes): (Vec<String>, Vec<String>) = all.filter(|(name, lane)| self.is_free(name, lane)).unzip();
-        leases::in_lanes(&names, &lanes, most, self.role)
+    /// The first candidates in lanes that are not known to be held. If the known lanes have too few, a lane may have got its
+    /// first task since they were read.
+    fn in_free_lanes(&self, max: usize) -> Vec<Candidate> {
+        if let Some(lanes) = front::known_lanes(&self.limited) {
+            let found = self.in_lanes(&lanes, max);
+            if found.len() == max {
+                return found;
+            }
+        }
+        self.in_lanes(&front::read_lanes(&self.limited), max)
+    }
+
+    /// The same in these lanes. Each has a task, so the first lanes have the first tasks, unless the role may not claim some.
+    fn in_lanes(&self, lanes: &[(String, String)], max: usize) -> Vec<Candidate> {
+        let free: Vec<&(String, String)> = lanes.iter().filter(|lane| !self.knows_held(lane)).collect();
+        let mut count = max;
+        loop {
+            interrupt::check();
+            let (names, lanes): (Vec<_>, Vec<_>) = free.iter().take(count).map(|lane| (*lane).clone()).unzip();
+            let found = leases::in_lanes(&names, &lanes, i64::try_from(max).unwrap_or(i64::MAX), self.role);
+            if found.len() == max || count >= free.len() {
+                return found;
+            }
+            count = count.saturating_mul(4);
+        }
     }
 
     /// The slots that a candidate needs. `None`: its lane is not the one that follows from the limits.
@@ -169,6 +191,15 @@ impl Search {
         // A definition that cannot be read is reported when the candidate is to be taken.
         let Ok(compiled) = compiled::of_version(candidate.version) else { return Some(Vec::new()) };
         needs(&self.limits, compiled.row.owner.id, &candidate.name, candidate.lane.as_deref())
+    }
+
+    /// Whether the next page leaves out lanes.
+    pub fn leaves_out_lanes(&self) -> bool {
+        self.lanes.keys().any(|lane| self.knows_held(lane))
+    }
+
+    fn knows_held(&self, lane: &(String, String)) -> bool {
+        matches!(self.lanes.get(lane), Some(Asked::Held { .. }))
     }
 
     /// Whether a claim would get the slots of a lane, as far as could be seen without locks when it was asked first.
@@ -193,8 +224,7 @@ impl Search {
 
     /// Whether a lane is known to be held.
     pub fn is_held(&self, candidate: &Candidate) -> bool {
-        let Some(lane) = &candidate.lane else { return false };
-        matches!(self.lanes.get(&(candidate.name.clone(), lane.clone())), Some(Asked::Held { .. }))
+        candidate.lane.as_ref().is_some_and(|lane| self.knows_held(&(candidate.name.clone(), lane.clone())))
     }
 
     /// Locks the slots that a candidate needs. `None`: there are none, or it needs others than its lane says.

@@ -41,23 +41,34 @@ pub fn in_lanes(names: &[String], lanes: &[String], max: i64, role: Oid) -> Vec<
     IN_LANES.rows(&args, Candidate::read)
 }
 
-// Each step is one descent of the index.
+/// Makes the search for the first task of the first lane of a name that `$after` selects.
+macro_rules! first_of_lane {
+    ($name:literal, $after:literal) => {
+        concat!(
+            "(SELECT b.lane, b.available_at, COALESCE(b.priority, 0) AS priority, b.created_at \
+              FROM workflow.bookmarks b WHERE ",
+            $after,
+            " AND b.payload ->> 'TaskName' = ",
+            $name,
+            " ORDER BY b.payload ->> 'TaskName', b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT 1)"
+        )
+    };
+}
+
+// Each step is one descent of the index. A task that can be claimed comes before all others of its lane.
 static LANES_OF: Statement = Statement::new(
-    "WITH RECURSIVE lanes (name, lane) AS ( \
-         SELECT n.name, (SELECT b.lane FROM workflow.bookmarks b \
-                         WHERE b.lane IS NOT NULL AND b.payload ->> 'TaskName' = n.name \
-                         ORDER BY b.payload ->> 'TaskName', b.lane LIMIT 1) \
-         FROM unnest($1) AS n (name) \
-         UNION ALL \
-         SELECT l.name, (SELECT b.lane FROM workflow.bookmarks b \
-                         WHERE b.lane > l.lane AND b.payload ->> 'TaskName' = l.name \
-                         ORDER BY b.payload ->> 'TaskName', b.lane LIMIT 1) \
-         FROM lanes l WHERE l.lane IS NOT NULL) \
-     SELECT name, lane FROM lanes WHERE lane IS NOT NULL",
+    concat!(
+        "WITH RECURSIVE firsts AS ( \
+             SELECT n.name, f.* FROM unnest($1) AS n (name) CROSS JOIN LATERAL ",
+        first_of_lane!("n.name", "b.lane IS NOT NULL"),
+        " f UNION ALL SELECT l.name, f.* FROM firsts l CROSS JOIN LATERAL ",
+        first_of_lane!("l.name", "b.lane > l.lane"),
+        " f) SELECT name, lane FROM firsts WHERE available_at = '-infinity' ORDER BY priority DESC, created_at"
+    ),
     &[Type::TextArray],
 );
 
-/// The lanes of the open tasks of these names, each with the name.
+/// The lanes of these names that have tasks which could be claimed, each with the name, in the order of their first ones.
 pub fn lanes_of(names: &[String]) -> Vec<(String, String)> {
     LANES_OF.rows(&[Arg::Texts(names)], |row| (row.get(), row.get()))
 }

@@ -114,3 +114,44 @@ SELECT count(*) FROM wf_claim_tasks('{Job}', max => 10);
 ROLLBACK;
 SELECT wf_revoke_worker('regress_front_worker', names => '{Other}') IS NOT NULL AS revoked;
 DROP ROLE regress_front_worker;
+
+-- Behind the tasks of a key whose place is taken come the first tasks of the other keys, in the order of the inbox.
+SELECT * FROM wf_define('{"definitionId": "keyed", "inputs": [{"name": "k"}, {"name": "p"}], "root": {"type": "RunTask", "taskName": "Keyed", "priority": {"input": "p"}, "payload": {"object": {"k": {"input": "k"}}}}}');
+SELECT wf_limit_tasks('Keyed', 1, key => 'k');
+CREATE FUNCTION start_keyed(k text, count integer, p integer DEFAULT 0) RETURNS bigint LANGUAGE sql
+RETURN (SELECT count(wf_start('keyed', jsonb_build_object('k', k, 'p', p), correlation_id => k || n)) FROM generate_series(1, count) AS n);
+BEGIN;
+SELECT start_keyed('a', 1000);
+SELECT count(start_keyed('k' || n, 2)) FROM generate_series(1, 30) AS n;
+SELECT correlation_id FROM wf_claim_tasks('{Keyed}');
+SELECT string_agg(c.correlation_id, ' ' ORDER BY n) FROM generate_series(1, 12) AS n, wf_claim_tasks('{Keyed}', worker => n::text) AS c;
+SELECT string_agg(correlation_id, ' ') FROM wf_claim_tasks('{Keyed}', max => 10);
+-- A place that is free again is taken by the next task of its key.
+SELECT wf_complete_task(t.id, token => b.token) IS NOT NULL AS completed
+FROM workflow.tasks t JOIN workflow.bookmarks b USING (id) JOIN workflow.instances i ON i.id = t.instance_id WHERE i.correlation_id = 'k31';
+SELECT string_agg(correlation_id, ' ') FROM wf_claim_tasks('{Keyed}', max => 100);
+-- A key that is new has its first task claimed when there is no other.
+SELECT start_keyed('new', 2);
+SELECT string_agg(correlation_id, ' ') FROM wf_claim_tasks('{Keyed}', max => 100);
+SELECT count(*) FROM wf_claim_tasks('{Keyed}', max => 100);
+ROLLBACK;
+-- A new key whose task is the first is claimed within about a second.
+BEGIN;
+SELECT start_keyed('a', 50);
+SELECT count(start_keyed('k' || n, 1)) FROM generate_series(1, 30) AS n;
+SELECT count(*) FROM wf_claim_tasks('{Keyed}', max => 2);
+SELECT start_keyed('new', 1, 9);
+DO $$
+DECLARE
+    claimed record;
+BEGIN
+    LOOP
+        SELECT task_id, token, correlation_id INTO claimed FROM wf_claim_tasks('{Keyed}');
+        EXIT WHEN claimed.correlation_id = 'new1';
+        PERFORM wf_release_task(claimed.task_id, claimed.token);
+        PERFORM pg_sleep(0.02);
+    END LOOP;
+END $$;
+SELECT count(*) FROM wf_claim_tasks('{Keyed}', max => 100);
+ROLLBACK;
+SELECT wf_limit_tasks('Keyed', key => 'k');

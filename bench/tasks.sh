@@ -101,6 +101,21 @@ waking() {
     query "$PGDATABASE" "SELECT 1000 * percentile_cont(0.99) WITHIN GROUP (ORDER BY greatest(0, extract(epoch FROM h.at - c.at))) FROM bench.heard AS h JOIN bench.committed AS c USING (task) HAVING count(*) = $count"
 }
 
+# idle_minute: transaction ids that were given while a session waits for a task that an open transaction has claimed, and
+# whether its call returned before the minute was over.
+idle_minute() {
+    local before holder ready
+    query "$PGDATABASE" "SELECT bench.open_tasks(1, 'held')" >/dev/null
+    coproc holder { psql -X -q -At -d "$PGDATABASE"; }
+    echo "BEGIN; SELECT count(*) FROM wf_claim_tasks('{held}');" >&"${holder[1]}"
+    read -r -u "${holder[0]}"
+    before=$(query "$PGDATABASE" 'SELECT pg_snapshot_xmax(pg_current_snapshot())')
+    ready=$(query "$PGDATABASE" "CALL wf_wait_tasks('{held}', '1 min')")
+    echo "$(query "$PGDATABASE" "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint - $before") $([ "$ready" = f ] && echo 0 || echo 1)"
+    exec {holder[1]}>&-
+    wait "$holder_PID" || true
+}
+
 leases() {
     local held round
     title "Leases" ""
@@ -113,6 +128,11 @@ leases() {
     sort -g "$scratch/wal" | head -n 1 >"$scratch/least"
     report "WAL of ten heartbeats, the lowest of all rounds" "$scratch/least" B 3000
     report "from the commit of a task to the claim of a waiter, p99 of 300" "$scratch/wake" ms 5
+    idle_minute >"$scratch/idle"
+    awk '{ print $1 }' "$scratch/idle" >"$scratch/one"
+    report "transaction ids of a minute beside an uncommitted claim" "$scratch/one" "" 0
+    awk '{ print $2 }' "$scratch/idle" >"$scratch/one"
+    report "calls of wf_wait_tasks that return in it" "$scratch/one" "" 0
 }
 
 index_bytes() { query "$PGDATABASE" "SELECT pg_indexes_size('workflow.bookmarks')"; }

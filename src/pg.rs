@@ -25,6 +25,7 @@ pub mod planner;
 pub mod procedure;
 pub mod process;
 mod raw;
+mod returned;
 pub mod role;
 pub mod rows;
 pub mod schema_number;
@@ -40,8 +41,9 @@ pub mod user_sql;
 pub mod version;
 pub mod zone;
 
-pub use args::{Call, Returned};
+pub use args::Call;
 pub use error::PgError;
+pub use returned::Returned;
 
 /// Whether the postmaster loads the library for all sessions, and workers may be registered.
 pub fn is_preloaded() -> bool {

@@ -1,24 +1,23 @@
-//! Arguments and results of SQL-callable functions.
+//! Arguments of SQL-callable functions.
 //!
 //! The functions are declared in `sql/api.sql`, where defaults, names and comments are readable; the macro
 //! [`sql_functions!`] makes the symbols that it names.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 
 use pgrx::pg_sys;
-use serde_json::{Map, Value};
-use uuid::Uuid;
+use serde_json::Value;
 use workflow_engine::value::Tally;
 
 use crate::pg::error::{PgError, unwind};
-use crate::pg::jsonb;
+use crate::pg::returned::Returned;
 use crate::pg::signature::{Argument, Signature, SqlType};
-use crate::pg::spi::{Arg, Column, Timestamp, size_of_varlena};
+use crate::pg::spi::{Column, size_of_varlena};
 
 /// One call of a function of ours.
 #[derive(Clone, Copy)]
 pub struct Call {
-    fcinfo: pg_sys::FunctionCallInfo,
+    pub(super) fcinfo: pg_sys::FunctionCallInfo,
     signature: &'static Signature,
 }
 
@@ -164,132 +163,6 @@ impl Interval {
     pub fn as_micros(&self) -> i128 {
         const DAY: i128 = 86_400_000_000;
         i128::from(self.months) * 30 * DAY + i128::from(self.days) * DAY + i128::from(self.micros)
-    }
-}
-
-/// A result.
-#[derive(Debug)]
-pub enum Returned {
-    /// NULL.
-    Null,
-    /// `uuid`
-    Uuid(Uuid),
-    /// `uuid[]`
-    Uuids(Vec<Uuid>),
-    /// `text`
-    Text(String),
-    /// `text[]`
-    Texts(Vec<String>),
-    /// `cstring`
-    CString(String),
-    /// Text in the binary protocol, as a function for that returns it.
-    Message(String),
-    /// `integer`
-    Integer(i32),
-    /// `bigint`
-    BigInt(i64),
-    /// `timestamptz`
-    Timestamptz(Timestamp),
-    /// `oid`
-    Oid(pg_sys::Oid),
-    /// `boolean`
-    Boolean(bool),
-    /// `bytea`
-    Bytea(Vec<u8>),
-    /// `jsonb`
-    Json(Value),
-    /// `jsonb`, an object
-    Object(Map<String, Value>),
-    /// A composite value; the declared result type says its columns.
-    Row(Vec<Returned>),
-}
-
-impl Returned {
-    /// Makes the datum that the call returns.
-    pub fn into_datum(self, call: &Call) -> pg_sys::Datum {
-        let Some(datum) = self.datum(call) else {
-            // SAFETY: the running call's own flag.
-            unsafe { (*call.fcinfo).isnull = true };
-            return pg_sys::Datum::null();
-        };
-        datum
-    }
-
-    fn datum(&self, call: &Call) -> Option<pg_sys::Datum> {
-        Some(match self {
-            Self::Null => return None,
-            Self::Uuid(id) => copied(id),
-            Self::Uuids(ids) => return argument(Arg::Uuids(ids)),
-            Self::Texts(texts) => return argument(Arg::Texts(texts)),
-            Self::Text(text) => return argument(Arg::Text(text)),
-            Self::CString(text) => c_string(text),
-            Self::Message(text) => message(text),
-            Self::Bytea(bytes) => return argument(Arg::Bytea(bytes)),
-            Self::Integer(number) => pg_sys::Datum::from(*number),
-            Self::BigInt(number) => pg_sys::Datum::from(*number),
-            Self::Timestamptz(at) => return argument(Arg::Timestamp(*at)),
-            Self::Oid(oid) => pg_sys::Datum::from(*oid),
-            Self::Boolean(value) => pg_sys::Datum::from(*value),
-            Self::Json(value) => jsonb::encode(value),
-            Self::Object(members) => jsonb::encode_object(members),
-            Self::Row(columns) => composite(call, columns),
-        })
-    }
-}
-
-fn argument(argument: Arg<'_>) -> Option<pg_sys::Datum> {
-    argument.datum()
-}
-
-/// A C string in palloc'd memory. Text of PostgreSQL has no NUL.
-fn c_string(text: &str) -> pg_sys::Datum {
-    let text = CString::new(text).unwrap_or_default();
-    // SAFETY: copies up to the NUL.
-    unsafe { pg_sys::Datum::from(pg_sys::pstrdup(text.as_ptr())) }
-}
-
-/// Text as a message, in the encoding of the client.
-fn message(text: &str) -> pg_sys::Datum {
-    let mut message = pg_sys::StringInfoData::default();
-    // SAFETY: the message is made, filled and handed over in this order.
-    unsafe {
-        pg_sys::pq_begintypsend(&mut message);
-        pg_sys::pq_sendtext(&mut message, text.as_ptr().cast(), text.len() as i32);
-        pg_sys::Datum::from(pg_sys::pq_endtypsend(&mut message))
-    }
-}
-
-/// A uuid in palloc'd memory, since the value outlives our frame.
-fn copied(id: &Uuid) -> pg_sys::Datum {
-    // SAFETY: sixteen bytes into fresh memory.
-    unsafe {
-        let memory = pg_sys::palloc(16).cast::<u8>();
-        std::ptr::copy_nonoverlapping(id.as_bytes().as_ptr(), memory, 16);
-        pg_sys::Datum::from(memory)
-    }
-}
-
-fn composite(call: &Call, columns: &[Returned]) -> pg_sys::Datum {
-    let mut values: Vec<pg_sys::Datum> = Vec::with_capacity(columns.len());
-    let mut nulls: Vec<bool> = Vec::with_capacity(columns.len());
-    for column in columns {
-        let datum = column.datum(call);
-        nulls.push(datum.is_none());
-        values.push(datum.unwrap_or(pg_sys::Datum::null()));
-    }
-    let mut descriptor = std::ptr::null_mut();
-    // SAFETY: the function is declared with a composite result of as many columns.
-    unsafe {
-        pg_sys::get_call_result_type(call.fcinfo, std::ptr::null_mut(), &mut descriptor);
-        if descriptor.is_null() || (*descriptor).natts as usize != values.len() {
-            crate::pg::error::unwind(
-                PgError::new("XX000", "result type does not match the extension's library")
-                    .hint("Run ALTER EXTENSION workflow UPDATE."),
-            );
-        }
-        let descriptor = pg_sys::BlessTupleDesc(descriptor);
-        let tuple = pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
-        pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data)
     }
 }
 

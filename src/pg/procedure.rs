@@ -4,8 +4,9 @@ use std::ffi::c_int;
 
 use pgrx::pg_sys::{self, Datum};
 
-use crate::pg::args::{Call, Returned};
+use crate::pg::args::Call;
 use crate::pg::error::PgError;
+use crate::pg::returned::Returned;
 use crate::pg::signature::Signature;
 use crate::pg::{interrupt, schema_number, version};
 

@@ -170,22 +170,10 @@ RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_complete_task';
 
 COMMENT ON FUNCTION wf_complete_task(uuid, jsonb, text, uuid) IS 'complete a task of workflow.tasks and go on after it';
 
-CREATE FUNCTION workflow._claim_tasks(names text[], worker text, max integer, lease interval)
-RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_claim_tasks';
-
-COMMENT ON FUNCTION workflow._claim_tasks(text[], text, integer, interval) IS 'claimed tasks as a JSON array, for wf_claim_tasks';
-
 CREATE FUNCTION wf_claim_tasks(names text[] DEFAULT NULL, worker text DEFAULT NULL, max integer DEFAULT 1, lease interval DEFAULT '5 min')
 RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
                activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb)
-LANGUAGE sql SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT c.task_id, c.token, c.name, c.payload, c.correlation_id, c.instance_id, c.definition_id,
-           c.activity_id, c.owner, c.attempt, c.max_attempts, c.priority, c.deadline, c.lease_until, c.progress
-    FROM pg_catalog.jsonb_to_recordset(workflow._claim_tasks(names, worker, max, lease))
-         AS c (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
-               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb);
-END;
+LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_claim_tasks';
 
 COMMENT ON FUNCTION wf_claim_tasks(text[], text, integer, interval) IS
     'claim open tasks for a worker, those with a higher priority first, then older ones; a token proves the claim until the lease ends';
@@ -246,20 +234,9 @@ CREATE FUNCTION wf_fail_task(
 COMMENT ON FUNCTION wf_fail_task(uuid, uuid, text, text, text, interval, boolean, text) IS
     'end an attempt of a claimed task with a failure; Open: it is tried again, Failed: its activity has faulted';
 
-CREATE FUNCTION workflow._complete_tasks(answers jsonb)
-RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_complete_tasks';
-
-COMMENT ON FUNCTION workflow._complete_tasks(jsonb) IS 'outcomes as a JSON array, for wf_complete_tasks';
-
--- No search path of its own: SQL of workflows that answers set off may run with the caller's.
 CREATE FUNCTION wf_complete_tasks(answers jsonb)
 RETURNS TABLE (task_id uuid, outcome text, sub_status text, message text)
-LANGUAGE sql
-BEGIN ATOMIC
-    SELECT a.task_id, a.outcome, a.sub_status, a.message
-    FROM pg_catalog.jsonb_to_recordset(workflow._complete_tasks(answers))
-         AS a (task_id uuid, outcome text, sub_status text, message text);
-END;
+LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_complete_tasks';
 
 COMMENT ON FUNCTION wf_complete_tasks(jsonb) IS
     'answers [{"taskId", "token", "result" | "error"}] for claimed tasks; one that is refused stops no other';

@@ -480,22 +480,10 @@ AS $$
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = i.owner);
 $$;
 
-CREATE FUNCTION workflow._claim_tasks(names text[], worker text, max integer, lease interval)
-RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_claim_tasks';
-
-COMMENT ON FUNCTION workflow._claim_tasks(text[], text, integer, interval) IS 'claimed tasks as a JSON array, for wf_claim_tasks';
-
 CREATE FUNCTION wf_claim_tasks(names text[] DEFAULT NULL, worker text DEFAULT NULL, max integer DEFAULT 1, lease interval DEFAULT '5 min')
 RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
                activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb)
-LANGUAGE sql SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    SELECT c.task_id, c.token, c.name, c.payload, c.correlation_id, c.instance_id, c.definition_id,
-           c.activity_id, c.owner, c.attempt, c.max_attempts, c.priority, c.deadline, c.lease_until, c.progress
-    FROM pg_catalog.jsonb_to_recordset(workflow._claim_tasks(names, worker, max, lease))
-         AS c (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
-               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb);
-END;
+LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_claim_tasks';
 
 COMMENT ON FUNCTION wf_claim_tasks(text[], text, integer, interval) IS
     'claim open tasks for a worker, those with a higher priority first, then older ones; a token proves the claim until the lease ends';
@@ -556,20 +544,9 @@ CREATE FUNCTION wf_fail_task(
 COMMENT ON FUNCTION wf_fail_task(uuid, uuid, text, text, text, interval, boolean, text) IS
     'end an attempt of a claimed task with a failure; Open: it is tried again, Failed: its activity has faulted';
 
-CREATE FUNCTION workflow._complete_tasks(answers jsonb)
-RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_complete_tasks';
-
-COMMENT ON FUNCTION workflow._complete_tasks(jsonb) IS 'outcomes as a JSON array, for wf_complete_tasks';
-
--- No search path of its own: SQL of workflows that answers set off may run with the caller's.
 CREATE FUNCTION wf_complete_tasks(answers jsonb)
 RETURNS TABLE (task_id uuid, outcome text, sub_status text, message text)
-LANGUAGE sql
-BEGIN ATOMIC
-    SELECT a.task_id, a.outcome, a.sub_status, a.message
-    FROM pg_catalog.jsonb_to_recordset(workflow._complete_tasks(answers))
-         AS a (task_id uuid, outcome text, sub_status text, message text);
-END;
+LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_complete_tasks';
 
 COMMENT ON FUNCTION wf_complete_tasks(jsonb) IS
     'answers [{"taskId", "token", "result" | "error"}] for claimed tasks; one that is refused stops no other';
@@ -605,7 +582,7 @@ COMMENT ON FUNCTION wf_revoke_worker(name, text[], text) IS 'take back what wf_g
 CREATE FUNCTION workflow._worker_calls()
 RETURNS SETOF text LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT unnest(ARRAY['wf_claim_tasks', '_claim_tasks', 'wf_extend_task', 'wf_complete_task', 'wf_complete_tasks', '_complete_tasks',
+    SELECT unnest(ARRAY['wf_claim_tasks', 'wf_extend_task', 'wf_complete_task', 'wf_complete_tasks',
                         'wf_fail_task', 'wf_release_task', 'wf_wait_tasks'])
 $$;
 
@@ -685,8 +662,8 @@ AS $$
                       'instance_state', 'wf_validate', 'wf_activities', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
-    FROM unnest(ARRAY['_adopt_database', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_claim_tasks', '_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
-                      '_complete_tasks', 'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
+    FROM unnest(ARRAY['_adopt_database', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
+                      'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                       'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
                       'wf_http_request', 'wf_limit_tasks', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
                       'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_worker', '_grant_worker',

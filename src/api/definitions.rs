@@ -96,7 +96,7 @@ fn refresh(call: &Call) -> Result<Returned, PgError> {
 /// The role that a row of `workflow.owners` stands for, for the views.
 fn role_of(call: &Call) -> Result<Returned, PgError> {
     let owner = owners::Owner { id: 0, oid: call.arg("role"), name: call.arg("name").unwrap_or_default() };
-    Ok(owner.role().map_or(Returned::Null, Returned::Oid))
+    Ok(Returned::of(owner.role(), Returned::Oid))
 }
 
 fn grant(call: &Call) -> Result<Returned, PgError> {

@@ -159,7 +159,7 @@ fn delivery(delivery: Delivery) -> Returned {
     Returned::Row(vec![
         Returned::Uuids(delivery.started),
         Returned::Uuids(delivery.resumed),
-        delivery.queued.map_or(Returned::Null, Returned::Uuid),
+        Returned::of(delivery.queued, Returned::Uuid),
         Returned::Integer(delivery.withheld),
     ])
 }

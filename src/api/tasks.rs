@@ -1,18 +1,17 @@
 //! Workers outside: `wf_claim_tasks`, `wf_complete_task` and the other functions for tasks.
 
-use chrono::{DateTime, SecondsFormat, Utc};
-use serde_json::{Value, json};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::api::{not_null, on_fault, result};
 use crate::pg::args::{Interval, sql_functions};
-use crate::pg::spi::Timestamp;
 use crate::pg::{Call, PgError, Returned, role};
 use crate::run::answer::{self, Failed, Failure};
+use crate::run::answers::{self, Taken};
 use crate::run::burst::OnFault;
 use crate::run::lease::{self, Given, Request};
 use crate::run::limits::{self, Setting};
-use crate::run::{Session, answers, assign, wait, work};
+use crate::run::{Session, assign, wait, work};
 use crate::store::assignments::{Assignment, Entry};
 use crate::store::owners;
 
@@ -53,33 +52,30 @@ fn claim(call: &Call) -> Result<Returned, PgError> {
     let request =
         Request { names: call.texts("names")?, worker: call.arg("worker"), max: wanted, lease: length(call)? };
     let given = lease::claim(&mut Session::begin(), &request)?;
-    Ok(Returned::Json(given.into_iter().map(shown).collect()))
+    Ok(Returned::Rows(given.into_iter().map(shown).collect()))
 }
 
-/// A claimed task as `wf_claim_tasks` reads it.
-fn shown(given: Given) -> Value {
+/// The columns of a claimed task.
+fn shown(given: Given) -> Vec<Returned> {
     let Given { task, token, attempt, max_attempts, until } = given;
-    json!({
-        "task_id": task.task,
-        "token": token,
-        "name": task.name,
-        "payload": task.payload,
-        "correlation_id": task.correlation_id,
-        "instance_id": task.instance,
-        "definition_id": task.definition_id,
-        "activity_id": task.activity_id,
-        "owner": owners::by_id(task.owner).role().and_then(role::name),
-        "attempt": attempt,
-        "max_attempts": max_attempts,
-        "priority": task.priority,
-        "deadline": task.deadline.map(instant),
-        "lease_until": instant(until),
-        "progress": task.progress,
-    })
-}
-
-fn instant(at: Timestamp) -> String {
-    DateTime::<Utc>::from(at).to_rfc3339_opts(SecondsFormat::Micros, true)
+    let max_attempts = max_attempts.map(|most| i32::try_from(most).unwrap_or(i32::MAX));
+    vec![
+        Returned::Uuid(task.task),
+        Returned::Uuid(token),
+        Returned::Text(task.name),
+        Returned::of(not_null(task.payload), Returned::Json),
+        Returned::of(task.correlation_id, Returned::Text),
+        Returned::Uuid(task.instance),
+        Returned::Text(task.definition_id),
+        Returned::Text(task.activity_id),
+        Returned::of(owners::by_id(task.owner).role().and_then(role::name), Returned::Name),
+        Returned::Integer(attempt),
+        Returned::of(max_attempts, Returned::Integer),
+        Returned::Integer(task.priority),
+        Returned::of(task.deadline, Returned::Timestamptz),
+        Returned::Timestamptz(until),
+        Returned::of(task.progress, Returned::Json),
+    ]
 }
 
 /// Sleeps until a claim of these names would give work, or the time is over.
@@ -106,7 +102,7 @@ fn extend(call: &Call) -> Result<Returned, PgError> {
     let (task, token) = (call.required("task_id")?, call.required("token")?);
     let progress = not_null(call.arg("progress"));
     let until = lease::extend(&Session::begin(), task, token, length(call)?, progress.as_ref())?;
-    Ok(until.map_or(Returned::Null, Returned::Timestamptz))
+    Ok(Returned::of(until, Returned::Timestamptz))
 }
 
 fn release(call: &Call) -> Result<Returned, PgError> {
@@ -145,8 +141,16 @@ fn complete(call: &Call) -> Result<Returned, PgError> {
 
 fn complete_many(call: &Call) -> Result<Returned, PgError> {
     let given: Value = call.required("answers")?;
-    let rows = answers::give(&mut Session::begin(), &given)?;
-    Ok(Returned::Json(Value::Array(rows)))
+    let taken = answers::give(&mut Session::begin(), &given)?;
+    let row = |taken: Taken| {
+        vec![
+            Returned::Uuid(taken.task),
+            Returned::Text(taken.outcome.into()),
+            Returned::of(taken.sub_status, |name| Returned::Text(name.into())),
+            Returned::of(taken.message, Returned::Text),
+        ]
+    };
+    Ok(Returned::Rows(taken.into_iter().map(row).collect()))
 }
 
 fn fail(call: &Call) -> Result<Returned, PgError> {

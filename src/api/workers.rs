@@ -24,7 +24,7 @@ fn version(_call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::Row(vec![
         Returned::Text(env!("CARGO_PKG_VERSION").into()),
         number(schema_number::of_library()),
-        schema_number::of_database().map_or(Returned::Null, number),
+        Returned::of(schema_number::of_database(), number),
         Returned::Text(cluster::compiled_for().into()),
     ]))
 }

@@ -22,6 +22,8 @@ pub enum Returned {
     Uuids(Vec<Uuid>),
     /// `text`
     Text(String),
+    /// `name`
+    Name(String),
     /// `text[]`
     Texts(Vec<String>),
     /// `cstring`
@@ -46,9 +48,16 @@ pub enum Returned {
     Object(Map<String, Value>),
     /// A composite value; the declared result type says its columns.
     Row(Vec<Returned>),
+    /// The rows of a function that returns a set, each with the declared columns.
+    Rows(Vec<Vec<Returned>>),
 }
 
 impl Returned {
+    /// A value that may be NULL.
+    pub fn of<T>(value: Option<T>, make: impl FnOnce(T) -> Self) -> Self {
+        value.map_or(Self::Null, make)
+    }
+
     /// Makes the datum that the call returns.
     pub fn into_datum(self, call: &Call) -> pg_sys::Datum {
         let Some(datum) = self.datum(call) else {
@@ -66,6 +75,7 @@ impl Returned {
             Self::Uuids(ids) => return Arg::Uuids(ids).datum(),
             Self::Texts(texts) => return argument(Arg::Texts(texts)),
             Self::Text(text) => return argument(Arg::Text(text)),
+            Self::Name(name) => stored_name(name),
             Self::CString(text) => c_string(text),
             Self::Message(text) => message(text),
             Self::Bytea(bytes) => return argument(Arg::Bytea(bytes)),
@@ -77,6 +87,7 @@ impl Returned {
             Self::Json(value) => jsonb::encode(value),
             Self::Object(members) => jsonb::encode_object(members),
             Self::Row(columns) => composite(call, columns),
+            Self::Rows(rows) => return store(call, rows),
         })
     }
 }
@@ -90,6 +101,18 @@ fn c_string(text: &str) -> pg_sys::Datum {
     let text = CString::new(text).unwrap_or_default();
     // SAFETY: copies up to the NUL.
     unsafe { pg_sys::Datum::from(pg_sys::pstrdup(text.as_ptr())) }
+}
+
+/// A `name`. That of a role or of another object of the catalog is not too long for it.
+fn stored_name(name: &str) -> pg_sys::Datum {
+    const SIZE: usize = pg_sys::NAMEDATALEN as usize;
+    let bytes = &name.as_bytes()[..name.floor_char_boundary(SIZE - 1)];
+    // SAFETY: fewer bytes than the fresh memory has, which ends with NUL.
+    unsafe {
+        let memory = pg_sys::palloc0(SIZE).cast::<u8>();
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len());
+        pg_sys::Datum::from(memory)
+    }
 }
 
 /// Text as a message, in the encoding of the client.
@@ -114,25 +137,53 @@ fn copied(id: &Uuid) -> pg_sys::Datum {
 }
 
 fn composite(call: &Call, columns: &[Returned]) -> pg_sys::Datum {
-    let mut values: Vec<pg_sys::Datum> = Vec::with_capacity(columns.len());
-    let mut nulls: Vec<bool> = Vec::with_capacity(columns.len());
-    for column in columns {
-        let datum = column.datum(call);
-        nulls.push(datum.is_none());
-        values.push(datum.unwrap_or(pg_sys::Datum::null()));
-    }
+    let (mut values, mut nulls) = datums(call, columns);
     let mut descriptor = std::ptr::null_mut();
     // SAFETY: the function is declared with a composite result of as many columns.
     unsafe {
         pg_sys::get_call_result_type(call.fcinfo, std::ptr::null_mut(), &mut descriptor);
-        if descriptor.is_null() || (*descriptor).natts as usize != values.len() {
-            unwind(
-                PgError::new("XX000", "result type does not match the extension's library")
-                    .hint("Run ALTER EXTENSION workflow UPDATE."),
-            );
-        }
+        require_columns(descriptor, values.len());
         let descriptor = pg_sys::BlessTupleDesc(descriptor);
         let tuple = pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
         pg_sys::HeapTupleHeaderGetDatum((*tuple).t_data)
+    }
+}
+
+/// Hands over all rows at once. PostgreSQL wants no result beside them.
+fn store(call: &Call, rows: &[Vec<Returned>]) -> Option<pg_sys::Datum> {
+    // SAFETY: a call that cannot take a set is refused before its `resultinfo` is read; the rows are copied.
+    unsafe {
+        pg_sys::InitMaterializedSRF(call.fcinfo, 0);
+        let result = (*call.fcinfo).resultinfo.cast::<pg_sys::ReturnSetInfo>();
+        for columns in rows {
+            let (mut values, mut nulls) = datums(call, columns);
+            require_columns((*result).setDesc, values.len());
+            let (store, descriptor) = ((*result).setResult, (*result).setDesc);
+            pg_sys::tuplestore_putvalues(store, descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
+        }
+    }
+    None
+}
+
+/// The columns as PostgreSQL passes them, and which of them are NULL.
+fn datums(call: &Call, columns: &[Returned]) -> (Vec<pg_sys::Datum>, Vec<bool>) {
+    let datum = |column: &Returned| {
+        let datum = column.datum(call);
+        (datum.unwrap_or(pg_sys::Datum::null()), datum.is_none())
+    };
+    columns.iter().map(datum).unzip()
+}
+
+/// Refuses a declaration with another number of columns (XX000).
+///
+/// # Safety
+/// `descriptor` must be null, or valid.
+unsafe fn require_columns(descriptor: pg_sys::TupleDesc, count: usize) {
+    // SAFETY: as promised.
+    if descriptor.is_null() || unsafe { (*descriptor).natts as usize } != count {
+        unwind(
+            PgError::new("XX000", "result type does not match the extension's library")
+                .hint("Run ALTER EXTENSION workflow UPDATE."),
+        );
     }
 }

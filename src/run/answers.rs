@@ -26,8 +26,20 @@ enum What {
     Failed(Failure),
 }
 
+/// What became of an answer.
+pub struct Taken {
+    /// The task.
+    pub task: Uuid,
+    /// `Completed`, `Open`, `Failed` or `Refused`.
+    pub outcome: &'static str,
+    /// The sub-status of the instance, unless the answer was refused.
+    pub sub_status: Option<&'static str>,
+    /// Why it was refused.
+    pub message: Option<String>,
+}
+
 /// Takes answers `[{"taskId", "token", "result" | "error"}]` and returns what became of each, in their order.
-pub fn give(session: &mut Session, answers: &Value) -> Result<Vec<Value>, PgError> {
+pub fn give(session: &mut Session, answers: &Value) -> Result<Vec<Taken>, PgError> {
     let Value::Array(given) = answers else {
         return Err(PgError::new("22023", "argument \"answers\" must be a JSON array"));
     };
@@ -35,17 +47,18 @@ pub fn give(session: &mut Session, answers: &Value) -> Result<Vec<Value>, PgErro
         given.iter().enumerate().map(|(i, answer)| read(answer, i)).collect::<Result<_, PgError>>()?;
     let mut order: Vec<usize> = (0..said.len()).collect();
     order.sort_by_cached_key(|i| leases::read(said[*i].task).map(|held| held.instance));
-    let mut rows: Vec<Value> = vec![Value::Null; said.len()];
+    let mut taken = Vec::with_capacity(said.len());
     for i in order {
         interrupt::check();
-        rows[i] = take(session, &said[i])?;
+        taken.push((i, take(session, &said[i])?));
     }
-    Ok(rows)
+    taken.sort_by_key(|(i, _)| *i);
+    Ok(taken.into_iter().map(|(_, taken)| taken).collect())
 }
 
-fn take(session: &mut Session, said: &Said) -> Result<Value, PgError> {
+fn take(session: &mut Session, said: &Said) -> Result<Taken, PgError> {
     let Said { task, token, what } = said;
-    let taken: Result<(&str, Option<InstanceRow>), PgError> = session.isolated(|session| {
+    let taken: Result<(&'static str, Option<InstanceRow>), PgError> = session.isolated(|session| {
         work::call(session, |session| match what {
             What::Completed(result) => {
                 let row = answer::complete(session, *task, Some(*token), result.as_ref(), OnFault::Store)?;
@@ -63,7 +76,7 @@ fn take(session: &mut Session, said: &Said) -> Result<Value, PgError> {
         Err(error) => ("Refused", None, Some(error.message)),
     };
     let sub_status = row.map(|row| work::latest(session, row).instance.sub_status.name());
-    Ok(serde_json::json!({ "task_id": task, "outcome": outcome, "sub_status": sub_status, "message": message }))
+    Ok(Taken { task: *task, outcome, sub_status, message })
 }
 
 fn read(answer: &Value, i: usize) -> Result<Said, PgError> {

@@ -262,7 +262,8 @@ CREATE TABLE workflow.instances (
     state                 bytea       NOT NULL,
     variables             jsonb       NOT NULL,
     output                jsonb,
-    cancelling_at         timestamptz
+    cancelling_at         timestamptz,
+    continued_from        uuid
 ) WITH (fillfactor = 70);
 
 COMMENT ON TABLE workflow.instances IS 'workflow instances, one row per run of a definition';
@@ -276,6 +277,7 @@ COMMENT ON COLUMN workflow.instances.parent_bookmark_id IS 'the bookmark of the 
 COMMENT ON COLUMN workflow.instances.schedule_id IS 'the trigger that time fired to start it';
 COMMENT ON COLUMN workflow.instances.activation_key IS 'key by which this instance excludes others while it runs, from its activation strategy';
 COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
+COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended so that this one goes on in its place';
 COMMENT ON COLUMN workflow.instances.finished_at IS 'when it finished or was cancelled; NULL for a faulted instance, which can go on';
 
 -- "All instances of order 42": a stimulus with a correlation id and no payload, and people.
@@ -284,6 +286,8 @@ CREATE INDEX instances_correlation_id_idx ON workflow.instances (correlation_id)
 CREATE INDEX instances_definition_version_id_idx ON workflow.instances (definition_version_id);
 -- wf_cancel reaches the children.
 CREATE INDEX instances_parent_instance_id_idx ON workflow.instances (parent_instance_id) WHERE parent_instance_id IS NOT NULL;
+-- What goes on in place of an instance? One at most.
+CREATE UNIQUE INDEX instances_continued_from_idx ON workflow.instances (continued_from) WHERE continued_from IS NOT NULL;
 -- The runs of a schedule, newest first: ids are in the order of time.
 CREATE INDEX instances_schedule_id_idx ON workflow.instances (schedule_id, id) WHERE schedule_id IS NOT NULL;
 -- The runs of commands, which retention looks for.

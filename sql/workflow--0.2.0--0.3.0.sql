@@ -136,9 +136,15 @@ ALTER TABLE workflow.incidents ADD COLUMN code text;
 
 COMMENT ON COLUMN workflow.incidents.code IS 'by which retry policies and catches name the fault, if it is no error of PostgreSQL';
 
-ALTER TABLE workflow.instances ADD COLUMN cancelling_at timestamptz;
+ALTER TABLE workflow.instances
+    ADD COLUMN cancelling_at  timestamptz,
+    ADD COLUMN continued_from uuid;
 
 COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
+COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended so that this one goes on in its place';
+
+-- What goes on in place of an instance? One at most.
+CREATE UNIQUE INDEX instances_continued_from_idx ON workflow.instances (continued_from) WHERE continued_from IS NOT NULL;
 
 CREATE TABLE workflow.compensations (
     instance_id uuid        NOT NULL,
@@ -162,12 +168,13 @@ CREATE OR REPLACE VIEW workflow.instance_list WITH (security_barrier) AS
 SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id, i.status,
        CASE WHEN i.cancelling_at IS NOT NULL AND i.sub_status OPERATOR(pg_catalog.=) 'Suspended' THEN 'Cancelling' ELSE i.sub_status END AS sub_status,
        i.input, i.output, i.variables, i.incident_count, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, i.parent_instance_id,
-       i.created_at, i.updated_at, i.finished_at, i.cancelling_at
+       i.created_at, i.updated_at, i.finished_at, i.cancelling_at, i.continued_from
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON COLUMN workflow.instance_list.sub_status IS 'Cancelling: it is cancelled when its handlers have run';
+COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whose place this one goes on';
 
 CREATE VIEW workflow.open_compensations WITH (security_barrier) AS
 SELECT c.instance_id, i.definition_id, c.activity_id, c.node_id, c.number, c.created_at,

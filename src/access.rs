@@ -149,14 +149,41 @@ pub fn require_read(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgErro
     Err(denied(&format!("workflow instance {}", row.instance.id)))
 }
 
+/// What an instance is to the one that starts it. It has the same owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heir {
+    /// Its child.
+    Child,
+    /// It goes on in its place.
+    Successor,
+}
+
+impl Heir {
+    /// Whose it is, in a sentence.
+    pub fn keeps_owner(self) -> &'static str {
+        match self {
+            Self::Child => "A child belongs to its parent's owner.",
+            Self::Successor => "What goes on in place of an instance belongs to the same owner.",
+        }
+    }
+
+    /// The parts of an error: how it would run, whose rights it would have, and what it is.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Child => ("as a child of", "parent's", "child"),
+            Self::Successor => ("in place of an instance of", "instance's", "workflow"),
+        }
+    }
+}
+
 /// Refuses a child that would act with the rights of the instance's owner although that owner never trusted the child's
-/// definition (42501). A child acts with those rights if it has invoker SQL, starts children of its own or publishes
+/// definition (42501), and so an instance that goes on in place of another one. A child acts with those rights if it has invoker SQL, starts children of its own or publishes
 /// events.
 ///
 /// A child's definition id is looked up when the child starts. An id that was free when the parent was stored may
 /// belong to any role by then. A role that starts a workflow trusts the owner of the workflow's definition and lends
 /// that owner its rights, but not if the definition is a `definer`, whose SQL has rights of its own.
-pub fn require_child(owner: &Owner, parent: &DefinitionRow, child: &Compiled) -> Result<(), PgError> {
+pub fn require_heir(owner: &Owner, parent: &DefinitionRow, child: &Compiled, heir: Heir) -> Result<(), PgError> {
     let row = &child.row;
     let borrows = row.uses_sql && !row.definer || child.program.acts_for_owner();
     let is_trusted = || {
@@ -167,13 +194,14 @@ pub fn require_child(owner: &Owner, parent: &DefinitionRow, child: &Compiled) ->
         return Ok(());
     }
     let (id, name) = (&row.definition_id, owner.title());
-    Err(PgError::new("42501", format!("workflow definition \"{id}\" may not run as a child of role \"{name}\""))
-        .detail(
-            "It belongs to another role, and its SQL, children and events would have the rights of the parent's owner.",
-        )
-        .hint(
-            "Such a child may run SQL with the rights of its own owner, but start no children and publish no events.",
+    let (runs, whose, what) = heir.words();
+    Err(PgError::new("42501", format!("workflow definition \"{id}\" may not run {runs} role \"{name}\""))
+        .detail(format!(
+            "It belongs to another role, and its SQL, children and events would have the rights of the {whose} owner.",
         ))
+        .hint(format!(
+            "Such a {what} may run SQL with the rights of its own owner, but start no children and publish no events.",
+        )))
 }
 
 /// Whether the current role may see what an instance does: a message about it can quote any of the instance's data.

@@ -18,6 +18,7 @@ pub mod child_report;
 pub mod children;
 pub mod claim;
 pub mod command;
+pub mod continued;
 pub mod deliver;
 pub mod fire;
 mod front;

@@ -10,6 +10,7 @@ pub mod compensate;
 pub mod complete;
 pub mod composite;
 pub mod confirm;
+pub mod continue_as;
 pub mod correlate;
 pub mod cron;
 pub mod custom;

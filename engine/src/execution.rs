@@ -14,6 +14,7 @@ use crate::fault::{Error, Fault};
 use crate::host::Host;
 use crate::http::Response;
 use crate::instance::compensation::Ending;
+use crate::instance::continuation::Continuation;
 use crate::instance::{Instance, SubStatus};
 use crate::journal::{Event, EventKind};
 use crate::program::Program;
@@ -28,6 +29,7 @@ pub(crate) mod callback;
 mod children;
 mod compensation;
 mod context;
+mod continuation;
 pub(crate) mod core;
 mod ending;
 mod faults;
@@ -79,6 +81,8 @@ pub struct Delta {
     pub incidents: Vec<Incident>,
     /// What happened, in order.
     pub events: Vec<Event>,
+    /// What begins in place of the run, which has ended.
+    pub continuation: Option<Box<Continuation>>,
     /// Child workflows to start after the burst.
     pub children: Vec<NewChild>,
     /// Executions of which nothing goes on that they have started: the extension cancels the child workflows whose end

@@ -221,6 +221,7 @@ impl<'a> Explanation<'a> {
         Some(match event.kind {
             EventKind::WorkflowStarted => self.started(),
             EventKind::WorkflowFinished => "finished".into(),
+            EventKind::WorkflowContinued => ending::goes_on(data),
             EventKind::WorkflowFaulted => "stopped by the fault".into(),
             EventKind::WorkflowRetried => "retried".into(),
             EventKind::WorkflowCancelled => with_reason("cancelled", data),

@@ -86,6 +86,19 @@ pub trait Host {
     /// fault of a start if the input does not fit.
     fn child_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault>;
 
+    /// The same for an instance that begins in place of this one. It is no child, but has the same owner.
+    ///
+    /// # Errors
+    /// As [`child_version`](Host::child_version).
+    fn continuation_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {
+        self.child_version(definition_id, input)
+    }
+
+    /// Whether child workflows of this instance run that earlier bursts have started. A host without children has none.
+    fn has_children(&mut self) -> bool {
+        false
+    }
+
     /// The HTTP request that this burst serves, if any.
     fn request(&self) -> Option<Rc<Request>> {
         None

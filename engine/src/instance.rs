@@ -16,10 +16,12 @@ use crate::value::Json;
 
 pub mod codec;
 pub mod compensation;
+pub mod continuation;
 mod flow_scope;
 mod token_scope;
 
 use compensation::{Ending, Unwinding};
+use continuation::Continuation;
 pub use flow_scope::FlowScope;
 pub use token_scope::{TokenChange, TokenScope};
 
@@ -142,6 +144,12 @@ pub struct State {
     /// The time of the run, if it is bounded. Packed behind the state, so that a state without one takes no byte more.
     #[serde(skip)]
     pub deadline: Option<Timeout>,
+    /// What begins in place of the run when the handlers of its end have run. Packed in the same way.
+    #[serde(skip)]
+    pub continuation: Option<Box<Continuation>>,
+    /// Number of journal rows that were removed, which is the `seq` of the first that may be there. Packed in the same way.
+    #[serde(skip)]
+    pub first_journal: u32,
 }
 
 impl State {

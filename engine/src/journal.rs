@@ -87,6 +87,8 @@ pub enum EventKind {
     /// The task of the activity was assigned; data names the role that did it (`by`), to whom (`to`) and who had it before
     /// (`from`), the last two only if there is such a person or role.
     Assigned,
+    /// The run ends, and another instance begins in its place; data is its instance id and definition id.
+    WorkflowContinued,
 }
 
 /// Data of the bookmark of a run: until when the run may take.

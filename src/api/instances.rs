@@ -187,5 +187,6 @@ fn name(kind: EventKind) -> &'static str {
         EventKind::Confirmed => "Confirmed",
         EventKind::CancellationHandled => "Cancellation handled",
         EventKind::Assigned => "Assigned",
+        EventKind::WorkflowContinued => "Workflow continued",
     }
 }

@@ -75,6 +75,7 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
     let (row, compiled) = readable(call)?;
     let (looks, zone) = (looks(&compiled)?, zone::session());
     let mut story = Explanation::new(&compiled.program, &looks, &row.instance, &*zone);
+    row.continued_from.into_iter().for_each(|before| story.continues(before));
     let id = row.instance.id;
     history::journal(id, |at, events| story.burst(at, events)).map_err(|error| error::journal(error, id))?;
     story.records(&history::open_records(id));

@@ -18,7 +18,7 @@ use crate::run::notices::tell_how_to_fire;
 use crate::run::queued::{self, Swept};
 use crate::run::save::Consumed;
 use crate::run::session::FollowUp;
-use crate::run::{Session, cancel, claim, deliver, running};
+use crate::run::{Session, cancel, claim, continued, deliver, running};
 use crate::store::matching::{self, Filter};
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
@@ -132,7 +132,10 @@ fn cancel_if_free(
         return Ok(Cancelled::Denied);
     }
     if cancel::has_ended(&row, false) {
-        return Ok(Cancelled::Over);
+        return match continued::latest(instance) {
+            Some(next) => cancel_if_free(session, next, sender, take),
+            None => Ok(Cancelled::Over),
+        };
     }
     if !claim::can_remove_tasks(&row, &compiled) || !take() {
         return Ok(Cancelled::Busy);

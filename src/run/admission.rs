@@ -49,7 +49,8 @@ fn hex(bytes: &[u8]) -> String {
 /// not: its parent may wait for it. A new instance does not overtake those that wait.
 pub fn enter(row: &InstanceRow, compiled: &Compiled, is_new: bool) -> bool {
     let Some((place, max)) = place_of(&row.instance, compiled) else { return true };
-    if row.parent.as_ref().is_some_and(|parent| admissions::covers(&parent.instance)) {
+    let was_handed_over = row.continued_from.is_some() && admissions::covers(&row.instance.id);
+    if was_handed_over || row.parent.as_ref().is_some_and(|parent| admissions::covers(&parent.instance)) {
         return true;
     }
     let is_admitted = !(is_new && admissions::is_waited_for(&place)) && admissions::take(&place, max, &row.instance.id);
@@ -94,6 +95,14 @@ pub struct Start<'a> {
     pub node_id: &'a str,
     /// The stimulus that started it.
     pub stimulus: Option<&'a Value>,
+}
+
+/// Gives the admission of an instance that has ended to the one that goes on in its place, if that needs the same.
+pub fn hand_over((from, compiled): (&InstanceRow, &Compiled), (to, target): (&InstanceRow, &Compiled)) {
+    let Some((held, _)) = place_of(&from.instance, compiled) else { return };
+    if place_of(&to.instance, target).is_some_and(|(wanted, _)| wanted == held) {
+        admissions::give(&from.instance.id, &to.instance.id);
+    }
 }
 
 /// Notes that an instance has ended, which may make room for another one.

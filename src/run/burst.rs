@@ -18,7 +18,7 @@ use crate::run::host::SpiHost;
 use crate::run::notices::{tell_how_to_fire, warn_faulted};
 use crate::run::save::{Consumed, RowState, Stored, faulted_executions, stored_bookmarks};
 use crate::run::session::{Faulted, FollowUp, Publisher};
-use crate::run::{Session, abandoned, child_report, running, save};
+use crate::run::{Session, abandoned, child_report, continued, running, save};
 use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::queue::Wanted;
@@ -116,6 +116,9 @@ pub fn run(
         forget_deferred(id);
         return Ok(Ended::Taken);
     };
+    if let Some(next) = delta.continuation.take() {
+        continued::create(session, row, compiled, *next, has_queue)?;
+    }
     if row.instance.sub_status == SubStatus::Faulted {
         match delta.incidents.last() {
             _ if !may_watch(row, compiled) => {

@@ -1,6 +1,6 @@
 //! Ending an instance by a call: cancel and delete.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use uuid::Uuid;
 use workflow_engine::execution;
@@ -13,7 +13,7 @@ use crate::pg::PgError;
 use crate::pg::error::warning;
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::save::RowState;
-use crate::run::{Session, resume, running};
+use crate::run::{Session, continued, resume, running};
 use crate::store::incidents;
 use crate::store::instances::{self, InstanceRow};
 
@@ -25,13 +25,21 @@ use crate::store::instances::{self, InstanceRow};
 pub fn cancel(session: &mut Session, instance_id: Uuid, reason: Option<&str>, force: bool) -> Result<bool, PgError> {
     let cancelled = cancel_if_there(session, instance_id, reason, force)?;
     let cancelled = cancelled.ok_or_else(|| resume::unknown(instance_id))?;
+    if cancelled == Cancelled::HadEnded {
+        continued::tell(instance_id);
+    }
     let mut below = VecDeque::from(to_cancel_below(instance_id, cancelled));
+    let mut seen = HashSet::new();
     while let Some(child) = below.pop_front() {
-        if running::contains(child) {
+        if !seen.insert(child) || running::contains(child) {
             continue;
         }
         // Another session may have deleted the child while this one waited for its lock.
         let cancelled = cancel_if_there(session, child, reason, force)?;
+        if cancelled == Some(Cancelled::HadEnded) {
+            // It has gone on as another one, perhaps while this session waited for its lock.
+            below.extend(continued::latest(child));
+        }
         below.extend(to_cancel_below(child, cancelled.unwrap_or(Cancelled::HadEnded)));
     }
     Ok(cancelled == Cancelled::Now)

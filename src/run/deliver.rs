@@ -16,7 +16,7 @@ use crate::run::claim::Claim;
 use crate::run::isolated::{self, Isolated};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::session::Publisher;
-use crate::run::{Session, answer, claim, resume, running};
+use crate::run::{Session, answer, claim, continued, resume, running};
 use crate::store::matching::{self, Correlation, Filter, Stored};
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
@@ -84,8 +84,8 @@ enum Attempt {
 pub type KeepUntil = Option<Timestamp>;
 
 /// Resumes the bookmarks that match now, or keeps the stimulus.
-pub fn enqueue(session: &mut Session, stimulus: Stimulus, keep: KeepUntil) -> Result<Delivery, PgError> {
-    let found = matching::find(&stimulus.filter);
+pub fn enqueue(session: &mut Session, mut stimulus: Stimulus, keep: KeepUntil) -> Result<Delivery, PgError> {
+    let found = find(&mut stimulus);
     let mut delivery = Delivery::default();
     resume_matches(session, &stimulus, found, keep.is_none(), &mut delivery)?;
     keep_unless_delivered(session, stimulus, keep, &mut delivery);
@@ -96,12 +96,12 @@ pub fn enqueue(session: &mut Session, stimulus: Stimulus, keep: KeepUntil) -> Re
 pub fn send(
     session: &mut Session,
     name: &str,
-    stimulus: Stimulus,
+    mut stimulus: Stimulus,
     keep: KeepUntil,
     may_start: bool,
 ) -> Result<Delivery, PgError> {
     // Find bookmarks before starting triggers: the stimulus must not also resume an instance that it starts.
-    let found = matching::find(&stimulus.filter);
+    let found = find(&mut stimulus);
     let mut delivery = Delivery::default();
     if may_start {
         triggers::start_all(session, name, &stimulus, &mut delivery)?;
@@ -109,6 +109,18 @@ pub fn send(
     resume_matches(session, &stimulus, found, keep.is_none(), &mut delivery)?;
     keep_unless_delivered(session, stimulus, keep, &mut delivery);
     Ok(delivery)
+}
+
+/// The bookmarks that match. A stimulus for an instance that has gone on as another one is for that one.
+fn find(stimulus: &mut Stimulus) -> Vec<Stored> {
+    let found = matching::find(&stimulus.filter);
+    if found.is_empty()
+        && let Some(next) = continued::target(&stimulus.filter)
+    {
+        stimulus.filter.instance_id = Some(next);
+        return matching::find(&stimulus.filter);
+    }
+    found
 }
 
 fn keep_unless_delivered(session: &mut Session, stimulus: Stimulus, keep: KeepUntil, delivery: &mut Delivery) {
@@ -166,9 +178,10 @@ pub fn resume_matches(
             Attempt::Failed(id) => delivery.queued = Some(id),
             Attempt::Withheld => delivery.withheld += 1,
             // Another session has used up the bookmark since it was found, and the instance may wait at another
-            // matching bookmark by now. An instance that this delivery has resumed itself is not looked at again.
+            // matching bookmark by now, or go on as another one. An instance that this delivery has resumed itself is not looked at again.
             Attempt::Consumed if !delivery.resumed.contains(&stored.instance_id) => {
-                let filter = Filter { instance_id: Some(stored.instance_id), ..stimulus.filter.clone() };
+                let instance = continued::latest(stored.instance_id).unwrap_or(stored.instance_id);
+                let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
                 let mut next = matching::find(&filter);
                 next.retain(|next| !handled.contains(&next.bookmark.id));
                 outside.retain(|known| known.instance_id != stored.instance_id);

@@ -16,6 +16,7 @@ use workflow_engine::instance::compensation::{Record, Wanted};
 use workflow_engine::program::Activation;
 use workflow_engine::{Fault, NodeIx};
 
+use crate::access::{self, Heir};
 use crate::compiled::{self, Compiled};
 use crate::pg::error::{catch, log_for_server, notice, unwind};
 use crate::pg::role::RestrictedRights;
@@ -25,7 +26,7 @@ use crate::run::paths::{self, Hold};
 use crate::run::{timing, version};
 use crate::store::owners::Owner;
 use crate::store::{activity_types, bookmarks, compensations, instances};
-use crate::{access, error, functions};
+use crate::{error, functions};
 
 mod names;
 
@@ -158,6 +159,22 @@ impl<'a> SpiHost<'a> {
         })
     }
 
+    /// The version of a definition that an instance runs which this one starts.
+    fn startable(&mut self, definition_id: &str, input: &Map<String, Value>, heir: Heir) -> Result<Uuid, Fault> {
+        let version = match &self.child {
+            Some((id, version)) if id == definition_id => *version,
+            _ => {
+                let version = version::for_heir(definition_id, &self.owner, heir).map_err(|error| self.fault(error))?;
+                self.child = Some((definition_id.to_owned(), version));
+                version
+            }
+        };
+        let compiled = compiled::of_version(version).map_err(|error| self.fault(error))?;
+        access::require_heir(&self.owner, &self.compiled.row, &compiled, heir).map_err(|error| self.fault(error))?;
+        Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, json::copy_members(input))?;
+        Ok(version)
+    }
+
     /// Whether the owner of this instance may read another instance, so that a fault may name that.
     fn owner_may_read(&self, instance: Uuid) -> bool {
         self.owner.role().is_some_and(|role| access::may_read(role, instance).unwrap_or(false))
@@ -280,18 +297,15 @@ impl Host for SpiHost<'_> {
     }
 
     fn child_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {
-        let version = match &self.child {
-            Some((id, version)) if id == definition_id => *version,
-            _ => {
-                let version = version::for_child(definition_id, &self.owner).map_err(|error| self.fault(error))?;
-                self.child = Some((definition_id.to_owned(), version));
-                version
-            }
-        };
-        let compiled = compiled::of_version(version).map_err(|error| self.fault(error))?;
-        access::require_child(&self.owner, &self.compiled.row, &compiled).map_err(|error| self.fault(error))?;
-        Instance::new(Uuid::nil(), &compiled.program, compiled.row.version, None, None, json::copy_members(input))?;
-        Ok(version)
+        self.startable(definition_id, input, Heir::Child)
+    }
+
+    fn continuation_version(&mut self, definition_id: &str, input: &Map<String, Value>) -> Result<Uuid, Fault> {
+        self.startable(definition_id, input, Heir::Successor)
+    }
+
+    fn has_children(&mut self) -> bool {
+        instances::has_running_children(self.instance)
     }
 
     fn zone(&self, name: Option<&str>) -> Result<Rc<dyn Zone>, Fault> {

@@ -11,7 +11,7 @@ use crate::pg::{PgError, json, role};
 use crate::run::burst::OnFault;
 use crate::run::claim::{Claim, Reason};
 use crate::run::deliver::{self, Delivery, RETRY_AFTER, Stimulus};
-use crate::run::{Session, abandoned, claim, isolated, resume, running};
+use crate::run::{Session, abandoned, claim, continued, isolated, resume, running};
 use crate::store::matching::{self, Filter, Stored};
 use crate::store::owners::{self, Owner};
 use crate::store::queue::{self, Item};
@@ -94,6 +94,15 @@ pub fn deliver_queued(session: &mut Session, item: &Item) -> Result<Swept, PgErr
     }
     let stimulus = stimulus_of(item);
     let found = matching::find(&stimulus.filter);
+    if found.is_empty()
+        && let Some(next) = continued::target(&item.filter)
+    {
+        let is_redirected = queue::redirect(item, next);
+        return match queue::get(item.id, session.timestamp()).filter(|_| is_redirected) {
+            Some(item) => deliver_queued(session, &item),
+            None => Ok(Swept::Held),
+        };
+    }
     if is_stale(item) {
         queue::take(item.id);
         return Ok(Swept::Stays);

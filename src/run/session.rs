@@ -98,6 +98,8 @@ pub enum FollowUp {
     Published(Box<Published>, Publisher),
     /// A child workflow that a burst asked for, and the parent.
     Child(Box<NewChild>, Publisher),
+    /// An instance that begins in place of one that has ended.
+    Continue(Uuid),
     /// The report of a child to its parent.
     Report(Box<ChildReport>),
     /// A child to be cancelled because its parent does not wait for it any more, and the parent's owner.

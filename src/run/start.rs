@@ -122,6 +122,7 @@ pub(super) fn new_row(
         activation_key,
         schedule_id: None,
         parent: None,
+        continued_from: None,
         open: None,
     })
 }

@@ -127,6 +127,14 @@ fn tidy(place: &Place) {
     }
 }
 
+static GIVE: Statement =
+    Statement::new("UPDATE workflow.admissions SET instance_id = $2 WHERE instance_id = $1", &[Type::Uuid, Type::Uuid]);
+
+/// Gives the admission of an instance to another one.
+pub fn give(from: &Uuid, to: &Uuid) {
+    GIVE.run(&[Arg::Uuid(from), Arg::Uuid(to)]);
+}
+
 static COVERS: Statement = Statement::new(
     "WITH RECURSIVE up (id) AS ( \
          SELECT $1 UNION SELECT i.parent_instance_id FROM up JOIN workflow.instances i ON i.id = up.id \

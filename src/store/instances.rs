@@ -14,6 +14,10 @@ use crate::store::owners::{self, Owner};
 use crate::store::tables::INSTANCES;
 use crate::wake;
 
+mod relatives;
+
+pub use relatives::{children, children_not_awaited, continued_as, forget_parent, has_running_children, reporting_to};
+
 /// An instance with the columns that the extension adds to the engine's state.
 #[derive(Debug)]
 pub struct InstanceRow {
@@ -31,6 +35,8 @@ pub struct InstanceRow {
     pub schedule_id: Option<Uuid>,
     /// The instance that started it.
     pub parent: Option<Parent>,
+    /// The instance in whose place it began.
+    pub continued_from: Option<Uuid>,
     /// All its open bookmarks, if the burst that has just run created all of them.
     pub open: Option<Vec<Bookmark>>,
 }
@@ -62,6 +68,7 @@ read! {
         schedule_id: Option<Uuid>,
         parent_instance_id: Option<Uuid>,
         parent_bookmark_id: Option<Uuid>,
+        continued_from: Option<Uuid>,
         owner: i32,
     }
 }
@@ -88,6 +95,7 @@ fn read(row: &mut Row<'_>) -> InstanceRow {
         activation_key: stored.activation_key,
         schedule_id: stored.schedule_id,
         parent: parent(stored.parent_instance_id, stored.parent_bookmark_id),
+        continued_from: stored.continued_from,
         owner: owners::by_id(stored.owner),
         open: None,
     }
@@ -171,6 +179,7 @@ written! {
         schedule_id: Option<&'a Uuid>,
         parent_instance_id: Option<&'a Uuid>,
         parent_bookmark_id: Option<&'a Uuid>,
+        continued_from: Option<&'a Uuid>,
     }
 }
 static ROW: Columns = Columns::of(&INSTANCES, New::COLUMNS);
@@ -220,6 +229,7 @@ fn new<'a>(row: &'a InstanceRow, state: &'a [u8], now: Timestamp) -> New<'a> {
         schedule_id: row.schedule_id.as_ref(),
         parent_instance_id: parent.map(|parent| &parent.instance),
         parent_bookmark_id: parent.and_then(|parent| parent.bookmark.as_ref()),
+        continued_from: row.continued_from.as_ref(),
     }
 }
 
@@ -281,8 +291,6 @@ static SET_KEY: Statement = Statement::new(
     "UPDATE workflow.instances SET activation_key = $2, correlation_id = $3 WHERE id = $1",
     &[Type::Uuid, Type::Text, Type::Text],
 );
-static CHILDREN: Statement =
-    Statement::new("SELECT id FROM workflow.instances WHERE parent_instance_id = $1 ORDER BY id", &[Type::Uuid]);
 
 /// The instance that holds an activation key.
 pub fn holder(key: &str) -> Option<Uuid> {
@@ -311,42 +319,6 @@ static SAVE_STATE: Statement =
 /// Stores the state of a locked instance, and nothing else of it.
 pub fn save_state(instance: &Instance) {
     SAVE_STATE.run(&[Arg::Uuid(&instance.id), Arg::Bytea(&packed(instance))]);
-}
-
-static FORGET_PARENT: Statement =
-    Statement::new("UPDATE workflow.instances SET parent_bookmark_id = NULL WHERE id = $1", &[Type::Uuid]);
-
-/// Clears the parent's bookmark in an instance whose report the parent has received: the parent no longer waits for it.
-pub fn forget_parent(id: Uuid) {
-    FORGET_PARENT.run(&[Arg::Uuid(&id)]);
-}
-
-/// The child instances of this instance, in order of id.
-pub fn children(id: Uuid) -> Vec<Uuid> {
-    CHILDREN.rows(&[Arg::Uuid(&id)], |row| row.get())
-}
-
-static NOT_AWAITED: Statement = Statement::new(
-    "SELECT i.id FROM workflow.instances i \
-     WHERE i.parent_instance_id = $1 AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.id = i.parent_bookmark_id) \
-     ORDER BY i.id",
-    &[Type::Uuid],
-);
-
-/// The child workflows of an instance for whose end it does not wait, in order of id.
-pub fn children_not_awaited(id: Uuid) -> Vec<Uuid> {
-    NOT_AWAITED.rows(&[Arg::Uuid(&id)], |row| row.get())
-}
-
-static REPORTING_TO: Statement = Statement::new(
-    "SELECT i.id FROM workflow.instances i \
-     WHERE i.parent_instance_id = $1 AND i.parent_bookmark_id = ANY ($2) AND i.status = 'Running' ORDER BY i.id",
-    &[Type::Uuid, Type::UuidArray],
-);
-
-/// The children of an instance that have not ended and will report to one of these bookmarks, in order of id.
-pub fn reporting_to(parent: Uuid, bookmarks: &[Uuid]) -> Vec<Uuid> {
-    REPORTING_TO.rows(&[Arg::Uuid(&parent), Arg::Uuids(bookmarks)], |row| row.get())
 }
 
 static DELETE: [Statement; 7] = [

@@ -19,8 +19,10 @@ use crate::store::tables::BOOKMARK_QUEUE;
 use crate::wake;
 
 mod key;
+mod redirect;
 
 use key::{key_of_bookmark, key_of_filter, names_target, shape_of};
+pub use redirect::{redirect, redirect_all};
 
 /// A stimulus that is kept.
 #[derive(Debug)]

@@ -49,6 +49,7 @@ table!(INSTANCES = "instances" {
     input: Jsonb,
     output: Jsonb null,
     cancelling_at: Timestamp null,
+    continued_from: Uuid null,
 });
 
 table!(BOOKMARKS = "bookmarks" {

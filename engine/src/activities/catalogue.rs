@@ -5,12 +5,12 @@
 
 use crate::activities::{
     break_, bulk_dispatch_workflows, cancellation_scope, compensable, compensate, complete, composite, confirm,
-    correlate, cron, custom, delay, dispatch_workflow, download_http_file, end, event, execute_workflow, fault, finish,
-    flow_decision, flow_fork, flow_join, flow_node, flow_send_http_request, flow_switch, flowchart, for_, for_each,
-    fork, http_endpoint, if_, log, not_found, parallel, parallel_for_each, publish_event, run_csharp, run_java_script,
-    run_python, run_task, scheduled_command, send_email, send_http_request, sequence, set_name, set_output,
-    set_variable, sql, sql_command, sql_query, sql_single_value, start, start_at, state_machine, switch, timer, try_,
-    while_, workflow_definition_activity, write_http_response, write_line,
+    continue_as, correlate, cron, custom, delay, dispatch_workflow, download_http_file, end, event, execute_workflow,
+    fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_send_http_request, flow_switch, flowchart,
+    for_, for_each, fork, http_endpoint, if_, log, not_found, parallel, parallel_for_each, publish_event, run_csharp,
+    run_java_script, run_python, run_task, scheduled_command, send_email, send_http_request, sequence, set_name,
+    set_output, set_variable, sql, sql_command, sql_query, sql_single_value, start, start_at, state_machine, switch,
+    timer, try_, while_, workflow_definition_activity, write_http_response, write_line,
 };
 use crate::activity::{Activity, PREFIXES, short_name};
 
@@ -42,6 +42,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &break_::Break,
     &complete::Complete,
     &finish::Finish,
+    &continue_as::ContinueAs,
     &composite::Composite,
     &workflow_definition_activity::WorkflowDefinitionActivity,
     &fault::RaiseFault,
@@ -78,7 +79,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
 ];
 
 /// Names of the types that came after version 0.2.0. A type that was registered in SQL under such a name stays that type.
-pub const LATER: [&str; 9] = [
+pub const LATER: [&str; 10] = [
     "Try",
     "Compensable",
     "Compensate",
@@ -88,6 +89,7 @@ pub const LATER: [&str; 9] = [
     "FlowSendHttpRequest",
     "DownloadHttpFile",
     "SendEmail",
+    "ContinueAs",
 ];
 
 /// Stands for an unknown type; faults when it runs.

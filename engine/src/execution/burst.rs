@@ -326,6 +326,7 @@ impl<'a> BurstState<'a> {
         }
         self.core.leave_scopes(&around);
         self.core.clear_beside_handlers(&around);
+        self.core.instance.state.continuation = self.core.scratch.continuation.take();
         self.core.instance.sub_status = SubStatus::Finished;
     }
 
@@ -361,6 +362,7 @@ impl<'a> BurstState<'a> {
         let (status, event) = self.status();
         self.settle_deadline(status);
         self.core.instance.sub_status = status;
+        self.hand_over(status);
         self.core.workflow_event(event, None);
         self.into_delta()
     }
@@ -389,6 +391,7 @@ impl<'a> BurstState<'a> {
             // No later burst can read them.
             self.core.instance.state.outputs.clear();
             self.core.instance.state.last_result = None;
+            self.core.instance.state.continuation = None;
         }
         std::mem::take(&mut self.core.scratch.delta)
     }

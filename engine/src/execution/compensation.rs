@@ -28,7 +28,7 @@ use crate::value::Json;
 pub const COMPENSATION_DROPPED: &str = "compensation_dropped";
 
 /// How many activities a message names.
-const MAX_NAMED: usize = 10;
+pub(super) const MAX_NAMED: usize = 10;
 
 /// What a burst knows of handlers.
 #[derive(Default)]
@@ -116,6 +116,15 @@ impl Core<'_> {
         };
         let wanted = Wanted { newest: way == Way::Compensate, ..newest(OF_INSTANCE) };
         self.host.find_record(wanted).map(|record| (record, way))
+    }
+
+    /// Activities in words.
+    pub(super) fn names(&self, activities: &[NodeIx], all: u64) -> String {
+        let names: Vec<String> = activities.iter().map(|node| format!("\"{}\"", self.program.node(*node).id)).collect();
+        match all.saturating_sub(activities.len() as u64) {
+            0 => names.join(", "),
+            more => format!("{} and {more} more", names.join(", ")),
+        }
     }
 
     /// Whether an execution handles a record.
@@ -324,7 +333,7 @@ impl BurstState<'_> {
         let Some(first) = activities.first() else { return };
         let node = self.core.program.node(*first);
         let fault = Fault::new("55000", "workflow was cancelled before all it had done was compensated")
-            .detail(format!("Not compensated: {}.", self.names(&activities, all)));
+            .detail(format!("Not compensated: {}.", self.core.names(&activities, all)));
         let fault = Fault { code: Some(COMPENSATION_DROPPED.to_owned()), ..fault };
         self.core.add_incident(self.core.instance.state.next_context, node, fault);
         self.core.host.remove_records();
@@ -340,19 +349,10 @@ impl BurstState<'_> {
         };
         let id = &self.core.program.node(node).id;
         let (activities, all) = self.core.host.list_records(MAX_NAMED);
-        let left = format!("Activity \"{id}\" is not {what}. Still to be handled: {}.", self.names(&activities, all));
+        let left =
+            format!("Activity \"{id}\" is not {what}. Still to be handled: {}.", self.core.names(&activities, all));
         let detail = fault.detail.iter().map(String::as_str).chain([left.as_str()]).collect::<Vec<_>>().join("\n");
         Fault { detail: Some(detail), ..fault }
-    }
-
-    /// Activities in words.
-    fn names(&self, activities: &[NodeIx], all: u64) -> String {
-        let names: Vec<String> =
-            activities.iter().map(|node| format!("\"{}\"", self.core.program.node(*node).id)).collect();
-        match all.saturating_sub(activities.len() as u64) {
-            0 => names.join(", "),
-            more => format!("{} and {more} more", names.join(", ")),
-        }
     }
 
     /// How an instance without open executions has ended.

@@ -17,6 +17,7 @@ use crate::execution::{Delta, Incident, Limits, Outcomes, activity_instance_id};
 use crate::fault::Fault;
 use crate::host::Host;
 use crate::instance::compensation::{INTERRUPTED, Unwinding};
+use crate::instance::continuation::Continuation;
 use crate::instance::{ActivityStatus, Attempts, Context, Instance, Memory};
 use crate::journal::{Event, EventKind};
 use crate::node_ix::NodeIx;
@@ -49,6 +50,8 @@ pub(crate) struct Scratch {
     pub finishing: VecDeque<(u32, Outcomes)>,
     /// The execution that asked for the end of the whole workflow.
     pub ending: Option<u32>,
+    /// What it wants to begin then.
+    pub continuation: Option<Box<Continuation>>,
     pub undo: Vec<Undo>,
     /// Whether a unit is open; changes between units are never undone.
     pub in_unit: bool,

@@ -79,6 +79,7 @@ impl Core<'_> {
     /// Undoes everything since the mark.
     pub fn rollback(&mut self, mark: &Mark) {
         self.scratch.ending = None;
+        self.scratch.continuation = None;
         self.scratch.queue.truncate(mark.queue);
         self.scratch.unwinding.queue.truncate(mark.first);
         self.scratch.unwinding.interrupted.truncate(mark.interrupted);

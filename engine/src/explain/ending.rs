@@ -1,8 +1,9 @@
 //! The end of a story: what the instance waits for, what went wrong, and the call that continues it.
 
 use serde_json::Value;
+use uuid::Uuid;
 
-use super::{Explanation, GivenUp, Lease, MAX_VALUE, OpenBookmark, OpenIncident, OpenRecords, members};
+use super::{Explanation, GivenUp, Lease, MAX_VALUE, OpenBookmark, OpenIncident, OpenRecords, members, value};
 use crate::execution::ForPeople;
 use crate::picture::text::one_line;
 use crate::stimulus;
@@ -21,6 +22,11 @@ impl Explanation<'_> {
         if self.is_ended() && !self.instance.output.is_empty() {
             self.tell(format!("output: {}", members(&self.instance.output)));
         }
+    }
+
+    /// Adds which instance went on as this one.
+    pub fn continues(&mut self, before: Uuid) {
+        self.begin.push(format!("continues instance {before}"));
     }
 
     /// Adds what can be compensated, or has to be cancelled.
@@ -156,6 +162,12 @@ impl Explanation<'_> {
             (None, None) => format!("    SELECT * FROM wf_resume('{id}', '{{}}');"),
         });
     }
+}
+
+/// Which instance goes on in place of one that has ended.
+pub(super) fn goes_on(data: Option<&Value>) -> String {
+    let member = |name| data.and_then(|data| data.get(name)).map(value).unwrap_or_default();
+    format!("goes on as {}, instance {}", member("definition_id"), member("instance_id"))
 }
 
 /// How often, in words.

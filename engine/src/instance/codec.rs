@@ -2,7 +2,10 @@
 //!
 //! Every later version must read what this version writes; a frozen sample in the tests checks that.
 
+use serde::{Deserialize, Serialize};
+
 use crate::fault::Error;
+use crate::instance::continuation::Continuation;
 use crate::instance::{Attempts, State, Timeout};
 
 /// The format of a state without attempts.
@@ -11,6 +14,16 @@ const FORMAT: u8 = 2;
 const FORMAT_WITH_ATTEMPTS: u8 = 3;
 /// The format of a state with the time of its run: behind the state that list, which may be empty, and then the time.
 const FORMAT_WITH_DEADLINE: u8 = 4;
+/// The format of a state with anything that came later: behind the state that list, and then [`Later`].
+const FORMAT_WITH_LATER: u8 = 5;
+
+/// What stands behind the attempts in the last format.
+#[derive(Serialize, Deserialize)]
+struct Later<C> {
+    deadline: Option<Timeout>,
+    first_journal: u32,
+    continuation: Option<C>,
+}
 
 /// Packs a state.
 pub fn encode_state(state: &State) -> Vec<u8> {
@@ -22,6 +35,7 @@ pub fn encode_state_of(state: &State, size: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(size);
     let attempts = attempts(state);
     bytes.push(match (state.deadline, attempts.is_empty()) {
+        _ if has_later(state) => FORMAT_WITH_LATER,
         (Some(_), _) => FORMAT_WITH_DEADLINE,
         (None, false) => FORMAT_WITH_ATTEMPTS,
         (None, true) => FORMAT,
@@ -29,9 +43,18 @@ pub fn encode_state_of(state: &State, size: usize) -> Vec<u8> {
     pack(state, &attempts, bytes)
 }
 
+fn has_later(state: &State) -> bool {
+    state.first_journal > 0 || state.continuation.is_some()
+}
+
 /// Serializing strings, numbers and sequences of known length to a vector, or counting them, cannot fail.
 fn pack<T: Extend<u8>>(state: &State, attempts: &[(u32, &Attempts)], to: T) -> T {
     let to = postcard::to_extend(state, to).expect("a state is always serializable");
+    if has_later(state) {
+        let (deadline, first_journal) = (state.deadline, state.first_journal);
+        let later = Later { deadline, first_journal, continuation: state.continuation.as_deref() };
+        return postcard::to_extend(&(attempts, later), to).expect("what came later is always serializable");
+    }
     match state.deadline {
         Some(deadline) => postcard::to_extend(&(attempts, deadline), to).expect("a deadline is always serializable"),
         None if attempts.is_empty() => to,
@@ -67,7 +90,7 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
     let corrupt = |reason: &str| Error::CorruptState(reason.to_owned());
     let damaged = |error: postcard::Error| Error::CorruptState(format!("It is damaged: {error}."));
     match bytes.split_first() {
-        Some((&format @ (FORMAT | FORMAT_WITH_ATTEMPTS | FORMAT_WITH_DEADLINE), rest)) => {
+        Some((&format @ FORMAT..=FORMAT_WITH_LATER, rest)) => {
             let (mut state, mut rest): (State, _) = postcard::take_from_bytes(rest).map_err(damaged)?;
             if format != FORMAT {
                 let attempts: Vec<(u32, Attempts)>;
@@ -83,6 +106,13 @@ pub fn decode_state(bytes: &[u8]) -> Result<State, Error> {
                 let deadline: Timeout;
                 (deadline, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
                 state.deadline = Some(deadline);
+            }
+            if format == FORMAT_WITH_LATER {
+                let later: Later<Continuation>;
+                (later, rest) = postcard::take_from_bytes(rest).map_err(damaged)?;
+                state.deadline = later.deadline;
+                state.first_journal = later.first_journal;
+                state.continuation = later.continuation.map(Box::new);
             }
             if rest.is_empty() { Ok(state) } else { Err(corrupt("It has bytes after its end.")) }
         }
@@ -139,6 +169,8 @@ mod tests {
             trigger: Some(NodeIx(1)),
             trigger_used: true,
             deadline: None,
+            continuation: None,
+            first_journal: 0,
         }
     }
 
@@ -197,6 +229,34 @@ mod tests {
             assert_eq!(decode_state(&bytes).unwrap(), state);
             assert!(decode_state(&bytes[..bytes.len() - 1]).is_err());
         }
+    }
+
+    /// The attempts, the deadline and what came later, behind the state of [`FROZEN_LATER`] as they were first written:
+    /// never change this text.
+    const FROZEN_CONTINUED: &str = "\
+        000100000000000000000000000000000007d804ac0201000000000000000000000000000000070000000000\
+        00000000000000000000080373756d0d7b22746f74616c223a312e317d";
+
+    #[test]
+    fn what_came_later_stands_behind_the_attempts() {
+        let mut state = later();
+        let id = uuid::Uuid::from_u128(7);
+        state.deadline = Some(Timeout { bookmark: id, until: 300 });
+        state.first_journal = 300;
+        let input = Json(json!({"total": 1.10}));
+        let next = Continuation { id, version_id: uuid::Uuid::from_u128(8), definition_id: "sum".into(), input };
+        state.continuation = Some(Box::new(next));
+        let bytes = encode_state(&state);
+        let hex = bytes[FROZEN_LATER.len() / 2..].iter().map(|b| format!("{b:02x}")).collect::<String>();
+        assert_eq!((bytes[0], packed_size(&state)), (FORMAT_WITH_LATER, bytes.len()));
+        assert_eq!(decode_state(&bytes).unwrap(), state);
+        assert!(decode_state(&bytes[..bytes.len() - 1]).is_err());
+        assert_eq!(hex, FROZEN_CONTINUED);
+        // Each of them is enough.
+        state.continuation = None;
+        assert_eq!(decode_state(&encode_state(&state)).unwrap(), state);
+        (state.first_journal, state.deadline) = (0, None);
+        assert_ne!(encode_state(&state)[0], FORMAT_WITH_LATER);
     }
 
     #[test]

@@ -140,7 +140,8 @@ impl Progress {
             | EventKind::Compensated
             | EventKind::Confirmed
             | EventKind::CancellationHandled
-            | EventKind::Assigned => {}
+            | EventKind::Assigned
+            | EventKind::WorkflowContinued => {}
         }
     }
 

@@ -7,6 +7,7 @@ mod background;
 mod children;
 mod compensation;
 mod composite;
+mod continuation;
 mod control;
 mod custom;
 mod data;

@@ -1,0 +1,120 @@
+//! Instances that begin in place of one that has ended.
+//!
+//! The burst that ends an instance stores the one that goes on, under the lock of the first. So both are seen at once, and
+//! the activation key, the parent's wait and the admission have one holder at any time. The new instance is stored as one
+//! that is due; the call begins it as a follow-up, and if it may not, a session of the owner does.
+//!
+//! Whoever meets the first instance when it has ended goes on to [`latest`]: a stimulus that names it, and what cancels it
+//! together with its parent. These look after they have had the lock of the first or have found that nothing waits there,
+//! with a new snapshot, so they see what the burst has stored.
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+use workflow_engine::instance::continuation::Continuation;
+
+use crate::access;
+use crate::compiled::{self, Compiled};
+use crate::pg::PgError;
+use crate::pg::error::notice;
+use crate::run::activation::key_of;
+use crate::run::burst::{Ended, OnFault};
+use crate::run::claim::{self, Claim};
+use crate::run::isolated::{self, Isolated};
+use crate::run::notices::tell_how_to_fire;
+use crate::run::session::FollowUp;
+use crate::run::start::{self, START_BOOKMARK};
+use crate::run::{Session, admission, resume};
+use crate::store::instances::{self, InstanceRow, Parent};
+use crate::store::matching::{self, Filter};
+use crate::store::queue;
+
+/// Stores the instance that goes on in place of one that its burst has ended and saved.
+///
+/// # Errors
+/// 23505 if an activation strategy refuses it: it runs another definition than the first one, and another instance holds
+/// its key.
+pub fn create(
+    session: &mut Session,
+    before: &mut InstanceRow,
+    compiled: &Compiled,
+    next: Continuation,
+    has_queue: bool,
+) -> Result<(), PgError> {
+    let target = compiled::of_version(next.version_id)?;
+    let input = if let Value::Object(members) = next.input.0 { members } else { Map::new() };
+    let (old, owner) = (&before.instance, before.owner.clone());
+    let mut row = start::new_row(next.id, &target, owner, old.correlation_id.clone(), old.name.clone(), input)?;
+    row.schedule_id = before.schedule_id;
+    row.parent = before.parent;
+    row.continued_from = Some(old.id);
+    let ended = start::create_pending(session, &mut row, &target, &start::Entry::ROOT, None, session.now);
+    if ended == Ended::Taken {
+        return Err(start::refused(&row.definition_id, &key_of(&row, &target))?);
+    }
+    admission::hand_over((before, compiled), (&row, &target));
+    if let Some(Parent { bookmark: bookmark @ Some(_), .. }) = &mut before.parent {
+        // The parent hears of the end of the new instance only.
+        instances::forget_parent(before.instance.id);
+        *bookmark = None;
+    }
+    if let Some(depth) = session.inline.get(&before.instance.id).copied() {
+        session.inline.insert(next.id, depth);
+    }
+    if has_queue {
+        queue::redirect_all(before.instance.id, next.id);
+    }
+    session.follow_ups.push_back(FollowUp::Continue(next.id));
+    Ok(())
+}
+
+/// Begins an instance that goes on in place of another one, if this session may run it.
+pub fn begin(session: &mut Session, id: Uuid) -> Result<(), PgError> {
+    let waits = matching::of_instance(id);
+    let Some(start) = waits.iter().find(|stored| stored.bookmark.name == START_BOOKMARK) else { return Ok(()) };
+    let Some((version, owner)) = instances::owner(id) else { return Ok(()) };
+    let compiled = compiled::of_version(version)?;
+    let bookmark = start.bookmark.id;
+    if !access::runs_here(&owner, &compiled) {
+        tell_how_to_fire();
+    } else if isolated::is_worker() {
+        run(session, bookmark)?;
+    } else if !matches!(isolated::unless_own(session, &owner, |session| run(session, bookmark))?, Isolated::Done(())) {
+        // A session of the owner begins it, and reports what is wrong with it.
+        tell_how_to_fire();
+    }
+    Ok(())
+}
+
+fn run(session: &mut Session, bookmark: Uuid) -> Result<(), PgError> {
+    session.has_waited = true;
+    match claim::try_claim(bookmark)? {
+        Claim::Ready(mut waiting, compiled) => {
+            resume::resume_at(session, &mut waiting, &compiled, None, OnFault::Store)?;
+        }
+        Claim::Busy(reason) => reason.tell(),
+        Claim::Gone => {}
+    }
+    Ok(())
+}
+
+/// The instance that goes on now in place of this one, over as many as there were between them.
+pub fn latest(id: Uuid) -> Option<Uuid> {
+    instances::continued_as(id)
+}
+
+/// The instance that a filter means now, if it names one that has gone on as another. A filter with a bookmark or an
+/// execution means that, and nothing of another instance.
+pub fn target(filter: &Filter) -> Option<Uuid> {
+    let named = filter.instance_id.filter(|_| filter.bookmark_id.is_none() && filter.activity_instance_id.is_none());
+    named.and_then(latest)
+}
+
+/// Tells the caller that the instance it wanted to cancel has gone on as another one.
+pub fn tell(id: Uuid) {
+    if let Some(next) = latest(id) {
+        notice(
+            PgError::new("00000", format!("workflow instance {id} has ended, and goes on as instance {next}"))
+                .hint(format!("To cancel that one, run wf_cancel('{next}').")),
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! Instances that belong to others: children to their parents, and one that goes on to the one before it.
+
+use uuid::Uuid;
+
+use crate::pg::spi::{Arg, Statement, Type};
+
+static FORGET_PARENT: Statement =
+    Statement::new("UPDATE workflow.instances SET parent_bookmark_id = NULL WHERE id = $1", &[Type::Uuid]);
+
+/// Clears the parent's bookmark in an instance whose report the parent has received: the parent no longer waits for it.
+pub fn forget_parent(id: Uuid) {
+    FORGET_PARENT.run(&[Arg::Uuid(&id)]);
+}
+
+static CHILDREN: Statement =
+    Statement::new("SELECT id FROM workflow.instances WHERE parent_instance_id = $1 ORDER BY id", &[Type::Uuid]);
+
+/// The child instances of this instance, in order of id.
+pub fn children(id: Uuid) -> Vec<Uuid> {
+    CHILDREN.rows(&[Arg::Uuid(&id)], |row| row.get())
+}
+
+static NOT_AWAITED: Statement = Statement::new(
+    "SELECT i.id FROM workflow.instances i \
+     WHERE i.parent_instance_id = $1 AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.id = i.parent_bookmark_id) \
+     ORDER BY i.id",
+    &[Type::Uuid],
+);
+
+/// The child workflows of an instance for whose end it does not wait, in order of id.
+pub fn children_not_awaited(id: Uuid) -> Vec<Uuid> {
+    NOT_AWAITED.rows(&[Arg::Uuid(&id)], |row| row.get())
+}
+
+static REPORTING_TO: Statement = Statement::new(
+    "SELECT i.id FROM workflow.instances i \
+     WHERE i.parent_instance_id = $1 AND i.parent_bookmark_id = ANY ($2) AND i.status = 'Running' ORDER BY i.id",
+    &[Type::Uuid, Type::UuidArray],
+);
+
+/// The children of an instance that have not ended and will report to one of these bookmarks, in order of id.
+pub fn reporting_to(parent: Uuid, bookmarks: &[Uuid]) -> Vec<Uuid> {
+    REPORTING_TO.rows(&[Arg::Uuid(&parent), Arg::Uuids(bookmarks)], |row| row.get())
+}
+
+static RUNNING: Statement = Statement::new(
+    "SELECT 1 FROM workflow.instances WHERE parent_instance_id = $1 AND status = 'Running' LIMIT 1",
+    &[Type::Uuid],
+);
+
+/// Whether child instances of this instance have not ended.
+pub fn has_running_children(id: Uuid) -> bool {
+    RUNNING.run(&[Arg::Uuid(&id)]) > 0
+}
+
+static CONTINUED_AS: Statement = Statement::new(
+    "WITH RECURSIVE later (id) AS ( \
+         SELECT i.id FROM workflow.instances i WHERE i.continued_from = $1 \
+         UNION \
+         SELECT i.id FROM later l JOIN workflow.instances i ON i.continued_from = l.id) \
+     SELECT l.id FROM later l WHERE NOT EXISTS (SELECT FROM workflow.instances n WHERE n.continued_from = l.id)",
+    &[Type::Uuid],
+);
+
+/// The last of the instances that went on in place of this one, one after the other.
+pub fn continued_as(id: Uuid) -> Option<Uuid> {
+    CONTINUED_AS.first(&[Arg::Uuid(&id)], |row| row.get())
+}

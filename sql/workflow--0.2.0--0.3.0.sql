@@ -176,6 +176,26 @@ WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_own
 COMMENT ON COLUMN workflow.instance_list.sub_status IS 'Cancelling: it is cancelled when its handlers have run';
 COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whose place this one goes on';
 
+-- A run whose definition keeps no journal has begun when it was made.
+CREATE OR REPLACE VIEW workflow.schedule_runs WITH (security_barrier) AS
+SELECT i.id AS instance_id, i.schedule_id, COALESCE(t.schedule_name, i.name) AS name, i.definition_id,
+       (i.input OPERATOR(pg_catalog.->>) 'ScheduledAt')::pg_catalog.timestamptz AS scheduled_at, b.started_at, f.finished_at,
+       f.finished_at OPERATOR(pg_catalog.-) b.started_at AS duration, workflow._run_status(i.sub_status, n.sqlstate) AS status,
+       CASE WHEN i.definition_id OPERATOR(pg_catalog.=) 'Workflow.ScheduledCommand'
+            THEN (i.output OPERATOR(pg_catalog.->>) 'rows')::bigint END AS rows,
+       n.sqlstate, n.message AS error
+FROM workflow.instances i
+LEFT JOIN workflow.triggers t ON t.id OPERATOR(pg_catalog.=) i.schedule_id
+LEFT JOIN workflow.execution_log l ON l.instance_id OPERATOR(pg_catalog.=) i.id AND l.seq OPERATOR(pg_catalog.=) 0
+CROSS JOIN LATERAL (SELECT CASE WHEN i.sub_status OPERATOR(pg_catalog.<>) 'Pending' THEN COALESCE(l.created_at, i.created_at) END AS started_at) b
+CROSS JOIN LATERAL (SELECT CASE WHEN i.sub_status OPERATOR(pg_catalog.=) 'Faulted' THEN i.updated_at ELSE i.finished_at END AS finished_at) f
+LEFT JOIN LATERAL (SELECT x.sqlstate, x.message FROM workflow.incidents x
+                   WHERE x.instance_id OPERATOR(pg_catalog.=) i.id AND i.sub_status OPERATOR(pg_catalog.=) 'Faulted'
+                   ORDER BY x.id DESC LIMIT 1) n ON true
+WHERE i.schedule_id IS NOT NULL
+  AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+       OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
+
 CREATE VIEW workflow.open_compensations WITH (security_barrier) AS
 SELECT c.instance_id, i.definition_id, c.activity_id, c.node_id, c.number, c.created_at,
        c.holder OPERATOR(pg_catalog.=) 4294967294 AS interrupted
@@ -402,6 +422,9 @@ AS $$
     SELECT 'instance without journal', i.id::text
     FROM workflow.instances i
     WHERE i.sub_status <> 'Pending' AND NOT EXISTS (SELECT FROM workflow.execution_log l WHERE l.instance_id = i.id)
+      -- options.journal may say that there is none. Names of members count in any letter case.
+      AND NOT EXISTS (SELECT FROM workflow.definitions d
+                      WHERE d.id = i.definition_version_id AND lower(d.document::text)::jsonb #> '{options,journal}' IS NOT NULL)
     UNION ALL
     SELECT 'open task without bookmark', t.id::text
     FROM workflow.tasks t

@@ -47,6 +47,7 @@ pub mod session;
 pub mod start;
 pub mod sweep;
 pub mod timing;
+mod trim;
 pub mod unheard;
 pub mod version;
 pub mod wait;

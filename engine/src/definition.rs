@@ -26,6 +26,7 @@ mod export;
 mod expression;
 mod flow_mode;
 mod identity;
+mod journaling;
 mod json;
 mod link;
 mod members;

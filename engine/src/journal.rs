@@ -91,6 +91,66 @@ pub enum EventKind {
     WorkflowContinued,
 }
 
+impl EventKind {
+    /// Whether an event says where a run stands: how it began and ended, what it waited for and was resumed by, what went
+    /// wrong, and what others did to it. The rest says how it came there.
+    pub fn is_milestone(self) -> bool {
+        match self {
+            Self::WorkflowStarted
+            | Self::WorkflowResumed
+            | Self::WorkflowSuspended
+            | Self::WorkflowFinished
+            | Self::WorkflowFaulted
+            | Self::WorkflowCancelled
+            | Self::WorkflowRetried
+            | Self::Resumed
+            | Self::BookmarkCreated
+            | Self::Faulted
+            | Self::StartRefused
+            | Self::ChildStarted
+            | Self::OwnerChanged
+            | Self::Retrying
+            | Self::Caught
+            | Self::WorkflowCancelling
+            | Self::Compensated
+            | Self::Confirmed
+            | Self::CancellationHandled
+            | Self::Assigned
+            | Self::WorkflowContinued => true,
+            Self::Started
+            | Self::Completed
+            | Self::Canceled
+            | Self::Line
+            | Self::Published
+            | Self::Note
+            | Self::Logged => false,
+        }
+    }
+}
+
+/// Which events of a burst are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Level {
+    /// All.
+    #[default]
+    Full,
+    /// The milestones.
+    Milestones,
+    /// None.
+    None,
+}
+
+impl Level {
+    /// Whether an event of a kind is written.
+    pub fn writes(self, kind: EventKind) -> bool {
+        match self {
+            Self::Full => true,
+            Self::Milestones => kind.is_milestone(),
+            Self::None => false,
+        }
+    }
+}
+
 /// Data of the bookmark of a run: until when the run may take.
 pub(crate) const RUN_UNTIL: &str = "run_until";
 

@@ -13,6 +13,7 @@ use crate::activity::Activity;
 use crate::calendar::Interval;
 use crate::expression::Expression;
 use crate::fault::Fault;
+use crate::journal::Level;
 use crate::node_ix::NodeIx;
 use crate::retry::{Cause, RetryPolicy};
 use crate::schema::Schema;
@@ -24,6 +25,7 @@ mod flow_mode;
 mod flow_paths;
 mod inline;
 mod input;
+mod journaling;
 mod machine;
 mod new_instance;
 mod numbering;
@@ -35,6 +37,7 @@ pub use flow_mode::{FlowMode, MergeMode};
 pub use flow_paths::{Direction, Paths};
 pub(crate) use input::GIVEN_BY_ENGINE;
 pub use input::Given;
+pub use journaling::{Journaling, Keep};
 pub use machine::{Machine, STATES, TRANSITIONS};
 pub use numbering::Numbering;
 
@@ -165,6 +168,10 @@ pub struct Options {
     pub compensate_on: CompensateOn,
     /// How long a run may take, from its first burst to its end.
     pub timeout: Option<TimeDelta>,
+    /// What the journal keeps.
+    pub journal: Journaling,
+    /// Which events of activities it keeps that say nothing themselves; `None`: as of the rest.
+    pub activity_events: Option<Level>,
     /// Elsa's resilience strategies that its activities may name.
     pub strategies: BTreeMap<String, Arc<RetryPolicy>>,
 }
@@ -296,6 +303,8 @@ pub struct Node {
     pub timeout: Option<TimeDelta>,
     /// How long its task may wait for the first claim.
     pub start_timeout: Option<TimeDelta>,
+    /// Which of its events the journal keeps; `None`: as of the rest.
+    pub events: Option<Level>,
     /// Whether the activity ends the enclosing sequence or flowchart (`Break`, `Complete`, `Finish`, `End`).
     pub terminal: bool,
     /// Variables declared by a container.

@@ -14,7 +14,7 @@ use crate::pg::rows::{self, Writer};
 use crate::pg::spi::Timestamp;
 use crate::pg::{guc, memory};
 use crate::run::activation::activation_key;
-use crate::run::{Session, admission, limits};
+use crate::run::{Session, admission, limits, trim};
 use crate::store::assignments::Assignment;
 use crate::store::instances::InstanceRow;
 use crate::store::leases::Lease;
@@ -90,6 +90,7 @@ pub fn save(
         }
         SubStatus::Finished | SubStatus::Faulted | SubStatus::Cancelled => None,
     };
+    trim::trim(session, &row.instance.id, &mut row.instance.state, &compiled.program.options.journal, seq);
     let resumed = clear(session, row, before, delta, resumed);
     let now = session.timestamp();
     if state == (RowState::New { may_be_taken: true }) && !instances::insert_unless_taken(row, now) {

@@ -32,6 +32,29 @@ pub fn append(writer: &mut Writer, instance: &Uuid, seq: u32, events: &[Event], 
     }
 }
 
+static SINCE: Statement = Statement::new(
+    "SELECT min(seq) FROM workflow.execution_log \
+     WHERE instance_id = $1 AND seq >= $2 AND seq < $3 AND created_at >= $4",
+    &[Type::Uuid, Type::Integer, Type::Integer, Type::Timestamp],
+);
+static REMOVE: Statement = Statement::new(
+    "DELETE FROM workflow.execution_log WHERE instance_id = $1 AND seq >= $2 AND seq < $3",
+    &[Type::Uuid, Type::Integer, Type::Integer],
+);
+
+/// The first row from `from` to before `to` that was written at or after an instant. The instants need not be in the order
+/// of the rows: the clock may have been set back.
+pub fn first_since(instance: &Uuid, from: u32, to: u32, at: Timestamp) -> Option<u32> {
+    let args = [Arg::Uuid(instance), Arg::Integer(from as i32), Arg::Integer(to as i32), Arg::Timestamp(at)];
+    SINCE.first(&args, |row| row.maybe::<i32>()).flatten().map(|seq| seq as u32)
+}
+
+/// Removes the rows from `from` to before `to`. The index begins at `from`, so it passes no entries of rows that were
+/// removed before.
+pub fn remove(instance: &Uuid, from: u32, to: u32) {
+    REMOVE.run(&[Arg::Uuid(instance), Arg::Integer(from as i32), Arg::Integer(to as i32)]);
+}
+
 /// The number of rows that `events` events take.
 pub fn rows_for(events: usize) -> u32 {
     events.div_ceil(EVENTS_PER_ROW) as u32

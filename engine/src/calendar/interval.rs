@@ -86,7 +86,7 @@ impl Interval {
     }
 
     /// Its microseconds if months are the longest possible.
-    pub(super) fn longest(&self) -> i128 {
+    pub(crate) fn longest(&self) -> i128 {
         self.with_months_of(if self.months < 0 { 28 } else { 31 })
     }
 

@@ -13,7 +13,7 @@ use super::problem::{ProblemKind, Problems};
 use super::resilience::Strategies;
 use super::retry::{self, RETRY, START_TIMEOUT, TIMEOUT};
 use super::scope::{Names, Scopes};
-use super::{CustomType, connections, link, parts, states, workflow};
+use super::{CustomType, connections, journaling, link, parts, states, workflow};
 use crate::activities::catalogue;
 use crate::activity::{Activity, Descriptor, InputDescriptor, Special};
 use crate::expression::{Expression, ExpressionKind};
@@ -21,7 +21,7 @@ use crate::node_ix::NodeIx;
 use crate::program::{Binding, FlowMode, Node, Options, Program};
 use crate::value::{Bounds, parse_type_name};
 
-mod property;
+pub(super) mod property;
 mod strict;
 
 use property::{Property, is_input, property};
@@ -53,6 +53,7 @@ pub(super) fn read_all(
         let node_id = format!("{above}:{}", sketch.id);
         let mut node = plain(sketch, node_id);
         node.variables = scopes.declared(ix).to_vec();
+        node.events = options.activity_events;
         let names = scopes.names(outline, ix);
         let mut reading = Reading {
             outline,
@@ -107,6 +108,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
         retry: None,
         timeout: None,
         start_timeout: None,
+        events: None,
         terminal,
         variables: Vec::new(),
         inputs: Vec::new(),
@@ -201,6 +203,7 @@ impl<'a> Reading<'a> {
             node.retry = self.strategy(members, node);
         }
         node.timeout = self.property(sketch, members, TIMEOUT, retry::read_timeout);
+        node.events = journaling::of_activity(members, &place, self.reader.problems).or(node.events);
         if sketch.descriptor().is_some_and(|own| own.opens_tasks) {
             node.start_timeout = self.property(sketch, members, START_TIMEOUT, retry::read_start_timeout);
         }

@@ -6,12 +6,12 @@ use super::json::{Path, entry, kind_of};
 use super::problem::Problems;
 use super::resilience::{self, STRATEGIES};
 use super::retry::{self, RETRY, TIMEOUT};
-use super::{flow_mode, members};
+use super::{flow_mode, journaling, members};
 use crate::calendar::Interval;
 use crate::program::{Activation, CompensateOn, IncidentStrategy, MaxConcurrency, Options, SearchPath, Security};
 
 /// Members of `options`.
-const KNOWN: [&str; 13] = [
+const KNOWN: [&str; 14] = [
     "activationStrategy",
     "incidentStrategy",
     "flowchartMode",
@@ -21,6 +21,7 @@ const KNOWN: [&str; 13] = [
     "usableAsActivity",
     "autoUpdateConsumingWorkflows",
     "maxConcurrency",
+    journaling::JOURNAL,
     RETRY,
     COMPENSATE_ON,
     TIMEOUT,
@@ -45,9 +46,10 @@ pub fn updates_consumers(document: &Value) -> bool {
 /// Reads the options of a document.
 pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Problems) -> Options {
     let flowcharts = flow_mode::of_definition(document, problems);
+    let activity_events = journaling::of_activity(document, &Path::Root, problems);
     let Some((key, value)) = entry(document, "options").filter(|(_, value)| !value.is_null()) else {
         let usable_as_activity = flag(document, "usableAsActivity", &Path::Root, problems);
-        return Options { flowcharts, usable_as_activity, ..Options::default() };
+        return Options { flowcharts, activity_events, usable_as_activity, ..Options::default() };
     };
     let place = Path::Root.key(key);
     let Value::Object(options) = value else {
@@ -69,6 +71,8 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
         flowcharts,
         retention: retention(options, &place, problems),
         max_concurrency: max_concurrency(options, &place, problems),
+        journal: journaling::of_definition(options, &place, problems),
+        activity_events,
         retry: entry(options, RETRY)
             .filter(|(_, value)| !value.is_null())
             .and_then(|(key, value)| retry::read(value, &place.key(key), problems)),
@@ -232,7 +236,7 @@ fn words(key: &str) -> String {
 }
 
 /// The class of an assembly-qualified .NET type name.
-fn class_name(text: &str) -> &str {
+pub(super) fn class_name(text: &str) -> &str {
     let type_name = text.split(',').next().unwrap_or(text).trim();
     type_name.rsplit('.').next().unwrap_or(type_name)
 }

@@ -121,6 +121,9 @@ impl Core<'_> {
     // Journal and incidents.
 
     pub fn workflow_event(&mut self, kind: EventKind, data: Option<Value>) {
+        if !self.program.options.journal.level.writes(kind) {
+            return;
+        }
         self.scratch.delta.events.push(Event {
             kind,
             activity_id: String::new(),
@@ -143,6 +146,9 @@ impl Core<'_> {
         bookmark_id: Option<Uuid>,
         data: Option<Value>,
     ) {
+        if !node.events.unwrap_or(self.program.options.journal.level).writes(kind) {
+            return;
+        }
         self.scratch.delta.events.push(Event {
             kind,
             activity_id: node.id.clone(),

@@ -73,3 +73,25 @@ fn a_run_that_is_cancelled_first_does_not_go_on() {
     assert_eq!(world.status(), SubStatus::Cancelled);
     assert_eq!((&world.last.continuation, &world.instance.state.continuation), (&None, &None));
 }
+
+#[test]
+fn the_journal_has_what_the_options_say() {
+    let kinds = |journal: &str, mode: Value| {
+        let mut said = line("said");
+        said["customProperties"] = json!({ "logPersistenceMode": mode });
+        let definition = json!({"options": {"journal": journal}, "root": [said, event("go")]});
+        let world = World::started(definition);
+        world.trail.iter().map(|event| event.kind).collect::<Vec<_>>()
+    };
+    use EventKind::{BookmarkCreated, Completed, Line, Started, WorkflowStarted, WorkflowSuspended};
+    let full = [WorkflowStarted, Started, Line, Completed, BookmarkCreated, WorkflowSuspended];
+    assert_eq!(kinds("full", json!("Inherit")), full);
+    assert_eq!(kinds("milestones", json!("Inherit")), [WorkflowStarted, BookmarkCreated, WorkflowSuspended]);
+    assert_eq!(
+        kinds("milestones", json!("Include")),
+        full.into_iter().filter(|kind| *kind != Started).collect::<Vec<_>>()
+    );
+    assert_eq!(kinds("none", json!({"default": "Include"})), [Line, Completed]);
+    assert_eq!(kinds("none", json!("Inherit")), []);
+    assert_eq!(kinds("full", json!("Exclude")), [WorkflowStarted, Started, BookmarkCreated, WorkflowSuspended]);
+}

@@ -17,7 +17,7 @@ pub(super) fn is_input(name: &str, type_name: &str) -> String {
 }
 
 /// A property that activities of all types have.
-pub(super) struct Property<'d> {
+pub(in crate::definition) struct Property<'d> {
     /// The member that holds the properties; `None`: it is a member of the activity itself.
     pub home: Option<&'d str>,
     /// Its name as written.
@@ -26,7 +26,7 @@ pub(super) struct Property<'d> {
 }
 
 /// A property in the activity itself (short form and old exports), or in `customProperties`.
-pub(super) fn property<'d>(members: &'d Map<String, Value>, name: &str) -> Option<Property<'d>> {
+pub(in crate::definition) fn property<'d>(members: &'d Map<String, Value>, name: &str) -> Option<Property<'d>> {
     let given = |object: &'d Map<String, Value>| entry(object, name).filter(|(_, value)| !value.is_null());
     let own = given(members).map(|(key, value)| Property { home: None, key, value });
     let homes = ["customProperties", "applicationProperties"].iter().find_map(|home| {

@@ -60,7 +60,7 @@ pub use for_people::ForPeople;
 pub use ids::{activity_instance_id, sequence_of};
 pub(crate) use inputs::one_of;
 pub use limits::Limits;
-pub use tasks::{add_lease, count_attempts, drop_lease, first_attempt};
+pub use tasks::{add_lease, count_attempts, drop_lease, first_attempt, move_clocks};
 
 /// What a burst leaves for the extension to store, beside the instance itself.
 #[derive(Debug, Default, PartialEq)]

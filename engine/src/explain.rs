@@ -18,6 +18,10 @@ use crate::program::{Node, Program};
 use crate::value::json_text;
 
 mod ending;
+mod pause;
+
+pub use pause::Pause;
+use pause::with_reason;
 
 /// Number of lines that are kept of the beginning and of the end of a long story.
 const KEPT: usize = 200;
@@ -131,6 +135,7 @@ pub struct Explanation<'a> {
     unwinding: Option<u32>,
     /// Whether the last event was that of a cancel.
     is_cancelling: bool,
+    pause: Option<Pause>,
 }
 
 impl<'a> Explanation<'a> {
@@ -150,6 +155,7 @@ impl<'a> Explanation<'a> {
             until: None,
             unwinding: None,
             is_cancelling: false,
+            pause: None,
         };
         story.head();
         story
@@ -230,6 +236,7 @@ impl<'a> Explanation<'a> {
                 let name = |key| data.and_then(|data| data.get(key)).and_then(Value::as_str).unwrap_or_default();
                 format!("given from {} to {} by {}", name("from"), name("to"), name("by"))
             }
+            EventKind::Paused | EventKind::Unpaused => pause::words(event.kind, data),
             EventKind::StartRefused => "a start was refused: another instance runs".into(),
             EventKind::Started if self.has_children(event) => return None,
             EventKind::Started => format!("{} began", who()),
@@ -367,14 +374,6 @@ impl<'a> Explanation<'a> {
 
     fn is_ended(&self) -> bool {
         matches!(self.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled)
-    }
-}
-
-/// What became of the instance, and why if a reason was given.
-fn with_reason(what: &str, reason: Option<&Value>) -> String {
-    match reason.and_then(Value::as_str) {
-        Some(reason) => format!("{what}: {}", one_line(reason, MAX_VALUE)),
-        None => what.into(),
     }
 }
 

@@ -89,6 +89,10 @@ pub enum EventKind {
     Assigned,
     /// The run ends, and another instance begins in its place; data is its instance id and definition id.
     WorkflowContinued,
+    /// The workflow was paused; data names the role that did it (`by`), and why (`reason`) if it said so.
+    Paused,
+    /// The pause has ended; data names the role that ended it (`by`).
+    Unpaused,
 }
 
 impl EventKind {
@@ -116,7 +120,9 @@ impl EventKind {
             | Self::Confirmed
             | Self::CancellationHandled
             | Self::Assigned
-            | Self::WorkflowContinued => true,
+            | Self::WorkflowContinued
+            | Self::Paused
+            | Self::Unpaused => true,
             Self::Started
             | Self::Completed
             | Self::Canceled

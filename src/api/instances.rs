@@ -188,5 +188,7 @@ fn name(kind: EventKind) -> &'static str {
         EventKind::CancellationHandled => "Cancellation handled",
         EventKind::Assigned => "Assigned",
         EventKind::WorkflowContinued => "Workflow continued",
+        EventKind::Paused => "Paused",
+        EventKind::Unpaused => "Unpaused",
     }
 }

@@ -101,6 +101,23 @@ pub fn count_attempts(instance: &mut Instance, activity_instance_id: Uuid, attem
     }
 }
 
+/// Moves the clocks of an instance on, which stood still for this many microseconds: those of retries, timeouts and the run.
+/// The caller moves the bookmarks.
+pub fn move_clocks(instance: &mut Instance, by: i64) {
+    let attempts = instance.state.contexts.values_mut().filter_map(|context| context.attempts.as_mut());
+    for attempts in attempts {
+        if attempts.since > 0 {
+            attempts.since = attempts.since.saturating_add(by);
+        }
+        if let Some(timeout) = &mut attempts.timeout {
+            timeout.until = timeout.until.saturating_add(by);
+        }
+    }
+    if let Some(deadline) = &mut instance.state.deadline {
+        deadline.until = deadline.until.saturating_add(by);
+    }
+}
+
 /// When the first attempt of an execution began, where its policy bounds the time of all attempts.
 pub fn first_attempt(instance: &Instance, activity_instance_id: Uuid) -> Option<DateTime<Utc>> {
     let context = instance.state.contexts.get(&sequence_of(instance.id, activity_instance_id)?)?;

@@ -13,11 +13,15 @@ impl Explanation<'_> {
         for open_incident in open_incidents {
             self.open_incident(open_incident);
         }
-        if !open_incidents.is_empty() && !self.instance.has_failed() {
+        let pause = self.pause.take();
+        if !open_incidents.is_empty() && !self.instance.has_failed() && pause.is_none() {
             self.tell(format!("    SELECT * FROM wf_retry('{}');", self.instance.id));
         }
+        if let Some(pause) = &pause {
+            self.is_paused(pause);
+        }
         for wait in waits {
-            self.wait(wait);
+            self.wait(wait, pause.is_some());
         }
         if self.is_ended() && !self.instance.output.is_empty() {
             self.tell(format!("output: {}", members(&self.instance.output)));
@@ -97,7 +101,7 @@ impl Explanation<'_> {
         }
     }
 
-    fn wait(&mut self, wait: &OpenBookmark) {
+    fn wait(&mut self, wait: &OpenBookmark, is_paused: bool) {
         let who = self.at(&wait.node_id, &wait.activity_id);
         if let Some(due) = wait.due.filter(|_| wait.name == stimulus::TIMEOUT) {
             return self.tell(format!("{who} may take until {}", self.time(due)));
@@ -143,6 +147,9 @@ impl Explanation<'_> {
         if let Some(lease) = &wait.lease
             && self.lease(lease)
         {
+            return;
+        }
+        if is_paused {
             return;
         }
         let (id, instance) = (wait.bookmark_id, self.instance.id);

@@ -26,6 +26,8 @@ pub enum Standing {
     Compensable,
     /// Waits to be resumed.
     Waits,
+    /// Waits, and nothing resumes it before the pause of the run ends.
+    Paused,
     /// A fault stopped it.
     Faulted,
     /// Begun and taken back.
@@ -45,6 +47,7 @@ pub struct Progress {
     executions: HashMap<u32, NodeIx>,
     /// The states that each state machine was in.
     machines: HashMap<NodeIx, States>,
+    is_paused: bool,
 }
 
 /// The states that a machine was in.
@@ -94,6 +97,7 @@ impl Progress {
             types: program.nodes.iter().map(|node| short_name(&node.type_name).to_owned()).collect(),
             executions: HashMap::new(),
             machines: machines.map(|(ix, _)| (NodeIx(ix), States::default())).collect(),
+            is_paused: false,
         }
     }
 
@@ -141,7 +145,9 @@ impl Progress {
             | EventKind::Confirmed
             | EventKind::CancellationHandled
             | EventKind::Assigned
-            | EventKind::WorkflowContinued => {}
+            | EventKind::WorkflowContinued
+            | EventKind::Paused
+            | EventKind::Unpaused => {}
         }
     }
 
@@ -158,6 +164,11 @@ impl Progress {
         }
     }
 
+    /// Records that the run is paused.
+    pub fn paused(&mut self) {
+        self.is_paused = true;
+    }
+
     /// Records the activities that can be compensated, by their paths.
     pub fn compensable<'a>(&mut self, program: &Program, node_ids: impl Iterator<Item = &'a str>) {
         let node_ids: HashSet<&str> = node_ids.collect();
@@ -170,6 +181,7 @@ impl Progress {
     pub fn standing(&self, node: NodeIx) -> Standing {
         match self.nodes.get(node.0 as usize) {
             Some(trace) if trace.faulted => Standing::Faulted,
+            Some(trace) if trace.waits && self.is_paused => Standing::Paused,
             Some(trace) if trace.waits => Standing::Waits,
             Some(trace) if trace.is_open => Standing::Open,
             Some(trace) if trace.is_compensable => Standing::Compensable,

@@ -105,7 +105,7 @@ impl Builder<'_> {
         }
         Some(match progress.standing(machine) {
             Standing::Unreached | Standing::Ran(_) | Standing::Compensable => came_by,
-            Standing::Open | Standing::Waits => self.standing_inside(ix),
+            Standing::Open | Standing::Waits | Standing::Paused => self.standing_inside(ix),
             ended => ended,
         })
     }
@@ -118,7 +118,7 @@ impl Builder<'_> {
             rest.extend(&self.children[child.0 as usize]);
             match progress.standing(child) {
                 Standing::Faulted => return Standing::Faulted,
-                Standing::Waits => found = Standing::Waits,
+                waits @ (Standing::Waits | Standing::Paused) => found = waits,
                 Standing::Unreached
                 | Standing::Open
                 | Standing::Ran(_)

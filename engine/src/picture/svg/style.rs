@@ -70,6 +70,7 @@ pub fn of_standing(standing: Standing) -> Style {
         Standing::Compensable => Style::painted("#f4f0fb", "#8a74bd"),
         Standing::Open => Style::painted("#f1f5fe", "#7c9be0"),
         Standing::Waits => Style { width: 2.0, ..Style::painted("#fff8e5", "#cc8f1e") },
+        Standing::Paused => Style { width: 2.0, dashed: true, ..Style::painted("#eef1f6", "#4b5b73") },
         Standing::Faulted => Style { width: 2.0, ..Style::painted("#fdeeec", "#c9433a") },
         Standing::Cancelled => {
             Style { dashed: true, ink: "#64707f", soft: "#8792a0", ..Style::painted("#f6f7f9", "#8e99a8") }

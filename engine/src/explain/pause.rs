@@ -1,0 +1,57 @@
+//! The pause of an instance in a story.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use super::{Explanation, MAX_VALUE};
+use crate::journal::EventKind;
+use crate::picture::text::one_line;
+
+/// The pause of an instance.
+#[derive(Clone, Debug, Default)]
+pub struct Pause {
+    /// Since when.
+    pub since: DateTime<Utc>,
+    /// The role that paused it.
+    pub by: String,
+    /// Why.
+    pub reason: Option<String>,
+    /// Whether a call has ended it, and a session of the owner is to deliver what was kept.
+    pub is_ending: bool,
+}
+
+impl Explanation<'_> {
+    /// Notes that the instance is paused now.
+    pub fn paused(&mut self, pause: Pause) {
+        self.pause = Some(pause);
+    }
+
+    /// Adds that nothing goes on, and the call that ends that.
+    pub(super) fn is_paused(&mut self, pause: &Pause) {
+        let reason = pause.reason.as_ref().map(|reason| format!(": {}", one_line(reason, MAX_VALUE)));
+        let (since, by) = (self.time(pause.since), one_line(&pause.by, MAX_VALUE));
+        self.tell(format!("it is paused since {since} by {by}{}", reason.unwrap_or_default()));
+        self.tell(match pause.is_ending {
+            true => "    it goes on in a session of its owner".to_owned(),
+            false => format!("    SELECT * FROM wf_unpause('{}');", self.instance.id),
+        });
+    }
+}
+
+/// That a pause has begun or ended, in words.
+pub(super) fn words(kind: EventKind, data: Option<&Value>) -> String {
+    let member = |name| data.and_then(|data| data.get(name));
+    let by = member("by").and_then(Value::as_str).unwrap_or_default();
+    match kind {
+        EventKind::Unpaused => format!("its pause was ended by {by}"),
+        _ => with_reason(&format!("paused by {by}"), member("reason")),
+    }
+}
+
+/// What became of the instance, and why if a reason was given.
+pub(super) fn with_reason(what: &str, reason: Option<&Value>) -> String {
+    match reason.and_then(Value::as_str) {
+        Some(reason) => format!("{what}: {}", one_line(reason, MAX_VALUE)),
+        None => what.into(),
+    }
+}

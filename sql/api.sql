@@ -246,6 +246,18 @@ RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_cancel';
 
 COMMENT ON FUNCTION wf_cancel(uuid, text, boolean) IS 'cancel an instance and its children; false if it had already ended';
 
+CREATE FUNCTION wf_pause(instance_id uuid, reason text DEFAULT NULL, children boolean DEFAULT false)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_pause';
+
+COMMENT ON FUNCTION wf_pause(uuid, text, boolean) IS
+    'let an instance stand still, with its children if they are asked for, until wf_unpause: nothing resumes it, and no task of it is claimed; false if it was paused, or had ended';
+
+CREATE FUNCTION wf_unpause(instance_id uuid)
+RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_unpause';
+
+COMMENT ON FUNCTION wf_unpause(uuid) IS
+    'end the pause of an instance and of those paused with it: answers to tasks and stimuli that came meanwhile are delivered, then timers fire';
+
 CREATE FUNCTION wf_retry(instance_id uuid, activity_ids text[] DEFAULT NULL, on_fault text DEFAULT NULL)
 RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_retry';
 

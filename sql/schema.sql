@@ -12,6 +12,7 @@
  *                   instances --< tasks     work for the outside; a task's id is its bookmark's id
  *                   instances --< incidents, execution_log
  *                   instances --< compensations what can be taken back
+ *                   instances --- pauses        who paused it, and why
  *   limits --< slots                        how many tasks workers may hold, and who holds them
  *   bookmark_queue, dead_letters            stimuli that no instance waited for yet, or that failed
  *
@@ -263,7 +264,8 @@ CREATE TABLE workflow.instances (
     variables             jsonb       NOT NULL,
     output                jsonb,
     cancelling_at         timestamptz,
-    continued_from        uuid
+    continued_from        uuid,
+    paused_at             timestamptz
 ) WITH (fillfactor = 70);
 
 COMMENT ON TABLE workflow.instances IS 'workflow instances, one row per run of a definition';
@@ -278,6 +280,7 @@ COMMENT ON COLUMN workflow.instances.schedule_id IS 'the trigger that time fired
 COMMENT ON COLUMN workflow.instances.activation_key IS 'key by which this instance excludes others while it runs, from its activation strategy';
 COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
 COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended so that this one goes on in its place';
+COMMENT ON COLUMN workflow.instances.paused_at IS 'since when it is paused; workflow.pauses says by whom and why';
 COMMENT ON COLUMN workflow.instances.finished_at IS 'when it finished or was cancelled; NULL for a faulted instance, which can go on';
 
 -- "All instances of order 42": a stimulus with a correlation id and no payload, and people.
@@ -326,7 +329,9 @@ CREATE TABLE workflow.bookmarks (
     assignee             text,
     candidates           jsonb,
     result_schema        jsonb,
-    lane                 text        COLLATE "C"
+    lane                 text        COLLATE "C",
+    paused_at            timestamptz,
+    due_when_paused      timestamptz
 );
 
 COMMENT ON TABLE workflow.bookmarks IS 'where instances wait, and nothing else says so; a row is deleted when it is used up';
@@ -352,6 +357,8 @@ COMMENT ON COLUMN workflow.bookmarks.assignee IS 'of a task: who is to do it, a 
 COMMENT ON COLUMN workflow.bookmarks.candidates IS 'of a task: who may do it, a list of such texts';
 COMMENT ON COLUMN workflow.bookmarks.result_schema IS 'of a task: JSON Schema that its answer must match';
 COMMENT ON COLUMN workflow.bookmarks.lane IS 'of a task of a name with limits: id of the limit, with a key also the value of the key; tasks of a lane need the same slots. Of an instance that waits for its turn: definition and value of the key';
+COMMENT ON COLUMN workflow.bookmarks.paused_at IS 'of a paused instance: since when its clock stands still; then it is in no index of what is due or can be claimed';
+COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: its due_at, of a task its available_at (-infinity: it can be claimed), which it gets back when the pause ends';
 
 -- Which bookmarks does a stimulus match? Name and payload, with or without correlation id.
 CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id) WHERE hash_key IS NOT NULL;
@@ -642,6 +649,23 @@ COMMENT ON COLUMN workflow.compensations.holder IS 'the execution or record that
 COMMENT ON COLUMN workflow.compensations.number IS 'in the order in which the records of an instance came to be';
 COMMENT ON COLUMN workflow.compensations.kept IS 'what its handler sees of the moment when the record came to be, packed';
 
+-- Who paused an instance, and why. A call reads instances.paused_at with the instance, and a row here only if it is set.
+CREATE TABLE workflow.pauses (
+    instance_id uuid        CONSTRAINT pauses_pkey PRIMARY KEY,
+    paused_at   timestamptz NOT NULL,
+    paused_by   integer     NOT NULL,
+    reason      text,
+    paused_with uuid,
+    unpaused_at timestamptz
+);
+
+COMMENT ON TABLE workflow.pauses IS 'instances that are paused';
+COMMENT ON COLUMN workflow.pauses.paused_with IS 'the instance above it that the call named, if it was paused as one of its children';
+COMMENT ON COLUMN workflow.pauses.unpaused_at IS 'when a call ended the pause, if a session of the owner is to deliver what was kept meanwhile';
+
+-- Which instances were paused with this one?
+CREATE INDEX pauses_paused_with_idx ON workflow.pauses (paused_with) WHERE paused_with IS NOT NULL;
+
 CREATE TABLE workflow.execution_log (
     instance_id uuid        NOT NULL,
     seq         integer     NOT NULL,
@@ -691,4 +715,5 @@ SELECT pg_catalog.pg_extension_config_dump('workflow.slots', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.admissions', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.incidents', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.compensations', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.pauses', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.execution_log', '');

@@ -78,17 +78,23 @@ CREATE VIEW workflow.instance_list WITH (security_barrier) AS
 SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id, i.status,
        CASE WHEN i.cancelling_at IS NOT NULL AND i.sub_status OPERATOR(pg_catalog.=) 'Suspended' THEN 'Cancelling' ELSE i.sub_status END AS sub_status,
        i.input, i.output, i.variables, i.incident_count, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, i.parent_instance_id,
-       i.created_at, i.updated_at, i.finished_at, i.cancelling_at, i.continued_from
+       i.created_at, i.updated_at, i.finished_at, i.cancelling_at, i.continued_from,
+       i.paused_at, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(r.role_oid, r.name))::text, r.name) AS paused_by, p.reason AS pause_reason
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
+     LEFT JOIN (workflow.pauses p JOIN workflow.owners r ON r.id OPERATOR(pg_catalog.=) p.paused_by)
+          ON p.instance_id OPERATOR(pg_catalog.=) i.id AND i.paused_at IS NOT NULL
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.instance_list IS 'instances that the current role may read';
 COMMENT ON COLUMN workflow.instance_list.sub_status IS 'Cancelling: it is cancelled when its handlers have run';
 COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whose place this one goes on';
+COMMENT ON COLUMN workflow.instance_list.paused_at IS 'since when it is paused';
+COMMENT ON COLUMN workflow.instance_list.paused_by IS 'the role that paused it';
 
 CREATE VIEW workflow.waiting WITH (security_barrier) AS
-SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS since, b.due_at AS due,
+SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS since,
+       CASE WHEN b.paused_at IS NULL OR b.name OPERATOR(pg_catalog.=) 'Elsa.RunTask' THEN b.due_at ELSE b.due_when_paused END AS due,
        b.id AS bookmark_id, b.correlation_id, b.name AS waits_for, i.definition_id,
        COALESCE(b.attempts, 0) AS attempts,
        (SELECT q.id FROM workflow.dead_letters q
@@ -96,12 +102,14 @@ SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS sin
         ORDER BY q.id DESC LIMIT 1) AS dead_letter_id,
        (SELECT q.last_error FROM workflow.dead_letters q
         WHERE b.due_at IS NULL AND q.bookmark_id OPERATOR(pg_catalog.=) b.id AND q.due_at IS NOT NULL AND q.replayed_at IS NULL
-        ORDER BY q.id DESC LIMIT 1) AS last_error
+        ORDER BY q.id DESC LIMIT 1) AS last_error,
+       i.paused_at
 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON VIEW workflow.waiting IS 'what waits, since when, and until when';
+COMMENT ON COLUMN workflow.waiting.paused_at IS 'since when its instance is paused: neither a stimulus nor time resumes it';
 COMMENT ON COLUMN workflow.waiting.attempts IS 'how often firing the bookmark failed without an outcome';
 COMMENT ON COLUMN workflow.waiting.dead_letter_id IS 'dead letter of a bookmark that was given up; wf_replay tries again';
 
@@ -112,7 +120,8 @@ SELECT b.id AS bookmark_id, b.instance_id, i.definition_id, b.activity_id, b.nod
             THEN pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.concat('Elsa.RunTask|{"TaskId":"', b.id, '"}'), 'UTF8')) ELSE b.hash END AS hash,
        b.correlation_id,
        CASE WHEN b.hash IS NULL AND b.name OPERATOR(pg_catalog.=) 'Elsa.RunTask' THEN b.payload OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object('TaskId', b.id) ELSE b.payload END AS payload,
-       b.metadata, b.callback, b.auto_burn, b.auto_complete, b.due_at, b.created_at
+       b.metadata, b.callback, b.auto_burn, b.auto_complete,
+       CASE WHEN b.paused_at IS NULL OR b.name OPERATOR(pg_catalog.=) 'Elsa.RunTask' THEN b.due_at ELSE b.due_when_paused END AS due_at, b.created_at, i.paused_at
 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
@@ -134,10 +143,11 @@ COMMENT ON FUNCTION workflow._people(jsonb) IS 'the same for a list';
 CREATE VIEW workflow.open_tasks WITH (security_barrier) AS
 SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
        b.payload OPERATOR(pg_catalog.->>) 'TaskName' AS name, t.payload, t.correlation_id, b.created_at,
-       COALESCE(b.priority, 0) AS priority, COALESCE(b.claims, 0) AS attempt, CASE WHEN b.available_at OPERATOR(pg_catalog.<>) '-infinity' THEN b.available_at END AS available_at, b.lease_until, b.worker, b.progress,
+       COALESCE(b.priority, 0) AS priority, COALESCE(b.claims, 0) AS attempt,
+       CASE WHEN COALESCE(b.due_when_paused, b.available_at) OPERATOR(pg_catalog.<>) '-infinity' THEN COALESCE(b.due_when_paused, b.available_at) END AS available_at, b.lease_until, b.worker, b.progress,
        b.last_error,
        workflow._person(b.assignee) AS assignee, workflow._people(b.candidates) AS candidates,
-       t.deadline, t.form, b.result_schema
+       t.deadline, t.form, b.result_schema, i.paused_at
 FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
      JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
@@ -151,6 +161,7 @@ COMMENT ON VIEW workflow.open_tasks IS 'tasks that are not completed yet';
 COMMENT ON COLUMN workflow.open_tasks.attempt IS 'number of attempts, the present one included';
 COMMENT ON COLUMN workflow.open_tasks.available_at IS 'NULL if a worker can claim it now, else the earliest instant; infinity: a worker makes the last attempt';
 COMMENT ON COLUMN workflow.open_tasks.lease_until IS 'until when a worker holds it';
+COMMENT ON COLUMN workflow.open_tasks.paused_at IS 'since when its instance is paused: no worker can claim it, and available_at and lease_until stand still';
 COMMENT ON COLUMN workflow.open_tasks.assignee IS 'who is to do it: role: and the name of a role, or a name that the application knows';
 COMMENT ON COLUMN workflow.open_tasks.candidates IS 'who may do it, in the same form';
 COMMENT ON COLUMN workflow.open_tasks.deadline IS 'until when people are to do it; nothing happens then';
@@ -444,14 +455,14 @@ AS $$
     UNION ALL
     SELECT 'last lease of a task without the bookmark of its end', b.id::text
     FROM workflow.bookmarks b
-    WHERE b.available_at = 'infinity'
+    WHERE COALESCE(b.due_when_paused, b.available_at) = 'infinity' AND b.name = 'Elsa.RunTask'
       AND NOT EXISTS (SELECT FROM workflow.bookmarks e WHERE e.instance_id = b.instance_id AND e.name = 'Workflow.Lease'
                         AND e.activity_instance_id = b.activity_instance_id)
     UNION ALL
     SELECT 'end of a lease without its task', e.id::text
     FROM workflow.bookmarks e
     WHERE e.name = 'Workflow.Lease'
-      AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = e.instance_id AND b.available_at = 'infinity'
+      AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = e.instance_id AND COALESCE(b.due_when_paused, b.available_at) = 'infinity'
                         AND b.activity_instance_id = e.activity_instance_id)
     UNION ALL
     SELECT 'kept answer of a task that is not answered', b.id::text
@@ -562,6 +573,26 @@ AS $$
     SELECT 'deferred stimulus outlived its transaction', q.id::text
     FROM workflow.bookmark_queue q
     WHERE q.deferred_for IS NOT NULL
+    UNION ALL
+    SELECT 'paused instance without its pause', i.id::text
+    FROM workflow.instances i
+    WHERE i.paused_at IS NOT NULL AND NOT EXISTS (SELECT FROM workflow.pauses p WHERE p.instance_id = i.id AND p.paused_at = i.paused_at)
+    UNION ALL
+    SELECT 'pause of an instance that is not paused', p.instance_id::text
+    FROM workflow.pauses p
+    WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = p.instance_id AND i.paused_at IS NOT NULL AND i.finished_at IS NULL)
+    UNION ALL
+    SELECT 'role of a pause is unknown', p.instance_id::text
+    FROM workflow.pauses p
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = p.paused_by)
+    UNION ALL
+    SELECT 'bookmark stands still in an instance that is not paused', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+    WHERE b.paused_at IS NOT NULL AND i.paused_at IS NULL
+    UNION ALL
+    SELECT 'task of a paused instance can be claimed', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+    WHERE i.paused_at IS NOT NULL AND b.name = 'Elsa.RunTask' AND (b.paused_at IS NULL OR b.available_at IS DISTINCT FROM 'infinity')
     UNION ALL
     SELECT 'owner of a path is unknown', p.segment
     FROM workflow.paths p

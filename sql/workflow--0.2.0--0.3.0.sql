@@ -19,7 +19,9 @@ ALTER TABLE workflow.bookmarks
     ADD COLUMN assignee     text,
     ADD COLUMN candidates   jsonb,
     ADD COLUMN result_schema jsonb,
-    ADD COLUMN lane         text COLLATE "C";
+    ADD COLUMN lane         text COLLATE "C",
+    ADD COLUMN paused_at    timestamptz,
+    ADD COLUMN due_when_paused timestamptz;
 
 COMMENT ON COLUMN workflow.bookmarks.priority IS 'of a task: workers claim a higher one first; NULL is 0';
 COMMENT ON COLUMN workflow.bookmarks.claims IS 'of a task: number of its attempts, which the claims of workers count';
@@ -33,6 +35,8 @@ COMMENT ON COLUMN workflow.bookmarks.assignee IS 'of a task: who is to do it, a 
 COMMENT ON COLUMN workflow.bookmarks.candidates IS 'of a task: who may do it, a list of such texts';
 COMMENT ON COLUMN workflow.bookmarks.result_schema IS 'of a task: JSON Schema that its answer must match';
 COMMENT ON COLUMN workflow.bookmarks.lane IS 'of a task of a name with limits: id of the limit, with a key also the value of the key; tasks of a lane need the same slots. Of an instance that waits for its turn: definition and value of the key';
+COMMENT ON COLUMN workflow.bookmarks.paused_at IS 'of a paused instance: since when its clock stands still; then it is in no index of what is due or can be claimed';
+COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: its due_at, of a task its available_at (-infinity: it can be claimed), which it gets back when the pause ends';
 
 DROP INDEX workflow.bookmarks_inbox_idx;
 CREATE INDEX bookmarks_inbox_idx ON workflow.bookmarks
@@ -138,8 +142,10 @@ COMMENT ON COLUMN workflow.incidents.code IS 'by which retry policies and catche
 
 ALTER TABLE workflow.instances
     ADD COLUMN cancelling_at  timestamptz,
-    ADD COLUMN continued_from uuid;
+    ADD COLUMN continued_from uuid,
+    ADD COLUMN paused_at      timestamptz;
 
+COMMENT ON COLUMN workflow.instances.paused_at IS 'since when it is paused; workflow.pauses says by whom and why';
 COMMENT ON COLUMN workflow.instances.cancelling_at IS 'when it was cancelled, if handlers had to run before it ended';
 COMMENT ON COLUMN workflow.instances.continued_from IS 'the instance that ended so that this one goes on in its place';
 
@@ -164,17 +170,41 @@ COMMENT ON COLUMN workflow.compensations.kept IS 'what its handler sees of the m
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.compensations', '');
 
+-- Who paused an instance, and why. A call reads instances.paused_at with the instance, and a row here only if it is set.
+CREATE TABLE workflow.pauses (
+    instance_id uuid        CONSTRAINT pauses_pkey PRIMARY KEY,
+    paused_at   timestamptz NOT NULL,
+    paused_by   integer     NOT NULL,
+    reason      text,
+    paused_with uuid,
+    unpaused_at timestamptz
+);
+
+COMMENT ON TABLE workflow.pauses IS 'instances that are paused';
+COMMENT ON COLUMN workflow.pauses.paused_with IS 'the instance above it that the call named, if it was paused as one of its children';
+COMMENT ON COLUMN workflow.pauses.unpaused_at IS 'when a call ended the pause, if a session of the owner is to deliver what was kept meanwhile';
+
+-- Which instances were paused with this one?
+CREATE INDEX pauses_paused_with_idx ON workflow.pauses (paused_with) WHERE paused_with IS NOT NULL;
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.pauses', '');
+
 CREATE OR REPLACE VIEW workflow.instance_list WITH (security_barrier) AS
 SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id, i.status,
        CASE WHEN i.cancelling_at IS NOT NULL AND i.sub_status OPERATOR(pg_catalog.=) 'Suspended' THEN 'Cancelling' ELSE i.sub_status END AS sub_status,
        i.input, i.output, i.variables, i.incident_count, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, i.parent_instance_id,
-       i.created_at, i.updated_at, i.finished_at, i.cancelling_at, i.continued_from
+       i.created_at, i.updated_at, i.finished_at, i.cancelling_at, i.continued_from,
+       i.paused_at, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(r.role_oid, r.name))::text, r.name) AS paused_by, p.reason AS pause_reason
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
+     LEFT JOIN (workflow.pauses p JOIN workflow.owners r ON r.id OPERATOR(pg_catalog.=) p.paused_by)
+          ON p.instance_id OPERATOR(pg_catalog.=) i.id AND i.paused_at IS NOT NULL
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
 
 COMMENT ON COLUMN workflow.instance_list.sub_status IS 'Cancelling: it is cancelled when its handlers have run';
 COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whose place this one goes on';
+COMMENT ON COLUMN workflow.instance_list.paused_at IS 'since when it is paused';
+COMMENT ON COLUMN workflow.instance_list.paused_by IS 'the role that paused it';
 
 -- A run whose definition keeps no journal has begun when it was made.
 CREATE OR REPLACE VIEW workflow.schedule_runs WITH (security_barrier) AS
@@ -241,10 +271,11 @@ COMMENT ON FUNCTION workflow._people(jsonb) IS 'the same for a list';
 CREATE OR REPLACE VIEW workflow.open_tasks WITH (security_barrier) AS
 SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
        b.payload OPERATOR(pg_catalog.->>) 'TaskName' AS name, t.payload, t.correlation_id, b.created_at,
-       COALESCE(b.priority, 0) AS priority, COALESCE(b.claims, 0) AS attempt, CASE WHEN b.available_at OPERATOR(pg_catalog.<>) '-infinity' THEN b.available_at END AS available_at, b.lease_until, b.worker, b.progress,
+       COALESCE(b.priority, 0) AS priority, COALESCE(b.claims, 0) AS attempt,
+       CASE WHEN COALESCE(b.due_when_paused, b.available_at) OPERATOR(pg_catalog.<>) '-infinity' THEN COALESCE(b.due_when_paused, b.available_at) END AS available_at, b.lease_until, b.worker, b.progress,
        b.last_error,
        workflow._person(b.assignee) AS assignee, workflow._people(b.candidates) AS candidates,
-       t.deadline, t.form, b.result_schema
+       t.deadline, t.form, b.result_schema, i.paused_at
 FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
      JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'
@@ -257,6 +288,7 @@ ORDER BY b.id;
 COMMENT ON COLUMN workflow.open_tasks.attempt IS 'number of attempts, the present one included';
 COMMENT ON COLUMN workflow.open_tasks.available_at IS 'NULL if a worker can claim it now, else the earliest instant; infinity: a worker makes the last attempt';
 COMMENT ON COLUMN workflow.open_tasks.lease_until IS 'until when a worker holds it';
+COMMENT ON COLUMN workflow.open_tasks.paused_at IS 'since when its instance is paused: no worker can claim it, and available_at and lease_until stand still';
 COMMENT ON COLUMN workflow.open_tasks.assignee IS 'who is to do it: role: and the name of a role, or a name that the application knows';
 COMMENT ON COLUMN workflow.open_tasks.candidates IS 'who may do it, in the same form';
 COMMENT ON COLUMN workflow.open_tasks.deadline IS 'until when people are to do it; nothing happens then';
@@ -282,6 +314,24 @@ WHERE n.resolved_at IS NULL
   AND (i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
        OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d)));
 
+CREATE OR REPLACE VIEW workflow.waiting WITH (security_barrier) AS
+SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS since,
+       CASE WHEN b.paused_at IS NULL OR b.name OPERATOR(pg_catalog.=) 'Elsa.RunTask' THEN b.due_at ELSE b.due_when_paused END AS due,
+       b.id AS bookmark_id, b.correlation_id, b.name AS waits_for, i.definition_id,
+       COALESCE(b.attempts, 0) AS attempts,
+       (SELECT q.id FROM workflow.dead_letters q
+        WHERE b.due_at IS NULL AND q.bookmark_id OPERATOR(pg_catalog.=) b.id AND q.due_at IS NOT NULL AND q.replayed_at IS NULL
+        ORDER BY q.id DESC LIMIT 1) AS dead_letter_id,
+       (SELECT q.last_error FROM workflow.dead_letters q
+        WHERE b.due_at IS NULL AND q.bookmark_id OPERATOR(pg_catalog.=) b.id AND q.due_at IS NOT NULL AND q.replayed_at IS NULL
+        ORDER BY q.id DESC LIMIT 1) AS last_error,
+       i.paused_at
+FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
+WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
+   OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
+
+COMMENT ON COLUMN workflow.waiting.paused_at IS 'since when its instance is paused: neither a stimulus nor time resumes it';
+
 CREATE OR REPLACE VIEW workflow.open_bookmarks WITH (security_barrier) AS
 SELECT b.id AS bookmark_id, b.instance_id, i.definition_id, b.activity_id, b.node_id, b.activity_type,
        b.activity_instance_id, b.name,
@@ -289,7 +339,8 @@ SELECT b.id AS bookmark_id, b.instance_id, i.definition_id, b.activity_id, b.nod
             THEN pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.concat('Elsa.RunTask|{"TaskId":"', b.id, '"}'), 'UTF8')) ELSE b.hash END AS hash,
        b.correlation_id,
        CASE WHEN b.hash IS NULL AND b.name OPERATOR(pg_catalog.=) 'Elsa.RunTask' THEN b.payload OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object('TaskId', b.id) ELSE b.payload END AS payload,
-       b.metadata, b.callback, b.auto_burn, b.auto_complete, b.due_at, b.created_at
+       b.metadata, b.callback, b.auto_burn, b.auto_complete,
+       CASE WHEN b.paused_at IS NULL OR b.name OPERATOR(pg_catalog.=) 'Elsa.RunTask' THEN b.due_at ELSE b.due_when_paused END AS due_at, b.created_at, i.paused_at
 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
 WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_owners m))
    OR i.definition_version_id OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.id FROM workflow.my_definitions d));
@@ -378,14 +429,14 @@ AS $$
     UNION ALL
     SELECT 'last lease of a task without the bookmark of its end', b.id::text
     FROM workflow.bookmarks b
-    WHERE b.available_at = 'infinity'
+    WHERE COALESCE(b.due_when_paused, b.available_at) = 'infinity' AND b.name = 'Elsa.RunTask'
       AND NOT EXISTS (SELECT FROM workflow.bookmarks e WHERE e.instance_id = b.instance_id AND e.name = 'Workflow.Lease'
                         AND e.activity_instance_id = b.activity_instance_id)
     UNION ALL
     SELECT 'end of a lease without its task', e.id::text
     FROM workflow.bookmarks e
     WHERE e.name = 'Workflow.Lease'
-      AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = e.instance_id AND b.available_at = 'infinity'
+      AND NOT EXISTS (SELECT FROM workflow.bookmarks b WHERE b.instance_id = e.instance_id AND COALESCE(b.due_when_paused, b.available_at) = 'infinity'
                         AND b.activity_instance_id = e.activity_instance_id)
     UNION ALL
     SELECT 'kept answer of a task that is not answered', b.id::text
@@ -497,6 +548,26 @@ AS $$
     FROM workflow.bookmark_queue q
     WHERE q.deferred_for IS NOT NULL
     UNION ALL
+    SELECT 'paused instance without its pause', i.id::text
+    FROM workflow.instances i
+    WHERE i.paused_at IS NOT NULL AND NOT EXISTS (SELECT FROM workflow.pauses p WHERE p.instance_id = i.id AND p.paused_at = i.paused_at)
+    UNION ALL
+    SELECT 'pause of an instance that is not paused', p.instance_id::text
+    FROM workflow.pauses p
+    WHERE NOT EXISTS (SELECT FROM workflow.instances i WHERE i.id = p.instance_id AND i.paused_at IS NOT NULL AND i.finished_at IS NULL)
+    UNION ALL
+    SELECT 'role of a pause is unknown', p.instance_id::text
+    FROM workflow.pauses p
+    WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = p.paused_by)
+    UNION ALL
+    SELECT 'bookmark stands still in an instance that is not paused', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+    WHERE b.paused_at IS NOT NULL AND i.paused_at IS NULL
+    UNION ALL
+    SELECT 'task of a paused instance can be claimed', b.id::text
+    FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
+    WHERE i.paused_at IS NOT NULL AND b.name = 'Elsa.RunTask' AND (b.paused_at IS NULL OR b.available_at IS DISTINCT FROM 'infinity')
+    UNION ALL
     SELECT 'owner of a path is unknown', p.segment
     FROM workflow.paths p
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = p.owner)
@@ -573,6 +644,18 @@ CREATE FUNCTION wf_fail_task(
 
 COMMENT ON FUNCTION wf_fail_task(uuid, uuid, text, text, text, interval, boolean, text) IS
     'end an attempt of a claimed task with a failure; Open: it is tried again, Failed: its activity has faulted';
+
+CREATE FUNCTION wf_pause(instance_id uuid, reason text DEFAULT NULL, children boolean DEFAULT false)
+RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_pause';
+
+COMMENT ON FUNCTION wf_pause(uuid, text, boolean) IS
+    'let an instance stand still, with its children if they are asked for, until wf_unpause: nothing resumes it, and no task of it is claimed; false if it was paused, or had ended';
+
+CREATE FUNCTION wf_unpause(instance_id uuid)
+RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_unpause';
+
+COMMENT ON FUNCTION wf_unpause(uuid) IS
+    'end the pause of an instance and of those paused with it: answers to tasks and stimuli that came meanwhile are delivered, then timers fire';
 
 CREATE FUNCTION wf_complete_tasks(answers jsonb)
 RETURNS TABLE (task_id uuid, outcome text, sub_status text, message text)
@@ -695,11 +778,11 @@ AS $$
     FROM unnest(ARRAY['_adopt_database', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
                       'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                       'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
-                      'wf_http_request', 'wf_limit_tasks', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
+                      'wf_http_request', 'wf_limit_tasks', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
                       'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_worker', '_grant_worker',
                       'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due',
                       'wf_schedule', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_start', 'wf_svg',
-                      'wf_unassign_task', 'wf_unschedule', 'wf_wait_tasks']) AS f (name)
+                      'wf_unassign_task', 'wf_unpause', 'wf_unschedule', 'wf_wait_tasks']) AS f (name)
 $$;
 
 CREATE OR REPLACE PROCEDURE workflow._set_rights()

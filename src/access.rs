@@ -28,7 +28,7 @@ pub enum Privilege {
     Resume,
     /// See it and its instances.
     Read,
-    /// Assign the tasks of its instances, and complete those that are assigned to others.
+    /// Pause its instances, assign their tasks, and complete those that are assigned to others.
     Alter,
 }
 
@@ -117,19 +117,32 @@ pub fn require_instance_owner(row: &InstanceRow, compiled: &Compiled) -> Result<
     Err(PgError::new("42501", format!("must be owner of workflow instance {}", row.instance.id)))
 }
 
-/// Refuses the current role unless it may resume the instance (42501). The hint names the definition only to a role
-/// that has a privilege on it.
+/// Refuses the current role unless it may resume the instance (42501).
 pub fn require_resume(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    require_on(Privilege::Resume, row, compiled)
+}
+
+/// Refuses the current role unless it may change the instance by hand (42501).
+pub fn require_alter(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    require_on(Privilege::Alter, row, compiled)
+}
+
+/// Refuses the current role unless it has the rights of the instance's owner, or the privilege on its definition. The hint
+/// names the definition only to a role that has a privilege on it.
+fn require_on(privilege: Privilege, row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     let who = role::current();
-    if may_resume(who, row, compiled) {
+    if is_member(who, &row.owner) || may(who, privilege, &compiled.row) {
         return Ok(());
     }
+    let name = privilege.name();
     let denied = denied(&format!("workflow instance {}", row.instance.id));
     if !Privilege::ALL.into_iter().any(|privilege| may(who, privilege, &compiled.row)) {
-        return Err(denied.hint("The owner of its definition can grant the privilege \"resume\" with wf_grant."));
+        return Err(
+            denied.hint(format!("The owner of its definition can grant the privilege \"{name}\" with wf_grant."))
+        );
     }
     Err(denied.hint(format!(
-        "The owner of the definition can run wf_grant('{}', '{}', '{{resume}}').",
+        "The owner of the definition can run wf_grant('{}', '{}', '{{{name}}}').",
         row.definition_id,
         role::name(who).unwrap_or_default()
     )))

@@ -34,6 +34,7 @@ pub mod missed;
 pub mod notices;
 pub mod ownership;
 pub mod paths;
+pub mod pause;
 pub mod publish;
 pub mod queued;
 pub mod replay;

@@ -32,6 +32,7 @@ pub mod matching;
 pub mod named_schedules;
 pub mod owners;
 pub mod paths;
+pub mod pauses;
 pub mod queue;
 pub mod retention;
 pub mod routes;

@@ -13,7 +13,7 @@ use crate::error;
 use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, interrupt, json};
 use crate::run::start::Request;
-use crate::run::{Session, cancel, resume, start, sweep, work};
+use crate::run::{Session, cancel, pause, resume, start, sweep, work};
 use crate::store::instances;
 use crate::store::instances::InstanceRow;
 
@@ -22,6 +22,8 @@ sql_functions! {
     wf_run(definition: Text, input: Jsonb, correlation_id: Text, name: Text, instance_id: Uuid, version: Integer, trigger_activity_id: Text, on_fault: Text) => run;
     wf_resume(bookmark_id: Uuid, input: Jsonb, missing_ok: Boolean, on_fault: Text) => resume_bookmark;
     wf_cancel(instance_id: Uuid, reason: Text, force: Boolean) => cancel_instance;
+    wf_pause(instance_id: Uuid, reason: Text, children: Boolean) => pause_instance;
+    wf_unpause(instance_id: Uuid) => unpause;
     wf_retry(instance_id: Uuid, activity_ids: Texts, on_fault: Text) => retry;
     wf_delete_instance(instance_id: Uuid, force: Boolean) => delete;
     wf_run_due(max: Integer) => run_due;
@@ -77,6 +79,21 @@ fn cancel_instance(call: &Call) -> Result<Returned, PgError> {
     let force = call.required("force")?;
     let cancel = |session: &mut Session| cancel::cancel(session, instance_id, reason.as_deref(), force);
     work::call(&mut Session::begin(), cancel).map(Returned::Boolean)
+}
+
+fn pause_instance(call: &Call) -> Result<Returned, PgError> {
+    let instance_id: Uuid = call.required("instance_id")?;
+    let reason: Option<String> = call.arg("reason");
+    let children = call.required("children")?;
+    let pause = |session: &mut Session| pause::pause(session, instance_id, reason.as_deref(), children);
+    work::call(&mut Session::begin(), pause).map(Returned::Boolean)
+}
+
+fn unpause(call: &Call) -> Result<Returned, PgError> {
+    let instance_id: Uuid = call.required("instance_id")?;
+    let mut session = Session::begin();
+    let row = work::call(&mut session, |session| pause::unpause(session, instance_id))?;
+    result(Some(work::latest(&session, row)), false)
 }
 
 fn retry(call: &Call) -> Result<Returned, PgError> {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::definition::Appearance;
-use workflow_engine::explain::Explanation;
+use workflow_engine::explain::{Explanation, Pause};
 use workflow_engine::picture::{Caption, Picture, Progress};
 
 use crate::access::{self, Privilege};
@@ -15,7 +15,7 @@ use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned, zone};
 use crate::run::{publish, resume};
 use crate::store::instances::{self, InstanceRow};
-use crate::store::{definitions, history};
+use crate::store::{definitions, history, pauses};
 
 sql_functions! {
     wf_diagram(definition_id: Text, version: Integer) => diagram;
@@ -52,6 +52,9 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
     let read = history::journal(instance.id, |_, events| events.iter().for_each(|event| progress.event(event)));
     read.map_err(|error| error::journal(error, instance.id))?;
     progress.open(&instance.state);
+    if row.paused_at.is_some() {
+        progress.paused();
+    }
     let records = history::open_records(instance.id);
     let completed = records.iter().filter(|open| !open.interrupted).map(|open| open.node_id.as_str());
     progress.compensable(&compiled.program, completed);
@@ -60,10 +63,11 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
     let caption = Caption {
         title: instance.name.clone().unwrap_or_else(|| title(&compiled)),
         subtitle: format!(
-            "{}, version {}, {about}: {}",
+            "{}, version {}, {about}: {}{}",
             row.definition_id,
             instance.version,
-            instance.sub_status.name()
+            instance.sub_status.name(),
+            if row.paused_at.is_some() { ", paused" } else { "" }
         ),
     };
     let picture = Picture::new(&compiled.program, &looks(&compiled)?, caption, Some(&progress));
@@ -78,6 +82,14 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
     row.continued_from.into_iter().for_each(|before| story.continues(before));
     let id = row.instance.id;
     history::journal(id, |at, events| story.burst(at, events)).map_err(|error| error::journal(error, id))?;
+    if let Some(pause) = row.paused_at.and_then(|_| pauses::of(id)) {
+        story.paused(Pause {
+            since: pause.since.into(),
+            by: pause.by.title(),
+            reason: pause.reason,
+            is_ending: pause.is_ending,
+        });
+    }
     story.records(&history::open_records(id));
     let lines = story.end(&history::open_bookmarks(id), &history::open_incidents(id));
     Ok(Returned::Json(Value::from(lines)))

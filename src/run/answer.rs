@@ -20,10 +20,11 @@ use crate::pg::{PgError, json, rows};
 use crate::run::burst::OnFault;
 use crate::run::gone::{self, Named};
 use crate::run::lease::opener;
-use crate::run::{Session, kept_answer, limits, resume};
+use crate::run::{Session, kept_answer, limits, pause, resume};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, Lease};
+use crate::store::pauses;
 use crate::store::tasks::{self, Answer, Ended};
 use crate::wake;
 
@@ -73,7 +74,10 @@ pub fn complete(
         return completed_before(task, token, result);
     };
     match token {
-        None => resume::refuse_leased(session, &waiting)?,
+        None => {
+            pause::refuse(&waiting.row, &compiled)?;
+            resume::refuse_leased(session, &waiting)?;
+        }
         Some(token) if !holds(&mut waiting, token) => return Err(not_held(&waiting)),
         Some(_) => {}
     }
@@ -179,6 +183,7 @@ fn give_back(session: &Session, program: &Program, waiting: &Waiting, fault: &Fa
     let Lease { attempt, lane, .. } = &waiting.lease;
     let lease = Lease { attempt: *attempt, available_at, last_error, lane: lane.clone(), ..Lease::default() };
     rows::write(|writer| leases::set(writer, &waiting.bookmark.id, &lease));
+    pauses::settle(&waiting.row.instance, waiting.row.paused_at, false, session.timestamp());
     limits::note_end(tasks::name_of(&waiting.bookmark), &waiting.lease);
     match (tasks::name_of(&waiting.bookmark), available_at) {
         (Some(name), Some(at)) => wake::note_task_at(name, at),

@@ -10,7 +10,7 @@ use workflow_engine::{Bookmark, Error, Host, Limits, Program};
 use crate::access;
 use crate::access::hearing::{Hearing, Verdict};
 use crate::access::people;
-use crate::compiled::Compiled;
+use crate::compiled::{self, Compiled};
 use crate::pg::PgError;
 use crate::pg::error::{catch, unwind, warning};
 use crate::pg::spi::Timestamp;
@@ -22,7 +22,7 @@ use crate::run::{Session, abandoned, child_report, continued, running, save};
 use crate::store::instances::InstanceRow;
 use crate::store::owners::Owner;
 use crate::store::queue::Wanted;
-use crate::store::{incidents, matching, queue};
+use crate::store::{incidents, instances, matching, queue};
 use crate::{error, wake};
 
 /// Whether a fault is stored or given to the caller.
@@ -188,8 +188,8 @@ fn collect_work(
         // Workers passed over the bookmarks that came due while the instance was faulted.
         wake::note_due(Timestamp(i64::MIN));
     }
-    let is_held = instance.sub_status == SubStatus::Faulted || !has_queue;
-    // A new correlation id matches other stimuli; and stimuli for a faulted instance stay in the queue until it is not.
+    let is_held = instance.sub_status == SubStatus::Faulted || row.paused_at.is_some() || !has_queue;
+    // A new correlation id matches other stimuli; and stimuli for a faulted or paused instance stay in the queue.
     if !is_held && (delta.changed.correlation_id || before.faulted) {
         for stored in matching::of_instance(instance.id) {
             meet(session, &stored.bookmark, row, compiled);
@@ -218,6 +218,18 @@ fn collect_work(
     session.follow_ups.extend(stimuli);
     let all_new = stored_bookmarks(&row.instance) as usize == delta.created.len();
     row.open = all_new.then_some(delta.created);
+    Ok(())
+}
+
+/// Takes from the queue what wants the bookmarks of an instance that has been paused.
+pub fn meet_all(session: &mut Session, id: Uuid) -> Result<(), PgError> {
+    let Some(row) = instances::get(id).filter(|row| row.instance.sub_status != SubStatus::Faulted) else {
+        return Ok(());
+    };
+    let compiled = compiled::of_instance(&row)?;
+    for stored in matching::of_instance(id) {
+        meet(session, &stored.bookmark, &row, &compiled);
+    }
     Ok(())
 }
 

@@ -33,6 +33,8 @@ pub enum Claim {
 pub enum Reason {
     /// Another session holds the instance.
     Locked,
+    /// The instance is paused.
+    Paused,
     /// The instance is faulted: its bookmarks wait for a retry.
     Faulted,
     /// A worker holds the task.
@@ -108,6 +110,9 @@ fn claimed(bookmark: Uuid, locked: Option<Waiting>) -> Result<Claim, PgError> {
     let Some(waiting) = locked else {
         return Ok(if bookmarks::exists(bookmark) { Claim::Busy(Reason::Locked) } else { Claim::Gone });
     };
+    if waiting.row.paused_at.is_some() {
+        return Ok(Claim::Busy(Reason::Paused));
+    }
     if waiting.row.instance.sub_status == SubStatus::Faulted && waiting.bookmark.name != stimulus::RUN_TIMEOUT {
         return Ok(Claim::Busy(Reason::Faulted));
     }

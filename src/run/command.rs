@@ -24,13 +24,16 @@ pub enum Claim {
     Run(String),
     /// It was claimed before and never came to an end.
     Interrupted,
-    /// Another session holds the bookmark, or it is gone.
+    /// Another session holds the bookmark, or it is gone, or its instance is paused.
     Gone,
 }
 
 /// Claims a command. The claim is in force once this transaction has committed.
 pub fn claim(session: &Session, bookmark: Uuid) -> Claim {
     let Some(waiting) = bookmarks::try_lock(bookmark) else { return Claim::Gone };
+    if waiting.row.paused_at.is_some() {
+        return Claim::Gone;
+    }
     let payload = waiting.resumed.payload.unwrap_or_default();
     let may_retry = payload.get("retry").and_then(Value::as_bool).unwrap_or(false);
     let claims = waiting.resumed.metadata.as_ref().and_then(|metadata| metadata.get("claims")?.as_u64()).unwrap_or(0);

@@ -12,7 +12,7 @@ use crate::access::people;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, json};
 use crate::run::burst::OnFault;
-use crate::run::claim::Claim;
+use crate::run::claim::{Claim, Reason};
 use crate::run::isolated::{self, Isolated};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::session::Publisher;
@@ -70,6 +70,8 @@ enum Attempt {
     Resumed,
     /// This session cannot resume it now.
     Busy,
+    /// The instance is paused: the stimulus is kept for it.
+    Paused,
     /// The burst failed in another owner's instance; this queue item waits for the next attempt.
     Failed(Uuid),
     /// The bookmark is gone.
@@ -169,12 +171,15 @@ pub fn resume_matches(
         defer(session, stimulus, &inside, is_momentary, delivery);
     }
     let mut outside = VecDeque::from(outside);
-    let mut handled = HashSet::new();
+    let (mut handled, mut paused) = (HashSet::new(), HashSet::new());
     while let Some(stored) = outside.pop_front() {
         handled.insert(stored.bookmark.id);
         match resume_match(session, &mut hearing, stimulus, &stored)? {
             Attempt::Resumed => delivery.resumed.push(stored.instance_id),
             Attempt::Busy => delivery.busy.push(stored),
+            Attempt::Paused if paused.insert(stored.instance_id) => {
+                delivery.queued = Some(keep_for(session, stimulus, stored.instance_id));
+            }
             Attempt::Failed(id) => delivery.queued = Some(id),
             Attempt::Withheld => delivery.withheld += 1,
             // Another session has used up the bookmark since it was found, and the instance may wait at another
@@ -187,7 +192,7 @@ pub fn resume_matches(
                 outside.retain(|known| known.instance_id != stored.instance_id);
                 next.into_iter().rev().for_each(|next| outside.push_front(next));
             }
-            Attempt::Consumed | Attempt::NotPermitted => {}
+            Attempt::Consumed | Attempt::Paused | Attempt::NotPermitted => {}
         }
     }
     Ok(())
@@ -289,6 +294,7 @@ fn resume_bookmark(session: &mut Session, stimulus: &Stimulus, stored: &Stored) 
             resume::resume_at(session, &mut waiting, &compiled, stimulus.input.as_ref(), OnFault::Store)?;
             Ok(Attempt::Resumed)
         }
+        Claim::Busy(Reason::Paused) => Ok(Attempt::Paused),
         Claim::Busy(reason) => {
             reason.tell();
             Ok(Attempt::Busy)
@@ -308,6 +314,15 @@ pub fn enqueue_for_busy(session: &mut Session, stimulus: &Stimulus, delivery: &m
 fn enqueue_for(session: &mut Session, stimulus: &Stimulus, stored: &Stored) -> Uuid {
     let filter =
         Filter { bookmark_id: Some(stored.bookmark.id), instance_id: Some(stored.instance_id), ..Filter::default() };
+    let item = item(session, filter, stimulus);
+    queue::insert(&item, session.timestamp());
+    item.id
+}
+
+/// Keeps a stimulus for a paused instance as long as the pause lasts. It names no bookmark: one that is delivered before it may
+/// use the bookmark up, and lead to another one that it meets.
+fn keep_for(session: &mut Session, stimulus: &Stimulus, instance: Uuid) -> Uuid {
+    let filter = Filter { instance_id: Some(instance), ..stimulus.filter.clone() };
     let item = item(session, filter, stimulus);
     queue::insert(&item, session.timestamp());
     item.id

@@ -312,6 +312,9 @@ fn go_on(session: &mut Session, listener: &Listener) -> Result<Began, PgError> {
     let Some(mut waiting) = waiting else {
         return Ok(if bookmarks::exists(listener.id) { not_run(busy()) } else { Began::Not(Ran::Gone) });
     };
+    if waiting.row.paused_at.is_some() {
+        return Ok(not_run(Response::message(503, "The workflow is paused.")));
+    }
     if waiting.row.instance.sub_status == SubStatus::Faulted {
         return Ok(not_run(Response::message(409, "The workflow is faulted.")));
     }

@@ -3,7 +3,7 @@
 //! A worker lends no rights to what follows its answer. Where SQL of users with the caller's rights could follow, the
 //! answer is stored and the task is closed, and a bookmark that is due now takes the place of the task's. It is fired
 //! like every due bookmark: once, in a session of the owner. Until then the activity waits, so a cancel or a timeout
-//! still ends it.
+//! still ends it. An answer of a worker for a paused instance waits in the same way, until the pause ends.
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -20,6 +20,7 @@ use crate::run::{Session, limits, resume, running};
 use crate::store::bookmarks::{self, Waiting};
 use crate::store::instances;
 use crate::store::leases::{self, Lease};
+use crate::store::pauses;
 use crate::store::tasks::{self, Answer};
 
 /// The member of the payload that holds the id of the task.
@@ -27,11 +28,11 @@ const TASK: &str = "Task";
 /// The member that holds the fault, if the last attempt failed.
 const FAULT: &str = "Fault";
 
-/// Whether what follows the answer to a task must wait for a session of the owner. `is_named`: the call named the task
+/// Whether what follows the answer to a task must wait, for a session of the owner or for the end of a pause. `is_named`: the call named the task
 /// without a token, as a person does. Then a caller who may resume the instance lends it its rights.
 pub fn must_wait(waiting: &Waiting, compiled: &Compiled, is_named: bool) -> bool {
     let lends = is_named && access::may_resume(role::current(), &waiting.row, compiled);
-    !lends && !access::runs_here(&waiting.row.owner, compiled)
+    waiting.row.paused_at.is_some() || !lends && !access::runs_here(&waiting.row.owner, compiled)
 }
 
 /// Closes the task and leaves the answer, due now. The caller holds the lock of the instance. `fault`: its last attempt
@@ -75,6 +76,7 @@ pub fn keep(session: &mut Session, waiting: &mut Waiting, answer: Answer<'_>, fa
     if is_last || awaited_start {
         instances::save_state(&row.instance);
     }
+    pauses::settle(&row.instance, row.paused_at, false, now);
     tell_how_to_fire();
 }
 

@@ -24,7 +24,7 @@ use crate::store::identity::{self, Identity};
 use crate::store::instances::InstanceRow;
 use crate::store::leases::{self, Candidate, Claimed, Held, Lease};
 use crate::store::limits::Limit;
-use crate::store::{bookmarks, instances, limits, tasks};
+use crate::store::{bookmarks, instances, limits, pauses, tasks};
 use crate::{compiled, wake};
 
 /// What a worker asks for.
@@ -273,7 +273,7 @@ fn take(
         return Ok(None);
     }
     let Some(held) = leases::lock(candidate.task, Wait::Skip) else { return Ok(None) };
-    if held.lease.available_at.is_some() || held.lease.attempt != candidate.attempt {
+    if held.is_paused || held.lease.available_at.is_some() || held.lease.attempt != candidate.attempt {
         return Ok(None);
     }
     // It may have been assigned since it was read.
@@ -348,9 +348,9 @@ pub fn extend(
     let Some(held) = leases::lock(task, Wait::Block).filter(is_held) else { return Ok(None) };
     let until = Timestamp(session.timestamp().0.saturating_add(lease));
     if held.lease.is_last() {
-        leases::move_end(&held.instance, &held.execution, until);
+        leases::move_end(&held.instance, &held.execution, until, session.timestamp());
     }
-    leases::extend(&held, until, progress);
+    leases::extend(&held, until, progress, session.timestamp());
     Ok(Some(until))
 }
 
@@ -378,6 +378,7 @@ pub fn release(session: &mut Session, task: Uuid, token: Uuid) -> Result<bool, P
     let attempt = waiting.lease.attempt.saturating_sub(1);
     let lease = Lease { attempt, lane: waiting.lease.lane, ..Lease::default() };
     rows::write(|writer| leases::set(writer, &task, &lease));
+    pauses::settle(&waiting.row.instance, waiting.row.paused_at, false, session.timestamp());
     if let Some(name) = tasks::name_of(&waiting.bookmark) {
         wake::note_task(name);
     }

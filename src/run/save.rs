@@ -19,7 +19,7 @@ use crate::store::assignments::Assignment;
 use crate::store::instances::InstanceRow;
 use crate::store::leases::Lease;
 use crate::store::tasks::Answer;
-use crate::store::{bookmarks, due, identity, incidents, instances, journal, queue, schedules, tasks};
+use crate::store::{bookmarks, due, identity, incidents, instances, journal, pauses, queue, schedules, tasks};
 
 /// Whether the instance's row exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +107,8 @@ pub fn save(
     });
     limits::note_opened(&delta.tasks);
     clear_due(row, delta, resumed);
+    let has_ended = matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled);
+    pauses::settle(&row.instance, row.paused_at, has_ended, now);
     if !delta.tasks.is_empty() {
         // A copy of this database must not give out the same tasks.
         identity::claim();

@@ -123,6 +123,7 @@ pub(super) fn new_row(
         schedule_id: None,
         parent: None,
         continued_from: None,
+        paused_at: None,
         open: None,
     })
 }

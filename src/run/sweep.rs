@@ -12,7 +12,7 @@ use crate::pg::{PgError, guc, role};
 use crate::run::burst::OnFault;
 use crate::run::claim::{Claim, Reason};
 use crate::run::queued::{MAX_ATTEMPTS, Swept};
-use crate::run::{Session, admission, claim, fire, queued, resume, retention, running, work};
+use crate::run::{Session, admission, claim, fire, pause, queued, resume, retention, running, work};
 use crate::store::bookmarks::DueBookmark;
 use crate::store::identity::{self, Identity};
 use crate::store::{bookmarks, due, queue};
@@ -88,7 +88,7 @@ fn is_mine(due: &DueBookmark) -> Result<bool, PgError> {
 }
 
 /// Fires one bookmark, if it is free.
-fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
+pub fn fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
     match fire_isolated(session, bookmark) {
         Ok(fired) => Ok(fired),
         Err(error) if error.aborts_transaction() => Err(error),
@@ -112,6 +112,7 @@ pub fn fire_here(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError>
         Claim::Busy(Reason::OwnersSession) => {
             return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
         }
+        Claim::Busy(Reason::Paused) => return pause::end_by_fire(session, bookmark),
         Claim::Busy(Reason::Locked | Reason::Faulted | Reason::Leased) | Claim::Gone => return Ok(false),
     };
     // Another session may have buried or postponed the bookmark since this one read it.

@@ -194,11 +194,12 @@ pub fn lanes() -> Vec<String> {
 }
 
 static IS_WAITED_FOR: Statement = Statement::new(
-    "SELECT 1 FROM workflow.bookmarks b WHERE b.lane = $1 AND b.payload ->> 'TaskName' IS NULL LIMIT 1",
+    "SELECT 1 FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+     WHERE b.lane = $1 AND b.payload ->> 'TaskName' IS NULL AND i.paused_at IS NULL LIMIT 1",
     &[Type::Text],
 );
 
-/// Whether instances wait for a place.
+/// Whether instances wait for a place that are not paused.
 pub fn is_waited_for(place: &Place) -> bool {
     IS_WAITED_FOR.run(&[Arg::Text(&place.lane())]) > 0
 }
@@ -219,7 +220,7 @@ pub struct Next {
 static NEXT: Statement = Statement::new(
     "SELECT b.id, i.definition_version_id, i.definition_id, b.due_at IS NOT NULL \
      FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-     WHERE b.lane = $1 AND b.payload ->> 'TaskName' IS NULL AND b.available_at = '-infinity' \
+     WHERE b.lane = $1 AND b.payload ->> 'TaskName' IS NULL AND b.available_at = '-infinity' AND i.paused_at IS NULL \
      ORDER BY b.payload ->> 'TaskName', b.lane, b.available_at, COALESCE(b.priority, 0) DESC, b.created_at LIMIT 1 \
      FOR NO KEY UPDATE OF b SKIP LOCKED",
     &[Type::Text],
@@ -227,7 +228,7 @@ static NEXT: Statement = Statement::new(
 static CALL: Statement =
     Statement::new("UPDATE workflow.bookmarks SET due_at = $2 WHERE id = $1", &[Type::Uuid, Type::Timestamp]);
 
-/// The oldest instance of a lane that no other session holds.
+/// The oldest instance of a lane that is not paused and that no other session holds.
 pub fn next(lane: &str) -> Option<Next> {
     NEXT.first(&[Arg::Text(lane)], |row| Next {
         bookmark: row.get(),

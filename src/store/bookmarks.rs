@@ -208,6 +208,7 @@ read! {
         candidates: Option<Value>,
         result_schema: Option<Value>,
         lane: Option<String>,
+        due_when_paused: Option<Timestamp>,
     }
 }
 static WAITS_FOR: Columns = Columns::of(&BOOKMARKS, WaitsFor::COLUMNS);
@@ -218,7 +219,7 @@ impl Waits {
         Lease {
             priority: self.priority.unwrap_or_default(),
             attempt: self.claims.unwrap_or_default(),
-            available_at: Lease::read_available_at(self.available_at),
+            available_at: Lease::read_available_at(self.due_when_paused.or(self.available_at)),
             until: self.lease_until,
             token: self.token,
             worker: self.worker.take(),

@@ -34,13 +34,14 @@ static BOOKMARKS: Statement = Statement::new(
      FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
      JOIN workflow.definitions d ON d.id = i.definition_version_id \
      WHERE b.due_at <= $1 AND b.due_at >= $2 AND (b.due_at, b.id) > ($2, $3) \
-         AND (i.sub_status <> 'Faulted' OR b.name = 'Workflow.RunTimeout') \
+         AND CASE WHEN i.paused_at IS NULL THEN i.sub_status <> 'Faulted' OR b.name = 'Workflow.RunTimeout' \
+                  ELSE EXISTS (SELECT FROM workflow.pauses p WHERE p.instance_id = i.id AND p.unpaused_at IS NOT NULL) END \
      ORDER BY b.due_at, b.id LIMIT $4",
     &[Type::Timestamp, Type::Timestamp, Type::Uuid, Type::BigInt],
 );
 
 /// Bookmarks that are due at `now`, earliest first, after the position `after`. Bookmarks of faulted instances do not
-/// fire, but for the time of the run.
+/// fire, but for the time of the run; those of paused ones do not, but for the one that ends the pause.
 pub fn bookmarks(now: Timestamp, after: (Timestamp, Uuid), limit: i64) -> Vec<Due> {
     let (due_at, id) = after;
     let args = [Arg::Timestamp(now), Arg::Timestamp(due_at), Arg::Uuid(&id), Arg::BigInt(limit)];

@@ -19,7 +19,8 @@ static JOURNAL: Statement = Statement::new(
 );
 static OPEN_BOOKMARKS: Statement = Statement::new(
     "SELECT b.id, b.node_id, b.activity_id, b.name, b.payload, t.name, b.claims, b.worker, b.last_error, b.lease_until, \
-         b.available_at, b.created_at, b.due_at, coalesce(b.attempts, 0), q.id, q.dead_at, q.last_error, \
+         coalesce(b.due_when_paused, b.available_at), b.paused_at, b.created_at, \
+         CASE WHEN b.paused_at IS NULL OR b.name = 'Elsa.RunTask' THEN b.due_at ELSE b.due_when_paused END, coalesce(b.attempts, 0), q.id, q.dead_at, q.last_error, \
          b.assignee, b.candidates, t.deadline \
      FROM workflow.bookmarks b LEFT JOIN workflow.tasks t ON t.id = b.id \
      LEFT JOIN LATERAL (SELECT d.id, d.dead_at, d.last_error FROM workflow.dead_letters d \
@@ -82,9 +83,12 @@ fn for_people(row: &mut Row<'_>) -> Option<ForPeople> {
 
 fn lease(row: &mut Row<'_>) -> Option<Lease> {
     let (attempt, worker, last_error) = (row.maybe::<i32>(), row.maybe(), row.maybe());
-    let until = row.maybe::<Timestamp>().map(DateTime::from).filter(|until| *until > clock::now());
-    let again_at = row.maybe::<Timestamp>().filter(|at| *at < Timestamp::INFINITY).map(DateTime::from);
-    let again_at = again_at.filter(|at| *at > clock::now());
+    let (until, again_at) = (row.maybe::<Timestamp>(), row.maybe::<Timestamp>());
+    // The clock of a paused instance stands still.
+    let now = row.maybe::<Timestamp>().map_or_else(clock::now, DateTime::from);
+    let until = until.map(DateTime::from).filter(|until| *until > now);
+    let again_at = again_at.filter(|at| Timestamp::MINUS_INFINITY < *at && *at < Timestamp::INFINITY);
+    let again_at = again_at.map(DateTime::from).filter(|at| *at > now);
     Some(Lease { attempt: attempt?.unsigned_abs(), worker, until, again_at, last_error })
 }
 

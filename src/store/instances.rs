@@ -37,6 +37,8 @@ pub struct InstanceRow {
     pub parent: Option<Parent>,
     /// The instance in whose place it began.
     pub continued_from: Option<Uuid>,
+    /// Since when it is paused: see [`pauses`](crate::store::pauses).
+    pub paused_at: Option<Timestamp>,
     /// All its open bookmarks, if the burst that has just run created all of them.
     pub open: Option<Vec<Bookmark>>,
 }
@@ -70,6 +72,7 @@ read! {
         parent_bookmark_id: Option<Uuid>,
         continued_from: Option<Uuid>,
         owner: i32,
+        paused_at: Option<Timestamp>,
     }
 }
 static STORED: Columns = Columns::of(&INSTANCES, Stored::COLUMNS);
@@ -97,7 +100,15 @@ fn read(row: &mut Row<'_>) -> InstanceRow {
         parent: parent(stored.parent_instance_id, stored.parent_bookmark_id),
         continued_from: stored.continued_from,
         owner: owners::by_id(stored.owner),
+        paused_at: stored.paused_at,
         open: None,
+    }
+}
+
+impl InstanceRow {
+    /// The instant at which its clock stands: now, unless it is paused.
+    pub fn clock(&self, now: Timestamp) -> Timestamp {
+        self.paused_at.unwrap_or(now)
     }
 }
 
@@ -321,11 +332,12 @@ pub fn save_state(instance: &Instance) {
     SAVE_STATE.run(&[Arg::Uuid(&instance.id), Arg::Bytea(&packed(instance))]);
 }
 
-static DELETE: [Statement; 7] = [
+static DELETE: [Statement; 8] = [
     Statement::new("DELETE FROM workflow.bookmarks WHERE instance_id = $1", &[Type::Uuid]),
     Statement::new("DELETE FROM workflow.tasks WHERE instance_id = $1", &[Type::Uuid]),
     Statement::new("DELETE FROM workflow.incidents WHERE instance_id = $1", &[Type::Uuid]),
     Statement::new("DELETE FROM workflow.compensations WHERE instance_id = $1", &[Type::Uuid]),
+    Statement::new("DELETE FROM workflow.pauses WHERE instance_id = $1", &[Type::Uuid]),
     Statement::new("DELETE FROM workflow.execution_log WHERE instance_id = $1", &[Type::Uuid]),
     Statement::new("DELETE FROM workflow.bookmark_queue WHERE instance_id = $1", &[Type::Uuid]),
     Statement::new("DELETE FROM workflow.instances WHERE id = $1", &[Type::Uuid]),

@@ -236,6 +236,8 @@ read! {
         assignee: Option<String>,
         candidates: Option<Value>,
         lane: Option<String>,
+        paused_at: Option<Timestamp>,
+        due_when_paused: Option<Timestamp>,
     }
 }
 static ROW: Columns = Columns::of(&BOOKMARKS, Stood::COLUMNS);
@@ -249,6 +251,8 @@ pub struct Held {
     pub instance: Uuid,
     /// The execution of the activity that opened it.
     pub execution: Uuid,
+    /// Whether its instance is paused.
+    pub is_paused: bool,
     /// The lease, as far as a claim or a heartbeat needs it.
     pub lease: Lease,
 }
@@ -258,9 +262,9 @@ impl From<Stood> for Held {
         let Stood { id: task, instance_id: instance, activity_instance_id: execution, token, lane, .. } = row;
         let (attempt, until) = (row.claims.unwrap_or_default(), row.lease_until);
         let assignment = Assignment::read(row.assignee, row.candidates, None);
-        let available_at = Lease::read_available_at(row.available_at);
+        let available_at = Lease::read_available_at(row.due_when_paused.or(row.available_at));
         let lease = Lease { attempt, available_at, until, token, assignment, lane, ..Lease::default() };
-        Self { task, instance, execution, lease }
+        Self { task, instance, execution, is_paused: row.paused_at.is_some(), lease }
     }
 }
 
@@ -318,12 +322,16 @@ changed! {
         available_at: Change<Option<Timestamp>>,
         lease_until: Option<Timestamp>,
         progress: Change<Option<&'a Value>>,
+        paused_at: Change<Option<Timestamp>>,
+        due_when_paused: Change<Option<Timestamp>>,
     }
 }
 static EXTENDED: Columns = Columns::of(&BOOKMARKS, Extended::COLUMNS);
 static MOVE_END: Statement = Statement::new(
-    "UPDATE workflow.bookmarks SET due_at = $4 WHERE instance_id = $1 AND activity_instance_id = $2 AND name = $3",
-    &[Type::Uuid, Type::Uuid, Type::Text, Type::Timestamp],
+    "UPDATE workflow.bookmarks SET due_at = CASE WHEN paused_at IS NULL THEN $4 END, \
+         due_when_paused = CASE WHEN paused_at IS NOT NULL THEN $4 END, paused_at = CASE WHEN paused_at IS NOT NULL THEN $5 END \
+     WHERE instance_id = $1 AND activity_instance_id = $2 AND name = $3",
+    &[Type::Uuid, Type::Uuid, Type::Text, Type::Timestamp, Type::Timestamp],
 );
 
 // Without the type only the index on instances can be used; the name says the same.
@@ -343,15 +351,18 @@ pub fn lock_all_of(instance: Uuid) -> bool {
     LOCK_OPEN.run(&id) == COUNT_OPEN.run(&id)
 }
 
-/// Prolongs or shortens the lease of a locked row. The index is told only if it would find the task too late.
-pub fn extend(held: &Held, until: Timestamp, progress: Option<&Value>) {
-    let lease = &held.lease;
-    let is_late = lease.available_at.is_none_or(|at| !lease.is_last() && at > until);
+/// Prolongs or shortens the lease of a locked row. The index is told only if it would find the task too late. If its instance
+/// is paused the clock of the lease stands from now on.
+pub fn extend(held: &Held, until: Timestamp, progress: Option<&Value>, now: Timestamp) {
+    let (lease, is_paused) = (&held.lease, held.is_paused);
+    let is_late = !is_paused && lease.available_at.is_none_or(|at| !lease.is_last() && at > until);
     let extended = Extended {
         id: &held.task,
         available_at: Change::when(is_late, Some(until)),
         lease_until: Some(until),
         progress: Change::when(progress.is_some(), progress),
+        paused_at: Change::when(is_paused, Some(now)),
+        due_when_paused: Change::when(is_paused && !lease.is_last(), Some(until)),
     };
     rows::write(|writer| writer.update(&EXTENDED, &extended.changes()));
     if is_late {
@@ -360,10 +371,10 @@ pub fn extend(held: &Held, until: Timestamp, progress: Option<&Value>) {
 }
 
 /// Moves the due time of the bookmark of a last lease. The caller holds the lock of the instance.
-pub fn move_end(instance: &Uuid, execution: &Uuid, until: Timestamp) {
+pub fn move_end(instance: &Uuid, execution: &Uuid, until: Timestamp, now: Timestamp) {
     crate::wake::note_due(until);
-    let name = workflow_engine::stimulus::LEASE;
-    MOVE_END.run(&[Arg::Uuid(instance), Arg::Uuid(execution), Arg::Text(name), Arg::Timestamp(until)]);
+    let name = Arg::Text(workflow_engine::stimulus::LEASE);
+    MOVE_END.run(&[Arg::Uuid(instance), Arg::Uuid(execution), name, Arg::Timestamp(until), Arg::Timestamp(now)]);
 }
 
 static REMOVE_END: Statement = Statement::new(

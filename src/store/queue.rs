@@ -18,9 +18,11 @@ use crate::store::owners::{self, Owner};
 use crate::store::tables::BOOKMARK_QUEUE;
 use crate::wake;
 
+mod kept;
 mod key;
 mod redirect;
 
+pub use kept::kept_for;
 use key::{key_of_bookmark, key_of_filter, names_target, shape_of};
 pub use redirect::{redirect, redirect_all};
 

@@ -50,6 +50,7 @@ table!(INSTANCES = "instances" {
     output: Jsonb null,
     cancelling_at: Timestamp null,
     continued_from: Uuid null,
+    paused_at: Timestamp null,
 });
 
 table!(BOOKMARKS = "bookmarks" {
@@ -83,6 +84,8 @@ table!(BOOKMARKS = "bookmarks" {
     candidates: Jsonb null,
     result_schema: Jsonb null,
     lane: Text null,
+    paused_at: Timestamp null,
+    due_when_paused: Timestamp null,
 });
 
 table!(TRIGGERS = "triggers" {

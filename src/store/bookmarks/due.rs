@@ -23,14 +23,15 @@ pub struct DueBookmark {
 static DUE: Statement = Statement::new(
     "SELECT b.id, b.due_at, b.instance_id, i.definition_version_id, i.owner FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
      WHERE b.due_at <= $1 AND (b.due_at, b.id) > ($2, $3) \
-         AND (i.sub_status <> 'Faulted' OR b.name = 'Workflow.RunTimeout') \
+         AND CASE WHEN i.paused_at IS NULL THEN i.sub_status <> 'Faulted' OR b.name = 'Workflow.RunTimeout' \
+                  ELSE EXISTS (SELECT FROM workflow.pauses p WHERE p.instance_id = i.id AND p.unpaused_at IS NOT NULL) END \
          AND b.activity_type <> 'Workflow.ScheduledCommand' \
      ORDER BY b.due_at, b.id LIMIT 100",
     &[Type::Timestamp, Type::Timestamp, Type::Uuid],
 );
 
 /// Bookmarks that are due at `now`, earliest first, after the position `after`; at most 100. Bookmarks of faulted
-/// instances do not fire. Commands of schedules run outside a transaction block, and the caller is inside one, so they
+/// instances do not fire, nor do those of paused ones, but for the one that ends the pause. Commands of schedules run outside a transaction block, and the caller is inside one, so they
 /// are left to the workers.
 pub fn due(now: Timestamp, after: (Timestamp, Uuid)) -> Vec<DueBookmark> {
     let (due_at, id) = after;

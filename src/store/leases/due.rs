@@ -89,14 +89,16 @@ pub fn next_end(names: &[String], now: Timestamp, role: Oid) -> Option<Timestamp
 
 static END_ALL: [Statement; 2] = [
     Statement::new(
-        "UPDATE workflow.bookmarks e SET due_at = $1 FROM workflow.bookmarks t \
+        "UPDATE workflow.bookmarks e SET due_at = CASE WHEN e.paused_at IS NULL THEN $1 END, \
+             due_when_paused = CASE WHEN e.paused_at IS NOT NULL THEN $1 END FROM workflow.bookmarks t \
          WHERE e.name = 'Workflow.Lease' AND t.instance_id = e.instance_id AND t.activity_instance_id = e.activity_instance_id \
            AND t.token IS NOT NULL",
         &[Type::Timestamp],
     ),
     Statement::new(
         "UPDATE workflow.bookmarks SET token = NULL, lease_until = NULL, worker = NULL, \
-             available_at = CASE WHEN available_at = 'infinity' THEN available_at WHEN lane IS NOT NULL THEN '-infinity' END \
+             available_at = CASE WHEN available_at = 'infinity' THEN available_at WHEN lane IS NOT NULL THEN '-infinity' END, \
+             due_when_paused = CASE WHEN paused_at IS NULL OR due_when_paused = 'infinity' THEN due_when_paused ELSE '-infinity' END \
          WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND token IS NOT NULL",
         &[],
     ),

@@ -1,0 +1,230 @@
+//! Letting an instance stand still, and go on.
+//!
+//! A pause takes the lock of the instance, so it comes before or after a burst, never into one. Whoever wants to resume the
+//! instance takes that lock as well and finds it paused: a stimulus is kept for it, an answer with a valid token closes the
+//! task and waits, a call by name is refused. Claims and heartbeats lock the rows of tasks without the instance. So the pause
+//! may wait for one, as a cancel may; a claim that comes later finds the row held.
+//!
+//! The end of a pause delivers what was kept, where SQL of users may run in this session. Otherwise the instance stays paused
+//! until a session of its owner fires a bookmark that the call makes due. So nothing overtakes what was kept.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+use workflow_engine::execution;
+use workflow_engine::instance::SubStatus;
+use workflow_engine::journal::{Event, EventKind};
+use workflow_engine::retry::RetryPolicy;
+use workflow_engine::value::Json;
+
+use crate::access;
+use crate::compiled::{self, Compiled};
+use crate::pg::error::notice;
+use crate::pg::spi::Timestamp;
+use crate::pg::{PgError, guc, interrupt, role, rows};
+use crate::run::notices::tell_how_to_fire;
+use crate::run::{Session, burst, gone, queued, resume, running, sweep, work};
+use crate::store::instances::{self, InstanceRow};
+use crate::store::owners;
+use crate::store::queue::{self, Item};
+use crate::store::{bookmarks, journal, pauses};
+
+/// Pauses an instance, and then its children in order of id if they are asked for. `false`: all of them were paused before,
+/// or have ended.
+///
+/// Locks are taken downward and in order of id, as a cancel takes them.
+///
+/// # Errors
+/// 42704 if it does not exist; 42501 without the right to alter it or one of the children.
+pub fn pause(
+    session: &mut Session,
+    instance_id: Uuid,
+    reason: Option<&str>,
+    with_children: bool,
+) -> Result<bool, PgError> {
+    let named = pause_if_there(session, instance_id, reason, None)?;
+    let mut is_any = named.ok_or_else(|| resume::unknown(instance_id))?;
+    let mut below = VecDeque::new();
+    if with_children {
+        below.extend(instances::children(instance_id));
+    }
+    while let Some(child) = below.pop_front() {
+        interrupt::check();
+        is_any |= pause_if_there(session, child, reason, Some(&instance_id))?.unwrap_or_default();
+        below.extend(instances::children(child));
+    }
+    Ok(is_any)
+}
+
+/// Pauses one instance. `None`: it does not exist.
+fn pause_if_there(
+    session: &mut Session,
+    instance_id: Uuid,
+    reason: Option<&str>,
+    with: Option<&Uuid>,
+) -> Result<Option<bool>, PgError> {
+    let Some((mut row, _)) = lock(session, instance_id)? else { return Ok(None) };
+    if matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) {
+        return Ok(Some(false));
+    }
+    let by = owners::id_of(session.caller);
+    match row.paused_at {
+        None => pauses::begin(instance_id, by, reason, with, session.timestamp()),
+        Some(_) if is_ending(instance_id) => pauses::keep(instance_id, by, reason),
+        Some(_) => return Ok(Some(false)),
+    }
+    note(session, &mut row, EventKind::Paused, reason);
+    Ok(Some(true))
+}
+
+fn is_ending(instance_id: Uuid) -> bool {
+    pauses::of(instance_id).is_some_and(|pause| pause.is_ending)
+}
+
+/// Locks an instance that the current role may alter.
+fn lock(session: &mut Session, instance_id: Uuid) -> Result<Option<(InstanceRow, Rc<Compiled>)>, PgError> {
+    running::refuse(instance_id)?;
+    session.has_waited = true;
+    let Some(row) = instances::lock(instance_id) else { return Ok(None) };
+    let compiled = compiled::of_instance(&row)?;
+    access::require_alter(&row, &compiled)?;
+    Ok(Some((row, compiled)))
+}
+
+/// Records a pause or its end in the journal.
+fn note(session: &Session, row: &mut InstanceRow, kind: EventKind, reason: Option<&str>) {
+    let mut data = Map::from_iter([("by".to_owned(), Value::from(role::name(role::current())))]);
+    data.extend(reason.map(|reason| ("reason".to_owned(), Value::from(reason))));
+    let event = Event {
+        kind,
+        activity_id: String::new(),
+        activity_type: String::new(),
+        execution: None,
+        bookmark_id: None,
+        data: Some(Json(Value::Object(data))),
+    };
+    let instance = &mut row.instance;
+    let seq = instance.state.next_journal;
+    instance.state.next_journal += journal::rows_for(1);
+    instances::save_state(instance);
+    rows::write(|writer| journal::append(writer, &instance.id, seq, &[event], session.timestamp()));
+}
+
+/// Ends the pause of an instance and of those that were paused with it.
+///
+/// # Errors
+/// 42704 if it does not exist, 55000 if it is not paused; 42501 without the right to alter it or one of the others.
+pub fn unpause(session: &mut Session, instance_id: Uuid) -> Result<InstanceRow, PgError> {
+    let (row, _) = lock(session, instance_id)?.ok_or_else(|| resume::unknown(instance_id))?;
+    if row.paused_at.is_none() {
+        return Err(PgError::new("55000", format!("workflow instance {instance_id} is not paused")));
+    }
+    let children = pauses::paused_with(instance_id);
+    // All locks come first: what one of them goes on with may reach another.
+    for child in &children {
+        lock(session, *child)?;
+    }
+    for id in [instance_id].into_iter().chain(children) {
+        interrupt::check();
+        end(session, id)?;
+    }
+    instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))
+}
+
+/// Ends the pause of one instance that is locked, or leaves that to a session of its owner.
+fn end(session: &mut Session, instance_id: Uuid) -> Result<(), PgError> {
+    // What went on before may have changed or ended it.
+    let Some((mut row, compiled)) = lock(session, instance_id)?.filter(|(row, _)| row.paused_at.is_some()) else {
+        return Ok(());
+    };
+    note(session, &mut row, EventKind::Unpaused, None);
+    if access::runs_here(&row.owner, &compiled) || !has_kept(instance_id) {
+        return go_on(session, row, &compiled);
+    }
+    pauses::leave_to_owner(instance_id, session.timestamp());
+    tell_how_to_fire();
+    Ok(())
+}
+
+/// Whether answers or stimuli were kept for an instance.
+fn has_kept(instance_id: Uuid) -> bool {
+    !pauses::answers(instance_id).is_empty() || !queue::kept_for(instance_id, Timestamp::MINUS_INFINITY).is_empty()
+}
+
+/// Ends the pause of an instance, if a call has left that to this session, which fires the bookmark that the call has made
+/// due. `false`: it stays paused.
+pub fn end_by_fire(session: &mut Session, bookmark: Uuid) -> Result<bool, PgError> {
+    let Some(waiting) = bookmarks::try_lock(bookmark) else { return Ok(false) };
+    if !is_ending(waiting.row.instance.id) {
+        return Ok(false);
+    }
+    let compiled = compiled::of_instance(&waiting.row)?;
+    if !access::runs_here(&waiting.row.owner, &compiled) {
+        return Err(PgError::new("42501", format!("this session may not fire bookmark {bookmark}")));
+    }
+    go_on(session, waiting.row, &compiled)?;
+    Ok(true)
+}
+
+/// Lets a locked instance go on, and delivers what was kept for it: first the answers, then the stimuli. What is due fires
+/// after that, as always.
+fn go_on(session: &mut Session, mut row: InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    let (id, now) = (row.instance.id, session.timestamp());
+    if let Some(since) = row.paused_at {
+        execution::move_clocks(&mut row.instance, now.0.saturating_sub(since.0).max(0));
+    }
+    let is_timed = |retry: &RetryPolicy| retry.within.is_some();
+    let timed = compiled.program.nodes.iter().filter(|node| node.retry.as_deref().is_some_and(is_timed));
+    let timed: Vec<String> = timed.map(|node| node.node_id.to_string()).collect();
+    if pauses::let_go(&row.instance, &timed, now) {
+        tell_how_to_fire();
+    }
+    for answer in pauses::answers(id) {
+        sweep::fire(session, answer)?;
+    }
+    for item in queue::kept_for(id, now) {
+        deliver(session, item)?;
+    }
+    work::call(session, |session| burst::meet_all(session, id))
+}
+
+/// Delivers a stimulus that was kept for an instance. One that meets nothing any more is kept as long as others are.
+fn deliver(session: &mut Session, mut item: Item) -> Result<(), PgError> {
+    if !queue::take(item.id) {
+        return Ok(());
+    }
+    if item.filter.bookmark_id.is_none() {
+        let until = Timestamp(session.timestamp().0.saturating_add(guc::queue_ttl()));
+        item.expires_at = item.expires_at.min(until);
+    }
+    work::call(session, |session| queued::deliver_taken(session, item).map(drop))
+}
+
+/// Refuses a call that would resume an instance while it is paused (55000). Who may not read the instance is not told why.
+pub fn refuse(row: &InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+    if row.paused_at.is_none() {
+        return Ok(());
+    }
+    let id = row.instance.id;
+    let refused = PgError::new("55000", format!("workflow instance {id} is paused"))
+        .hint(format!("SELECT * FROM wf_unpause('{id}') lets it go on."));
+    let Some(pause) = pauses::of(id).filter(|_| access::may_watch(&row.owner, &compiled.row)) else {
+        return Err(refused);
+    };
+    let (by, since) = (pause.by.title(), gone::instant(pause.since.into()));
+    let reason = pause.reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    Err(refused.detail(format!("Role \"{by}\" paused it at {since}{reason}.")))
+}
+
+/// Tells a caller who has cancelled a paused instance that its handlers wait for the end of the pause.
+pub fn tell_if_paused(row: &InstanceRow) {
+    let id = row.instance.id;
+    if row.paused_at.is_some() && row.instance.sub_status != SubStatus::Cancelled {
+        let message = format!("workflow instance {id} is paused, and is cancelled when the pause has ended");
+        notice(PgError::new("00000", message).hint(format!(
+            "SELECT * FROM wf_unpause('{id}') lets its handlers run; wf_cancel with force => true drops them."
+        )));
+    }
+}

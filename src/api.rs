@@ -16,6 +16,7 @@ mod activities;
 mod definitions;
 mod http;
 mod instances;
+mod migration;
 mod owners;
 mod pictures;
 mod schedules;

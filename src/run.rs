@@ -30,6 +30,7 @@ pub mod kept_answer;
 pub mod lease;
 pub mod limits;
 pub mod link;
+pub mod migrate;
 pub mod missed;
 pub mod notices;
 pub mod ownership;

@@ -46,6 +46,12 @@ pub trait Activity: Sync {
         Ok(())
     }
 
+    /// Called after the instance went over to a version of its definition without a child that was open, or in which a join
+    /// has nothing left to wait for. `child` has the tag of what is gone, and otherwise names this execution itself.
+    fn child_dropped(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
+        self.child_completed(cx, child, &Outcomes::Done)
+    }
+
     /// Called when a descendant has faulted: `child` itself or an execution below it. `true` takes the fault: it
     /// becomes no incident, and after this call the burst cancels the child with all its descendants (without
     /// `child_canceled`). The innermost ancestor is asked first.

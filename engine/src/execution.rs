@@ -41,6 +41,7 @@ mod inputs;
 mod interruption;
 mod items;
 mod limits;
+mod migrated;
 mod outputs;
 mod retry;
 mod scope;
@@ -60,6 +61,7 @@ pub use for_people::ForPeople;
 pub use ids::{activity_instance_id, sequence_of};
 pub(crate) use inputs::one_of;
 pub use limits::Limits;
+pub use migrated::{AfterMigration, Orphan, cancel_executions, continue_migrated};
 pub use tasks::{add_lease, count_attempts, drop_lease, first_attempt, move_clocks};
 
 /// What a burst leaves for the extension to store, beside the instance itself.

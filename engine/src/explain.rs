@@ -17,6 +17,7 @@ use crate::picture::text::one_line;
 use crate::program::{Node, Program};
 use crate::value::json_text;
 
+mod changes;
 mod ending;
 mod pause;
 
@@ -232,10 +233,7 @@ impl<'a> Explanation<'a> {
             EventKind::WorkflowRetried => "retried".into(),
             EventKind::WorkflowCancelled => with_reason("cancelled", data),
             EventKind::WorkflowCancelling => with_reason("is to be cancelled when its handlers have run", data),
-            EventKind::OwnerChanged => {
-                let name = |key| data.and_then(|data| data.get(key)).and_then(Value::as_str).unwrap_or_default();
-                format!("given from {} to {} by {}", name("from"), name("to"), name("by"))
-            }
+            EventKind::OwnerChanged | EventKind::Migrated => changes::told(event.kind, data),
             EventKind::Paused | EventKind::Unpaused => pause::words(event.kind, data),
             EventKind::StartRefused => "a start was refused: another instance runs".into(),
             EventKind::Started if self.has_children(event) => return None,

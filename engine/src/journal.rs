@@ -93,6 +93,9 @@ pub enum EventKind {
     Paused,
     /// The pause has ended; data names the role that ended it (`by`).
     Unpaused,
+    /// The instance went over to another version of its definition; data names the role that moved it (`by`), and the
+    /// numbers of both versions (`from`, `to`).
+    Migrated,
 }
 
 impl EventKind {
@@ -122,7 +125,8 @@ impl EventKind {
             | Self::Assigned
             | Self::WorkflowContinued
             | Self::Paused
-            | Self::Unpaused => true,
+            | Self::Unpaused
+            | Self::Migrated => true,
             Self::Started
             | Self::Completed
             | Self::Canceled

@@ -53,6 +53,7 @@ pub mod host;
 pub mod http;
 pub mod instance;
 pub mod journal;
+pub mod migration;
 mod node_ix;
 pub mod picture;
 pub mod program;

@@ -207,5 +207,6 @@ fn name(kind: EventKind) -> &'static str {
         EventKind::WorkflowContinued => "Workflow continued",
         EventKind::Paused => "Paused",
         EventKind::Unpaused => "Unpaused",
+        EventKind::Migrated => "Migrated",
     }
 }

@@ -55,6 +55,14 @@ static LIST: Statement = Statement::new(
     "SELECT c.kept, count(*) OVER () FROM workflow.compensations c WHERE c.instance_id = $1 ORDER BY c.number DESC LIMIT $2",
     &[Type::Uuid, Type::BigInt],
 );
+static ALL: Statement = Statement::new(
+    "SELECT number, holder, kept FROM workflow.compensations WHERE instance_id = $1 ORDER BY number",
+    &[Type::Uuid],
+);
+static REPLACE: Statement = Statement::new(
+    "UPDATE workflow.compensations SET activity_id = $3, node_id = $4, kept = $5 WHERE instance_id = $1 AND number = $2",
+    &[Type::Uuid, Type::BigInt, Type::Text, Type::Text, Type::Bytea],
+);
 static DELETE: Statement = Statement::new(
     "DELETE FROM workflow.compensations WHERE instance_id = $1 AND number = $2",
     &[Type::Uuid, Type::BigInt],
@@ -130,6 +138,26 @@ pub fn list(program: &Program, instance: &Uuid, at_most: usize) -> Result<(Vec<N
     let nodes: Result<Vec<NodeIx>, Error> =
         rows.iter().map(|(kept, _)| checked(program, kept).map(|kept| kept.node)).collect();
     Ok((nodes?, all))
+}
+
+/// All records of an instance, the oldest first.
+///
+/// # Errors
+/// What one keeps cannot be read.
+pub fn all(program: &Program, instance: &Uuid) -> Result<Vec<Record>, Error> {
+    let rows = ALL.rows(&[Arg::Uuid(instance)], read);
+    let record = |(number, holder, kept): (i64, i64, Vec<u8>)| {
+        Ok(Record { number: number_of(number)?, holder: number_of(holder)?, kept: checked(program, &kept)? })
+    };
+    rows.into_iter().map(record).collect()
+}
+
+/// Writes what a record keeps, in terms of this program.
+pub fn replace(program: &Program, instance: &Uuid, record: &Record) {
+    let node = program.node(record.kept.node);
+    let kept = encode_kept(&record.kept);
+    let number = Arg::BigInt(record.number.into());
+    REPLACE.run(&[Arg::Uuid(instance), number, Arg::Text(&node.id), Arg::Text(&node.node_id), Arg::Bytea(&kept)]);
 }
 
 /// Removes a record.

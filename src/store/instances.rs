@@ -198,7 +198,7 @@ static ROW: Columns = Columns::of(&INSTANCES, New::COLUMNS);
 static INSERT_UNLESS_TAKEN: Statement = Statement::insert(&INSTANCES, New::COLUMNS, "ON CONFLICT DO NOTHING", &[]);
 
 /// Packs the state of an instance.
-fn packed(instance: &Instance) -> Vec<u8> {
+pub(super) fn packed(instance: &Instance) -> Vec<u8> {
     let size = memory::room_to_pack(|| codec::packed_size(&instance.state));
     codec::encode_state_of(&instance.state, size)
 }

@@ -74,6 +74,14 @@ impl Activity for Flowchart {
         if scheduled { Ok(()) } else { complete_if_idle(cx) }
     }
 
+    fn child_dropped(&self, cx: &mut Execution<'_>, _child: &Child) -> Result<(), Fault> {
+        let scheduled = match uses_tokens(cx) {
+            true => TokenWalk::begin(cx)?.look_again(cx)?,
+            false => Walk::begin(cx)?.look_again(cx)?,
+        };
+        if scheduled { Ok(()) } else { complete_if_idle(cx) }
+    }
+
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
         let Signal::CancelInbound(join) = signal else {
             return Ok(false);

@@ -17,12 +17,12 @@ use crate::node_ix::NodeIx;
 use crate::program::{Machine, STATES, TRANSITIONS};
 
 /// Ports of a state.
-const ENTRY: usize = 0;
-const EXIT: usize = 1;
+pub(crate) const ENTRY: usize = 0;
+pub(crate) const EXIT: usize = 1;
 
 /// Ports of a transition.
-const TRIGGER: usize = 0;
-const ACTION: usize = 1;
+pub(crate) const TRIGGER: usize = 0;
+pub(crate) const ACTION: usize = 1;
 
 /// Runs a state machine.
 #[derive(Debug)]
@@ -126,15 +126,19 @@ impl Activity for StateMachine {
 }
 
 /// The role of a child, encoded in its tag.
-enum Role {
+pub(crate) enum Role {
+    /// The entry of a state.
     Entry,
+    /// The trigger of a transition.
     Trigger(u32),
+    /// The action of a transition.
     Action(u32),
+    /// The exit of the state that a transition leaves.
     Exit(u32),
 }
 
 impl Role {
-    fn of(tag: u32) -> Self {
+    pub(crate) fn of(tag: u32) -> Self {
         match tag & 3 {
             0 => Self::Entry,
             1 => Self::Trigger(tag >> 2),
@@ -143,7 +147,7 @@ impl Role {
         }
     }
 
-    fn tag(&self) -> u32 {
+    pub(crate) fn tag(&self) -> u32 {
         match self {
             Self::Entry => 0,
             Self::Trigger(transition) => transition << 2 | 1,

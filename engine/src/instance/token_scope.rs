@@ -41,6 +41,17 @@ impl TokenScope {
         Self { start, open: BTreeMap::from([(start, 1)]), ..Self::default() }
     }
 
+    /// Tokens and executions that were elsewhere before. `lost` are pairs of a loser and the activity that won.
+    pub(crate) fn of(
+        start: u32,
+        waiting: BTreeSet<u32>,
+        blocked: BTreeSet<u32>,
+        open: BTreeMap<u32, u32>,
+        lost: BTreeSet<(u32, u32)>,
+    ) -> Self {
+        Self { start, waiting, blocked, open, lost }
+    }
+
     /// Whether all positions exist in a graph with this number of activities and connections.
     pub fn fits(&self, activities: usize, edges: usize) -> bool {
         let below = |position: Option<&u32>, end: usize| position.is_none_or(|position| (*position as usize) < end);

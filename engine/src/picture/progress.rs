@@ -147,7 +147,8 @@ impl Progress {
             | EventKind::Assigned
             | EventKind::WorkflowContinued
             | EventKind::Paused
-            | EventKind::Unpaused => {}
+            | EventKind::Unpaused
+            | EventKind::Migrated => {}
         }
     }
 

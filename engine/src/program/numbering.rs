@@ -3,8 +3,8 @@
 //! A state names an activity by its [`NodeIx`], and a flowchart's activities and connections by positions. These
 //! numbers follow from the order in which the engine reads a definition, and a later version of the engine may read in
 //! another order. So each version of a definition is stored with its numbering, and its compiled program gets these
-//! numbers again ([`Program::numbered`]). A state is always read and written with the same numbers, and is never
-//! translated.
+//! numbers again ([`Program::numbered`]). A state is always read and written with the same numbers; only a
+//! [migration](crate::migration) to another version translates it.
 
 use std::collections::HashMap;
 

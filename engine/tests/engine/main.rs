@@ -16,6 +16,7 @@ mod faults_taken;
 mod flowchart;
 mod http;
 mod inputs;
+mod migration;
 mod outside;
 mod parallel_for_each;
 mod resilience;

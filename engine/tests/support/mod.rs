@@ -34,6 +34,8 @@ use workflow_engine::journal::{self, EventKind};
 use workflow_engine::program::{Numbering, Program};
 use workflow_engine::stimulus::RUN_TIMEOUT;
 
+mod migrating;
+
 /// Stack for tests of deep values: that of a backend, or more in a build without optimization.
 const ROOM: usize = if cfg!(debug_assertions) { 64 << 20 } else { 4 << 20 };
 
@@ -508,8 +510,14 @@ impl World {
         }
     }
 
-    /// Stores a delta as the shell does.
+    /// Stores a delta as the shell does, and checks what must hold.
     fn store(&mut self, delta: Delta, resumed: Option<Uuid>) {
+        self.put(delta, resumed);
+        self.check();
+    }
+
+    /// Stores a delta as the shell does.
+    fn put(&mut self, delta: Delta, resumed: Option<Uuid>) {
         if delta.keep_resumed {
             let kept = resumed.expect("only a resume keeps its bookmark");
             assert!(!delta.burned.contains(&kept));
@@ -529,7 +537,6 @@ impl World {
         self.children.extend(delta.children.iter().map(|child| child.copy().expect("room")));
         self.last = delta;
         self.reload();
-        self.check();
     }
 
     /// Writes the state and reads it again, as between two calls.

@@ -77,6 +77,25 @@ impl<'a> Walk<'a> {
         Ok(self.scheduled)
     }
 
+    /// Runs activities that wait for nothing any more. Returns whether there was any.
+    pub(super) fn look_again(&mut self, cx: &mut Execution<'a>) -> Result<bool, Fault> {
+        for target in 0..self.graph.len() as u32 {
+            let node = self.graph.activity(target);
+            if cx.has_scheduled(node) || cx.children().iter().any(|child| child.node == node) {
+                continue;
+            }
+            let scope = cx.flow_scope()?;
+            let visits = scope.activity_visits(target);
+            let is_pending = |edge: &&u32| scope.was_followed(**edge) && scope.connection_visits(**edge) > visits;
+            let reached = self.paths.inbound(target).iter().find(is_pending).copied();
+            if let Some(edge) = reached {
+                self.forward(cx, edge, target)?;
+                self.walk(cx, &Outcomes::Empty)?;
+            }
+        }
+        Ok(self.scheduled)
+    }
+
     /// Handles a `WaitAny` join that its first branch has reached: cancels the children that still run before it.
     pub(super) fn cancel_inbound(&mut self, cx: &mut Execution<'a>, join: NodeIx) -> Result<(), Fault> {
         let position = self.position(join)?;

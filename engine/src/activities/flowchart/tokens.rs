@@ -77,6 +77,14 @@ impl<'a> TokenWalk<'a> {
         Ok(self.scheduled)
     }
 
+    /// Runs the targets of waiting tokens that wait for nothing any more. Returns whether there was any.
+    pub(super) fn look_again(&mut self, cx: &mut Execution<'a>) -> Result<bool, Fault> {
+        for edge in cx.token_scope()?.waiting().collect::<Vec<_>>() {
+            self.arrive(cx, edge)?;
+        }
+        Ok(self.scheduled)
+    }
+
     /// Decides whether an arrived token makes its target run.
     fn arrive(&mut self, cx: &mut Execution<'a>, edge: u32) -> Result<(), Fault> {
         // Another token may have made the target run and consumed this token, too.

@@ -1,0 +1,134 @@
+//! What runs in a burst because an instance goes over to another version of its definition.
+//!
+//! In the old version the executions are cancelled that the operator gave up. In the new version what they were in goes
+//! on, and what begins anew by wish of the operator does.
+
+use crate::execution::burst::BurstState;
+use crate::execution::core::{Scratch, Task};
+use crate::execution::{Child, Delta, Limits, ending};
+use crate::fault::Error;
+use crate::host::Host;
+use crate::instance::{ActivityStatus, Instance, SubStatus};
+use crate::program::Program;
+
+/// What has to run in the new version before the instance waits again.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct AfterMigration {
+    /// Containers that lost something.
+    pub orphans: Vec<Orphan>,
+    /// Executions that wait for time and begin anew.
+    pub timed: Vec<u32>,
+    /// Executions whose time begins anew.
+    pub bounded: Vec<u32>,
+    /// Whether the time of the run begins anew.
+    pub run_time: bool,
+}
+
+/// A container of which something is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Orphan {
+    /// The execution of the container.
+    pub parent: u32,
+    /// The tag of what is gone.
+    pub tag: u32,
+}
+
+impl AfterMigration {
+    /// Whether nothing has to run.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Cancels executions in the version that they run in, and lets their cancellation handlers run. What they are in is not
+/// told; [`continue_migrated`] tells it.
+///
+/// # Errors
+/// [`Error::TooManySteps`].
+pub fn cancel_executions(
+    program: &Program,
+    instance: &mut Instance,
+    executions: &[u32],
+    host: &mut dyn Host,
+    limits: &Limits,
+) -> Result<Delta, Error> {
+    let mut scratch = Scratch::default();
+    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
+    burst.core.instance.sub_status = SubStatus::Executing;
+    for execution in executions {
+        burst.core.abandon_children(*execution);
+        burst.core.cancel(*execution);
+    }
+    burst.drain()?;
+    Ok(burst.conclude())
+}
+
+/// Lets an instance go on in the version that it was moved to.
+///
+/// # Errors
+/// [`Error::TooManySteps`].
+pub fn continue_migrated(
+    program: &Program,
+    instance: &mut Instance,
+    after: &AfterMigration,
+    host: &mut dyn Host,
+    limits: &Limits,
+) -> Result<Delta, Error> {
+    let mut scratch = Scratch::default();
+    let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
+    burst.core.instance.sub_status = SubStatus::Executing;
+    for orphan in &after.orphans {
+        burst.go_on_without(orphan)?;
+    }
+    for sequence in &after.timed {
+        burst.begin_anew(*sequence);
+    }
+    for sequence in &after.bounded {
+        burst.bound_anew(*sequence);
+    }
+    if after.run_time {
+        burst.bound_run_anew();
+    }
+    burst.drain()?;
+    Ok(burst.conclude())
+}
+
+impl BurstState<'_> {
+    /// Tells a container that something in it is gone.
+    fn go_on_without(&mut self, orphan: &Orphan) -> Result<(), Error> {
+        let parent = orphan.parent;
+        let Some(context) = self.core.context(parent).filter(|context| context.status == ActivityStatus::Running)
+        else {
+            return Ok(());
+        };
+        let (ix, program) = (context.node, self.core.program);
+        let node = program.node(ix);
+        let child = Child { node: ix, sequence: parent, tag: orphan.tag, terminal: false };
+        self.unit(parent, node, |cx| node.activity.child_dropped(cx, &child));
+        self.drain()
+    }
+
+    /// Executes an activity that waits for time from its beginning.
+    fn begin_anew(&mut self, sequence: u32) {
+        if self.core.context(sequence).is_some() {
+            self.go_back(sequence, false);
+            self.core.push(sequence, Task::Again(sequence));
+        }
+    }
+
+    /// Begins the time of an execution anew, as the new version bounds it.
+    fn bound_anew(&mut self, sequence: u32) {
+        if let Some(node) = self.core.context(sequence).map(|context| context.node) {
+            self.core.end_timeout(sequence);
+            self.core.begin_timeout(sequence, self.core.program.node(node));
+        }
+    }
+
+    /// Begins the time of the run anew, as the new version bounds it.
+    fn bound_run_anew(&mut self) {
+        if let Some(deadline) = self.core.instance.state.deadline.take() {
+            self.core.scratch.delta.burned.push(deadline.bookmark);
+        }
+        self.core.scratch.run_until = ending::run_until(self.core.program, self.core.scratch.now);
+    }
+}

@@ -1,0 +1,16 @@
+//! What an operator did to the instance as a whole: it has another owner, or another version of its definition.
+
+use serde_json::Value;
+
+use crate::journal::EventKind;
+
+/// The change, and who made it.
+pub(super) fn told(kind: EventKind, data: Option<&Value>) -> String {
+    let text = |key| data.and_then(|data| data.get(key)).and_then(Value::as_str).unwrap_or_default();
+    let number = |key| data.and_then(|data| data.get(key)).and_then(Value::as_i64).unwrap_or_default();
+    let by = text("by");
+    match kind {
+        EventKind::Migrated => format!("moved from version {} to version {} by {by}", number("from"), number("to")),
+        _ => format!("given from {} to {} by {by}", text("from"), text("to")),
+    }
+}

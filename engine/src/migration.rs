@@ -1,0 +1,234 @@
+//! Migration: an instance of one version of a definition goes on in another version.
+//!
+//! A [`Migration`] pairs the activities of two versions, once for all instances that go from the one to the other. For
+//! one instance it gives the state in the new version, or says what stands against that. It runs no activity and asks
+//! no host: what must run afterwards is in the [`Moved`], and [`continue_migrated`](crate::execution::continue_migrated)
+//! runs it.
+//!
+//! What waits stays as it is: bookmarks and tasks keep payload, hash and name, also where the new version would make
+//! others. A position in a container is that of the open child in the new version, not its former number.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::execution::AfterMigration;
+use crate::fault::Fault;
+use crate::instance::Instance;
+use crate::instance::compensation::Record;
+use crate::node_ix::NodeIx;
+use crate::program::Program;
+
+mod containers;
+mod executions;
+mod flow;
+mod machine;
+mod places;
+mod records;
+mod variables;
+
+use executions::Executions;
+use flow::FlowPairs;
+use places::Places;
+use variables::Variables;
+
+/// How much a problem weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// The instance cannot go on in the new version.
+    Error,
+    /// It can, but not as an instance that began there.
+    Warning,
+}
+
+impl Severity {
+    /// Its name in SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// What stands against a migration, or what the operator should know of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where: the node id of an activity of the old version, or `/variables/NAME`, `/inputs/NAME`, `/mapping/KEY`; empty for
+    /// the instance as a whole.
+    pub path: String,
+    /// How much it weighs.
+    pub severity: Severity,
+    /// What it is, in the style of a primary message.
+    pub message: String,
+}
+
+impl Problem {
+    /// What refuses a migration.
+    pub fn error(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { path: path.into(), severity: Severity::Error, message: message.into() }
+    }
+
+    /// What the operator should know.
+    pub fn warning(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(path, message) }
+    }
+}
+
+/// Whether a migration is refused because of one of these problems.
+pub fn is_refused(problems: &[Problem]) -> bool {
+    problems.iter().any(|problem| problem.severity == Severity::Error)
+}
+
+/// What an operator says of activities whose ids differ: the id or node id of an activity of the old version, and that of the
+/// new one. `None`: what is open there is cancelled.
+pub type Mapping = BTreeMap<String, Option<String>>;
+
+/// Reads a mapping from JSON.
+///
+/// # Errors
+/// 22023 if it is no object of texts and nulls.
+pub fn read_mapping(value: &Value) -> Result<Mapping, Fault> {
+    let invalid = || Fault::new("22023", "mapping must be an object that gives each id another one, or null");
+    let Value::Object(members) = value else {
+        return Err(invalid());
+    };
+    let read = |(from, to): (&String, &Value)| match to {
+        Value::Null => Ok((from.clone(), None)),
+        Value::String(to) => Ok((from.clone(), Some(to.clone()))),
+        _ => Err(invalid().detail(format!("The value of \"{from}\" is neither text nor null."))),
+    };
+    members.iter().map(read).collect()
+}
+
+/// Which timers a migration leaves as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timers {
+    /// All of them.
+    Keep,
+    /// None: activities that wait for time, and the times of activities and of the run, begin anew in the new version.
+    Anew,
+}
+
+/// The way from one version of a definition to another.
+#[derive(Debug)]
+pub struct Migration {
+    old: Arc<Program>,
+    new: Arc<Program>,
+    /// Number of the new version, for messages.
+    version: i32,
+    timers: Timers,
+    places: Places,
+    variables: Variables,
+    flows: FlowPairs,
+    /// What is wrong with the mapping itself.
+    problems: Vec<Problem>,
+}
+
+/// An instance in the new version.
+#[derive(Debug, Default)]
+pub struct Moved {
+    /// Executions whose activity has another id or path in the new version, with that activity: what is stored about them
+    /// names it. [`NOBODY`] stands for the time of the run.
+    pub renamed: Vec<(u32, NodeIx)>,
+    /// Whether a variable of the workflow changed.
+    pub variables_changed: bool,
+    /// What must run before the instance waits again.
+    pub after: AfterMigration,
+}
+
+/// A number that no execution has.
+pub const NOBODY: u32 = u32::MAX;
+
+impl Migration {
+    /// Pairs the activities of two versions of a definition. `version` is the number of the new one. The computation calls
+    /// `check` now and then.
+    pub fn new(
+        old: Arc<Program>,
+        new: Arc<Program>,
+        version: i32,
+        mapping: &Mapping,
+        timers: Timers,
+        check: &mut dyn FnMut(),
+    ) -> Self {
+        let (places, problems) = Places::pair(&old, &new, version, mapping, check);
+        let variables = Variables::compare(&old, &new);
+        let flows = FlowPairs::pair(&old, &new, &places, check);
+        Self { old, new, version, timers, places, variables, flows, problems }
+    }
+
+    /// The program of the new version.
+    pub fn target(&self) -> &Program {
+        &self.new
+    }
+
+    /// Whether anything of an instance may be named in rows that tell what can be compensated.
+    pub fn needs_records(&self) -> bool {
+        self.old.compensation().is_used
+    }
+
+    /// The uppermost executions that the mapping cancels.
+    pub fn cancelled(&self, instance: &Instance) -> Vec<u32> {
+        let contexts = &instance.state.contexts;
+        let is_cancelled =
+            |sequence: &u32| contexts.get(sequence).is_some_and(|context| self.places.is_cancelled(context.node));
+        let above = |sequence: &u32| contexts.get(sequence).and_then(|context| context.parent);
+        let is_top = |sequence: &&u32| {
+            is_cancelled(sequence) && !std::iter::successors(above(sequence), above).any(|at| is_cancelled(&at))
+        };
+        contexts.keys().filter(is_top).copied().collect()
+    }
+
+    /// Moves an instance, and its records of what can be compensated, to the new version. If [`is_refused`] says so of the
+    /// problems, instance and records are half moved, and the caller drops them.
+    pub fn migrate(
+        &self,
+        instance: &mut Instance,
+        records: &mut [Record],
+        check: &mut dyn FnMut(),
+    ) -> (Moved, Vec<Problem>) {
+        let mut moved = Moved::default();
+        let mut problems = self.problems.clone();
+        self.variables.migrate(self, instance, &mut moved, &mut problems);
+        Executions::of(self, instance, &mut moved, &mut problems, check).migrate();
+        for record in records {
+            self.migrate_record(record, &mut problems);
+        }
+        self.migrate_rest(instance, &mut moved, &mut problems);
+        instance.version = self.version;
+        (moved, problems)
+    }
+
+    /// Outputs, the trigger and the time of the run.
+    fn migrate_rest(&self, instance: &mut Instance, moved: &mut Moved, problems: &mut Vec<Problem>) {
+        let state = &mut instance.state;
+        let to = |ix: NodeIx| self.places.kept(&self.old, &self.new, ix);
+        let outputs = std::mem::take(&mut state.outputs);
+        state.outputs = outputs.into_iter().filter_map(|(ix, outputs)| Some((to(ix)?, outputs))).collect();
+        state.last_result = state.last_result.and_then(|(ix, at)| Some((to(ix)?, at)));
+        if let Some(trigger) = state.trigger {
+            state.trigger = to(trigger).filter(|ix| state.trigger_used || self.new.node(*ix).can_start_workflow);
+            if state.trigger.is_none() && !state.trigger_used {
+                let node = self.old.node(trigger);
+                let message =
+                    format!("trigger \"{}\", at which the run begins, is not in version {}", node.id, self.version);
+                problems.push(Problem::error(&node.node_id, message));
+            }
+        }
+        if state.deadline.is_some() && self.is_renamed(NodeIx(0), NodeIx(0)) {
+            moved.renamed.push((NOBODY, NodeIx(0)));
+        }
+        let is_timed = state.deadline.is_some() || self.new.options.timeout.is_some();
+        moved.after.run_time = self.timers == Timers::Anew && is_timed && !state.contexts.is_empty();
+    }
+
+    /// Whether what is stored about an activity would name it otherwise.
+    fn is_renamed(&self, old: NodeIx, new: NodeIx) -> bool {
+        let (old, new) = (self.old.node(old), self.new.node(new));
+        (&old.id, &old.node_id) != (&new.id, &new.node_id)
+    }
+}
+
+/// Variables of the workflow by name.
+type WorkflowVariables = Map<String, Value>;

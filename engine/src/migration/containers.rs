@@ -1,0 +1,95 @@
+//! Containers: what an open container remembers, in terms of the new version.
+
+use crate::activity::FlowRole;
+use crate::instance::Memory;
+use crate::migration::Problem;
+use crate::migration::executions::{Container, Executions};
+use crate::node_ix::NodeIx;
+use crate::program::{Node, Part};
+
+/// Where in its parent an activity is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    /// At a port of the descriptor.
+    Port(usize),
+    /// In the list of children.
+    Child,
+    /// At a port of a part, in one of the lists of parts.
+    Part(usize, usize),
+}
+
+impl Executions<'_> {
+    /// Moves the memory of an open container. Returns new tags of its open children.
+    pub(super) fn migrate_container(&mut self, container: &Container<'_>, memory: &mut Memory) -> Vec<(u32, u32)> {
+        let (old, new) = (self.of.old.node(container.old), self.of.new.node(container.new));
+        if old.flow.is_some() {
+            self.migrate_flow(container, memory);
+            return Vec::new();
+        }
+        if old.machine.is_some() {
+            return self.migrate_machine(container, memory);
+        }
+        self.check_roles(container, (old, new));
+        if old.activity.descriptor().flow == FlowRole::Sequence {
+            if let Memory::Count(position) = memory {
+                *position = self.next_step((&old.children, &new.children), *position);
+            }
+        } else if !old.children.is_empty() && !container.children.is_empty() {
+            self.warn_of_branches(container, (old, new));
+        }
+        Vec::new()
+    }
+
+    /// The position of the next step of a sequence: behind the last one that was begun and is still there.
+    fn next_step(&self, (old, new): (&[NodeIx], &[NodeIx]), position: i64) -> i64 {
+        let begun = usize::try_from(position).unwrap_or_default().min(old.len());
+        let index = |step: &NodeIx| {
+            let at = self.of.places.at(*step)?;
+            new.iter().position(|there| *there == at)
+        };
+        let last = old.iter().take(begun).rev().find_map(index);
+        last.map_or(0, |last| i64::try_from(last).unwrap_or(i64::MAX).saturating_add(1))
+    }
+
+    /// Refuses open children that are at another port in the new version: the container would go on elsewhere.
+    fn check_roles(&mut self, container: &Container<'_>, (old, new): (&Node, &Node)) {
+        for child in container.children {
+            let (was, is) = (role(old, child.old), role(new, child.new));
+            if was.is_none() || is.is_none() || was == is {
+                continue;
+            }
+            let node = self.of.old.node(child.old);
+            let message = format!(
+                "activity \"{}\" is open, and has another place inside \"{}\" in version {}",
+                node.id, new.id, self.of.version
+            );
+            self.problems.push(Problem::error(&node.node_id, message));
+        }
+    }
+
+    /// Warns of branches that were added to a container whose branches have begun.
+    fn warn_of_branches(&mut self, container: &Container<'_>, (old, new): (&Node, &Node)) {
+        let known: Vec<NodeIx> = old.children.iter().filter_map(|child| self.of.places.at(*child)).collect();
+        for added in new.children.iter().filter(|child| !known.contains(child)) {
+            let (branch, version) = (&self.of.new.node(*added).id, self.of.version);
+            let message = format!(
+                "branch \"{branch}\" of version {version} does not run: the branches of \"{}\" have begun",
+                old.id
+            );
+            self.problems.push(Problem::warning(&self.of.old.node(container.old).node_id, message));
+        }
+    }
+}
+
+/// Where in an activity another one is.
+fn role(parent: &Node, child: NodeIx) -> Option<Role> {
+    let at = |ports: &[Option<NodeIx>]| ports.iter().position(|port| *port == Some(child));
+    if let Some(port) = at(&parent.ports) {
+        return Some(Role::Port(port));
+    }
+    if parent.children.contains(&child) {
+        return Some(Role::Child);
+    }
+    let in_list = |parts: &Vec<Part>| parts.iter().find_map(|part| at(&part.ports));
+    parent.parts.iter().enumerate().find_map(|(list, parts)| Some(Role::Part(list, in_list(parts)?)))
+}

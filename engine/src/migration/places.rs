@@ -1,0 +1,173 @@
+//! Which activity of the new version stands for which of the old one.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::migration::{Mapping, Problem};
+use crate::node_ix::NodeIx;
+use crate::program::Program;
+
+/// Number of activities after which `check` is called.
+const CHECK_EVERY: usize = 1024;
+
+/// What becomes of an activity of the old version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// It is this one.
+    At(NodeIx),
+    /// What is open there is cancelled.
+    Cancelled,
+    /// The new version does not have it.
+    Missing,
+}
+
+/// The places of all activities of the old version, by their numbers.
+#[derive(Debug)]
+pub(super) struct Places(Vec<Place>);
+
+/// The activities of a program by node id and by id.
+struct Named<'p> {
+    by_path: HashMap<&'p str, NodeIx>,
+    by_id: HashMap<&'p str, Vec<NodeIx>>,
+    /// By the activity around it, and id.
+    by_key: HashMap<(Option<NodeIx>, &'p str), NodeIx>,
+}
+
+/// How an id of the mapping was found.
+enum Found {
+    One(NodeIx),
+    None,
+    Many(usize),
+}
+
+impl<'p> Named<'p> {
+    fn of(program: &'p Program) -> Self {
+        let mut named = Self { by_path: HashMap::new(), by_id: HashMap::new(), by_key: HashMap::new() };
+        for (ix, node) in (0u32..).map(NodeIx).zip(&program.nodes) {
+            named.by_path.entry(&node.node_id).or_insert(ix);
+            named.by_id.entry(&node.id).or_default().push(ix);
+            named.by_key.entry((node.parent, &node.id)).or_insert(ix);
+        }
+        named
+    }
+
+    /// Finds an activity by its node id, or by its id if only one has it.
+    fn find(&self, name: &str) -> Found {
+        if let Some(ix) = self.by_path.get(name) {
+            return Found::One(*ix);
+        }
+        match self.by_id.get(name).map(Vec::as_slice) {
+            None | Some([]) => Found::None,
+            Some([one]) => Found::One(*one),
+            Some(many) => Found::Many(many.len()),
+        }
+    }
+}
+
+impl Places {
+    /// Pairs the activities of two versions: first those that the mapping names, then those with the same id in what stands
+    /// for the activity around them, then those whose id occurs once in both.
+    pub fn pair(
+        old: &Program,
+        new: &Program,
+        version: i32,
+        mapping: &Mapping,
+        check: &mut dyn FnMut(),
+    ) -> (Self, Vec<Problem>) {
+        let (olds, news) = (Named::of(old), Named::of(new));
+        let (named, problems) = explicit(&olds, &news, version, mapping);
+        let mut places: Vec<Place> = Vec::with_capacity(old.nodes.len());
+        for (at, node) in old.nodes.iter().enumerate() {
+            if at.is_multiple_of(CHECK_EVERY) {
+                check();
+            }
+            let above = node.parent.map(|parent| places[parent.0 as usize]);
+            let same = |above: Option<NodeIx>| news.by_key.get(&(above, node.id.as_str())).copied();
+            let unique = || match (olds.find(&node.id), news.find(&node.id)) {
+                (Found::One(_), Found::One(ix)) if node.inlined.is_none() => Some(ix),
+                _ => None,
+            };
+            let place = match (named.get(&NodeIx(at as u32)), above) {
+                (Some(place), _) => *place,
+                (None, Some(Place::Cancelled)) => Place::Cancelled,
+                (None, Some(Place::At(above))) => found(same(Some(above)).or_else(unique)),
+                (None, Some(Place::Missing)) => found(unique()),
+                (None, None) => found(same(None).or_else(unique)),
+            };
+            places.push(place);
+        }
+        (Self(places), problems)
+    }
+
+    /// What becomes of an activity.
+    pub fn of(&self, old: NodeIx) -> Place {
+        self.0.get(old.0 as usize).copied().unwrap_or(Place::Missing)
+    }
+
+    /// The activity that stands for another one.
+    pub fn at(&self, old: NodeIx) -> Option<NodeIx> {
+        match self.of(old) {
+            Place::At(ix) => Some(ix),
+            Place::Cancelled | Place::Missing => None,
+        }
+    }
+
+    /// Whether what is open there is cancelled.
+    pub fn is_cancelled(&self, old: NodeIx) -> bool {
+        self.of(old) == Place::Cancelled
+    }
+
+    /// The activity of the same type that stands for another one.
+    pub fn kept(&self, old: &Program, new: &Program, ix: NodeIx) -> Option<NodeIx> {
+        self.at(ix).filter(|to| new.node(*to).type_name == old.node(ix).type_name)
+    }
+}
+
+fn found(ix: Option<NodeIx>) -> Place {
+    ix.map_or(Place::Missing, Place::At)
+}
+
+/// The places that the mapping names, and what is wrong with it.
+fn explicit(
+    olds: &Named<'_>,
+    news: &Named<'_>,
+    version: i32,
+    mapping: &Mapping,
+) -> (HashMap<NodeIx, Place>, Vec<Problem>) {
+    let (mut places, mut problems) = (HashMap::new(), Vec::new());
+    let mut taken: BTreeMap<NodeIx, &str> = BTreeMap::new();
+    for (from, to) in mapping {
+        let mut refuse = |message: String| problems.push(Problem::error(format!("/mapping/{from}"), message));
+        let old = match olds.find(from) {
+            Found::One(old) => old,
+            Found::None => {
+                refuse(format!("\"{from}\" is no activity of the version that the instance runs"));
+                continue;
+            }
+            Found::Many(count) => {
+                refuse(format!("\"{from}\" is the id of {count} activities; use the node id"));
+                continue;
+            }
+        };
+        let place = match to.as_deref().map(|to| (to, news.find(to))) {
+            None => Place::Cancelled,
+            Some((_, Found::One(new))) => Place::At(new),
+            Some((to, Found::None)) => {
+                refuse(format!("\"{to}\" is no activity of version {version}"));
+                continue;
+            }
+            Some((to, Found::Many(count))) => {
+                refuse(format!("\"{to}\" is the id of {count} activities of version {version}; use the node id"));
+                continue;
+            }
+        };
+        if let Place::At(new) = place
+            && let Some(other) = taken.insert(new, from)
+        {
+            refuse(format!("\"{other}\" and \"{from}\" are mapped to the same activity"));
+        }
+        if places.insert(old, place).is_some() {
+            refuse(format!("\"{from}\" is mapped twice, by its id and by its node id"));
+        }
+    }
+    (places, problems)
+}

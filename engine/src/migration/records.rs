@@ -1,0 +1,53 @@
+//! Records: what an activity did and can be taken back is taken back by the handlers of the new version.
+
+use crate::instance::compensation::{Record, Unwinding, Way};
+use crate::migration::{Migration, Problem};
+use crate::node_ix::NodeIx;
+
+impl Migration {
+    /// Moves a record. Its handler sees the outputs of the activities that are still there.
+    pub(super) fn migrate_record(&self, record: &mut Record, problems: &mut Vec<Problem>) {
+        let old = record.kept.node;
+        let Some(new) = self.recorded(old, problems) else { return };
+        for way in [Way::Compensate, Way::Confirm, Way::Cancel] {
+            if self.old.node(old).handler(way).is_some() && self.new.node(new).handler(way).is_none() {
+                let node = self.old.node(old);
+                let what = match way {
+                    Way::Compensate => "compensated",
+                    Way::Confirm => "confirmed",
+                    Way::Cancel => "cancelled",
+                };
+                let message =
+                    format!("nothing runs in version {} when what \"{}\" has done is {what}", self.version, node.id);
+                problems.push(Problem::warning(&node.node_id, message));
+            }
+        }
+        record.kept.node = new;
+        let outputs = std::mem::take(&mut record.kept.outputs);
+        let to = |ix: NodeIx| self.places.kept(&self.old, &self.new, ix);
+        record.kept.outputs = outputs.into_iter().filter_map(|(ix, outputs)| Some((to(ix)?, outputs))).collect();
+    }
+
+    /// Moves what an execution that runs handlers remembers.
+    pub(super) fn migrate_unwinding(&self, unwinding: &mut Unwinding, problems: &mut Vec<Problem>) {
+        if let Unwinding::Each { node: Some(node), .. } = unwinding
+            && let Some(new) = self.recorded(*node, problems)
+        {
+            *node = new;
+        }
+    }
+
+    /// The activity in the new version of one with something to compensate.
+    fn recorded(&self, old: NodeIx, problems: &mut Vec<Problem>) -> Option<NodeIx> {
+        let found = self.places.kept(&self.old, &self.new, old);
+        if found.is_none() {
+            let node = self.old.node(old);
+            let message = format!(
+                "\"{}\" has done what may have to be compensated, and version {} has no such activity",
+                node.id, self.version
+            );
+            problems.push(Problem::error(&node.node_id, message));
+        }
+        found
+    }
+}

@@ -1,0 +1,299 @@
+//! Migration at any point: to a definition that means the same, and to one with a step more.
+//!
+//! The other definition has other ids, branches in another order, and inserted steps that do nothing. The mapping follows
+//! from the ids. Then an instance that goes over ends as one that stays. `PROPTEST_CASES` sets how many cases are tried.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use serde_json::{Map, Value, json};
+use support::{World, event, line, set};
+use workflow_engine::execution::sequence_of;
+use workflow_engine::instance::SubStatus;
+use workflow_engine::migration::{Severity, Timers};
+
+/// An activity without children.
+fn leaf() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        3 => Just(event("E")),
+        1 => Just(json!({"type": "RunTask", "taskName": "t"})),
+        2 => Just(line("x")),
+        2 => Just(set("N", "N + 1")),
+    ]
+}
+
+/// Any definition without faults and jumps, whose activities wait somewhere.
+fn tree() -> impl Strategy<Value = Value> {
+    let tree = leaf().prop_recursive(4, 24, 4, |inner| {
+        let list = || prop::collection::vec(inner.clone(), 1..4);
+        prop_oneof![
+            3 => list().prop_map(|list| json!({"type": "Sequence", "activities": list})),
+            2 => list().prop_map(|list| json!({"type": "Parallel", "activities": list})),
+            2 => (list(), any::<bool>()).prop_map(|(list, any)| {
+                json!({"type": "Fork", "joinMode": if any { "WaitAny" } else { "WaitAll" }, "branches": list})
+            }),
+            1 => (inner.clone(), any::<bool>()).prop_map(|(then, condition)| {
+                json!({"type": "If", "condition": condition, "then": then, "else": line("else")})
+            }),
+            1 => inner.clone().prop_map(|body| json!({"type": "ForEach", "items": [1, 2], "body": body})),
+            1 => inner.clone().prop_map(|body| json!({"type": "ParallelForEach", "items": [1, 2], "body": body})),
+            1 => inner.clone().prop_map(|body| json!({"type": "Try", "body": body, "finally": line("finally")})),
+            1 => inner.clone().prop_map(|body| json!({"type": "Compensable", "body": body, "confirmation": line("kept")})),
+            2 => (list(), any::<bool>()).prop_map(|(list, tokens)| chain(list, tokens)),
+            2 => (list(), any::<bool>()).prop_map(|(list, tokens)| fork(list, tokens)),
+        ]
+    });
+    tree.prop_map(|root| {
+        let mut root = json!({"type": "Sequence", "activities": [root]});
+        name(&mut root, &mut 0);
+        root
+    })
+}
+
+fn mode(tokens: bool) -> &'static str {
+    if tokens { "Token" } else { "Counter" }
+}
+
+/// A flowchart in which each activity leads to the next. Connections name activities by position until [`name`].
+fn chain(activities: Vec<Value>, tokens: bool) -> Value {
+    let connections: Vec<Value> = (1..activities.len()).map(|at| json!([at - 1, at])).collect();
+    json!({"type": "Flowchart", "mode": mode(tokens), "activities": activities, "connections": connections})
+}
+
+/// A flowchart whose branches begin together and meet again.
+fn fork(branches: Vec<Value>, tokens: bool) -> Value {
+    let count = branches.len();
+    let ports: Vec<String> = (0..count).map(|at| format!("p{at}")).collect();
+    let out = (0..count).map(|at| json!([0, format!("p{at}"), at + 1]));
+    let connections: Vec<Value> = out.chain((0..count).map(|at| json!([at + 1, count + 1]))).collect();
+    let mut activities = vec![json!({"type": "FlowFork", "branches": ports})];
+    activities.extend(branches);
+    activities.push(json!({"type": "WriteLine", "text": "joined", "mergeMode": "Merge"}));
+    json!({"type": "Flowchart", "mode": mode(tokens), "activities": activities, "connections": connections})
+}
+
+/// Calls `each` for every activity, the inner ones first.
+fn walk(activity: &mut Value, each: &mut dyn FnMut(&mut Map<String, Value>)) {
+    let members = activity.as_object_mut().expect("an activity");
+    for key in ["activities", "branches"] {
+        if let Some(Value::Array(children)) = members.get_mut(key) {
+            children.iter_mut().filter(|child| child.is_object()).for_each(|child| walk(child, each));
+        }
+    }
+    for key in ["then", "else", "body", "finally", "confirmation"] {
+        if let Some(child) = members.get_mut(key) {
+            walk(child, each);
+        }
+    }
+    each(members);
+}
+
+/// Gives each activity an id of its own, and connections the ids of what they join.
+fn name(root: &mut Value, count: &mut usize) {
+    walk(root, &mut |members| {
+        members.insert("id".into(), json!(format!("n{count}")));
+        *count += 1;
+        let ids: Vec<Value> = match members.get("activities") {
+            Some(Value::Array(children)) => children.iter().map(|child| child["id"].clone()).collect(),
+            _ => Vec::new(),
+        };
+        for connection in members.get_mut("connections").and_then(Value::as_array_mut).into_iter().flatten() {
+            for end in connection.as_array_mut().expect("a connection") {
+                if let Some(at) = end.as_u64() {
+                    *end = ids[at as usize].clone();
+                }
+            }
+        }
+    });
+}
+
+/// How the other definition differs.
+#[derive(Clone, Copy, Debug)]
+struct Differences {
+    renamed: bool,
+    reordered: bool,
+    inserted: bool,
+}
+
+fn differences() -> impl Strategy<Value = Differences> {
+    any::<(bool, bool, bool)>().prop_map(|(renamed, reordered, inserted)| Differences { renamed, reordered, inserted })
+}
+
+/// A definition that means the same, and the mapping to it.
+fn rewritten(root: &Value, how: Differences) -> (Value, Map<String, Value>) {
+    let (mut new, mut mapping, mut added) = (root.clone(), Map::new(), 0);
+    let renamed = |id: &Value| json!(format!("m{}", id.as_str().expect("an id")));
+    walk(&mut new, &mut |members| {
+        if how.renamed {
+            let id = members["id"].clone();
+            mapping.insert(id.as_str().expect("an id").to_owned(), renamed(&id));
+            members.insert("id".into(), renamed(&id));
+            for connection in members.get_mut("connections").and_then(Value::as_array_mut).into_iter().flatten() {
+                let ends = connection.as_array_mut().expect("a connection");
+                let last = ends.len() - 1;
+                (ends[0], ends[last]) = (renamed(&ends[0]), renamed(&ends[last]));
+            }
+        }
+        let kind = members["type"].as_str().expect("a type").to_owned();
+        if how.reordered && ["Parallel", "Fork"].contains(&kind.as_str()) {
+            let key = if kind == "Fork" { "branches" } else { "activities" };
+            members.get_mut(key).and_then(Value::as_array_mut).expect("branches").reverse();
+        }
+        // The order in a flowchart is that of its connections, but for the start.
+        if how.reordered && kind == "Flowchart" {
+            members.get_mut("activities").and_then(Value::as_array_mut).expect("activities")[1..].reverse();
+        }
+        if how.inserted && kind == "Sequence" {
+            let steps = members.get_mut("activities").and_then(Value::as_array_mut).expect("steps");
+            for at in (0..=steps.len()).rev() {
+                steps.insert(
+                    at,
+                    json!({"id": format!("added{added}"), "type": "SetVariable", "variable": "Z", "value": 1}),
+                );
+                added += 1;
+            }
+        }
+    });
+    (new, mapping)
+}
+
+fn definition(root: &Value) -> Value {
+    json!({"definitionId": "w", "variables": {"N": 0, "Z": 0}, "root": root})
+}
+
+/// Resumes what the index says among the executions, which count alike in both definitions.
+fn resume(world: &mut World, at: Index) -> bool {
+    if world.bookmarks.is_empty() {
+        return false;
+    }
+    let at = at.index(world.bookmarks.len());
+    world.resume_at(at, None);
+    true
+}
+
+/// How it ended: lines in any order, because those of branches may change places, and variables.
+fn end(world: &World) -> (SubStatus, Vec<String>, Value) {
+    let mut lines: Vec<String> = world.lines().into_iter().map(str::to_owned).collect();
+    lines.sort();
+    (world.status(), lines, world.variable("N").clone())
+}
+
+fn named(world: &World) -> BTreeSet<u32> {
+    world.bookmarks.iter().filter_map(|one| sequence_of(world.instance.id, one.activity_instance_id)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_instance_ends_as_if_it_had_stayed(
+        root in tree(),
+        how in differences(),
+        before in prop::collection::vec(any::<Index>(), 0..5),
+        after in prop::collection::vec(any::<Index>(), 40),
+    ) {
+        let (new, mapping) = rewritten(&root, how);
+        let (old, new) = (definition(&root), definition(&new));
+        let (mut stays, mut goes) = (World::started(old.clone()), World::started(old.clone()));
+        for at in before {
+            resume(&mut stays, at);
+            resume(&mut goes, at);
+        }
+        if goes.status() == SubStatus::Finished {
+            return Ok(());
+        }
+        let waiting = named(&goes);
+        let problems = goes.migrate((&old, &new), &Value::Object(mapping), Timers::Keep).expect("it can go on");
+        prop_assert!(problems.is_empty(), "{problems:?}");
+        prop_assert_eq!(named(&goes), waiting);
+        // Branches that run side by side may begin in another order, so everything that waits is resumed.
+        for at in after {
+            if !how.reordered {
+                resume(&mut stays, at);
+                resume(&mut goes, at);
+            }
+        }
+        stays.run_to_end();
+        goes.run_to_end();
+        // In a race the first branch decides, and another order has another first one.
+        if !(how.reordered && root.to_string().contains("WaitAny")) {
+            prop_assert_eq!(end(&goes), end(&stays));
+        }
+        prop_assert_eq!(goes.status(), SubStatus::Finished);
+    }
+
+    #[test]
+    fn a_wrong_entry_is_refused_or_ends_the_same(
+        root in tree(),
+        (from, to) in any::<(Index, Index)>(),
+        gives_up in any::<bool>(),
+        before in prop::collection::vec(any::<Index>(), 0..5),
+    ) {
+        let mut ids = Vec::new();
+        walk(&mut root.clone(), &mut |members| ids.push(members["id"].as_str().expect("an id").to_owned()));
+        let old = definition(&root);
+        let (mut stays, mut goes) = (World::started(old.clone()), World::started(old.clone()));
+        for at in before {
+            resume(&mut stays, at);
+            resume(&mut goes, at);
+        }
+        if goes.status() == SubStatus::Finished {
+            return Ok(());
+        }
+        let (from, to) = (&ids[from.index(ids.len())], &ids[to.index(ids.len())]);
+        let wrong = if gives_up { json!("nowhere") } else { json!(to) };
+        let moved = goes.migrate((&old, &old), &json!({from: wrong}), Timers::Keep);
+        if let Err(problems) = &moved {
+            prop_assert!(problems.iter().any(|problem| problem.severity == Severity::Error));
+        }
+        let is_refused = moved.is_err();
+        stays.run_to_end();
+        goes.run_to_end();
+        prop_assert_eq!(goes.status(), SubStatus::Finished);
+        // Where two waiting activities mean the same, the wrong one may be taken for the other: it runs what follows there.
+        if is_refused || from == to {
+            prop_assert_eq!(end(&goes), end(&stays));
+        }
+    }
+
+    #[test]
+    fn a_step_behind_runs(root in tree(), before in prop::collection::vec(any::<Index>(), 0..5)) {
+        let mut longer = root.clone();
+        longer["activities"].as_array_mut().expect("steps").push(json!({"id": "last", "type": "WriteLine", "text": "one more"}));
+        let (old, new) = (definition(&root), definition(&longer));
+        let mut world = World::started(old.clone());
+        for at in before {
+            resume(&mut world, at);
+        }
+        if world.status() == SubStatus::Finished {
+            return Ok(());
+        }
+        world.migrate((&old, &new), &json!({}), Timers::Anew).expect("it can go on");
+        world.run_to_end();
+        let lines = world.lines();
+        prop_assert_eq!(lines.iter().filter(|line| **line == "one more").count(), 1, "{:?}", lines);
+    }
+
+    #[test]
+    fn what_is_given_up_ends(root in tree(), at in any::<Index>(), before in prop::collection::vec(any::<Index>(), 0..5)) {
+        let mut ids = Vec::new();
+        walk(&mut root.clone(), &mut |members| ids.push(members["id"].as_str().expect("an id").to_owned()));
+        // The last one is the root.
+        let given_up = &ids[at.index(ids.len() - 1)];
+        let old = definition(&root);
+        let mut world = World::started(old.clone());
+        for at in before {
+            resume(&mut world, at);
+        }
+        if world.status() == SubStatus::Finished {
+            return Ok(());
+        }
+        if world.migrate((&old, &old), &json!({given_up: null}), Timers::Keep).is_ok() && world.status() != SubStatus::Finished {
+            world.run_to_end();
+            prop_assert_eq!(world.status(), SubStatus::Finished);
+        }
+    }
+}

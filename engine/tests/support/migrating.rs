@@ -1,0 +1,79 @@
+//! Migration of the instance of a world, as the shell does it.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use workflow_engine::execution;
+use workflow_engine::instance::codec::{decode_state, encode_state};
+use workflow_engine::instance::compensation::{Record, decode_kept, encode_kept};
+use workflow_engine::migration::{Migration, Moved, Problem, Timers, is_refused, read_mapping};
+
+use super::{World, program};
+
+impl World {
+    /// Moves the instance from the one definition to the other.
+    ///
+    /// # Errors
+    /// The problems, if one of them is an error. The instance stays as it is.
+    pub fn migrate(
+        &mut self,
+        (old, new): (&Value, &Value),
+        mapping: &Value,
+        timers: Timers,
+    ) -> Result<Vec<Problem>, Vec<Problem>> {
+        let mapping = read_mapping(mapping).expect("a mapping");
+        let programs = [old, new].map(|definition| Arc::new(program(definition.clone())));
+        let [old, new] = programs;
+        let way = Migration::new(old, new.clone(), 2, &mapping, timers, &mut || {});
+        let before = (encode_state(&self.instance.state), self.instance.variables.clone());
+        let cancelled = way.cancelled(&self.instance);
+        let (mut moved, mut problems, mut records) = self.moved_by(&way);
+        if is_refused(&problems) || !cancelled.is_empty() {
+            self.instance.state = decode_state(&before.0).expect("a readable state");
+            (self.instance.variables, self.instance.version) = (before.1, 1);
+        }
+        if is_refused(&problems) {
+            return Err(problems);
+        }
+        if !cancelled.is_empty() {
+            let orphans = std::mem::take(&mut moved.after.orphans);
+            let (instance, host) = (&mut self.instance, &mut self.host);
+            let delta = execution::cancel_executions(&self.program, instance, &cancelled, host, &self.limits);
+            self.put(delta.expect("the burst ends"), None);
+            (moved, problems, records) = self.moved_by(&way);
+            assert!(!is_refused(&problems), "{problems:?}");
+            moved.after.orphans.extend(orphans);
+        }
+        self.host.records = records.into_iter().map(|one| (one.number, (one.holder, encode_kept(&one.kept)))).collect();
+        self.program = Arc::into_inner({
+            drop(way);
+            new
+        })
+        .expect("the only one");
+        for (number, ix) in &moved.renamed {
+            let (id, node) = (execution::activity_instance_id(self.instance.id, *number), self.program.node(*ix));
+            for bookmark in self.bookmarks.iter_mut().filter(|bookmark| bookmark.activity_instance_id == id) {
+                (bookmark.activity_id, bookmark.node_id) = (node.id.clone(), node.node_id.clone());
+            }
+        }
+        self.reload();
+        if !moved.after.is_empty() {
+            let (instance, host) = (&mut self.instance, &mut self.host);
+            let delta = execution::continue_migrated(&self.program, instance, &moved.after, host, &self.limits);
+            self.put(delta.expect("the burst ends"), None);
+        }
+        self.check();
+        Ok(problems)
+    }
+
+    fn moved_by(&mut self, way: &Migration) -> (Moved, Vec<Problem>, Vec<Record>) {
+        let read = |(number, (holder, kept)): (&u32, &(u32, Vec<u8>))| Record {
+            number: *number,
+            holder: *holder,
+            kept: decode_kept(kept).expect("readable"),
+        };
+        let mut records: Vec<Record> = self.host.records.iter().map(read).collect();
+        let (moved, problems) = way.migrate(&mut self.instance, &mut records, &mut || {});
+        (moved, problems, records)
+    }
+}

@@ -1,0 +1,71 @@
+//! `wf_migrate` and `wf_migrate_all`.
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+use workflow_engine::migration::{self, Problem, Timers};
+
+use crate::pg::args::sql_functions;
+use crate::pg::{Call, PgError, Returned};
+use crate::run::migrate::{self, All, Wanted};
+use crate::run::{Session, work};
+
+sql_functions! {
+    wf_migrate(instance_id: Uuid, version: Integer, mapping: Jsonb, timers: Text, dry_run: Boolean) => migrate_one;
+    wf_migrate_all(definition_id: Text, from_version: Integer, version: Integer, mapping: Jsonb, timers: Text, max: Integer, after: Uuid, dry_run: Boolean) => migrate_all;
+}
+
+fn wanted(call: &Call) -> Result<Wanted, PgError> {
+    let mapping: Value = call.required("mapping")?;
+    let mapping = migration::read_mapping(&mapping).map_err(|fault| {
+        let error = PgError::new("22023", fault.message);
+        match fault.detail {
+            Some(detail) => error.detail(detail),
+            None => error,
+        }
+    })?;
+    let timers: String = call.required("timers")?;
+    let timers = match timers.as_str() {
+        "keep" => Timers::Keep,
+        "anew" => Timers::Anew,
+        other => {
+            return Err(PgError::new("22023", format!("timers must be \"keep\" or \"anew\", not \"{other}\"")));
+        }
+    };
+    Ok(Wanted { version: call.arg("version"), mapping, timers, dry_run: call.required("dry_run")? })
+}
+
+fn migrate_one(call: &Call) -> Result<Returned, PgError> {
+    let instance_id: Uuid = call.required("instance_id")?;
+    let wanted = wanted(call)?;
+    let problems = work::call(&mut Session::begin(), |session| migrate::migrate(session, instance_id, &wanted))?;
+    let rows = problems.iter().map(|problem| {
+        let Problem { path, severity, message } = problem;
+        json!({ "path": path, "severity": severity.name(), "message": message })
+    });
+    Ok(Returned::Json(Value::Array(rows.collect())))
+}
+
+fn migrate_all(call: &Call) -> Result<Returned, PgError> {
+    let all = All {
+        definition_id: call.required("definition_id")?,
+        from_version: call.arg("from_version"),
+        max: call.required("max")?,
+        after: call.arg("after"),
+    };
+    let wanted = wanted(call)?;
+    let outcomes = work::call(&mut Session::begin(), |session| migrate::migrate_all(session, &all, &wanted))?;
+    let rows = outcomes.iter().map(|one| {
+        let problems: Vec<String> = one.problems.iter().map(line).collect();
+        json!({ "instance_id": one.instance, "outcome": one.outcome, "problems": problems })
+    });
+    Ok(Returned::Json(Value::Array(rows.collect())))
+}
+
+/// A problem as one text.
+fn line(problem: &Problem) -> String {
+    let (severity, message) = (problem.severity.name(), &problem.message);
+    match problem.path.as_str() {
+        "" => format!("{severity}: {message}"),
+        path => format!("{severity}: {path}: {message}"),
+    }
+}

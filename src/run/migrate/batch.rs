@@ -1,0 +1,183 @@
+//! Moving many instances, a batch in each call.
+//!
+//! An instance that another session holds is passed over, so a batch waits for nobody. One instance's problem does not
+//! stop the others.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use uuid::Uuid;
+use workflow_engine::migration::{Problem, is_refused};
+
+use crate::access;
+use crate::compiled::{self, Compiled};
+use crate::pg::rows::Wait;
+use crate::pg::{PgError, interrupt, role};
+use crate::run::claim::can_remove_tasks;
+use crate::run::migrate::{Prepared, Wanted, Way, has_ended, may_move};
+use crate::run::{Session, running, version};
+use crate::store::instances::{self, InstanceRow};
+use crate::store::{definitions, migration, owners};
+
+/// Which instances are moved.
+#[derive(Debug)]
+pub struct All {
+    /// The definition.
+    pub definition_id: String,
+    /// The version that they run; any if not given.
+    pub from_version: Option<i32>,
+    /// How many are looked at.
+    pub max: i32,
+    /// The id behind which they are.
+    pub after: Option<Uuid>,
+}
+
+/// What became of an instance.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The instance.
+    pub instance: Uuid,
+    /// `Migrated`, `Refused`, `Busy` or `Unchanged`.
+    pub outcome: &'static str,
+    /// What stands against it, or what the operator should know.
+    pub problems: Vec<Problem>,
+}
+
+impl Outcome {
+    fn new(instance: Uuid, outcome: &'static str) -> Self {
+        Self { instance, outcome, problems: Vec::new() }
+    }
+}
+
+/// A batch in progress.
+struct Batch<'a> {
+    wanted: &'a Wanted,
+    new: Rc<Compiled>,
+    /// By the id of the old version.
+    ways: HashMap<Uuid, Rc<Way>>,
+}
+
+/// Moves the instances of a definition that have not ended, in order of id. Instances that the caller may not see are left
+/// out.
+///
+/// # Errors
+/// 22023 if `max` is not positive; 42704 for a definition or version that does not exist; 42501 if the caller neither owns the
+/// definition nor may start it.
+pub fn migrate_all(session: &mut Session, all: &All, wanted: &Wanted) -> Result<Vec<Outcome>, PgError> {
+    if all.max < 1 {
+        return Err(PgError::new("22023", format!("max must be at least 1, not {}", all.max)));
+    }
+    let (target, _) = version::find(session, &all.definition_id, wanted.version)?;
+    access::require(access::Privilege::Start, &target)?;
+    if let Some(from) = all.from_version
+        && definitions::version(&all.definition_id, from).is_none()
+    {
+        let id = &all.definition_id;
+        return Err(PgError::new("42704", format!("version {from} of workflow definition \"{id}\" does not exist")));
+    }
+    // A batch waits for no instance.
+    session.has_waited = true;
+    let mut batch = Batch { wanted, new: compiled::of_version(target.id)?, ways: HashMap::new() };
+    let mut outcomes = Vec::new();
+    let owns_all = access::is_member(role::current(), &target.owner);
+    let mut mine: HashMap<i32, bool> = HashMap::new();
+    let mut after = all.after.unwrap_or(Uuid::nil());
+    loop {
+        let left = all.max.saturating_sub(i32::try_from(outcomes.len()).unwrap_or(i32::MAX));
+        let page = migration::page(&all.definition_id, after, all.from_version, left);
+        let is_last = page.len() < left as usize;
+        for (id, owner) in page {
+            interrupt::check();
+            after = id;
+            let is_mine = || access::is_member(role::current(), &owners::by_id(owner));
+            if owns_all || *mine.entry(owner).or_insert_with(is_mine) {
+                outcomes.extend(batch.migrate_one(session, id)?);
+            }
+        }
+        if is_last || outcomes.len() >= all.max as usize {
+            return Ok(outcomes);
+        }
+    }
+}
+
+impl Batch<'_> {
+    /// Moves one instance. `None`: it is gone.
+    fn migrate_one(&mut self, session: &mut Session, id: Uuid) -> Result<Option<Outcome>, PgError> {
+        if running::contains(id) {
+            return Ok(Some(Outcome::new(id, "Busy")));
+        }
+        let row = match self.wanted.dry_run {
+            true => instances::get(id),
+            false => instances::lock_with(id, Wait::Skip),
+        };
+        let Some(row) = row else {
+            let is_there = instances::owner(id).is_some();
+            return Ok(is_there.then(|| Outcome::new(id, "Busy")));
+        };
+        if row.definition_version_id == self.new.row.id || has_ended(&row.instance) {
+            return Ok(Some(Outcome::new(id, "Unchanged")));
+        }
+        self.judge(session, row).map(Some)
+    }
+
+    fn judge(&mut self, session: &mut Session, row: InstanceRow) -> Result<Outcome, PgError> {
+        let id = row.instance.id;
+        if let Err(refused) = may_move(&row, &self.new) {
+            return Ok(Outcome { problems: vec![said(refused)], ..Outcome::new(id, "Refused") });
+        }
+        let way = match self.ways.get(&row.definition_version_id) {
+            Some(way) => Rc::clone(way),
+            None => {
+                let old = compiled::of_version(row.definition_version_id)?;
+                let way = Rc::new(Way::new(old, Rc::clone(&self.new), self.wanted));
+                self.ways.insert(row.definition_version_id, Rc::clone(&way));
+                way
+            }
+        };
+        if !row.instance.state.fits(way.old.program.nodes.len()) {
+            compiled::of_instance(&row)?;
+        }
+        let (prepared, problems) = way.prepare(row)?;
+        if is_refused(&problems) {
+            return Ok(Outcome { problems, ..Outcome::new(id, "Refused") });
+        }
+        let (outcome, problems) = match self.wanted.dry_run {
+            true => ("Migrated", problems),
+            false => go(session, &way, prepared, problems)?,
+        };
+        Ok(Outcome { problems, ..Outcome::new(id, outcome) })
+    }
+}
+
+/// Stores what was prepared. What may fail has a subtransaction of its own: a burst, and a key that another session may take
+/// at this moment.
+fn go(
+    session: &mut Session,
+    way: &Way,
+    prepared: Prepared,
+    problems: Vec<Problem>,
+) -> Result<(&'static str, Vec<Problem>), PgError> {
+    let runs = !prepared.cancelled.is_empty() || !prepared.moved.after.is_empty();
+    let touches_tasks = runs || !prepared.moved.renamed.is_empty();
+    if touches_tasks && !can_remove_tasks(&prepared.row, &way.new) {
+        return Ok(("Busy", Vec::new()));
+    }
+    if !runs && way.key(&prepared.row) == prepared.row.activation_key {
+        way.go(session, prepared)?;
+        return Ok(("Migrated", problems));
+    }
+    match session.isolated(|session| way.go(session, prepared)) {
+        Ok(()) => Ok(("Migrated", problems)),
+        Err(failed) if failed.aborts_transaction() => Err(failed),
+        Err(failed) => Ok(("Refused", vec![said(failed)])),
+    }
+}
+
+/// An error of one instance as its problem.
+fn said(error: PgError) -> Problem {
+    let message = match error.detail {
+        Some(detail) => format!("{}: {detail}", error.message),
+        None => error.message,
+    };
+    Problem::error("", message)
+}

@@ -1,0 +1,94 @@
+//! Statements of a migration: what is stored about an instance goes over to another version of its definition.
+//!
+//! The caller holds the lock of the instance. The columns that name an activity in rows of tasks, bookmarks and incidents
+//! are written by nobody else; a claim or a heartbeat that holds the row of a task changes other columns of it.
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+use workflow_engine::NodeIx;
+use workflow_engine::execution::activity_instance_id;
+use workflow_engine::program::Program;
+
+use crate::pg::rows::{Columns, Writer};
+use crate::pg::spi::{Arg, Change, Statement, Timestamp, Type, changed};
+use crate::store::instances::{self, InstanceRow};
+use crate::store::tables::INSTANCES;
+
+static PAGE: Statement = Statement::new(
+    "SELECT i.id, i.owner FROM workflow.instances i \
+     WHERE i.definition_id = $1 AND i.id > $2 AND ($3 IS NULL OR i.version = $3) \
+       AND i.sub_status NOT IN ('Finished', 'Cancelled') \
+     ORDER BY i.id LIMIT $4",
+    &[Type::Text, Type::Uuid, Type::Integer, Type::Integer],
+);
+
+/// Instances of a definition, or of one version of it, that have not ended: the first of those with a greater id, each with
+/// the id of its owner. No index has the definition, so the primary key gives the order: pages behind each other read the
+/// table once.
+pub fn page(definition_id: &str, after: Uuid, version: Option<i32>, max: i32) -> Vec<(Uuid, i32)> {
+    let version = version.map_or(Arg::Null, Arg::Integer);
+    PAGE.rows(&[Arg::Text(definition_id), Arg::Uuid(&after), version, Arg::Integer(max)], |row| (row.get(), row.get()))
+}
+
+changed! {
+    struct Migrated<'a> of INSTANCES {
+        id: &'a Uuid,
+        definition_version_id: &'a Uuid,
+        version: i32,
+        updated_at: Timestamp,
+        state: &'a [u8],
+        variables: Change<&'a Map<String, Value>>,
+        activation_key: Change<Option<&'a str>>,
+    }
+}
+static MIGRATED: Columns = Columns::of(&INSTANCES, Migrated::COLUMNS);
+
+/// Writes what a migration changes of a locked instance. A key that another instance holds is a unique violation (23505).
+pub fn save(writer: &mut Writer, row: &InstanceRow, variables: bool, key_before: Option<&str>, now: Timestamp) {
+    let instance = &row.instance;
+    let key = row.activation_key.as_deref();
+    let state = instances::packed(instance);
+    let changes = Migrated {
+        id: &instance.id,
+        definition_version_id: &row.definition_version_id,
+        version: instance.version,
+        updated_at: now,
+        state: &state,
+        variables: Change::when(variables, &instance.variables),
+        activation_key: Change::when(key != key_before, key),
+    };
+    writer.update(&MIGRATED, &changes.changes());
+}
+
+static RENAME_BOOKMARKS: Statement = Statement::new(
+    "UPDATE workflow.bookmarks b SET activity_id = v.activity_id, node_id = v.node_id \
+     FROM ROWS FROM (unnest($2), unnest($3), unnest($4)) AS v (id, activity_id, node_id) \
+     WHERE b.instance_id = $1 AND b.activity_instance_id = v.id",
+    &[Type::Uuid, Type::UuidArray, Type::TextArray, Type::TextArray],
+);
+static RENAME_TASKS: Statement = Statement::new(
+    "UPDATE workflow.tasks t SET activity_id = b.activity_id FROM workflow.bookmarks b \
+     WHERE b.instance_id = $1 AND t.id = b.id AND t.activity_id <> b.activity_id",
+    &[Type::Uuid],
+);
+static RENAME_INCIDENTS: Statement = Statement::new(
+    "UPDATE workflow.incidents i SET activity_id = v.activity_id, node_id = v.node_id \
+     FROM ROWS FROM (unnest($2), unnest($3), unnest($4)) AS v (id, activity_id, node_id) \
+     WHERE i.instance_id = $1 AND i.activity_instance_id = v.id AND i.resolved_at IS NULL",
+    &[Type::Uuid, Type::UuidArray, Type::TextArray, Type::TextArray],
+);
+
+/// Gives the bookmarks, the open tasks and, with `incidents`, the open incidents of executions the names of their
+/// activities in another version.
+pub fn rename(instance: Uuid, program: &Program, renamed: &[(u32, NodeIx)], incidents: bool) {
+    let executions: Vec<Uuid> = renamed.iter().map(|(number, _)| activity_instance_id(instance, *number)).collect();
+    let nodes = || renamed.iter().map(|(_, ix)| program.node(*ix));
+    let ids: Vec<String> = nodes().map(|node| node.id.clone()).collect();
+    let paths: Vec<String> = nodes().map(|node| node.node_id.clone()).collect();
+    let args = [Arg::Uuid(&instance), Arg::Uuids(&executions), Arg::Texts(&ids), Arg::Texts(&paths)];
+    RENAME_BOOKMARKS.run(&args);
+    RENAME_TASKS.run(&[Arg::Uuid(&instance)]);
+    if incidents {
+        RENAME_INCIDENTS.run(&args);
+    }
+}

@@ -263,6 +263,35 @@ RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_retry';
 
 COMMENT ON FUNCTION wf_retry(uuid, text[], text) IS 'run the faulted activities of an instance again';
 
+CREATE FUNCTION wf_set_variable(instance_id uuid, name text, value jsonb, activity_instance_id uuid DEFAULT NULL, reason text DEFAULT NULL)
+RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_variable';
+
+COMMENT ON FUNCTION wf_set_variable(uuid, text, jsonb, uuid, text) IS 'set a variable of an instance by hand; returns the former value';
+
+CREATE FUNCTION wf_cancel_activity(instance_id uuid, activity_id text, activity_instance_id uuid DEFAULT NULL, reason text DEFAULT NULL)
+RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_cancel_activity';
+
+COMMENT ON FUNCTION wf_cancel_activity(uuid, text, uuid, text) IS 'cancel the open executions of an activity, or one of them; the instance goes on behind it';
+
+CREATE FUNCTION wf_schedule_activity(instance_id uuid, activity_id text, activity_instance_id uuid DEFAULT NULL, reason text DEFAULT NULL)
+RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_schedule_activity';
+
+COMMENT ON FUNCTION wf_schedule_activity(uuid, text, uuid, text) IS 'execute an activity out of turn: an open execution once more, or a new one';
+
+CREATE FUNCTION wf_alter(alterations jsonb, filter jsonb, dry_run boolean DEFAULT false, max integer DEFAULT 1000, after uuid DEFAULT NULL, reason text DEFAULT NULL)
+RETURNS TABLE (instance_id uuid, outcome text, problems text[])
+LANGUAGE c AS 'MODULE_PATHNAME', 'wf_alter';
+
+COMMENT ON FUNCTION wf_alter(jsonb, jsonb, boolean, integer, uuid, text) IS
+    'make Elsa''s alterations in the instances that a filter selects, in order of id behind the id given; all or none of each instance';
+
+-- The same under a name that does not depend on the schema of the extension.
+CREATE FUNCTION workflow._alter(alterations jsonb, filter jsonb, dry_run boolean, max integer, after uuid, reason text)
+RETURNS TABLE (instance_id uuid, outcome text, problems text[])
+LANGUAGE c AS 'MODULE_PATHNAME', 'wf_alter';
+
+COMMENT ON FUNCTION workflow._alter(jsonb, jsonb, boolean, integer, uuid, text) IS 'wf_alter, for the activity SubmitAlterationPlan';
+
 CREATE FUNCTION workflow._migrate(instance_id uuid, version integer, mapping jsonb, timers text, dry_run boolean)
 RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate';
 

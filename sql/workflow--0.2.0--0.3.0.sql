@@ -804,6 +804,35 @@ $$;
 
 COMMENT ON FUNCTION workflow._take_worker_calls(oid) IS 'takes back what workflow._give_worker_calls gave, for wf_revoke_worker';
 
+CREATE FUNCTION wf_set_variable(instance_id uuid, name text, value jsonb, activity_instance_id uuid DEFAULT NULL, reason text DEFAULT NULL)
+RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_variable';
+
+COMMENT ON FUNCTION wf_set_variable(uuid, text, jsonb, uuid, text) IS 'set a variable of an instance by hand; returns the former value';
+
+CREATE FUNCTION wf_cancel_activity(instance_id uuid, activity_id text, activity_instance_id uuid DEFAULT NULL, reason text DEFAULT NULL)
+RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_cancel_activity';
+
+COMMENT ON FUNCTION wf_cancel_activity(uuid, text, uuid, text) IS 'cancel the open executions of an activity, or one of them; the instance goes on behind it';
+
+CREATE FUNCTION wf_schedule_activity(instance_id uuid, activity_id text, activity_instance_id uuid DEFAULT NULL, reason text DEFAULT NULL)
+RETURNS wf_result LANGUAGE c AS 'MODULE_PATHNAME', 'wf_schedule_activity';
+
+COMMENT ON FUNCTION wf_schedule_activity(uuid, text, uuid, text) IS 'execute an activity out of turn: an open execution once more, or a new one';
+
+CREATE FUNCTION wf_alter(alterations jsonb, filter jsonb, dry_run boolean DEFAULT false, max integer DEFAULT 1000, after uuid DEFAULT NULL, reason text DEFAULT NULL)
+RETURNS TABLE (instance_id uuid, outcome text, problems text[])
+LANGUAGE c AS 'MODULE_PATHNAME', 'wf_alter';
+
+COMMENT ON FUNCTION wf_alter(jsonb, jsonb, boolean, integer, uuid, text) IS
+    'make Elsa''s alterations in the instances that a filter selects, in order of id behind the id given; all or none of each instance';
+
+-- The same under a name that does not depend on the schema of the extension.
+CREATE FUNCTION workflow._alter(alterations jsonb, filter jsonb, dry_run boolean, max integer, after uuid, reason text)
+RETURNS TABLE (instance_id uuid, outcome text, problems text[])
+LANGUAGE c AS 'MODULE_PATHNAME', 'wf_alter';
+
+COMMENT ON FUNCTION workflow._alter(jsonb, jsonb, boolean, integer, uuid, text) IS 'wf_alter, for the activity SubmitAlterationPlan';
+
 CREATE OR REPLACE FUNCTION workflow._intended_grants()
 RETURNS TABLE (kind text, name text, privilege text, grantee text)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -827,13 +856,13 @@ AS $$
                       'instance_state', 'wf_validate', 'wf_activities', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
-    FROM unnest(ARRAY['_adopt_database', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
+    FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
                       'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                       'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
                       'wf_http_request', 'wf_limit_tasks', 'wf_migrate', '_migrate', 'wf_migrate_all', '_migrate_all', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
                       'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_worker', '_grant_worker',
                       'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due',
-                      'wf_schedule', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_start', 'wf_svg',
+                      'wf_schedule', 'wf_schedule_activity', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_set_variable', 'wf_start', 'wf_svg',
                       'wf_unassign_task', 'wf_unpause', 'wf_unschedule', 'wf_wait_tasks']) AS f (name)
 $$;
 

@@ -28,7 +28,7 @@ pub enum Privilege {
     Resume,
     /// See it and its instances.
     Read,
-    /// Pause its instances, assign their tasks, and complete those that are assigned to others.
+    /// Alter and pause its instances; assign their tasks, and complete those that are assigned to others.
     Alter,
 }
 

@@ -13,6 +13,7 @@ use crate::store::instances::InstanceRow;
 use crate::store::{incidents, matching};
 
 mod activities;
+mod alterations;
 mod definitions;
 mod http;
 mod instances;
@@ -25,14 +26,17 @@ mod tasks;
 mod worker_grants;
 mod workers;
 
+/// What `workflow.on_fault` says.
+fn usual_on_fault() -> OnFault {
+    match guc::on_fault() {
+        FaultHandling::Store => OnFault::Store,
+        FaultHandling::Raise => OnFault::Raise,
+    }
+}
+
 /// Reads the argument `on_fault`; NULL is `workflow.on_fault`.
 fn on_fault(call: &Call) -> Result<OnFault, PgError> {
-    let Some(given) = call.arg::<String>("on_fault") else {
-        return Ok(match guc::on_fault() {
-            FaultHandling::Store => OnFault::Store,
-            FaultHandling::Raise => OnFault::Raise,
-        });
-    };
+    let Some(given) = call.arg::<String>("on_fault") else { return Ok(usual_on_fault()) };
     match given.as_str() {
         "store" => Ok(OnFault::Store),
         "raise" => Ok(OnFault::Raise),

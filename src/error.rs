@@ -43,6 +43,10 @@ pub fn burst(error: Error, instance: Uuid) -> PgError {
         )
         .detail("A fault has ended the whole of it: what was open is cancelled, and no activity is left to run again.")
         .hint("wf_explain tells what happened. Start another instance."),
+        Error::NotAltered(problems) => match problems.first() {
+            Some(problem) => fault(problem),
+            None => PgError::new("XX000", format!("workflow instance {instance} was not altered")),
+        },
         Error::LostActivity(activity) => {
             PgError::new("XX001", format!("activity \"{activity}\" is not open in workflow instance {instance}"))
         }

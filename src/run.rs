@@ -9,6 +9,7 @@ pub mod abandoned;
 pub mod activation;
 pub mod admission;
 pub mod adoption;
+pub mod alter;
 pub mod answer;
 pub mod answers;
 pub mod assign;

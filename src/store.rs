@@ -39,6 +39,7 @@ pub mod retention;
 pub mod routes;
 pub mod schedules;
 pub mod schemas;
+pub mod selection;
 mod tables;
 pub mod task_grants;
 pub mod tasks;

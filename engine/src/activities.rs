@@ -62,6 +62,7 @@ pub mod sql_single_value;
 pub mod start;
 pub mod start_at;
 pub mod state_machine;
+pub mod submit_alteration_plan;
 pub mod switch;
 pub mod timer;
 pub mod timing;

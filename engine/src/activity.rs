@@ -11,6 +11,8 @@ use crate::calendar::Schedule;
 use crate::execution::{Child, Execution, Faulted, Outcomes, Signal};
 use crate::expression::Expression;
 use crate::fault::Fault;
+use crate::node_ix::NodeIx;
+use crate::program::Node;
 use crate::retry::RetryPolicy;
 use serde_json::Value;
 
@@ -40,10 +42,23 @@ pub trait Activity: Sync {
         cx.complete()
     }
 
-    /// Called when a child that this execution scheduled was cancelled (not by this execution's own end).
+    /// Called when a child that this execution scheduled was cancelled by hand. It counts as one that has ended without
+    /// an outcome.
     fn child_canceled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
-        let _ = (cx, child);
-        Ok(())
+        self.child_completed(cx, child, &Outcomes::Empty)
+    }
+
+    /// Schedules a child out of turn, because somebody asked for it. When it ends, `child_completed` is called as for any
+    /// other child.
+    ///
+    /// # Errors
+    /// 0A000 if the activity could not go on after such a child.
+    fn begin_child(&self, cx: &mut Execution<'_>, child: NodeIx) -> Result<(), Fault> {
+        let _ = child;
+        let Node { id, type_name, .. } = cx.node();
+        Err(Fault::new("0A000", format!("an activity of \"{id}\" cannot be scheduled out of turn"))
+            .detail(format!("{} cannot go on after it; Flowchart, Sequence and Parallel can.", short_name(type_name)))
+            .hint(format!("Schedule \"{id}\" itself.")))
     }
 
     /// Called after the instance went over to a version of its definition without a child that was open, or in which a join

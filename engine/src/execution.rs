@@ -21,6 +21,7 @@ use crate::program::Program;
 use crate::stimulus::RUN_TIMEOUT;
 use crate::value::copy_or_null;
 
+mod alter;
 mod ancestry;
 mod background;
 mod bookmarks;
@@ -52,6 +53,7 @@ mod unwind;
 mod variables;
 
 use crate::node_ix::NodeIx;
+pub use alter::{alter, try_alterations};
 use burst::BurstState;
 pub use children::StartChild;
 pub use compensation::COMPENSATION_DROPPED;

@@ -17,6 +17,7 @@ use crate::picture::text::one_line;
 use crate::program::{Node, Program};
 use crate::value::json_text;
 
+mod by_hand;
 mod changes;
 mod ending;
 mod pause;
@@ -273,6 +274,7 @@ impl<'a> Explanation<'a> {
             EventKind::Confirmed => format!("{} was confirmed", who()),
             EventKind::CancellationHandled => format!("{} has handled its cancellation", who()),
             EventKind::Assigned => self.assigned(event, data),
+            EventKind::Altered => self.altered(event, data),
             EventKind::Line => format!("{} wrote: {}", who(), data.map(value).unwrap_or_default()),
             EventKind::Logged => {
                 let member = |name| data.and_then(|data| data.get(name)).and_then(Value::as_str).unwrap_or_default();
@@ -305,17 +307,6 @@ impl<'a> Explanation<'a> {
         let (attempt, of) = (member("attempt"), member("max_attempts"));
         let who = self.who(&event.activity_id, &event.activity_type);
         format!("{who}, attempt {attempt} of {of} failed{at}: {} ({})", member("message"), member("sqlstate"))
-    }
-
-    /// Who was given the task of an activity, and by whom.
-    fn assigned(&self, event: &Event, data: Option<&Value>) -> String {
-        let member = |name| data.and_then(|data| data.get(name)).map(value);
-        let (who, by) = (self.who(&event.activity_id, &event.activity_type), member("by").unwrap_or_default());
-        match (member("to"), member("from")) {
-            (Some(to), None) => format!("{who} was assigned to {to} by {by}"),
-            (Some(to), Some(from)) => format!("{who} was assigned to {to} instead of {from} by {by}"),
-            (None, from) => format!("{who} was taken from {} by {by}", from.unwrap_or_default()),
-        }
     }
 
     fn started(&self) -> String {

@@ -89,6 +89,8 @@ pub enum Error {
         /// Whether what it had done was compensated.
         is_compensated: bool,
     },
+    /// Alterations that cannot be made, and why. (the SQLSTATE of the first)
+    NotAltered(Vec<Fault>),
     /// The execution of the bookmark is not open. This cannot happen unless rows were changed by hand. (XX001)
     LostActivity(String),
 }

@@ -96,6 +96,10 @@ pub enum EventKind {
     /// The instance went over to another version of its definition; data names the role that moved it (`by`), and the
     /// numbers of both versions (`from`, `to`).
     Migrated,
+    /// The instance, or the activity, was altered by hand; data names the role (`by`), the kind of alteration (`type`),
+    /// the reason if there is one, and of a variable its name (`variable`) with the value before (`from`)
+    /// and after (`to`).
+    Altered,
 }
 
 impl EventKind {
@@ -126,7 +130,8 @@ impl EventKind {
             | Self::WorkflowContinued
             | Self::Paused
             | Self::Unpaused
-            | Self::Migrated => true,
+            | Self::Migrated
+            | Self::Altered => true,
             Self::Started
             | Self::Completed
             | Self::Canceled

@@ -41,6 +41,7 @@
 
 pub mod activities;
 pub mod activity;
+pub mod alteration;
 pub mod bookmark;
 pub mod calendar;
 pub mod child;

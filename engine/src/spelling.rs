@@ -1,4 +1,4 @@
-//! Suggestions for misspelt names.
+//! Names as people write them: letter case, and suggestions for misspelt ones.
 
 /// Words longer than this are not compared.
 const MAX_WORD: usize = 40;
@@ -21,6 +21,12 @@ pub(crate) fn nearest<'k>(word: &str, names: impl Iterator<Item = &'k str>) -> O
         .filter(|(distance, _)| *distance <= allowed)
         .min()
         .map(|(_, name)| name)
+}
+
+/// Whether a key is this name, in camelCase or in PascalCase.
+pub(crate) fn spelled_as(key: &str, name: &str) -> bool {
+    let (key, name) = (key.as_bytes(), name.as_bytes());
+    key.len() == name.len() && key.get(1..) == name.get(1..) && key.eq_ignore_ascii_case(name)
 }
 
 #[cfg(test)]

@@ -201,6 +201,13 @@ fn waiting() -> Vec<Case> {
         case("bulk_dispatch_workflows", wait("BulkDispatchWorkflows", items))
             .before("go", report.clone())
             .after([("go", report)]),
+        case(
+            "submit_alteration_plan",
+            wait(
+                "SubmitAlterationPlan",
+                json!({"params": {"alterations": [{"type": "Cancel"}], "filter": {"names": ["a"]}}}),
+            ),
+        ),
         case("scheduled_command", wait("ScheduledCommand", json!({"statement": "VACUUM", "topLevel": true})))
             .after([("go", json!({"rows": 7}))]),
         case("registered", wait("Approval", json!({"level": 2}))).after([("go", json!("yes"))]),

@@ -10,13 +10,14 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use serde_json::{Value, json};
 use support::{Recorded, World, line, set};
-use workflow_engine::Bookmark;
+use workflow_engine::alteration::{Alteration, Target};
 use workflow_engine::execution::sequence_of;
 use workflow_engine::fault::{Error, Fault, TASK_FAILED};
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::{ActivityStatus, SubStatus};
 use workflow_engine::journal::{self, EventKind};
 use workflow_engine::stimulus::{LEASE, RUN_TASK};
+use workflow_engine::{Bookmark, NodeIx};
 
 /// Activities without children that neither wait nor fault.
 fn step() -> impl Strategy<Value = Value> {
@@ -296,6 +297,7 @@ enum Happening {
     Retry,
     RetryOne(Index),
     Break(bool),
+    Alter(Vec<Wish>),
     Cancel,
 }
 
@@ -307,6 +309,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
         3 => Just(Happening::Retry),
         2 => any::<Index>().prop_map(Happening::RetryOne),
         2 => any::<bool>().prop_map(Happening::Break),
+        3 => wishes().prop_map(Happening::Alter),
         1 => Just(Happening::Cancel),
     ];
     prop::collection::vec(one, 0..25)
@@ -327,6 +330,45 @@ fn around_the_end(world: &World) -> usize {
     let Some(end) = world.trail.iter().rev().find(ends) else { return 0 };
     let around = std::iter::successors(world.program.find(&end.activity_id), |ix| world.program.node(*ix).parent);
     around.filter(|ix| world.program.node(*ix).type_name == "Workflow.Compensable").count()
+}
+
+/// An alteration, of the activity at this index where it names one.
+#[derive(Clone, Debug)]
+enum Wish {
+    Set(i64),
+    Schedule(Index),
+    Cancel(Index),
+    CancelAll,
+}
+
+fn wishes() -> impl Strategy<Value = Vec<Wish>> {
+    let one = prop_oneof![
+        3 => any::<i64>().prop_map(Wish::Set),
+        4 => any::<Index>().prop_map(Wish::Schedule),
+        4 => any::<Index>().prop_map(Wish::Cancel),
+    ];
+    (prop::collection::vec(one, 1..4), prop::bool::weighted(0.05)).prop_map(|(mut wishes, ends)| {
+        wishes.extend(ends.then_some(Wish::CancelAll));
+        wishes
+    })
+}
+
+/// A plan of these alterations. Most name what is open.
+fn plan(world: &World, wishes: &[Wish]) -> Vec<Alteration> {
+    let open = world.instance.state.contexts.values().map(|context| context.node);
+    let all = (0..world.program.nodes.len() as u32).map(NodeIx);
+    let nodes: Vec<NodeIx> = open.clone().chain(open).chain(all).collect();
+    let target = |index: &Index| Target {
+        activity_id: Some(world.program.node(nodes[index.index(nodes.len())]).node_id.clone()),
+        execution: None,
+    };
+    let alteration = |wish: &Wish| match wish {
+        Wish::Set(value) => Alteration::ModifyVariable { name: "N".into(), value: json!(value), scope: None },
+        Wish::Schedule(index) => Alteration::ScheduleActivity(target(index)),
+        Wish::Cancel(index) => Alteration::CancelActivity(target(index)),
+        Wish::CancelAll => Alteration::Cancel,
+    };
+    wishes.iter().map(alteration).collect()
 }
 
 /// Applies a happening. A burst that exceeds its steps is a valid end.
@@ -364,6 +406,10 @@ fn happen(world: &mut World, happening: &Happening) -> Result<(), Error> {
             world.host.broken = *broken;
             Ok(())
         }
+        Happening::Alter(wishes) => match world.alter(&plan(world, wishes)) {
+            Err(Error::NotAltered(_)) => Ok(()),
+            altered => altered,
+        },
         Happening::Cancel => {
             world.cancel();
             Ok(())
@@ -405,6 +451,31 @@ proptest! {
             if world.status() == SubStatus::Cancelled || world.instance.has_failed() {
                 break;
             }
+        }
+    }
+
+    /// A plan of alterations is applied wholly or not at all.
+    #[test]
+    fn a_plan_is_applied_wholly_or_not_at_all(root in anything(), happenings in happenings(), wishes in wishes()) {
+        let mut world = World::new(json!({"variables": {"N": 0}, "root": root}));
+        world.limits.max_steps = 3_000;
+        if world.try_start(None, None).is_err() || happenings.iter().any(|one| happen(&mut world, one).is_err()) {
+            return Ok(());
+        }
+        let (before, said) = (format!("{:?} {:?}", world.instance, world.bookmarks), world.trail.len());
+        let plan = plan(&world, &wishes);
+        let made = world.alter(&plan);
+        let altered: Vec<&Value> = world.trail[said..].iter().filter(|event| event.kind == EventKind::Altered)
+            .map(|event| &event.data.as_ref().expect("data").0["type"]).collect();
+        match made {
+            Ok(()) => for alteration in &plan {
+                prop_assert!(altered.contains(&&json!(alteration.kind())), "{:?} was made", alteration);
+            },
+            Err(Error::NotAltered(problems)) => {
+                prop_assert!(!problems.is_empty() && altered.is_empty());
+                prop_assert_eq!(format!("{:?} {:?}", world.instance, world.bookmarks), before);
+            }
+            Err(_) => {}
         }
     }
 

@@ -208,5 +208,6 @@ fn name(kind: EventKind) -> &'static str {
         EventKind::Paused => "Paused",
         EventKind::Unpaused => "Unpaused",
         EventKind::Migrated => "Migrated",
+        EventKind::Altered => "Altered",
     }
 }

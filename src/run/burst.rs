@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use uuid::Uuid;
 use workflow_engine::execution::Delta;
 use workflow_engine::instance::{Instance, SubStatus};
+use workflow_engine::journal::EventKind;
 use workflow_engine::{Bookmark, Error, Host, Limits, Program};
 
 use crate::access;
@@ -119,7 +120,9 @@ pub fn run(
     if let Some(next) = delta.continuation.take() {
         continued::create(session, row, compiled, *next, has_queue)?;
     }
-    if row.instance.sub_status == SubStatus::Faulted {
+    // The caller of a burst in which no activity ran knows what it has altered.
+    let has_run = delta.events.iter().any(|event| event.kind != EventKind::Altered);
+    if row.instance.sub_status == SubStatus::Faulted && has_run {
         match delta.incidents.last() {
             _ if !may_watch(row, compiled) => {
                 warning(PgError::new("01000", format!("workflow instance {id} is faulted")));

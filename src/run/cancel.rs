@@ -99,20 +99,24 @@ pub fn end(
     reason: Option<&str>,
     force: bool,
 ) -> Result<(), PgError> {
-    let instance_id = row.instance.id;
-    let was_pending = row.instance.sub_status == SubStatus::Pending;
+    let before = row.instance.sub_status;
     let burst = StoredBurst { row, compiled, state: RowState::Stored, on_fault: OnFault::Store, resumed: None };
     let ended = burst::run(session, burst, |program, instance, host, _| {
         execution::cancel(program, instance, reason, force, host)
     });
     ended?;
-    if was_pending {
-        crate::store::bookmarks::delete_all(instance_id);
+    settle(session, row, before);
+    Ok(())
+}
+
+/// Notes that an instance is cancelled, or will be when its handlers have run. It had the given status before.
+pub fn settle(session: &Session, row: &InstanceRow, before: SubStatus) {
+    if before == SubStatus::Pending {
+        crate::store::bookmarks::delete_all(row.instance.id);
     }
     if row.instance.sub_status != SubStatus::Cancelled {
-        instances::note_cancelling(instance_id, session.timestamp());
+        instances::note_cancelling(row.instance.id, session.timestamp());
     }
-    Ok(())
 }
 
 /// Cancels an instance and removes it with all that belongs to it. `false`: it does not exist.

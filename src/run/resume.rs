@@ -147,7 +147,7 @@ pub fn use_up(
 }
 
 /// Gives a faulted instance its activation key back. Another instance may have taken the key meanwhile (23505).
-fn reclaim_key(row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
+pub fn reclaim_key(row: &mut InstanceRow, compiled: &Compiled) -> Result<(), PgError> {
     // What is about to end excludes no other instance any more.
     if row.instance.sub_status != SubStatus::Faulted || row.instance.state.ending() != Ending::None {
         return Ok(());

@@ -9,8 +9,8 @@ use crate::activities::{
     fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_send_http_request, flow_switch, flowchart,
     for_, for_each, fork, http_endpoint, if_, log, not_found, parallel, parallel_for_each, publish_event, run_csharp,
     run_java_script, run_python, run_task, scheduled_command, send_email, send_http_request, sequence, set_name,
-    set_output, set_variable, sql, sql_command, sql_query, sql_single_value, start, start_at, state_machine, switch,
-    timer, try_, while_, workflow_definition_activity, write_http_response, write_line,
+    set_output, set_variable, sql, sql_command, sql_query, sql_single_value, start, start_at, state_machine,
+    submit_alteration_plan, switch, timer, try_, while_, workflow_definition_activity, write_http_response, write_line,
 };
 use crate::activity::{Activity, PREFIXES, short_name};
 
@@ -58,6 +58,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &execute_workflow::ExecuteWorkflow,
     &dispatch_workflow::DispatchWorkflow,
     &bulk_dispatch_workflows::BulkDispatchWorkflows,
+    &submit_alteration_plan::SubmitAlterationPlan,
     &delay::Delay,
     &start_at::StartAt,
     &timer::Timer,
@@ -79,7 +80,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
 ];
 
 /// Names of the types that came after version 0.2.0. A type that was registered in SQL under such a name stays that type.
-pub const LATER: [&str; 10] = [
+pub const LATER: [&str; 11] = [
     "Try",
     "Compensable",
     "Compensate",
@@ -90,6 +91,7 @@ pub const LATER: [&str; 10] = [
     "DownloadHttpFile",
     "SendEmail",
     "ContinueAs",
+    "SubmitAlterationPlan",
 ];
 
 /// Stands for an unknown type; faults when it runs.

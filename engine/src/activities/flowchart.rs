@@ -82,6 +82,14 @@ impl Activity for Flowchart {
         if scheduled { Ok(()) } else { complete_if_idle(cx) }
     }
 
+    /// It counts as reached by a backward connection: no visit, and so no join, is taken from what comes there later.
+    fn begin_child(&self, cx: &mut Execution<'_>, child: NodeIx) -> Result<(), Fault> {
+        match uses_tokens(cx) {
+            true => TokenWalk::begin(cx)?.begin_child(cx, child),
+            false => Walk::begin(cx)?.begin_child(cx, child),
+        }
+    }
+
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
         let Signal::CancelInbound(join) = signal else {
             return Ok(false);

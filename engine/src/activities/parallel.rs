@@ -3,6 +3,7 @@
 use crate::activity::{Activity, Descriptor};
 use crate::execution::{Child, Execution, Outcomes};
 use crate::fault::Fault;
+use crate::node_ix::NodeIx;
 
 /// Runs all its children.
 #[derive(Debug)]
@@ -41,5 +42,11 @@ impl Activity for Parallel {
         let remaining = cx.position() - 1;
         cx.set_position(remaining);
         if remaining <= 0 { cx.complete() } else { Ok(()) }
+    }
+
+    /// One more must complete.
+    fn begin_child(&self, cx: &mut Execution<'_>, child: NodeIx) -> Result<(), Fault> {
+        cx.set_position(cx.position() + 1);
+        cx.schedule(child, 0, Vec::new())
     }
 }

@@ -5,6 +5,7 @@
 use crate::activity::{Activity, Descriptor, FlowRole};
 use crate::execution::{Child, Execution, Outcomes, Signal};
 use crate::fault::Fault;
+use crate::node_ix::NodeIx;
 
 /// Runs its children in order.
 #[derive(Debug)]
@@ -32,6 +33,25 @@ impl Activity for Sequence {
 
     fn child_completed(&self, cx: &mut Execution<'_>, child: &Child, _outcomes: &Outcomes) -> Result<(), Fault> {
         if child.terminal || cx.is_breaking() { cx.complete() } else { schedule_next(cx) }
+    }
+
+    fn child_canceled(&self, cx: &mut Execution<'_>, _child: &Child) -> Result<(), Fault> {
+        // Another one was scheduled in its place.
+        if cx.has_pending_work() { Ok(()) } else { schedule_next(cx) }
+    }
+
+    /// The sequence goes on from this child. What is open ends.
+    fn begin_child(&self, cx: &mut Execution<'_>, child: NodeIx) -> Result<(), Fault> {
+        for open in cx.children() {
+            cx.cancel_child(open.sequence);
+        }
+        let mut at = 0;
+        for (index, other) in cx.node().children.iter().enumerate() {
+            cx.unschedule(*other);
+            at = if *other == child { index } else { at };
+        }
+        cx.set_position(at as i64 + 1);
+        cx.schedule(child, 0, Vec::new())
     }
 
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {

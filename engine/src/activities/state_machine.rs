@@ -116,6 +116,15 @@ impl Activity for StateMachine {
         go_on(cx, machine, step)
     }
 
+    /// A transition whose trigger is cancelled is not taken; the machine waits for the others.
+    fn child_canceled(&self, cx: &mut Execution<'_>, child: &Child) -> Result<(), Fault> {
+        match Role::of(child.tag) {
+            Role::Trigger(_) if cx.has_pending_work() => Ok(()),
+            Role::Trigger(_) => cx.complete(),
+            _ => self.child_completed(cx, child, &Outcomes::Empty),
+        }
+    }
+
     fn signal(&self, cx: &mut Execution<'_>, signal: &Signal) -> Result<bool, Fault> {
         // Noted, but not stopped: the loop around this activity must receive the `Break`, too.
         if matches!(signal, Signal::Break) {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::json::Path;
 use super::problem::Problems;
-use crate::spelling::nearest;
+use crate::spelling::{nearest, spelled_as};
 
 /// Maximum number of names that a message lists.
 const MAX_NAMES: usize = 16;
@@ -42,10 +42,4 @@ pub(super) fn check<'k>(
         }
         problems.unknown(&place.key(key), message, near);
     }
-}
-
-/// Whether a key is this name, in camelCase or in PascalCase.
-fn spelled_as(key: &str, name: &str) -> bool {
-    let (key, name) = (key.as_bytes(), name.as_bytes());
-    key.len() == name.len() && key.get(1..) == name.get(1..) && key.eq_ignore_ascii_case(name)
 }

@@ -82,8 +82,8 @@ const OUTSIDE: [(&[&str], &str); 7] = [
         "workflows open no files; use \"RunTask\" and a client that works off tasks",
     ),
     (
-        &["SubmitAlterationPlan", "GenerateAlterationJobs", "DispatchAlterationJobs", "CompleteAlterationPlan"],
-        "instances are repaired with wf_retry, wf_resume and wf_cancel",
+        &["GenerateAlterationJobs", "DispatchAlterationJobs", "CompleteAlterationPlan"],
+        "\"SubmitAlterationPlan\" does their work",
     ),
     (&["BpmnProcess"], "rebuild it as a \"Flowchart\""),
     (&["ReadLine"], "the database has no console to read from; use \"Event\" or \"RunTask\""),

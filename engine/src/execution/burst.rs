@@ -104,7 +104,7 @@ impl<'a> BurstState<'a> {
         Ok(())
     }
 
-    fn count_step(&mut self, next: NodeIx) -> Result<(), Error> {
+    pub(super) fn count_step(&mut self, next: NodeIx) -> Result<(), Error> {
         let limit = self.core.limits.max_steps;
         if self.core.scratch.steps >= limit {
             let activity_id = self.core.program.node(next).id.clone();

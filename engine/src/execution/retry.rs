@@ -144,7 +144,7 @@ impl BurstState<'_> {
     }
 
     /// Forgets the failed attempts of an execution and of all around it.
-    fn count_anew(&mut self, sequence: u32) {
+    pub(super) fn count_anew(&mut self, sequence: u32) {
         let now = self.core.scratch.now.timestamp_micros();
         let mut current = Some(sequence);
         while let Some(context) = current.and_then(|at| self.core.instance.state.contexts.get_mut(&at)) {

@@ -148,7 +148,8 @@ impl Progress {
             | EventKind::WorkflowContinued
             | EventKind::Paused
             | EventKind::Unpaused
-            | EventKind::Migrated => {}
+            | EventKind::Migrated
+            | EventKind::Altered => {}
         }
     }
 

@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod alterations;
 mod background;
 mod children;
 mod compensation;

@@ -14,6 +14,7 @@ use chrono::{DateTime, Offset, TimeZone, Utc};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 use workflow_engine::NodeIx;
+use workflow_engine::alteration::{Alteration, Author};
 use workflow_engine::bookmark::{Bookmark, Resumed};
 use workflow_engine::calendar::{Utc0, Zone};
 use workflow_engine::child::NewChild;
@@ -474,6 +475,46 @@ impl World {
         let ids: Option<Vec<String>> = ids.map(|ids| ids.iter().map(|id| (*id).into()).collect());
         let delta = execution::retry(&self.program, &mut self.instance, ids.as_deref(), &mut self.host, &self.limits)?;
         self.store(delta, None);
+        Ok(())
+    }
+
+    /// A copy of the instance, as a call reads it.
+    fn copy(&self) -> Instance {
+        let instance = &self.instance;
+        Instance {
+            id: instance.id,
+            version: instance.version,
+            correlation_id: instance.correlation_id.clone(),
+            name: instance.name.clone(),
+            sub_status: instance.sub_status,
+            input: instance.input.clone(),
+            output: instance.output.clone(),
+            variables: instance.variables.clone(),
+            incident_count: instance.incident_count,
+            state: decode_state(&encode_state(&instance.state)).expect("a readable state"),
+        }
+    }
+
+    /// Alters the instance by hand, unless that is refused. A dry run before must have said the same.
+    pub fn alter(&mut self, alterations: &[Alteration]) -> Result<(), Error> {
+        let author = Author { role: "operator".into(), ..Author::default() };
+        let (program, limits) = (&self.program, &self.limits);
+        let mut tried = self.copy();
+        let tried = execution::try_alterations(program, &mut tried, alterations, &mut self.host, limits);
+        let mut altered = self.copy();
+        let made = execution::alter(program, &mut altered, alterations, &author, &mut self.host, limits);
+        if let Err(Error::NotAltered(_)) = &made {
+            assert_eq!(tried, made.map(drop), "the dry run foresees it");
+            return tried;
+        }
+        assert_eq!(tried, Ok(()), "the dry run foresees nothing else");
+        self.instance = altered;
+        let delta = made?;
+        self.store(delta, None);
+        let is_stuck = self.status() == SubStatus::Suspended
+            && self.bookmarks.is_empty()
+            && self.instance.state.contexts.values().all(|context| context.status == ActivityStatus::Running);
+        assert!(!is_stuck, "something waits, or can be retried");
         Ok(())
     }
 

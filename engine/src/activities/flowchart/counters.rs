@@ -96,6 +96,17 @@ impl<'a> Walk<'a> {
         Ok(self.scheduled)
     }
 
+    /// Runs an activity that no connection has reached.
+    pub(super) fn begin_child(&mut self, cx: &mut Execution<'a>, child: NodeIx) -> Result<(), Fault> {
+        let position = self.position(child)?;
+        if !self.paths.is_reachable(position) {
+            let id = self.id(cx, position);
+            return Err(Fault::new("55000", format!("no connection leads to activity \"{id}\""))
+                .detail("The flowchart could not go on after it."));
+        }
+        self.schedule(cx, position, BACKWARD)
+    }
+
     /// Handles a `WaitAny` join that its first branch has reached: cancels the children that still run before it.
     pub(super) fn cancel_inbound(&mut self, cx: &mut Execution<'a>, join: NodeIx) -> Result<(), Fault> {
         let position = self.position(join)?;

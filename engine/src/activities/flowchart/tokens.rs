@@ -85,6 +85,12 @@ impl<'a> TokenWalk<'a> {
         Ok(self.scheduled)
     }
 
+    /// Runs an activity without a token.
+    pub(super) fn begin_child(&mut self, cx: &mut Execution<'a>, child: NodeIx) -> Result<(), Fault> {
+        let position = self.position(child)?;
+        self.schedule(cx, position)
+    }
+
     /// Decides whether an arrived token makes its target run.
     fn arrive(&mut self, cx: &mut Execution<'a>, edge: u32) -> Result<(), Fault> {
         // Another token may have made the target run and consumed this token, too.

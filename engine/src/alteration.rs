@@ -1,0 +1,149 @@
+//! What somebody changes of a running instance by hand, and Elsa's plans of such changes in JSON.
+//!
+//! A member of a plan is written in camelCase or in PascalCase. A member without a meaning is an error, so that a misspelt
+//! one is never silently ignored.
+
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::fault::Fault;
+use crate::value::copy_or_null;
+
+mod filter;
+mod members;
+
+pub use filter::{InstanceFilter, Moment, Relation, TimeFilter};
+use members::Members;
+
+/// Alterations that one plan may have.
+pub const MOST: usize = 1_000;
+
+/// One change of an instance.
+#[derive(Debug, PartialEq)]
+pub enum Alteration {
+    /// Sets a variable, converted to its declared type.
+    ModifyVariable {
+        /// Name of the variable, or its id in the definition.
+        name: String,
+        /// The new value.
+        value: Value,
+        /// The execution that sees the variable; without one it is a variable of the workflow, or that of the only open
+        /// execution that has one of this name.
+        scope: Option<Uuid>,
+    },
+    /// Executes an activity: an open execution once more from its beginning, else a new one.
+    ScheduleActivity(Target),
+    /// Cancels open executions of an activity. What holds it goes on.
+    CancelActivity(Target),
+    /// Cancels the instance.
+    Cancel,
+}
+
+/// The activity that an alteration is about. One of the two is given.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Target {
+    /// Id of the activity, or its path.
+    pub activity_id: Option<String>,
+    /// One execution of it. To begin a new execution, that of the activity which is to hold it.
+    pub execution: Option<Uuid>,
+}
+
+impl Target {
+    /// A target.
+    ///
+    /// # Errors
+    /// 22004 if it names neither an activity nor an execution.
+    pub fn new(activity_id: Option<String>, execution: Option<Uuid>) -> Result<Self, Fault> {
+        match (&activity_id, execution) {
+            (None, None) => Err(Fault::new("22004", "an activity or an execution of one must be named")),
+            _ => Ok(Self { activity_id, execution }),
+        }
+    }
+}
+
+/// Who alters an instance, and why.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Author {
+    /// The role.
+    pub role: String,
+    /// Why, if that was said.
+    pub reason: Option<String>,
+}
+
+impl Author {
+    /// What the journal says of every alteration.
+    pub(crate) fn data(&self, kind: &str) -> Map<String, Value> {
+        let mut data = Map::from_iter([("by".to_owned(), json!(self.role)), ("type".to_owned(), json!(kind))]);
+        data.extend(self.reason.as_ref().map(|reason| ("reason".to_owned(), json!(reason))));
+        data
+    }
+}
+
+impl Alteration {
+    /// Elsa's name of the kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ModifyVariable { .. } => "ModifyVariable",
+            Self::ScheduleActivity(_) => "ScheduleActivity",
+            Self::CancelActivity(_) => "CancelActivity",
+            Self::Cancel => "Cancel",
+        }
+    }
+
+    /// Whether activities may run because of it.
+    pub fn runs_activities(&self) -> bool {
+        !matches!(self, Self::ModifyVariable { .. })
+    }
+
+    /// Reads the alterations of a plan, a JSON array.
+    ///
+    /// # Errors
+    /// 22023 for what is no alteration, 0A000 for a kind that is not supported, 54000 for more than [`MOST`].
+    pub fn read_all(plan: &Value) -> Result<Vec<Self>, Fault> {
+        let Value::Array(alterations) = plan else {
+            return Err(Fault::new("22023", "alterations must be a JSON array"));
+        };
+        if alterations.is_empty() {
+            return Err(Fault::new("22023", "there are no alterations"));
+        }
+        if alterations.len() > MOST {
+            return Err(Fault::new("54000", "there are too many alterations")
+                .detail(format!("There are {}; a plan may have {MOST}.", alterations.len())));
+        }
+        let read: Vec<Self> =
+            alterations.iter().enumerate().map(|(at, one)| Self::read(at, one)).collect::<Result<_, _>>()?;
+        match read.iter().position(|one| *one == Self::Cancel) {
+            Some(at) if at + 1 < read.len() => Err(Fault::new("22023", "\"Cancel\" must be the last alteration")
+                .detail(format!("It is number {}.", at + 1))),
+            _ => Ok(read),
+        }
+    }
+
+    fn read(at: usize, alteration: &Value) -> Result<Self, Fault> {
+        let mut members = Members::of(alteration, format!("alteration {}", at + 1))?;
+        let kind = members.text("type")?.ok_or_else(|| members.missing("type"))?;
+        let read = match kind.as_str() {
+            "ModifyVariable" => Self::ModifyVariable {
+                name: members.text("variableId")?.ok_or_else(|| members.missing("variableId"))?,
+                value: members.take("value").map(copy_or_null).ok_or_else(|| members.missing("value"))?,
+                scope: members.id("activityInstanceId")?,
+            },
+            "ScheduleActivity" => Self::ScheduleActivity(target(&mut members)?),
+            "CancelActivity" => Self::CancelActivity(target(&mut members)?),
+            "Cancel" => Self::Cancel,
+            "Migrate" => return Err(Fault::new("0A000", "alterations of type \"Migrate\" are not supported")),
+            other => {
+                return Err(Fault::new("22023", format!("unknown type \"{other}\" of {}", members.what()))
+                    .hint("The types are Cancel, CancelActivity, ModifyVariable and ScheduleActivity."));
+            }
+        };
+        members.end()?;
+        Ok(read)
+    }
+}
+
+fn target(members: &mut Members<'_>) -> Result<Target, Fault> {
+    let (activity_id, execution) = (members.text("activityId")?, members.id("activityInstanceId")?);
+    Target::new(activity_id, execution)
+        .map_err(|_| Fault::new("22023", format!("{} needs \"activityId\" or \"activityInstanceId\"", members.what())))
+}

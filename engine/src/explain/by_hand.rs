@@ -1,0 +1,43 @@
+//! What people have done to an instance by hand.
+
+use serde_json::Value;
+
+use super::{Explanation, value};
+use crate::journal::Event;
+
+impl Explanation<'_> {
+    /// Who was given the task of an activity, and by whom.
+    pub(super) fn assigned(&self, event: &Event, data: Option<&Value>) -> String {
+        let member = |name| data.and_then(|data| data.get(name)).map(value);
+        let (who, by) = (self.who(&event.activity_id, &event.activity_type), member("by").unwrap_or_default());
+        match (member("to"), member("from")) {
+            (Some(to), None) => format!("{who} was assigned to {to} by {by}"),
+            (Some(to), Some(from)) => format!("{who} was assigned to {to} instead of {from} by {by}"),
+            (None, from) => format!("{who} was taken from {} by {by}", from.unwrap_or_default()),
+        }
+    }
+
+    /// What somebody changed by hand, and why.
+    pub(super) fn altered(&self, event: &Event, data: Option<&Value>) -> String {
+        let member = |name| data.and_then(|data| data.get(name)).map(value);
+        let text = |name| member(name).unwrap_or_default();
+        let by = text("by");
+        let what = || match event.activity_id.as_str() {
+            "" => String::new(),
+            _ => self.who(&event.activity_id, &event.activity_type),
+        };
+        let line = match data.and_then(|data| data.get("type")).and_then(Value::as_str).unwrap_or_default() {
+            "ModifyVariable" => {
+                let of = if event.activity_id.is_empty() { String::new() } else { format!(" of {}", what()) };
+                format!("{by} set variable {}{of} from {} to {}", text("variable"), text("from"), text("to"))
+            }
+            "ScheduleActivity" => format!("{by} scheduled {}", what()),
+            "CancelActivity" => format!("{by} cancelled {}", what()),
+            _ => format!("{by} cancelled the instance"),
+        };
+        match member("reason") {
+            Some(reason) => format!("{line}: {reason}"),
+            None => line,
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Altering the instances that a filter selects.
+//!
+//! The call takes the lock of an instance only if it is free, so it never waits for a session that waits for one of the
+//! instances that it has altered before.
+
+use std::collections::{BTreeSet, HashMap};
+
+use uuid::Uuid;
+use workflow_engine::alteration::{Alteration, Author, InstanceFilter};
+use workflow_engine::execution;
+use workflow_engine::program::Activation;
+
+use super::apply;
+use crate::access::{self, people};
+use crate::compiled::{self, Compiled};
+use crate::error;
+use crate::pg::rows::Wait;
+use crate::pg::{PgError, interrupt, role};
+use crate::run::burst::OnFault;
+use crate::run::host::SpiHost;
+use crate::run::session::FollowUp;
+use crate::run::{Session, claim, resume, running, work};
+use crate::store::instances::{self, InstanceRow};
+use crate::store::selection::{self, Candidate};
+
+/// What is altered, where, and how.
+pub struct Plan {
+    /// The alterations of each instance.
+    pub alterations: Vec<Alteration>,
+    /// Which instances.
+    pub filter: InstanceFilter,
+    /// Only says what would be altered.
+    pub is_dry_run: bool,
+    /// Who alters, and why.
+    pub author: Author,
+}
+
+/// What became of an instance.
+#[derive(Debug)]
+pub struct Verdict {
+    /// The instance.
+    pub instance: Uuid,
+    /// The outcome.
+    pub outcome: Outcome,
+    /// Why it was refused.
+    pub problems: Vec<String>,
+}
+
+/// What a plan did to an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All alterations were made.
+    Altered,
+    /// None was made.
+    Refused,
+    /// Another session holds the instance. None was made.
+    Busy,
+}
+
+impl Outcome {
+    /// Its name in SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Altered => "Altered",
+            Self::Refused => "Refused",
+            Self::Busy => "Busy",
+        }
+    }
+}
+
+/// Instances that one statement looks for.
+const PAGE: usize = 1000;
+
+/// Alters the instances behind an id that the filter selects and the caller may read or alter, in order of id, at most
+/// so many.
+///
+/// # Errors
+/// Those that end a transaction. Anything else is a problem of its instance.
+pub fn run(session: &mut Session, plan: &Plan, max: usize, after: Option<Uuid>) -> Result<Vec<Verdict>, PgError> {
+    session.has_waited = true;
+    let (mut verdicts, mut after, mut rights) = (Vec::new(), after, Rights::default());
+    let mut missing = missing(plan, after);
+    while verdicts.len() < max {
+        let page = selection::page(&plan.filter, after, PAGE);
+        let is_last = page.len() < PAGE;
+        for candidate in page {
+            interrupt::check();
+            after = Some(candidate.id);
+            missing.remove(&candidate.id);
+            if let Some(verdict) = judge(session, plan, &candidate, &mut rights)? {
+                verdicts.push(verdict);
+            }
+            if verdicts.len() == max {
+                return Ok(with_missing(verdicts, missing, after));
+            }
+        }
+        if is_last {
+            return Ok(with_missing(verdicts, missing, None));
+        }
+    }
+    Ok(verdicts)
+}
+
+/// The instances that the plan names, if it names nothing else.
+fn missing(plan: &Plan, after: Option<Uuid>) -> BTreeSet<Uuid> {
+    let Some(ids) = &plan.filter.instance_ids else { return BTreeSet::new() };
+    let only = InstanceFilter { instance_ids: None, ..plan.filter.clone() } == InstanceFilter::default();
+    ids.iter().copied().filter(|id| only && after.is_none_or(|after| *id > after)).collect()
+}
+
+/// Adds the named instances that there are not, as far as the call came.
+fn with_missing(mut verdicts: Vec<Verdict>, missing: BTreeSet<Uuid>, until: Option<Uuid>) -> Vec<Verdict> {
+    let behind = missing.into_iter().filter(|id| until.is_none_or(|until| *id <= until));
+    verdicts.extend(behind.map(|id| refused(id, vec![resume::unknown(id).message])));
+    verdicts.sort_by_key(|verdict| verdict.instance);
+    verdicts
+}
+
+fn refused(instance: Uuid, problems: Vec<String>) -> Verdict {
+    Verdict { instance, outcome: Outcome::Refused, problems }
+}
+
+/// What the caller may do with the instances of a version and an owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Right {
+    Alter,
+    Read,
+    None,
+}
+
+/// The rights of the caller, each asked for once.
+#[derive(Default)]
+struct Rights(HashMap<(Uuid, i32), Right>);
+
+impl Rights {
+    fn on(&mut self, candidate: &Candidate) -> Result<Right, PgError> {
+        let key = (candidate.version, candidate.owner.id);
+        if let Some(known) = self.0.get(&key) {
+            return Ok(*known);
+        }
+        let (who, definition) = (role::current(), compiled::of_version(candidate.version)?);
+        let right = match people::may_alter(who, &candidate.owner, &definition.row) {
+            true => Right::Alter,
+            false if access::may_watch(&candidate.owner, &definition.row) => Right::Read,
+            false => Right::None,
+        };
+        self.0.insert(key, right);
+        Ok(right)
+    }
+}
+
+/// What becomes of an instance. `None`: it is none of the caller's.
+fn judge(
+    session: &mut Session,
+    plan: &Plan,
+    candidate: &Candidate,
+    rights: &mut Rights,
+) -> Result<Option<Verdict>, PgError> {
+    if !candidate.is_of(&plan.filter.times) {
+        return Ok(None);
+    }
+    let id = candidate.id;
+    let is_named = plan.filter.instance_ids.is_some();
+    if rights.on(candidate)? == Right::None && !is_named {
+        return Ok(None);
+    }
+    let mut problems = Vec::new();
+    let altered = match plan.is_dry_run {
+        true => try_out(session, plan, id, is_named, &mut problems),
+        false => alter(session, plan, id, is_named, &mut problems),
+    };
+    Ok(Some(match altered {
+        Ok(outcome) => Verdict { instance: id, outcome, problems },
+        Err(error) if error.aborts_transaction() => return Err(error),
+        Err(error) if problems.is_empty() => refused(id, vec![told(&error)]),
+        Err(_) => refused(id, problems),
+    }))
+}
+
+fn told(error: &PgError) -> String {
+    match &error.detail {
+        Some(detail) => format!("{} ({detail})", error.message),
+        None => error.message.clone(),
+    }
+}
+
+/// Says whether an instance could be altered now, without its lock.
+fn try_out(
+    session: &Session,
+    plan: &Plan,
+    id: Uuid,
+    is_named: bool,
+    problems: &mut Vec<String>,
+) -> Result<Outcome, PgError> {
+    running::refuse(id)?;
+    let mut row = instances::get(id).ok_or_else(|| resume::unknown(id))?;
+    let compiled = compiled::of_instance(&row)?;
+    require(plan, &row, &compiled, is_named)?;
+    let mut host = SpiHost::new(session.now, id, &row.owner, &compiled);
+    let instance = &mut row.instance;
+    let tried = execution::try_alterations(&compiled.program, instance, &plan.alterations, &mut host, &session.limits);
+    tried.map_err(|failed| {
+        problems.extend(super::problems(&failed));
+        error::burst(failed, id)
+    })?;
+    Ok(Outcome::Altered)
+}
+
+/// Alters an instance whose lock is free.
+fn alter(
+    session: &mut Session,
+    plan: &Plan,
+    id: Uuid,
+    is_named: bool,
+    problems: &mut Vec<String>,
+) -> Result<Outcome, PgError> {
+    running::refuse(id)?;
+    let Some(mut row) = instances::lock_with(id, Wait::Skip) else {
+        return match instances::owner(id) {
+            Some(_) => Ok(Outcome::Busy),
+            None => Err(resume::unknown(id)),
+        };
+    };
+    let compiled = compiled::of_instance(&row)?;
+    require(plan, &row, &compiled, is_named)?;
+    let runs = plan.alterations.iter().any(Alteration::runs_activities);
+    if runs && !claim::can_remove_tasks(&row, &compiled) {
+        return Ok(Outcome::Busy);
+    }
+    let mut apply = |session: &mut Session| {
+        work::call(session, |session| {
+            apply(session, &mut row, &compiled, &plan.alterations, &plan.author, OnFault::Store, problems)?;
+            if plan.alterations.contains(&Alteration::Cancel) {
+                let below = instances::children_not_awaited(id).into_iter();
+                session.follow_ups.extend(below.map(|child| FollowUp::Cancel(child, row.owner.clone())));
+            }
+            Ok(())
+        })
+    };
+    match runs && writes_while_it_runs(&compiled) {
+        true => session.isolated(apply)?,
+        false => apply(session)?,
+    }
+    Ok(Outcome::Altered)
+}
+
+/// Whether a burst may write before all of it is computed: SQL of the user, records of what can be compensated, a key
+/// that excludes other instances, children.
+fn writes_while_it_runs(compiled: &Compiled) -> bool {
+    let program = &compiled.program;
+    compiled.row.uses_sql
+        || program.acts_for_owner()
+        || program.compensation().is_used
+        || program.options.activation != Activation::Always
+}
+
+/// Refuses an instance that the caller may not alter (42501). If the plan does not name it, its SQL must not run with
+/// the rights of a caller who may not know that it would.
+fn require(plan: &Plan, row: &InstanceRow, compiled: &Compiled, is_named: bool) -> Result<(), PgError> {
+    access::require_alter(row, compiled)?;
+    access::require_own_command(row, compiled)?;
+    let runs = plan.alterations.iter().any(|one| one.runs_activities() && *one != Alteration::Cancel);
+    if !runs || is_named || access::runs_here(&row.owner, compiled) {
+        return Ok(());
+    }
+    Err(PgError::new("42501", format!("SQL of workflow instance {} would run with other rights", row.instance.id))
+        .detail("Name it in \"workflowInstanceIds\", or take the role of its owner."))
+}

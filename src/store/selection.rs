@@ -1,0 +1,133 @@
+//! Instances that a filter of a plan selects, in order of id.
+
+use uuid::Uuid;
+use workflow_engine::alteration::{InstanceFilter, Moment, Relation, TimeFilter};
+
+use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+use crate::store::owners::{self, Owner};
+use crate::store::schedules::COMMANDS;
+
+/// An instance that a filter may select.
+#[derive(Debug)]
+pub struct Candidate {
+    /// Its id.
+    pub id: Uuid,
+    /// Its version of the definition.
+    pub version: Uuid,
+    /// Its owner.
+    pub owner: Owner,
+    times: [Option<Timestamp>; 3],
+}
+
+fn read(row: &mut Row<'_>) -> Candidate {
+    let (id, version, owner) = (row.get(), row.get(), owners::by_id(row.get()));
+    Candidate { id, version, owner, times: [row.maybe(), row.maybe(), row.maybe()] }
+}
+
+// The first condition has an index; each of the others may be NULL.
+macro_rules! page {
+    ($first:literal) => {
+        Statement::new(
+            concat!(
+                "SELECT i.id, i.definition_version_id, i.owner, i.created_at, i.updated_at, i.finished_at \
+                 FROM workflow.instances i WHERE ",
+                $first,
+                " AND ($2 IS NULL OR i.id = ANY ($2)) AND ($3 IS NULL OR i.correlation_id = ANY ($3)) \
+                 AND ($4 IS NULL OR i.definition_version_id = ANY ($4)) AND ($5 IS NULL OR i.definition_id = ANY ($5)) \
+                 AND ($6 IS NULL OR i.name = ANY ($6)) AND ($7 IS NULL OR i.status = ANY ($7)) \
+                 AND ($8 IS NULL OR i.sub_status = ANY ($8)) AND ($9 IS NULL OR (i.incident_count > 0) = $9) \
+                 AND ($10 IS NULL OR (i.definition_id = $11) = $10) \
+                 AND ($12 IS NULL OR strpos(lower(i.name), $12) > 0 OR strpos(lower(i.correlation_id), $12) > 0 \
+                      OR strpos(lower(i.definition_id), $12) > 0 OR i.id::text = $12) \
+                 ORDER BY i.id LIMIT $13"
+            ),
+            &[
+                Type::Uuid,
+                Type::UuidArray,
+                Type::TextArray,
+                Type::UuidArray,
+                Type::TextArray,
+                Type::TextArray,
+                Type::TextArray,
+                Type::TextArray,
+                Type::Boolean,
+                Type::Boolean,
+                Type::Text,
+                Type::Text,
+                Type::BigInt,
+            ],
+        )
+    };
+}
+
+static BY_ID: Statement = page!("($1 IS NULL OR i.id > $1) AND i.id = ANY ($2)");
+static BY_CORRELATION: Statement = page!("($1 IS NULL OR i.id > $1) AND i.correlation_id = ANY ($3)");
+static BY_VERSION: Statement = page!("($1 IS NULL OR i.id > $1) AND i.definition_version_id = ANY ($4)");
+static BY_DEFINITION: Statement = page!(
+    "($1 IS NULL OR i.id > $1) AND i.definition_version_id = ANY (ARRAY( \
+         SELECT d.id FROM workflow.definitions d WHERE d.definition_id = ANY ($5)))"
+);
+static ALL: Statement = page!("i.id > coalesce($1, '00000000-0000-0000-0000-000000000000')");
+
+/// At most so many instances behind an id that satisfy all conditions of a filter but those on times.
+pub fn page(filter: &InstanceFilter, after: Option<Uuid>, at_most: usize) -> Vec<Candidate> {
+    let statement = match filter {
+        InstanceFilter { instance_ids: Some(_), .. } => &BY_ID,
+        InstanceFilter { correlation_ids: Some(_), .. } => &BY_CORRELATION,
+        InstanceFilter { version_ids: Some(_), .. } => &BY_VERSION,
+        InstanceFilter { definition_ids: Some(_), .. } => &BY_DEFINITION,
+        _ => &ALL,
+    };
+    let term = filter.search_term.as_ref().map(|term| term.to_lowercase());
+    let flag = |flag: Option<bool>| flag.map_or(Arg::Null, Arg::Boolean);
+    let arguments = [
+        after.as_ref().map_or(Arg::Null, Arg::Uuid),
+        uuid_list(&filter.instance_ids),
+        text_list(&filter.correlation_ids),
+        uuid_list(&filter.version_ids),
+        text_list(&filter.definition_ids),
+        text_list(&filter.names),
+        text_list(&filter.statuses),
+        text_list(&filter.sub_statuses),
+        flag(filter.has_incidents),
+        flag(filter.is_system),
+        Arg::Text(COMMANDS),
+        Arg::text(term.as_deref()),
+        Arg::BigInt(at_most as i64),
+    ];
+    statement.rows(&arguments, read)
+}
+
+fn uuid_list(ids: &Option<Vec<Uuid>>) -> Arg<'_> {
+    ids.as_deref().map_or(Arg::Null, Arg::Uuids)
+}
+
+fn text_list(texts: &Option<Vec<String>>) -> Arg<'_> {
+    texts.as_deref().map_or(Arg::Null, Arg::Texts)
+}
+
+impl Candidate {
+    /// Whether the times of the instance satisfy all conditions. A time that there is not yet satisfies none.
+    pub fn is_of(&self, times: &[TimeFilter]) -> bool {
+        times.iter().all(|filter| {
+            let [created, updated, finished] = self.times;
+            let time = match filter.moment {
+                Moment::CreatedAt => created,
+                Moment::UpdatedAt => updated,
+                Moment::FinishedAt => finished,
+            };
+            time.is_some_and(|time| stands(time, filter.relation, filter.instant.into()))
+        })
+    }
+}
+
+fn stands(time: Timestamp, relation: Relation, to: Timestamp) -> bool {
+    match relation {
+        Relation::Is => time == to,
+        Relation::IsNot => time != to,
+        Relation::GreaterThan => time > to,
+        Relation::GreaterThanOrEqual => time >= to,
+        Relation::LessThan => time < to,
+        Relation::LessThanOrEqual => time <= to,
+    }
+}

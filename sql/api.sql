@@ -292,12 +292,6 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'wf_alter';
 
 COMMENT ON FUNCTION workflow._alter(jsonb, jsonb, boolean, integer, uuid, text) IS 'wf_alter, for the activity SubmitAlterationPlan';
 
-CREATE FUNCTION workflow._migrate(instance_id uuid, version integer, mapping jsonb, timers text, dry_run boolean)
-RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate';
-
-COMMENT ON FUNCTION workflow._migrate(uuid, integer, jsonb, text, boolean) IS 'problems of a migration as a JSON array, for wf_migrate';
-
--- No search path of its own, nor has wf_migrate_all: SQL of workflows that a migration sets off may run with the caller's.
 CREATE FUNCTION wf_migrate(
     instance_id uuid,
     version     integer DEFAULT NULL,
@@ -306,22 +300,10 @@ CREATE FUNCTION wf_migrate(
     dry_run     boolean DEFAULT false
 )
 RETURNS TABLE (path text, severity text, message text)
-LANGUAGE sql
-BEGIN ATOMIC
-    SELECT problem.path, problem.severity, problem.message
-    FROM pg_catalog.jsonb_to_recordset(workflow._migrate($1, $2, $3, $4, $5)) AS problem (path text, severity text, message text);
-END;
+LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate';
 
 COMMENT ON FUNCTION wf_migrate(uuid, integer, jsonb, text, boolean) IS
     'let an instance go on in another version of its definition; what waits stays; dry_run only lists what stands against it';
-
-CREATE FUNCTION workflow._migrate_all(
-    definition_id text, from_version integer, version integer, mapping jsonb, timers text, max integer, after uuid, dry_run boolean
-)
-RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_all';
-
-COMMENT ON FUNCTION workflow._migrate_all(text, integer, integer, jsonb, text, integer, uuid, boolean) IS
-    'outcomes of migrations as a JSON array, for wf_migrate_all';
 
 CREATE FUNCTION wf_migrate_all(
     definition_id text,
@@ -334,12 +316,7 @@ CREATE FUNCTION wf_migrate_all(
     dry_run       boolean DEFAULT false
 )
 RETURNS TABLE (instance_id uuid, outcome text, problems text[])
-LANGUAGE sql
-BEGIN ATOMIC
-    SELECT moved.instance_id, moved.outcome, moved.problems
-    FROM pg_catalog.jsonb_to_recordset(workflow._migrate_all($1, $2, $3, $4, $5, $6, $7, $8))
-         AS moved (instance_id uuid, outcome text, problems text[]);
-END;
+LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_all';
 
 COMMENT ON FUNCTION wf_migrate_all(text, integer, integer, jsonb, text, integer, uuid, boolean) IS
     'migrate instances of a definition, a batch in the order of their ids; repeat with the last id as after until there are no rows';

@@ -664,12 +664,6 @@ LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_complete_tasks';
 COMMENT ON FUNCTION wf_complete_tasks(jsonb) IS
     'answers [{"taskId", "token", "result" | "error"}] for claimed tasks; one that is refused stops no other';
 
-CREATE FUNCTION workflow._migrate(instance_id uuid, version integer, mapping jsonb, timers text, dry_run boolean)
-RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate';
-
-COMMENT ON FUNCTION workflow._migrate(uuid, integer, jsonb, text, boolean) IS 'problems of a migration as a JSON array, for wf_migrate';
-
--- No search path of its own, nor has wf_migrate_all: SQL of workflows that a migration sets off may run with the caller's.
 CREATE FUNCTION wf_migrate(
     instance_id uuid,
     version     integer DEFAULT NULL,
@@ -678,22 +672,10 @@ CREATE FUNCTION wf_migrate(
     dry_run     boolean DEFAULT false
 )
 RETURNS TABLE (path text, severity text, message text)
-LANGUAGE sql
-BEGIN ATOMIC
-    SELECT problem.path, problem.severity, problem.message
-    FROM pg_catalog.jsonb_to_recordset(workflow._migrate($1, $2, $3, $4, $5)) AS problem (path text, severity text, message text);
-END;
+LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate';
 
 COMMENT ON FUNCTION wf_migrate(uuid, integer, jsonb, text, boolean) IS
     'let an instance go on in another version of its definition; what waits stays; dry_run only lists what stands against it';
-
-CREATE FUNCTION workflow._migrate_all(
-    definition_id text, from_version integer, version integer, mapping jsonb, timers text, max integer, after uuid, dry_run boolean
-)
-RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_all';
-
-COMMENT ON FUNCTION workflow._migrate_all(text, integer, integer, jsonb, text, integer, uuid, boolean) IS
-    'outcomes of migrations as a JSON array, for wf_migrate_all';
 
 CREATE FUNCTION wf_migrate_all(
     definition_id text,
@@ -706,12 +688,7 @@ CREATE FUNCTION wf_migrate_all(
     dry_run       boolean DEFAULT false
 )
 RETURNS TABLE (instance_id uuid, outcome text, problems text[])
-LANGUAGE sql
-BEGIN ATOMIC
-    SELECT moved.instance_id, moved.outcome, moved.problems
-    FROM pg_catalog.jsonb_to_recordset(workflow._migrate_all($1, $2, $3, $4, $5, $6, $7, $8))
-         AS moved (instance_id uuid, outcome text, problems text[]);
-END;
+LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_all';
 
 COMMENT ON FUNCTION wf_migrate_all(text, integer, integer, jsonb, text, integer, uuid, boolean) IS
     'migrate instances of a definition, a batch in the order of their ids; repeat with the last id as after until there are no rows';
@@ -859,7 +836,7 @@ AS $$
     FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
                       'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                       'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
-                      'wf_http_request', 'wf_limit_tasks', 'wf_migrate', '_migrate', 'wf_migrate_all', '_migrate_all', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
+                      'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
                       'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_worker', '_grant_worker',
                       'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due',
                       'wf_schedule', 'wf_schedule_activity', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_set_variable', 'wf_start', 'wf_svg',

@@ -4,6 +4,7 @@
 //! follows from that number and the instance's id. A row names each activity once.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::fault::Error;
@@ -26,6 +27,20 @@ pub struct Event {
     pub bookmark_id: Option<Uuid>,
     /// Data of the kind: outcomes, the written line, the fault, the reason.
     pub data: Option<Json>,
+}
+
+impl Event {
+    /// An event of the workflow itself.
+    pub fn of_workflow(kind: EventKind, data: Value) -> Self {
+        Self {
+            kind,
+            activity_id: String::new(),
+            activity_type: String::new(),
+            execution: None,
+            bookmark_id: None,
+            data: Some(Json(data)),
+        }
+    }
 }
 
 /// The kinds of events. Stored by number: add at the end only.
@@ -161,7 +176,8 @@ impl Level {
         match self {
             Self::Full => true,
             Self::Milestones => kind.is_milestone(),
-            Self::None => false,
+            // What was done to an instance by hand is written always.
+            Self::None => kind == EventKind::Altered,
         }
     }
 }

@@ -90,7 +90,8 @@ pub type Mapping = BTreeMap<String, Option<String>>;
 /// # Errors
 /// 22023 if it is no object of texts and nulls.
 pub fn read_mapping(value: &Value) -> Result<Mapping, Fault> {
-    let invalid = || Fault::new("22023", "mapping must be an object that gives each id another one, or null");
+    let invalid =
+        || Fault::new("22023", "argument \"mapping\" must be an object that gives each id another one, or null");
     let Value::Object(members) = value else {
         return Err(invalid());
     };

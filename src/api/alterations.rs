@@ -34,7 +34,7 @@ fn set_variable(call: &Call) -> Result<Returned, PgError> {
     let compiled = compiled::of_instance(&row)?;
     // Who may alter the instance and not read it is not told what was there.
     let former = former.filter(|_| access::may_watch(&row.owner, &compiled.row));
-    Ok(former.map_or(Returned::Null, Returned::Json))
+    Ok(Returned::of(former, Returned::Json))
 }
 
 fn cancel_activity(call: &Call) -> Result<Returned, PgError> {

@@ -1,12 +1,12 @@
 //! `wf_migrate` and `wf_migrate_all`.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::migration::{self, Problem, Timers};
 
 use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::run::migrate::{self, All, Wanted};
+use crate::run::migrate::{self, All, Outcome, Wanted};
 use crate::run::{Session, work};
 
 sql_functions! {
@@ -28,7 +28,10 @@ fn wanted(call: &Call) -> Result<Wanted, PgError> {
         "keep" => Timers::Keep,
         "anew" => Timers::Anew,
         other => {
-            return Err(PgError::new("22023", format!("timers must be \"keep\" or \"anew\", not \"{other}\"")));
+            return Err(PgError::new(
+                "22023",
+                format!("argument \"timers\" must be \"keep\" or \"anew\", not \"{other}\""),
+            ));
         }
     };
     Ok(Wanted { version: call.arg("version"), mapping, timers, dry_run: call.required("dry_run")? })
@@ -38,11 +41,10 @@ fn migrate_one(call: &Call) -> Result<Returned, PgError> {
     let instance_id: Uuid = call.required("instance_id")?;
     let wanted = wanted(call)?;
     let problems = work::call(&mut Session::begin(), |session| migrate::migrate(session, instance_id, &wanted))?;
-    let rows = problems.iter().map(|problem| {
-        let Problem { path, severity, message } = problem;
-        json!({ "path": path, "severity": severity.name(), "message": message })
-    });
-    Ok(Returned::Json(Value::Array(rows.collect())))
+    let row = |Problem { path, severity, message }| {
+        vec![Returned::Text(path), Returned::Text(severity.name().into()), Returned::Text(message)]
+    };
+    Ok(Returned::Rows(problems.into_iter().map(row).collect()))
 }
 
 fn migrate_all(call: &Call) -> Result<Returned, PgError> {
@@ -54,11 +56,11 @@ fn migrate_all(call: &Call) -> Result<Returned, PgError> {
     };
     let wanted = wanted(call)?;
     let outcomes = work::call(&mut Session::begin(), |session| migrate::migrate_all(session, &all, &wanted))?;
-    let rows = outcomes.iter().map(|one| {
-        let problems: Vec<String> = one.problems.iter().map(line).collect();
-        json!({ "instance_id": one.instance, "outcome": one.outcome, "problems": problems })
-    });
-    Ok(Returned::Json(Value::Array(rows.collect())))
+    let row = |one: &Outcome| {
+        let problems = one.problems.iter().map(line).collect();
+        vec![Returned::Uuid(one.instance), Returned::Text(one.outcome.into()), Returned::Texts(problems)]
+    };
+    Ok(Returned::Rows(outcomes.iter().map(row).collect()))
 }
 
 /// A problem as one text.

@@ -93,8 +93,7 @@ fn note(session: &Session, waiting: &mut Waiting, from: Option<Entry<'_>>, to: O
         bookmark_id: Some(bookmark.id),
         data: Some(Json(Value::Object(data))),
     };
-    let seq = instance.state.next_journal;
-    instance.state.next_journal += journal::rows_for(1);
+    let seq = journal::take_rows(instance, 1);
     instances::save_state(instance);
     rows::write(|writer| journal::append(writer, &instance.id, seq, &[event], session.timestamp()));
     if let Some(name) = tasks::name_of(bookmark) {

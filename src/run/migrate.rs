@@ -17,7 +17,6 @@ use workflow_engine::instance::compensation::Record;
 use workflow_engine::instance::{Instance, SubStatus};
 use workflow_engine::journal::{Event, EventKind};
 use workflow_engine::migration::{Mapping, Migration, Moved, Problem, Severity, Timers, is_refused};
-use workflow_engine::value::Json;
 
 use crate::access::{self, Privilege};
 use crate::compiled::{self, Compiled};
@@ -34,7 +33,7 @@ use crate::wake;
 
 mod batch;
 
-pub use batch::{All, migrate_all};
+pub use batch::{All, Outcome, migrate_all};
 
 /// What an operator asks for.
 #[derive(Debug)]
@@ -194,8 +193,7 @@ impl Way {
         row.activation_key = self.key(row);
         row.definition_version_id = self.new.row.id;
         let event = self.event();
-        let seq = row.instance.state.next_journal;
-        row.instance.state.next_journal += journal::rows_for(1);
+        let seq = journal::take_rows(&mut row.instance, 1);
         let now = session.timestamp();
         rows::write(|writer| {
             migration::save(writer, row, moved.variables_changed, before.as_deref(), now);
@@ -218,14 +216,7 @@ impl Way {
     fn event(&self) -> Event {
         let (from, to) = (self.old.row.version, self.new.row.version);
         let data = json!({ "by": role::name(role::current()), "from": from, "to": to });
-        Event {
-            kind: EventKind::Migrated,
-            activity_id: String::new(),
-            activity_type: String::new(),
-            execution: None,
-            bookmark_id: None,
-            data: Some(Json(data)),
-        }
+        Event::of_workflow(EventKind::Migrated, data)
     }
 
     /// Why an instance is not moved (22023).

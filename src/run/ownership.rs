@@ -21,7 +21,6 @@ use crate::store::owners::{self, Owner};
 use crate::store::schedules::COMMANDS;
 use crate::store::{activity_types, definitions, journal, links};
 use crate::wake;
-use workflow_engine::value::Json;
 
 /// What a call of `wf_set_owner` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,17 +134,9 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> 
 /// Gives a locked instance to another owner, and records that in its journal.
 fn hand_over(session: &Session, row: &mut InstanceRow, new: &Owner) {
     let data = json!({ "by": role::name(role::current()), "from": row.owner.title(), "to": new.title() });
-    let event = Event {
-        kind: EventKind::OwnerChanged,
-        activity_id: String::new(),
-        activity_type: String::new(),
-        execution: None,
-        bookmark_id: None,
-        data: Some(Json(data)),
-    };
+    let event = Event::of_workflow(EventKind::OwnerChanged, data);
     let instance = &mut row.instance;
-    let seq = instance.state.next_journal;
-    instance.state.next_journal += journal::rows_for(1);
+    let seq = journal::take_rows(instance, 1);
     instances::set_owner(instance, new.id);
     rows::write(|writer| journal::append(writer, &instance.id, seq, &[event], session.timestamp()));
 }

@@ -17,7 +17,6 @@ use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::{Event, EventKind};
 use workflow_engine::retry::RetryPolicy;
-use workflow_engine::value::Json;
 
 use crate::access;
 use crate::compiled::{self, Compiled};
@@ -97,17 +96,9 @@ fn lock(session: &mut Session, instance_id: Uuid) -> Result<Option<(InstanceRow,
 fn note(session: &Session, row: &mut InstanceRow, kind: EventKind, reason: Option<&str>) {
     let mut data = Map::from_iter([("by".to_owned(), Value::from(role::name(role::current())))]);
     data.extend(reason.map(|reason| ("reason".to_owned(), Value::from(reason))));
-    let event = Event {
-        kind,
-        activity_id: String::new(),
-        activity_type: String::new(),
-        execution: None,
-        bookmark_id: None,
-        data: Some(Json(Value::Object(data))),
-    };
+    let event = Event::of_workflow(kind, Value::Object(data));
     let instance = &mut row.instance;
-    let seq = instance.state.next_journal;
-    instance.state.next_journal += journal::rows_for(1);
+    let seq = journal::take_rows(instance, 1);
     instances::save_state(instance);
     rows::write(|writer| journal::append(writer, &instance.id, seq, &[event], session.timestamp()));
 }

@@ -80,8 +80,7 @@ pub fn save(
     resumed: Option<Consumed<'_>>,
 ) -> Option<bool> {
     memory::room_to_save();
-    let seq = row.instance.state.next_journal;
-    row.instance.state.next_journal += journal::rows_for(delta.events.len());
+    let seq = journal::take_rows(&mut row.instance, delta.events.len());
     row.activation_key = match row.instance.sub_status {
         // What is about to end keeps the key that it has. One that was faulted may have lost it to another instance.
         SubStatus::Suspended if row.instance.state.ending() != Ending::None => before.activation_key.clone(),

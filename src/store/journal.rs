@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
+use workflow_engine::instance::Instance;
 use workflow_engine::journal::{self, Event, EventKind};
 
 use crate::pg::rows::{Columns, Writer};
@@ -55,9 +56,13 @@ pub fn remove(instance: &Uuid, from: u32, to: u32) {
     REMOVE.run(&[Arg::Uuid(instance), Arg::Integer(from as i32), Arg::Integer(to as i32)]);
 }
 
-/// The number of rows that `events` events take.
-pub fn rows_for(events: usize) -> u32 {
-    events.div_ceil(EVENTS_PER_ROW) as u32
+/// The number of the first row for so many events of a locked instance, whose state counts them from now on. The caller
+/// stores the state.
+pub fn take_rows(instance: &mut Instance, events: usize) -> u32 {
+    let next = &mut instance.state.next_journal;
+    let first = *next;
+    *next += events.div_ceil(EVENTS_PER_ROW) as u32;
+    first
 }
 
 static AT: Statement = Statement::new(

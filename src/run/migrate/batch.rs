@@ -65,7 +65,7 @@ struct Batch<'a> {
 /// definition nor may start it.
 pub fn migrate_all(session: &mut Session, all: &All, wanted: &Wanted) -> Result<Vec<Outcome>, PgError> {
     if all.max < 1 {
-        return Err(PgError::new("22023", format!("max must be at least 1, not {}", all.max)));
+        return Err(PgError::new("22023", format!("argument \"max\" must be at least 1, not {}", all.max)));
     }
     let (target, _) = version::find(session, &all.definition_id, wanted.version)?;
     access::require(access::Privilege::Start, &target)?;

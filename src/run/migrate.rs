@@ -189,7 +189,7 @@ impl Way {
     }
 
     fn save(&self, session: &Session, row: &mut InstanceRow, moved: &Moved, records: &[Record]) {
-        let before = std::mem::replace(&mut row.activation_key, None);
+        let before = row.activation_key.take();
         row.activation_key = self.key(row);
         row.definition_version_id = self.new.row.id;
         let event = self.event();

@@ -1,7 +1,8 @@
-//! A planner hook that plans our statements without sequential scans. A backend keeps their plans, and a plan made
-//! while a table was empty would otherwise read a million rows later.
+//! Planner hooks that plan our statements without sequential scans and for large tables. A backend keeps their plans, and a
+//! plan made while a table was empty would otherwise read a million rows later: where a table has no rows, reading a whole
+//! index costs no more than finding one entry of it.
 //!
-//! The hook affects only our statements, and only while the planner plans them. A trigger on our tables runs inside our
+//! The hooks affect only our statements, and only while the planner plans them. A trigger on our tables runs inside our
 //! statement, but the statements of its function (whose plans PL/pgSQL keeps) are planned as usual.
 
 use std::cell::Cell;
@@ -16,16 +17,53 @@ use crate::pg::raw;
 /// A cursor option that marks our statements. PostgreSQL passes it to the planner and does not use it.
 pub const OURS: c_int = 0x4000_0000;
 
+/// Rows that a table has at least when one of our statements is planned, and pages of the table and of each index.
+const ROWS: f64 = 1e6;
+const PAGES: u32 = 50_000;
+const INDEX_PAGES: u32 = 10_000;
+const INDEX_HEIGHT: c_int = 2;
+
 thread_local! {
     static PREVIOUS: Cell<pg_sys::planner_hook_type> = const { Cell::new(None) };
+    static PREVIOUS_INFO: Cell<pg_sys::get_relation_info_hook_type> = const { Cell::new(None) };
+    static IS_PLANNING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Installs the hook of this process.
+/// Installs the hooks of this process.
 pub fn install() {
-    // SAFETY: hooks are set by the process's only thread; the callback lives as long as the library.
+    // SAFETY: hooks are set by the process's only thread; the callbacks live as long as the library.
     unsafe {
         PREVIOUS.set(pg_sys::planner_hook);
         pg_sys::planner_hook = Some(plan);
+        PREVIOUS_INFO.set(pg_sys::get_relation_info_hook);
+        pg_sys::get_relation_info_hook = Some(enlarge);
+    }
+}
+
+/// Lets a table and its indexes count as large while one of our statements is planned.
+unsafe extern "C-unwind" fn enlarge(
+    root: *mut pg_sys::PlannerInfo,
+    table: pg_sys::Oid,
+    is_inherited: bool,
+    rel: *mut pg_sys::RelOptInfo,
+) {
+    // SAFETY: PostgreSQL passes what it has just filled; this frame owns nothing when an error leaves it.
+    unsafe {
+        if let Some(previous) = PREVIOUS_INFO.get() {
+            previous(root, table, is_inherited, rel);
+        }
+        if !IS_PLANNING.get() {
+            return;
+        }
+        (*rel).tuples = (*rel).tuples.max(ROWS);
+        (*rel).pages = (*rel).pages.max(PAGES);
+        let indexes = (*rel).indexlist;
+        for i in 0..if indexes.is_null() { 0 } else { (*indexes).length as usize } {
+            let index = (*(*indexes).elements.add(i)).ptr_value.cast::<pg_sys::IndexOptInfo>();
+            (*index).tuples = (*index).tuples.max(ROWS);
+            (*index).pages = (*index).pages.max(INDEX_PAGES);
+            (*index).tree_height = (*index).tree_height.max(INDEX_HEIGHT);
+        }
     }
 }
 
@@ -65,18 +103,20 @@ unsafe fn next(
     }
 }
 
-/// Disables sequential scans and JIT while it lives. JIT must be off because an unavoidable sequential scan then has so
+/// Disables sequential scans and JIT while it lives, and lets tables count as large. JIT must be off because an unavoidable sequential scan then has so
 /// high a cost that every session would load the JIT compiler, ten megabytes each.
 struct Planning {
     seqscan: bool,
     jit: bool,
+    was_planning: bool,
 }
 
 impl Planning {
     fn begin() -> Self {
         // SAFETY: planner settings of the backend's only thread; put back by `drop`, also on unwinding.
         unsafe {
-            let before = Self { seqscan: pg_sys::enable_seqscan, jit: pg_sys::jit_enabled };
+            let was_planning = IS_PLANNING.replace(true);
+            let before = Self { seqscan: pg_sys::enable_seqscan, jit: pg_sys::jit_enabled, was_planning };
             pg_sys::enable_seqscan = false;
             pg_sys::jit_enabled = false;
             before
@@ -90,6 +130,7 @@ impl Drop for Planning {
         unsafe {
             pg_sys::enable_seqscan = self.seqscan;
             pg_sys::jit_enabled = self.jit;
+            IS_PLANNING.set(self.was_planning);
         }
     }
 }

@@ -23,7 +23,7 @@ SELECT wf_register_activity('Stamp', 'stamp(jsonb)');
 SELECT wf_define('{"definitionId": "order", "root": [{"type": "RunTask", "taskName": "Check"}]}');
 SELECT wf_define('{"definitionId": "broken", "root": [{"type": "Compensable"}, {"type": "Fault", "message": "no parcel"}]}');
 SELECT wf_define('{"definitionId": "few", "options": {"maxConcurrency": {"max": 1}}, "root": [{"type": "Event", "eventName": "Never"}]}');
-SELECT wf_start('few');
+SELECT wf_pause(wf_start('few'));
 SELECT wf_limit_tasks('Check', 1);
 SELECT wf_grant_worker('reader', '{Check}');
 SELECT wf_grant('order', 'reader', '{start}');
@@ -89,6 +89,7 @@ caught_up() { await t "SELECT confirmed_flush_lsn >= '$(query "SELECT pg_current
 PGOPTIONS="-c client_min_messages=error" psql -X -q -v ON_ERROR_STOP=1 >"$WORKFLOW_TMP/change.out" <<'SQL'
 SELECT wf_adopt_database();
 SELECT wf_complete_task(task_id) FROM (SELECT task_id FROM workflow.open_tasks LIMIT 1) AS t;
+SELECT wf_unpause(instance_id) FROM workflow.instance_list WHERE paused_at IS NOT NULL;
 SELECT wf_delete_instance(instance) FROM (SELECT instance FROM workflow.waiting LIMIT 1) AS w;
 SELECT wf_retry(instance_id) FROM workflow.open_incidents;
 SELECT wf_replay(dead_letter_id) FROM workflow.dead_letter_list;

@@ -1,4 +1,4 @@
-//! Planner hooks that plan our statements without sequential scans and for large tables. A backend keeps their plans, and a
+//! Planner hooks that plan our statements without sequential scans, and without empty tables. A backend keeps their plans, and a
 //! plan made while a table was empty would otherwise read a million rows later: where a table has no rows, reading a whole
 //! index costs no more than finding one entry of it.
 //!
@@ -17,7 +17,7 @@ use crate::pg::raw;
 /// A cursor option that marks our statements. PostgreSQL passes it to the planner and does not use it.
 pub const OURS: c_int = 0x4000_0000;
 
-/// Rows that a table has at least when one of our statements is planned, and pages of the table and of each index.
+/// What a table counts as that has no rows when one of our statements is planned, and each of its indexes.
 const ROWS: f64 = 1e6;
 const PAGES: u32 = 50_000;
 const INDEX_PAGES: u32 = 10_000;
@@ -40,7 +40,7 @@ pub fn install() {
     }
 }
 
-/// Lets a table and its indexes count as large while one of our statements is planned.
+/// Lets a table that has no rows, as statistics say, count as large while one of our statements is planned.
 unsafe extern "C-unwind" fn enlarge(
     root: *mut pg_sys::PlannerInfo,
     table: pg_sys::Oid,
@@ -52,7 +52,7 @@ unsafe extern "C-unwind" fn enlarge(
         if let Some(previous) = PREVIOUS_INFO.get() {
             previous(root, table, is_inherited, rel);
         }
-        if !IS_PLANNING.get() {
+        if !IS_PLANNING.get() || (*rel).tuples >= 1.0 {
             return;
         }
         (*rel).tuples = (*rel).tuples.max(ROWS);
@@ -103,7 +103,7 @@ unsafe fn next(
     }
 }
 
-/// Disables sequential scans and JIT while it lives, and lets tables count as large. JIT must be off because an unavoidable sequential scan then has so
+/// Disables sequential scans and JIT while it lives, and lets empty tables count as large. JIT must be off because an unavoidable sequential scan then has so
 /// high a cost that every session would load the JIT compiler, ten megabytes each.
 struct Planning {
     seqscan: bool,

@@ -13,7 +13,7 @@ prepare_lives() {
         BEGIN
             FOR n IN 1 .. count LOOP
                 IF cardinality((wf_publish_event(name)).resumed) <> 1 THEN
-                    RAISE EXCEPTION 'nobody waits for \"%\"', name;
+                    RAISE EXCEPTION 'no instance waits for \"%\"', name;
                 END IF;
                 COMMIT;
             END LOOP;

@@ -27,7 +27,7 @@ SELECT count(*) AS checked FROM (SELECT task_id FROM workflow.open_tasks WHERE n
     wf_complete_task(t.task_id);
 
 \echo
-\echo '== 2. Version 2: nobody checks any more, and who has ordered gets a mail ========================'
+\echo '== 2. Version 2: no person checks any more, and the customer gets a mail ========================'
 \echo
 SELECT * FROM wf_define('{"definitionId": "web-order", "inputs": [{"name": "number", "type": "Int32"}], "root":
     {"id": "steps", "type": "Sequence", "activities": [

@@ -48,7 +48,7 @@ pub trait Activity: Sync {
         self.child_completed(cx, child, &Outcomes::Empty)
     }
 
-    /// Schedules a child out of turn, because somebody asked for it. When it ends, `child_completed` is called as for any
+    /// Schedules a child out of turn, because an operator asked for it. When it ends, `child_completed` is called as for any
     /// other child.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What somebody changes of a running instance by hand, and Elsa's plans of such changes in JSON.
+//! What an operator changes of a running instance by hand, and Elsa's plans of such changes in JSON.
 //!
 //! A member of a plan is written in camelCase or in PascalCase. A member without a meaning is an error, so that a misspelt
 //! one is never silently ignored.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::execution::AfterMigration;
+use crate::execution::core::NO_EXECUTION;
 use crate::fault::Fault;
 use crate::instance::Instance;
 use crate::instance::compensation::Record;
@@ -131,16 +132,13 @@ pub struct Migration {
 #[derive(Debug, Default)]
 pub struct Moved {
     /// Executions whose activity has another id or path in the new version, with that activity: what is stored about them
-    /// names it. [`NOBODY`] stands for the time of the run.
+    /// names it. `u32::MAX`, which no execution has, stands for the time of the run.
     pub renamed: Vec<(u32, NodeIx)>,
     /// Whether a variable of the workflow changed.
     pub variables_changed: bool,
     /// What must run before the instance waits again.
     pub after: AfterMigration,
 }
-
-/// A number that no execution has.
-pub const NOBODY: u32 = u32::MAX;
 
 impl Migration {
     /// Pairs the activities of two versions of a definition. `version` is the number of the new one. The computation calls
@@ -218,7 +216,7 @@ impl Migration {
             }
         }
         if state.deadline.is_some() && self.is_renamed(NodeIx(0), NodeIx(0)) {
-            moved.renamed.push((NOBODY, NodeIx(0)));
+            moved.renamed.push((NO_EXECUTION, NodeIx(0)));
         }
         let is_timed = state.deadline.is_some() || self.new.options.timeout.is_some();
         moved.after.run_time = self.timers == Timers::Anew && is_timed && !state.contexts.is_empty();

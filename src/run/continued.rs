@@ -4,7 +4,7 @@
 //! the activation key, the parent's wait and the admission have one holder at any time. The new instance is stored as one
 //! that is due; the call begins it as a follow-up, and if it may not, a session of the owner does.
 //!
-//! Whoever meets the first instance when it has ended goes on to [`latest`]: a stimulus that names it, and what cancels it
+//! A session that meets the first instance when it has ended goes on to [`latest`]: a stimulus that names it, and what cancels it
 //! together with its parent. These look after they have had the lock of the first or have found that nothing waits there,
 //! with a new snapshot, so they see what the burst has stored.
 
@@ -114,7 +114,7 @@ pub fn tell(id: Uuid) {
     if let Some(next) = latest(id) {
         notice(
             PgError::new("00000", format!("workflow instance {id} has ended, and goes on as instance {next}"))
-                .hint(format!("To cancel that one, run wf_cancel('{next}').")),
+                .hint(format!("To cancel its successor, run wf_cancel('{next}').")),
         );
     }
 }

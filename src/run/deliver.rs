@@ -113,7 +113,7 @@ pub fn send(
     Ok(delivery)
 }
 
-/// The bookmarks that match. A stimulus for an instance that has gone on as another one is for that one.
+/// The bookmarks that match. A stimulus for an instance that has gone on as another one is for its successor.
 fn find(stimulus: &mut Stimulus) -> Vec<Stored> {
     let found = matching::find(&stimulus.filter);
     if found.is_empty()

@@ -1,6 +1,6 @@
 //! Letting an instance stand still, and go on.
 //!
-//! A pause takes the lock of the instance, so it comes before or after a burst, never into one. Whoever wants to resume the
+//! A pause takes the lock of the instance, so it comes before or after a burst, never into one. A session that wants to resume the
 //! instance takes that lock as well and finds it paused: a stimulus is kept for it, an answer with a valid token closes the
 //! task and waits, a call by name is refused. Claims and heartbeats lock the rows of tasks without the instance. So the pause
 //! may wait for one, as a cancel may; a claim that comes later finds the row held.

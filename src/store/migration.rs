@@ -1,7 +1,7 @@
 //! Statements of a migration: what is stored about an instance goes over to another version of its definition.
 //!
 //! The caller holds the lock of the instance. The columns that name an activity in rows of tasks, bookmarks and incidents
-//! are written by nobody else; a claim or a heartbeat that holds the row of a task changes other columns of it.
+//! are written by no other call; a claim or a heartbeat that holds the row of a task changes other columns of it.
 
 use serde_json::{Map, Value};
 use uuid::Uuid;

@@ -40,7 +40,7 @@ is 20 "SELECT count(*) FROM public.said e JOIN public.said t USING (instance) WH
 is clerk "SELECT string_agg(DISTINCT who, ', ') FROM public.said"
 echo "ok: what was kept came before what was due, once, with the rights of the owner"
 
-# Tasks of paused instances are claimed by nobody, and by one when the pause has ended.
+# No worker claims tasks of paused instances, and one does when the pause has ended.
 query "SELECT count(wf_pause(instance_id)) FROM workflow.instance_list" >>"$WORKFLOW_TMP/unpause.out"
 is 0 "SELECT count(*) FROM wf_claim_tasks(max => 100)"
 psql -X -q -At -c "CALL wf_wait_tasks(timeout => '60 s')" >"$WORKFLOW_TMP/wait.out" &

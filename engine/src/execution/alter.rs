@@ -256,9 +256,8 @@ impl BurstState<'_> {
         self.core.refuse_handler(parent)?;
         let program = self.core.program;
         let Some(context) = self.core.context(parent).filter(|above| above.status == ActivityStatus::Running) else {
-            return Err(
-                Fault::new("55000", "the activity that holds it is faulted").hint("Schedule that one, or retry it.")
-            );
+            return Err(Fault::new("55000", "the activity that holds it is faulted")
+                .hint("Schedule the faulted activity, or retry it."));
         };
         let (node, begun) = (program.node(context.node), program.node(child));
         self.core.scratch.delta.events.push(Event {

@@ -83,7 +83,7 @@ pub(crate) enum Task {
 }
 
 /// A number that no execution has.
-pub(crate) const NOBODY: u32 = u32::MAX;
+pub(crate) const NO_EXECUTION: u32 = u32::MAX;
 
 impl Scratch {
     /// Bookmarks that an execution made in this burst, with their keys, oldest first.
@@ -94,8 +94,8 @@ impl Scratch {
     /// Adds an entry that belongs to no execution to the trees. Without it, every step of a loop would empty them, free
     /// their memory and allocate it again.
     pub fn keep_trees(&mut self) {
-        self.children.insert((NOBODY, NOBODY));
-        self.queued.insert((NOBODY, NodeIx(NOBODY)), 0);
+        self.children.insert((NO_EXECUTION, NO_EXECUTION));
+        self.queued.insert((NO_EXECUTION, NodeIx(NO_EXECUTION)), 0);
     }
 }
 

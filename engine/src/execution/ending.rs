@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::bookmark::{Bookmark, Resumed};
 use crate::execution::burst::BurstState;
-use crate::execution::core::{NOBODY, Scratch};
+use crate::execution::core::{NO_EXECUTION, Scratch};
 use crate::execution::{Delta, Limits, timeout};
 use crate::fault::{Error, Fault};
 use crate::host::Host;
@@ -85,7 +85,7 @@ impl BurstState<'_> {
     fn make_deadline(&mut self, until: DateTime<Utc>) {
         let Some(root) = self.root() else { return };
         let node = self.core.program.node(NodeIx(0));
-        let (id, execution) = (self.core.host.new_id(), self.core.id_of(NOBODY));
+        let (id, execution) = (self.core.host.new_id(), self.core.id_of(NO_EXECUTION));
         self.core.instance.state.deadline = Some(Timeout { bookmark: id, until: until.timestamp_micros() });
         let data = json!({ RUN_UNTIL: instant_text(until) });
         self.core.bookmark_event(EventKind::BookmarkCreated, root, node, Some(id), Some(data));

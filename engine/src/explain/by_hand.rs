@@ -17,7 +17,7 @@ impl Explanation<'_> {
         }
     }
 
-    /// What somebody changed by hand, and why.
+    /// What an operator changed by hand, and why.
     pub(super) fn altered(&self, event: &Event, data: Option<&Value>) -> String {
         let member = |name| data.and_then(|data| data.get(name)).map(value);
         let text = |name| member(name).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Moving many instances, a batch in each call.
 //!
-//! An instance that another session holds is passed over, so a batch waits for nobody. One instance's problem does not
+//! An instance that another session holds is passed over, so a batch waits for no session. One instance's problem does not
 //! stop the others.
 
 use std::collections::HashMap;

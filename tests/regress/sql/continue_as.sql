@@ -90,7 +90,7 @@ SELECT wf_publish_event('ToOnly');
 \set VERBOSITY default
 SELECT sub_status FROM runs WHERE definition_id = 'to-only';
 
--- The place of maxConcurrency goes on: nobody who waits for one comes between.
+-- The place of maxConcurrency goes on: no instance that waits for one comes between.
 SELECT wf_define('{"definitionId": "one", "options": {"maxConcurrency": {"max": 1, "key": "lane"}}, "root": [{"type": "Event", "eventName": "One"},
     {"type": "ContinueAs", "input": {"js": "({lane: getInput(\"next\") || getInput(\"lane\")})"}}]}') \g /dev/null
 SELECT wf_start('one', '{"lane": "a"}', correlation_id => 'x'), wf_start('one', '{"lane": "a"}', correlation_id => 'y') \g /dev/null

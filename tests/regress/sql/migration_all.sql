@@ -24,7 +24,7 @@ BEGIN
     END LOOP;
 END $$;
 SELECT i.correlation_id, m.outcome, i.version FROM migrated AS m JOIN workflow.instance_list AS i USING (instance_id) ORDER BY m.n;
--- Once more: what is there is unchanged, what was refused still is. With a mapping its step is given up.
+-- Once more: instances that were moved are unchanged, refused ones are refused. With a mapping its step is given up.
 SELECT outcome, count(*) FROM wf_migrate_all('order') GROUP BY 1 ORDER BY 1;
 SELECT outcome, problems, count(*) FROM wf_migrate_all('order', from_version => 1, mapping => '{"check": null}') GROUP BY 1, 2;
 SELECT version, sub_status, count(*) FROM workflow.instance_list WHERE definition_id = 'order' GROUP BY 1, 2 ORDER BY 1, 2;

@@ -73,7 +73,7 @@ SELECT r.sub_status FROM wf_unpause(:'work') AS r;
 TABLE tasks;
 SELECT activity, waits_for, due FROM workflow.waiting ORDER BY activity, waits_for;
 
--- It gives a task back, or reports a failure, while the instance is paused: nobody claims it before the pause ends.
+-- It gives a task back, or reports a failure, while the instance is paused: no worker claims it before the pause ends.
 SELECT wf_pause(:'work');
 SELECT wf_release_task(:'one', :'one_token');
 SELECT wf_fail_task(:'more', :'more_token', 'no paper');

@@ -1,4 +1,4 @@
-//! Planner hooks that plan our statements without sequential scans, and without empty tables. A backend keeps their plans, and a
+//! Planner hooks that plan our statements without sequential scans, and for large tables. A backend keeps their plans, and a
 //! plan made while a table was empty would otherwise read a million rows later: where a table has no rows, reading a whole
 //! index costs no more than finding one entry of it.
 //!
@@ -6,9 +6,9 @@
 //! statement, but the statements of its function (whose plans PL/pgSQL keeps) are planned as usual.
 
 use std::cell::Cell;
-use std::ffi::{c_char, c_int};
+use std::ffi::{CStr, c_char, c_int};
 
-use pgrx::pg_sys;
+use pgrx::pg_sys::{self, Oid};
 
 use crate::pg::entry::keeping;
 use crate::pg::error::raise;
@@ -17,16 +17,32 @@ use crate::pg::raw;
 /// A cursor option that marks our statements. PostgreSQL passes it to the planner and does not use it.
 pub const OURS: c_int = 0x4000_0000;
 
-/// What a table counts as that has no rows when one of our statements is planned, and each of its indexes.
+/// Rows and pages that a table which grows has at least when one of our statements is planned, and each of its indexes.
 const ROWS: f64 = 1e6;
 const PAGES: u32 = 50_000;
 const INDEX_PAGES: u32 = 10_000;
 const INDEX_HEIGHT: c_int = 2;
 
+/// Tables that have rows for each instance, stimulus or task. The others stay small, and what they would cost as large ones
+/// would hide what these cost.
+const GROWING: [&CStr; 10] = [
+    c"instances",
+    c"bookmarks",
+    c"tasks",
+    c"incidents",
+    c"execution_log",
+    c"bookmark_queue",
+    c"dead_letters",
+    c"compensations",
+    c"slots",
+    c"admissions",
+];
+
 thread_local! {
     static PREVIOUS: Cell<pg_sys::planner_hook_type> = const { Cell::new(None) };
     static PREVIOUS_INFO: Cell<pg_sys::get_relation_info_hook_type> = const { Cell::new(None) };
-    static IS_PLANNING: Cell<bool> = const { Cell::new(false) };
+    /// The tables that count as large at this moment.
+    static LARGE: Cell<[Oid; GROWING.len()]> = const { Cell::new([Oid::INVALID; GROWING.len()]) };
 }
 
 /// Installs the hooks of this process.
@@ -40,10 +56,10 @@ pub fn install() {
     }
 }
 
-/// Lets a table that has no rows, as statistics say, count as large while one of our statements is planned.
+/// Lets a table that grows count as large while one of our statements is planned.
 unsafe extern "C-unwind" fn enlarge(
     root: *mut pg_sys::PlannerInfo,
-    table: pg_sys::Oid,
+    table: Oid,
     is_inherited: bool,
     rel: *mut pg_sys::RelOptInfo,
 ) {
@@ -52,7 +68,7 @@ unsafe extern "C-unwind" fn enlarge(
         if let Some(previous) = PREVIOUS_INFO.get() {
             previous(root, table, is_inherited, rel);
         }
-        if !IS_PLANNING.get() || (*rel).tuples >= 1.0 {
+        if !LARGE.get().contains(&table) {
             return;
         }
         (*rel).tuples = (*rel).tuples.max(ROWS);
@@ -103,20 +119,22 @@ unsafe fn next(
     }
 }
 
-/// Disables sequential scans and JIT while it lives, and lets empty tables count as large. JIT must be off because an unavoidable sequential scan then has so
-/// high a cost that every session would load the JIT compiler, ten megabytes each.
+/// Disables sequential scans and JIT while it lives, and lets tables that grow count as large. JIT must be off because an
+/// unavoidable sequential scan then has so high a cost that every session would load the JIT compiler, ten megabytes each.
 struct Planning {
     seqscan: bool,
     jit: bool,
-    was_planning: bool,
+    large: [Oid; GROWING.len()],
 }
 
 impl Planning {
     fn begin() -> Self {
-        // SAFETY: planner settings of the backend's only thread; put back by `drop`, also on unwinding.
+        // SAFETY: planner settings of the backend's only thread; put back by `drop`, also on unwinding. Names are looked up
+        // in the catalog, where a table that is missing has the invalid oid.
         unsafe {
-            let was_planning = IS_PLANNING.replace(true);
-            let before = Self { seqscan: pg_sys::enable_seqscan, jit: pg_sys::jit_enabled, was_planning };
+            let schema = pg_sys::get_namespace_oid(c"workflow".as_ptr(), true);
+            let large = LARGE.replace(GROWING.map(|name| pg_sys::get_relname_relid(name.as_ptr(), schema)));
+            let before = Self { seqscan: pg_sys::enable_seqscan, jit: pg_sys::jit_enabled, large };
             pg_sys::enable_seqscan = false;
             pg_sys::jit_enabled = false;
             before
@@ -130,7 +148,7 @@ impl Drop for Planning {
         unsafe {
             pg_sys::enable_seqscan = self.seqscan;
             pg_sys::jit_enabled = self.jit;
-            IS_PLANNING.set(self.was_planning);
+            LARGE.set(self.large);
         }
     }
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::migration::{self, Problem, Timers};
 
+use crate::error;
 use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned};
 use crate::run::migrate::{self, All, Outcome, Wanted};
@@ -16,13 +17,7 @@ sql_functions! {
 
 fn wanted(call: &Call) -> Result<Wanted, PgError> {
     let mapping: Value = call.required("mapping")?;
-    let mapping = migration::read_mapping(&mapping).map_err(|fault| {
-        let error = PgError::new("22023", fault.message);
-        match fault.detail {
-            Some(detail) => error.detail(detail),
-            None => error,
-        }
-    })?;
+    let mapping = migration::read_mapping(&mapping).map_err(|fault| error::fault(&fault))?;
     let timers: String = call.required("timers")?;
     let timers = match timers.as_str() {
         "keep" => Timers::Keep,

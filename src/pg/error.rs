@@ -55,6 +55,14 @@ impl PgError {
         self
     }
 
+    /// Message and DETAIL in one text, for a list of what went wrong.
+    pub fn told(&self) -> String {
+        match &self.detail {
+            Some(detail) => format!("{} ({detail})", self.message),
+            None => self.message.clone(),
+        }
+    }
+
     /// Whether the transaction must not continue: cancel, shutdown, lack of resources, serialization failures.
     pub fn aborts_transaction(&self) -> bool {
         ["40", "53", "57"].iter().any(|class| self.sqlstate.starts_with(class))

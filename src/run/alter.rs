@@ -10,10 +10,11 @@ use uuid::Uuid;
 use workflow_engine::alteration::{Alteration, Author};
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::EventKind;
-use workflow_engine::{Error, Fault, execution};
+use workflow_engine::{Error, execution};
 
 use crate::access;
 use crate::compiled::{self, Compiled};
+use crate::error;
 use crate::pg::{PgError, json, role};
 use crate::run::burst::{self, OnFault, StoredBurst};
 use crate::run::save::RowState;
@@ -86,9 +87,5 @@ pub fn apply(
 /// Why alterations cannot be made.
 fn problems(failed: &Error) -> Vec<String> {
     let Error::NotAltered(problems) = failed else { return Vec::new() };
-    let told = |fault: &Fault| match &fault.detail {
-        Some(detail) => format!("{} ({detail})", fault.message),
-        None => fault.message.clone(),
-    };
-    problems.iter().map(told).collect()
+    problems.iter().map(|fault| error::fault(fault).told()).collect()
 }

@@ -172,16 +172,9 @@ fn judge(
     Ok(Some(match altered {
         Ok(outcome) => Verdict { instance: id, outcome, problems },
         Err(error) if error.aborts_transaction() => return Err(error),
-        Err(error) if problems.is_empty() => refused(id, vec![told(&error)]),
+        Err(error) if problems.is_empty() => refused(id, vec![error.told()]),
         Err(_) => refused(id, problems),
     }))
-}
-
-fn told(error: &PgError) -> String {
-    match &error.detail {
-        Some(detail) => format!("{} ({detail})", error.message),
-        None => error.message.clone(),
-    }
 }
 
 /// Says whether an instance could be altered now, without its lock.

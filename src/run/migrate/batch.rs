@@ -123,7 +123,7 @@ impl Batch<'_> {
     fn judge(&mut self, session: &mut Session, row: InstanceRow) -> Result<Outcome, PgError> {
         let id = row.instance.id;
         if let Err(refused) = may_move(&row, &self.new) {
-            return Ok(Outcome { problems: vec![said(refused)], ..Outcome::new(id, "Refused") });
+            return Ok(Outcome { problems: vec![said(&refused)], ..Outcome::new(id, "Refused") });
         }
         let way = match self.ways.get(&row.definition_version_id) {
             Some(way) => Rc::clone(way),
@@ -169,15 +169,11 @@ fn go(
     match session.isolated(|session| way.go(session, prepared)) {
         Ok(()) => Ok(("Migrated", problems)),
         Err(failed) if failed.aborts_transaction() => Err(failed),
-        Err(failed) => Ok(("Refused", vec![said(failed)])),
+        Err(failed) => Ok(("Refused", vec![said(&failed)])),
     }
 }
 
 /// An error of one instance as its problem.
-fn said(error: PgError) -> Problem {
-    let message = match error.detail {
-        Some(detail) => format!("{}: {detail}", error.message),
-        None => error.message,
-    };
-    Problem::error("", message)
+fn said(error: &PgError) -> Problem {
+    Problem::error("", error.told())
 }

@@ -10,6 +10,18 @@ BEGIN
         PERFORM wf_complete_task(c.task_id, token => c.token) FROM wf_claim_tasks('{Job}', max => 500) AS c;
     END LOOP;
 END $$;
+-- Claims tasks of these names and gives them back, until it gets the one of this correlation id.
+CREATE PROCEDURE claim_until(wanted text, names text[]) LANGUAGE plpgsql AS $$
+DECLARE
+    claimed record;
+BEGIN
+    LOOP
+        SELECT task_id, token, correlation_id INTO claimed FROM wf_claim_tasks(names);
+        EXIT WHEN claimed.correlation_id = wanted;
+        PERFORM wf_release_task(claimed.task_id, claimed.token);
+        PERFORM pg_sleep(0.02);
+    END LOOP;
+END $$;
 -- Pages that a claim of one task reads.
 CREATE FUNCTION pages() RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
@@ -41,18 +53,7 @@ SELECT task_id AS older, token, correlation_id FROM wf_claim_tasks('{Job}') \gse
 CALL complete(500);
 SELECT count(pages()) FROM generate_series(1, 2);
 SELECT wf_release_task(:'older', :'token');
-SELECT set_config('regress.older', :'correlation_id', true) = :'correlation_id' AS noted;
-DO $$
-DECLARE
-    claimed record;
-BEGIN
-    LOOP
-        SELECT task_id, token, correlation_id INTO claimed FROM wf_claim_tasks('{Job}');
-        EXIT WHEN claimed.correlation_id = current_setting('regress.older');
-        PERFORM wf_release_task(claimed.task_id, claimed.token);
-        PERFORM pg_sleep(0.02);
-    END LOOP;
-END $$;
+CALL claim_until(:'correlation_id', '{Job}');
 -- All others are claimed as well, those of a lower priority last.
 SELECT count(*) > 400 AS many, count(*) FILTER (WHERE correlation_id = '-5/1') AS low FROM wf_claim_tasks('{Job}', max => 1000);
 SELECT count(*) FROM workflow.open_tasks WHERE available_at IS NULL;
@@ -75,18 +76,7 @@ BEGIN
     RAISE EXCEPTION 'all claims read many pages';
 END $$;
 SELECT correlation_id AS ended FROM wf_claim_tasks('{Job}', lease => '1 ms') \gset
-SELECT set_config('regress.ended', :'ended', true) = :'ended' AS noted;
-DO $$
-DECLARE
-    claimed record;
-BEGIN
-    LOOP
-        SELECT task_id, token, correlation_id INTO claimed FROM wf_claim_tasks('{Job}');
-        EXIT WHEN claimed.correlation_id = current_setting('regress.ended');
-        PERFORM wf_release_task(claimed.task_id, claimed.token);
-        PERFORM pg_sleep(0.02);
-    END LOOP;
-END $$;
+CALL claim_until(:'ended', '{Job}');
 ROLLBACK;
 
 -- Claims of tasks of any of many names give them in the order of the inbox.
@@ -101,17 +91,7 @@ SELECT string_agg(correlation_id, ' ') FROM wf_claim_tasks(max => 10);
 SELECT string_agg(correlation_id, ' ') FROM wf_claim_tasks(max => 20);
 -- A task that is first from now on is claimed within about a second, of a name that is new as well.
 SELECT wf_start('named', '{"n": "New", "p": 9}', correlation_id => 'new') IS NOT NULL AS started;
-DO $$
-DECLARE
-    claimed record;
-BEGIN
-    LOOP
-        SELECT task_id, token, correlation_id INTO claimed FROM wf_claim_tasks();
-        EXIT WHEN claimed.correlation_id = 'new';
-        PERFORM wf_release_task(claimed.task_id, claimed.token);
-        PERFORM pg_sleep(0.02);
-    END LOOP;
-END $$;
+CALL claim_until('new', NULL);
 SELECT count(*) FROM wf_claim_tasks(max => 100);
 ROLLBACK;
 -- Names whose tasks have ended are not asked for again: claims go on to the next ones.
@@ -172,17 +152,7 @@ SELECT start_keyed('a', 50);
 SELECT count(start_keyed('k' || n, 1)) FROM generate_series(1, 30) AS n;
 SELECT count(*) FROM wf_claim_tasks('{Keyed}', max => 2);
 SELECT start_keyed('new', 1, 9);
-DO $$
-DECLARE
-    claimed record;
-BEGIN
-    LOOP
-        SELECT task_id, token, correlation_id INTO claimed FROM wf_claim_tasks('{Keyed}');
-        EXIT WHEN claimed.correlation_id = 'new1';
-        PERFORM wf_release_task(claimed.task_id, claimed.token);
-        PERFORM pg_sleep(0.02);
-    END LOOP;
-END $$;
+CALL claim_until('new1', '{Keyed}');
 SELECT count(*) FROM wf_claim_tasks('{Keyed}', max => 100);
 ROLLBACK;
 SELECT wf_limit_tasks('Keyed', key => 'k');

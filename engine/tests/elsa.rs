@@ -299,7 +299,7 @@ fn what_reaches_out_of_the_database_is_refused_with_a_way_out() {
         ("Elsa.AzureServiceBus.SendMessage", "RunTask"),
         ("Elsa.OpenFile", "RunTask"),
         ("Elsa.ReadLine", "Event"),
-        ("Elsa.SubmitAlterationPlan", "wf_retry"),
+        ("Elsa.GenerateAlterationJobs", "SubmitAlterationPlan"),
         ("Elsa.BpmnProcess", "Flowchart"),
         ("Elsa.Inline", "custom activity"),
     ] {

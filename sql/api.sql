@@ -321,6 +321,13 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_all';
 COMMENT ON FUNCTION wf_migrate_all(text, integer, integer, jsonb, text, integer, uuid, boolean) IS
     'migrate instances of a definition, a batch in the order of their ids; repeat with the last id as after until there are no rows';
 
+-- One batch of what publishing with the option migrate sets off.
+CREATE FUNCTION workflow._migrate_batch(definition_id text, version integer, progress jsonb)
+RETURNS TABLE (next jsonb, moved bigint, refused bigint, pause bigint)
+LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_batch';
+
+COMMENT ON FUNCTION workflow._migrate_batch(text, integer, jsonb) IS 'moves some instances to a published version, for the activity MigrateInstances; progress is what the batch before left as next';
+
 CREATE FUNCTION wf_delete_instance(instance_id uuid, force boolean DEFAULT false)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_delete_instance';
 

@@ -140,6 +140,23 @@ ALTER TABLE workflow.incidents ADD COLUMN code text;
 
 COMMENT ON COLUMN workflow.incidents.code IS 'by which retry policies and catches name the fault, if it is no error of PostgreSQL';
 
+ALTER TABLE workflow.definitions ADD COLUMN migrates boolean NOT NULL DEFAULT false;
+
+COMMENT ON COLUMN workflow.definitions.migrates IS 'whether publishing it moves the instances of other versions to it';
+
+CREATE OR REPLACE VIEW workflow.definition_list WITH (security_barrier) AS
+SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_published, d.security,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, d.created_at, d.document,
+       d.activity_type, d.search_path,
+       CASE WHEN d.migrates AND d.is_published
+            THEN (SELECT pg_catalog.count(*) FROM workflow.definitions v JOIN workflow.instances i ON i.definition_version_id OPERATOR(pg_catalog.=) v.id
+                  WHERE v.definition_id OPERATOR(pg_catalog.=) d.definition_id AND v.id OPERATOR(pg_catalog.<>) d.id
+                    AND i.sub_status OPERATOR(pg_catalog.<>) ALL (ARRAY['Finished', 'Cancelled'])) END AS migrating
+FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
+WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
+
+COMMENT ON COLUMN workflow.definition_list.migrating IS 'of a published version with the option migrate: instances that have not ended and are in other versions';
+
 ALTER TABLE workflow.instances
     ADD COLUMN cancelling_at  timestamptz,
     ADD COLUMN continued_from uuid,
@@ -693,6 +710,13 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_all';
 COMMENT ON FUNCTION wf_migrate_all(text, integer, integer, jsonb, text, integer, uuid, boolean) IS
     'migrate instances of a definition, a batch in the order of their ids; repeat with the last id as after until there are no rows';
 
+-- One batch of what publishing with the option migrate sets off.
+CREATE FUNCTION workflow._migrate_batch(definition_id text, version integer, progress jsonb)
+RETURNS TABLE (next jsonb, moved bigint, refused bigint, pause bigint)
+LANGUAGE c AS 'MODULE_PATHNAME', 'wf_migrate_batch';
+
+COMMENT ON FUNCTION workflow._migrate_batch(text, integer, jsonb) IS 'moves some instances to a published version, for the activity MigrateInstances; progress is what the batch before left as next';
+
 CREATE FUNCTION workflow._grant_worker(role text, names text[], definition_id text)
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_grant_worker';
 
@@ -836,7 +860,7 @@ AS $$
     FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
                       'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                       'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
-                      'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
+                      'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
                       'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_worker', '_grant_worker',
                       'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due',
                       'wf_schedule', 'wf_schedule_activity', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_set_variable', 'wf_start', 'wf_svg',

@@ -13,6 +13,7 @@ pub mod alter;
 pub mod answer;
 pub mod answers;
 pub mod assign;
+pub mod built_in;
 pub mod burst;
 pub mod cancel;
 pub mod child_report;

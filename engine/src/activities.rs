@@ -39,6 +39,7 @@ pub mod http_endpoint;
 mod http_request;
 pub mod if_;
 pub mod log;
+pub mod migrate_instances;
 pub mod not_found;
 mod outside;
 pub mod parallel;

@@ -146,6 +146,8 @@ pub struct Composite {
 pub struct Options {
     /// Whether publishing a new version also gives its consumers a new version.
     pub updates_consumers: bool,
+    /// Whether publishing a new version moves the instances of the others to it.
+    pub migrates: bool,
     /// Whether other definitions may use the workflow as an activity, under its name as the type.
     pub usable_as_activity: bool,
     /// Which instances may run beside each other.

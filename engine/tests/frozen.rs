@@ -208,6 +208,7 @@ fn waiting() -> Vec<Case> {
                 json!({"params": {"alterations": [{"type": "Cancel"}], "filter": {"names": ["a"]}}}),
             ),
         ),
+        case("migrate_instances", wait("MigrateInstances", json!({"definitionId": "leave", "version": 2}))),
         case("scheduled_command", wait("ScheduledCommand", json!({"statement": "VACUUM", "topLevel": true})))
             .after([("go", json!({"rows": 7}))]),
         case("registered", wait("Approval", json!({"level": 2}))).after([("go", json!("yes"))]),

@@ -13,6 +13,7 @@ use crate::run::{Session, work};
 sql_functions! {
     wf_migrate(instance_id: Uuid, version: Integer, mapping: Jsonb, timers: Text, dry_run: Boolean) => migrate_one;
     wf_migrate_all(definition_id: Text, from_version: Integer, version: Integer, mapping: Jsonb, timers: Text, max: Integer, after: Uuid, dry_run: Boolean) => migrate_all;
+    wf_migrate_batch(definition_id: Text, version: Integer, progress: Jsonb) => migrate_batch;
 }
 
 fn wanted(call: &Call) -> Result<Wanted, PgError> {
@@ -46,6 +47,7 @@ fn migrate_all(call: &Call) -> Result<Returned, PgError> {
     let all = All {
         definition_id: call.required("definition_id")?,
         from_version: call.arg("from_version"),
+        except_version: None,
         max: call.required("max")?,
         after: call.arg("after"),
     };
@@ -56,6 +58,16 @@ fn migrate_all(call: &Call) -> Result<Returned, PgError> {
         vec![Returned::Uuid(one.instance), Returned::Text(one.outcome.into()), Returned::Texts(problems)]
     };
     Ok(Returned::Rows(outcomes.iter().map(row).collect()))
+}
+
+fn migrate_batch(call: &Call) -> Result<Returned, PgError> {
+    let (definition_id, version): (String, i32) = (call.required("definition_id")?, call.required("version")?);
+    let progress = call.required("progress")?;
+    let batch = |session: &mut Session| migrate::batch(session, &definition_id, version, progress);
+    let done = work::call(&mut Session::begin(), batch)?;
+    let pause = Returned::of(done.pause, Returned::BigInt);
+    let row = vec![Returned::Json(done.next), Returned::BigInt(done.moved), Returned::BigInt(done.refused), pause];
+    Ok(Returned::Rows(vec![row]))
 }
 
 /// A problem as one text.

@@ -25,6 +25,12 @@ pub fn my_transaction() -> Option<u32> {
     Some(unsafe { pg_sys::GetTopTransactionIdIfAny() }.into_inner()).filter(|id| *id != 0)
 }
 
+/// The same with its epoch.
+pub fn my_full_transaction() -> Option<u64> {
+    // SAFETY: reads the transaction's state.
+    Some(unsafe { pg_sys::GetTopFullTransactionIdIfAny() }.value).filter(|id| *id != 0)
+}
+
 /// The transaction of a session, by its xid or that of a part of it, if it is still running.
 pub fn running(transaction: u32) -> Option<u32> {
     let transaction = transaction.into();
@@ -40,6 +46,13 @@ pub fn running(transaction: u32) -> Option<u32> {
 pub fn oldest_unseen() -> u32 {
     // SAFETY: a global of the backend's only thread.
     unsafe { pg_sys::TransactionXmin }.into_inner()
+}
+
+/// The lowest xid that was running when the current snapshot was taken; that of this transaction if it is the oldest.
+/// There must be a snapshot.
+pub fn oldest_running() -> u32 {
+    // SAFETY: each statement that calls a function has pushed a snapshot.
+    unsafe { (*pg_sys::GetActiveSnapshot()).xmin }.into_inner()
 }
 
 /// Whether `transaction`, an xid without epoch, precedes `other`, an xid with epoch. `transaction` must be within half

@@ -32,8 +32,10 @@ use crate::store::{compensations, journal, migration};
 use crate::wake;
 
 mod batch;
+mod publication;
 
 pub use batch::{All, Outcome, migrate_all};
+pub use publication::{batch, begin};
 
 /// What an operator asks for.
 #[derive(Debug)]

@@ -15,10 +15,9 @@ use workflow_engine::journal::{Event, EventKind};
 
 use crate::access;
 use crate::pg::{PgError, catalog, role, rows};
-use crate::run::{Session, paths, publish, resume, running, schedule};
+use crate::run::{Session, built_in, paths, publish, resume, running, schedule};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::owners::{self, Owner};
-use crate::store::schedules::COMMANDS;
 use crate::store::{activity_types, definitions, journal, links};
 use crate::wake;
 
@@ -81,9 +80,8 @@ fn change(what: &str, owner: &Owner, new: Oid) -> Result<Option<i32>, PgError> {
 /// definition runs SQL for them with the rights of its new owner.
 fn definition(id: &str, new: Oid) -> Result<bool, PgError> {
     let title = format!("workflow definition \"{id}\"");
-    if id == COMMANDS {
-        return Err(PgError::new("42501", format!("{title} is built in"))
-            .detail("It runs the commands of schedules, with the rights of their owners."));
+    if let Some(built_in) = built_in::find(id) {
+        return Err(PgError::new("42501", format!("{title} is built in")).detail(built_in.purpose));
     }
     // Other calls link consumers to this definition under the lock of its owner.
     let own = || definitions::owner(id).filter(|owner| access::is_member(role::current(), owner));

@@ -13,10 +13,9 @@ use crate::pg::error::notice;
 use crate::pg::{PgError, guc, json, role};
 use crate::run::host::SpiHost;
 use crate::run::link::Linker;
-use crate::run::{Session, timing};
+use crate::run::{Session, built_in, migrate, timing};
 use crate::store::definitions::{self, DefinitionRow, NewDefinition, WholeDefinition};
 use crate::store::links::{self, Link};
-use crate::store::schedules::COMMANDS;
 use crate::store::triggers::Indexed;
 use crate::store::{owners, schedules, triggers, uses};
 use workflow_engine::activities::catalogue;
@@ -148,6 +147,7 @@ fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow
             document,
             numbering: &program.numbering(),
             search_path: search_path.as_deref(),
+            migrates: program.options.migrates,
         },
         session.timestamp(),
     );
@@ -181,11 +181,8 @@ pub fn warn_without_login(row: &DefinitionRow) {
 }
 
 fn refuse_reserved(definition_id: &str) -> Result<(), PgError> {
-    if definition_id != COMMANDS {
-        return Ok(());
-    }
-    Err(PgError::new("42710", format!("workflow definition \"{COMMANDS}\" is built in"))
-        .detail("It runs the commands of schedules, with the rights of their owners."))
+    let Some(built_in) = built_in::find(definition_id) else { return Ok(()) };
+    Err(PgError::new("42710", format!("workflow definition \"{definition_id}\" is built in")).detail(built_in.purpose))
 }
 
 fn refuse_large(document: &Value) -> Result<(), PgError> {
@@ -239,7 +236,10 @@ fn publish_version(session: &mut Session, row: &DefinitionRow) -> Result<(), PgE
 fn publish_alone(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
     definitions::publish(row);
     index(session, row)?;
-    Ok(())
+    match compiled::of_version(row.id)?.program.options.migrates {
+        true => migrate::begin(session, row),
+        false => Ok(()),
+    }
 }
 
 /// Retracts a definition: nothing starts it any more, but running instances go on. `false`: it was not published.

@@ -17,7 +17,6 @@ use crate::store::named_schedules::{self, Identity, Named};
 use crate::store::owners;
 use crate::store::schedules::Timed;
 
-mod commands;
 mod settings;
 mod work;
 

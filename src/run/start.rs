@@ -33,7 +33,7 @@ mod refusal;
 use crate::run::activation::{activation_key, key_of};
 use crate::run::notices::tell_how_to_fire;
 use crate::run::save::RowState;
-pub use pending::start_pending;
+pub use pending::{create_due, start_pending};
 pub use refusal::{journal_refusal, refused};
 use refusal::{note_misfit, note_refusal};
 

@@ -71,6 +71,8 @@ pub struct NewDefinition<'a> {
     pub numbering: &'a Numbering,
     /// The `search_path` of its SQL when it runs without a caller.
     pub search_path: Option<&'a str>,
+    /// Whether publishing it moves the instances of other versions to it.
+    pub migrates: bool,
 }
 
 read! {
@@ -222,6 +224,13 @@ pub fn lock(definition_id: &str) {
     }
 }
 
+/// Takes the same lock, if no other transaction holds it.
+pub fn try_lock(definition_id: &str) -> bool {
+    let whose = || owner(definition_id).map_or(0, |owner| owner.id);
+    let before = whose();
+    object_lock::try_lock(c"definitions", object_lock::hash(definition_id), before) && whose() == before
+}
+
 static HIGHEST: Statement = Statement::new(
     "SELECT max(version) FROM workflow.definitions WHERE definition_id = $1 AND deleted_at IS NULL",
     &[Type::Text],
@@ -250,6 +259,7 @@ written! {
         search_path: Option<&'a str>,
         unknown_types: Option<&'a Value>,
         numbering: &'a Value,
+        migrates: bool,
     }
 }
 static ADD: Statement = Statement::insert(&DEFINITIONS, New::COLUMNS, "", &[]);
@@ -306,6 +316,7 @@ pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
         search_path: new.search_path,
         unknown_types: unknown.as_ref(),
         numbering: &numbering,
+        migrates: new.migrates,
     };
     ADD.run(&row.values());
 }

@@ -11,23 +11,35 @@ use workflow_engine::program::Program;
 
 use crate::pg::rows::{Columns, Writer};
 use crate::pg::spi::{Arg, Change, Statement, Timestamp, Type, changed};
+use crate::store::definitions::DefinitionRow;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::tables::INSTANCES;
 
 static PAGE: Statement = Statement::new(
     "SELECT i.id, i.owner FROM workflow.instances i \
      WHERE i.definition_id = $1 AND i.id > $2 AND ($3 IS NULL OR i.version = $3) \
-       AND i.sub_status NOT IN ('Finished', 'Cancelled') \
-     ORDER BY i.id LIMIT $4",
-    &[Type::Text, Type::Uuid, Type::Integer, Type::Integer],
+       AND ($4 IS NULL OR i.version <> $4) AND i.sub_status NOT IN ('Finished', 'Cancelled') \
+     ORDER BY i.id LIMIT $5",
+    &[Type::Text, Type::Uuid, Type::Integer, Type::Integer, Type::Integer],
 );
 
-/// Instances of a definition, or of one version of it, that have not ended: the first of those with a greater id, each with
+/// Instances of a definition, or of one version of it, or of all but one, that have not ended: the first of those with a greater id, each with
 /// the id of its owner. No index has the definition, so the primary key gives the order: pages behind each other read the
 /// table once.
-pub fn page(definition_id: &str, after: Uuid, version: Option<i32>, max: i32) -> Vec<(Uuid, i32)> {
-    let version = version.map_or(Arg::Null, Arg::Integer);
-    PAGE.rows(&[Arg::Text(definition_id), Arg::Uuid(&after), version, Arg::Integer(max)], |row| (row.get(), row.get()))
+pub fn page(definition_id: &str, after: Uuid, versions: (Option<i32>, Option<i32>), max: i32) -> Vec<(Uuid, i32)> {
+    let [only, except] = [versions.0, versions.1].map(|version| version.map_or(Arg::Null, Arg::Integer));
+    let given = [Arg::Text(definition_id), Arg::Uuid(&after), only, except, Arg::Integer(max)];
+    PAGE.rows(&given, |row| (row.get(), row.get()))
+}
+
+static OTHERS: Statement = Statement::new(
+    "SELECT FROM workflow.definitions d WHERE d.definition_id = $1 AND d.id <> $2 AND d.deleted_at IS NULL LIMIT 1",
+    &[Type::Text, Type::Uuid],
+);
+
+/// Whether the definition has other versions.
+pub fn has_others(row: &DefinitionRow) -> bool {
+    OTHERS.first(&[Arg::Text(&row.definition_id), Arg::Uuid(&row.id)], |_| ()).is_some()
 }
 
 changed! {

@@ -1,6 +1,7 @@
 //! Instances that a filter of a plan selects, in order of id.
 
 use uuid::Uuid;
+use workflow_engine::activities::migrate_instances::MIGRATE_INSTANCES;
 use workflow_engine::alteration::{InstanceFilter, Moment, Relation, TimeFilter};
 
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
@@ -36,7 +37,7 @@ macro_rules! page {
                  AND ($4 IS NULL OR i.definition_version_id = ANY ($4)) AND ($5 IS NULL OR i.definition_id = ANY ($5)) \
                  AND ($6 IS NULL OR i.name = ANY ($6)) AND ($7 IS NULL OR i.status = ANY ($7)) \
                  AND ($8 IS NULL OR i.sub_status = ANY ($8)) AND ($9 IS NULL OR (i.incident_count > 0) = $9) \
-                 AND ($10 IS NULL OR (i.definition_id = $11) = $10) \
+                 AND ($10 IS NULL OR (i.definition_id = ANY ($11)) = $10) \
                  AND ($12 IS NULL OR strpos(lower(i.name), $12) > 0 OR strpos(lower(i.correlation_id), $12) > 0 \
                       OR strpos(lower(i.definition_id), $12) > 0 OR i.id::text = $12) \
                  ORDER BY i.id LIMIT $13"
@@ -52,7 +53,7 @@ macro_rules! page {
                 Type::TextArray,
                 Type::Boolean,
                 Type::Boolean,
-                Type::Text,
+                Type::TextArray,
                 Type::Text,
                 Type::BigInt,
             ],
@@ -80,6 +81,7 @@ pub fn page(filter: &InstanceFilter, after: Option<Uuid>, at_most: usize) -> Vec
     };
     let term = filter.search_term.as_ref().map(|term| term.to_lowercase());
     let flag = |flag: Option<bool>| flag.map_or(Arg::Null, Arg::Boolean);
+    let built_in = [COMMANDS, MIGRATE_INSTANCES].map(str::to_owned);
     let arguments = [
         after.as_ref().map_or(Arg::Null, Arg::Uuid),
         uuid_list(&filter.instance_ids),
@@ -91,7 +93,7 @@ pub fn page(filter: &InstanceFilter, after: Option<Uuid>, at_most: usize) -> Vec
         text_list(&filter.sub_statuses),
         flag(filter.has_incidents),
         flag(filter.is_system),
-        Arg::Text(COMMANDS),
+        Arg::Texts(&built_in),
         Arg::text(term.as_deref()),
         Arg::BigInt(at_most as i64),
     ];

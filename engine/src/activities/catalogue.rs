@@ -7,7 +7,7 @@ use crate::activities::{
     break_, bulk_dispatch_workflows, cancellation_scope, compensable, compensate, complete, composite, confirm,
     continue_as, correlate, cron, custom, delay, dispatch_workflow, download_http_file, end, event, execute_workflow,
     fault, finish, flow_decision, flow_fork, flow_join, flow_node, flow_send_http_request, flow_switch, flowchart,
-    for_, for_each, fork, http_endpoint, if_, log, not_found, parallel, parallel_for_each, publish_event, run_csharp,
+    for_, for_each, fork, http_endpoint, if_, log, migrate_instances, not_found, parallel, parallel_for_each, publish_event, run_csharp,
     run_java_script, run_python, run_task, scheduled_command, send_email, send_http_request, sequence, set_name,
     set_output, set_variable, sql, sql_command, sql_query, sql_single_value, start, start_at, state_machine,
     submit_alteration_plan, switch, timer, try_, while_, workflow_definition_activity, write_http_response, write_line,
@@ -59,6 +59,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
     &dispatch_workflow::DispatchWorkflow,
     &bulk_dispatch_workflows::BulkDispatchWorkflows,
     &submit_alteration_plan::SubmitAlterationPlan,
+    &migrate_instances::MigrateInstances,
     &delay::Delay,
     &start_at::StartAt,
     &timer::Timer,
@@ -80,7 +81,7 @@ pub static ACTIVITIES: &[&dyn Activity] = &[
 ];
 
 /// Names of the types that came after version 0.2.0. A type that was registered in SQL under such a name stays that type.
-pub const LATER: [&str; 11] = [
+pub const LATER: [&str; 12] = [
     "Try",
     "Compensable",
     "Compensate",
@@ -92,6 +93,7 @@ pub const LATER: [&str; 11] = [
     "SendEmail",
     "ContinueAs",
     "SubmitAlterationPlan",
+    "MigrateInstances",
 ];
 
 /// Stands for an unknown type; faults when it runs.

@@ -5,10 +5,11 @@
 
 use serde_json::{Value, json};
 
+use crate::activities::timing::wait_seconds;
 use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
 use crate::alteration::{Alteration, InstanceFilter};
-use crate::bookmark::{NewBookmark, Resumed};
+use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use crate::fault::Fault;
 use crate::instance::Memory;
@@ -58,7 +59,7 @@ impl Activity for SubmitAlterationPlan {
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         // A retry goes on where a batch failed: those before it were made.
         if let Memory::Json(_) = cx.memory() {
-            return go_on(cx, 0);
+            return wait_seconds(cx, 0);
         }
         let (alterations, filter, reason) = read(cx.take(PARAMS))?;
         let reason = reason.unwrap_or_else(|| format!("plan of workflow instance {}", cx.instance_id()));
@@ -66,7 +67,7 @@ impl Activity for SubmitAlterationPlan {
             "alterations": alterations, "filter": filter, "reason": reason, "after": null,
             "altered": 0, "refused": 0, "busy": [], "round": 1,
         }))));
-        go_on(cx, 0)
+        wait_seconds(cx, 0)
     }
 
     fn remembers(&self) -> bool {
@@ -92,7 +93,7 @@ impl Activity for SubmitAlterationPlan {
         match wait {
             Some(seconds) => {
                 cx.set_memory(Memory::Json(Json(plan)));
-                go_on(cx, seconds)
+                wait_seconds(cx, seconds)
             }
             None => {
                 let busy = plan["busy"].as_array().map_or(0, Vec::len);
@@ -101,12 +102,6 @@ impl Activity for SubmitAlterationPlan {
             }
         }
     }
-}
-
-/// Waits for the next batch.
-fn go_on(cx: &mut Execution<'_>, seconds: i64) -> Result<(), Fault> {
-    let due_at = Some(cx.instant() + chrono::TimeDelta::seconds(seconds));
-    cx.create_bookmark(NewBookmark { due_at, auto_complete: false, ..NewBookmark::default() }).map(drop)
 }
 
 /// Counts the outcomes of a batch, and keeps the instances that were busy.

@@ -102,6 +102,12 @@ pub(super) fn wait(cx: &mut Execution<'_>, at: DateTime<Utc>, payload: Value) ->
     Ok(())
 }
 
+/// Waits for some seconds of the clock. 0 ends the burst: what follows is another one, that time begins at once.
+pub(super) fn wait_seconds(cx: &mut Execution<'_>, seconds: i64) -> Result<(), Fault> {
+    let due_at = Some(cx.instant() + chrono::TimeDelta::seconds(seconds));
+    cx.create_bookmark(NewBookmark { due_at, auto_complete: false, ..NewBookmark::default() }).map(drop)
+}
+
 /// Reads a text as an instant, in this zone if it has no offset. `None`: it is no date.
 pub(super) fn read_instant(text: &str, zone: &dyn Zone) -> Result<Option<DateTime<Utc>>, Fault> {
     match date_time(text.trim()) {

@@ -11,7 +11,7 @@ use crate::calendar::Interval;
 use crate::program::{Activation, CompensateOn, IncidentStrategy, MaxConcurrency, Options, SearchPath, Security};
 
 /// Members of `options`.
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 15] = [
     "activationStrategy",
     "incidentStrategy",
     "flowchartMode",
@@ -20,6 +20,7 @@ const KNOWN: [&str; 14] = [
     "retention",
     "usableAsActivity",
     "autoUpdateConsumingWorkflows",
+    MIGRATE,
     "maxConcurrency",
     journaling::JOURNAL,
     RETRY,
@@ -27,6 +28,9 @@ const KNOWN: [&str; 14] = [
     TIMEOUT,
     STRATEGIES,
 ];
+
+/// Name of the option that says what becomes of instances of other versions.
+const MIGRATE: &str = "migrate";
 
 /// Name of the option that says when what has been done is compensated.
 const COMPENSATE_ON: &str = "compensateOn";
@@ -62,6 +66,7 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
     let security = choice(options, &["security"], security, &place, problems);
     Options {
         updates_consumers: flag(options, "autoUpdateConsumingWorkflows", &place, problems),
+        migrates: migrates(options, &place, problems),
         usable_as_activity: flag(options, "usableAsActivity", &place, problems)
             || flag(document, "usableAsActivity", &Path::Root, problems),
         activation: choice(options, &["activationStrategy", "activationStrategyType"], activation, &place, problems),
@@ -85,6 +90,16 @@ pub(super) fn read(document: &Map<String, Value>, elsa: bool, problems: &mut Pro
             .map(|(key, value)| resilience::read(value, &place.key(key), problems))
             .unwrap_or_default(),
     }
+}
+
+/// `"auto"` or `"manual"`. In content that was stored before, anything else is ignored.
+fn migrates(options: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> bool {
+    let Some((key, value)) = entry(options, MIGRATE).filter(|(_, value)| !value.is_null()) else { return false };
+    let known = ["auto", "manual"].iter().any(|word| value == word);
+    if !known && problems.is_new() {
+        problems.invalid(&place.key(key), format!("\"{key}\" must be \"auto\" or \"manual\""));
+    }
+    value == "auto"
 }
 
 /// A list of `"cancel"` and `"fault"`. In content that was stored before, anything else is ignored.

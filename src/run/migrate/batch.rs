@@ -26,6 +26,8 @@ pub struct All {
     pub definition_id: String,
     /// The version that they run; any if not given.
     pub from_version: Option<i32>,
+    /// A version whose instances are left out.
+    pub except_version: Option<i32>,
     /// How many are looked at.
     pub max: i32,
     /// The id behind which they are.
@@ -84,7 +86,7 @@ pub fn migrate_all(session: &mut Session, all: &All, wanted: &Wanted) -> Result<
     let mut after = all.after.unwrap_or(Uuid::nil());
     loop {
         let left = all.max.saturating_sub(i32::try_from(outcomes.len()).unwrap_or(i32::MAX));
-        let page = migration::page(&all.definition_id, after, all.from_version, left);
+        let page = migration::page(&all.definition_id, after, (all.from_version, all.except_version), left);
         let is_last = page.len() < left as usize;
         for (id, owner) in page {
             interrupt::check();

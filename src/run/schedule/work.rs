@@ -8,8 +8,7 @@ use crate::compiled;
 use crate::error;
 use crate::pg::parse::{self, Statement};
 use crate::pg::{PgError, json};
-use crate::run::Session;
-use crate::run::schedule::commands;
+use crate::run::{Session, built_in};
 use crate::store::definitions;
 use crate::store::schedules::{COMMANDS, Timed};
 
@@ -74,7 +73,7 @@ impl Work {
             Self::Command { command, top_level, retry } => {
                 let before = known.and_then(|known| known.input.as_ref());
                 let input = command_input(before, command.as_deref(), *top_level, *retry)?;
-                let row = commands::definition(session)?;
+                let row = built_in::definition(session, &built_in::COMMAND)?;
                 let definition_id = COMMANDS.to_owned();
                 Ok(Job { definition_id, version_id: row.id, version: row.version, input, correlation_id: None })
             }

@@ -1,10 +1,11 @@
 //! Instances that were created and begin later: in a session of their owner, or when it is their turn.
 
+use serde_json::{Map, Value};
 use workflow_engine::execution;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::stimulus;
 
-use super::{Beginning, insert};
+use super::{Beginning, Entry, create_pending, insert, new_row};
 use crate::compiled::Compiled;
 use crate::pg::{PgError, json};
 use crate::run::Session;
@@ -14,6 +15,7 @@ use crate::run::notices::tell_how_to_fire;
 use crate::run::save::{Consumed, RowState};
 use crate::store::bookmarks::Waiting;
 use crate::store::instances::InstanceRow;
+use crate::store::owners::Owner;
 use crate::store::tasks::Answer;
 use crate::wake;
 
@@ -35,6 +37,22 @@ pub(super) fn wait(
     admission::wait(session, row, compiled, Start { activity_id, node_id, stimulus });
     tell_how_to_fire();
     Ok(Ended::Saved)
+}
+
+/// Creates an instance of an owner that is due now. A session of the owner runs it.
+pub fn create_due(
+    session: &mut Session,
+    compiled: &Compiled,
+    owner: Owner,
+    correlation_id: String,
+    input: Map<String, Value>,
+) -> Result<(), PgError> {
+    let id = session.new_id();
+    let mut row = new_row(id, compiled, owner, Some(correlation_id), None, input)?;
+    let now = session.now;
+    create_pending(session, &mut row, compiled, &Entry::ROOT, None, now);
+    tell_how_to_fire();
+    Ok(())
 }
 
 /// Starts an instance that was created for a session of its owner.

@@ -1,0 +1,124 @@
+//! Moving the instances of a definition to a version that is published with `options.migrate`.
+//!
+//! Publishing leaves an instance of a built-in definition that is due at once. It works in batches, each a transaction of
+//! its own, until a pass over all instances finds none that another session holds. A start takes no lock, so it may commit
+//! an instance of the version that was published before; passes go on until all transactions have ended that ran when the
+//! first began. A batch holds the lock of the definition. Another version is published before it, and then it moves nothing,
+//! or after it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+use workflow_engine::migration::{Mapping, Timers};
+
+use crate::compiled;
+use crate::pg::{PgError, cluster};
+use crate::run::migrate::{All, Outcome, Wanted, migrate_all};
+use crate::run::{Session, built_in, start};
+use crate::store::definitions::{self, DefinitionRow};
+use crate::store::migration;
+
+/// Instances that one batch looks at.
+const BATCH: i32 = 500;
+/// Seconds from the first pass to the second. Each later one comes after twice as long as the one before, up to the longest.
+const FIRST_PAUSE: i64 = 10;
+const LONGEST_PAUSE: i64 = 600;
+
+/// Leaves a migration to a version that has just been published, unless the definition has no other version.
+pub fn begin(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
+    if !migration::has_others(row) {
+        return Ok(());
+    }
+    let built_in = built_in::definition(session, &built_in::MIGRATION)?;
+    let compiled = compiled::of_version(built_in.id)?;
+    let input = Map::from_iter([
+        ("definitionId".to_owned(), json!(row.definition_id)),
+        ("version".to_owned(), json!(row.version)),
+    ]);
+    start::create_due(session, &compiled, row.owner.clone(), row.definition_id.clone(), input)
+}
+
+/// What one batch leaves for the next one.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+struct Progress {
+    /// The instance behind which the next batch begins; a pass begins without it.
+    after: Option<Uuid>,
+    /// The xid of the first batch, with its epoch.
+    began: Option<u64>,
+    /// The number of this pass, from 0 on.
+    pass: u32,
+    moved: i64,
+    /// In this pass.
+    refused: i64,
+    /// In this pass.
+    busy: i64,
+}
+
+/// What a batch has done.
+#[derive(Debug)]
+pub struct Done {
+    /// What the next batch is to be given.
+    pub next: Value,
+    /// Instances that were moved so far.
+    pub moved: i64,
+    /// Instances that the last pass refused.
+    pub refused: i64,
+    /// Seconds until the next batch; `None`: there is none.
+    pub pause: Option<i64>,
+}
+
+/// Moves a batch of instances to a version, if it is published.
+///
+/// # Errors
+/// Those of [`migrate_all`]; 22023 for progress that is not one.
+pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress: Value) -> Result<Done, PgError> {
+    let mut progress: Progress = serde_json::from_value(progress)
+        .map_err(|error| PgError::new("22023", format!("invalid progress of a migration: {error}")))?;
+    // A session that publishes may hold the lock for long, and a worker must not wait for it.
+    if !definitions::try_lock(definition_id) {
+        return Ok(progress.done(Some(FIRST_PAUSE)));
+    }
+    if definitions::published(definition_id).is_none_or(|published| published.version != version) {
+        return Ok(progress.done(None));
+    }
+    if progress.after.is_none() {
+        (progress.refused, progress.busy) = (0, 0);
+    }
+    let now = || cluster::my_full_transaction().unwrap_or_else(cluster::next_transaction);
+    let began = *progress.began.get_or_insert_with(now);
+    let all = All {
+        definition_id: definition_id.to_owned(),
+        from_version: None,
+        except_version: Some(version),
+        max: BATCH,
+        after: progress.after,
+    };
+    let wanted = Wanted { version: Some(version), mapping: Mapping::default(), timers: Timers::Keep, dry_run: false };
+    let outcomes = migrate_all(session, &all, &wanted)?;
+    progress.count(&outcomes);
+    if outcomes.len() as i32 == BATCH {
+        progress.after = outcomes.last().map(|last| last.instance);
+        return Ok(progress.done(Some(0)));
+    }
+    if progress.busy == 0 && !cluster::is_before(cluster::oldest_running(), began) {
+        return Ok(progress.done(None));
+    }
+    let pause = FIRST_PAUSE.saturating_mul(1 << progress.pass.min(6)).min(LONGEST_PAUSE);
+    (progress.after, progress.pass) = (None, progress.pass.saturating_add(1));
+    Ok(progress.done(Some(pause)))
+}
+
+impl Progress {
+    fn count(&mut self, outcomes: &[Outcome]) {
+        let number = |name: &str| outcomes.iter().filter(|one| one.outcome == name).count() as i64;
+        self.moved = self.moved.saturating_add(number("Migrated"));
+        self.refused = self.refused.saturating_add(number("Refused"));
+        self.busy = self.busy.saturating_add(number("Busy"));
+    }
+
+    fn done(&self, pause: Option<i64>) -> Done {
+        let next = serde_json::to_value(self).unwrap_or_default();
+        Done { next, moved: self.moved, refused: self.refused, pause }
+    }
+}

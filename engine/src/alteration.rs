@@ -11,9 +11,11 @@ use crate::value::copy_or_null;
 
 mod filter;
 mod members;
+mod target_version;
 
 pub use filter::{InstanceFilter, Moment, Relation, TimeFilter};
 use members::Members;
+pub use target_version::{Mapping, TargetVersion, Timers, read_mapping};
 
 /// Alterations that one plan may have.
 pub const MOST: usize = 1_000;
@@ -95,11 +97,39 @@ impl Alteration {
         !matches!(self, Self::ModifyVariable { .. })
     }
 
-    /// Reads the alterations of a plan, a JSON array.
+    fn read(members: &mut Members<'_>, kind: &str) -> Result<Self, Fault> {
+        Ok(match kind {
+            "ModifyVariable" => Self::ModifyVariable {
+                name: members.text("variableId")?.ok_or_else(|| members.missing("variableId"))?,
+                value: members.take("value").map(copy_or_null).ok_or_else(|| members.missing("value"))?,
+                scope: members.id("activityInstanceId")?,
+            },
+            "ScheduleActivity" => Self::ScheduleActivity(target(members)?),
+            "CancelActivity" => Self::CancelActivity(target(members)?),
+            "Cancel" => Self::Cancel,
+            other => {
+                return Err(Fault::new("22023", format!("unknown type \"{other}\" of {}", members.what()))
+                    .hint("The types are Cancel, CancelActivity, Migrate, ModifyVariable and ScheduleActivity."));
+            }
+        })
+    }
+}
+
+/// What a plan does to each instance.
+#[derive(Debug, PartialEq)]
+pub enum Changes {
+    /// These alterations, one after the other.
+    Alter(Vec<Alteration>),
+    /// Moves it to another version of its definition.
+    Migrate(TargetVersion),
+}
+
+impl Changes {
+    /// Reads the alterations of a plan, a JSON array. `Migrate` stands alone.
     ///
     /// # Errors
-    /// 22023 for what is no alteration, 0A000 for a kind that is not supported, 54000 for more than [`MOST`].
-    pub fn read_all(plan: &Value) -> Result<Vec<Self>, Fault> {
+    /// 22023 for what is no alteration, 54000 for more than [`MOST`].
+    pub fn read(plan: &Value) -> Result<Self, Fault> {
         let Value::Array(alterations) = plan else {
             return Err(Fault::new("22023", "alterations must be a JSON array"));
         };
@@ -110,35 +140,27 @@ impl Alteration {
             return Err(Fault::new("54000", "there are too many alterations")
                 .detail(format!("There are {}; a plan may have {MOST}.", alterations.len())));
         }
-        let read: Vec<Self> =
-            alterations.iter().enumerate().map(|(at, one)| Self::read(at, one)).collect::<Result<_, _>>()?;
-        match read.iter().position(|one| *one == Self::Cancel) {
+        let mut read = Vec::with_capacity(alterations.len());
+        for (at, alteration) in alterations.iter().enumerate() {
+            let mut members = Members::of(alteration, format!("alteration {}", at + 1))?;
+            let kind = members.text("type")?.ok_or_else(|| members.missing("type"))?;
+            if kind == "Migrate" {
+                let target = TargetVersion::read(&mut members)?;
+                members.end()?;
+                return match alterations.len() {
+                    1 => Ok(Self::Migrate(target)),
+                    _ => Err(Fault::new("22023", "\"Migrate\" must be the only alteration")
+                        .hint("Alter the instances by another plan, before or after it.")),
+                };
+            }
+            read.push(Alteration::read(&mut members, &kind)?);
+            members.end()?;
+        }
+        match read.iter().position(|one| *one == Alteration::Cancel) {
             Some(at) if at + 1 < read.len() => Err(Fault::new("22023", "\"Cancel\" must be the last alteration")
                 .detail(format!("It is number {}.", at + 1))),
-            _ => Ok(read),
+            _ => Ok(Self::Alter(read)),
         }
-    }
-
-    fn read(at: usize, alteration: &Value) -> Result<Self, Fault> {
-        let mut members = Members::of(alteration, format!("alteration {}", at + 1))?;
-        let kind = members.text("type")?.ok_or_else(|| members.missing("type"))?;
-        let read = match kind.as_str() {
-            "ModifyVariable" => Self::ModifyVariable {
-                name: members.text("variableId")?.ok_or_else(|| members.missing("variableId"))?,
-                value: members.take("value").map(copy_or_null).ok_or_else(|| members.missing("value"))?,
-                scope: members.id("activityInstanceId")?,
-            },
-            "ScheduleActivity" => Self::ScheduleActivity(target(&mut members)?),
-            "CancelActivity" => Self::CancelActivity(target(&mut members)?),
-            "Cancel" => Self::Cancel,
-            "Migrate" => return Err(Fault::new("0A000", "alterations of type \"Migrate\" are not supported")),
-            other => {
-                return Err(Fault::new("22023", format!("unknown type \"{other}\" of {}", members.what()))
-                    .hint("The types are Cancel, CancelActivity, ModifyVariable and ScheduleActivity."));
-            }
-        };
-        members.end()?;
-        Ok(read)
     }
 }
 

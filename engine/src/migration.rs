@@ -8,18 +8,19 @@
 //! What waits stays as it is: bookmarks and tasks keep payload, hash and name, also where the new version would make
 //! others. A position in a container is that of the open child in the new version, not its former number.
 
-use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use crate::execution::AfterMigration;
 use crate::execution::core::NO_EXECUTION;
-use crate::fault::Fault;
 use crate::instance::Instance;
 use crate::instance::compensation::Record;
 use crate::node_ix::NodeIx;
 use crate::program::Program;
+
+pub use crate::alteration::{Mapping, Timers, read_mapping};
 
 mod containers;
 mod executions;
@@ -65,6 +66,16 @@ pub struct Problem {
     pub message: String,
 }
 
+impl fmt::Display for Problem {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (severity, path, message) = (self.severity.name(), &self.path, &self.message);
+        match path.as_str() {
+            "" => write!(out, "{severity}: {message}"),
+            path => write!(out, "{severity}: {path}: {message}"),
+        }
+    }
+}
+
 impl Problem {
     /// What refuses a migration.
     pub fn error(path: impl Into<String>, message: impl Into<String>) -> Self {
@@ -80,37 +91,6 @@ impl Problem {
 /// Whether a migration is refused because of one of these problems.
 pub fn is_refused(problems: &[Problem]) -> bool {
     problems.iter().any(|problem| problem.severity == Severity::Error)
-}
-
-/// What an operator says of activities whose ids differ: the id or node id of an activity of the old version, and that of the
-/// new one. `None`: what is open there is cancelled.
-pub type Mapping = BTreeMap<String, Option<String>>;
-
-/// Reads a mapping from JSON.
-///
-/// # Errors
-/// 22023 if it is no object of texts and nulls.
-pub fn read_mapping(value: &Value) -> Result<Mapping, Fault> {
-    let invalid =
-        || Fault::new("22023", "argument \"mapping\" must be an object that gives each id another one, or null");
-    let Value::Object(members) = value else {
-        return Err(invalid());
-    };
-    let read = |(from, to): (&String, &Value)| match to {
-        Value::Null => Ok((from.clone(), None)),
-        Value::String(to) => Ok((from.clone(), Some(to.clone()))),
-        _ => Err(invalid().detail(format!("The value of \"{from}\" is neither text nor null."))),
-    };
-    members.iter().map(read).collect()
-}
-
-/// Which timers a migration leaves as they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timers {
-    /// All of them.
-    Keep,
-    /// None: activities that wait for time, and the times of activities and of the run, begin anew in the new version.
-    Anew,
 }
 
 /// The way from one version of a definition to another.

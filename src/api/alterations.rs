@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::alteration::{Alteration, InstanceFilter, Target};
+use workflow_engine::alteration::{Alteration, Changes, InstanceFilter, Target};
 
 use crate::access;
 use crate::api::{result, usual_on_fault};
@@ -67,7 +67,7 @@ fn alter_many(call: &Call) -> Result<Returned, PgError> {
     let max = within
         .ok_or_else(|| PgError::new("22023", format!("argument \"max\" must be between 1 and {MOST}, not {max}")))?;
     let plan = Plan {
-        alterations: Alteration::read_all(&alterations).map_err(|fault| error::fault(&fault))?,
+        changes: Changes::read(&alterations).map_err(|fault| error::fault(&fault))?,
         filter: InstanceFilter::read(&filter).map_err(|fault| error::fault(&fault))?,
         is_dry_run: call.required("dry_run")?,
         author: alter::author(call.arg("reason")),

@@ -20,17 +20,10 @@ fn wanted(call: &Call) -> Result<Wanted, PgError> {
     let mapping: Value = call.required("mapping")?;
     let mapping = migration::read_mapping(&mapping).map_err(|fault| error::fault(&fault))?;
     let timers: String = call.required("timers")?;
-    let timers = match timers.as_str() {
-        "keep" => Timers::Keep,
-        "anew" => Timers::Anew,
-        other => {
-            return Err(PgError::new(
-                "22023",
-                format!("argument \"timers\" must be \"keep\" or \"anew\", not \"{other}\""),
-            ));
-        }
-    };
-    Ok(Wanted { version: call.arg("version"), mapping, timers, dry_run: call.required("dry_run")? })
+    let timers = Timers::named(&timers).ok_or_else(|| {
+        PgError::new("22023", format!("argument \"timers\" must be \"keep\" or \"anew\", not \"{timers}\""))
+    })?;
+    Ok(Wanted { version: call.arg("version"), mapping, timers, dry_run: call.required("dry_run")?, reason: None })
 }
 
 fn migrate_one(call: &Call) -> Result<Returned, PgError> {
@@ -52,9 +45,9 @@ fn migrate_all(call: &Call) -> Result<Returned, PgError> {
         after: call.arg("after"),
     };
     let wanted = wanted(call)?;
-    let outcomes = work::call(&mut Session::begin(), |session| migrate::migrate_all(session, &all, &wanted))?;
+    let outcomes = work::call(&mut Session::begin(), |session| migrate::migrate_all(session, &all, wanted))?;
     let row = |one: &Outcome| {
-        let problems = one.problems.iter().map(line).collect();
+        let problems = one.problems.iter().map(ToString::to_string).collect();
         vec![Returned::Uuid(one.instance), Returned::Text(one.outcome.into()), Returned::Texts(problems)]
     };
     Ok(Returned::Rows(outcomes.iter().map(row).collect()))
@@ -68,13 +61,4 @@ fn migrate_batch(call: &Call) -> Result<Returned, PgError> {
     let pause = Returned::of(done.pause, Returned::BigInt);
     let row = vec![Returned::Json(done.next), Returned::BigInt(done.moved), Returned::BigInt(done.refused), pause];
     Ok(Returned::Rows(vec![row]))
-}
-
-/// A problem as one text.
-fn line(problem: &Problem) -> String {
-    let (severity, message) = (problem.severity.name(), &problem.message);
-    match problem.path.as_str() {
-        "" => format!("{severity}: {message}"),
-        path => format!("{severity}: {path}: {message}"),
-    }
 }

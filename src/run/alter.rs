@@ -3,6 +3,7 @@
 //! The locks are those of a retry: the row of the instance, before anything else of the call. All alterations are computed
 //! before anything of them is written (`execution::alter`).
 
+mod moves;
 pub mod plan;
 
 use serde_json::Value;

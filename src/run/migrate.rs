@@ -34,7 +34,7 @@ use crate::wake;
 mod batch;
 mod publication;
 
-pub use batch::{All, Outcome, migrate_all};
+pub use batch::{All, Batch, Outcome, migrate_all};
 pub use publication::{batch, begin};
 
 /// What an operator asks for.
@@ -48,6 +48,8 @@ pub struct Wanted {
     pub timers: Timers,
     /// Tell what stands against it, and change nothing.
     pub dry_run: bool,
+    /// Why, for the journal.
+    pub reason: Option<String>,
 }
 
 /// Moves an instance to another version, and returns what the operator should know.
@@ -69,8 +71,7 @@ pub fn migrate(session: &mut Session, id: Uuid, wanted: &Wanted) -> Result<Vec<P
     let new = compiled::of_version(target.id)?;
     may_move(&row, &new)?;
     if has_ended(&row.instance) {
-        return Err(PgError::new("55000", format!("workflow instance {id} has ended"))
-            .detail("Only an instance that can go on is moved to another version."));
+        return Err(ended(id));
     }
     if row.definition_version_id == target.id {
         return Ok(Vec::new());
@@ -92,6 +93,7 @@ struct Way {
     old: Rc<Compiled>,
     new: Rc<Compiled>,
     migration: Migration,
+    reason: Option<String>,
 }
 
 /// An instance that is in the new version in memory, and in the old one in the tables.
@@ -108,7 +110,7 @@ impl Way {
         let programs = (old.program.clone(), new.program.clone());
         let check = &mut interrupt::check;
         let migration = Migration::new(programs.0, programs.1, new.row.version, &wanted.mapping, wanted.timers, check);
-        Self { old, new, migration }
+        Self { old, new, migration, reason: wanted.reason.clone() }
     }
 
     /// Moves an instance in memory, and says what stands against it.
@@ -217,7 +219,10 @@ impl Way {
 
     fn event(&self) -> Event {
         let (from, to) = (self.old.row.version, self.new.row.version);
-        let data = json!({ "by": role::name(role::current()), "from": from, "to": to });
+        let mut data = json!({ "by": role::name(role::current()), "from": from, "to": to });
+        if let Some(reason) = &self.reason {
+            data["reason"] = json!(reason);
+        }
         Event::of_workflow(EventKind::Migrated, data)
     }
 
@@ -246,6 +251,11 @@ fn runs_as(row: &DefinitionRow) -> (bool, bool) {
     (row.uses_sql, row.definer)
 }
 
+fn ended(id: Uuid) -> PgError {
+    PgError::new("55000", format!("workflow instance {id} has ended"))
+        .detail("Only an instance that can go on is moved to another version.")
+}
+
 /// Whether an instance can never run again.
 fn has_ended(instance: &Instance) -> bool {
     matches!(instance.sub_status, SubStatus::Finished | SubStatus::Cancelled) || instance.has_failed()
@@ -270,6 +280,7 @@ fn may_move(row: &InstanceRow, new: &Compiled) -> Result<(), PgError> {
     Ok(())
 }
 
-fn not_owner(id: Uuid) -> PgError {
+/// The error for a role that may not move an instance (42501).
+pub fn not_owner(id: Uuid) -> PgError {
     PgError::new("42501", format!("must be owner of workflow instance {id}"))
 }

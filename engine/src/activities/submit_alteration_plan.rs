@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::activities::timing::wait_seconds;
 use crate::activity::handle::{inputs, outputs};
 use crate::activity::{Activity, Descriptor, InputDescriptor, OutputDescriptor};
-use crate::alteration::{Alteration, InstanceFilter};
+use crate::alteration::{Changes, InstanceFilter};
 use crate::bookmark::Resumed;
 use crate::execution::Execution;
 use crate::fault::Fault;
@@ -150,7 +150,7 @@ fn read(params: Value) -> Result<(Value, Value, Option<String>), Fault> {
             _ => return Err(invalid(&format!("has the unknown member \"{}\"", crate::fault::shorten(&name, 60)))),
         }
     }
-    Alteration::read_all(&alterations)?;
+    Changes::read(&alterations)?;
     InstanceFilter::read(&filter)?;
     Ok((alterations, filter, reason))
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::pause::with_reason;
 use crate::journal::EventKind;
 
 /// The change, and who made it.
@@ -10,7 +11,10 @@ pub(super) fn told(kind: EventKind, data: Option<&Value>) -> String {
     let number = |key| data.and_then(|data| data.get(key)).and_then(Value::as_i64).unwrap_or_default();
     let by = text("by");
     match kind {
-        EventKind::Migrated => format!("moved from version {} to version {} by {by}", number("from"), number("to")),
+        EventKind::Migrated => {
+            let moved = format!("moved from version {} to version {} by {by}", number("from"), number("to"));
+            with_reason(&moved, data.and_then(|data| data.get("reason")))
+        }
         _ => format!("given from {} to {} by {by}", text("from"), text("to")),
     }
 }

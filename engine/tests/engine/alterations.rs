@@ -1,7 +1,7 @@
 //! Alterations by hand: where the instance goes on.
 
 use serde_json::{Value, json};
-use workflow_engine::alteration::{Alteration, InstanceFilter, MOST, Target};
+use workflow_engine::alteration::{Alteration, Changes, InstanceFilter, MOST, Target};
 use workflow_engine::fault::Error;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::journal::EventKind;
@@ -136,8 +136,8 @@ fn what_was_altered_is_in_the_journal() {
 fn plans_are_read_in_either_letter_case() {
     let camel = json!([{"type": "ModifyVariable", "variableId": "x", "value": null}, {"type": "Cancel"}]);
     let pascal = json!([{"Type": "ModifyVariable", "VariableId": "x", "Value": null}, {"Type": "Cancel"}]);
-    assert_eq!(Alteration::read_all(&camel), Alteration::read_all(&pascal));
-    let fails = |plan: Value| Alteration::read_all(&plan).map(drop).map_err(|fault| fault.sqlstate);
+    assert_eq!(Changes::read(&camel), Changes::read(&pascal));
+    let fails = |plan: Value| Changes::read(&plan).map(drop).map_err(|fault| fault.sqlstate);
     for (plan, sqlstate) in [
         (json!({}), "22023"),
         (json!([]), "22023"),
@@ -150,6 +150,14 @@ fn plans_are_read_in_either_letter_case() {
         (json!([{"type": "CancelActivity"}]), "22023"),
         (json!([{"type": "CancelActivity", "activityInstanceId": "x"}]), "22023"),
         (json!(vec![json!({"type": "Cancel"}); MOST + 1]), "54000"),
+        (json!([{"type": "Migrate"}, {"type": "Cancel"}]), "22023"),
+        (json!([{"type": "Cancel"}, {"type": "Migrate"}]), "22023"),
+        (json!([{"type": "Migrate", "targetVersion": "2"}]), "22023"),
+        (json!([{"type": "Migrate", "targetVersion": 2.5}]), "22023"),
+        (json!([{"type": "Migrate", "targetVersion": 3_000_000_000_i64}]), "22023"),
+        (json!([{"type": "Migrate", "mapping": {"a": 1}}]), "22023"),
+        (json!([{"type": "Migrate", "timers": "later"}]), "22023"),
+        (json!([{"type": "Migrate", "version": 2}]), "22023"),
     ] {
         assert_eq!(fails(plan.clone()), Err(sqlstate.to_owned()), "{plan}");
     }

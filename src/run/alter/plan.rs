@@ -6,11 +6,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use uuid::Uuid;
-use workflow_engine::alteration::{Alteration, Author, InstanceFilter};
+use workflow_engine::alteration::{Alteration, Author, Changes, InstanceFilter};
 use workflow_engine::execution;
 use workflow_engine::program::Activation;
 
 use super::apply;
+use super::moves::Moves;
 use crate::access::{self, people};
 use crate::compiled::{self, Compiled};
 use crate::error;
@@ -19,14 +20,14 @@ use crate::pg::{PgError, interrupt, role};
 use crate::run::burst::OnFault;
 use crate::run::host::SpiHost;
 use crate::run::session::FollowUp;
-use crate::run::{Session, claim, resume, running, work};
+use crate::run::{Session, claim, migrate, resume, running, work};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::selection::{self, Candidate};
 
 /// What is altered, where, and how.
 pub struct Plan {
-    /// The alterations of each instance.
-    pub alterations: Vec<Alteration>,
+    /// What is done to each instance.
+    pub changes: Changes,
     /// Which instances.
     pub filter: InstanceFilter,
     /// Only says what would be altered.
@@ -71,6 +72,12 @@ impl Outcome {
 /// Instances that one statement looks for.
 const PAGE: usize = 1000;
 
+/// What a plan does to an instance.
+enum Work<'a> {
+    Alter(&'a [Alteration]),
+    Move(Moves),
+}
+
 /// Alters the instances behind an id that the filter selects and the caller may read or alter, in order of id, at most
 /// so many.
 ///
@@ -79,6 +86,10 @@ const PAGE: usize = 1000;
 pub fn run(session: &mut Session, plan: &Plan, max: usize, after: Option<Uuid>) -> Result<Vec<Verdict>, PgError> {
     session.has_waited = true;
     let (mut verdicts, mut after, mut rights) = (Vec::new(), after, Rights::default());
+    let mut work = match &plan.changes {
+        Changes::Alter(alterations) => Work::Alter(alterations),
+        Changes::Migrate(target) => Work::Move(Moves::new(plan, target)),
+    };
     let mut missing = missing(plan, after);
     while verdicts.len() < max {
         let page = selection::page(&plan.filter, after, PAGE);
@@ -87,7 +98,7 @@ pub fn run(session: &mut Session, plan: &Plan, max: usize, after: Option<Uuid>) 
             interrupt::check();
             after = Some(candidate.id);
             missing.remove(&candidate.id);
-            if let Some(verdict) = judge(session, plan, &candidate, &mut rights)? {
+            if let Some(verdict) = judge(session, plan, &mut work, &candidate, &mut rights)? {
                 verdicts.push(verdict);
             }
             if verdicts.len() == max {
@@ -153,6 +164,7 @@ impl Rights {
 fn judge(
     session: &mut Session,
     plan: &Plan,
+    work: &mut Work<'_>,
     candidate: &Candidate,
     rights: &mut Rights,
 ) -> Result<Option<Verdict>, PgError> {
@@ -161,13 +173,17 @@ fn judge(
     }
     let id = candidate.id;
     let is_named = plan.filter.instance_ids.is_some();
-    if rights.on(candidate)? == Right::None && !is_named {
+    let right = rights.on(candidate)?;
+    if right == Right::None && !is_named {
         return Ok(None);
     }
     let mut problems = Vec::new();
-    let altered = match plan.is_dry_run {
-        true => try_out(session, plan, id, is_named, &mut problems),
-        false => alter(session, plan, id, is_named, &mut problems),
+    let altered = match work {
+        // A role without rights learns nothing of the definition.
+        Work::Move(_) if right == Right::None => Err(migrate::not_owner(id)),
+        Work::Move(moves) => return moves.move_one(session, candidate),
+        Work::Alter(alterations) if plan.is_dry_run => try_out(session, alterations, id, is_named, &mut problems),
+        Work::Alter(alterations) => alter(session, (plan, alterations), id, is_named, &mut problems),
     };
     Ok(Some(match altered {
         Ok(outcome) => Verdict { instance: id, outcome, problems },
@@ -180,7 +196,7 @@ fn judge(
 /// Says whether an instance could be altered now, without its lock.
 fn try_out(
     session: &Session,
-    plan: &Plan,
+    alterations: &[Alteration],
     id: Uuid,
     is_named: bool,
     problems: &mut Vec<String>,
@@ -188,10 +204,10 @@ fn try_out(
     running::refuse(id)?;
     let mut row = instances::get(id).ok_or_else(|| resume::unknown(id))?;
     let compiled = compiled::of_instance(&row)?;
-    require(plan, &row, &compiled, is_named)?;
+    require(alterations, &row, &compiled, is_named)?;
     let mut host = SpiHost::new(session.now, id, &row.owner, &compiled);
     let instance = &mut row.instance;
-    let tried = execution::try_alterations(&compiled.program, instance, &plan.alterations, &mut host, &session.limits);
+    let tried = execution::try_alterations(&compiled.program, instance, alterations, &mut host, &session.limits);
     tried.map_err(|failed| {
         problems.extend(super::problems(&failed));
         error::burst(failed, id)
@@ -202,7 +218,7 @@ fn try_out(
 /// Alters an instance whose lock is free.
 fn alter(
     session: &mut Session,
-    plan: &Plan,
+    (plan, alterations): (&Plan, &[Alteration]),
     id: Uuid,
     is_named: bool,
     problems: &mut Vec<String>,
@@ -215,15 +231,15 @@ fn alter(
         };
     };
     let compiled = compiled::of_instance(&row)?;
-    require(plan, &row, &compiled, is_named)?;
-    let runs = plan.alterations.iter().any(Alteration::runs_activities);
+    require(alterations, &row, &compiled, is_named)?;
+    let runs = alterations.iter().any(Alteration::runs_activities);
     if runs && !claim::can_remove_tasks(&row, &compiled) {
         return Ok(Outcome::Busy);
     }
     let mut apply = |session: &mut Session| {
         work::call(session, |session| {
-            apply(session, &mut row, &compiled, &plan.alterations, &plan.author, OnFault::Store, problems)?;
-            if plan.alterations.contains(&Alteration::Cancel) {
+            apply(session, &mut row, &compiled, alterations, &plan.author, OnFault::Store, problems)?;
+            if alterations.contains(&Alteration::Cancel) {
                 let below = instances::children_not_awaited(id).into_iter();
                 session.follow_ups.extend(below.map(|child| FollowUp::Cancel(child, row.owner.clone())));
             }
@@ -249,10 +265,10 @@ fn writes_while_it_runs(compiled: &Compiled) -> bool {
 
 /// Refuses an instance that the caller may not alter (42501). If the plan does not name it, its SQL must not run with
 /// the rights of a caller who may not know that it would.
-fn require(plan: &Plan, row: &InstanceRow, compiled: &Compiled, is_named: bool) -> Result<(), PgError> {
+fn require(alterations: &[Alteration], row: &InstanceRow, compiled: &Compiled, is_named: bool) -> Result<(), PgError> {
     access::require_alter(row, compiled)?;
     access::require_own_command(row, compiled)?;
-    let runs = plan.alterations.iter().any(|one| one.runs_activities() && *one != Alteration::Cancel);
+    let runs = alterations.iter().any(|one| one.runs_activities() && *one != Alteration::Cancel);
     if !runs || is_named || access::runs_here(&row.owner, compiled) {
         return Ok(());
     }

@@ -14,7 +14,7 @@ use crate::compiled::{self, Compiled};
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, interrupt, role};
 use crate::run::claim::can_remove_tasks;
-use crate::run::migrate::{Prepared, Wanted, Way, has_ended, may_move};
+use crate::run::migrate::{Prepared, Wanted, Way, ended, has_ended, may_move};
 use crate::run::{Session, running, version};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::{definitions, migration, owners};
@@ -51,9 +51,9 @@ impl Outcome {
     }
 }
 
-/// A batch in progress.
-struct Batch<'a> {
-    wanted: &'a Wanted,
+/// Instances of one definition that are moved one after the other.
+pub struct Batch {
+    wanted: Rc<Wanted>,
     new: Rc<Compiled>,
     /// By the id of the old version.
     ways: HashMap<Uuid, Rc<Way>>,
@@ -65,12 +65,11 @@ struct Batch<'a> {
 /// # Errors
 /// 22023 if `max` is not positive; 42704 for a definition or version that does not exist; 42501 if the caller neither owns the
 /// definition nor may start it.
-pub fn migrate_all(session: &mut Session, all: &All, wanted: &Wanted) -> Result<Vec<Outcome>, PgError> {
+pub fn migrate_all(session: &mut Session, all: &All, wanted: Wanted) -> Result<Vec<Outcome>, PgError> {
     if all.max < 1 {
         return Err(PgError::new("22023", format!("argument \"max\" must be at least 1, not {}", all.max)));
     }
-    let (target, _) = version::find(session, &all.definition_id, wanted.version)?;
-    access::require(access::Privilege::Start, &target)?;
+    let mut batch = Batch::new(session, &all.definition_id, Rc::new(wanted))?;
     if let Some(from) = all.from_version
         && definitions::version(&all.definition_id, from).is_none()
     {
@@ -79,9 +78,8 @@ pub fn migrate_all(session: &mut Session, all: &All, wanted: &Wanted) -> Result<
     }
     // A batch waits for no instance.
     session.has_waited = true;
-    let mut batch = Batch { wanted, new: compiled::of_version(target.id)?, ways: HashMap::new() };
     let mut outcomes = Vec::new();
-    let owns_all = access::is_member(role::current(), &target.owner);
+    let owns_all = access::is_member(role::current(), &batch.new.row.owner);
     let mut mine: HashMap<i32, bool> = HashMap::new();
     let mut after = all.after.unwrap_or(Uuid::nil());
     loop {
@@ -102,9 +100,19 @@ pub fn migrate_all(session: &mut Session, all: &All, wanted: &Wanted) -> Result<
     }
 }
 
-impl Batch<'_> {
+impl Batch {
+    /// Begins to move instances of a definition.
+    ///
+    /// # Errors
+    /// 42704 for a definition or version that does not exist, 42501 if the caller may not start it.
+    pub fn new(session: &mut Session, definition_id: &str, wanted: Rc<Wanted>) -> Result<Self, PgError> {
+        let (target, _) = version::find(session, definition_id, wanted.version)?;
+        access::require(access::Privilege::Start, &target)?;
+        Ok(Self { wanted, new: compiled::of_version(target.id)?, ways: HashMap::new() })
+    }
+
     /// Moves one instance. `None`: it is gone.
-    fn migrate_one(&mut self, session: &mut Session, id: Uuid) -> Result<Option<Outcome>, PgError> {
+    pub fn migrate_one(&mut self, session: &mut Session, id: Uuid) -> Result<Option<Outcome>, PgError> {
         if running::contains(id) {
             return Ok(Some(Outcome::new(id, "Busy")));
         }
@@ -116,7 +124,10 @@ impl Batch<'_> {
             let is_there = instances::owner(id).is_some();
             return Ok(is_there.then(|| Outcome::new(id, "Busy")));
         };
-        if row.definition_version_id == self.new.row.id || has_ended(&row.instance) {
+        if has_ended(&row.instance) {
+            return Ok(Some(Outcome { problems: vec![said(&ended(id))], ..Outcome::new(id, "Unchanged") }));
+        }
+        if row.definition_version_id == self.new.row.id {
             return Ok(Some(Outcome::new(id, "Unchanged")));
         }
         self.judge(session, row).map(Some)
@@ -131,7 +142,7 @@ impl Batch<'_> {
             Some(way) => Rc::clone(way),
             None => {
                 let old = compiled::of_version(row.definition_version_id)?;
-                let way = Rc::new(Way::new(old, Rc::clone(&self.new), self.wanted));
+                let way = Rc::new(Way::new(old, Rc::clone(&self.new), &self.wanted));
                 self.ways.insert(row.definition_version_id, Rc::clone(&way));
                 way
             }

@@ -66,7 +66,7 @@ SELECT wf_alter('[{"type": "ModifyVariable", "variable": "amount", "value": 1}]'
 SELECT wf_alter('[{"type": "CancelActivity"}]', '{"definitionIds": ["order"]}');
 SELECT wf_alter('[{"type": "CancelActivity", "activityId": "ask", "activitiId": "x"}]', '{"definitionIds": ["order"]}');
 SELECT wf_alter('[{"type": "Cancel"}, {"type": "CancelActivity", "activityId": "ask"}]', '{"definitionIds": ["order"]}');
-SELECT wf_alter('[{"type": "Migrate", "targetVersion": 2}]', '{"definitionIds": ["order"]}');
+SELECT wf_alter('[{"type": "Migrate", "targetVersion": 2}, {"type": "Cancel"}]', '{"definitionIds": ["order"]}');
 SELECT wf_alter((SELECT jsonb_agg('{"type": "Cancel"}'::jsonb) FROM generate_series(1, 100000)), '{"definitionIds": ["order"]}');
 SELECT wf_alter('[{"type": "Cancel"}]', '{"definitionIds": ["order"]}', max => 0);
 SELECT wf_alter('[{"type": "Cancel"}]', '{"definitionIds": ["order"]}', max => 1000000);

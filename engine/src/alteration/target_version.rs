@@ -27,7 +27,8 @@ impl TargetVersion {
             return Err(members.wrong("targetVersion", "a whole number"));
         }
         let mapping = members.value("mapping").map(read_mapping).transpose();
-        let mapping = mapping.map_err(|_| members.wrong("mapping", "an object that gives each id another one, or null"))?;
+        let mapping =
+            mapping.map_err(|_| members.wrong("mapping", "an object that gives each id another one, or null"))?;
         let timers = match members.text("timers")? {
             Some(name) => Timers::named(&name).ok_or_else(|| members.wrong("timers", "\"keep\" or \"anew\""))?,
             None => Timers::Keep,

@@ -94,7 +94,13 @@ pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress:
         max: BATCH,
         after: progress.after,
     };
-    let wanted = Wanted { version: Some(version), mapping: Mapping::default(), timers: Timers::Keep, dry_run: false, reason: None };
+    let wanted = Wanted {
+        version: Some(version),
+        mapping: Mapping::default(),
+        timers: Timers::Keep,
+        dry_run: false,
+        reason: None,
+    };
     let outcomes = migrate_all(session, &all, wanted)?;
     progress.count(&outcomes);
     if outcomes.len() as i32 == BATCH {

@@ -112,7 +112,8 @@ pub struct Migration {
 #[derive(Debug, Default)]
 pub struct Moved {
     /// Executions whose activity has another id or path in the new version, with that activity: what is stored about them
-    /// names it. `u32::MAX`, which no execution has, stands for the time of the run.
+    /// names it. `u32::MAX`, which no execution has, stands for the time of the run; 0 in a pending instance, which has no
+    /// execution, for its beginning.
     pub renamed: Vec<(u32, NodeIx)>,
     /// Whether a variable of the workflow changed.
     pub variables_changed: bool,
@@ -190,9 +191,7 @@ impl Migration {
             state.trigger = to(trigger).filter(|ix| state.trigger_used || self.new.node(*ix).can_start_workflow);
             if state.trigger.is_none() && !state.trigger_used {
                 let node = self.old.node(trigger);
-                let message =
-                    format!("trigger \"{}\", at which the run begins, is not in version {}", node.id, self.version);
-                problems.push(Problem::error(&node.node_id, message));
+                problems.push(self.no_trigger(&node.node_id, &node.id));
             }
         }
         if state.deadline.is_some() && self.is_renamed(NodeIx(0), NodeIx(0)) {
@@ -200,6 +199,25 @@ impl Migration {
         }
         let is_timed = state.deadline.is_some() || self.new.options.timeout.is_some();
         moved.after.run_time = self.timers == Timers::Anew && is_timed && !state.contexts.is_empty();
+    }
+
+    /// Moves the trigger at which an instance is to begin that is still pending.
+    pub fn migrate_start(&self, trigger: &str, moved: &mut Moved, problems: &mut Vec<Problem>) {
+        let old = self.old.find(trigger);
+        let to = old.and_then(|old| Some((old, self.places.kept(&self.old, &self.new, old)?)));
+        match to.filter(|(_, new)| self.new.node(*new).can_start_workflow) {
+            Some((old, new)) if self.is_renamed(old, new) => moved.renamed.push((0, new)),
+            Some(_) => {}
+            None => {
+                let path = old.map_or("", |old| &self.old.node(old).node_id);
+                problems.push(self.no_trigger(path, trigger));
+            }
+        }
+    }
+
+    fn no_trigger(&self, path: &str, id: &str) -> Problem {
+        let message = format!("trigger \"{id}\", at which the run begins, is not in version {}", self.version);
+        Problem::error(path, message)
     }
 
     /// Whether what is stored about an activity would name it otherwise.

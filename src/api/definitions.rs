@@ -43,7 +43,7 @@ fn publish_version(call: &Call) -> Result<Returned, PgError> {
 
 fn retract(call: &Call) -> Result<Returned, PgError> {
     let definition_id: String = call.required("definition_id")?;
-    publish::retract(&definition_id).map(Returned::Boolean)
+    publish::retract(&mut Session::begin(), &definition_id).map(Returned::Boolean)
 }
 
 fn export(call: &Call) -> Result<Returned, PgError> {

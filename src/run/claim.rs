@@ -73,16 +73,22 @@ const MANY: usize = 100;
 /// Whether the burst can remove the open tasks of its instance without waiting. A claim or a heartbeat holds the row of a
 /// task without the instance, and a call that waits for it while it holds other locks could wait for ever.
 pub fn can_remove_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
+    !has_few_tasks(row, compiled) || can_lock_tasks(row.instance.id)
+}
+
+/// Whether an instance of this version has open tasks, and so few that a call locks them before it removes any.
+pub fn has_few_tasks(row: &InstanceRow, compiled: &Compiled) -> bool {
     let contexts = row.instance.state.contexts.values();
     let opens = |context: &Context| compiled.program.node(context.node).activity.descriptor().opens_tasks;
     let waits = |context: &&Context| context.bookmarks > 0 && opens(context);
-    let tasks = contexts.filter(waits).count();
-    if tasks == 0 || tasks > MANY {
-        return true;
-    }
+    (1..=MANY).contains(&contexts.filter(waits).count())
+}
+
+/// Locks the open tasks of an instance. `false`: another session holds one of them, and none is locked.
+pub fn can_lock_tasks(instance: Uuid) -> bool {
     // Locks of tasks that are not removed now would keep their workers from answering until the transaction ends.
     let open = Subtransaction::begin();
-    match catch(|| leases::lock_all_of(row.instance.id)) {
+    match catch(|| leases::lock_all_of(instance)) {
         Ok(true) => {
             open.release();
             true

@@ -35,7 +35,7 @@ mod batch;
 mod publication;
 
 pub use batch::{All, Batch, Outcome, migrate_all};
-pub use publication::{batch, begin};
+pub use publication::{batch, begin, end_others};
 
 /// What an operator asks for.
 #[derive(Debug)]
@@ -122,8 +122,13 @@ impl Way {
         };
         let mut records = records;
         let cancelled = self.migration.cancelled(&row.instance);
-        let (moved, mut problems) = self.migration.migrate(&mut row.instance, &mut records, &mut interrupt::check);
+        let (mut moved, mut problems) = self.migration.migrate(&mut row.instance, &mut records, &mut interrupt::check);
         interrupt::check();
+        if row.instance.sub_status == SubStatus::Pending
+            && let Some(trigger) = migration::trigger_of_start(&id)
+        {
+            self.migration.migrate_start(&trigger, &mut moved, &mut problems);
+        }
         self.judge_key(&row, &mut problems);
         let runs = !cancelled.is_empty() || !moved.after.is_empty();
         let runs_here = || [&self.old, &self.new].iter().all(|compiled| access::runs_here(&row.owner, compiled));

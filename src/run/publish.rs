@@ -236,6 +236,7 @@ fn publish_version(session: &mut Session, row: &DefinitionRow) -> Result<(), PgE
 fn publish_alone(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> {
     definitions::publish(row);
     index(session, row)?;
+    migrate::end_others(session, &row.definition_id)?;
     match compiled::of_version(row.id)?.program.options.migrates {
         true => migrate::begin(session, row),
         false => Ok(()),
@@ -243,12 +244,13 @@ fn publish_alone(session: &mut Session, row: &DefinitionRow) -> Result<(), PgErr
 }
 
 /// Retracts a definition: nothing starts it any more, but running instances go on. `false`: it was not published.
-pub fn retract(definition_id: &str) -> Result<bool, PgError> {
+pub fn retract(session: &mut Session, definition_id: &str) -> Result<bool, PgError> {
     definitions::lock(definition_id);
     let row = find(definition_id, None)?;
     access::require_owner(&row)?;
     let was_published = definitions::unpublish(definition_id);
     forget_triggers(definition_id);
+    migrate::end_others(session, definition_id)?;
     Ok(was_published)
 }
 

@@ -42,6 +42,17 @@ pub fn has_others(row: &DefinitionRow) -> bool {
     OTHERS.first(&[Arg::Text(&row.definition_id), Arg::Uuid(&row.id)], |_| ()).is_some()
 }
 
+static MIGRATIONS: Statement = Statement::new(
+    "SELECT i.id FROM workflow.instances i \
+     WHERE i.correlation_id = $1 AND i.definition_id = 'Workflow.MigrateInstances' AND i.status = 'Running'",
+    &[Type::Text],
+);
+
+/// The instances that move those of a definition to a published version and have not ended.
+pub fn of_definition(definition_id: &str) -> Vec<Uuid> {
+    MIGRATIONS.rows(&[Arg::Text(definition_id)], |row| row.get())
+}
+
 changed! {
     struct Migrated<'a> of INSTANCES {
         id: &'a Uuid,
@@ -70,6 +81,17 @@ pub fn save(writer: &mut Writer, row: &InstanceRow, variables: bool, key_before:
         activation_key: Change::when(key != key_before, key),
     };
     writer.update(&MIGRATED, &changes.changes());
+}
+
+static START: Statement = Statement::new(
+    "SELECT b.activity_id FROM workflow.bookmarks b \
+     WHERE b.instance_id = $1 AND b.name IN ('Workflow.Start', 'Workflow.Limit') AND b.activity_id <> ''",
+    &[Type::Uuid],
+);
+
+/// The trigger at which a pending instance is to begin. `None`: at its root.
+pub fn trigger_of_start(instance: &Uuid) -> Option<String> {
+    START.first(&[Arg::Uuid(instance)], |row| row.get())
 }
 
 static RENAME_BOOKMARKS: Statement = Statement::new(

@@ -24,7 +24,7 @@ impl TargetVersion {
         let version = members.value("targetVersion");
         let number = version.and_then(Value::as_i64).and_then(|number| i32::try_from(number).ok());
         if version.is_some() && number.is_none() {
-            return Err(members.wrong("targetVersion", "a whole number"));
+            return Err(members.wrong("targetVersion", "the number of a version"));
         }
         let mapping = members.value("mapping").map(read_mapping).transpose();
         let mapping =

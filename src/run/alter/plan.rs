@@ -98,15 +98,15 @@ pub fn run(session: &mut Session, plan: &Plan, max: usize, after: Option<Uuid>) 
             interrupt::check();
             after = Some(candidate.id);
             missing.remove(&candidate.id);
-            if let Some(verdict) = judge(session, plan, &mut work, &candidate, &mut rights)? {
-                verdicts.push(verdict);
-            }
+            add_missing(&mut verdicts, &mut missing, after, max);
             if verdicts.len() == max {
-                return Ok(with_missing(verdicts, missing, after));
+                return Ok(verdicts);
             }
+            verdicts.extend(judge(session, plan, &mut work, &candidate, &mut rights)?);
         }
         if is_last {
-            return Ok(with_missing(verdicts, missing, None));
+            add_missing(&mut verdicts, &mut missing, None, max);
+            break;
         }
     }
     Ok(verdicts)
@@ -119,12 +119,14 @@ fn missing(plan: &Plan, after: Option<Uuid>) -> BTreeSet<Uuid> {
     ids.iter().copied().filter(|id| only && after.is_none_or(|after| *id > after)).collect()
 }
 
-/// Adds the named instances that there are not, as far as the call came.
-fn with_missing(mut verdicts: Vec<Verdict>, missing: BTreeSet<Uuid>, until: Option<Uuid>) -> Vec<Verdict> {
-    let behind = missing.into_iter().filter(|id| until.is_none_or(|until| *id <= until));
-    verdicts.extend(behind.map(|id| refused(id, vec![resume::unknown(id).message])));
-    verdicts.sort_by_key(|verdict| verdict.instance);
-    verdicts
+/// Adds the named instances that there are not, up to an id, until there are `max` verdicts.
+fn add_missing(verdicts: &mut Vec<Verdict>, missing: &mut BTreeSet<Uuid>, until: Option<Uuid>, max: usize) {
+    while verdicts.len() < max
+        && let Some(id) = missing.first().copied().filter(|id| until.is_none_or(|until| *id < until))
+    {
+        missing.remove(&id);
+        verdicts.push(refused(id, vec![resume::unknown(id).message]));
+    }
 }
 
 fn refused(instance: Uuid, problems: Vec<String>) -> Verdict {

@@ -13,7 +13,7 @@ use crate::access;
 use crate::compiled::{self, Compiled};
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, interrupt, role};
-use crate::run::claim::can_remove_tasks;
+use crate::run::claim;
 use crate::run::migrate::{Prepared, Wanted, Way, ended, has_ended, may_move};
 use crate::run::{Session, running, version};
 use crate::store::instances::{self, InstanceRow};
@@ -150,13 +150,15 @@ impl Batch {
         if !row.instance.state.fits(way.old.program.nodes.len()) {
             compiled::of_instance(&row)?;
         }
+        // Afterwards the row is half in the new version.
+        let has_tasks = claim::has_few_tasks(&row, &way.old);
         let (prepared, problems) = way.prepare(row)?;
         if is_refused(&problems) {
             return Ok(Outcome { problems, ..Outcome::new(id, "Refused") });
         }
         let (outcome, problems) = match self.wanted.dry_run {
             true => ("Migrated", problems),
-            false => go(session, &way, prepared, problems)?,
+            false => go(session, &way, prepared, problems, has_tasks)?,
         };
         Ok(Outcome { problems, ..Outcome::new(id, outcome) })
     }
@@ -169,10 +171,11 @@ fn go(
     way: &Way,
     prepared: Prepared,
     problems: Vec<Problem>,
+    has_tasks: bool,
 ) -> Result<(&'static str, Vec<Problem>), PgError> {
     let runs = !prepared.cancelled.is_empty() || !prepared.moved.after.is_empty();
     let touches_tasks = runs || !prepared.moved.renamed.is_empty();
-    if touches_tasks && !can_remove_tasks(&prepared.row, &way.new) {
+    if touches_tasks && has_tasks && !claim::can_lock_tasks(prepared.row.instance.id) {
         return Ok(("Busy", Vec::new()));
     }
     if !runs && way.key(&prepared.row) == prepared.row.activation_key {

@@ -11,13 +11,17 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 use workflow_engine::migration::{Mapping, Timers};
 
+use crate::access;
 use crate::compiled;
+use crate::pg::rows::Wait;
 use crate::pg::{PgError, cluster};
 use crate::run::migrate::{All, Outcome, Wanted, migrate_all};
-use crate::run::{Session, built_in, start};
+use crate::run::{Session, built_in, cancel, running, start, work};
 use crate::store::definitions::{self, DefinitionRow};
-use crate::store::migration;
+use crate::store::{instances, migration};
 
+/// Why a migration is cancelled.
+const REASON: &str = "its definition has been published again, or retracted";
 /// Instances that one batch looks at.
 const BATCH: i32 = 500;
 /// Seconds from the first pass to the second. Each later one comes after twice as long as the one before, up to the longest.
@@ -36,6 +40,19 @@ pub fn begin(session: &mut Session, row: &DefinitionRow) -> Result<(), PgError> 
         ("version".to_owned(), json!(row.version)),
     ]);
     start::create_due(session, &compiled, row.owner.clone(), row.definition_id.clone(), input)
+}
+
+/// Ends the migrations to versions of a definition that were published before. One that another session holds ends by
+/// itself in its next batch.
+pub fn end_others(session: &mut Session, definition_id: &str) -> Result<(), PgError> {
+    for id in migration::of_definition(definition_id) {
+        let Some(mut row) = instances::lock_with(id, Wait::Skip) else { continue };
+        let compiled = compiled::of_instance(&row)?;
+        if !running::contains(id) && !cancel::has_ended(&row, false) {
+            work::call(session, |session| cancel::end(session, &mut row, &compiled, Some(REASON), false))?;
+        }
+    }
+    Ok(())
 }
 
 /// What one batch leaves for the next one.
@@ -71,10 +88,13 @@ pub struct Done {
 /// Moves a batch of instances to a version, if it is published.
 ///
 /// # Errors
-/// Those of [`migrate_all`]; 22023 for progress that is not one.
+/// Those of [`migrate_all`]; 42501 unless the caller may manage the definition; 22023 for progress that is not one.
 pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress: Value) -> Result<Done, PgError> {
-    let mut progress: Progress = serde_json::from_value(progress)
-        .map_err(|error| PgError::new("22023", format!("invalid progress of a migration: {error}")))?;
+    let read = Some(progress).filter(Value::is_object).and_then(|progress| serde_json::from_value(progress).ok());
+    let mut progress: Progress = read.ok_or_else(|| PgError::new("22023", "invalid progress of a migration"))?;
+    // The lock keeps others from publishing.
+    let Some(target) = definitions::version(definition_id, version) else { return Ok(progress.done(None)) };
+    access::require_owner(&target)?;
     // A session that publishes may hold the lock for long, and a worker must not wait for it.
     if !definitions::try_lock(definition_id) {
         return Ok(progress.done(Some(FIRST_PAUSE)));
@@ -107,7 +127,9 @@ pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress:
         progress.after = outcomes.last().map(|last| last.instance);
         return Ok(progress.done(Some(0)));
     }
-    if progress.busy == 0 && !cluster::is_before(cluster::oldest_running(), began) {
+    // The xids of a cluster from which this database was restored say nothing here.
+    let is_of_here = began <= cluster::next_transaction();
+    if progress.busy == 0 && !(is_of_here && cluster::is_before(cluster::oldest_running(), began)) {
         return Ok(progress.done(None));
     }
     let pause = FIRST_PAUSE.saturating_mul(1 << progress.pass.min(6)).min(LONGEST_PAUSE);
@@ -117,7 +139,9 @@ pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress:
 
 impl Progress {
     fn count(&mut self, outcomes: &[Outcome]) {
-        let number = |name: &str| outcomes.iter().filter(|one| one.outcome == name).count() as i64;
+        // The instance in which this runs stays where it is.
+        let others = || outcomes.iter().filter(|one| !running::contains(one.instance));
+        let number = |name: &str| others().filter(|one| one.outcome == name).count() as i64;
         self.moved = self.moved.saturating_add(number("Migrated"));
         self.refused = self.refused.saturating_add(number("Refused"));
         self.busy = self.busy.saturating_add(number("Busy"));

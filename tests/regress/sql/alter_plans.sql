@@ -68,6 +68,7 @@ SELECT wf_alter('[{"type": "CancelActivity", "activityId": "ask", "activitiId": 
 SELECT wf_alter('[{"type": "Cancel"}, {"type": "CancelActivity", "activityId": "ask"}]', '{"definitionIds": ["order"]}');
 SELECT wf_alter('[{"type": "Migrate", "targetVersion": 2}, {"type": "Cancel"}]', '{"definitionIds": ["order"]}');
 SELECT wf_alter((SELECT jsonb_agg('{"type": "Cancel"}'::jsonb) FROM generate_series(1, 100000)), '{"definitionIds": ["order"]}');
+SELECT count(*), min(outcome) FROM (SELECT jsonb_agg(gen_random_uuid()) AS ids FROM generate_series(1, 100)) AS n, wf_alter('[{"type": "Cancel"}]', jsonb_build_object('workflowInstanceIds', ids), max => 7);
 SELECT wf_alter('[{"type": "Cancel"}]', '{"definitionIds": ["order"]}', max => 0);
 SELECT wf_alter('[{"type": "Cancel"}]', '{"definitionIds": ["order"]}', max => 1000000);
 SELECT wf_alter(NULL, '{"definitionIds": ["order"]}');

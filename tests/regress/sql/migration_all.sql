@@ -34,6 +34,12 @@ SELECT count(*) FROM wf_migrate_all('order', 2, 1);
 -- The instance goes on in the version that it is in now.
 SELECT cardinality(resumed) FROM wf_publish_event('Paid', correlation_id => '1');
 SELECT activity_id FROM workflow.open_tasks;
+-- The new version has fewer activities than the old one, and what is open there is given up.
+SELECT wf_define('{"definitionId": "short", "root": {"id": "main", "type": "Sequence", "activities": [{"id": "a", "type": "Event", "eventName": "A"}, {"id": "b", "type": "RunTask", "taskName": "B"}]}}');
+SELECT count(wf_start('short')) FROM generate_series(1, 2);
+SELECT wf_define('{"definitionId": "short", "root": {"id": "main", "type": "Sequence", "activities": []}}');
+SELECT outcome, problems FROM wf_migrate_all('short', mapping => '{"a": null}');
+SELECT version, sub_status FROM workflow.instance_list WHERE definition_id = 'short';
 -- A version that an instance was moved to cannot be deleted while it runs; the other one can.
 \set VERBOSITY default
 SELECT wf_delete_definition('order', 2);

@@ -50,6 +50,12 @@ SELECT wf_run_due();
 SELECT sub_status, input -> 'version' AS version, output FROM migrations OFFSET 5;
 SELECT * FROM versions;
 SELECT version, migrating FROM workflow.definition_list WHERE definition_id = 'order' ORDER BY 1;
+-- Each publication takes the place of the migrations before, and wf_retract ends them all.
+SELECT count(wf_publish('order', v)) FROM unnest(ARRAY[5, 4, 5, 4]) AS v;
+SELECT sub_status, count(*) FROM migrations GROUP BY 1 ORDER BY 1;
+SELECT wf_retract('order');
+SELECT sub_status, count(*) FROM migrations GROUP BY 1 ORDER BY 1;
+SELECT data FROM workflow.journal JOIN workflow.instance_list AS i USING (instance_id) WHERE i.definition_id = 'Workflow.MigrateInstances' AND event = 'Workflow cancelled' LIMIT 1;
 -- A version that is only stored moves nothing; its publication does, also backward.
 SELECT define('[{"id": "a", "type": "Event", "eventName": "A"}]', id => 'other'), wf_start('other') IS NOT NULL AS started;
 SELECT define('[{"id": "a", "type": "Event", "eventName": "A"}, {"id": "b", "type": "Event", "eventName": "B"}]', id => 'other', publish => false);
@@ -58,7 +64,7 @@ SELECT wf_publish('other', 2);
 SELECT wf_run_due();
 SELECT wf_publish('other', 1);
 SELECT wf_run_due();
-SELECT sub_status, correlation_id, input -> 'version' AS version, output FROM migrations OFFSET 6;
+SELECT sub_status, input -> 'version' AS version, output FROM migrations WHERE correlation_id = 'other';
 SELECT * FROM versions WHERE definition_id = 'other';
 -- An instance that waits while all of this happens goes on where it is now.
 SELECT cardinality(resumed) FROM wf_publish_event('A');
@@ -81,11 +87,22 @@ SELECT version FROM wf_define('{"definitionId": "leave", "options": {"migrate": 
 SET SESSION AUTHORIZATION regress_auto_user;
 SELECT version, migrating FROM workflow.definition_list WHERE definition_id = 'leave' ORDER BY 1;
 SELECT wf_run_due();
+-- The lock of a definition is for its managers only.
+SELECT * FROM workflow._migrate_batch('leave', 1, '{}');
+SELECT * FROM workflow._migrate_batch('leave', 2, '{}');
 SET SESSION AUTHORIZATION regress_auto_owner;
 SELECT wf_run_due();
 SELECT owner, sub_status, output FROM workflow.instance_list WHERE definition_id = 'Workflow.MigrateInstances';
 RESET SESSION AUTHORIZATION;
 SELECT owner, version FROM workflow.instance_list WHERE definition_id = 'leave' ORDER BY 1;
+
+-- An instance that moves those of its own definition stays where it is, and ends. xids of another cluster mean nothing here.
+SELECT version FROM wf_define('{"definitionId": "own", "outputs": [{"name": "total"}], "root": {"id": "m", "type": "MigrateInstances", "definitionId": "own", "version": 2, "result": {"output": "total"}}}');
+SELECT wf_start('own') IS NOT NULL AS started;
+SELECT version FROM wf_define('{"definitionId": "own", "outputs": [{"name": "total"}], "root": {"id": "m", "type": "MigrateInstances", "definitionId": "own", "version": 2, "result": {"output": "total"}, "name": "again"}}');
+SELECT wf_run_due();
+SELECT version, sub_status, output FROM workflow.instance_list WHERE definition_id = 'own';
+SELECT pause, moved FROM workflow._migrate_batch('own', 2, '{"began": 1000000000000, "pass": 3}');
 
 -- Bad input.
 \set VERBOSITY default

@@ -22,6 +22,7 @@ use crate::program::Program;
 
 pub use crate::alteration::{Mapping, Timers, read_mapping};
 
+mod cancelled;
 mod containers;
 mod executions;
 mod flow;
@@ -148,18 +149,6 @@ impl Migration {
         self.old.compensation().is_used
     }
 
-    /// The uppermost executions that the mapping cancels.
-    pub fn cancelled(&self, instance: &Instance) -> Vec<u32> {
-        let contexts = &instance.state.contexts;
-        let is_cancelled =
-            |sequence: &u32| contexts.get(sequence).is_some_and(|context| self.places.is_cancelled(context.node));
-        let above = |sequence: &u32| contexts.get(sequence).and_then(|context| context.parent);
-        let is_top = |sequence: &&u32| {
-            is_cancelled(sequence) && !std::iter::successors(above(sequence), above).any(|at| is_cancelled(&at))
-        };
-        contexts.keys().filter(is_top).copied().collect()
-    }
-
     /// Moves an instance, and its records of what can be compensated, to the new version. If [`is_refused`] says so of the
     /// problems, instance and records are half moved, and the caller drops them.
     pub fn migrate(
@@ -171,7 +160,7 @@ impl Migration {
         let mut moved = Moved::default();
         let mut problems = self.problems.clone();
         self.variables.migrate(self, instance, &mut moved, &mut problems);
-        Executions::of(self, instance, &mut moved, &mut problems, check).migrate();
+        Executions::of(self, instance, &mut moved, &mut problems, check).migrate(records);
         for record in records {
             self.migrate_record(record, &mut problems);
         }

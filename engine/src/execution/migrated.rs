@@ -40,8 +40,7 @@ impl AfterMigration {
     }
 }
 
-/// Cancels executions in the version that they run in, and lets their cancellation handlers run. What they are in is not
-/// told; [`continue_migrated`] tells it.
+/// Cancels executions in the version that they run in. What they are in is not told; [`continue_migrated`] tells it.
 ///
 /// # Errors
 /// [`Error::TooManySteps`].

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::execution::Orphan;
+use crate::instance::compensation::Record;
 use crate::instance::{ActivityStatus, Context, Instance, Memory};
 use crate::migration::{Migration, Moved, Problem, Timers, variables};
 use crate::node_ix::NodeIx;
@@ -12,7 +12,7 @@ use crate::stimulus;
 /// The executions of one instance on their way to the new version.
 pub(super) struct Executions<'m> {
     pub(super) of: &'m Migration,
-    contexts: BTreeMap<u32, Context>,
+    pub(super) contexts: BTreeMap<u32, Context>,
     instance: &'m mut Instance,
     pub(super) moved: &'m mut Moved,
     pub(super) problems: &'m mut Vec<Problem>,
@@ -57,9 +57,9 @@ impl<'m> Executions<'m> {
         Self { of, contexts, instance, moved, problems, check }
     }
 
-    /// Puts them back, moved.
-    pub fn migrate(mut self) {
-        let cancelled = self.cancel();
+    /// Puts them back, moved. `records` tell what the instance may have to compensate.
+    pub fn migrate(mut self, records: &[Record]) {
+        let cancelled = self.cancel(records);
         let places = self.place(&cancelled);
         let mut children: BTreeMap<u32, Vec<OpenChild>> = BTreeMap::new();
         for (sequence, context) in &self.contexts {
@@ -80,36 +80,6 @@ impl<'m> Executions<'m> {
             }
         }
         self.instance.state.contexts = self.contexts;
-    }
-
-    /// The executions that the mapping cancels. What they are in goes on without them.
-    fn cancel(&mut self) -> BTreeSet<u32> {
-        let tops = {
-            let contexts = &self.contexts;
-            let is_cancelled = |sequence: &u32| {
-                contexts.get(sequence).is_some_and(|context| self.of.places.is_cancelled(context.node))
-            };
-            let above = |sequence: &u32| contexts.get(sequence).and_then(|context| context.parent);
-            let all = contexts.keys().copied();
-            all.map(|sequence| {
-                let around = std::iter::successors(Some(sequence), above).filter(is_cancelled);
-                (sequence, around.last())
-            })
-            .filter_map(|(sequence, top)| Some((sequence, top?)))
-            .collect::<BTreeMap<u32, u32>>()
-        };
-        for top in tops.values().collect::<BTreeSet<_>>() {
-            let Some(context) = self.contexts.get(top) else { continue };
-            match context.parent {
-                Some(parent) => self.moved.after.orphans.push(Orphan { parent, tag: context.tag }),
-                None => {
-                    let node = self.of.old.node(context.node);
-                    let message = format!("\"{}\" is the root, and a migration does not cancel the instance", node.id);
-                    self.problems.push(Problem::error(&node.node_id, message));
-                }
-            }
-        }
-        tops.into_keys().collect()
     }
 
     /// The activities of the new version at which the executions go on.

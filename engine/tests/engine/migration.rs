@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use workflow_engine::instance::SubStatus;
+use workflow_engine::instance::compensation::OF_INSTANCE;
 use workflow_engine::migration::{Severity, Timers};
 
 use crate::support::{World, event, line};
@@ -333,6 +334,103 @@ fn a_recorded_compensation_and_an_open_try_need_a_counterpart() {
     let turned = json!({"id": "t", "type": "Try", "body": line("b"), "finally": wait("a")});
     let error = refused(attempt("t"), turned, json!({}));
     assert_eq!(error, "activity \"a\" is open, and has another place inside \"t\" in version 2");
+}
+
+/// What a mapping to null is refused for, with the paths of the problems. The instance goes on as if nothing was asked.
+fn not_given_up(root: &Value, before: impl Fn(&mut World), id: &str) -> Vec<String> {
+    let old = definition(root.clone());
+    let (mut stays, mut goes) = (World::started(old.clone()), World::started(old.clone()));
+    before(&mut stays);
+    before(&mut goes);
+    let problems = goes.migrate((&old, &old), &json!({id: null}), Timers::Keep).expect_err("it is refused");
+    stays.run_to_end();
+    goes.run_to_end();
+    assert_eq!((goes.status(), goes.lines()), (stays.status(), stays.lines()));
+    assert!(goes.host.records.is_empty());
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+    errors.map(|problem| format!("{}: {}", problem.path, problem.message)).collect()
+}
+
+#[test]
+fn a_handler_is_not_given_up() {
+    let inner = json!({"id": "b", "type": "Compensable", "body": line("b"), "confirmation": line("confirm b"),
+        "compensation": line("compensate b")});
+    let outer = |handler: &str| json!({"id": "a", "type": "Compensable", "body": inner, handler: wait("h")});
+    let scope = json!({"id": "s", "type": "CancellationScope", "body": wait("x"), "cancellation": wait("h")});
+    let race = json!({"id": "f", "type": "Fork", "joinMode": "WaitAny", "branches": [wait("go"), scope]});
+    let undo = json!({"id": "undo", "type": "Compensate"});
+    let cases = [
+        (sequence(json!([outer("confirmation")])), "Workflow1:all:a:h"),
+        (sequence(json!([outer("compensation"), undo, wait("end")])), "Workflow1:all:a:h"),
+        (sequence(json!([race, wait("end")])), "Workflow1:all:f:s:h"),
+    ];
+    for (root, path) in cases {
+        let begin = |world: &mut World| {
+            if world.waiting().contains(&"go") {
+                world.resume("go", json!({}));
+            }
+            assert!(world.waiting().contains(&"h"));
+        };
+        let problems = not_given_up(&root, begin, "h");
+        assert_eq!(problems, [format!("{path}: activity \"h\" compensates or confirms, and cannot be cancelled")]);
+    }
+}
+
+/// Of two that want the same record handled, one runs the handler, and the other one waits for that.
+#[test]
+fn what_runs_a_handler_is_not_given_up() {
+    let pay = json!({"id": "pay", "type": "Compensable", "body": line("paid"), "compensation": wait("h")});
+    let branch = |id: &str, undo: &str, last: &str| {
+        json!({"id": id, "type": "Sequence",
+        "activities": [{"id": undo, "type": "Compensate"}, wait(last)]})
+    };
+    let both =
+        json!({"id": "p", "type": "Parallel", "activities": [branch("s", "first", "x"), branch("t", "second", "y")]});
+    let root = sequence(json!([pay, both]));
+    let begun = |world: &mut World| assert_eq!(world.waiting(), ["h"]);
+    let refused =
+        |path: &str, id: &str| format!("{path}: activity \"{id}\" compensates or confirms, and cannot be cancelled");
+    assert_eq!(not_given_up(&root, begun, "s"), [refused("Workflow1:all:p:s:first", "first")]);
+    assert_eq!(not_given_up(&root, begun, "t"), [refused("Workflow1:all:p:t:second", "second")]);
+    assert_eq!(not_given_up(&root, begun, "first"), [refused("Workflow1:all:p:s:first", "first")]);
+}
+
+#[test]
+fn what_has_handlers_for_its_cancellation_is_not_given_up() {
+    let refused = |path: &str, id: &str| {
+        format!(
+            "{path}: handlers run when \"{id}\" is cancelled, and a migration runs none; cancel it with wf_cancel_activity first"
+        )
+    };
+    let begun = |_: &mut World| {};
+    let scope =
+        |body: Value| json!({"id": "s", "type": "CancellationScope", "body": body, "cancellation": line("given up")});
+    let root = sequence(json!([scope(wait("x")), wait("end")]));
+    assert_eq!(not_given_up(&root, begun, "s"), [refused("Workflow1:all:s", "s")]);
+    // Also inside of what is given up.
+    let around = json!({"id": "in", "type": "Sequence", "activities": [scope(wait("x")), line("never")]});
+    assert_eq!(not_given_up(&sequence(json!([around])), begun, "in"), [refused("Workflow1:all:in:s", "s")]);
+    // A body that is interrupted.
+    let body = |handler: &str| json!({"id": "c", "type": "Compensable", "body": wait("x"), handler: line("handled")});
+    assert_eq!(not_given_up(&sequence(json!([body("cancellation")])), begun, "c"), [refused("Workflow1:all:c", "c")]);
+    // What is compensated then, although the new version has it at another place.
+    let paid = json!({"id": "pay", "type": "Compensable", "body": line("paid"), "compensation": line("back")});
+    let plain = |inner: Value| json!({"id": "s", "type": "CancellationScope", "body": {"type": "Sequence", "activities": [inner, wait("x")]}});
+    let (old, new) = (sequence(json!([plain(paid.clone()), wait("end")])), sequence(json!([wait("end"), paid])));
+    let mapping = json!({"s": null, "pay": "pay"});
+    let error = self::refused(old.clone(), new.clone(), mapping.clone());
+    assert!(error.starts_with("handlers run when \"s\" is cancelled"), "{error}");
+    // Unless it is left to what is around the scope.
+    let kept = |root: Value| json!({"definitionId": "w", "options": {"compensateOn": []}, "root": root});
+    let (old, new) = (kept(old), kept(new));
+    let mut world = World::started(old.clone());
+    world.migrate((&old, &new), &mapping, Timers::Keep).expect("it can go on");
+    assert_eq!((world.waiting(), world.host.records.len()), (vec!["end"], 1));
+    assert!(world.host.records.values().all(|(holder, _)| *holder == OF_INSTANCE));
+    // Nothing runs when these are cancelled.
+    let world =
+        moved(sequence(json!([body("compensation"), line("end")])), sequence(json!([line("end")])), json!({"c": null}));
+    assert_eq!((world.status(), world.lines()), (SubStatus::Finished, vec!["end"]));
 }
 
 #[test]

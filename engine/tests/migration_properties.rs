@@ -27,7 +27,37 @@ fn leaf() -> impl Strategy<Value = Value> {
 
 /// Any definition without faults and jumps, whose activities wait somewhere.
 fn tree() -> impl Strategy<Value = Value> {
-    let tree = leaf().prop_recursive(4, 24, 4, |inner| {
+    tree_with(|inner| {
+        inner.prop_map(|body| json!({"type": "Compensable", "body": body, "confirmation": line("kept")})).boxed()
+    })
+}
+
+/// Any such definition with handlers that may wait.
+fn tree_with_handlers() -> impl Strategy<Value = Value> {
+    tree_with(|inner| {
+        let compensable = (inner.clone(), prop::option::of(leaf()), prop::option::of(leaf()));
+        prop_oneof![
+            compensable.prop_map(|(body, confirmation, cancellation)| {
+                let undo = line("undone");
+                let handlers =
+                    [("confirmation", confirmation), ("cancellation", cancellation), ("compensation", Some(undo))];
+                let mut compensable = json!({"type": "Compensable", "body": body});
+                for (way, handler) in handlers {
+                    compensable[way] = handler.unwrap_or_default();
+                }
+                compensable
+            }),
+            (inner, prop::option::of(leaf())).prop_map(|(body, handler)| {
+                json!({"type": "CancellationScope", "body": body, "cancellation": handler})
+            }),
+        ]
+        .boxed()
+    })
+}
+
+/// Any such definition, with what can be compensated made of parts by `scopes`.
+fn tree_with(scopes: fn(BoxedStrategy<Value>) -> BoxedStrategy<Value>) -> impl Strategy<Value = Value> {
+    let tree = leaf().prop_recursive(4, 24, 4, move |inner| {
         let list = || prop::collection::vec(inner.clone(), 1..4);
         prop_oneof![
             3 => list().prop_map(|list| json!({"type": "Sequence", "activities": list})),
@@ -41,7 +71,7 @@ fn tree() -> impl Strategy<Value = Value> {
             1 => inner.clone().prop_map(|body| json!({"type": "ForEach", "items": [1, 2], "body": body})),
             1 => inner.clone().prop_map(|body| json!({"type": "ParallelForEach", "items": [1, 2], "body": body})),
             1 => inner.clone().prop_map(|body| json!({"type": "Try", "body": body, "finally": line("finally")})),
-            1 => inner.clone().prop_map(|body| json!({"type": "Compensable", "body": body, "confirmation": line("kept")})),
+            1 => scopes(inner.clone()),
             2 => (list(), any::<bool>()).prop_map(|(list, tokens)| chain(list, tokens)),
             2 => (list(), any::<bool>()).prop_map(|(list, tokens)| fork(list, tokens)),
         ]
@@ -83,8 +113,8 @@ fn walk(activity: &mut Value, each: &mut dyn FnMut(&mut Map<String, Value>)) {
             children.iter_mut().filter(|child| child.is_object()).for_each(|child| walk(child, each));
         }
     }
-    for key in ["then", "else", "body", "finally", "confirmation"] {
-        if let Some(child) = members.get_mut(key) {
+    for key in ["then", "else", "body", "finally", "confirmation", "compensation", "cancellation"] {
+        if let Some(child) = members.get_mut(key).filter(|child| !child.is_null()) {
             walk(child, each);
         }
     }
@@ -278,11 +308,11 @@ proptest! {
     }
 
     #[test]
-    fn what_is_given_up_ends(root in tree(), at in any::<Index>(), before in prop::collection::vec(any::<Index>(), 0..5)) {
-        let mut ids = Vec::new();
-        walk(&mut root.clone(), &mut |members| ids.push(members["id"].as_str().expect("an id").to_owned()));
-        // The last one is the root.
-        let given_up = &ids[at.index(ids.len() - 1)];
+    fn an_instance_ends_without_what_is_given_up(
+        root in tree_with_handlers(),
+        given_up in prop::collection::vec(any::<(bool, Index)>(), 1..5),
+        before in prop::collection::vec(any::<Index>(), 0..5),
+    ) {
         let old = definition(&root);
         let mut world = World::started(old.clone());
         for at in before {
@@ -291,9 +321,17 @@ proptest! {
         if world.status() == SubStatus::Finished {
             return Ok(());
         }
-        if world.migrate((&old, &old), &json!({given_up: null}), Timers::Keep).is_ok() && world.status() != SubStatus::Finished {
+        let mut ids = Vec::new();
+        walk(&mut root.clone(), &mut |members| ids.push(members["id"].as_str().expect("an id").to_owned()));
+        // The last one is the root.
+        let any: Vec<&str> = ids[..ids.len() - 1].iter().map(String::as_str).collect();
+        let waiting = world.waiting();
+        let chosen = given_up.iter().map(|(waits, at)| *at.get(if *waits { &waiting } else { &any }));
+        let mapping: Map<String, Value> = chosen.map(|id| (id.to_owned(), Value::Null)).collect();
+        if world.migrate((&old, &old), &Value::Object(mapping), Timers::Keep).is_ok() && world.status() != SubStatus::Finished {
             world.run_to_end();
             prop_assert_eq!(world.status(), SubStatus::Finished);
         }
+        prop_assert!(world.status() != SubStatus::Finished || world.host.records.is_empty());
     }
 }

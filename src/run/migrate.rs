@@ -189,11 +189,7 @@ impl Way {
         if is_refused(&problems) {
             return Err(self.refusal(id, &problems));
         }
-        for orphan in moved.after.orphans {
-            if !again.moved.after.orphans.contains(&orphan) {
-                again.moved.after.orphans.push(orphan);
-            }
-        }
+        again.moved.after.add_cancelled(moved.after);
         Ok(again)
     }
 

@@ -3,6 +3,8 @@
 //! In the old version the executions are cancelled that the operator gave up. In the new version what they were in goes
 //! on, and what begins anew by wish of the operator does.
 
+use std::collections::BTreeSet;
+
 use crate::execution::burst::BurstState;
 use crate::execution::core::{Scratch, Task};
 use crate::execution::{Child, Delta, Limits, ending};
@@ -14,8 +16,11 @@ use crate::program::Program;
 /// What has to run in the new version before the instance waits again.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AfterMigration {
-    /// Containers that lost something.
+    /// Containers of which something is cancelled. There is one for each cancelled execution, so that a container that
+    /// counts its children counts each of them, also where they have the same tag.
     pub orphans: Vec<Orphan>,
+    /// Flowcharts with a join that has nothing left to wait for.
+    pub joins: BTreeSet<u32>,
     /// Executions that wait for time and begin anew.
     pub timed: Vec<u32>,
     /// Executions whose time begins anew.
@@ -34,6 +39,17 @@ pub struct Orphan {
 }
 
 impl AfterMigration {
+    /// Adds what a preparation found before the executions were cancelled that it gives up.
+    ///
+    /// Each of them is told to its parent once. The preparation before has one orphan for each: equal ones are different
+    /// executions, as the branches of a `Fork` are. This preparation has none, for two reasons. What was cancelled is not
+    /// open any more, and the cancellation has opened nothing: no parent was told, and a migration that would run or wake
+    /// a handler is refused. What else has to run depends on what is left, and this preparation has all of it.
+    pub fn add_cancelled(&mut self, before: Self) {
+        debug_assert!(self.orphans.is_empty(), "all that is given up is cancelled");
+        self.orphans.extend(before.orphans);
+    }
+
     /// Whether nothing has to run.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -77,7 +93,10 @@ pub fn continue_migrated(
     let mut burst = BurstState::begin(program, instance, host, limits, &mut scratch);
     burst.core.instance.sub_status = SubStatus::Executing;
     for orphan in &after.orphans {
-        burst.go_on_without(orphan)?;
+        burst.go_on_without(orphan.parent, orphan.tag)?;
+    }
+    for flowchart in &after.joins {
+        burst.go_on_without(*flowchart, 0)?;
     }
     for sequence in &after.timed {
         burst.begin_anew(*sequence);
@@ -94,15 +113,14 @@ pub fn continue_migrated(
 
 impl BurstState<'_> {
     /// Tells a container that something in it is gone.
-    fn go_on_without(&mut self, orphan: &Orphan) -> Result<(), Error> {
-        let parent = orphan.parent;
+    fn go_on_without(&mut self, parent: u32, tag: u32) -> Result<(), Error> {
         let Some(context) = self.core.context(parent).filter(|context| context.status == ActivityStatus::Running)
         else {
             return Ok(());
         };
         let (ix, program) = (context.node, self.core.program);
         let node = program.node(ix);
-        let child = Child { node: ix, sequence: parent, tag: orphan.tag, terminal: false };
+        let child = Child { node: ix, sequence: parent, tag, terminal: false };
         self.unit(parent, node, |cx| node.activity.child_dropped(cx, &child));
         self.drain()
     }

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::activities::flow_join::JoinMode;
-use crate::execution::Orphan;
 use crate::expression::ExpressionKind;
 use crate::instance::{FlowScope, Memory, TokenScope};
 use crate::migration::Problem;
@@ -286,10 +285,7 @@ impl Executions<'_> {
     /// it would wait for ever.
     fn judge_join(&mut self, container: &Container<'_>, way: &Way<'_>, target: u32, missing: &[u32]) {
         if missing.is_empty() {
-            let orphan = Orphan { parent: container.sequence, tag: NO_TAG };
-            if !self.moved.after.orphans.contains(&orphan) {
-                self.moved.after.orphans.push(orphan);
-            }
+            self.moved.after.joins.insert(container.sequence);
             return;
         }
         for edge in missing.iter().copied().filter(|edge| !way.new.source_is_live(*edge)) {

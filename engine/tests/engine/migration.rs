@@ -63,6 +63,24 @@ fn what_is_cancelled_is_passed_over() {
 }
 
 #[test]
+fn each_branch_that_is_cancelled_counts() {
+    let with = |kind: &str, ids: &[&str]| {
+        let branches: Vec<Value> = ids.iter().map(|id| wait(id)).collect();
+        let key = if kind == "Fork" { "branches" } else { "activities" };
+        json!({"id": "p", "type": kind, "joinMode": "WaitAll", key: branches})
+    };
+    for kind in ["Fork", "Parallel"] {
+        let old = with(kind, &["a", "b", "c"]);
+        let mut world = moved(old.clone(), with(kind, &["c"]), json!({"a": null, "b": null}));
+        assert_eq!((world.status(), world.waiting()), (SubStatus::Suspended, vec!["c"]), "{kind}");
+        world.resume("c", json!({}));
+        assert_eq!(world.status(), SubStatus::Finished, "{kind}");
+        let world = moved(old, with(kind, &["x"]), json!({"a": null, "b": null, "c": null}));
+        assert_eq!((world.status(), world.bookmarks.len()), (SubStatus::Finished, 0), "{kind}");
+    }
+}
+
+#[test]
 fn branches_are_found_by_their_ids() {
     let old =
         json!({"id": "p", "type": "Parallel", "activities": [wait("a"), sequence(json!([wait("b"), line("b")]))]});

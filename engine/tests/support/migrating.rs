@@ -36,13 +36,14 @@ impl World {
             return Err(problems);
         }
         if !cancelled.is_empty() {
-            let orphans = std::mem::take(&mut moved.after.orphans);
+            let after = std::mem::take(&mut moved.after);
             let (instance, host) = (&mut self.instance, &mut self.host);
             let delta = execution::cancel_executions(&self.program, instance, &cancelled, host, &self.limits);
             self.put(delta.expect("the burst ends"), None);
+            assert_eq!(way.cancelled(&self.instance), [0; 0], "all of it is cancelled");
             (moved, problems, records) = self.moved_by(&way);
             assert!(!is_refused(&problems), "{problems:?}");
-            moved.after.orphans.extend(orphans);
+            moved.after.add_cancelled(after);
         }
         self.host.records = records.into_iter().map(|one| (one.number, (one.holder, encode_kept(&one.kept)))).collect();
         self.program = Arc::into_inner({

@@ -1,11 +1,29 @@
--- null in the mapping of a migration cancels what is open, but no handlers, and runs none.
+-- null in the mapping of a migration cancels what is open: what it was in counts that, and handlers are not cancelled.
 SET client_min_messages = error;
+CREATE FUNCTION wait(id text) RETURNS jsonb LANGUAGE sql
+    RETURN jsonb_build_object('id', id, 'type', 'Event', 'eventName', upper(id));
 CREATE FUNCTION define(id text, root jsonb) RETURNS integer LANGUAGE sql
     RETURN (SELECT version FROM wf_define(jsonb_build_object('definitionId', id, 'root', root)));
+CREATE FUNCTION branches(type text, VARIADIC ids text[]) RETURNS jsonb LANGUAGE sql
+    RETURN jsonb_build_object('id', 'f', 'type', type, CASE type WHEN 'Fork' THEN 'branches' ELSE 'activities' END, (SELECT jsonb_agg(wait(id)) FROM unnest(ids) AS id));
 CREATE FUNCTION checked(id uuid) RETURNS TABLE (sub_status text, waits text[], problems bigint) LANGUAGE sql BEGIN ATOMIC
     SELECT i.sub_status, (SELECT array_agg(activity_id ORDER BY 1) FROM workflow.open_bookmarks WHERE instance_id = id), (SELECT count(*) FROM wf_check())
     FROM workflow.instance_list AS i WHERE i.instance_id = id;
 END;
+-- Several branches of one activity: each of them counts.
+SELECT define('fork', branches('Fork', 'a', 'b', 'c') || '{"joinMode": "WaitAll"}'), define('parallel', branches('Parallel', 'a', 'b', 'c'));
+SELECT wf_start('fork') AS fork, wf_start('parallel') AS parallel, wf_start('fork') AS none \gset
+SELECT define('fork', branches('Fork', 'c') || '{"joinMode": "WaitAll"}'), define('parallel', branches('Parallel', 'c'));
+SELECT * FROM wf_migrate(:'fork', mapping => '{"a": null, "b": null}');
+SELECT * FROM wf_migrate(:'parallel', mapping => '{"a": null, "b": null}');
+SELECT * FROM checked(:'fork');
+SELECT cardinality(resumed) FROM wf_publish_event('C', instance_id => :'fork');
+SELECT cardinality(resumed) FROM wf_publish_event('C', instance_id => :'parallel');
+SELECT * FROM checked(:'fork');
+SELECT * FROM checked(:'parallel');
+-- All of them.
+SELECT * FROM wf_migrate(:'none', mapping => '{"a": null, "b": null, "c": null}');
+SELECT * FROM checked(:'none');
 -- A handler that waits, here the confirmation of what holds another confirmation.
 CREATE FUNCTION nested(VARIADIC steps jsonb[] DEFAULT '{}') RETURNS jsonb LANGUAGE sql RETURN jsonb_build_object('id', 'main', 'type', 'Sequence', 'activities', jsonb_build_array(
     '{"id": "a", "type": "Compensable", "body": {"id": "b", "type": "Compensable", "body": {"id": "work", "type": "WriteLine", "text": "work"}, "confirmation": {"id": "kb", "type": "WriteLine", "text": "confirm B"}},

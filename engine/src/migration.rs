@@ -8,6 +8,7 @@
 //! What waits stays as it is: bookmarks and tasks keep payload, hash and name, also where the new version would make
 //! others. A position in a container is that of the open child in the new version, not its former number.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ use places::Places;
 use variables::Variables;
 
 /// How much a problem weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The instance cannot go on in the new version.
     Error,
@@ -56,7 +57,7 @@ impl Severity {
 }
 
 /// What stands against a migration, or what the operator should know of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
     /// Where: the node id of an activity of the old version, or `/variables/NAME`, `/inputs/NAME`, `/mapping/KEY`; empty for
     /// the instance as a whole.
@@ -166,6 +167,9 @@ impl Migration {
         }
         self.migrate_rest(instance, &mut moved, &mut problems);
         instance.version = self.version;
+        // Executions and records of one activity have the same problems, and a loop may have left many.
+        let mut told = HashSet::new();
+        problems.retain(|problem| told.insert(problem.clone()));
         (moved, problems)
     }
 

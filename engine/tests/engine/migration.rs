@@ -452,6 +452,25 @@ fn what_has_handlers_for_its_cancellation_is_not_given_up() {
 }
 
 #[test]
+fn a_problem_of_many_executions_and_records_is_told_once() {
+    let paid = json!({"id": "pay", "type": "Compensable", "body": line("paid"), "compensation": line("back")});
+    let body = json!({"id": "body", "type": "Sequence", "activities": [paid, wait("a")]});
+    let each = |body: Value| json!({"id": "each", "type": "ParallelForEach", "items": [1, 2, 3], "body": body});
+    let (old, new) =
+        (definition(each(body)), definition(each(json!({"id": "body", "type": "Sequence", "activities": []}))));
+    let mut world = World::started(old.clone());
+    let problems = world.migrate((&old, &new), &json!({}), Timers::Keep).expect_err("it is refused");
+    let told: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "activity \"a\" waits, and version 2 does not have it",
+            "\"pay\" has done what may have to be compensated, and version 2 has no such activity",
+        ]
+    );
+}
+
+#[test]
 fn timers_stay_or_begin_anew() {
     let late = |span: &str| sequence(json!([{"id": "d", "type": "Delay", "timeSpan": span}, line("late")]));
     let (old, new) = (definition(late("1:00:00")), definition(late("2:00:00")));

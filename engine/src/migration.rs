@@ -8,7 +8,7 @@
 //! What waits stays as it is: bookmarks and tasks keep payload, hash and name, also where the new version would make
 //! others. A position in a container is that of the open child in the new version, not its former number.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use serde_json::{Map, Value};
 
 use crate::execution::AfterMigration;
 use crate::execution::core::NO_EXECUTION;
-use crate::instance::Instance;
 use crate::instance::compensation::Record;
+use crate::instance::{Context, Instance};
 use crate::node_ix::NodeIx;
 use crate::program::Program;
 
@@ -150,18 +150,27 @@ impl Migration {
         self.old.compensation().is_used
     }
 
-    /// Moves an instance, and its records of what can be compensated, to the new version. If [`is_refused`] says so of the
-    /// problems, instance and records are half moved, and the caller drops them.
+    /// Whether an execution of an instance may wait for its next attempt: its bookmark says whether it does.
+    pub fn may_wait_for_retry(instance: &Instance) -> bool {
+        let has_failed = |context: &Context| context.attempts.as_ref().is_some_and(|attempts| attempts.failed > 0);
+        instance.state.contexts.values().any(|context| context.waits() > 0 && has_failed(context))
+    }
+
+    /// Moves an instance, and its records of what can be compensated, to the new version. `retries` are the executions that
+    /// wait for their next attempt. If [`is_refused`] says so of the problems, instance and records are half moved, and the
+    /// caller drops them.
     pub fn migrate(
         &self,
         instance: &mut Instance,
         records: &mut [Record],
+        retries: &BTreeSet<u32>,
         check: &mut dyn FnMut(),
     ) -> (Moved, Vec<Problem>) {
         let mut moved = Moved::default();
         let mut problems = self.problems.clone();
         self.variables.migrate(self, instance, &mut moved, &mut problems);
-        Executions::of(self, instance, &mut moved, &mut problems, check).migrate(records);
+        let executions = Executions::of(self, instance, retries, &mut moved, &mut problems, check);
+        executions.migrate(records);
         for record in records {
             self.migrate_record(record, &mut problems);
         }

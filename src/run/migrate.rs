@@ -8,6 +8,7 @@
 //! The caller has the rights of the instance's owner and may start the new version. A role that only has those of the
 //! definition's owner may not bring SQL, children or events into an instance that acts with the rights of another role.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use serde_json::json;
@@ -122,7 +123,12 @@ impl Way {
         };
         let mut records = records;
         let cancelled = self.migration.cancelled(&row.instance);
-        let (mut moved, mut problems) = self.migration.migrate(&mut row.instance, &mut records, &mut interrupt::check);
+        let retries = match Migration::may_wait_for_retry(&row.instance) {
+            true => migration::retries(&id),
+            false => BTreeSet::new(),
+        };
+        let (mut moved, mut problems) =
+            self.migration.migrate(&mut row.instance, &mut records, &retries, &mut interrupt::check);
         interrupt::check();
         if row.instance.sub_status == SubStatus::Pending
             && let Some(trigger) = migration::trigger_of_start(&id)

@@ -3,10 +3,12 @@
 //! The caller holds the lock of the instance. The columns that name an activity in rows of tasks, bookmarks and incidents
 //! are written by no other call; a claim or a heartbeat that holds the row of a task changes other columns of it.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use workflow_engine::NodeIx;
-use workflow_engine::execution::activity_instance_id;
+use workflow_engine::execution::{activity_instance_id, sequence_of};
 use workflow_engine::program::Program;
 
 use crate::pg::rows::{Columns, Writer};
@@ -92,6 +94,17 @@ static START: Statement = Statement::new(
 /// The trigger at which a pending instance is to begin. `None`: at its root.
 pub fn trigger_of_start(instance: &Uuid) -> Option<String> {
     START.first(&[Arg::Uuid(instance)], |row| row.get())
+}
+
+static RETRIES: Statement = Statement::new(
+    "SELECT b.activity_instance_id FROM workflow.bookmarks b WHERE b.instance_id = $1 AND b.name = 'Workflow.Retry'",
+    &[Type::Uuid],
+);
+
+/// The executions of an instance that wait for their next attempt.
+pub fn retries(instance: &Uuid) -> BTreeSet<u32> {
+    let executions: Vec<Uuid> = RETRIES.rows(&[Arg::Uuid(instance)], |row| row.get());
+    executions.into_iter().filter_map(|execution| sequence_of(*instance, execution)).collect()
 }
 
 static RENAME_BOOKMARKS: Statement = Statement::new(

@@ -14,6 +14,8 @@ pub(super) struct Executions<'m> {
     pub(super) of: &'m Migration,
     pub(super) contexts: BTreeMap<u32, Context>,
     instance: &'m mut Instance,
+    /// Those that wait for their next attempt.
+    retries: &'m BTreeSet<u32>,
     pub(super) moved: &'m mut Moved,
     pub(super) problems: &'m mut Vec<Problem>,
     pub(super) check: &'m mut dyn FnMut(),
@@ -49,12 +51,13 @@ impl<'m> Executions<'m> {
     pub fn of(
         of: &'m Migration,
         instance: &'m mut Instance,
+        retries: &'m BTreeSet<u32>,
         moved: &'m mut Moved,
         problems: &'m mut Vec<Problem>,
         check: &'m mut dyn FnMut(),
     ) -> Self {
         let contexts = std::mem::take(&mut instance.state.contexts);
-        Self { of, contexts, instance, moved, problems, check }
+        Self { of, contexts, instance, retries, moved, problems, check }
     }
 
     /// Puts them back, moved. `records` tell what the instance may have to compensate.
@@ -128,7 +131,7 @@ impl<'m> Executions<'m> {
         let values = std::mem::take(&mut context.variables);
         let declared = (&*old.variables, &*there.variables);
         context.variables = variables::of_container(declared, values, &old.node_id, self.problems);
-        self.warn_of_inputs(context, new);
+        self.warn_of_inputs(sequence, context, new);
         self.note_timers(sequence, context, new);
         let is_named = context.bookmarks > 0 || context.status == ActivityStatus::Faulted;
         if is_named && of.is_renamed(context.node, new) {
@@ -168,13 +171,15 @@ impl<'m> Executions<'m> {
         self.problems.push(Problem::error(&old.node_id, message));
     }
 
-    /// Warns of an activity that waits for something else than it would in the new version.
-    fn warn_of_inputs(&mut self, context: &Context, new: NodeIx) {
+    /// Warns of an activity that waits for something else than it would in the new version. The next attempt has the new
+    /// inputs.
+    fn warn_of_inputs(&mut self, sequence: u32, context: &Context, new: NodeIx) {
         let of = self.of;
         let (old, there) = (of.old.node(context.node), of.new.node(new));
         let is_same = old.inputs == there.inputs && old.custom_inputs == there.custom_inputs;
         let begins_anew = of.timers == Timers::Anew && waits_for_time(&old.type_name);
-        if context.waits() == 0 || is_same || begins_anew || context.memory == Memory::Deferred {
+        let is_deferred = context.memory == Memory::Deferred || self.retries.contains(&sequence);
+        if context.waits() == 0 || is_same || begins_anew || is_deferred {
             return;
         }
         let message = format!(
@@ -190,8 +195,7 @@ impl<'m> Executions<'m> {
             return;
         }
         let attempts = context.attempts.as_deref();
-        // Between two attempts an activity waits for the next one.
-        let is_between = attempts.is_some_and(|attempts| attempts.failed > 0 && attempts.timeout.is_none());
+        let is_between = self.retries.contains(&sequence);
         let is_deferred = context.memory == Memory::Deferred;
         let there = self.of.new.node(new);
         if waits_for_time(&there.type_name) && context.waits() > 0 && !is_between && !is_deferred {

@@ -1,6 +1,7 @@
 //! Migration: an instance goes on in another version of its definition, or is refused.
 
 use serde_json::{Value, json};
+use workflow_engine::host::Host;
 use workflow_engine::instance::SubStatus;
 use workflow_engine::instance::compensation::OF_INSTANCE;
 use workflow_engine::migration::{Severity, Timers};
@@ -482,6 +483,40 @@ fn timers_stay_or_begin_anew() {
         assert_eq!(world.bookmarks[0].due_at.expect("a time") - began, chrono::TimeDelta::hours(hours));
         world.run_to_end();
         assert_eq!(world.lines(), ["late"]);
+    }
+}
+
+/// A next attempt has the inputs of the new version; what waits in one keeps its own, or begins anew.
+#[test]
+fn an_attempt_that_waits_is_told_from_the_wait_for_the_next() {
+    let late = |span: &str| {
+        let delay = json!({"id": "d", "type": "Delay", "timeSpan": {"sql": span}, "retry": {"maxAttempts": 3, "delay": "1 minute"}});
+        json!({"definitionId": "w", "variables": {"One": "1:00:00", "Two": "2:00:00"}, "root": sequence(json!([delay]))})
+    };
+    let (old, new) = (late("One"), late("Two"));
+    let broken = || {
+        let mut world = World::new(old.clone());
+        world.host.broken = true;
+        world.start();
+        assert_eq!(world.bookmarks[0].name, "Workflow.Retry");
+        world.host.broken = false;
+        world
+    };
+    let hours = |world: &World| (world.bookmarks[0].due_at.expect("a time") - world.host.now()).num_hours();
+    for timers in [Timers::Keep, Timers::Anew] {
+        let mut world = broken();
+        let due_at = world.bookmarks[0].due_at;
+        assert_eq!(world.migrate((&old, &new), &json!({}), timers), Ok(Vec::new()));
+        assert_eq!(world.bookmarks[0].due_at, due_at);
+        world.resume_at(0, None);
+        assert_eq!(hours(&world), 2);
+    }
+    for (timers, warnings, then) in [(Timers::Keep, 1, 1), (Timers::Anew, 0, 2)] {
+        let mut world = broken();
+        world.resume_at(0, None);
+        assert_eq!(hours(&world), 1);
+        let problems = world.migrate((&old, &new), &json!({}), timers).expect("it can go on");
+        assert_eq!((problems.len(), hours(&world)), (warnings, then), "{problems:?}");
     }
 }
 

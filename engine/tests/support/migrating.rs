@@ -1,12 +1,15 @@
 //! Migration of the instance of a world, as the shell does it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::Value;
-use workflow_engine::execution;
+use workflow_engine::bookmark::Bookmark;
+use workflow_engine::execution::{self, sequence_of};
 use workflow_engine::instance::codec::{decode_state, encode_state};
 use workflow_engine::instance::compensation::{Record, decode_kept, encode_kept};
 use workflow_engine::migration::{Migration, Moved, Problem, Timers, is_refused, read_mapping};
+use workflow_engine::stimulus::RETRY;
 
 use super::{World, program};
 
@@ -74,7 +77,11 @@ impl World {
             kept: decode_kept(kept).expect("readable"),
         };
         let mut records: Vec<Record> = self.host.records.iter().map(read).collect();
-        let (moved, problems) = way.migrate(&mut self.instance, &mut records, &mut || {});
+        let waits = self.bookmarks.iter().filter(|bookmark| bookmark.name == RETRY);
+        let execution = |bookmark: &Bookmark| sequence_of(self.instance.id, bookmark.activity_instance_id);
+        let retries: BTreeSet<u32> = waits.filter_map(execution).collect();
+        assert!(retries.is_empty() || Migration::may_wait_for_retry(&self.instance));
+        let (moved, problems) = way.migrate(&mut self.instance, &mut records, &retries, &mut || {});
         (moved, problems, records)
     }
 }

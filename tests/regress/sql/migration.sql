@@ -87,3 +87,13 @@ SELECT * FROM wf_define('{"definitionId": "parent", "root": {"id": "main", "type
 SELECT * FROM wf_migrate(:'parent', mapping => '{"x": "y"}');
 SELECT cardinality(resumed) FROM wf_publish_event('Go');
 SELECT pg_temp.lines(:'parent');
+-- What waits for its next attempt runs it as the new version says: no warning.
+SET workflow.now = '2030-01-02 08:00:00+00';
+SELECT * FROM wf_define('{"definitionId": "again", "root": {"id": "x", "type": "Sql", "statement": "SELECT 1 / 0", "retry": {"maxAttempts": 2, "delay": "1 minute"}}}');
+SELECT wf_start('again') AS again \gset
+SELECT * FROM wf_define('{"definitionId": "again", "root": {"id": "x", "type": "Sql", "statement": "SELECT 1 / 1", "retry": {"maxAttempts": 2, "delay": "1 minute"}}}');
+SELECT * FROM wf_migrate(:'again', timers => 'anew');
+SET workflow.now = '2030-01-02 08:01:00+00';
+SELECT wf_run_due() > 0 AS ran;
+SELECT version, sub_status FROM workflow.instance_list WHERE instance_id = :'again';
+RESET workflow.now;

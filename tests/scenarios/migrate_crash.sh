@@ -193,9 +193,11 @@ look_after() {
 }
 # listen: what the clients were told, when they have ended. The last line of each may be torn.
 listen() {
+    [ "${#pids[@]}" -gt 0 ] || return 0
     wait
     if grep -h ERROR client.*; then fail "a client had an error"; fi
     sed -n 's/^INFO:  done \([0-9a-f-]\{36\}\) \(start\|event\|task\|moved\)$/\1|\2/p' client.* >>told
+    pids=()
 }
 
 # crash: of the whole server, or of a session or worker, which takes all others with it.

@@ -137,7 +137,7 @@ CREATE TABLE workflow.definitions (
     search_path   text,
     unknown_types jsonb,
     numbering     jsonb       NOT NULL,
-    migrates      boolean     NOT NULL DEFAULT false
+    migrates      boolean
 );
 
 COMMENT ON TABLE workflow.definitions IS 'workflow definitions, one row per version; a published version never changes';
@@ -151,7 +151,7 @@ COMMENT ON COLUMN workflow.definitions.links IS 'the workflows that it uses as a
 COMMENT ON COLUMN workflow.definitions.search_path IS 'search path of its SQL when it runs without a caller, as wf_define found it, beside the content; NULL: not needed';
 COMMENT ON COLUMN workflow.definitions.unknown_types IS 'activity types that were unknown when it was stored; only types of its owner, or of a superuser, may stand for them later';
 COMMENT ON COLUMN workflow.definitions.numbering IS 'what the numbers in the states of its instances stand for: activities by number, each with the number of its parent and its id; connections by source, outcome and target';
-COMMENT ON COLUMN workflow.definitions.migrates IS 'whether publishing it moves the instances of other versions to it';
+COMMENT ON COLUMN workflow.definitions.migrates IS 'whether publishing it moves the instances of other versions to it; NULL in what was stored before 0.3.0';
 COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the row stays while instances refer to it';
 
 -- A number can come back after its version was deleted.

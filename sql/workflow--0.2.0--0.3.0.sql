@@ -140,9 +140,9 @@ ALTER TABLE workflow.incidents ADD COLUMN code text;
 
 COMMENT ON COLUMN workflow.incidents.code IS 'by which retry policies and catches name the fault, if it is no error of PostgreSQL';
 
-ALTER TABLE workflow.definitions ADD COLUMN migrates boolean NOT NULL DEFAULT false;
+ALTER TABLE workflow.definitions ADD COLUMN migrates boolean;
 
-COMMENT ON COLUMN workflow.definitions.migrates IS 'whether publishing it moves the instances of other versions to it';
+COMMENT ON COLUMN workflow.definitions.migrates IS 'whether publishing it moves the instances of other versions to it; NULL in what was stored before 0.3.0';
 
 CREATE OR REPLACE VIEW workflow.definition_list WITH (security_barrier) AS
 SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_published, d.security,

@@ -259,7 +259,7 @@ written! {
         search_path: Option<&'a str>,
         unknown_types: Option<&'a Value>,
         numbering: &'a Value,
-        migrates: bool,
+        migrates: Option<bool>,
     }
 }
 static ADD: Statement = Statement::insert(&DEFINITIONS, New::COLUMNS, "", &[]);
@@ -316,7 +316,7 @@ pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
         search_path: new.search_path,
         unknown_types: unknown.as_ref(),
         numbering: &numbering,
-        migrates: new.migrates,
+        migrates: Some(new.migrates),
     };
     ADD.run(&row.values());
 }

@@ -24,7 +24,7 @@ table!(DEFINITIONS = "definitions" {
     search_path: Text null,
     unknown_types: Jsonb null,
     numbering: Jsonb,
-    migrates: Boolean,
+    migrates: Boolean null,
 });
 
 table!(INSTANCES = "instances" {

@@ -7,7 +7,7 @@ use workflow_engine::migration::{self, Problem, Timers};
 use crate::error;
 use crate::pg::args::sql_functions;
 use crate::pg::{Call, PgError, Returned};
-use crate::run::migrate::{self, All, Outcome, Wanted};
+use crate::run::migrate::{self, All, Verdict, Wanted};
 use crate::run::{Session, work};
 
 sql_functions! {
@@ -45,12 +45,12 @@ fn migrate_all(call: &Call) -> Result<Returned, PgError> {
         after: call.arg("after"),
     };
     let wanted = wanted(call)?;
-    let outcomes = work::call(&mut Session::begin(), |session| migrate::migrate_all(session, &all, wanted))?;
-    let row = |one: &Outcome| {
+    let verdicts = work::call(&mut Session::begin(), |session| migrate::migrate_all(session, &all, wanted))?;
+    let row = |one: &Verdict| {
         let problems = one.problems.iter().map(ToString::to_string).collect();
-        vec![Returned::Uuid(one.instance), Returned::Text(one.outcome.into()), Returned::Texts(problems)]
+        vec![Returned::Uuid(one.instance), Returned::Text(one.outcome.name().into()), Returned::Texts(problems)]
     };
-    Ok(Returned::Rows(outcomes.iter().map(row).collect()))
+    Ok(Returned::Rows(verdicts.iter().map(row).collect()))
 }
 
 fn migrate_batch(call: &Call) -> Result<Returned, PgError> {

@@ -35,7 +35,7 @@ use crate::wake;
 mod batch;
 mod publication;
 
-pub use batch::{All, Batch, Outcome, migrate_all};
+pub use batch::{All, Batch, Outcome, Verdict, migrate_all};
 pub use publication::{batch, begin, end_others};
 
 /// What an operator asks for.

@@ -54,14 +54,13 @@ impl Moves {
     }
 }
 
-fn verdict(moved: migrate::Outcome) -> Verdict {
-    let problems: Vec<String> = moved.problems.iter().map(ToString::to_string).collect();
+fn verdict(moved: migrate::Verdict) -> Verdict {
     let outcome = match moved.outcome {
-        "Busy" => Outcome::Busy,
-        "Refused" => Outcome::Refused,
-        // An instance that is in the version already is as the plan wants it. One that has ended has a problem.
-        "Unchanged" if !problems.is_empty() => Outcome::Refused,
-        _ => Outcome::Altered,
+        // An instance that is in the version already is as the plan wants it.
+        migrate::Outcome::Migrated | migrate::Outcome::Unchanged => Outcome::Altered,
+        migrate::Outcome::Refused | migrate::Outcome::Ended => Outcome::Refused,
+        migrate::Outcome::Busy => Outcome::Busy,
     };
+    let problems = moved.problems.iter().map(ToString::to_string).collect();
     Verdict { instance: moved.instance, outcome, problems }
 }

@@ -36,17 +36,44 @@ pub struct All {
 
 /// What became of an instance.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct Verdict {
     /// The instance.
     pub instance: Uuid,
-    /// `Migrated`, `Refused`, `Busy` or `Unchanged`.
-    pub outcome: &'static str,
+    /// The outcome.
+    pub outcome: Outcome,
     /// What stands against it, or what the operator should know.
     pub problems: Vec<Problem>,
 }
 
+/// What a migration did to an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is in the new version; in a dry run, it would be.
+    Migrated,
+    /// It stays as it was.
+    Refused,
+    /// Another session holds it.
+    Busy,
+    /// It is in the new version already.
+    Unchanged,
+    /// It has ended.
+    Ended,
+}
+
 impl Outcome {
-    fn new(instance: Uuid, outcome: &'static str) -> Self {
+    /// Its name in SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Migrated => "Migrated",
+            Self::Refused => "Refused",
+            Self::Busy => "Busy",
+            Self::Unchanged | Self::Ended => "Unchanged",
+        }
+    }
+}
+
+impl Verdict {
+    fn new(instance: Uuid, outcome: Outcome) -> Self {
         Self { instance, outcome, problems: Vec::new() }
     }
 }
@@ -65,7 +92,7 @@ pub struct Batch {
 /// # Errors
 /// 22023 if `max` is not positive; 42704 for a definition or version that does not exist; 42501 if the caller neither owns the
 /// definition nor may start it.
-pub fn migrate_all(session: &mut Session, all: &All, wanted: Wanted) -> Result<Vec<Outcome>, PgError> {
+pub fn migrate_all(session: &mut Session, all: &All, wanted: Wanted) -> Result<Vec<Verdict>, PgError> {
     if all.max < 1 {
         return Err(PgError::new("22023", format!("argument \"max\" must be at least 1, not {}", all.max)));
     }
@@ -78,12 +105,12 @@ pub fn migrate_all(session: &mut Session, all: &All, wanted: Wanted) -> Result<V
     }
     // A batch waits for no instance.
     session.has_waited = true;
-    let mut outcomes = Vec::new();
+    let mut verdicts = Vec::new();
     let owns_all = access::is_member(role::current(), &batch.new.row.owner);
     let mut mine: HashMap<i32, bool> = HashMap::new();
     let mut after = all.after.unwrap_or(Uuid::nil());
     loop {
-        let left = all.max.saturating_sub(i32::try_from(outcomes.len()).unwrap_or(i32::MAX));
+        let left = all.max.saturating_sub(i32::try_from(verdicts.len()).unwrap_or(i32::MAX));
         let page = migration::page(&all.definition_id, after, (all.from_version, all.except_version), left);
         let is_last = page.len() < left as usize;
         for (id, owner) in page {
@@ -91,11 +118,11 @@ pub fn migrate_all(session: &mut Session, all: &All, wanted: Wanted) -> Result<V
             after = id;
             let is_mine = || access::is_member(role::current(), &owners::by_id(owner));
             if owns_all || *mine.entry(owner).or_insert_with(is_mine) {
-                outcomes.extend(batch.migrate_one(session, id)?);
+                verdicts.extend(batch.migrate_one(session, id)?);
             }
         }
-        if is_last || outcomes.len() >= all.max as usize {
-            return Ok(outcomes);
+        if is_last || verdicts.len() >= all.max as usize {
+            return Ok(verdicts);
         }
     }
 }
@@ -112,9 +139,9 @@ impl Batch {
     }
 
     /// Moves one instance. `None`: it is gone.
-    pub fn migrate_one(&mut self, session: &mut Session, id: Uuid) -> Result<Option<Outcome>, PgError> {
+    pub fn migrate_one(&mut self, session: &mut Session, id: Uuid) -> Result<Option<Verdict>, PgError> {
         if running::contains(id) {
-            return Ok(Some(Outcome::new(id, "Busy")));
+            return Ok(Some(Verdict::new(id, Outcome::Busy)));
         }
         let row = match self.wanted.dry_run {
             true => instances::get(id),
@@ -122,21 +149,21 @@ impl Batch {
         };
         let Some(row) = row else {
             let is_there = instances::owner(id).is_some();
-            return Ok(is_there.then(|| Outcome::new(id, "Busy")));
+            return Ok(is_there.then(|| Verdict::new(id, Outcome::Busy)));
         };
         if has_ended(&row.instance) {
-            return Ok(Some(Outcome { problems: vec![said(&ended(id))], ..Outcome::new(id, "Unchanged") }));
+            return Ok(Some(Verdict { problems: vec![said(&ended(id))], ..Verdict::new(id, Outcome::Ended) }));
         }
         if row.definition_version_id == self.new.row.id {
-            return Ok(Some(Outcome::new(id, "Unchanged")));
+            return Ok(Some(Verdict::new(id, Outcome::Unchanged)));
         }
         self.judge(session, row).map(Some)
     }
 
-    fn judge(&mut self, session: &mut Session, row: InstanceRow) -> Result<Outcome, PgError> {
+    fn judge(&mut self, session: &mut Session, row: InstanceRow) -> Result<Verdict, PgError> {
         let id = row.instance.id;
         if let Err(refused) = may_move(&row, &self.new) {
-            return Ok(Outcome { problems: vec![said(&refused)], ..Outcome::new(id, "Refused") });
+            return Ok(Verdict { problems: vec![said(&refused)], ..Verdict::new(id, Outcome::Refused) });
         }
         let way = match self.ways.get(&row.definition_version_id) {
             Some(way) => Rc::clone(way),
@@ -154,13 +181,13 @@ impl Batch {
         let has_tasks = claim::has_few_tasks(&row, &way.old);
         let (prepared, problems) = way.prepare(row)?;
         if is_refused(&problems) {
-            return Ok(Outcome { problems, ..Outcome::new(id, "Refused") });
+            return Ok(Verdict { problems, ..Verdict::new(id, Outcome::Refused) });
         }
         let (outcome, problems) = match self.wanted.dry_run {
-            true => ("Migrated", problems),
+            true => (Outcome::Migrated, problems),
             false => go(session, &way, prepared, problems, has_tasks)?,
         };
-        Ok(Outcome { problems, ..Outcome::new(id, outcome) })
+        Ok(Verdict { problems, ..Verdict::new(id, outcome) })
     }
 }
 
@@ -172,20 +199,20 @@ fn go(
     prepared: Prepared,
     problems: Vec<Problem>,
     has_tasks: bool,
-) -> Result<(&'static str, Vec<Problem>), PgError> {
+) -> Result<(Outcome, Vec<Problem>), PgError> {
     let runs = !prepared.cancelled.is_empty() || !prepared.moved.after.is_empty();
     let touches_tasks = runs || !prepared.moved.renamed.is_empty();
     if touches_tasks && has_tasks && !claim::can_lock_tasks(prepared.row.instance.id) {
-        return Ok(("Busy", Vec::new()));
+        return Ok((Outcome::Busy, Vec::new()));
     }
     if !runs && way.key(&prepared.row) == prepared.row.activation_key {
         way.go(session, prepared)?;
-        return Ok(("Migrated", problems));
+        return Ok((Outcome::Migrated, problems));
     }
     match session.isolated(|session| way.go(session, prepared)) {
-        Ok(()) => Ok(("Migrated", problems)),
+        Ok(()) => Ok((Outcome::Migrated, problems)),
         Err(failed) if failed.aborts_transaction() => Err(failed),
-        Err(failed) => Ok(("Refused", vec![said(&failed)])),
+        Err(failed) => Ok((Outcome::Refused, vec![said(&failed)])),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::access;
 use crate::compiled;
 use crate::pg::rows::Wait;
 use crate::pg::{PgError, cluster};
-use crate::run::migrate::{All, Outcome, Wanted, migrate_all};
+use crate::run::migrate::{All, Outcome, Verdict, Wanted, migrate_all};
 use crate::run::{Session, built_in, cancel, running, start, work};
 use crate::store::definitions::{self, DefinitionRow};
 use crate::store::{instances, migration};
@@ -92,7 +92,7 @@ pub struct Done {
 pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress: Value) -> Result<Done, PgError> {
     let read = Some(progress).filter(Value::is_object).and_then(|progress| serde_json::from_value(progress).ok());
     let mut progress: Progress = read.ok_or_else(|| PgError::new("22023", "invalid progress of a migration"))?;
-    // The lock keeps others from publishing.
+    // A session with the lock keeps the others from publishing, so only a role that may publish takes it.
     let Some(target) = definitions::version(definition_id, version) else { return Ok(progress.done(None)) };
     access::require_owner(&target)?;
     // A session that publishes may hold the lock for long, and a worker must not wait for it.
@@ -121,10 +121,10 @@ pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress:
         dry_run: false,
         reason: None,
     };
-    let outcomes = migrate_all(session, &all, wanted)?;
-    progress.count(&outcomes);
-    if outcomes.len() as i32 == BATCH {
-        progress.after = outcomes.last().map(|last| last.instance);
+    let verdicts = migrate_all(session, &all, wanted)?;
+    progress.count(&verdicts);
+    if verdicts.len() as i32 == BATCH {
+        progress.after = verdicts.last().map(|last| last.instance);
         return Ok(progress.done(Some(0)));
     }
     // The xids of a cluster from which this database was restored say nothing here.
@@ -138,13 +138,13 @@ pub fn batch(session: &mut Session, definition_id: &str, version: i32, progress:
 }
 
 impl Progress {
-    fn count(&mut self, outcomes: &[Outcome]) {
+    fn count(&mut self, verdicts: &[Verdict]) {
         // The instance in which this runs stays where it is.
-        let others = || outcomes.iter().filter(|one| !running::contains(one.instance));
-        let number = |name: &str| others().filter(|one| one.outcome == name).count() as i64;
-        self.moved = self.moved.saturating_add(number("Migrated"));
-        self.refused = self.refused.saturating_add(number("Refused"));
-        self.busy = self.busy.saturating_add(number("Busy"));
+        let others = || verdicts.iter().filter(|one| !running::contains(one.instance));
+        let number = |outcome| others().filter(|one| one.outcome == outcome).count() as i64;
+        self.moved = self.moved.saturating_add(number(Outcome::Migrated));
+        self.refused = self.refused.saturating_add(number(Outcome::Refused));
+        self.busy = self.busy.saturating_add(number(Outcome::Busy));
     }
 
     fn done(&self, pause: Option<i64>) -> Done {

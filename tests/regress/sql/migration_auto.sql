@@ -104,6 +104,10 @@ SELECT wf_run_due();
 SELECT version, sub_status, output FROM workflow.instance_list WHERE definition_id = 'own';
 SELECT pause, moved FROM workflow._migrate_batch('own', 2, '{"began": 1000000000000, "pass": 3}');
 
+-- Migrations are instances of the system, as the runs of commands are.
+SELECT count(*) > 0 AS of_the_system FROM wf_alter('[{"type": "Cancel"}]', '{"isSystem": true, "definitionIds": ["Workflow.MigrateInstances"]}', dry_run => true);
+SELECT count(*) FROM wf_alter('[{"type": "Cancel"}]', '{"isSystem": false, "definitionIds": ["Workflow.MigrateInstances"]}', dry_run => true);
+
 -- Bad input.
 \set VERBOSITY default
 SELECT define('[]', '{"migrate": "always"}');

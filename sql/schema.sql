@@ -366,8 +366,9 @@ COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: i
 CREATE INDEX bookmarks_hash_key_correlation_id_idx ON workflow.bookmarks (hash_key, correlation_id) WHERE hash_key IS NOT NULL;
 -- The bookmarks of an instance: to clear them, and for stimuli to one instance.
 CREATE INDEX bookmarks_instance_id_idx ON workflow.bookmarks (instance_id);
--- Stimuli without a payload: by type, by name, by activity.
-CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (activity_type, name, activity_id);
+-- Stimuli without a payload: by type, by name, by activity. Tasks are met by id.
+CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (activity_type, name, activity_id)
+    WHERE activity_type OPERATOR(pg_catalog.<>) 'Elsa.RunTask';
 -- What is due?
 CREATE INDEX bookmarks_due_at_idx ON workflow.bookmarks (due_at) WHERE due_at IS NOT NULL;
 

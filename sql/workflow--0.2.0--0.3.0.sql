@@ -38,6 +38,9 @@ COMMENT ON COLUMN workflow.bookmarks.lane IS 'of a task of a name with limits: i
 COMMENT ON COLUMN workflow.bookmarks.paused_at IS 'of a paused instance: since when its clock stands still; then it is in no index of what is due or can be claimed';
 COMMENT ON COLUMN workflow.bookmarks.due_when_paused IS 'of a paused instance: its due_at, of a task its available_at (-infinity: it can be claimed), which it gets back when the pause ends';
 
+DROP INDEX workflow.bookmarks_kind_idx;
+CREATE INDEX bookmarks_kind_idx ON workflow.bookmarks (activity_type, name, activity_id)
+    WHERE activity_type OPERATOR(pg_catalog.<>) 'Elsa.RunTask';
 DROP INDEX workflow.bookmarks_inbox_idx;
 CREATE INDEX bookmarks_inbox_idx ON workflow.bookmarks
     ((payload OPERATOR(pg_catalog.->>) 'TaskName'), available_at NULLS FIRST, (COALESCE(priority, 0)) DESC, created_at)

@@ -82,8 +82,9 @@ static ITEMS: Statement = Statement::new(
                            WHERE m.hash_key = ('x' || encode(substr(q.hash, 1, 8), 'hex'))::bit(64)::bigint) \
               WHEN q.correlation_id IS NOT NULL \
               THEN EXISTS (SELECT FROM workflow.instances i WHERE i.correlation_id = q.correlation_id) \
-              WHEN q.activity_type IS NOT NULL \
-              THEN EXISTS (SELECT FROM workflow.bookmarks m WHERE m.activity_type = q.activity_type) \
+              WHEN q.activity_type <> 'Elsa.RunTask' \
+              THEN EXISTS (SELECT FROM workflow.bookmarks m \
+                           WHERE m.activity_type = q.activity_type AND m.activity_type <> 'Elsa.RunTask') \
               ELSE true END \
      FROM workflow.bookmark_queue q \
      LEFT JOIN workflow.bookmarks b ON b.id = q.bookmark_id \

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 use uuid::Uuid;
-use workflow_engine::{Bookmark, NodeIx, stimulus};
+use workflow_engine::stimulus::{self, RUN_TASK};
+use workflow_engine::{Bookmark, NodeIx};
 
 use crate::pg::spi::{Arg, Row, Statement, Type, read};
 use crate::store::bookmarks::{hash_key, read_stimulus};
@@ -168,7 +169,11 @@ static BY_HASH_WITHOUT_CORRELATION: Statement =
     bookmarks!("WHERE b.hash_key = ANY ($1) AND b.correlation_id IS NULL", &[Type::BigIntArray]);
 static BY_CORRELATION: Statement =
     bookmarks!("JOIN workflow.instances i ON i.id = b.instance_id WHERE i.correlation_id = $1", &[Type::Text]);
-static BY_TYPE: Statement = bookmarks!("WHERE b.activity_type = $1", &[Type::Text]);
+static TASKS: Statement = bookmarks!("WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'", &[]);
+static TASKS_OF: Statement =
+    bookmarks!("WHERE b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND b.activity_id = $1", &[Type::Text]);
+static BY_TYPE: Statement =
+    bookmarks!("WHERE b.activity_type = $1 AND b.activity_type <> 'Elsa.RunTask'", &[Type::Text]);
 // No index has the id of the execution. It differs from its instance's id only in the last four bytes, so a range scan
 // of the index on the instance finds it.
 static BY_EXECUTION: Statement = bookmarks!(
@@ -177,26 +182,30 @@ static BY_EXECUTION: Statement = bookmarks!(
     &[Type::Uuid]
 );
 // One index on type, name and activity serves the rare shapes below. There are few types and names, so a loose index
-// scan over the leading columns finds rows by a later column.
+// scan over the leading columns finds rows by a later column. Bookmarks of tasks are not in it: they are met by id, and
+// each entry would cost every task. A stimulus that names nothing but their activity reads all of them.
 macro_rules! kinds {
     ($rest:literal) => {
         bookmarks!(
             "WITH RECURSIVE kinds (activity_type, name) AS ( \
-                 (SELECT k.activity_type, k.name FROM workflow.bookmarks k ORDER BY k.activity_type, k.name LIMIT 1) \
+                 (SELECT k.activity_type, k.name FROM workflow.bookmarks k WHERE k.activity_type <> 'Elsa.RunTask' \
+                  ORDER BY k.activity_type, k.name LIMIT 1) \
                  UNION ALL \
                  SELECT n.activity_type, n.name FROM kinds p CROSS JOIN LATERAL ( \
                      SELECT k.activity_type, k.name FROM workflow.bookmarks k \
-                     WHERE (k.activity_type, k.name) > (p.activity_type, p.name) \
+                     WHERE (k.activity_type, k.name) > (p.activity_type, p.name) AND k.activity_type <> 'Elsa.RunTask' \
                      ORDER BY k.activity_type, k.name LIMIT 1) n) ",
             $rest,
             &[Type::Text]
         )
     };
 }
-static BY_NAME: Statement =
-    kinds!("JOIN kinds k ON b.activity_type = k.activity_type AND b.name = k.name WHERE k.name = $1");
-static BY_ACTIVITY: Statement =
-    kinds!("JOIN kinds k ON b.activity_type = k.activity_type AND b.name = k.name WHERE b.activity_id = $1");
+static BY_NAME: Statement = kinds!(
+    "JOIN kinds k ON b.activity_type = k.activity_type AND b.name = k.name AND b.activity_type <> 'Elsa.RunTask' WHERE k.name = $1"
+);
+static BY_ACTIVITY: Statement = kinds!(
+    "JOIN kinds k ON b.activity_type = k.activity_type AND b.name = k.name AND b.activity_type <> 'Elsa.RunTask' WHERE b.activity_id = $1"
+);
 
 /// The bookmarks that a filter matches, in order of instance id.
 pub fn find(filter: &Filter) -> Vec<Stored> {
@@ -227,24 +236,40 @@ fn candidates(filter: &Filter) -> Vec<Stored> {
         };
         if let Some(task) = &filter.task {
             found.extend(BY_ID.rows(&[Arg::Uuid(task)], read_stored));
-            found.sort_by_key(|stored| (stored.instance_id, stored.bookmark.id));
-            found.dedup_by_key(|stored| stored.bookmark.id);
+            in_order(&mut found);
         }
         return found;
     }
     if let Some(id) = filter.correlation.id() {
         return BY_CORRELATION.rows(&[Arg::Text(id)], read_stored);
     }
-    if let Some(id) = &filter.activity_id {
-        return BY_ACTIVITY.rows(&[Arg::Text(id)], read_stored);
+    let mut found = of_kind(filter);
+    // The bookmark of a task has the name of its type.
+    let is_empty = filter.activity_id.is_none() && filter.name.is_none() && filter.activity_type.is_none();
+    let may_be_task = |wanted: &Option<String>| wanted.as_ref().is_none_or(|wanted| wanted == RUN_TASK.name);
+    if !is_empty && may_be_task(&filter.activity_type) && may_be_task(&filter.name) {
+        found.extend(match &filter.activity_id {
+            Some(id) => TASKS_OF.rows(&[Arg::Text(id)], read_stored),
+            None => TASKS.rows(&[], read_stored),
+        });
+        in_order(&mut found);
     }
-    if let Some(name) = &filter.name {
-        return BY_NAME.rows(&[Arg::Text(name)], read_stored);
+    found
+}
+
+/// Candidates among the bookmarks that are not of the type of tasks.
+fn of_kind(filter: &Filter) -> Vec<Stored> {
+    match (&filter.activity_id, &filter.name, &filter.activity_type) {
+        (Some(id), ..) => BY_ACTIVITY.rows(&[Arg::Text(id)], read_stored),
+        (None, Some(name), _) => BY_NAME.rows(&[Arg::Text(name)], read_stored),
+        (None, None, Some(kind)) => BY_TYPE.rows(&[Arg::Text(kind)], read_stored),
+        (None, None, None) => Vec::new(),
     }
-    match &filter.activity_type {
-        Some(kind) => BY_TYPE.rows(&[Arg::Text(kind)], read_stored),
-        None => Vec::new(),
-    }
+}
+
+fn in_order(found: &mut Vec<Stored>) {
+    found.sort_by_key(|stored| (stored.instance_id, stored.bookmark.id));
+    found.dedup_by_key(|stored| stored.bookmark.id);
 }
 
 /// The bookmarks of an instance.

@@ -30,6 +30,8 @@ enum Rows {
     Having(usize),
     /// Rows with this text in this column.
     With(usize, Vec<u8>),
+    /// Rows with another text in this column.
+    Without(usize, Vec<u8>),
 }
 
 impl Index {
@@ -39,12 +41,18 @@ impl Index {
             Rows::All => true,
             Rows::None => false,
             Rows::Having(at) => !matches!(values[*at], Arg::Null),
-            Rows::With(at, text) => match values[*at] {
-                Arg::Null => false,
-                Arg::Text(value) => value.as_bytes() == text,
-                _ => true,
-            },
+            Rows::With(at, text) => may_be(&values[*at], |value| value == text),
+            Rows::Without(at, text) => may_be(&values[*at], |value| value != text),
         }
+    }
+}
+
+/// Whether a value is a text that passes, or none that this can compare.
+fn may_be(value: &Arg<'_>, passes: impl FnOnce(&[u8]) -> bool) -> bool {
+    match value {
+        Arg::Null => false,
+        Arg::Text(value) => passes(value.as_bytes()),
+        _ => true,
     }
 }
 
@@ -87,7 +95,7 @@ unsafe fn predicate(index: Oid) -> *mut pg_sys::Node {
     }
 }
 
-/// The rows that a predicate selects. Understands `column IS NOT NULL`, `column = text` and
+/// The rows that a predicate selects. Understands `column IS NOT NULL`, `column = text`, `column <> text` and
 /// `column IS NOT DISTINCT FROM text`.
 unsafe fn rows_of(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i16]) -> Rows {
     // SAFETY: an expression, which the tags of its nodes tell apart.
@@ -107,22 +115,26 @@ unsafe fn rows_of(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i
                 }
                 let inside = (*(*(*not).args).elements).ptr_value.cast::<pg_sys::Node>();
                 let is_distinct = (*inside).type_ == pg_sys::NodeTag::T_DistinctExpr;
-                is_distinct.then(|| equal_text(inside, table, numbers)).flatten().unwrap_or(Rows::All)
+                is_distinct.then(|| compared_text(inside, table, numbers)).flatten().unwrap_or(Rows::All)
             }
-            pg_sys::NodeTag::T_OpExpr => equal_text(node, table, numbers).unwrap_or(Rows::All),
+            pg_sys::NodeTag::T_OpExpr => compared_text(node, table, numbers).unwrap_or(Rows::All),
             _ => Rows::All,
         }
     }
 }
 
-/// The rows that `column = text` selects. Also handles the operand of NOT in `NOT (column IS DISTINCT FROM text)`.
-unsafe fn equal_text(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i16]) -> Option<Rows> {
+/// The rows that `column = text` or `column <> text` selects. Also handles the operand of NOT in
+/// `NOT (column IS DISTINCT FROM text)`, whose operator is `=`.
+unsafe fn compared_text(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: &[i16]) -> Option<Rows> {
     // SAFETY: as above; a constant that is not null has a value of its type.
     unsafe {
         let comparison = node.cast::<pg_sys::OpExpr>();
-        if (*comparison).opno.to_u32() != pg_sys::TextEqualOperator {
-            return None;
-        }
+        let equal = Oid::from(pg_sys::TextEqualOperator);
+        let select = match (*comparison).opno {
+            operator if operator == equal => Rows::With,
+            operator if operator == pg_sys::get_negator(equal) => Rows::Without,
+            _ => return None,
+        };
         let arguments = (*(*comparison).args).elements;
         let constant = (*arguments.add(1)).ptr_value.cast::<pg_sys::Const>();
         let is_text = (*constant).xpr.type_ == pg_sys::NodeTag::T_Const
@@ -133,7 +145,7 @@ unsafe fn equal_text(node: *mut pg_sys::Node, table: pg_sys::Relation, numbers: 
             return None;
         }
         let at = position((*arguments).ptr_value.cast(), table, numbers)?;
-        Some(at.map_or(Rows::None, |at| Rows::With(at, Vec::<u8>::read((*constant).constvalue))))
+        Some(at.map_or(Rows::None, |at| select(at, Vec::<u8>::read((*constant).constvalue))))
     }
 }
 

@@ -10,6 +10,8 @@ CREATE INDEX instances_named ON workflow.instances (name) WHERE name IS NOT NULL
 CREATE INDEX instances_unnamed ON workflow.instances (id) WHERE name IS NULL;
 CREATE INDEX instances_claims ON workflow.instances (id) WHERE definition_id = 'claim';
 CREATE INDEX instances_others ON workflow.instances (id) WHERE NOT definition_id = 'claim';
+CREATE INDEX instances_unlike ON workflow.instances (id) WHERE definition_id <> 'claim';
+CREATE INDEX instances_nameless ON workflow.instances (id) WHERE name <> 'given';
 CREATE INDEX instances_two ON workflow.instances (id) WHERE name IS NOT NULL AND definition_id = 'claim';
 ALTER TABLE workflow.instances ADD COLUMN tag text GENERATED ALWAYS AS (definition_id || '!') STORED;
 CREATE INDEX instances_tagged ON workflow.instances (tag) WHERE tag IS NOT NULL;

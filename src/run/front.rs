@@ -52,10 +52,12 @@ thread_local! {
 
 /// The first tasks of these names from their fronts on, at most `max`, as [`leases::first`] gives them. If the search reads
 /// too many pages the fronts are noted anew. A front that follows on another counts no longer than that: the tasks before
-/// it are looked at again each second.
-pub fn first(names: &[String], max: usize) -> Vec<(Candidate, i32)> {
+/// it are looked at again each second. Says as well whether the search began with the first task of each name.
+pub fn first(names: &[String], max: usize) -> (Vec<(Candidate, i32)>, bool) {
     let before = process::pages_read();
-    let found = leases::first(names, &fronts(names), i64::try_from(max).unwrap_or(i64::MAX));
+    let fronts = fronts(names);
+    let is_whole = fronts.iter().all(|front| *front == Front::ALL);
+    let found = leases::first(names, &fronts, i64::try_from(max).unwrap_or(i64::MAX));
     let is_long = is_long(before, names.len().saturating_mul(max));
     if HAS_SEARCHED.replace(true) && is_long {
         FRONTS.with_borrow_mut(|fronts| {
@@ -65,7 +67,7 @@ pub fn first(names: &[String], max: usize) -> Vec<(Candidate, i32)> {
             }
         });
     }
-    found
+    (found, is_whole)
 }
 
 /// Whether more pages were read since there were `before` than so many tasks need.
@@ -96,14 +98,15 @@ fn firsts<'a>(found: impl Iterator<Item = &'a Candidate>) -> HashMap<&'a str, Fr
 }
 
 /// Runs `release`, which ends the leases of tasks of these names that have ended and says whether there were any, unless it
-/// has just read past many dead entries in vain.
-pub fn release_due(names: &[String], release: impl FnOnce() -> bool) {
+/// has just read past many dead entries in vain. Says whether it has run.
+pub fn release_due(names: &[String], release: impl FnOnce() -> bool) -> bool {
     if ENDS.get().is_some_and(|until| until > Instant::now()) {
-        return;
+        return false;
     }
     let before = process::pages_read();
     let is_vain = !release() && is_long(before, names.len()) && HAS_SEARCHED.get();
     ENDS.set(is_vain.then(|| Instant::now() + VALID));
+    true
 }
 
 /// The names of the first tasks of any name, at most so many, in no order. `None`: they are not known.

@@ -18,7 +18,7 @@ use crate::pg::error::warning;
 use crate::pg::rows::{self, Wait};
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc, role, session};
-use crate::run::limits::Search;
+use crate::run::limits::{First, Search};
 use crate::run::{Session, front, running};
 use crate::store::identity::{self, Identity};
 use crate::store::instances::InstanceRow;
@@ -55,8 +55,12 @@ pub struct Given {
     pub until: Timestamp,
 }
 
-/// Candidates that are read beyond those wanted: other workers claim at the same time.
-const SPARE: usize = 8;
+/// Candidates that are read for so many wanted: other workers claim as many at the same time, and hold the first ones until
+/// they have committed. A claim that finds too few begins anew with a search that costs more.
+fn page_for(max: usize) -> usize {
+    max.saturating_mul(3).saturating_add(5)
+}
+
 /// Names at most whose first tasks are read before it is known which of them the role may claim.
 const FEW_NAMES: usize = 16;
 /// How often a claim of tasks of any name asks for other names, because the tasks of those it asked for do not come first.
@@ -76,15 +80,15 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
         unreadable: HashSet::new(),
         later: Vec::new(),
     };
-    claim.take_first(session, &limits, now, role)?;
-    if claim.given.len() < request.max {
+    let has_seen_all = claim.take_first(session, &limits, now, role)?;
+    if !has_seen_all && claim.given.len() < request.max {
         let names = request.names.clone().unwrap_or_else(leases::names);
         leases::release_due(&names, now, role);
         if request.names.is_none() && limits.is_empty() {
             front::note_names(&names);
         }
         let mut search = Search::new(names, limits, now, role);
-        let mut page = request.max + SPARE;
+        let mut page = page_for(request.max);
         loop {
             let leaves_out = search.leaves_out_lanes();
             let (found, is_all) = search.page(page);
@@ -114,25 +118,29 @@ struct Claim<'a> {
 
 impl Claim<'_> {
     /// Takes the first tasks of few names, from their fronts on: of the given ones, or of those whose first tasks come first.
+    /// Says whether there are no others.
     fn take_first(
         &mut self,
         session: &mut Session,
         limits: &Rc<[Limit]>,
         now: Timestamp,
         role: Oid,
-    ) -> Result<(), PgError> {
-        let page = self.request.max + SPARE;
+    ) -> Result<bool, PgError> {
+        let page = page_for(self.request.max);
         let names = match &self.request.names {
             Some(names) => Some(names.clone()).filter(|names| names.len() <= FEW_NAMES),
             None => front::names(page).filter(|_| limits.is_empty()),
         };
-        let Some(mut names) = names else { return Ok(()) };
+        let Some(mut names) = names else { return Ok(false) };
         for _ in 0..MOST_ROUNDS {
-            front::release_due(&names, || leases::release_due(&names, now, role));
+            let has_released = front::release_due(&names, || leases::release_due(&names, now, role));
             let mut search = Search::new(names.clone(), limits.clone(), now, role);
-            let Some((found, is_full)) = search.first(page) else { break };
+            let Some(First { found, is_full, is_whole }) = search.first(page) else { break };
             if self.request.names.is_some() {
-                return if is_full { self.take_all(session, &mut search, &found) } else { Ok(()) };
+                if is_full || is_whole {
+                    self.take_all(session, &mut search, &found)?;
+                }
+                return Ok(is_whole && !is_full && has_released);
             }
             // The names are the right ones if they are still those whose tasks come first.
             front::move_heads(&names, &found, is_full, |_| true);
@@ -144,7 +152,7 @@ impl Claim<'_> {
             }
             names = first;
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Takes candidates until there are enough.

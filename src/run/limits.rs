@@ -91,6 +91,16 @@ pub struct Search {
     lanes: HashMap<(String, String), Asked>,
 }
 
+/// The first candidates of some names.
+pub struct First {
+    /// The candidates.
+    pub found: Vec<Candidate>,
+    /// Whether there may be more behind them.
+    pub is_full: bool,
+    /// Whether there is none before them.
+    pub is_whole: bool,
+}
+
 impl Search {
     /// Begins a search with limits as they are now.
     pub fn new(names: Vec<String>, limits: Rc<[Limit]>, now: Timestamp, role: Oid) -> Self {
@@ -128,12 +138,12 @@ impl Search {
     }
 
     /// A first page, from the fronts of the names on, by a statement that asks for no rights: nearly always the role may claim
-    /// what is first. `None`: it does not say which tasks are first for this role. Says as well whether there may be more.
-    pub fn first(&self, max: usize) -> Option<(Vec<Candidate>, bool)> {
+    /// what is first. `None`: it does not say which tasks are first for this role.
+    pub fn first(&self, max: usize) -> Option<First> {
         if !self.limited.is_empty() {
             return None;
         }
-        let found = front::first(&self.names, max);
+        let (found, is_whole) = front::first(&self.names, max);
         if found.iter().any(|(candidate, _)| candidate.is_assigned) {
             return None;
         }
@@ -153,7 +163,7 @@ impl Search {
             known.insert(key, may_work);
             given.extend(may_work.then_some(candidate));
         }
-        Some((given, is_full))
+        Some(First { found: given, is_full, is_whole })
     }
 
     /// The first candidates in lanes that are not known to be held. If the known lanes have too few, a lane may have got its

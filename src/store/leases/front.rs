@@ -4,7 +4,7 @@ use super::Candidate;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 
 /// Where the tasks of a name begin: with those of a higher priority than this one, or of this one since this instant.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Front {
     /// The priority.
     pub priority: i32,

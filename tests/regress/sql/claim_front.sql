@@ -2,6 +2,7 @@
 -- behind them for a second.
 SET client_min_messages = error;
 SELECT * FROM wf_define('{"definitionId": "job", "inputs": [{"name": "p"}], "root": {"type": "RunTask", "taskName": "Job", "priority": {"input": "p"}}}');
+SELECT * FROM wf_define('{"definitionId": "named", "inputs": [{"name": "n"}, {"name": "p"}], "root": {"type": "RunTask", "taskName": {"input": "n"}, "priority": {"input": "p"}}}');
 CREATE FUNCTION start_jobs(count integer, priority integer DEFAULT 0) RETURNS bigint LANGUAGE sql
 RETURN (SELECT count(wf_start('job', jsonb_build_object('p', priority), correlation_id => priority || '/' || n)) FROM generate_series(1, count) AS n);
 CREATE PROCEDURE complete(count integer) LANGUAGE plpgsql AS $$
@@ -59,8 +60,7 @@ SELECT count(*) > 400 AS many, count(*) FILTER (WHERE correlation_id = '-5/1') A
 SELECT count(*) FROM workflow.open_tasks WHERE available_at IS NULL;
 ROLLBACK;
 
--- Ends of leases leave dead entries as well, which the claims of a second read once. A lease that ends meanwhile is noticed
--- within about a second, although there are other tasks.
+-- Ends of leases leave dead entries as well, which the claims of a second read once.
 BEGIN;
 SELECT start_jobs(7000);
 DO $$ BEGIN
@@ -75,12 +75,16 @@ BEGIN
     END LOOP;
     RAISE EXCEPTION 'all claims read many pages';
 END $$;
+-- The only task of its name whose lease ends is claimed at once.
+SELECT wf_start('named', '{"n": "Only", "p": 0}') IS NOT NULL AS started;
+SELECT count(*), max(pg_sleep(0.005)::text) FROM wf_claim_tasks('{Only}', lease => '1 ms');
+SELECT count(*) FROM wf_claim_tasks('{Only}');
+-- Where there are others a lease that ends meanwhile is noticed within about a second.
 SELECT correlation_id AS ended FROM wf_claim_tasks('{Job}', lease => '1 ms') \gset
 CALL claim_until(:'ended', '{Job}');
 ROLLBACK;
 
 -- Claims of tasks of any of many names give them in the order of the inbox.
-SELECT * FROM wf_define('{"definitionId": "named", "inputs": [{"name": "n"}, {"name": "p"}], "root": {"type": "RunTask", "taskName": {"input": "n"}, "priority": {"input": "p"}}}');
 BEGIN;
 DO $$ BEGIN
     FOR n IN 1 .. 120 LOOP PERFORM wf_start('named', jsonb_build_object('n', 'Job ' || n % 40, 'p', (n = 77)::integer), correlation_id => n::text); END LOOP;

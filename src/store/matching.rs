@@ -243,11 +243,15 @@ fn candidates(filter: &Filter) -> Vec<Stored> {
     if let Some(id) = filter.correlation.id() {
         return BY_CORRELATION.rows(&[Arg::Text(id)], read_stored);
     }
-    let mut found = of_kind(filter);
+    let mut found = match (&filter.activity_id, &filter.name, &filter.activity_type) {
+        (Some(id), ..) => BY_ACTIVITY.rows(&[Arg::Text(id)], read_stored),
+        (None, Some(name), _) => BY_NAME.rows(&[Arg::Text(name)], read_stored),
+        (None, None, Some(kind)) => BY_TYPE.rows(&[Arg::Text(kind)], read_stored),
+        (None, None, None) => return Vec::new(),
+    };
     // The bookmark of a task has the name of its type.
-    let is_empty = filter.activity_id.is_none() && filter.name.is_none() && filter.activity_type.is_none();
     let may_be_task = |wanted: &Option<String>| wanted.as_ref().is_none_or(|wanted| wanted == RUN_TASK.name);
-    if !is_empty && may_be_task(&filter.activity_type) && may_be_task(&filter.name) {
+    if may_be_task(&filter.activity_type) && may_be_task(&filter.name) {
         found.extend(match &filter.activity_id {
             Some(id) => TASKS_OF.rows(&[Arg::Text(id)], read_stored),
             None => TASKS.rows(&[], read_stored),
@@ -255,16 +259,6 @@ fn candidates(filter: &Filter) -> Vec<Stored> {
         in_order(&mut found);
     }
     found
-}
-
-/// Candidates among the bookmarks that are not of the type of tasks.
-fn of_kind(filter: &Filter) -> Vec<Stored> {
-    match (&filter.activity_id, &filter.name, &filter.activity_type) {
-        (Some(id), ..) => BY_ACTIVITY.rows(&[Arg::Text(id)], read_stored),
-        (None, Some(name), _) => BY_NAME.rows(&[Arg::Text(name)], read_stored),
-        (None, None, Some(kind)) => BY_TYPE.rows(&[Arg::Text(kind)], read_stored),
-        (None, None, None) => Vec::new(),
-    }
 }
 
 fn in_order(found: &mut Vec<Stored>) {

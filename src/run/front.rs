@@ -33,6 +33,9 @@ const MOST_NOTED: usize = 10_000;
 /// Pages that it may read beyond that.
 const SPARE_PAGES: i64 = 100;
 
+/// Candidates that a claim reads at least beyond those that it wants.
+const SPARE: usize = 8;
+
 /// The place of a task in the order of the inbox, and its name.
 type Head = (Reverse<i32>, Timestamp, String);
 
@@ -46,6 +49,8 @@ thread_local! {
     static LANES: RefCell<Option<(Vec<String>, Lanes, Instant)>> = const { RefCell::new(None) };
     /// Until when ends of leases are not looked for.
     static ENDS: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// Candidates that the claim before could not have.
+    static PASSED: Cell<usize> = const { Cell::new(0) };
     /// The first search of a session reads the catalog as well.
     static HAS_SEARCHED: Cell<bool> = const { Cell::new(false) };
 }
@@ -172,6 +177,19 @@ pub fn read_lanes(names: &[String]) -> Lanes {
     let noted = (lanes.len() <= MOST_NOTED).then(|| (names.to_vec(), Rc::clone(&lanes), Instant::now() + VALID));
     LANES.set(noted);
     lanes
+}
+
+/// Candidates that a claim of so many tasks reads at first. Other workers hold some of the first ones until they have
+/// committed, about as many as the claim before found held. A claim that finds too few begins anew with a search that costs
+/// more.
+pub fn page_for(max: usize) -> usize {
+    let spare = PASSED.get().saturating_mul(2).min(max.saturating_mul(3));
+    max.saturating_add(spare.max(SPARE))
+}
+
+/// Notes how many candidates a claim could not have.
+pub fn note_passed(count: usize) {
+    PASSED.set(count);
 }
 
 /// Forgets the lanes: tasks have got other ones.

@@ -55,12 +55,6 @@ pub struct Given {
     pub until: Timestamp,
 }
 
-/// Candidates that are read for so many wanted: other workers claim as many at the same time, and hold the first ones until
-/// they have committed. A claim that finds too few begins anew with a search that costs more.
-fn page_for(max: usize) -> usize {
-    max.saturating_mul(3).saturating_add(5)
-}
-
 /// Names at most whose first tasks are read before it is known which of them the role may claim.
 const FEW_NAMES: usize = 16;
 /// How often a claim of tasks of any name asks for other names, because the tasks of those it asked for do not come first.
@@ -79,6 +73,7 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
         order: Vec::new(),
         unreadable: HashSet::new(),
         later: Vec::new(),
+        passed: 0,
     };
     let has_seen_all = claim.take_first(session, &limits, now, role)?;
     if !has_seen_all && claim.given.len() < request.max {
@@ -88,7 +83,7 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
             front::note_names(&names);
         }
         let mut search = Search::new(names, limits, now, role);
-        let mut page = page_for(request.max);
+        let mut page = front::page_for(request.max);
         loop {
             let leaves_out = search.leaves_out_lanes();
             let (found, is_all) = search.page(page);
@@ -114,6 +109,8 @@ struct Claim<'a> {
     unreadable: HashSet<Uuid>,
     /// Leases that are stored at the end, by one command.
     later: Vec<(Uuid, Lease)>,
+    /// Candidates that could not be claimed, most of them because other workers hold them.
+    passed: usize,
 }
 
 impl Claim<'_> {
@@ -126,7 +123,7 @@ impl Claim<'_> {
         now: Timestamp,
         role: Oid,
     ) -> Result<bool, PgError> {
-        let page = page_for(self.request.max);
+        let page = front::page_for(self.request.max);
         let names = match &self.request.names {
             Some(names) => Some(names.clone()).filter(|names| names.len() <= FEW_NAMES),
             None => front::names(page).filter(|_| limits.is_empty()),
@@ -166,7 +163,7 @@ impl Claim<'_> {
             }
             let worker = self.request.worker.as_deref();
             match take(session, search, candidate, self.until, worker, &mut self.later) {
-                Ok(None) => {}
+                Ok(None) => self.passed += 1,
                 Ok(Some(taken)) => {
                     self.order.push(candidate.task);
                     self.given.insert(candidate.task, taken);
@@ -184,6 +181,7 @@ impl Claim<'_> {
     }
 
     fn end(mut self) -> Vec<Given> {
+        front::note_passed(self.passed);
         rows::write(|writer| self.later.iter().for_each(|(task, lease)| leases::set(writer, task, lease)));
         let mut claimed: HashMap<Uuid, Claimed> =
             leases::claimed(&self.order).into_iter().map(|claimed| (claimed.task, claimed)).collect();

@@ -69,6 +69,20 @@ CREATE FUNCTION wf_define(
 COMMENT ON FUNCTION wf_define(jsonb, boolean, boolean) IS
     'store a workflow definition, in Elsa''s JSON or the short form; the same content again gives the same version';
 
+CREATE FUNCTION wf_save_draft(
+    definition jsonb,
+    revision   bigint DEFAULT NULL,
+    session    text   DEFAULT NULL,
+    OUT definition_id text,
+    OUT version       integer,
+    OUT version_id    uuid,
+    OUT revision      bigint,
+    OUT problems      jsonb
+) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_save_draft';
+
+COMMENT ON FUNCTION wf_save_draft(jsonb, bigint, text) IS
+    'store a definition that is not finished as a draft, which the next save overwrites; returns all that is wrong with it';
+
 CREATE FUNCTION wf_publish(definition_id text, version integer DEFAULT NULL)
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_publish';
 

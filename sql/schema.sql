@@ -136,11 +136,16 @@ CREATE TABLE workflow.definitions (
     links         jsonb,
     search_path   text,
     unknown_types jsonb,
-    numbering     jsonb       NOT NULL,
-    migrates      boolean
+    numbering     jsonb,
+    migrates      boolean,
+    is_draft      boolean,
+    revision      bigint,
+    saved_at      timestamptz,
+    saved_by      integer,
+    saved_session text
 );
 
-COMMENT ON TABLE workflow.definitions IS 'workflow definitions, one row per version; a published version never changes';
+COMMENT ON TABLE workflow.definitions IS 'workflow definitions, one row per version; a version that was published never changes';
 COMMENT ON COLUMN workflow.definitions.id IS 'id of this version, never used again: backends keep the compiled form under it';
 COMMENT ON COLUMN workflow.definitions.document IS 'the definition as it was given';
 COMMENT ON COLUMN workflow.definitions.uses_sql IS 'whether running it can run SQL or functions of users';
@@ -150,8 +155,13 @@ COMMENT ON COLUMN workflow.definitions.activity_type IS 'the activity type that 
 COMMENT ON COLUMN workflow.definitions.links IS 'the workflows that it uses as activities: each reference as written, and the id of the version that it was settled to mean';
 COMMENT ON COLUMN workflow.definitions.search_path IS 'search path of its SQL when it runs without a caller, as wf_define found it, beside the content; NULL: not needed';
 COMMENT ON COLUMN workflow.definitions.unknown_types IS 'activity types that were unknown when it was stored; only types of its owner, or of a superuser, may stand for them later';
-COMMENT ON COLUMN workflow.definitions.numbering IS 'what the numbers in the states of its instances stand for: activities by number, each with the number of its parent and its id; connections by source, outcome and target';
+COMMENT ON COLUMN workflow.definitions.numbering IS 'what the numbers in the states of its instances stand for: activities by number, each with the number of its parent and its id; connections by source, outcome and target; NULL: a draft that does not compile';
 COMMENT ON COLUMN workflow.definitions.migrates IS 'whether publishing it moves the instances of other versions to it; NULL in what was stored before 0.3.0';
+COMMENT ON COLUMN workflow.definitions.is_draft IS 'true: the next save may overwrite it, while no instance runs on it; NULL: it never changes';
+COMMENT ON COLUMN workflow.definitions.revision IS 'number of the save that it holds, among all of the definition; NULL in what was stored before 0.3.0';
+COMMENT ON COLUMN workflow.definitions.saved_at IS 'when it was last saved as a draft';
+COMMENT ON COLUMN workflow.definitions.saved_by IS 'the role (workflow.owners) that last saved it as a draft';
+COMMENT ON COLUMN workflow.definitions.saved_session IS 'what the caller of that save called its session';
 COMMENT ON COLUMN workflow.definitions.deleted_at IS 'when it was deleted; the row stays while instances refer to it';
 
 -- A number can come back after its version was deleted.

@@ -61,12 +61,22 @@ SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_publ
        CASE WHEN d.migrates AND d.is_published
             THEN (SELECT pg_catalog.count(*) FROM workflow.definitions v JOIN workflow.instances i ON i.definition_version_id OPERATOR(pg_catalog.=) v.id
                   WHERE v.definition_id OPERATOR(pg_catalog.=) d.definition_id AND v.id OPERATOR(pg_catalog.<>) d.id
-                    AND i.sub_status OPERATOR(pg_catalog.<>) ALL (ARRAY['Finished', 'Cancelled'])) END AS migrating
+                    AND i.sub_status OPERATOR(pg_catalog.<>) ALL (ARRAY['Finished', 'Cancelled'])) END AS migrating,
+       d.id AS version_id, COALESCE(d.is_draft, false) AS is_draft, COALESCE(d.revision, 0) AS revision,
+       COALESCE(d.saved_at, d.created_at) AS saved_at,
+       CASE WHEN d.saved_by IS NOT NULL
+            THEN (SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(s.role_oid, s.name))::text, s.name)
+                  FROM workflow.owners s WHERE s.id OPERATOR(pg_catalog.=) d.saved_by) END AS saved_by
 FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
 WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
 
 COMMENT ON VIEW workflow.definition_list IS 'definitions that the current role may read, one row per version';
 COMMENT ON COLUMN workflow.definition_list.migrating IS 'of a published version with the option migrate: instances that have not ended and are in other versions';
+COMMENT ON COLUMN workflow.definition_list.version_id IS 'id of this version';
+COMMENT ON COLUMN workflow.definition_list.is_draft IS 'whether it was saved by wf_save_draft and not published yet';
+COMMENT ON COLUMN workflow.definition_list.revision IS 'number of the save that it holds, among all of the definition; wf_save_draft takes it';
+COMMENT ON COLUMN workflow.definition_list.saved_at IS 'when its content was stored';
+COMMENT ON COLUMN workflow.definition_list.saved_by IS 'the role that saved it as a draft';
 COMMENT ON COLUMN workflow.definition_list.search_path IS 'search path of its SQL when it runs without a caller, if the definition does not set one';
 
 CREATE VIEW workflow.definition_links WITH (security_barrier) AS
@@ -84,7 +94,8 @@ SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id
        CASE WHEN i.cancelling_at IS NOT NULL AND i.sub_status OPERATOR(pg_catalog.=) 'Suspended' THEN 'Cancelling' ELSE i.sub_status END AS sub_status,
        i.input, i.output, i.variables, i.incident_count, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, i.parent_instance_id,
        i.created_at, i.updated_at, i.finished_at, i.cancelling_at, i.continued_from,
-       i.paused_at, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(r.role_oid, r.name))::text, r.name) AS paused_by, p.reason AS pause_reason
+       i.paused_at, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(r.role_oid, r.name))::text, r.name) AS paused_by, p.reason AS pause_reason,
+       i.definition_version_id
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
      LEFT JOIN (workflow.pauses p JOIN workflow.owners r ON r.id OPERATOR(pg_catalog.=) p.paused_by)
           ON p.instance_id OPERATOR(pg_catalog.=) i.id AND i.paused_at IS NOT NULL
@@ -96,6 +107,7 @@ COMMENT ON COLUMN workflow.instance_list.sub_status IS 'Cancelling: it is cancel
 COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whose place this one goes on';
 COMMENT ON COLUMN workflow.instance_list.paused_at IS 'since when it is paused';
 COMMENT ON COLUMN workflow.instance_list.paused_by IS 'the role that paused it';
+COMMENT ON COLUMN workflow.instance_list.definition_version_id IS 'id of the version that it runs, as version_id of workflow.definition_list';
 
 CREATE VIEW workflow.waiting WITH (security_barrier) AS
 SELECT b.instance_id AS instance, b.activity_id AS activity, b.created_at AS since,
@@ -598,6 +610,14 @@ AS $$
     SELECT 'task of a paused instance can be claimed', b.id::text
     FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
     WHERE i.paused_at IS NOT NULL AND b.name = 'Elsa.RunTask' AND (b.paused_at IS NULL OR b.available_at IS DISTINCT FROM 'infinity')
+    UNION ALL
+    SELECT 'role of a save is unknown', d.id::text
+    FROM workflow.definitions d
+    WHERE d.saved_by IS NOT NULL AND NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = d.saved_by)
+    UNION ALL
+    SELECT 'published version is a draft', d.id::text
+    FROM workflow.definitions d
+    WHERE d.is_published AND (d.is_draft OR d.numbering IS NULL)
     UNION ALL
     SELECT 'owner of a path is unknown', p.segment
     FROM workflow.paths p

@@ -143,9 +143,37 @@ ALTER TABLE workflow.incidents ADD COLUMN code text;
 
 COMMENT ON COLUMN workflow.incidents.code IS 'by which retry policies and catches name the fault, if it is no error of PostgreSQL';
 
-ALTER TABLE workflow.definitions ADD COLUMN migrates boolean;
+ALTER TABLE workflow.definitions
+    ADD COLUMN migrates      boolean,
+    ADD COLUMN is_draft      boolean,
+    ADD COLUMN revision      bigint,
+    ADD COLUMN saved_at      timestamptz,
+    ADD COLUMN saved_by      integer,
+    ADD COLUMN saved_session text,
+    ALTER COLUMN numbering DROP NOT NULL;
 
+COMMENT ON TABLE workflow.definitions IS 'workflow definitions, one row per version; a version that was published never changes';
+COMMENT ON COLUMN workflow.definitions.numbering IS 'what the numbers in the states of its instances stand for: activities by number, each with the number of its parent and its id; connections by source, outcome and target; NULL: a draft that does not compile';
 COMMENT ON COLUMN workflow.definitions.migrates IS 'whether publishing it moves the instances of other versions to it; NULL in what was stored before 0.3.0';
+COMMENT ON COLUMN workflow.definitions.is_draft IS 'true: the next save may overwrite it, while no instance runs on it; NULL: it never changes';
+COMMENT ON COLUMN workflow.definitions.revision IS 'number of the save that it holds, among all of the definition; NULL in what was stored before 0.3.0';
+COMMENT ON COLUMN workflow.definitions.saved_at IS 'when it was last saved as a draft';
+COMMENT ON COLUMN workflow.definitions.saved_by IS 'the role (workflow.owners) that last saved it as a draft';
+COMMENT ON COLUMN workflow.definitions.saved_session IS 'what the caller of that save called its session';
+
+CREATE FUNCTION wf_save_draft(
+    definition jsonb,
+    revision   bigint DEFAULT NULL,
+    session    text   DEFAULT NULL,
+    OUT definition_id text,
+    OUT version       integer,
+    OUT version_id    uuid,
+    OUT revision      bigint,
+    OUT problems      jsonb
+) LANGUAGE c AS 'MODULE_PATHNAME', 'wf_save_draft';
+
+COMMENT ON FUNCTION wf_save_draft(jsonb, bigint, text) IS
+    'store a definition that is not finished as a draft, which the next save overwrites; returns all that is wrong with it';
 
 CREATE OR REPLACE VIEW workflow.definition_list WITH (security_barrier) AS
 SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_published, d.security,
@@ -154,11 +182,21 @@ SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_publ
        CASE WHEN d.migrates AND d.is_published
             THEN (SELECT pg_catalog.count(*) FROM workflow.definitions v JOIN workflow.instances i ON i.definition_version_id OPERATOR(pg_catalog.=) v.id
                   WHERE v.definition_id OPERATOR(pg_catalog.=) d.definition_id AND v.id OPERATOR(pg_catalog.<>) d.id
-                    AND i.sub_status OPERATOR(pg_catalog.<>) ALL (ARRAY['Finished', 'Cancelled'])) END AS migrating
+                    AND i.sub_status OPERATOR(pg_catalog.<>) ALL (ARRAY['Finished', 'Cancelled'])) END AS migrating,
+       d.id AS version_id, COALESCE(d.is_draft, false) AS is_draft, COALESCE(d.revision, 0) AS revision,
+       COALESCE(d.saved_at, d.created_at) AS saved_at,
+       CASE WHEN d.saved_by IS NOT NULL
+            THEN (SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(s.role_oid, s.name))::text, s.name)
+                  FROM workflow.owners s WHERE s.id OPERATOR(pg_catalog.=) d.saved_by) END AS saved_by
 FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
 WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
 
 COMMENT ON COLUMN workflow.definition_list.migrating IS 'of a published version with the option migrate: instances that have not ended and are in other versions';
+COMMENT ON COLUMN workflow.definition_list.version_id IS 'id of this version';
+COMMENT ON COLUMN workflow.definition_list.is_draft IS 'whether it was saved by wf_save_draft and not published yet';
+COMMENT ON COLUMN workflow.definition_list.revision IS 'number of the save that it holds, among all of the definition; wf_save_draft takes it';
+COMMENT ON COLUMN workflow.definition_list.saved_at IS 'when its content was stored';
+COMMENT ON COLUMN workflow.definition_list.saved_by IS 'the role that saved it as a draft';
 
 ALTER TABLE workflow.instances
     ADD COLUMN cancelling_at  timestamptz,
@@ -214,7 +252,8 @@ SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id
        CASE WHEN i.cancelling_at IS NOT NULL AND i.sub_status OPERATOR(pg_catalog.=) 'Suspended' THEN 'Cancelling' ELSE i.sub_status END AS sub_status,
        i.input, i.output, i.variables, i.incident_count, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, i.parent_instance_id,
        i.created_at, i.updated_at, i.finished_at, i.cancelling_at, i.continued_from,
-       i.paused_at, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(r.role_oid, r.name))::text, r.name) AS paused_by, p.reason AS pause_reason
+       i.paused_at, COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(r.role_oid, r.name))::text, r.name) AS paused_by, p.reason AS pause_reason,
+       i.definition_version_id
 FROM workflow.instances i JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) i.owner
      LEFT JOIN (workflow.pauses p JOIN workflow.owners r ON r.id OPERATOR(pg_catalog.=) p.paused_by)
           ON p.instance_id OPERATOR(pg_catalog.=) i.id AND i.paused_at IS NOT NULL
@@ -225,6 +264,7 @@ COMMENT ON COLUMN workflow.instance_list.sub_status IS 'Cancelling: it is cancel
 COMMENT ON COLUMN workflow.instance_list.continued_from IS 'the instance in whose place this one goes on';
 COMMENT ON COLUMN workflow.instance_list.paused_at IS 'since when it is paused';
 COMMENT ON COLUMN workflow.instance_list.paused_by IS 'the role that paused it';
+COMMENT ON COLUMN workflow.instance_list.definition_version_id IS 'id of the version that it runs, as version_id of workflow.definition_list';
 
 -- A run whose definition keeps no journal has begun when it was made.
 CREATE OR REPLACE VIEW workflow.schedule_runs WITH (security_barrier) AS
@@ -588,6 +628,14 @@ AS $$
     FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id
     WHERE i.paused_at IS NOT NULL AND b.name = 'Elsa.RunTask' AND (b.paused_at IS NULL OR b.available_at IS DISTINCT FROM 'infinity')
     UNION ALL
+    SELECT 'role of a save is unknown', d.id::text
+    FROM workflow.definitions d
+    WHERE d.saved_by IS NOT NULL AND NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = d.saved_by)
+    UNION ALL
+    SELECT 'published version is a draft', d.id::text
+    FROM workflow.definitions d
+    WHERE d.is_published AND (d.is_draft OR d.numbering IS NULL)
+    UNION ALL
     SELECT 'owner of a path is unknown', p.segment
     FROM workflow.paths p
     WHERE NOT EXISTS (SELECT FROM workflow.owners o WHERE o.id = p.owner)
@@ -865,7 +913,7 @@ AS $$
                       'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
                       'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',
                       'wf_retract', 'wf_retry', 'wf_revoke', '_revoke', 'wf_revoke_events', '_revoke_events', 'wf_grant_worker', '_grant_worker',
-                      'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due',
+                      'wf_revoke_worker', '_revoke_worker', 'wf_run', 'wf_run_due', 'wf_save_draft',
                       'wf_schedule', 'wf_schedule_activity', 'wf_schedule_run_now', 'wf_schedule_workflow', 'wf_send_stimulus', 'wf_set_owner', 'wf_set_variable', 'wf_start', 'wf_svg',
                       'wf_unassign_task', 'wf_unpause', 'wf_unschedule', 'wf_wait_tasks']) AS f (name)
 $$;

@@ -1,7 +1,7 @@
 //! Compiled definitions, kept per backend.
 //!
 //! The key is the id of the version's row, which is never used again: a version number that was deleted or rolled back
-//! can come back with other content, a row's id cannot. The owner of a definition or an activity type can change, and
+//! can come back with other content, a row's id cannot. Drafts, whose content can change, are not kept. The owner of a definition or an activity type can change, and
 //! so can what a type declares. The session that changes them tells all sessions, which then forget all programs.
 
 use std::cell::RefCell;
@@ -61,6 +61,8 @@ impl Kept {
 
 thread_local! {
     static KEPT: RefCell<Kept> = RefCell::default();
+    /// Drafts that this transaction publishes: if it is rolled back they can get other content.
+    static UNSETTLED: RefCell<Vec<Uuid>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The compiled form of a stored version.
@@ -114,6 +116,7 @@ fn load(id: Uuid) -> Result<Rc<Compiled>, PgError> {
 fn compile_version(whole: WholeDefinition, ready: &HashMap<Uuid, Rc<Compiled>>) -> Result<Rc<Compiled>, PgError> {
     let WholeDefinition { mut row, links, unknown_types, document, numbering } = whole;
     let id = row.id;
+    let Some(numbering) = numbering else { return Err(error::unfinished(&row.definition_id, row.version)) };
     let used =
         links.iter().filter_map(|link| Some((link.reference.clone(), Arc::clone(&ready.get(&link.uses)?.program))));
     // A version that was accepted once must run: a custom type that is gone faults when it is reached.
@@ -142,9 +145,20 @@ pub fn keep_new(mut program: Program, row: &DefinitionRow) {
     keep(&Rc::new(Compiled { program: Arc::new(program), row: row.clone() }));
 }
 
+/// Says that this transaction publishes a draft.
+pub fn note_publication(id: Uuid) {
+    UNSETTLED.with_borrow_mut(|ids| ids.push(id));
+}
+
+/// Forgets which drafts this transaction publishes. Called when it has ended; does not fail.
+pub fn transaction_ended() {
+    UNSETTLED.with_borrow_mut(Vec::clear);
+}
+
 fn keep(compiled: &Rc<Compiled>) {
     // Another session may register the unknown types at any time.
-    if !compiled.program.knows_all_types() {
+    let is_settled = !compiled.row.is_draft && UNSETTLED.with_borrow(|ids| !ids.contains(&compiled.row.id));
+    if !is_settled || !compiled.program.knows_all_types() {
         return;
     }
     KEPT.with_borrow_mut(|kept| {

@@ -70,6 +70,15 @@ pub fn journal(error: Error, instance: Uuid) -> PgError {
     PgError { message: format!("journal of workflow instance {instance} cannot be read"), ..unreadable }
 }
 
+/// A draft that does not compile (55000).
+pub fn unfinished(definition_id: &str, version: i32) -> PgError {
+    PgError::new(
+        "55000",
+        format!("version {version} of workflow definition \"{definition_id}\" is a draft with problems"),
+    )
+    .hint("wf_save_draft lists the problems when it saves the draft.")
+}
+
 /// The numbering of a stored version is damaged, or its document compiles to another program than when it was stored.
 pub fn unreadable_definition(id: Uuid, reason: &str) -> PgError {
     PgError::new("XX001", format!("numbering of definition version {id} does not fit its document")).detail(reason)

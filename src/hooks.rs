@@ -3,14 +3,18 @@
 
 use crate::pg::hooks::{self, Hooks, Meaning};
 use crate::pg::{catalog, process, role};
-use crate::{wake, worker};
+use crate::{compiled, wake, worker};
 
-static HOOKS: Hooks =
-    Hooks { transaction_ended: wake::transaction_ended, subtransaction_aborted: wake::subtransaction_aborted, before };
+static HOOKS: Hooks = Hooks { transaction_ended, subtransaction_aborted: wake::subtransaction_aborted, before };
 
 /// Installs the hooks in this process.
 pub fn install() {
     hooks::install(&HOOKS);
+}
+
+fn transaction_ended(committed: bool) {
+    compiled::transaction_ended();
+    wake::transaction_ended(committed);
 }
 
 fn before(meaning: Meaning) -> Option<fn()> {

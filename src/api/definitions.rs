@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
-use workflow_engine::definition::{self, ProblemKind};
+use workflow_engine::definition::{self, Problem, ProblemKind};
 
 use crate::access::{self, Privilege};
 use crate::compiled::Pinned;
@@ -15,6 +15,7 @@ use crate::store::{event_grants, owners};
 
 sql_functions! {
     wf_define(definition: Jsonb, publish: Boolean, allow_unknown: Boolean) => define;
+    wf_save_draft(definition: Jsonb, revision: BigInt, session: Text) => save_draft;
     wf_publish(definition_id: Text, version: Integer) => publish_version;
     wf_retract(definition_id: Text) => retract;
     wf_export(definition_id: Text, version: Integer) => export;
@@ -34,6 +35,19 @@ fn define(call: &Call) -> Result<Returned, PgError> {
     let allow_unknown: bool = call.required("allow_unknown")?;
     let (definition_id, version) = publish::define(&mut Session::begin(), &document, publish, allow_unknown)?;
     Ok(Returned::Row(vec![Returned::Text(definition_id), Returned::Integer(version)]))
+}
+
+fn save_draft(call: &Call) -> Result<Returned, PgError> {
+    let document = call.document("definition", guc::max_definition_size())?;
+    let (revision, editor) = (call.arg("revision"), call.arg::<String>("session"));
+    let draft = publish::draft::save(&mut Session::begin(), &document, revision, editor.as_deref())?;
+    Ok(Returned::Row(vec![
+        Returned::Text(draft.row.definition_id),
+        Returned::Integer(draft.row.version),
+        Returned::Uuid(draft.row.id),
+        Returned::BigInt(draft.revision),
+        Returned::Json(draft.problems.iter().map(encoded).collect()),
+    ]))
 }
 
 fn publish_version(call: &Call) -> Result<Returned, PgError> {
@@ -70,12 +84,13 @@ fn validate(call: &Call) -> Result<Returned, PgError> {
         }
     };
     let problems = publish::judge::problems(&Session::begin(), &document)?;
-    let rows = problems.iter().filter_map(|problem| {
-        let severity = if problem.kind == ProblemKind::Warning { "warning" } else { "error" };
-        let wanted = warnings || severity == "error";
-        wanted.then(|| json!({ "path": problem.path, "severity": severity, "message": problem.message }))
-    });
-    Ok(Returned::Json(Value::Array(rows.collect())))
+    let wanted = problems.iter().filter(|problem| warnings || problem.kind != ProblemKind::Warning);
+    Ok(Returned::Json(wanted.map(encoded).collect()))
+}
+
+fn encoded(problem: &Problem) -> Value {
+    let severity = if problem.kind == ProblemKind::Warning { "warning" } else { "error" };
+    json!({ "path": problem.path, "severity": severity, "message": problem.message })
 }
 
 fn delete(call: &Call) -> Result<Returned, PgError> {

@@ -22,7 +22,7 @@ pub fn require_read_committed(what: &str) -> Result<(), PgError> {
         return Ok(());
     }
     Err(PgError::new("25001", format!("cannot {what} in a REPEATABLE READ or SERIALIZABLE transaction"))
-        .detail("The transaction does not see which tasks other sessions have claimed since it began.")
+        .detail("The transaction does not see what other sessions have committed since it began.")
         .hint("Use READ COMMITTED."))
 }
 

@@ -14,6 +14,8 @@ use crate::pg::spi::{Column, Timestamp};
 /// The types that arguments have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SqlType {
+    /// `bigint`
+    BigInt,
     /// `boolean`
     Boolean,
     /// `bytea`
@@ -43,6 +45,7 @@ pub enum SqlType {
 impl SqlType {
     fn oid(self) -> Oid {
         match self {
+            Self::BigInt => pg_sys::INT8OID,
             Self::Boolean => pg_sys::BOOLOID,
             Self::Bytea => pg_sys::BYTEAOID,
             Self::Integer => pg_sys::INT4OID,
@@ -71,6 +74,10 @@ impl Argument for bool {
 
 impl Argument for i32 {
     const TYPES: &'static [SqlType] = &[SqlType::Integer];
+}
+
+impl Argument for i64 {
+    const TYPES: &'static [SqlType] = &[SqlType::BigInt];
 }
 
 impl Argument for Oid {

@@ -99,9 +99,12 @@ pub fn definition(session: &mut Session, built_in: &BuiltIn) -> Result<Definitio
         links: &[],
         unknown_types: &[],
         document: &document,
-        numbering: &program.numbering(),
+        numbering: Some(&program.numbering()),
         search_path: None,
         migrates: false,
+        revision: definitions::next_revision(built_in.id),
+        saved: None,
+        is_draft: false,
     };
     definitions::add(&new, session.timestamp());
     let row = definitions::by_id(id)?;

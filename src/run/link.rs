@@ -71,6 +71,7 @@ impl ActivityTypes for Linker {
         }
         let Some(row) = version(reference, self.owner.as_ref())? else { return Ok(None) };
         may_use(&row)?;
+        refuse_draft(&row)?;
         agree(&row, self.owner.as_ref())?;
         match compiled::of_version(row.id) {
             Ok(compiled) => {
@@ -144,6 +145,18 @@ fn may_use(row: &DefinitionRow) -> Result<(), Refusal> {
         let hint = error.hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
         Refusal { kind: ProblemKind::Denied, message: format!("{}{hint}", error.message) }
     })
+}
+
+/// What a draft contains may change, but what a stored version uses may not.
+fn refuse_draft(row: &DefinitionRow) -> Result<(), Refusal> {
+    if !row.is_draft {
+        return Ok(());
+    }
+    let message = format!(
+        "version {} of workflow \"{}\" is a draft, which has to be published before it is used",
+        row.version, row.definition_id
+    );
+    Err(Refusal { kind: ProblemKind::Invalid, message })
 }
 
 /// An inlined workflow runs with the rights of the outer one, so a `definer` can be inlined only by its own owner.

@@ -1,9 +1,8 @@
 //! Definitions: storing, publishing, retracting, deleting, and the trigger index.
 
+use pgrx::pg_sys::Oid;
 use serde_json::Value;
-use workflow_engine::Program;
-use workflow_engine::definition::{self, ActivityTypes, Identity, Judged, WorkflowReference};
-use workflow_engine::program::Security;
+use workflow_engine::definition::{self, ActivityTypes, Judged, WorkflowReference};
 use workflow_engine::trigger::{self, Trigger};
 
 use crate::access;
@@ -13,18 +12,22 @@ use crate::pg::error::notice;
 use crate::pg::{PgError, guc, json, role};
 use crate::run::host::SpiHost;
 use crate::run::link::Linker;
-use crate::run::{Session, built_in, migrate, timing};
-use crate::store::definitions::{self, DefinitionRow, NewDefinition, WholeDefinition};
+use crate::run::{Session, built_in, migrate};
+use crate::store::definitions::{self, DefinitionRow, WholeDefinition};
 use crate::store::links::{self, Link};
+use crate::store::owners::{self, Owner};
 use crate::store::triggers::Indexed;
-use crate::store::{owners, schedules, triggers, uses};
-use workflow_engine::activities::catalogue;
+use crate::store::{schedules, triggers, uses};
 
 mod consumers;
+pub mod draft;
 pub mod judge;
 mod names;
 mod routes;
+mod storing;
 mod timed;
+
+use storing::{New, add};
 
 /// Stores a definition unless its latest version has the same content, and publishes it if asked to.
 /// Returns its id and version.
@@ -36,18 +39,7 @@ pub fn define(
 ) -> Result<(String, i32), PgError> {
     let identity = definition::identity(document).map_err(|problem| error::definition(&[problem]))?;
     refuse_reserved(&identity.definition_id)?;
-    let references = definition::references(document, &Registered);
-    let updates = publish && definition::updates_consumers(document);
-    if updates || !references.is_empty() {
-        links::lock(|| {
-            let owner = definitions::owner(&identity.definition_id);
-            let mut owners = Linker::new(owner.clone()).owners_of(&references);
-            if updates && owner.is_none_or(|owner| access::is_member(role::current(), &owner)) {
-                owners.extend(consumers::owners(&identity.definition_id)?);
-            }
-            Ok(owners)
-        })?;
-    }
+    lock_links(document, &identity.definition_id, publish)?;
     definitions::lock(&identity.definition_id);
     let latest = definitions::latest(&identity.definition_id);
     let mut was_unknown = Vec::new();
@@ -56,7 +48,7 @@ pub fn define(
         let WholeDefinition { links, unknown_types, document: stored, .. } = definitions::whole(latest.id)?;
         let means_more =
             || finds_more(document, latest, &links) || compiled::is_known_to_others(&unknown_types, &latest.owner);
-        if definition::same_content(&stored, document) && !means_more() {
+        if !latest.is_draft && definition::same_content(&stored, document) && !means_more() {
             // If the version does not compile any more, the session that runs it gets the error.
             if let Ok(compiled) = compiled::of_version(latest.id) {
                 names::renew(latest, &compiled.program);
@@ -68,20 +60,15 @@ pub fn define(
         }
         was_unknown = unknown_types;
     }
-    let owner = match latest.map(|row| row.owner).or_else(|| definitions::owner_of_deleted(&identity.definition_id)) {
-        Some(owner) if access::is_member(role::current(), &owner) => Some(owner),
-        Some(_) => return Err(access::not_owner(&identity.definition_id)),
-        None => None,
-    };
+    let owner = owner_of(&identity.definition_id, latest.as_ref())?;
     refuse_large(document)?;
     let linker = Linker::new(owner.clone());
     let judged = compiled::judge(document, &linker, allow_unknown);
     let links = linker.into_links()?;
     let Judged { program, warnings, sql, .. } = judged;
     let program = program.map_err(|problems| error::definition(&problems))?;
-    let whose = owner.as_ref().map_or_else(|| Some(role::current()), owners::Owner::role);
-    let search_path = names::found(&identity.definition_id, &program, whose);
-    let new = New { program: &program, links: &links, document, identity: &identity, search_path };
+    let search_path = names::found(&identity.definition_id, &program, role_of(owner.as_ref()));
+    let new = New::of(Some(&program), &links, document, &identity, search_path);
     let owner = owner.map_or_else(owners::current_id, |owner| owner.id);
     let row = add(session, &new, owner)?;
     compiled::keep_new(program, &row);
@@ -94,6 +81,37 @@ pub fn define(
     Ok((identity.definition_id, row.version))
 }
 
+/// Locks the links of the owners of what a document uses, and of its consumers if publishing it gives them a new version.
+fn lock_links(document: &Value, definition_id: &str, publish: bool) -> Result<(), PgError> {
+    let references = definition::references(document, &Registered);
+    let updates = publish && definition::updates_consumers(document);
+    if !updates && references.is_empty() {
+        return Ok(());
+    }
+    links::lock(|| {
+        let owner = definitions::owner(definition_id);
+        let mut owners = Linker::new(owner.clone()).owners_of(&references);
+        if updates && owner.is_none_or(|owner| access::is_member(role::current(), &owner)) {
+            owners.extend(consumers::owners(definition_id)?);
+        }
+        Ok(owners)
+    })
+}
+
+/// The owner of a definition that the current role is going to store; `None`: it is new. Other roles are refused (42501).
+fn owner_of(definition_id: &str, latest: Option<&DefinitionRow>) -> Result<Option<Owner>, PgError> {
+    let owner = latest.map(|row| row.owner.clone()).or_else(|| definitions::owner_of_deleted(definition_id));
+    match owner {
+        Some(owner) if !access::is_member(role::current(), &owner) => Err(access::not_owner(definition_id)),
+        owner => Ok(owner),
+    }
+}
+
+/// The role that owns a definition, or is going to.
+fn role_of(owner: Option<&Owner>) -> Option<Oid> {
+    owner.map_or_else(|| Some(role::current()), Owner::role)
+}
+
 /// Whether an activity type that was unknown is a workflow by now, so that the same content means something else.
 fn finds_more(document: &Value, latest: &DefinitionRow, links: &[Link]) -> bool {
     let linker = Linker::new(Some(latest.owner.clone()));
@@ -104,69 +122,8 @@ fn finds_more(document: &Value, latest: &DefinitionRow, links: &[Link]) -> bool 
         .any(|(_, reference)| matches!(linker.workflow(&reference), Ok(Some(_))))
 }
 
-/// A version that is to be stored.
-struct New<'a> {
-    program: &'a Program,
-    links: &'a [Link],
-    document: &'a Value,
-    identity: &'a Identity,
-    search_path: Option<String>,
-}
-
-/// Stores a version as the latest one. Its number is what the document asks for, if that is higher than all others.
-fn add(session: &mut Session, new: &New<'_>, owner: i32) -> Result<DefinitionRow, PgError> {
-    let New { program, links, document, identity, search_path } = new;
-    let highest = definitions::highest(&identity.definition_id);
-    let version = identity.version.filter(|version| *version > highest).or_else(|| highest.checked_add(1));
-    let Some(version) = version else {
-        return Err(PgError::new(
-            "54000",
-            format!("workflow definition \"{}\" has no version number left", identity.definition_id),
-        )
-        .detail(format!("Its highest version is {highest}.")));
-    };
-    let id = session.new_id();
-    let name = identity.name.as_deref();
-    let activity_type = name.filter(|_| program.options.usable_as_activity).map(definition::type_of);
-    let activity_type = activity_type.as_deref().filter(|name| !name.is_empty());
-    refuse_look_alike(activity_type)?;
-    definitions::add(
-        &NewDefinition {
-            id,
-            definition_id: &identity.definition_id,
-            version,
-            name,
-            description: identity.description.as_deref(),
-            definer: program.options.security == Security::Definer,
-            uses_sql: program.uses_sql,
-            owner,
-            retention: program.options.retention.as_ref().map(timing::micros),
-            activity_type,
-            links,
-            unknown_types: &program.unknown_types(),
-            document,
-            numbering: &program.numbering(),
-            search_path: search_path.as_deref(),
-            migrates: program.options.migrates,
-        },
-        session.timestamp(),
-    );
-    definitions::by_id(id)
-}
-
 /// Leaves out of the search path of a version the schemas that are not safe for another owner.
 pub use names::narrow as narrow_names;
-
-/// Refuses an activity type that could be taken for a built-in one (42939). A workflow usable as an activity is a type.
-fn refuse_look_alike(activity_type: Option<&str>) -> Result<(), PgError> {
-    let Some(name) = activity_type.filter(|name| catalogue::find(name).is_none()) else { return Ok(()) };
-    match catalogue::looks_like(name) {
-        Some(built_in) => Err(PgError::new("42939", format!("activity type name \"{name}\" is reserved"))
-            .detail(format!("The built-in type \"{built_in}\" differs from it in letter case or prefix only."))
-            .hint("Give the workflow another name, or leave usableAsActivity out.")),
-        None => Ok(()),
-    }
-}
 
 /// Sends a NOTICE if the owner may not log in: a worker that runs invoker SQL needs a session of the owner.
 pub fn warn_without_login(row: &DefinitionRow) {
@@ -197,14 +154,19 @@ fn refuse_large(document: &Value) -> Result<(), PgError> {
 
 /// Publishes a version, the latest one if none is named, and returns its number.
 pub fn publish(session: &mut Session, definition_id: &str, version: Option<i32>) -> Result<i32, PgError> {
+    let lock = |row: &DefinitionRow| match row.is_draft {
+        true => lock_links(&definitions::whole(row.id)?.document, definition_id, true),
+        false => consumers::lock(row),
+    };
     let row = find(definition_id, version)?;
     access::require_owner(&row)?;
-    consumers::lock(&row)?;
+    lock(&row)?;
     definitions::lock(definition_id);
     let row = find(definition_id, version)?;
     access::require_owner(&row)?;
-    // Another version may be the latest by now.
-    consumers::lock(&row)?;
+    // Another version may be the latest by now, or the draft has another content.
+    lock(&row)?;
+    let row = if row.is_draft { draft::complete(session, &row)? } else { row };
     publish_version(session, &row)?;
     Ok(row.version)
 }

@@ -15,10 +15,25 @@ pub fn find(
     version: Option<i32>,
 ) -> Result<(DefinitionRow, Option<i32>), PgError> {
     let found = match version {
-        Some(version) => definitions::version(definition_id, version).map(|row| (row, None)),
+        Some(version) => runnable(definition_id, version)?.map(|row| (row, None)),
         None => definitions::published_for(definition_id, session.caller),
     };
     found.ok_or_else(|| not_startable(definition_id, version))
+}
+
+/// The version with this number. A draft runs for members of its owner only (42501), and has this content until the
+/// transaction ends.
+fn runnable(definition_id: &str, version: i32) -> Result<Option<DefinitionRow>, PgError> {
+    let find = || definitions::version(definition_id, version);
+    match find() {
+        Some(row) if row.is_draft => {
+            access::require_owner(&row).map_err(|error| error.detail(format!("Version {version} is a draft.")))?;
+            definitions::hold_draft(row.id);
+            // A transaction that has published or deleted it may have been waited for.
+            Ok(find())
+        }
+        found => Ok(found),
+    }
 }
 
 fn not_startable(definition_id: &str, version: Option<i32>) -> PgError {

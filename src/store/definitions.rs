@@ -12,11 +12,13 @@ use crate::store::tables::DEFINITIONS;
 use crate::store::task_grants;
 use pgrx::pg_sys::Oid;
 
+mod drafts;
 mod grants;
 mod versions;
 
+pub use drafts::{LastSave, hold_draft, last_save, lock_draft};
 pub use grants::{Grant, grant, granted, revoke, vouch};
-pub use versions::{NewDefinition, add};
+pub use versions::{NewDefinition, Saved, add, next_revision, store};
 
 /// A stored version, without its document.
 #[derive(Clone, Debug)]
@@ -35,6 +37,8 @@ pub struct DefinitionRow {
     pub definer: bool,
     /// Whether it can run user SQL at all.
     pub uses_sql: bool,
+    /// Whether it is a draft: the next save may overwrite it.
+    pub is_draft: bool,
     /// Owner.
     pub owner: Owner,
 }
@@ -50,6 +54,7 @@ read! {
         security: String,
         uses_sql: bool,
         owner: i32,
+        is_draft: Option<bool>,
     }
 }
 
@@ -63,6 +68,7 @@ pub(super) fn read(row: &mut Row<'_>) -> DefinitionRow {
         is_published: stored.is_published,
         definer: stored.security == "definer",
         uses_sql: stored.uses_sql,
+        is_draft: stored.is_draft.unwrap_or(false),
         owner: owners::by_id(stored.owner),
     }
 }
@@ -118,7 +124,7 @@ read! {
         links: Option<Value>,
         unknown_types: Option<Value>,
         document: Value,
-        numbering: Value,
+        numbering: Option<Value>,
     }
 }
 const WHOLE_COLUMNS: [ColumnRef; Stored::COLUMNS.len() + Content::COLUMNS.len()] =
@@ -136,8 +142,9 @@ pub struct WholeDefinition {
     pub unknown_types: Vec<String>,
     /// The document as given.
     pub document: Value,
-    /// The node numbers with which it is compiled: a [`Numbering`], unless it is damaged.
-    pub numbering: Value,
+    /// The node numbers with which it is compiled: a [`Numbering`](workflow_engine::program::Numbering), unless it is damaged.
+    /// `None`: it is a draft that does not compile.
+    pub numbering: Option<Value>,
 }
 
 /// The version with this id, deleted or not, without its document.

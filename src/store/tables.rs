@@ -23,8 +23,13 @@ table!(DEFINITIONS = "definitions" {
     links: Jsonb null,
     search_path: Text null,
     unknown_types: Jsonb null,
-    numbering: Jsonb,
+    numbering: Jsonb null,
     migrates: Boolean null,
+    is_draft: Boolean null,
+    revision: BigInt null,
+    saved_at: Timestamp null,
+    saved_by: Integer null,
+    saved_session: Text null,
 });
 
 table!(INSTANCES = "instances" {

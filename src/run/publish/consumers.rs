@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::{Map, Value};
 use workflow_engine::definition::{self, WorkflowReference};
 
-use super::{New, add, publish_alone};
+use super::publish_alone;
+use super::storing::{New, add};
 use crate::access;
 use crate::compiled::{self, Pinned};
 use crate::error;
@@ -107,6 +108,10 @@ fn update_one(
         );
         return Ok(None);
     }
+    if consumer.row.is_draft {
+        notice(PgError::new("00000", stays).detail("Its latest version is a draft.").hint("Save the draft anew."));
+        return Ok(None);
+    }
     definitions::lock(id);
     // The session that held the lock before may have stored a version that uses none of the changed definitions.
     let Some(row) = definitions::latest(id).filter(|latest| latest.id == consumer.row.id) else { return Ok(None) };
@@ -153,8 +158,7 @@ fn replace(
     let identity = definition::identity(&document).map_err(|problem| error::definition(&[problem]))?;
     // The SQL is the same text, so its names must mean what they meant.
     let search_path = definitions::search_path(row.id);
-    let new = New { program: &program, links: &links, document: &document, identity: &identity, search_path };
-    add(session, &new, row.owner.id)
+    add(session, &New::of(Some(&program), &links, &document, &identity, search_path), row.owner.id)
 }
 
 /// What a reference can say about the version that it means.

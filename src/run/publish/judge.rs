@@ -37,20 +37,34 @@ pub fn problems(session: &Session, document: &Value) -> Result<Vec<Problem>, PgE
     }
     let latest = identity.and_then(|identity| definitions::latest(&identity.definition_id));
     let linker = Linker::new(latest.as_ref().map(|latest| latest.owner.clone()));
-    let Judged { program, warnings, sql, triggers } = compiled::judge(document, &linker, false);
+    let mut judged = compiled::judge(document, &linker, false);
     linker.into_links()?;
-    if !is_stored(document, latest.as_ref())? {
-        found.extend(match program {
-            Ok(program) => unindexable(session, &program, triggers),
-            Err(problems) => problems,
-        });
+    if is_stored(document, latest.as_ref())? {
+        found.append(&mut judged.warnings);
+        found.extend(unparsable(&judged.sql));
+    } else {
+        found.extend(found_in(session, judged).1);
     }
-    found.extend(warnings);
-    found.extend(unparsable(&sql));
     Ok(found)
 }
 
-fn problem(kind: ProblemKind, path: &str, error: PgError) -> Problem {
+/// The program of a document that was judged, if it compiles, and all problems.
+pub fn found_in(session: &Session, judged: Judged) -> (Option<Program>, Vec<Problem>) {
+    let Judged { program, warnings, sql, triggers } = judged;
+    let (program, mut found) = match program {
+        Ok(program) => {
+            let found = unindexable(session, &program, triggers);
+            (Some(program), found)
+        }
+        Err(problems) => (None, problems),
+    };
+    found.extend(warnings);
+    found.extend(unparsable(&sql));
+    (program, found)
+}
+
+/// What an error says, as a problem of a document.
+pub fn problem(kind: ProblemKind, path: &str, error: PgError) -> Problem {
     let detail = error.detail.map(|detail| format!(": {detail}")).unwrap_or_default();
     Problem { path: path.to_owned(), message: format!("{}{detail}", error.message), kind, near: None }
 }
@@ -58,7 +72,8 @@ fn problem(kind: ProblemKind, path: &str, error: PgError) -> Problem {
 /// Whether the caller's own latest version has the same content. `define` returns that version then, and judges
 /// nothing.
 fn is_stored(document: &Value, latest: Option<&DefinitionRow>) -> Result<bool, PgError> {
-    let Some(latest) = latest.filter(|latest| access::is_member(role::current(), &latest.owner)) else {
+    let is_own = |latest: &&DefinitionRow| !latest.is_draft && access::is_member(role::current(), &latest.owner);
+    let Some(latest) = latest.filter(is_own) else {
         return Ok(false);
     };
     let WholeDefinition { links, document: stored, .. } = definitions::whole(latest.id)?;

@@ -37,14 +37,35 @@ pub struct NewDefinition<'a> {
     pub unknown_types: &'a [&'a str],
     /// The document as given.
     pub document: &'a Value,
-    /// The numbers of its program.
-    pub numbering: &'a Numbering,
+    /// The numbers of its program; `None`: it is a draft that does not compile.
+    pub numbering: Option<&'a Numbering>,
     /// The `search_path` of its SQL when it runs without a caller.
     pub search_path: Option<&'a str>,
     /// Whether publishing it moves the instances of other versions to it.
     pub migrates: bool,
+    /// Number of this save among all of the definition.
+    pub revision: i64,
+    /// Who saved it, if it is a draft or was one.
+    pub saved: Option<&'a Saved>,
+    /// Whether it is a draft.
+    pub is_draft: bool,
 }
 
+/// The last save of a draft.
+#[derive(Clone, Debug)]
+pub struct Saved {
+    /// When.
+    pub at: Timestamp,
+    /// Id of the role in `workflow.owners`.
+    pub by: i32,
+    /// What the caller calls its session.
+    pub session: Option<String>,
+}
+
+static NEXT_REVISION: Statement = Statement::new(
+    "SELECT COALESCE(max(revision), 0) + 1 FROM workflow.definitions WHERE definition_id = $1",
+    &[Type::Text],
+);
 static NOT_LATEST: Statement = Statement::new(
     "UPDATE workflow.definitions SET is_latest = false WHERE definition_id = $1 AND is_latest",
     &[Type::Text],
@@ -68,17 +89,44 @@ written! {
         links: Option<&'a Value>,
         search_path: Option<&'a str>,
         unknown_types: Option<&'a Value>,
-        numbering: &'a Value,
+        numbering: Option<&'a Value>,
         migrates: Option<bool>,
+        is_draft: Option<bool>,
+        revision: Option<i64>,
+        saved_at: Option<Timestamp>,
+        saved_by: Option<i32>,
+        saved_session: Option<&'a str>,
     }
 }
-static ADD: Statement = Statement::insert(&DEFINITIONS, New::COLUMNS, "", &[]);
+static STORE: Statement = Statement::insert(
+    &DEFINITIONS,
+    New::COLUMNS,
+    "ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name, description = EXCLUDED.description, security = EXCLUDED.security, \
+         uses_sql = EXCLUDED.uses_sql, retention = EXCLUDED.retention, document = EXCLUDED.document, \
+         activity_type = EXCLUDED.activity_type, links = EXCLUDED.links, search_path = EXCLUDED.search_path, \
+         unknown_types = EXCLUDED.unknown_types, numbering = EXCLUDED.numbering, migrates = EXCLUDED.migrates, \
+         is_draft = EXCLUDED.is_draft, revision = EXCLUDED.revision, saved_at = EXCLUDED.saved_at, \
+         saved_by = EXCLUDED.saved_by, saved_session = EXCLUDED.saved_session",
+    &[],
+);
+
+/// The number of the next save of a definition; those of deleted versions are not used again.
+pub fn next_revision(definition_id: &str) -> i64 {
+    NEXT_REVISION.first(&[Arg::Text(definition_id)], |row| row.get()).unwrap_or(1)
+}
+
 /// Adds a version as the latest one, unpublished.
 pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
     NOT_LATEST.run(&[Arg::Text(new.definition_id)]);
+    store(new, now);
+}
+
+/// Stores a version, in place of the content that a draft with its id has. That keeps its number, its owner, and when it was
+/// made.
+pub fn store(new: &NewDefinition<'_>, now: Timestamp) {
     let links = links::encode(new.links);
     let unknown = (!new.unknown_types.is_empty()).then(|| Value::from(new.unknown_types));
-    let numbering = serde_json::to_value(new.numbering).expect("numbers and texts are JSON");
+    let numbering = new.numbering.map(|numbers| serde_json::to_value(numbers).expect("numbers and texts are JSON"));
     let row = New {
         id: &new.id,
         definition_id: new.definition_id,
@@ -97,8 +145,13 @@ pub fn add(new: &NewDefinition<'_>, now: Timestamp) {
         links: links.as_ref(),
         search_path: new.search_path,
         unknown_types: unknown.as_ref(),
-        numbering: &numbering,
+        numbering: numbering.as_ref(),
         migrates: Some(new.migrates),
+        is_draft: new.is_draft.then_some(true),
+        revision: Some(new.revision),
+        saved_at: new.saved.map(|saved| saved.at),
+        saved_by: new.saved.map(|saved| saved.by),
+        saved_session: new.saved.and_then(|saved| saved.session.as_deref()),
     };
-    ADD.run(&row.values());
+    STORE.run(&row.values());
 }

@@ -1,0 +1,59 @@
+//! Drafts: versions whose content the next save may overwrite.
+//!
+//! What refers to a draft, such as an instance that runs it, keeps its content as it is. So a call that is going to refer to
+//! one holds its row ([`hold_draft`]) until its transaction ends, and a save locks the row before it looks for instances.
+
+use uuid::Uuid;
+
+use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::store::owners::{self, Owner};
+
+static HOLD: Statement =
+    Statement::new("SELECT 1 FROM workflow.definitions d WHERE d.id = $1 FOR SHARE OF d", &[Type::Uuid]);
+static LOCK: Statement =
+    Statement::new("SELECT 1 FROM workflow.definitions d WHERE d.id = $1 FOR NO KEY UPDATE OF d", &[Type::Uuid]);
+static HAS_INSTANCES: Statement = Statement::new(
+    "SELECT EXISTS (SELECT FROM workflow.instances i WHERE i.definition_version_id = $1)",
+    &[Type::Uuid],
+);
+static LAST_SAVE: Statement = Statement::new(
+    "SELECT COALESCE(d.revision, 0), COALESCE(d.saved_at, d.created_at), d.saved_by, d.saved_session \
+     FROM workflow.definitions d WHERE d.id = $1",
+    &[Type::Uuid],
+);
+
+/// Keeps a draft from being overwritten or published until the transaction ends. Waits for a transaction that does. What
+/// was read of it before may have changed.
+pub fn hold_draft(id: Uuid) {
+    HOLD.run(&[Arg::Uuid(&id)]);
+}
+
+/// Locks a draft against transactions that refer to it, and waits for them. Says whether its content may be overwritten:
+/// no instance was started on it.
+pub fn lock_draft(id: Uuid) -> bool {
+    LOCK.run(&[Arg::Uuid(&id)]);
+    !HAS_INSTANCES.first(&[Arg::Uuid(&id)], |row| row.get()).unwrap_or(false)
+}
+
+/// What is known of the last save of a version.
+#[derive(Debug)]
+pub struct LastSave {
+    /// Number of the save; 0 if it was stored before saves had numbers.
+    pub revision: i64,
+    /// When.
+    pub at: Timestamp,
+    /// Who, if it was saved as a draft.
+    pub by: Option<Owner>,
+    /// What the caller called its session.
+    pub session: Option<String>,
+}
+
+/// The last save of a version.
+pub fn last_save(id: Uuid) -> Option<LastSave> {
+    LAST_SAVE.first(&[Arg::Uuid(&id)], |row| LastSave {
+        revision: row.get(),
+        at: row.get(),
+        by: row.maybe().map(owners::by_id),
+        session: row.maybe(),
+    })
+}

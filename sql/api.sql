@@ -414,6 +414,19 @@ RETURNS jsonb LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_event
 
 COMMENT ON FUNCTION workflow._events(uuid, bytea) IS 'packed journal events as a JSON array, for the view workflow.journal';
 
+CREATE FUNCTION workflow._node_id(version uuid, activity text)
+RETURNS text LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_node_id';
+
+COMMENT ON FUNCTION workflow._node_id(uuid, text) IS 'node id of an activity of a version, for the view workflow.journal; NULL if several have its id';
+
+CREATE FUNCTION workflow.activity_executions(instance_id uuid)
+RETURNS TABLE (activity_instance_id uuid, parent_activity_instance_id uuid, activity_id text, activity_name text, node_id text,
+               activity_type text, status text, started_at timestamptz, completed_at timestamptz, outcomes text[], inputs jsonb,
+               outputs jsonb, fault jsonb, has_bookmarks boolean)
+LANGUAGE c STABLE ROWS 100 AS 'MODULE_PATHNAME', 'wf_activity_executions';
+
+COMMENT ON FUNCTION workflow.activity_executions(uuid) IS 'what the journal of an instance tells of each execution of an activity, in the order in which they began';
+
 -- Stimuli
 
 CREATE FUNCTION wf_enqueue_bookmark(

@@ -17,6 +17,7 @@ mod alterations;
 mod definitions;
 mod http;
 mod instances;
+mod journal;
 mod migration;
 mod owners;
 mod pictures;

@@ -162,6 +162,7 @@ fn read(
     };
     if problems.count() == 0 {
         link::insert(&mut program, &outline, limits, problems);
+        program.mark_shared_ids();
     }
     Some(program)
 }

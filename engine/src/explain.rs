@@ -178,7 +178,7 @@ impl<'a> Explanation<'a> {
     /// Adds the events of a burst.
     pub fn burst(&mut self, at: DateTime<Utc>, events: &[Event]) {
         for event in events {
-            if self.is_of_handlers(event) {
+            if event.kind.is_of_values() || self.is_of_handlers(event) {
                 continue;
             }
             if let Some(words) = self.words(event) {
@@ -293,6 +293,7 @@ impl<'a> Explanation<'a> {
                 return None;
             }
             EventKind::WorkflowResumed | EventKind::WorkflowSuspended => return None,
+            EventKind::InputsEvaluated | EventKind::OutputsSet => return None,
         })
     }
 

@@ -1,15 +1,19 @@
 //! The journal: the events of a burst, in order, packed into bytes with a format number.
 //!
 //! Every burst writes a row of it, so bytes count. An event has the number of its execution, because the execution's id
-//! follows from that number and the instance's id. A row names each activity once.
+//! follows from that number and the instance's id. A row names each activity once, with its node id only where its id does
+//! not suffice. The execution around another one follows from the events before: it is the latest open one of its activity.
+//! Where it is another, the event says so.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::fault::Error;
-use crate::instance::codec::Counted;
-use crate::value::{Bounds, Json};
+use crate::value::Json;
+
+mod packed;
+
+pub use packed::{Row, decode, encode};
 
 /// One event.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,18 +31,29 @@ pub struct Event {
     pub bookmark_id: Option<Uuid>,
     /// Data of the kind: outcomes, the written line, the fault, the reason.
     pub data: Option<Json>,
+    /// Node id of the activity, if several activities of the definition have its id.
+    pub node_id: Option<String>,
+    /// Number of the execution around this one, if it is not the latest open one of its activity.
+    pub parent: Option<u32>,
 }
 
 impl Event {
     /// An event of the workflow itself.
-    pub fn of_workflow(kind: EventKind, data: Value) -> Self {
+    pub fn of_workflow(kind: EventKind, data: Option<Value>) -> Self {
+        Self::of_activity(kind, String::new(), String::new(), data)
+    }
+
+    /// An event of an activity, by id and type without the `Elsa.` prefix, but of none of its executions.
+    pub fn of_activity(kind: EventKind, activity_id: String, activity_type: String, data: Option<Value>) -> Self {
         Self {
             kind,
-            activity_id: String::new(),
-            activity_type: String::new(),
+            activity_id,
+            activity_type,
             execution: None,
             bookmark_id: None,
-            data: Some(Json(data)),
+            data: data.map(Json),
+            node_id: None,
+            parent: None,
         }
     }
 }
@@ -115,9 +130,19 @@ pub enum EventKind {
     /// the reason if there is one, and of a variable its name (`variable`) with the value before (`from`)
     /// and after (`to`).
     Altered,
+    /// The inputs of the activity were evaluated; data has those that have a value, by name. Only where `options.journal`
+    /// keeps values.
+    InputsEvaluated,
+    /// The activity has completed with these outputs; data has them by name. Only where `options.journal` keeps values.
+    OutputsSet,
 }
 
 impl EventKind {
+    /// Whether an event has values of an activity, and says nothing else.
+    pub fn is_of_values(self) -> bool {
+        matches!(self, Self::InputsEvaluated | Self::OutputsSet)
+    }
+
     /// Whether an event says where a run stands: how it began and ended, what it waited for and was resumed by, what went
     /// wrong, and what others did to it. The rest says how it came there.
     pub fn is_milestone(self) -> bool {
@@ -153,7 +178,9 @@ impl EventKind {
             | Self::Line
             | Self::Published
             | Self::Note
-            | Self::Logged => false,
+            | Self::Logged
+            | Self::InputsEvaluated
+            | Self::OutputsSet => false,
         }
     }
 }
@@ -188,143 +215,12 @@ pub(crate) const RUN_UNTIL: &str = "run_until";
 /// Data of the bookmark of a task that must be claimed in time: until when.
 pub(crate) const CLAIM_UNTIL: &str = "claim_until";
 
-/// The format that is written. Version 0.1.0 wrote format 1.
-const FORMAT: u8 = 2;
-
-/// An event as it is stored.
-#[derive(Serialize, Deserialize)]
-struct Packed<'a, D> {
-    kind: EventKind,
-    #[serde(borrow)]
-    activity: Activity<'a>,
-    execution: Option<u32>,
-    bookmark: Option<uuid::Bytes>,
-    data: Option<D>,
-}
-
-/// Id and type of an activity.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-enum Activity<'a> {
-    /// No activity: the event is about the workflow itself.
-    None,
-    /// The activity that this row named at this position.
-    Known(u32),
-    /// An activity that the row has not named yet.
-    New(&'a str, &'a str),
-}
-
-/// Events in the form in which a row stores them.
-pub struct Row<'a>(Vec<Packed<'a, &'a Json>>);
-
-impl<'a> Row<'a> {
-    /// Collects the distinct activities of the events.
-    pub fn of(events: &'a [Event]) -> Self {
-        // A burst names few activities, so a linear search suffices.
-        let mut known = Vec::new();
-        let packed = events.iter().map(|event| {
-            let name = (event.activity_id.as_str(), event.activity_type.as_str());
-            let activity = match known.iter().position(|known| *known == name) {
-                _ if name == ("", "") => Activity::None,
-                Some(place) => Activity::Known(place as u32),
-                None => {
-                    known.push(name);
-                    Activity::New(name.0, name.1)
-                }
-            };
-            let bookmark = event.bookmark_id.map(Uuid::into_bytes);
-            Packed { kind: event.kind, activity, execution: event.execution, bookmark, data: event.data.as_ref() }
-        });
-        Self(packed.collect())
-    }
-
-    /// The size in bytes.
-    pub fn size(&self) -> usize {
-        let Counted(size) = postcard::to_extend(&self.0, Counted(1)).expect("events are always serializable");
-        size
-    }
-
-    /// Packs the row. `size` is its known size, so that the vector takes no more memory than that.
-    pub fn encode(&self, size: usize) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(size);
-        bytes.push(FORMAT);
-        // Serializing strings, numbers and sequences of known length to a vector cannot fail.
-        postcard::to_extend(&self.0, bytes).expect("events are always serializable")
-    }
-}
-
-/// Packs events.
-///
-/// ```
-/// use workflow_engine::journal::{Event, EventKind, decode, encode};
-///
-/// let event = Event {
-///     kind: EventKind::Line,
-///     activity_id: "tell".into(),
-///     activity_type: "WriteLine".into(),
-///     execution: None,
-///     bookmark_id: None,
-///     data: None,
-/// };
-/// assert_eq!(decode(&encode(&[event.clone()])).unwrap(), [event]);
-/// ```
-pub fn encode(events: &[Event]) -> Vec<u8> {
-    Row::of(events).encode(0)
-}
-
-/// Unpacks events.
-///
-/// # Errors
-/// [`Error::CorruptState`] if the format is unknown or the bytes are damaged.
-pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
-    match bytes.split_first() {
-        Some((&FORMAT, rest)) => {
-            let corrupt = |error: postcard::Error| Error::CorruptState(format!("It is damaged: {error}."));
-            let (count, mut rest): (usize, _) = postcard::take_from_bytes(rest).map_err(corrupt)?;
-            let (mut events, mut known) = (Vec::new(), Vec::new());
-            // Events are read one by one: damaged bytes may state a wrong number, and an event takes many times its
-            // packed size.
-            for _ in 0..count {
-                let (event, after): (Packed<'_, Json>, _) = postcard::take_from_bytes(rest).map_err(corrupt)?;
-                let (id, kind) = match event.activity {
-                    Activity::None => ("", ""),
-                    Activity::Known(place) => known.get(place as usize).copied().ok_or_else(unknown_place)?,
-                    Activity::New(id, kind) => {
-                        known.push((id, kind));
-                        (id, kind)
-                    }
-                };
-                if !Bounds::may_push(&events) || !(Bounds::current().room)(id.len() + kind.len()) {
-                    return Err(Error::CorruptState("Reading was stopped.".to_owned()));
-                }
-                events.push(Event {
-                    kind: event.kind,
-                    activity_id: id.to_owned(),
-                    activity_type: kind.to_owned(),
-                    execution: event.execution,
-                    bookmark_id: event.bookmark.map(Uuid::from_bytes),
-                    data: event.data,
-                });
-                rest = after;
-            }
-            match rest {
-                [] => Ok(events),
-                _ => Err(Error::CorruptState("It has bytes after its end.".to_owned())),
-            }
-        }
-        Some((format, _)) => Err(Error::CorruptState(format!("Its format {format} is not known."))),
-        None => Err(Error::CorruptState("It is empty.".to_owned())),
-    }
-}
-
-fn unknown_place() -> Error {
-    Error::CorruptState("It refers to an activity that it does not name.".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::fault::Error;
 
     #[test]
     fn events_come_back_as_they_were() {
@@ -335,10 +231,17 @@ mod tests {
             execution: Some(1),
             bookmark_id: Some(Uuid::from_u128(1)),
             data: Some(Json(json!({"x": 1.10}))),
+            node_id: None,
+            parent: None,
         };
         let other = Event { activity_id: "b".into(), execution: None, bookmark_id: None, ..event.clone() };
         let none = Event { activity_id: String::new(), activity_type: String::new(), ..other.clone() };
-        let events = vec![event.clone(), other, none, event];
+        let inner = Event { parent: Some(300), ..event.clone() };
+        let twin = Event { node_id: Some("Workflow1:f:a".into()), ..event.clone() };
+        let inner_twin = Event { parent: Some(0), ..twin.clone() };
+        let new = Event { activity_id: "c".into(), ..inner.clone() };
+        let new_twin = Event { node_id: Some("Workflow1:g:c".into()), ..new.clone() };
+        let events = vec![event.clone(), other, none, inner, twin.clone(), inner_twin, new, new_twin, twin, event];
         assert_eq!(decode(&encode(&events)).unwrap(), events);
         assert_eq!(decode(&encode(&[])).unwrap(), []);
     }
@@ -352,6 +255,7 @@ mod tests {
         assert_eq!(stored(EventKind::ChildStarted), [17]);
         assert_eq!(stored(EventKind::OwnerChanged), [18]);
         assert_eq!(stored(EventKind::Logged), [19]);
+        assert_eq!(stored(EventKind::OutputsSet), [33]);
     }
 
     #[test]

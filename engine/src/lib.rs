@@ -47,6 +47,7 @@ pub mod calendar;
 pub mod child;
 pub mod definition;
 pub mod execution;
+pub mod execution_records;
 pub mod explain;
 pub mod expression;
 pub mod fault;

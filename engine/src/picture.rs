@@ -36,7 +36,7 @@ pub struct Caption {
 impl Picture {
     /// Makes the picture of a program, of one run of it where `progress` is given. `looks` are those of its
     /// nodes, as [`crate::definition::appearances`] gives them.
-    pub fn new(program: &Program, looks: &[Appearance], caption: Caption, progress: Option<&Progress>) -> Self {
+    pub fn new(program: &Program, looks: &[Appearance], caption: Caption, progress: Option<&Progress<'_>>) -> Self {
         build::build(program, looks, caption, progress)
     }
 

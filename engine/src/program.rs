@@ -20,9 +20,11 @@ use crate::schema::Schema;
 use crate::value::TypeName;
 
 mod compensation;
+mod executions;
 mod flow_graph;
 mod flow_mode;
 mod flow_paths;
+mod ids;
 mod inline;
 mod input;
 mod journaling;
@@ -32,6 +34,8 @@ mod numbering;
 mod types;
 
 pub use compensation::Compensation;
+pub(crate) use executions::begins;
+pub use executions::{Executions, Subject};
 pub use flow_graph::{Connection, Edge, FlowGraph, Member};
 pub use flow_mode::{FlowMode, MergeMode};
 pub use flow_paths::{Direction, Paths};
@@ -77,44 +81,6 @@ pub struct Program {
     pub uses_sql: bool,
     /// What it can compensate, computed when it is asked for first.
     pub(crate) compensation: OnceLock<Compensation>,
-}
-
-impl Program {
-    /// Returns the node with this index.
-    pub fn node(&self, ix: NodeIx) -> &Node {
-        &self.nodes[ix.0 as usize]
-    }
-
-    /// Finds one of the definition's own nodes by its activity id.
-    pub fn find(&self, activity_id: &str) -> Option<NodeIx> {
-        self.by_id.get(activity_id).copied()
-    }
-
-    /// The definition's own nodes, without those of inlined workflows.
-    pub fn own_nodes(&self) -> &[Node] {
-        let end = self.nodes.partition_point(|node| node.inlined.is_none());
-        self.nodes.get(..end).unwrap_or_default()
-    }
-
-    /// The definitions around a node: the one that declares it, then its consumer, and so on, each with the index of
-    /// its first node.
-    pub fn around(&self, node: NodeIx) -> impl Iterator<Item = (&Program, NodeIx)> {
-        let inlined = |node: NodeIx| self.node(node).inlined.and_then(|inlined| self.inlined.get(inlined as usize));
-        let inlined = std::iter::successors(inlined(node), move |inner| inlined(inner.node));
-        inlined.map(|inlined| (&*inlined.program, inlined.first)).chain(std::iter::once((self, NodeIx(0))))
-    }
-
-    /// Finds an activity by id or name as a node sees it: first in the definition that declares the node, then in its
-    /// consumers.
-    pub fn find_from(&self, node: NodeIx, activity: &str) -> Option<NodeIx> {
-        self.around(node).find_map(|(program, first)| {
-            let named = || {
-                let at = program.own_nodes().iter().position(|node| node.name.as_deref() == Some(activity))?;
-                u32::try_from(at).ok().map(NodeIx)
-            };
-            program.find(activity).or_else(named).map(|found| NodeIx(first.0 + found.0))
-        })
-    }
 }
 
 /// An inlined workflow: a workflow that another one uses as an activity.
@@ -281,6 +247,8 @@ pub struct Argument {
 pub struct Node {
     /// Activity id, unique among its siblings.
     pub id: String,
+    /// Whether another activity of the program has the same id.
+    pub shares_id: bool,
     /// Path of ids from the workflow down, as Elsa writes it (`Workflow1:Flowchart1:Event1`).
     pub node_id: String,
     /// Name given by the author.

@@ -416,6 +416,7 @@ fn program_of(sample: &Value) -> Program {
 fn replay(sample: &Value, program: Program) -> Value {
     let mut world = World::of(program, json!({}));
     prepare(&mut world.host);
+    world.is_whole_trail = false;
     world.host.ids = 1 << 64;
     world.instance = read_instance(&sample["instance"]);
     world.bookmarks = sample["bookmarks"].as_array().expect("a list").iter().map(read_bookmark).collect();

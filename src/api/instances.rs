@@ -2,16 +2,13 @@
 
 use serde_json::{Value, json};
 use uuid::Uuid;
-use workflow_engine::execution::activity_instance_id;
 use workflow_engine::instance::Instance;
-use workflow_engine::journal::{self, EventKind};
 
 use crate::access;
 use crate::api::{not_null, object, on_fault, result};
 use crate::compiled;
-use crate::error;
 use crate::pg::args::sql_functions;
-use crate::pg::{Call, PgError, Returned, interrupt, json};
+use crate::pg::{Call, PgError, Returned, json};
 use crate::run::start::Request;
 use crate::run::{Session, cancel, pause, resume, start, sweep, work};
 use crate::store::instances;
@@ -28,7 +25,6 @@ sql_functions! {
     wf_delete_instance(instance_id: Uuid, force: Boolean) => delete;
     wf_run_due(max: Integer) => run_due;
     wf_instance_state(instance_id: Uuid) => state;
-    wf_events(instance: Uuid, events: Bytea) => events;
 }
 
 fn request(call: &Call) -> Result<Request, PgError> {
@@ -152,62 +148,4 @@ fn shown(instance: &Instance, program: &workflow_engine::Program) -> Value {
         "outputs": outputs.collect::<serde_json::Map<_, _>>(),
         "trigger": instance.state.trigger.map(|node| program.node(node).id.clone()),
     })
-}
-
-/// Packed journal events as an array of objects, for the view.
-fn events(call: &Call) -> Result<Returned, PgError> {
-    let (Some(instance), Some(bytes)) = (call.arg::<Uuid>("instance"), call.stored::<Vec<u8>>("events")) else {
-        return Ok(Returned::Null);
-    };
-    let events = journal::decode(&bytes).map_err(|error| error::journal(error, instance))?;
-    let rows = events.into_iter().map(|event| {
-        interrupt::check();
-        json!({
-            "event": name(event.kind),
-            "activity_id": Some(event.activity_id).filter(|id| !id.is_empty()),
-            "activity_type": Some(event.activity_type).filter(|kind| !kind.is_empty()),
-            "activity_instance_id": event.execution.map(|number| activity_instance_id(instance, number)),
-            "bookmark_id": event.bookmark_id,
-            "data": event.data.map(|data| data.0),
-        })
-    });
-    Ok(Returned::Json(Value::Array(rows.collect())))
-}
-
-/// The name of an event kind, as the journal shows it.
-fn name(kind: EventKind) -> &'static str {
-    match kind {
-        EventKind::WorkflowStarted => "Workflow started",
-        EventKind::WorkflowResumed => "Workflow resumed",
-        EventKind::WorkflowSuspended => "Workflow suspended",
-        EventKind::WorkflowFinished => "Workflow finished",
-        EventKind::WorkflowFaulted => "Workflow faulted",
-        EventKind::WorkflowCancelled => "Workflow cancelled",
-        EventKind::WorkflowRetried => "Workflow retried",
-        EventKind::Started => "Started",
-        EventKind::Resumed => "Resumed",
-        EventKind::BookmarkCreated => "Bookmark created",
-        EventKind::Completed => "Completed",
-        EventKind::Canceled => "Canceled",
-        EventKind::Faulted => "Faulted",
-        EventKind::Line => "Line",
-        EventKind::Published => "Published",
-        EventKind::Note => "Note",
-        EventKind::StartRefused => "Start refused",
-        EventKind::ChildStarted => "Child started",
-        EventKind::OwnerChanged => "Owner changed",
-        EventKind::Logged => "Logged",
-        EventKind::Retrying => "Retrying",
-        EventKind::Caught => "Caught",
-        EventKind::WorkflowCancelling => "Workflow cancelling",
-        EventKind::Compensated => "Compensated",
-        EventKind::Confirmed => "Confirmed",
-        EventKind::CancellationHandled => "Cancellation handled",
-        EventKind::Assigned => "Assigned",
-        EventKind::WorkflowContinued => "Workflow continued",
-        EventKind::Paused => "Paused",
-        EventKind::Unpaused => "Unpaused",
-        EventKind::Migrated => "Migrated",
-        EventKind::Altered => "Altered",
-    }
 }

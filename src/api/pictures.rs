@@ -46,7 +46,7 @@ fn of_definition(call: &Call) -> Result<Picture, PgError> {
 }
 
 fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
-    let (row, compiled) = readable(call)?;
+    let (row, compiled) = readable(call, "instance")?;
     let instance = &row.instance;
     let mut progress = Progress::new(&compiled.program);
     let read = history::journal(instance.id, |_, events| events.iter().for_each(|event| progress.event(event)));
@@ -76,7 +76,7 @@ fn svg_of_instance(call: &Call) -> Result<Returned, PgError> {
 
 /// The lines of the story, as a JSON array.
 fn explain(call: &Call) -> Result<Returned, PgError> {
-    let (row, compiled) = readable(call)?;
+    let (row, compiled) = readable(call, "instance")?;
     let (looks, zone) = (looks(&compiled)?, zone::session());
     let mut story = Explanation::new(&compiled.program, &looks, &row.instance, &*zone);
     row.continued_from.into_iter().for_each(|before| story.continues(before));
@@ -96,8 +96,8 @@ fn explain(call: &Call) -> Result<Returned, PgError> {
 }
 
 /// The instance that a call names, if the current role may read it.
-fn readable(call: &Call) -> Result<(InstanceRow, Rc<Compiled>), PgError> {
-    let instance_id: Uuid = call.required("instance")?;
+pub(super) fn readable(call: &Call, argument: &str) -> Result<(InstanceRow, Rc<Compiled>), PgError> {
+    let instance_id: Uuid = call.required(argument)?;
     let row = instances::get(instance_id).ok_or_else(|| resume::unknown(instance_id))?;
     let compiled = compiled::of_instance(&row)?;
     access::require_read(&row, &compiled)?;

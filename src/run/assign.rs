@@ -6,9 +6,9 @@
 
 use serde_json::{Map, Value};
 use uuid::Uuid;
+use workflow_engine::activity::short_name;
 use workflow_engine::execution::{ForPeople, sequence_of};
 use workflow_engine::journal::{Event, EventKind};
-use workflow_engine::value::Json;
 
 use crate::access::{self, people};
 use crate::compiled;
@@ -85,13 +85,11 @@ fn note(session: &Session, waiting: &mut Waiting, from: Option<Entry<'_>>, to: O
         data.extend(entry.map(|entry| (name.to_owned(), Value::String(entry.title()))));
     }
     let (instance, bookmark) = (&mut waiting.row.instance, &waiting.bookmark);
+    let (activity, kind) = (bookmark.activity_id.clone(), short_name(&bookmark.activity_type).to_owned());
     let event = Event {
-        kind: EventKind::Assigned,
-        activity_id: bookmark.activity_id.clone(),
-        activity_type: workflow_engine::activity::short_name(&bookmark.activity_type).to_owned(),
         execution: sequence_of(instance.id, bookmark.activity_instance_id),
         bookmark_id: Some(bookmark.id),
-        data: Some(Json(Value::Object(data))),
+        ..Event::of_activity(EventKind::Assigned, activity, kind, Some(Value::Object(data)))
     };
     let seq = journal::take_rows(instance, 1);
     instances::save_state(instance);

@@ -230,7 +230,7 @@ impl Way {
         if let Some(reason) = &self.reason {
             data["reason"] = json!(reason);
         }
-        Event::of_workflow(EventKind::Migrated, data)
+        Event::of_workflow(EventKind::Migrated, Some(data))
     }
 
     /// Why an instance is not moved (22023).

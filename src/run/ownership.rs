@@ -132,7 +132,7 @@ fn instance(session: &mut Session, id: &str, new: Oid) -> Result<bool, PgError> 
 /// Gives a locked instance to another owner, and records that in its journal.
 fn hand_over(session: &Session, row: &mut InstanceRow, new: &Owner) {
     let data = json!({ "by": role::name(role::current()), "from": row.owner.title(), "to": new.title() });
-    let event = Event::of_workflow(EventKind::OwnerChanged, data);
+    let event = Event::of_workflow(EventKind::OwnerChanged, Some(data));
     let instance = &mut row.instance;
     let seq = journal::take_rows(instance, 1);
     instances::set_owner(instance, new.id);

@@ -96,7 +96,7 @@ fn lock(session: &mut Session, instance_id: Uuid) -> Result<Option<(InstanceRow,
 fn note(session: &Session, row: &mut InstanceRow, kind: EventKind, reason: Option<&str>) {
     let mut data = Map::from_iter([("by".to_owned(), Value::from(role::name(role::current())))]);
     data.extend(reason.map(|reason| ("reason".to_owned(), Value::from(reason))));
-    let event = Event::of_workflow(kind, Value::Object(data));
+    let event = Event::of_workflow(kind, Some(Value::Object(data)));
     let instance = &mut row.instance;
     let seq = journal::take_rows(instance, 1);
     instances::save_state(instance);

@@ -1,6 +1,7 @@
 //! The input of explanations and diagrams of an instance: its journal, open bookmarks, records and incidents.
 
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::execution::ForPeople;
 use workflow_engine::explain::{GivenUp, Lease, OpenBookmark, OpenIncident, OpenRecords};
@@ -111,6 +112,29 @@ pub fn open_records(instance: Uuid) -> Vec<OpenRecords> {
         interrupted: row.get(),
         count: row.get::<i64>().unsigned_abs(),
     })
+}
+
+static WAITING_EXECUTIONS: Statement = Statement::new(
+    "SELECT DISTINCT b.activity_instance_id FROM workflow.bookmarks b WHERE b.instance_id = $1",
+    &[Type::Uuid],
+);
+
+/// The executions of an instance that have open bookmarks.
+pub fn waiting_executions(instance: Uuid) -> Vec<Uuid> {
+    WAITING_EXECUTIONS.rows(&[Arg::Uuid(&instance)], |row| row.get())
+}
+
+static FAULTS: Statement = Statement::new(
+    "SELECT DISTINCT ON (n.activity_instance_id) n.activity_instance_id, jsonb_strip_nulls(jsonb_build_object( \
+         'sqlstate', n.sqlstate, 'code', n.code, 'message', n.message, 'detail', n.detail, 'hint', n.hint, \
+         'context', n.context)) \
+     FROM workflow.incidents n WHERE n.instance_id = $1 ORDER BY n.activity_instance_id, n.id DESC",
+    &[Type::Uuid],
+);
+
+/// The last incident of each execution of an instance that had any.
+pub fn faults(instance: Uuid) -> Vec<(Uuid, Value)> {
+    FAULTS.rows(&[Arg::Uuid(&instance)], |row| (row.get(), row.get()))
 }
 
 /// The open incidents of an instance, oldest first.

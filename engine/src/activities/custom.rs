@@ -8,6 +8,7 @@ use crate::execution::Execution;
 use crate::execution::callback::{apply, context, invalid};
 use crate::fault::Fault;
 use crate::host::Function;
+use crate::journal::EventKind;
 use crate::value::copy_or_null;
 
 /// Calls the handler that is registered for the activity's type.
@@ -32,6 +33,9 @@ impl Activity for Custom {
 
     fn execute(&self, cx: &mut Execution<'_>) -> Result<(), Fault> {
         let mut context = context(cx)?;
+        if let Some(Value::Object(inputs)) = context.get("inputs") {
+            cx.journal_values(EventKind::InputsEvaluated, inputs.clone());
+        }
         if cx.is_trigger() {
             context.insert("input".into(), cx.trigger_input());
         }

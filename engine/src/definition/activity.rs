@@ -96,6 +96,7 @@ fn plain(sketch: &Sketch<'_>, node_id: String) -> Node {
     };
     Node {
         id: sketch.id.clone(),
+        shares_id: false,
         node_id,
         name: None,
         type_name: sketch.type_name.into(),

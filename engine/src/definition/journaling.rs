@@ -28,13 +28,21 @@ pub(super) fn of_definition(options: &Map<String, Value>, place: &Path<'_>, prob
     let problems = if problems.is_new() { problems } else { &mut old };
     let place = place.key(key);
     let Value::Object(given) = value else {
-        return Journaling { level: level(key, value, &place, problems), keep: None };
+        return Journaling { level: level(key, value, &place, problems), ..Journaling::default() };
     };
-    members::check(given, ["level", "keep"].into_iter(), std::iter::empty(), "the journal", &place, problems);
+    members::check(given, ["level", "keep", "values"].into_iter(), std::iter::empty(), "the journal", &place, problems);
     let member = |name| entry(given, name).filter(|(_, value)| !value.is_null());
     let level = member("level").map(|(key, value)| level(key, value, &place.key(key), problems)).unwrap_or_default();
     let keep = member("keep").and_then(|(key, value)| keep(key, value, &place.key(key), problems));
-    Journaling { level, keep }
+    let values = member("values").is_some_and(|(key, value)| flag(key, value, &place.key(key), problems));
+    Journaling { level, keep, values }
+}
+
+fn flag(key: &str, value: &Value, place: &Path<'_>, problems: &mut Problems) -> bool {
+    if !value.is_boolean() {
+        problems.invalid(place, format!("\"{key}\" must be true or false, not {}", kind_of(value)));
+    }
+    value == true
 }
 
 fn level(key: &str, value: &Value, place: &Path<'_>, problems: &mut Problems) -> Level {
@@ -83,7 +91,7 @@ const MODE: &str = "logPersistenceMode";
 const CONFIG: &str = "logPersistenceConfig";
 
 /// Reads what Elsa's property of an activity or workflow says of its events. `None`: it inherits that. Elsa's own settings
-/// for single inputs and outputs say nothing here: no event holds these.
+/// for single inputs and outputs say nothing here: `values` of the option holds for all.
 pub(super) fn of_activity(members: &Map<String, Value>, place: &Path<'_>, problems: &mut Problems) -> Option<Level> {
     [CONFIG, MODE].into_iter().find_map(|name| {
         let found = property::property(members, name)?;

@@ -21,7 +21,7 @@ use crate::instance::{ActivityStatus, Instance, SubStatus};
 use crate::journal::{Event, EventKind};
 use crate::node_ix::NodeIx;
 use crate::program::Program;
-use crate::value::{Bounds, Json, copy_or_null};
+use crate::value::{Bounds, copy_or_null};
 
 /// Alters an instance and runs it on.
 ///
@@ -260,13 +260,11 @@ impl BurstState<'_> {
                 .hint("Schedule the faulted activity, or retry it."));
         };
         let (node, begun) = (program.node(context.node), program.node(child));
+        let (id, kind) = (begun.id.clone(), short_name(&begun.type_name).to_owned());
+        let data = Value::Object(author.data("ScheduleActivity"));
         self.core.scratch.delta.events.push(Event {
-            kind: EventKind::Altered,
-            activity_id: begun.id.clone(),
-            activity_type: short_name(&begun.type_name).to_owned(),
-            execution: None,
-            bookmark_id: None,
-            data: Some(Json(Value::Object(author.data("ScheduleActivity")))),
+            node_id: begun.shares_id.then(|| begun.node_id.clone()),
+            ..Event::of_activity(EventKind::Altered, id, kind, Some(data))
         });
         node.activity.begin_child(&mut Execution::new(self.core.reborrow(), parent, node), child)
     }

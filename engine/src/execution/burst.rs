@@ -125,6 +125,7 @@ impl<'a> BurstState<'a> {
         let bookmarks = self.core.scratch.next_bookmark;
         let unit = self.unit(sequence, node, |cx| {
             cx.evaluate_inputs()?;
+            cx.journal_inputs();
             node.activity.execute(cx)
         });
         if unit == Unit::Undone {
@@ -304,6 +305,7 @@ impl<'a> BurstState<'a> {
             Outcomes::Named(names) => Some(Value::from(names.as_slice())),
             Outcomes::Empty => Some(Value::Array(Vec::new())),
         };
+        self.core.journal_outputs(sequence, node);
         self.core.event(EventKind::Completed, sequence, node, data);
     }
 

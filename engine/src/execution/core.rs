@@ -124,14 +124,7 @@ impl Core<'_> {
         if !self.program.options.journal.level.writes(kind) {
             return;
         }
-        self.scratch.delta.events.push(Event {
-            kind,
-            activity_id: String::new(),
-            activity_type: String::new(),
-            execution: None,
-            bookmark_id: None,
-            data: data.map(Json),
-        });
+        self.scratch.delta.events.push(Event::of_workflow(kind, data));
     }
 
     pub fn event(&mut self, kind: EventKind, sequence: u32, node: &Node, data: Option<Value>) {
@@ -149,14 +142,36 @@ impl Core<'_> {
         if !node.events.unwrap_or(self.program.options.journal.level).writes(kind) {
             return;
         }
-        self.scratch.delta.events.push(Event {
+        let event = Event {
             kind,
             activity_id: node.id.clone(),
             activity_type: short_name(&node.type_name).to_owned(),
             execution: Some(sequence),
             bookmark_id,
             data: data.map(Json),
-        });
+            node_id: node.shares_id.then(|| node.node_id.clone()),
+            parent: self.hidden_parent(sequence),
+        };
+        self.scratch.delta.events.push(event);
+    }
+
+    /// The execution around another one, unless it is certain that no later one of the same activity is open. To look at
+    /// all that are open would make a step of a parallel loop cost as much as the loop has rounds. One that runs handlers
+    /// has no events of its own.
+    fn hidden_parent(&self, sequence: u32) -> Option<u32> {
+        const LOOKED_AT: usize = 16;
+        let parent = self.context(sequence)?.parent?;
+        let Context { node, memory, .. } = self.context(parent)?;
+        if matches!(memory, Memory::Unwinding(_)) {
+            return Some(parent);
+        }
+        let mut later = self.instance.state.contexts.range(parent + 1..);
+        for (_, context) in later.by_ref().take(LOOKED_AT) {
+            if context.node == *node {
+                return Some(parent);
+            }
+        }
+        later.next().map(|_| parent)
     }
 
     pub fn add_incident(&mut self, sequence: u32, node: &Node, fault: Fault) {

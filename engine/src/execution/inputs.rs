@@ -1,6 +1,6 @@
 //! Inputs of an execution: evaluated in the order of the descriptor, read by position.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::activity::handle::truth;
 use crate::activity::{FromInput, Input, locate};
@@ -8,9 +8,10 @@ use crate::execution::variables::Place;
 use crate::execution::{Execution, Outcomes};
 use crate::expression::{Expression, evaluate, javascript};
 use crate::fault::Fault;
+use crate::journal::EventKind;
 use crate::node_ix::NodeIx;
 use crate::program::Node;
-use crate::value::to_text;
+use crate::value::{copy_or_null, to_text};
 
 /// The outcome of an activity that names none.
 const DONE: &str = "Done";
@@ -49,17 +50,40 @@ impl Execution<'_> {
         }
     }
 
+    /// Writes the inputs that were evaluated to the journal, if it keeps values.
+    pub(crate) fn journal_inputs(&mut self) {
+        if !self.core.program.options.journal.values {
+            return;
+        }
+        let names = self.node.activity.descriptor().inputs.iter().map(|input| input.name);
+        let given = names.zip(&self.inputs).filter(|(_, value)| !value.is_null());
+        let given: Map<String, Value> = given.map(|(name, value)| (name.to_owned(), copy_or_null(value))).collect();
+        self.journal_values(EventKind::InputsEvaluated, given);
+    }
+
+    /// Writes values by name to the journal, if it keeps values.
+    pub(crate) fn journal_values(&mut self, kind: EventKind, values: Map<String, Value>) {
+        if self.core.program.options.journal.values && !values.is_empty() {
+            self.journal(kind, Some(Value::Object(values)));
+        }
+    }
+
     /// Evaluates the inputs that the consumer of a composite passes, in the scope outside the composite, and assigns
     /// them inside.
     pub(crate) fn pass_inputs(&mut self) -> Result<(), Fault> {
         let node = self.node;
         let Some(composite) = &node.composite else { return Ok(()) };
+        let mut passed = Map::new();
         for (name, expression) in &node.custom_inputs {
             let Some(at) = composite.inputs.iter().position(|input| input.name == *name) else { continue };
             let value = self.evaluate(expression).map_err(|fault| locate(fault, name))?;
+            if self.core.program.options.journal.values {
+                passed.insert(name.clone(), copy_or_null(&value));
+            }
             let place = Place::Context(self.sequence, composite.first_input + at);
             self.core.assign(place, name, value).map_err(|fault| locate(fault, name))?;
         }
+        self.journal_values(EventKind::InputsEvaluated, passed);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::activity::Output;
 use crate::execution::Execution;
@@ -10,9 +10,10 @@ use crate::execution::core::Core;
 use crate::execution::undo::Undo;
 use crate::execution::variables::Place;
 use crate::fault::Fault;
+use crate::journal::EventKind;
 use crate::node_ix::NodeIx;
 use crate::program::{Argument, Binding, Node};
-use crate::value::{Json, check_extent, copy};
+use crate::value::{Json, check_extent, copy, copy_or_null};
 
 impl Execution<'_> {
     /// Sets an output of this activity by its position in the descriptor.
@@ -149,6 +150,19 @@ impl<'a> Core<'a> {
         let changed = std::mem::replace(&mut self.scratch.delta.changed.output, true);
         self.scratch.undo.push(Undo::WorkflowOutput(name.to_owned(), before, changed));
         Ok(())
+    }
+
+    /// Writes the outputs of an activity that completes to the journal, if it keeps values.
+    pub fn journal_outputs(&mut self, sequence: u32, node: &Node) {
+        if !self.program.options.journal.values {
+            return;
+        }
+        let Some(ix) = self.context(sequence).map(|context| context.node) else { return };
+        let set = self.instance.state.outputs.get(&ix).into_iter().flatten();
+        let set: Map<String, Value> = set.map(|(name, value)| (name.clone(), copy_or_null(&value.0))).collect();
+        if !set.is_empty() {
+            self.event(EventKind::OutputsSet, sequence, node, Some(Value::Object(set)));
+        }
     }
 
     /// Restores an activity's output.

@@ -37,7 +37,12 @@ enum Role {
 }
 
 /// Makes the picture.
-pub(super) fn build(program: &Program, looks: &[Appearance], caption: Caption, progress: Option<&Progress>) -> Picture {
+pub(super) fn build(
+    program: &Program,
+    looks: &[Appearance],
+    caption: Caption,
+    progress: Option<&Progress<'_>>,
+) -> Picture {
     let mut builder = Builder::new(program, looks, progress);
     builder.picture.caption = caption;
     builder.picture.is_run = progress.is_some();
@@ -51,7 +56,7 @@ pub(super) fn build(program: &Program, looks: &[Appearance], caption: Caption, p
 struct Builder<'p> {
     program: &'p Program,
     looks: &'p [Appearance],
-    progress: Option<&'p Progress>,
+    progress: Option<&'p Progress<'p>>,
     picture: Picture,
     roles: Vec<Role>,
     /// Frame that the content of a node stands in: the node's own frame, or the frame around it.
@@ -65,7 +70,7 @@ struct Builder<'p> {
 }
 
 impl<'p> Builder<'p> {
-    fn new(program: &'p Program, looks: &'p [Appearance], progress: Option<&'p Progress>) -> Self {
+    fn new(program: &'p Program, looks: &'p [Appearance], progress: Option<&'p Progress<'p>>) -> Self {
         let picture = Picture { frames: vec![Frame::default()], ..Picture::default() };
         let (roles, inner, item_of, node_of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut children = vec![Vec::new(); program.nodes.len()];

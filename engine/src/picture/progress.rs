@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::activity::short_name;
 use crate::instance::compensation::Unwinding;
 use crate::instance::{ActivityStatus, Context, Memory, State};
 use crate::journal::{Event, EventKind};
 use crate::node_ix::NodeIx;
-use crate::program::Program;
+use crate::program::{Executions, Program, Subject};
 use crate::value::Json;
 
 /// Outcomes of one activity that are kept; more cannot be drawn.
@@ -35,16 +34,10 @@ pub enum Standing {
 }
 
 /// What a run has done with each activity.
-///
-/// Journal events name activities by id. Where an id occurs on several levels, the event goes to the one
-/// whose parent is open.
 #[derive(Debug)]
-pub struct Progress {
+pub struct Progress<'p> {
     nodes: Vec<Trace>,
-    by_id: HashMap<String, Vec<NodeIx>>,
-    parents: Vec<Option<NodeIx>>,
-    types: Vec<String>,
-    executions: HashMap<u32, NodeIx>,
+    executions: Executions<'p>,
     /// The states that each state machine was in.
     machines: HashMap<NodeIx, States>,
     is_paused: bool,
@@ -74,7 +67,6 @@ impl States {
 struct Trace {
     begun: u64,
     ended: u64,
-    open: u64,
     waits: bool,
     faulted: bool,
     is_open: bool,
@@ -82,20 +74,13 @@ struct Trace {
     outcomes: BTreeSet<String>,
 }
 
-impl Progress {
+impl<'p> Progress<'p> {
     /// A run that has done nothing yet.
-    pub fn new(program: &Program) -> Self {
-        let mut by_id: HashMap<String, Vec<NodeIx>> = HashMap::new();
-        for (ix, node) in (0u32..).zip(&program.nodes) {
-            by_id.entry(node.id.clone()).or_default().push(NodeIx(ix));
-        }
+    pub fn new(program: &'p Program) -> Self {
         let machines = (0u32..).zip(&program.nodes).filter(|(_, node)| node.machine.is_some());
         Self {
             nodes: vec![Trace::default(); program.nodes.len()],
-            by_id,
-            parents: program.nodes.iter().map(|node| node.parent).collect(),
-            types: program.nodes.iter().map(|node| short_name(&node.type_name).to_owned()).collect(),
-            executions: HashMap::new(),
+            executions: Executions::new(program),
             machines: machines.map(|(ix, _)| (NodeIx(ix), States::default())).collect(),
             is_paused: false,
         }
@@ -103,53 +88,21 @@ impl Progress {
 
     /// Records the next event of the journal.
     pub fn event(&mut self, event: &Event) {
-        let Some(ix) = self.node_of(event) else { return };
+        let Some(Subject { node, is_new, .. }) = self.executions.next(event) else { return };
+        let trace = &mut self.nodes[node.0 as usize];
+        trace.begun += u64::from(is_new);
         match event.kind {
-            EventKind::Started | EventKind::BookmarkCreated | EventKind::Faulted | EventKind::Retrying => {
-                self.begin(ix, event);
-            }
             EventKind::Completed => {
-                self.begin(ix, event);
-                self.end(ix, event);
-                let trace = &mut self.nodes[ix.0 as usize];
                 trace.ended += 1;
                 note_outcomes(&mut trace.outcomes, event.data.as_ref());
             }
-            EventKind::Canceled => {
-                self.begin(ix, event);
-                self.end(ix, event);
-            }
             EventKind::Note => {
                 let state = event.data.as_ref().and_then(|data| data.0.get("state")?.as_str());
-                if let (Some(machine), Some(state)) = (self.machines.get_mut(&ix), state) {
+                if let (Some(machine), Some(state)) = (self.machines.get_mut(&node), state) {
                     machine.enter(event.execution, state);
                 }
             }
-            EventKind::WorkflowStarted
-            | EventKind::WorkflowResumed
-            | EventKind::WorkflowSuspended
-            | EventKind::WorkflowFinished
-            | EventKind::WorkflowFaulted
-            | EventKind::WorkflowCancelled
-            | EventKind::WorkflowRetried
-            | EventKind::Resumed
-            | EventKind::Line
-            | EventKind::Published
-            | EventKind::StartRefused
-            | EventKind::ChildStarted
-            | EventKind::OwnerChanged
-            | EventKind::Logged
-            | EventKind::Caught
-            | EventKind::WorkflowCancelling
-            | EventKind::Compensated
-            | EventKind::Confirmed
-            | EventKind::CancellationHandled
-            | EventKind::Assigned
-            | EventKind::WorkflowContinued
-            | EventKind::Paused
-            | EventKind::Unpaused
-            | EventKind::Migrated
-            | EventKind::Altered => {}
+            _ => {}
         }
     }
 
@@ -222,38 +175,6 @@ impl Progress {
     /// The state that a machine entered last.
     pub(super) fn last_state(&self, machine: NodeIx) -> Option<&str> {
         self.machines.get(&machine)?.last.as_ref().map(|(_, state)| state.as_str())
-    }
-
-    fn node_of(&self, event: &Event) -> Option<NodeIx> {
-        let execution = event.execution?;
-        if let Some(known) = self.executions.get(&execution) {
-            return Some(*known);
-        }
-        let candidates = self.by_id.get(&event.activity_id)?;
-        let fits = |ix: &&NodeIx| self.types[ix.0 as usize] == event.activity_type;
-        let inside =
-            |ix: &&NodeIx| self.parents[ix.0 as usize].is_none_or(|parent| self.nodes[parent.0 as usize].open > 0);
-        let found = candidates.iter().filter(fits).find(inside);
-        found.or_else(|| candidates.iter().find(fits)).or(candidates.first()).copied()
-    }
-
-    fn begin(&mut self, ix: NodeIx, event: &Event) {
-        if let Some(execution) = event.execution
-            && self.executions.insert(execution, ix).is_none()
-        {
-            let trace = &mut self.nodes[ix.0 as usize];
-            trace.begun += 1;
-            trace.open += 1;
-        }
-    }
-
-    fn end(&mut self, ix: NodeIx, event: &Event) {
-        if let Some(execution) = event.execution
-            && self.executions.remove(&execution).is_some()
-        {
-            let trace = &mut self.nodes[ix.0 as usize];
-            trace.open = trace.open.saturating_sub(1);
-        }
     }
 }
 

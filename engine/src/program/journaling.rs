@@ -11,6 +11,8 @@ pub struct Journaling {
     pub level: Level,
     /// Which of the rows are kept while the instance runs; `None`: all of them.
     pub keep: Option<Keep>,
+    /// Whether the inputs and outputs of activities are written.
+    pub values: bool,
 }
 
 /// Which rows of the journal of a run are kept.

@@ -127,6 +127,7 @@ impl Node {
     pub(super) fn renumbered(&self, to: &dyn Fn(NodeIx) -> NodeIx, rank: &dyn Fn(&Connection) -> usize) -> Self {
         let Node {
             id,
+            shares_id,
             node_id,
             name,
             type_name,
@@ -166,6 +167,7 @@ impl Node {
         };
         Node {
             id: id.clone(),
+            shares_id: *shares_id,
             node_id: node_id.clone(),
             name: name.clone(),
             type_name: type_name.clone(),

@@ -14,7 +14,7 @@ use workflow_engine::picture::{Caption, Picture, Progress, Standing};
 use crate::support::{Named, World, broken, event, line, numbered_otherwise};
 use workflow_engine::{NodeIx, Program};
 
-fn progress(world: &World) -> Progress {
+fn progress(world: &World) -> Progress<'_> {
     let mut progress = Progress::new(&world.program);
     world.trail.iter().for_each(|event| progress.event(event));
     progress.open(&world.instance.state);

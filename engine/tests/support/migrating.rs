@@ -49,6 +49,7 @@ impl World {
             moved.after.add_cancelled(after);
         }
         self.host.records = records.into_iter().map(|one| (one.number, (one.holder, encode_kept(&one.kept)))).collect();
+        self.is_whole_trail = false;
         self.program = Arc::into_inner({
             drop(way);
             new

@@ -22,6 +22,7 @@ use workflow_engine::definition::{
     ActivityTypes, CustomType, Problem, ReadLimits, Refusal, WorkflowReference, compile,
 };
 use workflow_engine::execution::{self, Delta, Limits, sequence_of};
+use workflow_engine::execution_records::{ExecutionRecords, Status};
 use workflow_engine::expression::{Rows, Scope, Take};
 use workflow_engine::fault::{Error, Fault};
 use workflow_engine::host::{Function, Host};
@@ -31,7 +32,7 @@ use workflow_engine::instance::compensation::{
     Ending, INTERRUPTED, Record, Unwinding, Wanted, decode_kept, encode_kept,
 };
 use workflow_engine::instance::{ActivityStatus, Instance, Memory, SubStatus};
-use workflow_engine::journal::{self, EventKind};
+use workflow_engine::journal::{self, EventKind, Level};
 use workflow_engine::program::{Numbering, Program};
 use workflow_engine::stimulus::RUN_TIMEOUT;
 
@@ -358,6 +359,8 @@ pub struct World {
     pub bookmarks: Vec<Bookmark>,
     pub last: Delta,
     pub trail: Vec<journal::Event>,
+    /// Whether these are all events of the instance, and of this version.
+    pub is_whole_trail: bool,
     /// Child workflows that its bursts asked for.
     pub children: Vec<NewChild>,
 }
@@ -383,6 +386,7 @@ impl World {
             bookmarks: Vec::new(),
             last: Delta::default(),
             trail: Vec::new(),
+            is_whole_trail: true,
             children: Vec::new(),
         }
     }
@@ -647,6 +651,38 @@ impl World {
         }
         assert!(self.host.open_step.is_none(), "no step is left open");
         self.check_records();
+        self.check_executions();
+    }
+
+    /// The journal says of each open execution which activity it runs, and which execution is around it.
+    fn check_executions(&self) {
+        let has_all = self.program.options.journal.level == Level::Full
+            && self.program.nodes.iter().all(|node| node.events.is_none());
+        if !has_all || !self.is_whole_trail {
+            return;
+        }
+        let mut told = ExecutionRecords::new(&self.program);
+        told.burst(self.host.now(), &self.trail);
+        for record in told.end() {
+            let Some(context) = self.instance.state.contexts.get(&record.number) else {
+                // What a `Finish` has ended is told when its handlers have run.
+                let is_ending = self.instance.state.ending() != Ending::None;
+                assert!(record.status != Status::Running || is_ending, "what runs is open");
+                continue;
+            };
+            assert_eq!(record.node, Some(context.node), "{} of {}", record.number, record.activity_id);
+            let is_shown = |parent: &u32| !matches!(self.instance.state.contexts[parent].memory, Memory::Unwinding(_));
+            assert_eq!(
+                record.parent,
+                context.parent.filter(is_shown),
+                "around {} of {}",
+                record.number,
+                record.activity_id
+            );
+            let is_faulted = context.status == ActivityStatus::Faulted;
+            assert_eq!(record.status == Status::Faulted, is_faulted, "{} of {}", record.number, record.activity_id);
+            assert!(record.ended_at.is_none());
+        }
     }
 
     /// Whatever holds a record is there, and what was interrupted is being handled.

@@ -59,13 +59,7 @@ pub(super) fn note_misfit(session: &Session, id: Uuid, compiled: &Compiled, trig
 
 /// Writes a refused start into the journal, under an instance id that was never used.
 pub fn journal_refusal(session: &Session, id: Uuid, trigger: &TriggerRow, data: Value) {
-    let event = Event {
-        kind: EventKind::StartRefused,
-        activity_id: trigger.activity_id.clone(),
-        activity_type: trigger.name.clone(),
-        execution: None,
-        bookmark_id: None,
-        data: Some(workflow_engine::value::Json(data)),
-    };
+    let (activity, kind) = (trigger.activity_id.clone(), trigger.name.clone());
+    let event = Event::of_activity(EventKind::StartRefused, activity, kind, Some(data));
     rows::write(|writer| journal::append(writer, &id, 0, &[event], session.timestamp()));
 }

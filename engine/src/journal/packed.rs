@@ -1,0 +1,183 @@
+//! Events as rows of the journal store them.
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::fault::Error;
+use crate::instance::codec::Counted;
+use crate::journal::{Event, EventKind};
+use crate::value::{Bounds, Json};
+
+/// The format that is written. Version 0.1.0 wrote format 1.
+const FORMAT: u8 = 2;
+
+/// An event as it is stored.
+#[derive(Serialize, Deserialize)]
+struct Packed<'a, D> {
+    kind: EventKind,
+    #[serde(borrow)]
+    activity: Activity<'a>,
+    execution: Option<u32>,
+    bookmark: Option<uuid::Bytes>,
+    data: Option<D>,
+}
+
+/// Which activity an event is about, and the number of the execution around that one, if it has to be said.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+enum Activity<'a> {
+    /// No activity: the event is about the workflow itself.
+    None,
+    /// The activity that this row named at this position.
+    Known(u32),
+    /// An activity that the row has not named yet: id and type.
+    New(&'a str, &'a str),
+    /// The same with its node id.
+    NewAt(&'a str, &'a str, &'a str),
+    /// `Known`, below an execution.
+    KnownBelow(u32, u32),
+    /// `New`, below an execution.
+    NewBelow(&'a str, &'a str, u32),
+    /// `NewAt`, below an execution.
+    NewAtBelow(&'a str, &'a str, &'a str, u32),
+}
+
+/// Id, type and, if it has to be said, node id of an activity.
+type Name<'a> = (&'a str, &'a str, Option<&'a str>);
+
+impl<'a> Activity<'a> {
+    /// The activity of an event, which the row has named before at `place`.
+    fn known(place: u32, parent: Option<u32>) -> Self {
+        parent.map_or(Self::Known(place), |parent| Self::KnownBelow(place, parent))
+    }
+
+    /// An activity that the row has not named before.
+    fn new((id, kind, node_id): Name<'a>, parent: Option<u32>) -> Self {
+        match (node_id, parent) {
+            (None, None) => Self::New(id, kind),
+            (Some(node_id), None) => Self::NewAt(id, kind, node_id),
+            (None, Some(parent)) => Self::NewBelow(id, kind, parent),
+            (Some(node_id), Some(parent)) => Self::NewAtBelow(id, kind, node_id, parent),
+        }
+    }
+
+    /// The name and the execution around it. Adds a new name to those that the row has.
+    fn read(self, known: &mut Vec<Name<'a>>) -> Result<(Name<'a>, Option<u32>), Error> {
+        let (name, parent) = match self {
+            Self::None => return Ok((("", "", None), None)),
+            Self::Known(place) => return Ok((find(known, place)?, None)),
+            Self::KnownBelow(place, parent) => return Ok((find(known, place)?, Some(parent))),
+            Self::New(id, kind) => ((id, kind, None), None),
+            Self::NewAt(id, kind, node_id) => ((id, kind, Some(node_id)), None),
+            Self::NewBelow(id, kind, parent) => ((id, kind, None), Some(parent)),
+            Self::NewAtBelow(id, kind, node_id, parent) => ((id, kind, Some(node_id)), Some(parent)),
+        };
+        known.push(name);
+        Ok((name, parent))
+    }
+}
+
+fn find<'a>(known: &[Name<'a>], place: u32) -> Result<Name<'a>, Error> {
+    let unknown = || Error::CorruptState("It refers to an activity that it does not name.".to_owned());
+    known.get(place as usize).copied().ok_or_else(unknown)
+}
+
+/// Events in the form in which a row stores them.
+pub struct Row<'a>(Vec<Packed<'a, &'a Json>>);
+
+impl<'a> Row<'a> {
+    /// Collects the distinct activities of the events.
+    pub fn of(events: &'a [Event]) -> Self {
+        // A burst names few activities, so a linear search suffices.
+        let mut known = Vec::new();
+        let packed = events.iter().map(|event| {
+            let name = (event.activity_id.as_str(), event.activity_type.as_str(), event.node_id.as_deref());
+            let activity = match known.iter().position(|known| *known == name) {
+                _ if (name.0, name.1) == ("", "") => Activity::None,
+                Some(place) => Activity::known(place as u32, event.parent),
+                None => {
+                    known.push(name);
+                    Activity::new(name, event.parent)
+                }
+            };
+            let bookmark = event.bookmark_id.map(Uuid::into_bytes);
+            Packed { kind: event.kind, activity, execution: event.execution, bookmark, data: event.data.as_ref() }
+        });
+        Self(packed.collect())
+    }
+
+    /// The size in bytes.
+    pub fn size(&self) -> usize {
+        let Counted(size) = postcard::to_extend(&self.0, Counted(1)).expect("events are always serializable");
+        size
+    }
+
+    /// Packs the row. `size` is its known size, so that the vector takes no more memory than that.
+    pub fn encode(&self, size: usize) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(size);
+        bytes.push(FORMAT);
+        // Serializing strings, numbers and sequences of known length to a vector cannot fail.
+        postcard::to_extend(&self.0, bytes).expect("events are always serializable")
+    }
+}
+
+/// Packs events.
+///
+/// ```
+/// use workflow_engine::journal::{Event, EventKind, decode, encode};
+///
+/// let event = Event {
+///     kind: EventKind::Line,
+///     activity_id: "tell".into(),
+///     activity_type: "WriteLine".into(),
+///     execution: None,
+///     bookmark_id: None,
+///     data: None,
+///     node_id: None,
+///     parent: None,
+/// };
+/// assert_eq!(decode(&encode(&[event.clone()])).unwrap(), [event]);
+/// ```
+pub fn encode(events: &[Event]) -> Vec<u8> {
+    Row::of(events).encode(0)
+}
+
+/// Unpacks events.
+///
+/// # Errors
+/// [`Error::CorruptState`] if the format is unknown or the bytes are damaged.
+pub fn decode(bytes: &[u8]) -> Result<Vec<Event>, Error> {
+    match bytes.split_first() {
+        Some((&FORMAT, rest)) => {
+            let corrupt = |error: postcard::Error| Error::CorruptState(format!("It is damaged: {error}."));
+            let (count, mut rest): (usize, _) = postcard::take_from_bytes(rest).map_err(corrupt)?;
+            let (mut events, mut known) = (Vec::new(), Vec::new());
+            // Events are read one by one: damaged bytes may state a wrong number, and an event takes many times its
+            // packed size.
+            for _ in 0..count {
+                let (event, after): (Packed<'_, Json>, _) = postcard::take_from_bytes(rest).map_err(corrupt)?;
+                let ((id, kind, node_id), parent) = event.activity.read(&mut known)?;
+                let bytes = id.len() + kind.len() + node_id.map_or(0, str::len);
+                if !Bounds::may_push(&events) || !(Bounds::current().room)(bytes) {
+                    return Err(Error::CorruptState("Reading was stopped.".to_owned()));
+                }
+                events.push(Event {
+                    kind: event.kind,
+                    activity_id: id.to_owned(),
+                    activity_type: kind.to_owned(),
+                    execution: event.execution,
+                    bookmark_id: event.bookmark.map(Uuid::from_bytes),
+                    data: event.data,
+                    node_id: node_id.map(str::to_owned),
+                    parent,
+                });
+                rest = after;
+            }
+            match rest {
+                [] => Ok(events),
+                _ => Err(Error::CorruptState("It has bytes after its end.".to_owned())),
+            }
+        }
+        Some((format, _)) => Err(Error::CorruptState(format!("Its format {format} is not known."))),
+        None => Err(Error::CorruptState("It is empty.".to_owned())),
+    }
+}

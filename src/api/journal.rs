@@ -1,0 +1,169 @@
+//! The journal for the views, and `workflow.activity_executions`.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+use workflow_engine::NodeIx;
+use workflow_engine::activities::catalogue;
+use workflow_engine::execution::activity_instance_id;
+use workflow_engine::execution_records::{ExecutionRecord, ExecutionRecords, Status};
+use workflow_engine::instance::State;
+use workflow_engine::journal::{self, EventKind};
+
+use crate::api::pictures::readable;
+use crate::compiled::{self, Compiled};
+use crate::error;
+use crate::pg::args::sql_functions;
+use crate::pg::{Call, PgError, Returned, interrupt, json, memory};
+use crate::store::history;
+
+sql_functions! {
+    wf_events(instance: Uuid, events: Bytea) => events;
+    wf_node_id(version: Uuid, activity: Text) => node_id;
+    wf_activity_executions(instance_id: Uuid) => executions;
+}
+
+/// Packed journal events as an array of objects, for the view.
+fn events(call: &Call) -> Result<Returned, PgError> {
+    let (Some(instance), Some(bytes)) = (call.arg::<Uuid>("instance"), call.stored::<Vec<u8>>("events")) else {
+        return Ok(Returned::Null);
+    };
+    let events = journal::decode(&bytes).map_err(|error| error::journal(error, instance))?;
+    let rows = events.into_iter().map(|event| {
+        interrupt::check();
+        json!({
+            "event": name(event.kind),
+            "activity_id": Some(event.activity_id).filter(|id| !id.is_empty()),
+            "activity_type": Some(event.activity_type).filter(|kind| !kind.is_empty()),
+            "activity_instance_id": event.execution.map(|number| activity_instance_id(instance, number)),
+            "bookmark_id": event.bookmark_id,
+            "data": event.data.map(|data| data.0),
+            "node_id": event.node_id,
+        })
+    });
+    Ok(Returned::Json(Value::Array(rows.collect())))
+}
+
+/// The name of an event kind, as the journal shows it.
+fn name(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::WorkflowStarted => "Workflow started",
+        EventKind::WorkflowResumed => "Workflow resumed",
+        EventKind::WorkflowSuspended => "Workflow suspended",
+        EventKind::WorkflowFinished => "Workflow finished",
+        EventKind::WorkflowFaulted => "Workflow faulted",
+        EventKind::WorkflowCancelled => "Workflow cancelled",
+        EventKind::WorkflowRetried => "Workflow retried",
+        EventKind::Started => "Started",
+        EventKind::Resumed => "Resumed",
+        EventKind::BookmarkCreated => "Bookmark created",
+        EventKind::Completed => "Completed",
+        EventKind::Canceled => "Canceled",
+        EventKind::Faulted => "Faulted",
+        EventKind::Line => "Line",
+        EventKind::Published => "Published",
+        EventKind::Note => "Note",
+        EventKind::StartRefused => "Start refused",
+        EventKind::ChildStarted => "Child started",
+        EventKind::OwnerChanged => "Owner changed",
+        EventKind::Logged => "Logged",
+        EventKind::Retrying => "Retrying",
+        EventKind::Caught => "Caught",
+        EventKind::WorkflowCancelling => "Workflow cancelling",
+        EventKind::Compensated => "Compensated",
+        EventKind::Confirmed => "Confirmed",
+        EventKind::CancellationHandled => "Cancellation handled",
+        EventKind::Assigned => "Assigned",
+        EventKind::WorkflowContinued => "Workflow continued",
+        EventKind::Paused => "Paused",
+        EventKind::Unpaused => "Unpaused",
+        EventKind::Migrated => "Migrated",
+        EventKind::Altered => "Altered",
+        EventKind::InputsEvaluated => "Inputs evaluated",
+        EventKind::OutputsSet => "Outputs set",
+    }
+}
+
+/// The node id of an activity of a version; NULL if the version has several with this id, or none, or cannot be read.
+fn node_id(call: &Call) -> Result<Returned, PgError> {
+    let (Some(version), Some(activity)) = (call.arg::<Uuid>("version"), call.arg::<String>("activity")) else {
+        return Ok(Returned::Null);
+    };
+    let Ok(compiled) = compiled::of_version(version) else { return Ok(Returned::Null) };
+    let program = &compiled.program;
+    let own = program.find(&activity).map(|ix| program.node(ix));
+    let found = own.or_else(|| program.nodes.iter().find(|node| node.id == activity));
+    Ok(Returned::of(found.filter(|node| !node.shares_id).map(|node| node.node_id.clone()), Returned::Text))
+}
+
+/// What the journal tells of each execution of an activity, in the order in which they began.
+fn executions(call: &Call) -> Result<Returned, PgError> {
+    let (row, compiled) = readable(call, "instance_id")?;
+    let id = row.instance.id;
+    let mut records = ExecutionRecords::new(&compiled.program);
+    history::journal(id, |at, events| records.burst(at, events)).map_err(|error| error::journal(error, id))?;
+    let records = records.end();
+    let mut shown = Shown {
+        id,
+        compiled: &compiled,
+        state: &row.instance.state,
+        waiting: history::waiting_executions(id).into_iter().collect(),
+        faults: history::faults(id).into_iter().collect(),
+        last: records.iter().enumerate().filter_map(|(at, record)| Some((record.node?, at))).collect(),
+    };
+    let rows = records.into_iter().enumerate().map(|(at, record)| {
+        memory::check();
+        interrupt::check();
+        shown.row(at, record)
+    });
+    Ok(Returned::Rows(rows.collect()))
+}
+
+/// What rows of executions are made of, beside the journal.
+struct Shown<'a> {
+    id: Uuid,
+    compiled: &'a Compiled,
+    state: &'a State,
+    /// Executions with open bookmarks.
+    waiting: HashSet<Uuid>,
+    /// The last incident of each execution.
+    faults: HashMap<Uuid, Value>,
+    /// The last execution of each activity, by its place among the records.
+    last: HashMap<NodeIx, usize>,
+}
+
+impl Shown<'_> {
+    fn row(&mut self, at: usize, record: ExecutionRecord) -> Vec<Returned> {
+        let id = activity_instance_id(self.id, record.number);
+        let node = record.node.map(|ix| self.compiled.program.node(ix));
+        let kept = || record.node.filter(|ix| record.status == Status::Completed && self.last.get(ix) == Some(&at));
+        // The state has the latest outputs of each activity until the instance ends.
+        let outputs = record.outputs.or_else(|| outputs_of(self.state, kept()?));
+        let fault = record.fault.map(|fault| self.faults.remove(&id).unwrap_or(fault));
+        let built_in =
+            || catalogue::find(&record.activity_type).map(|activity| activity.descriptor().type_name.to_owned());
+        let kind = node.map(|node| node.type_name.clone()).or_else(built_in).unwrap_or(record.activity_type);
+        vec![
+            Returned::Uuid(id),
+            Returned::of(record.parent.map(|parent| activity_instance_id(self.id, parent)), Returned::Uuid),
+            Returned::Text(record.activity_id),
+            Returned::of(node.and_then(|node| node.name.clone()), Returned::Text),
+            Returned::of(node.map(|node| node.node_id.clone()), Returned::Text),
+            Returned::Text(kind),
+            Returned::Text(record.status.name().to_owned()),
+            Returned::Timestamptz(record.started_at.into()),
+            Returned::of(record.ended_at, |at| Returned::Timestamptz(at.into())),
+            Returned::Texts(record.outcomes),
+            Returned::of(record.inputs, Returned::Object),
+            Returned::of(outputs, Returned::Object),
+            Returned::of(fault, Returned::Json),
+            Returned::Boolean(self.waiting.contains(&id)),
+        ]
+    }
+}
+
+fn outputs_of(state: &State, node: NodeIx) -> Option<Map<String, Value>> {
+    let outputs = state.outputs.get(&node)?.iter();
+    Some(outputs.map(|(name, value)| (name.clone(), json::copy(&value.0))).collect())
+}

@@ -365,6 +365,22 @@ END;
 
 COMMENT ON FUNCTION workflow._flow_ports(text[]) IS 'outcomes of an activity as ports, for wf_activities';
 
+-- Inputs and outputs as they were registered, or as a workflow declares them, each with what a designer needs to show it.
+CREATE FUNCTION workflow._arguments(declared jsonb)
+RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT pg_catalog.jsonb_agg(
+               pg_catalog.jsonb_build_object('uiHint', CASE WHEN a.argument OPERATOR(pg_catalog.->>) 'type' OPERATOR(pg_catalog.=) 'Boolean' THEN 'checkbox' ELSE 'singleline' END,
+                                             'isWrapped', true, 'order', a.number OPERATOR(pg_catalog.-) 1)
+               OPERATOR(pg_catalog.||) a.argument ORDER BY a.number)
+    FROM pg_catalog.jsonb_array_elements(CASE WHEN pg_catalog.jsonb_typeof(declared) OPERATOR(pg_catalog.=) 'array' THEN declared END) WITH ORDINALITY AS d (entry, number)
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN pg_catalog.jsonb_typeof(d.entry) OPERATOR(pg_catalog.=) 'string' THEN pg_catalog.jsonb_build_object('name', d.entry) ELSE d.entry END, d.number
+        WHERE pg_catalog.jsonb_typeof(d.entry) OPERATOR(pg_catalog.=) ANY (ARRAY['string', 'object'])) AS a (argument, number);
+END;
+
+COMMENT ON FUNCTION workflow._arguments(jsonb) IS 'inputs or outputs with what a designer needs, for wf_activities; NULL if there are none';
+
 CREATE FUNCTION workflow._activity_list()
 RETURNS TABLE (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb,
                version integer, category text, display_name text, kind text, ports jsonb, flags jsonb)
@@ -376,8 +392,9 @@ BEGIN ATOMIC
          AS a (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb,
                version integer, category text, display_name text, kind text, ports jsonb, flags jsonb)
     UNION ALL
-    SELECT t.type, t.inputs, t.outputs, t.outcomes, t.description, NULL,
-           1, 'Custom', t.type, pg_catalog.initcap(t.kind), workflow._flow_ports(t.outcomes), '{"isContainer": false, "isStart": false, "isTerminal": false}'
+    SELECT t.type, workflow._arguments(t.inputs), t.outputs, t.outcomes, t.description, NULL,
+           1, 'Custom', t.type, pg_catalog.initcap(t.kind), workflow._flow_ports(t.outcomes),
+           '{"isContainer": false, "isStart": false, "isTerminal": false, "isBrowsable": true}'
     FROM workflow.activity_types t
     ORDER BY 1;
 END;
@@ -393,12 +410,14 @@ BEGIN ATOMIC
            a.version, a.category, a.display_name, a.kind, a.ports, a.flags
     FROM workflow._activity_list() a
     UNION ALL
-    SELECT d.activity_type, COALESCE(d.document OPERATOR(pg_catalog.->) 'inputs', '[]'),
+    SELECT d.activity_type, COALESCE(workflow._arguments(d.document OPERATOR(pg_catalog.->) 'inputs'), '[]'),
            COALESCE(d.document OPERATOR(pg_catalog.->) 'outputs', '[]'), o.outcomes, d.description, NULL,
            d.version,
            CASE WHEN d.document OPERATOR(pg_catalog.->) 'options' OPERATOR(pg_catalog.->>) 'activityCategory' OPERATOR(pg_catalog.<>) ''
                 THEN d.document OPERATOR(pg_catalog.->) 'options' OPERATOR(pg_catalog.->>) 'activityCategory' ELSE 'Workflows' END,
-           COALESCE(d.name, d.activity_type), 'Action', workflow._flow_ports(o.outcomes), '{"isContainer": false, "isStart": false, "isTerminal": false}'
+           COALESCE(d.name, d.activity_type), 'Action', workflow._flow_ports(o.outcomes),
+           pg_catalog.jsonb_build_object('isContainer', false, 'isStart', false, 'isTerminal', false, 'isBrowsable', d.is_published,
+                                         'definitionId', d.definition_id, 'versionId', d.version_id)
     FROM workflow.definition_list d
     CROSS JOIN LATERAL (
         SELECT pg_catalog.array_append(
@@ -406,10 +425,21 @@ BEGIN ATOMIC
                     THEN ARRAY(SELECT e.one OPERATOR(pg_catalog.#>>) '{}' FROM pg_catalog.jsonb_array_elements(d.document OPERATOR(pg_catalog.->) 'outcomes') AS e (one)
                                WHERE pg_catalog.jsonb_typeof(e.one) OPERATOR(pg_catalog.=) 'string')
                     ELSE '{}'::text[] END, 'Done')) AS o (outcomes)
-    WHERE d.activity_type IS NOT NULL AND d.is_published;
+    WHERE d.activity_type IS NOT NULL
+      AND (d.is_published
+           OR (d.definition_id, d.version) IN (SELECT l.uses, l.used_version FROM workflow.definition_links l));
 END;
 
-COMMENT ON FUNCTION wf_activities() IS 'every activity type with inputs, outputs, outcomes, ports and an example; also the published workflows that are usable as activities';
+COMMENT ON FUNCTION wf_activities() IS 'every activity type with inputs, outputs, outcomes, ports and an example; also the workflows that are usable as activities, in the published version and in those that other definitions use';
+
+CREATE FUNCTION wf_activities_digest()
+RETURNS bytea LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.string_agg(a::text, '' ORDER BY a.type, a.version, a::text), 'UTF8'))
+    FROM wf_activities() AS a;
+END;
+
+COMMENT ON FUNCTION wf_activities_digest() IS 'changes with whatever changes wf_activities() for the current role';
 
 -- Rules that foreign keys would enforce, and more. No rows: all is well. The body is text, so that it is parsed under the
 -- search path that the function sets, not under the installer's.

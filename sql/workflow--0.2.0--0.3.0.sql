@@ -458,6 +458,82 @@ WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_own
       AND (e.entry OPERATOR(pg_catalog.->) 'data' OPERATOR(pg_catalog.->>) 'definition_id')
           OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT d.definition_id FROM workflow.my_definitions d));
 
+-- Inputs and outputs as they were registered, or as a workflow declares them, each with what a designer needs to show it.
+CREATE FUNCTION workflow._arguments(declared jsonb)
+RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT pg_catalog.jsonb_agg(
+               pg_catalog.jsonb_build_object('uiHint', CASE WHEN a.argument OPERATOR(pg_catalog.->>) 'type' OPERATOR(pg_catalog.=) 'Boolean' THEN 'checkbox' ELSE 'singleline' END,
+                                             'isWrapped', true, 'order', a.number OPERATOR(pg_catalog.-) 1)
+               OPERATOR(pg_catalog.||) a.argument ORDER BY a.number)
+    FROM pg_catalog.jsonb_array_elements(CASE WHEN pg_catalog.jsonb_typeof(declared) OPERATOR(pg_catalog.=) 'array' THEN declared END) WITH ORDINALITY AS d (entry, number)
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN pg_catalog.jsonb_typeof(d.entry) OPERATOR(pg_catalog.=) 'string' THEN pg_catalog.jsonb_build_object('name', d.entry) ELSE d.entry END, d.number
+        WHERE pg_catalog.jsonb_typeof(d.entry) OPERATOR(pg_catalog.=) ANY (ARRAY['string', 'object'])) AS a (argument, number);
+END;
+
+COMMENT ON FUNCTION workflow._arguments(jsonb) IS 'inputs or outputs with what a designer needs, for wf_activities; NULL if there are none';
+
+CREATE OR REPLACE FUNCTION workflow._activity_list()
+RETURNS TABLE (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb,
+               version integer, category text, display_name text, kind text, ports jsonb, flags jsonb)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT a.type, a.inputs, a.outputs, a.outcomes, a.description, a.example,
+           a.version, a.category, a.display_name, a.kind, a.ports, a.flags
+    FROM pg_catalog.jsonb_to_recordset(workflow._activities())
+         AS a (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb,
+               version integer, category text, display_name text, kind text, ports jsonb, flags jsonb)
+    UNION ALL
+    SELECT t.type, workflow._arguments(t.inputs), t.outputs, t.outcomes, t.description, NULL,
+           1, 'Custom', t.type, pg_catalog.initcap(t.kind), workflow._flow_ports(t.outcomes),
+           '{"isContainer": false, "isStart": false, "isTerminal": false, "isBrowsable": true}'
+    FROM workflow.activity_types t
+    ORDER BY 1;
+END;
+
+COMMENT ON FUNCTION workflow._activity_list() IS 'built-in and registered activity types, for wf_activities';
+
+CREATE OR REPLACE FUNCTION wf_activities()
+RETURNS TABLE (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb,
+               version integer, category text, display_name text, kind text, ports jsonb, flags jsonb)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT a.type, a.inputs, a.outputs, a.outcomes, a.description, a.example,
+           a.version, a.category, a.display_name, a.kind, a.ports, a.flags
+    FROM workflow._activity_list() a
+    UNION ALL
+    SELECT d.activity_type, COALESCE(workflow._arguments(d.document OPERATOR(pg_catalog.->) 'inputs'), '[]'),
+           COALESCE(d.document OPERATOR(pg_catalog.->) 'outputs', '[]'), o.outcomes, d.description, NULL,
+           d.version,
+           CASE WHEN d.document OPERATOR(pg_catalog.->) 'options' OPERATOR(pg_catalog.->>) 'activityCategory' OPERATOR(pg_catalog.<>) ''
+                THEN d.document OPERATOR(pg_catalog.->) 'options' OPERATOR(pg_catalog.->>) 'activityCategory' ELSE 'Workflows' END,
+           COALESCE(d.name, d.activity_type), 'Action', workflow._flow_ports(o.outcomes),
+           pg_catalog.jsonb_build_object('isContainer', false, 'isStart', false, 'isTerminal', false, 'isBrowsable', d.is_published,
+                                         'definitionId', d.definition_id, 'versionId', d.version_id)
+    FROM workflow.definition_list d
+    CROSS JOIN LATERAL (
+        SELECT pg_catalog.array_append(
+               CASE WHEN pg_catalog.jsonb_typeof(d.document OPERATOR(pg_catalog.->) 'outcomes') OPERATOR(pg_catalog.=) 'array'
+                    THEN ARRAY(SELECT e.one OPERATOR(pg_catalog.#>>) '{}' FROM pg_catalog.jsonb_array_elements(d.document OPERATOR(pg_catalog.->) 'outcomes') AS e (one)
+                               WHERE pg_catalog.jsonb_typeof(e.one) OPERATOR(pg_catalog.=) 'string')
+                    ELSE '{}'::text[] END, 'Done')) AS o (outcomes)
+    WHERE d.activity_type IS NOT NULL
+      AND (d.is_published
+           OR (d.definition_id, d.version) IN (SELECT l.uses, l.used_version FROM workflow.definition_links l));
+END;
+
+COMMENT ON FUNCTION wf_activities() IS 'every activity type with inputs, outputs, outcomes, ports and an example; also the workflows that are usable as activities, in the published version and in those that other definitions use';
+
+CREATE FUNCTION wf_activities_digest()
+RETURNS bytea LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.string_agg(a::text, '' ORDER BY a.type, a.version, a::text), 'UTF8'))
+    FROM wf_activities() AS a;
+END;
+
+COMMENT ON FUNCTION wf_activities_digest() IS 'changes with whatever changes wf_activities() for the current role';
+
 CREATE OR REPLACE FUNCTION workflow._check()
 RETURNS TABLE (problem text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -933,8 +1009,8 @@ AS $$
     UNION ALL
     -- These functions look at their argument, at what is built in, or at what the current role may see.
     SELECT 'function', f.name, 'EXECUTE', 'public'
-    FROM unnest(ARRAY['_events', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_flow_ports', '_validate', '_cron_preview', '_worker_status',
-                      'instance_state', 'activity_executions', 'wf_validate', 'wf_activities', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
+    FROM unnest(ARRAY['_events', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_cron_preview', '_worker_status',
+                      'instance_state', 'activity_executions', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
     FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',

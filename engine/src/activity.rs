@@ -17,12 +17,14 @@ use crate::retry::RetryPolicy;
 use serde_json::Value;
 
 pub(crate) mod descriptor;
+mod designer;
 pub(crate) mod handle;
 
 pub use descriptor::{
     Check, CompensationRole, Descriptor, FlowRole, ForeignLanguage, InputDescriptor, OutputDescriptor, PartCondition,
     PartList, Special,
 };
+pub use designer::Field;
 pub use handle::{FromInput, Input, NonEmpty, Output, Port};
 
 /// The behaviour of an activity type. All methods run inside a burst, on the execution `cx`.

@@ -26,14 +26,24 @@ fn activities(_call: &Call) -> Result<Returned, PgError> {
 }
 
 fn described_type(descriptor: &Descriptor) -> Value {
-    let inputs = descriptor.inputs.iter().map(|input| {
-        json!({
-            "name": input.name,
-            "type": input.type_name,
-            "default": input.default.and_then(|text| serde_json::from_str::<Value>(text).ok()),
-            "required": input.required,
-            "description": input.description,
-        })
+    let inputs = descriptor.fields().enumerate().map(|(order, field)| {
+        let mut input = json!({
+            "name": field.name,
+            "type": field.type_name,
+            "default": field.default.and_then(|text| serde_json::from_str::<Value>(text).ok()),
+            "required": field.required,
+            "description": field.description,
+            "uiHint": field.hint,
+            "order": order,
+            "isWrapped": field.is_wrapped,
+        });
+        if !field.choices.is_empty() {
+            input["options"] = json!(field.choices);
+        }
+        if let Some(language) = field.language {
+            input["language"] = json!(language);
+        }
+        input
     });
     let outputs = descriptor
         .outputs
@@ -60,6 +70,7 @@ fn described_type(descriptor: &Descriptor) -> Value {
             "isContainer": descriptor.container,
             "isStart": descriptor.flow == FlowRole::Start,
             "isTerminal": descriptor.terminal,
+            "isBrowsable": true,
         },
     })
 }

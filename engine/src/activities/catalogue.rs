@@ -159,6 +159,13 @@ mod tests {
             assert_eq!(example["type"], short_name(descriptor.type_name));
             for input in descriptor.inputs {
                 assert!(!input.description.is_empty(), "{}.{}", descriptor.type_name, input.name);
+                for choice in input.choices {
+                    let value = match input.type_name {
+                        "String[]" => serde_json::json!([choice]),
+                        _ => serde_json::json!(choice),
+                    };
+                    assert_eq!(input.check.map_or(Ok(()), |check| check(&value)), Ok(()), "{} {choice}", input.name);
+                }
                 if let Some(default) = input.default {
                     assert!(serde_json::from_str::<serde_json::Value>(default).is_ok());
                 }

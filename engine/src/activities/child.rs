@@ -11,7 +11,9 @@ use crate::fault::Fault;
 
 /// An input of all these activities.
 pub(super) const DEFINITION: InputDescriptor =
-    InputDescriptor::new("workflowDefinitionId", "String", "Definition to start, in its published version.").needed();
+    InputDescriptor::new("workflowDefinitionId", "String", "Definition to start, in its published version.")
+        .needed()
+        .hint("workflow-definition-picker");
 /// An input of the activities that start one child.
 pub(super) const CORRELATION: InputDescriptor =
     InputDescriptor::new("correlationId", "String", "Correlation id of the child.");

@@ -14,7 +14,8 @@ pub struct ContinueAs;
 
 inputs! {
     INPUT: Value = InputDescriptor::new("input", "ObjectDictionary", "Input of the new instance, an object."),
-    DEFINITION: String = InputDescriptor::new("definitionId", "String", "Definition of the new instance, in its published version; without it the same definition."),
+    DEFINITION: String = InputDescriptor::new("definitionId", "String", "Definition of the new instance, in its published version; without it the same definition.")
+        .hint("workflow-definition-picker"),
     CONFIRM: bool = InputDescriptor::new("confirm", "Boolean", "Whether to confirm what could still be compensated; otherwise the activity faults.").default("false"),
 }
 

@@ -16,7 +16,8 @@ inputs! {
         "branches",
         "ICollection<String>",
         "Names of the branches, which are the outcomes; without any the outcome is Done.",
-    ),
+    )
+    .hint("dynamic-outcomes"),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

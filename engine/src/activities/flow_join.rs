@@ -16,7 +16,8 @@ pub struct FlowJoin;
 inputs! {
     pub(super) MODE: Value = InputDescriptor::new("mode", "FlowJoinMode", "WaitAny, WaitAll or WaitAllActive.")
         .default(r#""WaitAny""#)
-        .checked(|mode| one_of(mode, "mode", &JoinMode::NAMES)),
+        .checked(|mode| one_of(mode, "mode", &JoinMode::NAMES))
+        .choices(&JoinMode::NAMES),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

@@ -18,7 +18,8 @@ inputs! {
         "MatchFirst: only the first matching case. MatchAny: every matching case.",
     )
     .default(r#""MatchFirst""#)
-    .checked(check_mode),
+    .checked(check_mode)
+    .choices(&MODES),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -35,6 +36,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         short: false,
         numbered: false,
         catches: false,
+        hint: Some("flow-switch-editor"),
     }],
     outcomes: &["Default"],
     example: r#"{"type": "FlowSwitch", "cases": [{"label": "Short", "condition": {"js": "getInput('days') <= 2"}}, {"label": "Long", "condition": true}]}"#,

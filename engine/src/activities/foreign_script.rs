@@ -10,7 +10,8 @@ pub(super) const fn inputs(language: ForeignLanguage) -> [InputDescriptor; 2] {
     [
         InputDescriptor::new("script", "String", "The script, as text.").code(language).needed(),
         InputDescriptor::new("possibleOutcomes", "ICollection<String>", "Outcomes that the designer shows.")
-            .default("[]"),
+            .default("[]")
+            .hint("dynamic-outcomes"),
     ]
 }
 

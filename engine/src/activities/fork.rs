@@ -19,7 +19,8 @@ inputs! {
         "WaitAll: every branch must complete. WaitAny: the first one decides.",
     )
     .default(r#""WaitAll""#)
-    .checked(|mode| one_of(mode, "mode", &MODES)),
+    .checked(|mode| one_of(mode, "mode", &MODES))
+    .choices(&MODES),
 }
 
 static DESCRIPTOR: Descriptor = Descriptor {

@@ -24,7 +24,8 @@ inputs! {
             .checked(check_path)
             .needed(),
     METHODS: Value =
-        InputDescriptor::new("supportedMethods", "String[]", "Methods.").default("[\"GET\"]").checked(check_methods),
+        InputDescriptor::new("supportedMethods", "String[]", "Methods.").default("[\"GET\"]").checked(check_methods)
+            .choices(&["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"]),
     AUTHORIZE: bool = InputDescriptor::new(
         "authorize",
         "Boolean",

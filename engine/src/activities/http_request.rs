@@ -16,10 +16,13 @@ const UNMATCHED: &str = "Unmatched status code";
 
 pub(super) const URL: InputDescriptor = InputDescriptor::new("url", "Uri", "Address.").needed();
 pub(super) const METHOD: InputDescriptor =
-    InputDescriptor::new("method", "String", "GET, POST, PUT, DELETE, PATCH, OPTIONS or HEAD.").default("\"GET\"");
+    InputDescriptor::new("method", "String", "GET, POST, PUT, DELETE, PATCH, OPTIONS or HEAD.")
+        .default("\"GET\"")
+        .choices(&["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"]);
 pub(super) const EXPECTED: InputDescriptor =
     InputDescriptor::new("expectedStatusCodes", "ICollection<Int32>", "Status codes with an outcome of their own.")
-        .default("[200]");
+        .default("[200]")
+        .hint("http-status-codes");
 pub(super) const CONTENT: InputDescriptor =
     InputDescriptor::new("content", "Object", "Body. It is sent if there is a content type.");
 pub(super) const CONTENT_TYPE: InputDescriptor =

@@ -26,7 +26,8 @@ inputs! {
     LEVEL: Value = InputDescriptor::new(
         "level", "LogLevel", "Trace, Debug, Information, Warning, Error or Critical.")
         .default(r#""Information""#)
-        .checked(|level| one_of(level, "level", &LogLevel::NAMES)),
+        .checked(|level| one_of(level, "level", &LogLevel::NAMES))
+        .choices(&LogLevel::NAMES),
     CATEGORY: String =
         InputDescriptor::new("category", "String", "What it is about, in a word.").default(r#""Process""#),
     ATTRIBUTES: Value = InputDescriptor::new("attributes", "Object", "What belongs to it: an object."),

@@ -28,7 +28,9 @@ const STATEMENT: &str = "SELECT b.next, b.moved, b.refused, b.pause \
 
 inputs! {
     DEFINITION_ID: NonEmpty =
-        InputDescriptor::new("definitionId", "String", "The definition whose instances are moved.").required(),
+        InputDescriptor::new("definitionId", "String", "The definition whose instances are moved.")
+            .required()
+            .hint("workflow-definition-picker"),
     VERSION: i64 = InputDescriptor::new(
         "version", "Int64", "The version that they are moved to. They stay as they are if it is no longer published.").required(),
 }

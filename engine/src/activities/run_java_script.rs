@@ -17,7 +17,8 @@ inputs! {
     SCRIPT: Value = InputDescriptor::new("script", "String", "The script.").script().needed(),
     POSSIBLE_OUTCOMES: Value =
         InputDescriptor::new("possibleOutcomes", "ICollection<String>", "The outcomes that a designer offers.")
-            .on_demand(),
+            .on_demand()
+            .hint("dynamic-outcomes"),
 }
 
 outputs! {

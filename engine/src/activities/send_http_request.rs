@@ -61,6 +61,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         short: false,
         numbered: true,
         catches: false,
+        hint: Some("http-status-codes"),
     }],
     example: r#"{"type": "SendHttpRequest", "url": "https://bank.example/charges", "method": "POST", "content": {"object": {"amount": {"input": "amount"}}}, "contentType": "application/json", "authorization": {"object": {"secret": "bank"}}, "expectedStatusCodes": [{"statusCode": 402, "activity": {"type": "Fault", "message": "the card was declined"}}], "parsedContent": {"output": "Receipt"}}"#,
     ..Descriptor::BASE

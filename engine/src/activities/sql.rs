@@ -12,7 +12,9 @@ use crate::fault::Fault;
 pub struct Sql;
 
 inputs! {
-    STATEMENT: NonEmpty = InputDescriptor::new("statement", "String", "One SQL statement.").required(),
+    STATEMENT: NonEmpty = InputDescriptor::new("statement", "String", "One SQL statement.")
+        .required()
+        .hint("code-editor"),
     PARAMETERS: Value =
         InputDescriptor::new("parameters", "ICollection<Object>", "Values of $1, $2, …; each may be an expression.")
             .default("[]"),

@@ -47,6 +47,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
             short: true,
             numbered: false,
             catches: false,
+            hint: None,
         },
         PartList {
             name: "transitions",
@@ -57,6 +58,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
             short: false,
             numbered: false,
             catches: false,
+            hint: None,
         },
     ],
     special: Special::States,

@@ -25,7 +25,8 @@ inputs! {
         "MatchFirst: only the first matching case. MatchAny: every matching case.",
     )
     .default(r#""MatchFirst""#)
-    .checked(check_mode),
+    .checked(check_mode)
+    .choices(&MODES),
 }
 
 outputs! {
@@ -56,6 +57,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         short: false,
         numbered: false,
         catches: false,
+        hint: Some("switch-editor"),
     }],
     example: r#"{"type": "Switch", "cases": [{"label": "short", "condition": {"js": "getInput('days') <= 2"}, "activity": {"type": "WriteLine", "text": "short"}}], "default": {"type": "WriteLine", "text": "long"}}"#,
     ..Descriptor::BASE

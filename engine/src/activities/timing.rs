@@ -39,7 +39,8 @@ const MISFIRE: InputDescriptor = InputDescriptor::new(
     "As a trigger, what becomes of fires that were missed: once (all of them together), skip or all.",
 )
 .default("\"once\"")
-.checked(check_misfire);
+.checked(check_misfire)
+.choices(&["once", "skip", "all"]);
 
 /// Input 3 of the activities that can be triggers.
 const MISFIRE_CAP: InputDescriptor =
@@ -54,7 +55,8 @@ const OVERLAP: InputDescriptor = InputDescriptor::new(
     "As a trigger, what a fire does while an earlier run is not over: allow, skip or queue.",
 )
 .default("\"allow\"")
-.checked(check_overlap);
+.checked(check_overlap)
+.choices(&["allow", "skip", "queue"]);
 
 /// Input 5 of the activities that can be triggers.
 const JITTER: InputDescriptor =

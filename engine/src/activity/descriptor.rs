@@ -139,6 +139,8 @@ pub struct PartList {
     pub numbered: bool,
     /// Whether a part names faults (`on`) and a variable for what it takes (`variable`).
     pub catches: bool,
+    /// How Elsa's designer edits the list, as Elsa's UI hint, if it can.
+    pub hint: Option<&'static str>,
 }
 
 /// Whether a part has a condition, and what a missing condition means.
@@ -181,6 +183,10 @@ pub struct InputDescriptor {
     pub code: Option<ForeignLanguage>,
     /// Whether it is a SQL statement: an expression of type `Sql` is then its text, not a value to compute.
     pub statement: bool,
+    /// The constants that it can be, or that its list can have; empty if they are not few.
+    pub choices: &'static [&'static str],
+    /// How a designer edits it, as Elsa's UI hint, where that does not follow from the rest.
+    pub hint: Option<&'static str>,
     /// Meaning of the input, for documentation.
     pub description: &'static str,
 }
@@ -265,6 +271,8 @@ impl InputDescriptor {
             check: None,
             code: None,
             statement: false,
+            choices: &[],
+            hint: None,
             description,
         }
     }
@@ -316,6 +324,20 @@ impl InputDescriptor {
     #[must_use]
     pub const fn code(mut self, language: ForeignLanguage) -> Self {
         self.code = Some(language);
+        self
+    }
+
+    /// Names the constants that it can be.
+    #[must_use]
+    pub const fn choices(mut self, choices: &'static [&'static str]) -> Self {
+        self.choices = choices;
+        self
+    }
+
+    /// Says how a designer edits it.
+    #[must_use]
+    pub const fn hint(mut self, hint: &'static str) -> Self {
+        self.hint = Some(hint);
         self
     }
 

@@ -1,0 +1,94 @@
+//! What a designer shows of an activity: the members of its JSON that an author sets, each with the way to edit it.
+
+use super::descriptor::{Descriptor, ForeignLanguage, InputDescriptor, Special};
+
+/// One member.
+#[derive(Clone, Copy, Debug)]
+pub struct Field<'a> {
+    /// Name, as in the JSON of the activity.
+    pub name: &'a str,
+    /// Elsa's name of its type.
+    pub type_name: &'a str,
+    /// Default, JSON text.
+    pub default: Option<&'a str>,
+    /// Whether Elsa refuses to publish a definition without it.
+    pub required: bool,
+    /// Meaning.
+    pub description: &'a str,
+    /// Elsa's UI hint.
+    pub hint: &'a str,
+    /// The constants that it can be; empty if they are not few.
+    pub choices: &'a [&'a str],
+    /// Language of the code that it is.
+    pub language: Option<&'a str>,
+    /// Whether it stands in Elsa's wrapper, with a type and an expression.
+    pub is_wrapped: bool,
+}
+
+impl Descriptor {
+    /// The members that an author sets, in the order in which a designer shows them. Activities inside this one are not among
+    /// them: they are ports.
+    pub fn fields(&self) -> impl Iterator<Item = Field<'static>> + use<> {
+        let (inputs, parts) = (self.inputs, self.parts);
+        let special = match self.special {
+            Special::Variable => Some((Special::VARIABLE, "The variable.")),
+            Special::Result => Some((Special::RESULT_VARIABLE, "The variable whose value is the result.")),
+            Special::None | Special::Connections | Special::States => None,
+        };
+        let bare = |name, type_name, description, hint| Field {
+            name,
+            type_name,
+            default: None,
+            required: false,
+            description,
+            hint,
+            choices: &[],
+            language: None,
+            is_wrapped: false,
+        };
+        let variable = special.map(|(name, meaning)| bare(name, "Variable", meaning, "variable-picker"));
+        let lists = parts.iter().filter_map(move |list| Some(bare(list.name, "Object", "A list.", list.hint?)));
+        variable.into_iter().chain(lists).chain(inputs.iter().map(InputDescriptor::field))
+    }
+}
+
+impl InputDescriptor {
+    fn field(&self) -> Field<'_> {
+        Field {
+            name: self.name,
+            type_name: self.type_name,
+            default: self.default,
+            required: self.required,
+            description: self.description,
+            hint: self.hint.unwrap_or_else(|| self.usual_hint()),
+            choices: self.choices,
+            language: self.language(),
+            is_wrapped: !self.bare,
+        }
+    }
+
+    fn language(&self) -> Option<&'static str> {
+        match self.code {
+            Some(ForeignLanguage::CSharp) => Some("csharp"),
+            Some(ForeignLanguage::Python) => Some("python"),
+            None if self.script => Some("javascript"),
+            None => self.statement.then_some("sql"),
+        }
+    }
+
+    fn usual_hint(&self) -> &'static str {
+        let is_list = self.type_name.ends_with("[]") || self.type_name.starts_with("ICollection<");
+        match self.type_name {
+            _ if self.language().is_some() => "code-editor",
+            _ if !self.choices.is_empty() && is_list => "checklist",
+            _ if !self.choices.is_empty() => "dropdown",
+            "Boolean" => "checkbox",
+            "DateTime" => "datetime-picker",
+            "ICollection<String>" | "String[]" => "multitext",
+            "Object" => "multiline",
+            _ if is_list => "json-editor",
+            "ObjectDictionary" | "AlterationPlanParams" => "json-editor",
+            _ => "singleline",
+        }
+    }
+}

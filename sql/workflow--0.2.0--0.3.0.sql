@@ -494,7 +494,7 @@ END;
 
 COMMENT ON FUNCTION workflow._activity_list() IS 'built-in and registered activity types, for wf_activities';
 
-CREATE OR REPLACE FUNCTION wf_activities()
+CREATE FUNCTION workflow._visible_activities()
 RETURNS TABLE (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb,
                version integer, category text, display_name text, kind text, ports jsonb, flags jsonb)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -523,13 +523,25 @@ BEGIN ATOMIC
            OR (d.definition_id, d.version) IN (SELECT l.uses, l.used_version FROM workflow.definition_links l));
 END;
 
+COMMENT ON FUNCTION workflow._visible_activities() IS 'every activity type that the current role may use, for wf_activities and wf_activities_digest';
+
+CREATE OR REPLACE FUNCTION wf_activities()
+RETURNS TABLE (type text, inputs jsonb, outputs jsonb, outcomes text[], description text, example jsonb,
+               version integer, category text, display_name text, kind text, ports jsonb, flags jsonb)
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    SELECT a.type, a.inputs, a.outputs, a.outcomes, a.description, a.example,
+           a.version, a.category, a.display_name, a.kind, a.ports, a.flags
+    FROM workflow._visible_activities() a;
+END;
+
 COMMENT ON FUNCTION wf_activities() IS 'every activity type with inputs, outputs, outcomes, ports and an example; also the workflows that are usable as activities, in the published version and in those that other definitions use';
 
 CREATE FUNCTION wf_activities_digest()
 RETURNS bytea LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     SELECT pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.string_agg(a::text, '' ORDER BY a.type, a.version, a::text), 'UTF8'))
-    FROM wf_activities() AS a;
+    FROM workflow._visible_activities() AS a;
 END;
 
 COMMENT ON FUNCTION wf_activities_digest() IS 'changes with whatever changes wf_activities() for the current role';
@@ -1009,7 +1021,7 @@ AS $$
     UNION ALL
     -- These functions look at their argument, at what is built in, or at what the current role may see.
     SELECT 'function', f.name, 'EXECUTE', 'public'
-    FROM unnest(ARRAY['_events', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_cron_preview', '_worker_status',
+    FROM unnest(ARRAY['_events', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
                       'instance_state', 'activity_executions', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL

@@ -79,6 +79,16 @@ COMMENT ON COLUMN workflow.definition_list.saved_at IS 'when its content was sto
 COMMENT ON COLUMN workflow.definition_list.saved_by IS 'the role that saved it as a draft';
 COMMENT ON COLUMN workflow.definition_list.search_path IS 'search path of its SQL when it runs without a caller, if the definition does not set one';
 
+-- Deleted versions: their instances are there until they are deleted, too.
+CREATE VIEW workflow.deleted_definitions WITH (security_barrier) AS
+SELECT d.id AS version_id, d.definition_id, d.version, d.name, d.description,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, d.created_at, d.deleted_at, d.document
+FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
+WHERE d.deleted_at IS NOT NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m)
+  AND EXISTS (SELECT FROM workflow.instances i WHERE i.definition_version_id OPERATOR(pg_catalog.=) d.id);
+
+COMMENT ON VIEW workflow.deleted_definitions IS 'deleted versions that still have instances, as far as the current role may read them';
+
 CREATE VIEW workflow.definition_links WITH (security_barrier) AS
 SELECT DISTINCT d.definition_id, d.version, d.is_latest, d.is_published, u.definition_id AS uses, u.version AS used_version
 FROM workflow.definitions d

@@ -546,6 +546,21 @@ END;
 
 COMMENT ON FUNCTION wf_activities_digest() IS 'changes with whatever changes wf_activities() for the current role';
 
+CREATE FUNCTION wf_export(version_id uuid)
+RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_export_version';
+
+COMMENT ON FUNCTION wf_export(uuid) IS 'a version as Elsa 3 JSON, by its id; also a deleted one';
+
+-- Deleted versions: their instances are there until they are deleted, too.
+CREATE VIEW workflow.deleted_definitions WITH (security_barrier) AS
+SELECT d.id AS version_id, d.definition_id, d.version, d.name, d.description,
+       COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(o.role_oid, o.name))::text, o.name) AS owner, d.created_at, d.deleted_at, d.document
+FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
+WHERE d.deleted_at IS NOT NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m)
+  AND EXISTS (SELECT FROM workflow.instances i WHERE i.definition_version_id OPERATOR(pg_catalog.=) d.id);
+
+COMMENT ON VIEW workflow.deleted_definitions IS 'deleted versions that still have instances, as far as the current role may read them';
+
 CREATE OR REPLACE FUNCTION workflow._check()
 RETURNS TABLE (problem text, detail text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -1016,7 +1031,7 @@ AS $$
     UNION ALL
     -- These views filter by themselves.
     SELECT 'relation', v.name, 'SELECT', 'public'
-    FROM unnest(ARRAY['definition_list', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_incidents', 'open_compensations',
+    FROM unnest(ARRAY['definition_list', 'deleted_definitions', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_incidents', 'open_compensations',
                       'trigger_list', 'event_grant_list', 'worker_grants', 'path_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
     UNION ALL
     -- These functions look at their argument, at what is built in, or at what the current role may see.

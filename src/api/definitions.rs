@@ -2,6 +2,7 @@
 
 use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
+use uuid::Uuid;
 use workflow_engine::definition::{self, Problem, ProblemKind};
 
 use crate::access::{self, Privilege};
@@ -19,6 +20,7 @@ sql_functions! {
     wf_publish(definition_id: Text, version: Integer) => publish_version;
     wf_retract(definition_id: Text) => retract;
     wf_export(definition_id: Text, version: Integer) => export;
+    wf_export_version(version_id: Uuid) => export_version;
     wf_validate_json(definition: Jsonb, severity: Text) => validate;
     wf_delete_definition(definition_id: Text, version: Integer) => delete;
     wf_refresh(definition_id: Text) => refresh;
@@ -63,8 +65,19 @@ fn retract(call: &Call) -> Result<Returned, PgError> {
 fn export(call: &Call) -> Result<Returned, PgError> {
     let definition_id: String = call.required("definition_id")?;
     let row = publish::find(&definition_id, call.arg("version"))?;
+    exported(definitions::whole(row.id)?)
+}
+
+/// The same of any version that is stored, also a deleted one.
+fn export_version(call: &Call) -> Result<Returned, PgError> {
+    let id: Uuid = call.required("version_id")?;
+    let unknown = || PgError::new("42704", format!("workflow definition version {id} does not exist"));
+    exported(definitions::whole(id).map_err(|_| unknown())?)
+}
+
+fn exported(whole: WholeDefinition) -> Result<Returned, PgError> {
+    let WholeDefinition { row, links, document, .. } = whole;
     access::require(Privilege::Read, &row)?;
-    let WholeDefinition { links, document, .. } = definitions::whole(row.id)?;
     let types = Pinned::to(&links)?;
     let exported =
         definition::export(&document, &row.definition_id, row.version, row.is_latest, row.is_published, &types);

@@ -117,6 +117,14 @@ SELECT wf_publish('undone');
 SELECT instance_id AS run FROM wf_run('undone') \gset
 SELECT data AS line FROM workflow.journal WHERE instance_id = :'run' AND event = 'Line';
 
+SELECT version FROM wf_save_draft('{"definitionId": "tried", "root": {"type": "WriteLine", "text": "first"}}');
+BEGIN;
+SELECT sub_status FROM wf_run('tried', version => 1);
+ROLLBACK;
+SELECT version FROM wf_save_draft('{"definitionId": "tried", "root": {"type": "WriteLine", "text": "second"}}');
+SELECT instance_id AS run FROM wf_run('tried', version => 1) \gset
+SELECT data AS line FROM workflow.journal WHERE instance_id = :'run' AND event = 'Line';
+
 -- Rights: only members of the owner save and run drafts.
 CREATE ROLE regress_editor;
 CREATE ROLE regress_reader;

@@ -1,0 +1,423 @@
+//! The database: a pool of connections of the gateway's own role, on which each request runs as its user's role.
+//!
+//! A request is one statement in one transaction, sent in one flight: BEGIN, the role, the statement, COMMIT. No
+//! statement is prepared under a name: SQL of a user could put another one in its place for the next role.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
+use tokio::sync::oneshot;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Config, Row};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::config::Serving;
+use crate::failure::Failure;
+use crate::identity::Caller;
+
+/// Versions of the extension that this gateway fits: those of its own number but for the last place.
+const EXTENSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"), ".");
+/// How often a transaction that others were in the way of is tried.
+const TRIES: u32 = 3;
+/// How long a request waits for a connection.
+const POOL_WAIT: Duration = Duration::from_secs(5);
+
+/// READ COMMITTED whatever the database's default is: what claims and saves is for that level.
+const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+/// $1 is who logged in, $2 the role that he acts as. Who is no member of it any more gets an error.
+const BECOME: &str = "SELECT pg_catalog.set_config('role', \
+     CASE WHEN pg_catalog.pg_has_role($1::pg_catalog.name, $2::pg_catalog.name, 'MEMBER') THEN $2 ELSE '' END, true)";
+/// Takes away what a request can leave in its session, before another role gets it.
+const CLEAN: &str = "RESET SESSION AUTHORIZATION; RESET ALL; DEALLOCATE ALL; CLOSE ALL; UNLISTEN *; \
+     SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD SEQUENCES; DISCARD TEMP";
+
+/// A parameter of a statement, with its type: statements are not described before they run.
+pub type Parameter = (Box<dyn ToSql + Sync + Send>, Type);
+
+/// A value that can be a parameter.
+pub trait IntoParameter {
+    fn into_parameter(self) -> Parameter;
+}
+
+macro_rules! parameters_of {
+    ($($rust:ty => $sql:ident),* $(,)?) => {$(
+        impl IntoParameter for $rust {
+            fn into_parameter(self) -> Parameter {
+                (Box::new(self), Type::$sql)
+            }
+        }
+        impl IntoParameter for Option<$rust> {
+            fn into_parameter(self) -> Parameter {
+                (Box::new(self), Type::$sql)
+            }
+        }
+    )*};
+}
+
+parameters_of! {
+    String => TEXT, bool => BOOL, i32 => INT4, i64 => INT8, uuid::Uuid => UUID,
+    Vec<String> => TEXT_ARRAY, Vec<uuid::Uuid> => UUID_ARRAY,
+}
+
+impl IntoParameter for &str {
+    fn into_parameter(self) -> Parameter {
+        self.to_owned().into_parameter()
+    }
+}
+
+/// The parameters of a statement, in order.
+#[macro_export]
+macro_rules! parameters {
+    ($($value:expr),* $(,)?) => { vec![$($crate::database::IntoParameter::into_parameter($value)),*] };
+}
+
+/// Whether a statement may be sent again when its connection was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Reads,
+    Writes,
+}
+
+#[derive(Clone)]
+pub struct Database {
+    pool: Pool,
+    tls: MakeRustlsConnect,
+    config: Config,
+    /// Schema of the extension's functions, quoted; known since the first connection.
+    schema: Arc<OnceLock<String>>,
+    time: Duration,
+}
+
+impl Database {
+    pub fn new(options: &Serving) -> Result<Self, String> {
+        let config = connection(options)?;
+        let tls = MakeRustlsConnect::new(tls_client(options.database_ca.as_deref())?);
+        let schema = Arc::new(OnceLock::new());
+        let manager = Manager::from_config(
+            config.clone(),
+            tls.clone(),
+            ManagerConfig { recycling_method: RecyclingMethod::Fast },
+        );
+        let known = Arc::clone(&schema);
+        let pool = Pool::builder(manager)
+            .max_size(options.database_connections.into())
+            .runtime(Runtime::Tokio1)
+            .timeouts(Timeouts { wait: Some(POOL_WAIT), create: Some(Duration::from_secs(15)), recycle: None })
+            .post_create(Hook::async_fn(move |client, _| {
+                let known = Arc::clone(&known);
+                Box::pin(async move {
+                    let found = check(client).await.map_err(|problem| HookError::message(problem.to_string()))?;
+                    // A database that was made anew may have it elsewhere; then the gateway is started anew, too.
+                    if *known.get_or_init(|| found.clone()) != found {
+                        return Err(HookError::message(format!("the extension has moved to schema {found}")));
+                    }
+                    Ok(())
+                })
+            }))
+            .build()
+            .map_err(|error| error.to_string())?;
+        Ok(Self { pool, tls, config, schema, time: options.request_time() })
+    }
+
+    /// The hosts, ports and TLS of the database, for who connects by himself.
+    pub fn connection(&self) -> (&Config, &MakeRustlsConnect) {
+        (&self.config, &self.tls)
+    }
+
+    /// Whether the database answers and fits.
+    pub async fn ready(&self) -> Result<(), Failure> {
+        let client = self.pool.get().await?;
+        client.simple_query("SELECT").await?;
+        Ok(())
+    }
+
+    /// Connects once, to find out before anybody is served whether the database fits.
+    pub async fn first_check(&self) -> Result<(), Unfit> {
+        let (client, connection) =
+            self.config.connect(self.tls.clone()).await.map_err(|error| Unfit::Unreachable(said(&error)))?;
+        let driver = tokio::spawn(connection);
+        let checked = check(&client).await;
+        drop(client);
+        // Errors of the connection have come up in the check.
+        drop(driver.await);
+        checked.map(drop)
+    }
+
+    /// Runs a statement that only reads, as the caller's role.
+    pub async fn read(&self, caller: &Caller, sql: &'static str, values: Vec<Parameter>) -> Result<Vec<Row>, Failure> {
+        self.run(Some(caller), sql, values, Effect::Reads).await
+    }
+
+    /// Runs a statement that writes, as the caller's role. It is never sent twice unless the database has said that it
+    /// was undone.
+    pub async fn write(&self, caller: &Caller, sql: &'static str, values: Vec<Parameter>) -> Result<Vec<Row>, Failure> {
+        self.run(Some(caller), sql, values, Effect::Writes).await
+    }
+
+    /// Reads as the gateway's own role, which sees the catalogue and nothing of workflows.
+    pub async fn catalogue(&self, sql: &'static str, values: Vec<Parameter>) -> Result<Vec<Row>, Failure> {
+        self.run(None, sql, values, Effect::Reads).await
+    }
+
+    /// The only column of the only row of a statement that reads: JSON as text.
+    pub async fn read_json(
+        &self,
+        caller: &Caller,
+        sql: &'static str,
+        values: Vec<Parameter>,
+    ) -> Result<Option<String>, Failure> {
+        only_text(&self.read(caller, sql, values).await?)
+    }
+
+    /// A task of its own finishes the transaction and cleans the session, also when the client has gone.
+    async fn run(
+        &self,
+        caller: Option<&Caller>,
+        sql: &'static str,
+        values: Vec<Parameter>,
+        effect: Effect,
+    ) -> Result<Vec<Row>, Failure> {
+        let (sender, receiver) = oneshot::channel();
+        let (database, caller) = (self.clone(), caller.cloned());
+        tokio::spawn(async move { database.transaction(caller.as_ref(), sql, &values, effect, sender).await });
+        receiver.await.unwrap_or_else(|_| Err(Failure::internal("a transaction ended without an answer")))
+    }
+
+    async fn transaction(
+        &self,
+        caller: Option<&Caller>,
+        sql: &'static str,
+        values: &[Parameter],
+        effect: Effect,
+        answer: oneshot::Sender<Result<Vec<Row>, Failure>>,
+    ) {
+        let mut tries = 0;
+        let result = loop {
+            tries += 1;
+            let client = match self.pool.get().await {
+                Ok(client) => client,
+                Err(error) => break Err(error.into()),
+            };
+            match self.attempt(&client, caller, sql, values).await {
+                Ok(rows) => {
+                    // The client need not wait for the cleaning.
+                    let _ = answer.send(Ok(rows));
+                    clean(client).await;
+                    return;
+                }
+                Err(Ended::Late) => {
+                    drop(Object::take(client));
+                    break Err(Failure::unavailable("the request took too long and was cancelled"));
+                }
+                Err(Ended::Error(error)) => {
+                    let lost = error.as_db_error().is_none();
+                    let again = tries < TRIES && if lost { effect == Effect::Reads } else { is_transient(&error) };
+                    if lost {
+                        drop(Object::take(client));
+                    } else {
+                        clean(client).await;
+                    }
+                    if !again {
+                        break Err(error.into());
+                    }
+                }
+                Err(Ended::Refused(failure)) => {
+                    clean(client).await;
+                    break Err(failure);
+                }
+            }
+        };
+        let _ = answer.send(result);
+    }
+
+    /// All four commands are sent before the first answer is there. After an error PostgreSQL ignores those up to the
+    /// COMMIT, and makes that a ROLLBACK.
+    async fn attempt(
+        &self,
+        client: &Client,
+        caller: Option<&Caller>,
+        sql: &str,
+        values: &[Parameter],
+    ) -> Result<Vec<Row>, Ended> {
+        let schema = self.schema.get().map_or("public", String::as_str);
+        let sql = sql.replace("@wf", schema);
+        let values: Vec<(&(dyn ToSql + Sync), Type)> =
+            values.iter().map(|(value, sql_type)| (&**value as &(dyn ToSql + Sync), sql_type.clone())).collect();
+        let all = async {
+            tokio::join!(
+                client.batch_execute(BEGIN),
+                become_role(client, caller),
+                client.query_typed(&sql, &values),
+                client.batch_execute("COMMIT"),
+            )
+        };
+        match tokio::time::timeout(self.time, all).await {
+            Ok((begun, became, rows, committed)) => {
+                begun?;
+                became?;
+                let rows = rows?;
+                committed?;
+                Ok(rows)
+            }
+            Err(_) => {
+                let stopped = client.cancel_token().cancel_query(self.tls.clone()).await;
+                tracing::warn!(seconds = self.time.as_secs(), ?stopped, "cancelled a statement that took too long");
+                Err(Ended::Late)
+            }
+        }
+    }
+}
+
+/// How a transaction ended that did not commit.
+enum Ended {
+    Late,
+    Refused(Failure),
+    Error(tokio_postgres::Error),
+}
+
+impl From<tokio_postgres::Error> for Ended {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+async fn become_role(client: &Client, caller: Option<&Caller>) -> Result<(), Ended> {
+    let Some(caller) = caller else { return Ok(()) };
+    match client.query_typed(BECOME, &[(&caller.login, Type::TEXT), (&caller.role, Type::TEXT)]).await {
+        // A role that was dropped, or who is no member any more.
+        Err(error) if error.code().is_some_and(|code| !is_connection(code)) => {
+            tracing::info!(login = caller.login, role = caller.role, cause = said(&error), "refused a role");
+            Err(Ended::Refused(Failure::unauthenticated()))
+        }
+        other => Ok(other.map(drop)?),
+    }
+}
+
+fn is_connection(code: &SqlState) -> bool {
+    ["08", "57", "53"].contains(&&code.code()[..2])
+}
+
+/// A deadlock, a failed serialization: undone by the database, to be tried again.
+fn is_transient(error: &tokio_postgres::Error) -> bool {
+    error.code().is_some_and(|code| code.code().starts_with("40"))
+}
+
+/// Gives a connection back to the pool, or drops it where it cannot be cleaned.
+async fn clean(client: Object) {
+    if let Err(error) = client.batch_execute(CLEAN).await {
+        tracing::warn!(cause = said(&error), "dropped a connection that could not be cleaned");
+        drop(Object::take(client));
+    }
+}
+
+/// The text of the only column of the only row; none for NULL and without a row.
+pub fn only_text(rows: &[Row]) -> Result<Option<String>, Failure> {
+    match rows.first() {
+        Some(row) => row.try_get(0).map_err(Failure::internal),
+        None => Ok(None),
+    }
+}
+
+/// Why the gateway does not serve a database.
+#[derive(Debug)]
+pub enum Unfit {
+    /// It may come back.
+    Unreachable(String),
+    /// Nothing changes that but who runs it.
+    Refused(String),
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable(cause) => write!(f, "cannot reach the database: {cause}"),
+            Self::Refused(reason) => f.write_str(reason),
+        }
+    }
+}
+
+/// Asks a new connection whether database and role are what the gateway is made for. Gives the extension's schema.
+async fn check(client: &Client) -> Result<String, Unfit> {
+    let unreachable = |error: tokio_postgres::Error| Unfit::Unreachable(said(&error));
+    let text = |sql: &'static str| async move {
+        let rows = client.query_typed(sql, &[]).await.map_err(unreachable)?;
+        rows.first().map(|row| row.try_get::<_, String>(0).map_err(unreachable)).transpose()
+    };
+    if let Some(role) = text(
+        "SELECT rolname::text FROM pg_catalog.pg_roles \
+         WHERE rolsuper AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') LIMIT 1",
+    )
+    .await?
+    {
+        return Err(Unfit::Refused(format!(
+            "the gateway's role is or can become the superuser {role}: so could every workflow. \
+             Give it a role of its own that is a member of its users' roles only"
+        )));
+    }
+    let installed = text("SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'workflow'").await?;
+    match installed {
+        None => return Err(Unfit::Refused("the database has no extension workflow: CREATE EXTENSION workflow".into())),
+        Some(version) if !version.starts_with(EXTENSION) => {
+            return Err(Unfit::Refused(format!(
+                "the database has workflow {version}, and this is workflow-gateway {}: install those that fit",
+                env!("CARGO_PKG_VERSION")
+            )));
+        }
+        Some(_) => {}
+    }
+    let schema = text(
+        "SELECT pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e \
+         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'workflow'",
+    )
+    .await?;
+    schema.ok_or_else(|| Unfit::Refused("the extension workflow has no schema".into()))
+}
+
+/// An error with what PostgreSQL or the system says of it.
+fn said(error: &tokio_postgres::Error) -> String {
+    match (error.as_db_error(), std::error::Error::source(error)) {
+        (Some(database), _) => database.message().to_owned(),
+        (None, Some(source)) => format!("{error}: {source}"),
+        (None, None) => error.to_string(),
+    }
+}
+
+fn connection(options: &Serving) -> Result<Config, String> {
+    let mut config: Config = options.database.parse().map_err(|error| format!("--database makes no sense: {error}"))?;
+    if let (Some(path), None) = (&options.database_password_file, config.get_password()) {
+        let password =
+            std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        config.password(password.trim_end_matches(['\r', '\n']));
+    }
+    if config.get_application_name().is_none() {
+        config.application_name("workflow-gateway");
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(Duration::from_secs(5));
+    }
+    // A host that fails without a word is noticed within half a minute.
+    config.keepalives_idle(Duration::from_secs(10)).keepalives_interval(Duration::from_secs(5)).keepalives_retries(3);
+    config.tcp_user_timeout(Duration::from_secs(30));
+    Ok(config)
+}
+
+fn tls_client(authority: Option<&Path>) -> Result<rustls::ClientConfig, String> {
+    use rustls::pki_types::pem::PemObject;
+    let mut roots = rustls::RootCertStore::empty();
+    match authority {
+        Some(path) => {
+            let unreadable = |error: rustls::pki_types::pem::Error| format!("cannot read {}: {error}", path.display());
+            for certificate in rustls::pki_types::CertificateDer::pem_file_iter(path).map_err(unreadable)? {
+                roots.add(certificate.map_err(unreadable)?).map_err(|error| format!("{}: {error}", path.display()))?;
+            }
+        }
+        None => {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
+    Ok(rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth())
+}

@@ -1,0 +1,19 @@
+//! Elsa's API, below `/elsa/api`.
+
+use axum::Router;
+use axum::http::{Method, StatusCode, Uri};
+
+use crate::failure::Failure;
+use crate::gateway::App;
+
+pub fn router() -> Router<App> {
+    Router::new().fallback(unknown_call).method_not_allowed_fallback(wrong_method)
+}
+
+async fn unknown_call(uri: Uri) -> Failure {
+    Failure::not_found("call", uri.path())
+}
+
+async fn wrong_method(method: Method, uri: Uri) -> Failure {
+    Failure::new(StatusCode::METHOD_NOT_ALLOWED, format!("{} does not take {method}", uri.path()))
+}

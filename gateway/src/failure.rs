@@ -1,0 +1,143 @@
+//! What goes wrong, and what a client is told: the status, and Elsa's form of an error.
+
+use std::error::Error as _;
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+use tokio_postgres::error::{DbError, SqlState};
+use uuid::Uuid;
+
+/// A request that fails.
+#[derive(Debug)]
+pub struct Failure {
+    pub status: StatusCode,
+    /// SQLSTATE, where the database refused it.
+    pub code: Option<String>,
+    pub message: String,
+    pub detail: Option<String>,
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, code: None, message: message.into(), detail: None, hint: None }
+    }
+
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, message)
+    }
+
+    /// What Elsa answers for an id that is not there.
+    pub fn not_found(what: &str, id: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, format!("there is no {what} {id}"))
+    }
+
+    /// Nobody is logged in, or who is logged in may not be any more.
+    pub fn unauthenticated() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "log in first")
+    }
+
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
+    }
+
+    /// A failure of ours: the client gets an id, the log the cause.
+    pub fn internal(cause: impl std::fmt::Display) -> Self {
+        let id = Uuid::now_v7();
+        tracing::error!(%id, %cause, "internal error");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("internal error {id}"))
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub fn has_code(&self, code: &str) -> bool {
+        self.code.as_deref() == Some(code)
+    }
+
+    fn of_database(error: &DbError) -> Self {
+        let code = error.code().code();
+        let Some(status) = status_of(code) else {
+            return Self::internal(format_args!("{code}: {} {}", error.message(), error.detail().unwrap_or_default()));
+        };
+        Self {
+            status,
+            code: Some(code.to_owned()),
+            message: error.message().to_owned(),
+            detail: error.detail().map(str::to_owned),
+            hint: error.hint().map(str::to_owned),
+        }
+    }
+}
+
+/// The status of an answer for a SQLSTATE, or none where it is nothing that a client could know or mend.
+pub fn status_of(code: &str) -> Option<StatusCode> {
+    Some(match code {
+        "42501" => StatusCode::FORBIDDEN,
+        "42704" => StatusCode::NOT_FOUND,
+        "23505" | "2BP01" | "42710" => StatusCode::CONFLICT,
+        "0A000" | "38000" | "42601" | "42P13" | "42725" | "WF001" | "WF002" => StatusCode::BAD_REQUEST,
+        _ => match &code[..2] {
+            "22" | "54" => StatusCode::BAD_REQUEST,
+            "55" => StatusCode::CONFLICT,
+            "40" | "53" | "08" => StatusCode::SERVICE_UNAVAILABLE,
+            "57" if code == "57014" || code.starts_with("57P") => StatusCode::SERVICE_UNAVAILABLE,
+            _ => return None,
+        },
+    })
+}
+
+impl From<tokio_postgres::Error> for Failure {
+    fn from(error: tokio_postgres::Error) -> Self {
+        if let Some(database) = error.as_db_error() {
+            return Self::of_database(database);
+        }
+        if error.is_closed() || error.code() == Some(&SqlState::CONNECTION_EXCEPTION) || is_io(&error) {
+            return Self::unavailable("the connection to the database was lost")
+                .hint("Whether the request took effect is not known: look before you repeat it.");
+        }
+        Self::internal(error)
+    }
+}
+
+fn is_io(error: &tokio_postgres::Error) -> bool {
+    error.source().is_some_and(|source| source.is::<std::io::Error>())
+}
+
+impl From<deadpool_postgres::PoolError> for Failure {
+    fn from(error: deadpool_postgres::PoolError) -> Self {
+        match error {
+            deadpool_postgres::PoolError::Timeout(_) => Self::unavailable("all connections to the database are in use"),
+            other => {
+                tracing::warn!(cause = %other, "no connection to the database");
+                Self::unavailable("the database cannot be reached")
+            }
+        }
+    }
+}
+
+impl IntoResponse for Failure {
+    /// Elsa's form, with what PostgreSQL says beside.
+    fn into_response(self) -> Response {
+        let lines = self.detail.iter().flat_map(|detail| detail.lines()).chain(self.hint.as_deref());
+        let texts: Vec<&str> = std::iter::once(self.message.as_str()).chain(lines).collect();
+        let body = json!({
+            "statusCode": self.status.as_u16(),
+            "message": "One or more errors occurred!",
+            "errors": {"generalErrors": texts},
+            "code": self.code,
+            "detail": self.detail,
+            "hint": self.hint,
+        });
+        let mut response = (self.status, Json(body)).into_response();
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
+        }
+        response
+    }
+}

@@ -1,0 +1,49 @@
+//! What all requests share.
+
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use tokio::sync::Semaphore;
+
+use crate::config::Serving;
+use crate::database::Database;
+use crate::identity::cookies::Cookies;
+use crate::identity::keys::ApiKeys;
+
+/// Log-ins of one address or one role in a minute.
+const LOGINS_A_MINUTE: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
+
+pub type App = Arc<Gateway>;
+
+pub struct Gateway {
+    pub options: Serving,
+    pub database: Database,
+    pub cookies: Cookies,
+    pub keys: ApiKeys,
+    pub logins_by_address: DefaultKeyedRateLimiter<IpAddr>,
+    pub logins_by_role: DefaultKeyedRateLimiter<String>,
+    /// Kilobytes that bodies of requests may still take.
+    pub bodies: Arc<Semaphore>,
+    /// Set when the process is told to stop.
+    pub is_stopping: AtomicBool,
+}
+
+impl Gateway {
+    /// Reads the files that the options name. Does not connect.
+    pub fn new(options: Serving) -> Result<App, String> {
+        let cookies = Cookies::new(options.cookie_keys.as_deref(), options.is_secure(), options.session_hours)?;
+        Ok(Arc::new(Self {
+            database: Database::new(&options)?,
+            cookies,
+            keys: ApiKeys::new(options.api_keys.as_deref())?,
+            logins_by_address: RateLimiter::keyed(Quota::per_minute(LOGINS_A_MINUTE)),
+            logins_by_role: RateLimiter::keyed(Quota::per_minute(LOGINS_A_MINUTE)),
+            bodies: Arc::new(Semaphore::new(usize::from(options.max_bodies) * 1024)),
+            is_stopping: AtomicBool::new(false),
+            options,
+        }))
+    }
+}

@@ -1,0 +1,146 @@
+//! What stands before every handler: known hosts, bounded bodies, who it is, and no requests of other sites.
+
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{
+    AUTHORIZATION, CONTENT_LENGTH, HOST, ORIGIN, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, UPGRADE,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use crate::failure::Failure;
+use crate::gateway::{App, Gateway};
+use crate::identity::Caller;
+
+/// How long the body of a request may take to arrive.
+const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// Where nothing is done without a caller.
+const API: &str = "/elsa/";
+
+/// Refuses a `Host` that is not ours: a page of another name that resolves to this address could read our answers.
+pub async fn known_host(State(app): State<App>, request: Request, next: Next) -> Result<Response, Failure> {
+    let host = request
+        .headers()
+        .get(HOST)
+        .and_then(|host| host.to_str().ok())
+        .or(request.uri().authority().map(|a| a.as_str()));
+    match host {
+        Some(host) if is_known_host(&app, host) => Ok(next.run(request).await),
+        _ => Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "this host is not known here")
+            .hint("Whoever runs the gateway gives its address with --public-url.")),
+    }
+}
+
+fn is_known_host(app: &Gateway, host: &str) -> bool {
+    let public: Option<Uri> = app.options.origin().parse().ok();
+    if public.as_ref().and_then(Uri::authority).is_some_and(|known| host.eq_ignore_ascii_case(known.as_str())) {
+        return true;
+    }
+    let listen = app.options.listen;
+    let (name, port) = host.rsplit_once(':').unwrap_or((host, "80"));
+    let is_local = listen.ip().is_loopback() && matches!(name, "localhost" | "127.0.0.1" | "[::1]");
+    port == listen.port().to_string() && (is_local || name.trim_matches(['[', ']']) == listen.ip().to_string())
+}
+
+/// Finds out who it is: from the key in `Authorization`, or else from the cookie.
+/// A key that is not known is refused. Without either a request goes on only to pages, before its body is read.
+pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Result<Response, Failure> {
+    let caller = match request.headers().get(AUTHORIZATION) {
+        Some(value) => Some(caller_of_key(&app, value).ok_or_else(unknown_key)?),
+        None => app.cookies.open(request.headers()),
+    };
+    if caller.as_ref().is_none_or(|caller| caller.is_ambient) && !is_ours(&app, &request) {
+        return Err(Failure::new(StatusCode::FORBIDDEN, "a page of another site sent this request"));
+    }
+    if caller.is_none() && request.uri().path().starts_with(API) {
+        return Err(Failure::unauthenticated());
+    }
+    if let Some(caller) = caller {
+        request.extensions_mut().insert(caller);
+    }
+    Ok(next.run(request).await)
+}
+
+fn caller_of_key(app: &Gateway, value: &HeaderValue) -> Option<Caller> {
+    let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
+    let is_ours = scheme.eq_ignore_ascii_case("ApiKey") || scheme.eq_ignore_ascii_case("Bearer");
+    if is_ours { app.keys.caller(key.trim()) } else { None }
+}
+
+fn unknown_key() -> Failure {
+    Failure::new(StatusCode::UNAUTHORIZED, "the API key is not known, or has expired")
+}
+
+/// Whether a request that changes something, or opens a WebSocket, comes from a page of ours. Browsers say so by
+/// themselves, and do not let pages say otherwise.
+fn is_ours(app: &Gateway, request: &Request) -> bool {
+    let headers = request.headers();
+    let is_safe = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    if is_safe && !headers.contains_key(UPGRADE) {
+        return true;
+    }
+    match text(headers, "sec-fetch-site") {
+        Some(site) => site == "same-origin",
+        None => headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()) == Some(app.options.origin().as_str()),
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// Reads the body whole, within the bounds of one and of all together, before a handler begins.
+pub async fn bounded_body(State(app): State<App>, request: Request, next: Next) -> Result<Response, Failure> {
+    let most = usize::from(app.options.max_body) * 1024 * 1024;
+    let too_large =
+        || Failure::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body of a request has at most {most} bytes"));
+    let announced = text(request.headers(), CONTENT_LENGTH.as_str()).map(|length| length.parse::<usize>());
+    let expected = match announced {
+        Some(Ok(length)) if length > most => return Err(too_large()),
+        Some(Ok(length)) => length,
+        _ if request.headers().contains_key("transfer-encoding") => most,
+        _ => 0,
+    };
+    let kilobytes = u32::try_from(expected.div_ceil(1024)).unwrap_or(u32::MAX);
+    let Ok(_permit) = app.bodies.clone().try_acquire_many_owned(kilobytes) else {
+        return Err(Failure::unavailable("too many large requests at once"));
+    };
+    let (parts, body) = request.into_parts();
+    let bytes = match tokio::time::timeout(BODY_TIME, to_bytes(body, expected.max(1))).await {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(error))
+            if std::error::Error::source(&error)
+                .is_some_and(|cause| cause.is::<http_body_util::LengthLimitError>()) =>
+        {
+            return Err(too_large());
+        }
+        Ok(Err(_)) => return Err(Failure::bad_request("the body of the request did not arrive")),
+        Err(_) => return Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "the body of the request came too slowly")),
+    };
+    Ok(next.run(Request::from_parts(parts, Body::from(bytes))).await)
+}
+
+/// Headers that every answer has.
+pub async fn secure_headers(State(app): State<App>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    headers.insert("x-frame-options", HeaderValue::from_static("DENY"));
+    if app.options.is_secure() {
+        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+    }
+    response
+}
+
+/// What a handler that panicked answers.
+pub fn panicked(cause: Box<dyn std::any::Any + Send>) -> Response {
+    let text = cause.downcast_ref::<String>().map(String::as_str).or_else(|| cause.downcast_ref::<&str>().copied());
+    Failure::internal(text.unwrap_or("a handler panicked")).into_response()
+}

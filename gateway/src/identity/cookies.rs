@@ -1,0 +1,137 @@
+//! Sessions: a sealed cookie, and nothing in memory. Gateways that have the same keys take each other's.
+
+use std::path::Path;
+
+use axum::http::HeaderMap;
+use axum_extra::extract::PrivateCookieJar;
+use axum_extra::extract::cookie::{Cookie, Key, SameSite};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chrono::{DateTime, TimeDelta, Utc};
+use rand::RngCore as _;
+use serde::{Deserialize, Serialize};
+
+use super::Caller;
+
+/// Bytes of a key: 32 to sign, 32 to encrypt.
+const KEY_BYTES: usize = 64;
+
+/// What a cookie holds.
+#[derive(Serialize, Deserialize)]
+struct Content {
+    login: String,
+    role: String,
+    ends: DateTime<Utc>,
+}
+
+/// Seals and opens the cookies of sessions.
+pub struct Cookies {
+    /// The first seals, all open. Never empty.
+    keys: Vec<Key>,
+    is_secure: bool,
+    lasts: TimeDelta,
+}
+
+impl Cookies {
+    /// With the keys of a file, or without one with a key that ends with the process.
+    pub fn new(file: Option<&Path>, is_secure: bool, hours: u16) -> Result<Self, String> {
+        let keys = match file {
+            Some(path) => read_keys(path)?,
+            None => vec![Key::from(&random_key())],
+        };
+        Ok(Self { keys, is_secure, lasts: TimeDelta::hours(hours.into()) })
+    }
+
+    /// The caller that a cookie of the request names, if it is sealed with one of the keys and has not ended.
+    pub fn open(&self, headers: &HeaderMap) -> Option<Caller> {
+        let opened = |key: &Key| PrivateCookieJar::from_headers(headers, key.clone()).get(self.name());
+        let cookie = self.keys.iter().find_map(opened)?;
+        let content: Content = serde_json::from_str(cookie.value()).ok()?;
+        (content.ends > Utc::now()).then_some(Caller { login: content.login, role: content.role, is_ambient: true })
+    }
+
+    /// The header values that begin a session, or go on with one as another role.
+    pub fn seal(&self, login: &str, role: &str) -> PrivateCookieJar {
+        let content = Content { login: login.into(), role: role.into(), ends: Utc::now() + self.lasts };
+        let text = serde_json::to_string(&content).unwrap_or_default();
+        PrivateCookieJar::new(self.keys[0].clone()).add(self.cookie(text))
+    }
+
+    /// The header values that end a session.
+    pub fn end(&self) -> PrivateCookieJar {
+        let mut cookie = self.cookie(String::new());
+        cookie.make_removal();
+        PrivateCookieJar::new(self.keys[0].clone()).add(cookie)
+    }
+
+    fn cookie(&self, value: String) -> Cookie<'static> {
+        Cookie::build((self.name(), value))
+            .path("/")
+            .http_only(true)
+            .same_site(SameSite::Lax)
+            .secure(self.is_secure)
+            .build()
+    }
+
+    /// A browser takes a cookie of the prefix `__Host-` only over https, and from this host alone.
+    fn name(&self) -> &'static str {
+        if self.is_secure { "__Host-workflow" } else { "workflow" }
+    }
+}
+
+fn random_key() -> [u8; KEY_BYTES] {
+    let mut key = [0; KEY_BYTES];
+    rand::rng().fill_bytes(&mut key);
+    key
+}
+
+/// A new line for a file of keys.
+pub fn new_key_line() -> String {
+    STANDARD.encode(random_key())
+}
+
+fn read_keys(path: &Path) -> Result<Vec<Key>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let keys: Option<Vec<Key>> =
+        lines.map(|line| STANDARD.decode(line).ok().and_then(|key| Key::try_from(&key[..]).ok())).collect();
+    match keys {
+        Some(keys) if !keys.is_empty() => Ok(keys),
+        _ => Err(format!("{} must have one key a line, as `workflow-gateway cookie-key` prints them", path.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::header::{COOKIE, SET_COOKIE};
+    use axum::response::IntoResponse as _;
+
+    fn sent_back(jar: PrivateCookieJar) -> HeaderMap {
+        let answer = (jar, ()).into_response();
+        let set = answer.headers()[SET_COOKIE].to_str().unwrap().to_owned();
+        let mut headers = HeaderMap::new();
+        headers.insert(COOKIE, set.split(';').next().unwrap().parse().unwrap());
+        headers
+    }
+
+    fn with_keys(keys: Vec<Key>, hours: i64) -> Cookies {
+        Cookies { keys, is_secure: true, lasts: TimeDelta::hours(hours) }
+    }
+
+    #[test]
+    fn a_cookie_opens_with_any_of_the_keys_and_with_no_other() {
+        let (old, new) = (Key::generate(), Key::generate());
+        let headers = sent_back(with_keys(vec![old.clone()], 1).seal("ada", "clerks"));
+        let rotated = with_keys(vec![new.clone(), old], 1);
+        let caller = Caller { login: "ada".into(), role: "clerks".into(), is_ambient: true };
+        assert_eq!(rotated.open(&headers), Some(caller));
+        assert_eq!(with_keys(vec![new], 1).open(&headers), None);
+    }
+
+    #[test]
+    fn a_session_ends() {
+        let key = Key::generate();
+        assert_eq!(with_keys(vec![key.clone()], 1).open(&sent_back(with_keys(vec![key], -1).seal("ada", "ada"))), None);
+    }
+}

@@ -1,0 +1,135 @@
+//! API keys: 32 random bytes each, of which a file keeps the SHA-256, the role, the end and a note.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chrono::{DateTime, TimeDelta, Utc};
+use rand::RngCore as _;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::Caller;
+
+/// A key as the file has it, below its SHA-256 in hexadecimal digits: `[key.0123…]`.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    role: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expires: Option<DateTime<Utc>>,
+    #[serde(default)]
+    note: String,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    key: HashMap<String, Entry>,
+}
+
+/// The keys of a file, read again when it changes.
+pub struct ApiKeys {
+    path: Option<PathBuf>,
+    read: Mutex<Option<(Stamp, HashMap<String, Entry>)>>,
+}
+
+/// What differs between two states of a file.
+type Stamp = (SystemTime, u64);
+
+impl ApiKeys {
+    pub fn new(path: Option<&Path>) -> Result<Self, String> {
+        let keys = Self { path: path.map(Path::to_owned), read: Mutex::new(None) };
+        if let Some(path) = path {
+            read(path)?;
+        }
+        Ok(keys)
+    }
+
+    /// The caller that a key stands for, if the file has it and it has not expired.
+    pub fn caller(&self, key: &str) -> Option<Caller> {
+        let entry = self.entry(&digest(key))?;
+        let valid = entry.expires.is_none_or(|end| end > Utc::now());
+        valid.then(|| Caller { login: entry.role.clone(), role: entry.role, is_ambient: false })
+    }
+
+    /// Keys are found by their digest: how long that takes tells nothing of a key.
+    fn entry(&self, digest: &str) -> Option<Entry> {
+        let path = self.path.as_deref()?;
+        let mut kept = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamp = fs::metadata(path).and_then(|file| Ok((file.modified()?, file.len()))).ok()?;
+        if kept.as_ref().is_none_or(|(of, _)| *of != stamp) {
+            match read(path) {
+                Ok(file) => *kept = Some((stamp, file.key)),
+                // Those that were read before go on, as long as somebody writes the file.
+                Err(cause) => tracing::warn!(cause, "cannot read the API keys anew"),
+            }
+        }
+        kept.as_ref()?.1.get(digest).cloned()
+    }
+}
+
+/// Adds a key for a role to the file, and gives the key.
+pub fn add(path: &Path, role: &str, days: Option<u32>, note: &str) -> Result<String, String> {
+    let mut bytes = [0; 32];
+    rand::rng().fill_bytes(&mut bytes);
+    let key = URL_SAFE_NO_PAD.encode(bytes);
+    let mut file = if path.exists() { read(path)? } else { File::default() };
+    let expires = days.map(|days| Utc::now() + TimeDelta::days(days.into()));
+    file.key.insert(digest(&key), Entry { role: role.into(), expires, note: note.into() });
+    let text = toml::to_string(&file).map_err(|error| error.to_string())?;
+    write(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    Ok(key)
+}
+
+/// In one step, so that a gateway never reads half a file.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let beside = path.with_extension("new");
+    let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    if let Ok(old) = fs::metadata(path) {
+        fs::set_permissions(&beside, old.permissions())?;
+    }
+    fs::rename(beside, path)
+}
+
+fn read(path: &Path) -> Result<File, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn digest(key: &str) -> String {
+    Sha256::digest(key.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_known_from_the_moment_that_the_file_has_it() {
+        let folder = std::env::temp_dir().join(format!("workflow-keys-{}", uuid::Uuid::now_v7()));
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("keys.toml");
+        let first = add(&path, "ada", None, "").unwrap();
+        let keys = ApiKeys::new(Some(&path)).unwrap();
+        assert_eq!(keys.caller(&first).unwrap().role, "ada");
+        let second = add(&path, "ben", Some(1), "for a day").unwrap();
+        assert_eq!(keys.caller(&second).unwrap().role, "ben");
+        assert_eq!(keys.caller(&first).unwrap().role, "ada");
+        assert!(keys.caller("another").is_none());
+        assert!(!fs::read_to_string(&path).unwrap().contains(&first));
+        let gone = fs::read_to_string(&path).unwrap().replace(&Utc::now().format("%Y").to_string(), "2001");
+        fs::write(&path, gone.replace("for a day", "for a day, long ago")).unwrap();
+        assert!(keys.caller(&second).is_none());
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,175 @@
+//! A password is tried at the database, by a connection that logs in and says nothing more.
+//!
+//! It counts only if the server asked for SCRAM, and took the answer. Where it lets anybody in (`trust`), or asks for
+//! what proves nothing here (`peer`, `cert`) or is read on the way (MD5, clear text), no password is right.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use fallible_iterator::FallibleIterator as _;
+use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+use postgres_protocol::message::backend::Message;
+use postgres_protocol::message::frontend;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::time::Instant;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::tls::{MakeTlsConnect, TlsConnect as _};
+
+use crate::database::Database;
+use crate::failure::Failure;
+use crate::parameters;
+
+/// Every log-in takes as long as this, so that its time does not tell why it failed.
+const LEAST_TIME: Duration = Duration::from_millis(400);
+const MOST_TIME: Duration = Duration::from_secs(10);
+const MAX_MESSAGE: usize = 65_536;
+
+/// What the server made of a password.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Right,
+    /// Wrong, or a role that may not log in here: a client is not told which.
+    Wrong,
+    /// The server did not ask for SCRAM.
+    NotAsked,
+}
+
+/// Tries a role and its password. Takes the same time for each of them.
+pub async fn verify(database: &Database, role: &str, password: &str) -> Result<Verdict, Failure> {
+    let begun = Instant::now();
+    let verdict = tokio::time::timeout(MOST_TIME, judge(database, role, password)).await;
+    tokio::time::sleep_until(begun + LEAST_TIME).await;
+    verdict.unwrap_or_else(|_| Err(Failure::unavailable("the database does not answer")))
+}
+
+async fn judge(database: &Database, role: &str, password: &str) -> Result<Verdict, Failure> {
+    let verdict = try_hosts(database, role, password).await.map_err(|error| {
+        tracing::warn!(cause = %error, "cannot try a password");
+        Failure::unavailable("the database cannot be reached")
+    })?;
+    // Asked in any case, so that a role that may not log in costs the same work.
+    let may = may_log_in(database, role).await?;
+    Ok(if verdict == Verdict::Right && !may { Verdict::Wrong } else { verdict })
+}
+
+/// Whether the gateway may act as the role, and the role is no superuser.
+async fn may_log_in(database: &Database, role: &str) -> Result<bool, Failure> {
+    let rows = database
+        .catalogue(
+            "SELECT rolcanlogin AND NOT rolsuper AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') \
+             FROM pg_catalog.pg_roles WHERE rolname = $1",
+            parameters![role],
+        )
+        .await?;
+    Ok(rows.first().is_some_and(|row| row.get(0)))
+}
+
+async fn try_hosts(database: &Database, role: &str, password: &str) -> io::Result<Verdict> {
+    let (config, _) = database.connection();
+    let mut last = io::Error::other("the connection string names no host");
+    for (index, host) in config.get_hosts().iter().enumerate() {
+        let port = config.get_ports().get(index).or(config.get_ports().first()).copied().unwrap_or(5432);
+        let tried = match host {
+            Host::Tcp(name) => try_tcp(database, name, port, role, password).await,
+            Host::Unix(folder) => try_unix(database, folder.join(format!(".s.PGSQL.{port}")), role, password).await,
+        };
+        match tried {
+            Ok(verdict) => return Ok(verdict),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+async fn try_unix(database: &Database, path: PathBuf, role: &str, password: &str) -> io::Result<Verdict> {
+    log_in(UnixStream::connect(path).await?, database, role, password).await
+}
+
+async fn try_tcp(database: &Database, host: &str, port: u16, role: &str, password: &str) -> io::Result<Verdict> {
+    let (config, tls) = database.connection();
+    let mut stream = TcpStream::connect((host, port)).await?;
+    if config.get_ssl_mode() == SslMode::Disable {
+        return log_in(stream, database, role, password).await;
+    }
+    let mut request = BytesMut::new();
+    frontend::ssl_request(&mut request);
+    stream.write_all(&request).await?;
+    match stream.read_u8().await? {
+        b'S' => {
+            let mut maker = tls.clone();
+            let connect = <_ as MakeTlsConnect<TcpStream>>::make_tls_connect(&mut maker, host);
+            let stream = connect.map_err(io::Error::other)?.connect(stream).await.map_err(io::Error::other)?;
+            log_in(stream, database, role, password).await
+        }
+        _ if config.get_ssl_mode() == SslMode::Require => Err(io::Error::other("the server does not speak TLS")),
+        _ => log_in(stream, database, role, password).await,
+    }
+}
+
+/// The log-in of PostgreSQL's protocol, up to the first "ready for query".
+async fn log_in(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    database: &Database,
+    role: &str,
+    password: &str,
+) -> io::Result<Verdict> {
+    let mut session = Session { stream, received: BytesMut::new() };
+    let name = database.connection().0.get_dbname().unwrap_or(role);
+    session.send(|out| frontend::startup_message([("user", role), ("database", name)], out)).await?;
+    let Message::AuthenticationSasl(asked) = session.receive().await? else { return Ok(Verdict::NotAsked) };
+    if !asked.mechanisms().any(|mechanism| Ok(mechanism == SCRAM_SHA_256))? {
+        return Ok(Verdict::NotAsked);
+    }
+    let mut scram = ScramSha256::new(password.as_bytes(), ChannelBinding::unsupported());
+    session.send(|out| frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), out)).await?;
+    let Message::AuthenticationSaslContinue(message) = session.receive().await? else { return Ok(Verdict::Wrong) };
+    scram.update(message.data())?;
+    session.send(|out| frontend::sasl_response(scram.message(), out)).await?;
+    let Message::AuthenticationSaslFinal(message) = session.receive().await? else { return Ok(Verdict::Wrong) };
+    scram.finish(message.data())?;
+    loop {
+        match session.receive().await? {
+            Message::ReadyForQuery(_) => break,
+            // A role without LOGIN, without CONNECT, one connection too many.
+            Message::ErrorResponse(_) => return Ok(Verdict::Wrong),
+            _ => {}
+        }
+    }
+    session
+        .send(|out| {
+            frontend::terminate(out);
+            Ok(())
+        })
+        .await?;
+    Ok(Verdict::Right)
+}
+
+struct Session<S> {
+    stream: S,
+    received: BytesMut,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Session<S> {
+    async fn send(&mut self, write: impl FnOnce(&mut BytesMut) -> io::Result<()>) -> io::Result<()> {
+        let mut message = BytesMut::new();
+        write(&mut message)?;
+        self.stream.write_all(&message).await
+    }
+
+    async fn receive(&mut self) -> io::Result<Message> {
+        loop {
+            if let Some(message) = Message::parse(&mut self.received)? {
+                return Ok(message);
+            }
+            if self.received.len() > MAX_MESSAGE {
+                return Err(io::Error::other("the server sends too much"));
+            }
+            if self.stream.read_buf(&mut self.received).await? == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! `workflow-gateway`: Elsa's API, Elsa Studio and an inbox in front of a database with the extension `workflow`.
+//!
+//! It keeps nothing: each request is a transaction as the database role of its user.
+
+mod config;
+mod database;
+mod elsa;
+mod failure;
+mod gateway;
+mod guard;
+mod identity;
+mod json;
+mod pages;
+mod routes;
+mod server;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use config::{KeyCommand, LogFormat, Options, Serving, Subcommands};
+use database::Unfit;
+use gateway::Gateway;
+use identity::{cookies, keys};
+
+fn main() -> ExitCode {
+    let options = Options::read();
+    let done = match options.command {
+        None | Some(Subcommands::Serve) => serve(options.serving),
+        Some(Subcommands::Key(command)) => manage_keys(&options.serving, command),
+        Some(Subcommands::CookieKey) => {
+            println!("{}", cookies::new_key_line());
+            Ok(())
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("workflow-gateway: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn manage_keys(options: &Serving, command: KeyCommand) -> Result<(), String> {
+    let path = options.api_keys.as_deref().ok_or("--api-keys must name the file of keys")?;
+    let KeyCommand::Add { role, days, note } = command;
+    println!("{}", keys::add(path, &role, days, &note)?);
+    Ok(())
+}
+
+fn serve(options: Serving) -> Result<(), String> {
+    if let Some(problem) = options.problem() {
+        return Err(problem);
+    }
+    start_log(&options)?;
+    rustls::crypto::ring::default_provider().install_default().map_err(|_| "there are two TLS providers")?;
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
+    let served = runtime.block_on(async {
+        let app = Gateway::new(options)?;
+        first_check(&app).await?;
+        server::serve(&app, routes::router(&app)).await.map_err(|error| format!("cannot serve: {error}"))
+    });
+    // What is still running has had its time.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    served
+}
+
+/// Ends the start where the database does not fit. One that is away may come: until then `/readyz` says so.
+async fn first_check(app: &Gateway) -> Result<(), String> {
+    match app.database.first_check().await {
+        Ok(()) => Ok(()),
+        Err(Unfit::Refused(reason)) => Err(reason),
+        Err(unreachable) => {
+            tracing::warn!(cause = %unreachable, "starting without a database");
+            Ok(())
+        }
+    }
+}
+
+fn start_log(options: &Serving) -> Result<(), String> {
+    let filter = tracing_subscriber::EnvFilter::try_new(&options.log)
+        .map_err(|error| format!("--log makes no sense: {error}"))?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match options.log_format {
+        LogFormat::Text => log.with_ansi(false).init(),
+        LogFormat::Json => log.json().init(),
+    }
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! Logging in and out, and choosing the role to act as.
+
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::extract::{ConnectInfo, Form, Query, State};
+use axum::http::StatusCode;
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use axum_extra::extract::PrivateCookieJar;
+use serde::Deserialize;
+
+use crate::failure::Failure;
+use crate::gateway::{App, Gateway};
+use crate::identity::Caller;
+use crate::identity::password::{Verdict, verify};
+use crate::parameters;
+
+pub fn router() -> Router<App> {
+    Router::new().route("/login", get(show).post(log_in)).route("/logout", post(log_out)).route("/role", post(act_as))
+}
+
+/// Where to go afterwards: a path of ours.
+#[derive(Deserialize)]
+struct Next {
+    #[serde(default)]
+    next: String,
+}
+
+impl Next {
+    fn path(&self) -> &str {
+        if self.next.starts_with('/') && !self.next.starts_with("//") && !self.next.contains('\\') {
+            &self.next
+        } else {
+            "/"
+        }
+    }
+}
+
+#[derive(askama::Template)]
+#[template(path = "login.html")]
+struct Page<'a> {
+    next: &'a str,
+    problem: Option<&'a Failure>,
+}
+
+fn page(next: &str, problem: Option<&Failure>) -> Response {
+    let status = problem.map_or(StatusCode::OK, |problem| problem.status);
+    match askama::Template::render(&Page { next, problem }) {
+        Ok(html) => (status, Html(html)).into_response(),
+        Err(error) => Failure::internal(error).into_response(),
+    }
+}
+
+async fn show(Query(next): Query<Next>) -> Response {
+    page(next.path(), None)
+}
+
+/// A role and its password, or an API key.
+#[derive(Deserialize)]
+struct Credentials {
+    #[serde(default)]
+    role: String,
+    #[serde(default)]
+    password: String,
+    #[serde(default)]
+    key: String,
+    #[serde(flatten)]
+    next: Next,
+}
+
+async fn log_in(
+    State(app): State<App>,
+    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    Form(credentials): Form<Credentials>,
+) -> Response {
+    match session(&app, address, &credentials).await {
+        Ok(cookies) => (cookies, Redirect::to(credentials.next.path())).into_response(),
+        Err(problem) => page(credentials.next.path(), Some(&problem)),
+    }
+}
+
+async fn session(app: &Gateway, address: SocketAddr, given: &Credentials) -> Result<PrivateCookieJar, Failure> {
+    let is_slow_enough = app.logins_by_address.check_key(&address.ip()).is_ok()
+        && (given.role.is_empty() || app.logins_by_role.check_key(&given.role).is_ok());
+    if !is_slow_enough {
+        return Err(Failure::new(StatusCode::TOO_MANY_REQUESTS, "too many log-ins: try again in a minute"));
+    }
+    if !given.key.is_empty() {
+        let caller = app.keys.caller(given.key.trim());
+        let caller =
+            caller.ok_or_else(|| Failure::new(StatusCode::UNAUTHORIZED, "the API key is not known, or has expired"))?;
+        return Ok(app.cookies.seal(&caller.login, &caller.role));
+    }
+    match verify(&app.database, &given.role, &given.password).await? {
+        Verdict::Right => Ok(app.cookies.seal(&given.role, &given.role)),
+        Verdict::Wrong => {
+            Err(Failure::new(StatusCode::UNAUTHORIZED, "role or password is wrong, or the role may not log in here"))
+        }
+        Verdict::NotAsked => {
+            Err(Failure::new(StatusCode::UNAUTHORIZED, "the database does not ask for a password of SCRAM")
+                .hint("Whoever runs the database sets scram-sha-256 in pg_hba.conf for connections from the gateway."))
+        }
+    }
+}
+
+async fn log_out(State(app): State<App>) -> Response {
+    (app.cookies.end(), Redirect::to("/login")).into_response()
+}
+
+#[derive(Deserialize)]
+struct Role {
+    role: String,
+    #[serde(flatten)]
+    next: Next,
+}
+
+/// Goes on as another role that the one that logged in is a member of.
+async fn act_as(State(app): State<App>, caller: Caller, Form(wanted): Form<Role>) -> Result<Response, Failure> {
+    let acting = Caller { role: wanted.role, ..caller };
+    app.database.read(&acting, "SELECT 1", parameters![]).await?;
+    Ok((app.cookies.seal(&acting.login, &acting.role), Redirect::to(wanted.next.path())).into_response())
+}

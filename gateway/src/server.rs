@@ -1,0 +1,116 @@
+//! The listener: TLS, bounds on connections and headers, and a graceful end.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::Router;
+use axum_server::accept::Accept;
+use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
+use axum_server::{Handle, Server};
+use tokio::net::TcpStream;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tower_service::Service;
+
+use crate::config::Serving;
+use crate::gateway::App;
+
+/// How long a client may take for the headers of a request.
+const HEADER_TIME: Duration = Duration::from_secs(10);
+/// Bytes that the headers of a request may have.
+const HEADER_BYTES: usize = 64 * 1024;
+
+/// Serves until the process is told to stop, and all requests have their answers.
+pub async fn serve(app: &App, router: Router) -> io::Result<()> {
+    let options = &app.options;
+    let handle = Handle::new();
+    stop_on_signal(app.clone(), handle.clone())?;
+    let bounded = Bounded { free: Arc::new(Semaphore::new(options.max_connections as usize)) };
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    announce(handle.clone(), options.origin());
+    match tls(options).await? {
+        Some(config) => {
+            let acceptor = RustlsAcceptor::new(config).acceptor(bounded);
+            patient(axum_server::bind(options.listen).acceptor(acceptor)).handle(handle).serve(service).await
+        }
+        None => patient(axum_server::bind(options.listen).acceptor(bounded)).handle(handle).serve(service).await,
+    }
+}
+
+/// Bounds what clients may send before a handler sees it.
+fn patient<A>(mut server: Server<SocketAddr, A>) -> Server<SocketAddr, A> {
+    server.http_builder().http1().header_read_timeout(HEADER_TIME).max_buf_size(HEADER_BYTES);
+    server.http1_only().first_request_timeout(HEADER_TIME)
+}
+
+fn announce(handle: Handle<SocketAddr>, origin: String) {
+    tokio::spawn(async move {
+        if let Some(address) = handle.listening().await {
+            tracing::info!(%address, origin, "listening");
+        }
+    });
+}
+
+/// After SIGTERM or SIGINT: not ready, no new connections, running requests finish.
+fn stop_on_signal(app: App, handle: Handle<SocketAddr>) -> io::Result<()> {
+    let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    tokio::spawn(async move {
+        tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
+        tracing::info!(connections = handle.connection_count(), "stopping");
+        app.is_stopping.store(true, Ordering::Relaxed);
+        handle.graceful_shutdown(Some(Duration::from_secs(app.options.stop_seconds.into())));
+    });
+    Ok(())
+}
+
+async fn tls(options: &Serving) -> io::Result<Option<RustlsConfig>> {
+    match (&options.tls_certificate, &options.tls_key) {
+        (Some(certificate), Some(key)) => RustlsConfig::from_pem_file(certificate, key).await.map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Closes connections over the bound at once.
+#[derive(Clone)]
+struct Bounded {
+    free: Arc<Semaphore>,
+}
+
+impl<S> Accept<TcpStream, S> for Bounded {
+    type Stream = TcpStream;
+    type Service = Counted<S>;
+    type Future = std::future::Ready<io::Result<(TcpStream, Counted<S>)>>;
+
+    fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
+        let permit = self.free.clone().try_acquire_owned().map_err(|_| io::Error::other("too many connections"));
+        std::future::ready(permit.and_then(|permit| {
+            stream.set_nodelay(true)?;
+            Ok((stream, Counted { service, _permit: Arc::new(permit) }))
+        }))
+    }
+}
+
+/// The service of a connection, which counts as long as it lives.
+#[derive(Clone)]
+struct Counted<S> {
+    service: S,
+    _permit: Arc<OwnedSemaphorePermit>,
+}
+
+impl<S: Service<R>, R> Service<R> for Counted<S> {
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.service.poll_ready(context)
+    }
+
+    fn call(&mut self, request: R) -> S::Future {
+        self.service.call(request)
+    }
+}

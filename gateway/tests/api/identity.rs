@@ -1,0 +1,58 @@
+//! Who gets in.
+
+use crate::support::World;
+
+const FROM_OUR_PAGE: (&str, &str) = ("Sec-Fetch-Site", "same-origin");
+const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
+
+#[test]
+fn a_role_logs_in_with_its_password_alone() {
+    let world = World::new();
+    let log_in = |form: &str| world.send("POST", "/login", &[FROM_OUR_PAGE, FORM], form);
+    let right = log_in("role=ada&password=lovelace&next=/inbox");
+    assert_eq!((right.status, right.headers["location"].to_str().unwrap()), (303, "/inbox"));
+    let cookie = right.headers["set-cookie"].to_str().unwrap();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Lax"), "{cookie}");
+
+    let wrong = log_in("role=ada&password=wrong");
+    assert_eq!(wrong.status, 401);
+    // A role without LOGIN, one that the gateway may not act as, a superuser, and none at all: the same words.
+    for form in
+        ["role=clerks&password=x", "role=zoe&password=zebra", "role=max&password=planck", "role=nobody&password=x"]
+    {
+        let refused = log_in(form);
+        assert_eq!((refused.status, &refused.text), (401, &wrong.text), "{form}");
+    }
+    // The server lets this role in without asking.
+    let unasked = log_in("role=postgres&password=x");
+    assert!(unasked.status == 401 && unasked.text.contains("pg_hba.conf"), "{unasked:?}");
+    for next in ["//evil.example", "https://evil.example", "/\\evil.example"] {
+        let answer = log_in(&format!("role=ada&password=lovelace&next={next}"));
+        assert_eq!(answer.headers["location"].to_str().unwrap(), "/");
+    }
+}
+
+#[test]
+fn requests_of_other_sites_are_refused() {
+    let world = World::new();
+    let form = "role=ada&password=lovelace";
+    for headers in [&[FORM][..], &[FORM, ("Sec-Fetch-Site", "cross-site")], &[FORM, ("Origin", "http://evil.example")]]
+    {
+        assert_eq!(world.send("POST", "/login", headers, form).status, 403, "{headers:?}");
+    }
+    assert_eq!(world.send("POST", "/login", &[FORM, ("Origin", &world.url)], form).status, 303);
+    assert_eq!(world.send("GET", "/login", &[("Host", "evil.example")], "").status, 421);
+}
+
+#[test]
+fn an_answer_needs_a_caller() {
+    let world = World::new();
+    assert_eq!(world.send("GET", "/elsa/api/features/installed", &[], "").errors(401), ["log in first"]);
+    let unknown = world.send("GET", "/elsa/api/features/installed", &[("Authorization", "ApiKey x")], "");
+    assert_eq!(unknown.errors(401), ["the API key is not known, or has expired"]);
+}
+
+#[test]
+fn the_gateway_ends_when_it_is_told_to() {
+    assert_eq!(World::new().stop(), Some(0));
+}

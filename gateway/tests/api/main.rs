@@ -1,0 +1,4 @@
+//! The gateway as a client sees it, in front of a real database. `make test T=gateway` runs these.
+
+mod identity;
+mod support;

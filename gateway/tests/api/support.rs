@@ -1,0 +1,229 @@
+//! A gateway in front of a database of its own, for one test.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Once;
+
+use postgres::{Client, NoTls};
+use serde_json::Value;
+use uuid::Uuid;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_workflow-gateway");
+
+/// Roles of the cluster that all tests share. `ada` and `ben` may use the extension, and `ada` is a member of `clerks`;
+/// `zoe` and the
+/// superuser `max` may log in, and not here.
+const ROLES: &str = "
+    SET password_encryption = 'scram-sha-256';
+    CREATE ROLE workflow_gateway LOGIN NOINHERIT PASSWORD 'gateway';
+    CREATE ROLE ada LOGIN PASSWORD 'lovelace';
+    CREATE ROLE ben LOGIN PASSWORD 'franklin';
+    CREATE ROLE zoe LOGIN PASSWORD 'zebra';
+    CREATE ROLE max SUPERUSER LOGIN PASSWORD 'planck';
+    CREATE ROLE clerks;
+    GRANT clerks TO ada;
+    GRANT ada, ben TO workflow_gateway;";
+
+/// The lines in which the gateway speaks, until it has said that it listens.
+const LISTENING: &str = "listening";
+
+/// A database, a gateway, and API keys of the roles.
+pub struct World {
+    pub url: String,
+    pub database: String,
+    server: String,
+    folder: PathBuf,
+    gateway: Child,
+}
+
+/// An answer as a test looks at it.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: ureq::http::HeaderMap,
+    pub text: String,
+}
+
+impl Answer {
+    /// The body as JSON; fails where it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The body of an answer that must have succeeded.
+    pub fn ok(&self) -> Value {
+        assert!((200..300).contains(&self.status), "{self:?}");
+        if self.text.is_empty() { Value::Null } else { self.json() }
+    }
+
+    /// The texts of an answer that must have failed with this status.
+    pub fn errors(&self, status: u16) -> Vec<String> {
+        assert_eq!(self.status, status, "{self:?}");
+        let body = self.json();
+        let texts = body["errors"]["generalErrors"].as_array().expect("Elsa's form of an error");
+        texts.iter().map(|text| text.as_str().expect("a text").to_owned()).collect()
+    }
+}
+
+impl World {
+    /// A new database with the extension, in which `ada`, `ben` and `clerks` may use it.
+    pub fn new() -> Self {
+        Self::with(&[])
+    }
+
+    /// The same, with options for the gateway.
+    pub fn with(options: &[&str]) -> Self {
+        let server = std::env::var("WORKFLOW_TEST_SERVER")
+            .expect("WORKFLOW_TEST_SERVER says how to reach a server for tests; `make test T=gateway` sets it");
+        static ROLES_ARE_THERE: Once = Once::new();
+        ROLES_ARE_THERE.call_once(|| create_roles(&server));
+        let id = Uuid::now_v7().simple().to_string();
+        let database = format!("gateway_{id}");
+        connect(&server, "postgres")
+            .batch_execute(&format!("CREATE DATABASE {database} TEMPLATE workflow_template"))
+            .expect("a new database");
+        let folder = std::env::temp_dir().join(&database);
+        std::fs::create_dir(&folder).expect("a folder for the keys");
+        let (gateway, url) = start(&server, &database, &folder, options);
+        let world = Self { url, database, server, folder, gateway };
+        world.sql("SELECT wf_grant_usage('ada'), wf_grant_usage('ben'), wf_grant_usage('clerks')");
+        world
+    }
+
+    /// Runs SQL as the superuser, in the database of this world.
+    pub fn sql(&self, text: &str) {
+        connect(&self.server, &self.database).batch_execute(text).unwrap_or_else(|error| panic!("{error:?} in {text}"));
+    }
+
+    /// The first column of the first row as text, read by the superuser.
+    pub fn value(&self, query: &str) -> Option<String> {
+        let row =
+            connect(&self.server, &self.database).query_opt(query, &[]).unwrap_or_else(|error| panic!("{error:?}"));
+        row.and_then(|row| row.get(0))
+    }
+
+    /// A new API key of a role.
+    pub fn key(&self, role: &str) -> String {
+        let made = Command::new(PROGRAM)
+            .args(["key", "add", "--role", role, "--api-keys"])
+            .arg(self.folder.join("keys.toml"))
+            .output()
+            .expect("a key");
+        assert!(made.status.success(), "{made:?}");
+        String::from_utf8(made.stdout).expect("text").trim().to_owned()
+    }
+
+    /// Somebody who sends requests below `/elsa/api` with a key of the role.
+    pub fn client(&self, role: &str) -> Api {
+        Api { base: format!("{}/elsa/api", self.url), key: self.key(role) }
+    }
+
+    /// Sends any request and takes any answer; redirects are not followed.
+    pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        send(method, &format!("{}{path}", self.url), headers, body)
+    }
+
+    /// Ends the gateway as systemd does, and gives its exit code.
+    pub fn stop(mut self) -> Option<i32> {
+        let pid = self.gateway.id().to_string();
+        assert!(Command::new("kill").arg(pid).status().expect("kill").success());
+        self.gateway.wait().expect("the end of the gateway").code()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = self.gateway.kill();
+        let _ = self.gateway.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+        let drop = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.database);
+        let _ = connect(&self.server, "postgres").batch_execute(&drop);
+    }
+}
+
+/// Requests below `/elsa/api` with an API key.
+pub struct Api {
+    base: String,
+    key: String,
+}
+
+impl Api {
+    pub fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, "")
+    }
+
+    pub fn delete(&self, path: &str) -> Answer {
+        self.send("DELETE", path, "")
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send("POST", path, &body.to_string())
+    }
+
+    pub fn send(&self, method: &str, path: &str, body: &str) -> Answer {
+        let key = format!("ApiKey {}", self.key);
+        send(
+            method,
+            &format!("{}{path}", self.base),
+            &[("Authorization", &key), ("Content-Type", "application/json")],
+            body,
+        )
+    }
+}
+
+fn send(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .allow_non_standard_methods(true)
+        .build()
+        .into();
+    let mut request = ureq::http::Request::builder().method(method).uri(url);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let request = request.body(body.to_owned()).expect("a request");
+    let mut response = agent.run(request).unwrap_or_else(|error| panic!("{method} {url}: {error}"));
+    let text = response.body_mut().with_config().limit(64 << 20).read_to_string().expect("an answer of text");
+    Answer { status: response.status().as_u16(), headers: response.headers().clone(), text }
+}
+
+/// Tests run at the same time, also in several processes: the roles may be there.
+fn create_roles(server: &str) {
+    let mut client = connect(server, "postgres");
+    client.batch_execute("SELECT pg_advisory_lock(7)").expect("a lock");
+    let known = client.query_opt("SELECT FROM pg_roles WHERE rolname = 'workflow_gateway'", &[]).expect("the roles");
+    if known.is_none() {
+        client.batch_execute(ROLES).expect("new roles");
+    }
+}
+
+fn connect(server: &str, database: &str) -> Client {
+    Client::connect(&format!("{server} user=postgres dbname={database}"), NoTls)
+        .expect("a connection to the test server")
+}
+
+/// Starts a gateway on a free port, and waits until it listens.
+fn start(server: &str, database: &str, folder: &Path, options: &[&str]) -> (Child, String) {
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
+    let keys = folder.join("keys.toml");
+    std::fs::write(&keys, "").expect("a file of keys");
+    let mut gateway = Command::new(PROGRAM)
+        .args(["--listen", &format!("127.0.0.1:{port}"), "--api-keys"])
+        .arg(&keys)
+        .args(["--database", &format!("{server} dbname={database} user=workflow_gateway password=gateway")])
+        .args(options)
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the gateway starts");
+    let mut log = BufReader::new(gateway.stderr.take().expect("its log"));
+    let mut said = String::new();
+    while !said.contains(LISTENING) {
+        assert!(log.read_line(&mut said).expect("a line") > 0, "the gateway has ended: {said}");
+    }
+    // What it says later is read, so that it can go on.
+    std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::stderr()));
+    (gateway, format!("http://127.0.0.1:{port}"))
+}

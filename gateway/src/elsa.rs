@@ -1,5 +1,8 @@
 //! Elsa's API, below `/elsa/api`.
 
+pub mod catalogues;
+pub mod descriptors;
+
 use axum::Router;
 use axum::http::{Method, StatusCode, Uri};
 
@@ -7,7 +10,11 @@ use crate::failure::Failure;
 use crate::gateway::App;
 
 pub fn router() -> Router<App> {
-    Router::new().fallback(unknown_call).method_not_allowed_fallback(wrong_method)
+    Router::new()
+        .merge(catalogues::router())
+        .merge(descriptors::router())
+        .fallback(unknown_call)
+        .method_not_allowed_fallback(wrong_method)
 }
 
 async fn unknown_call(uri: Uri) -> Failure {

@@ -1,4 +1,5 @@
 //! The gateway as a client sees it, in front of a real database. `make test T=gateway` runs these.
 
+mod catalogues;
 mod identity;
 mod support;

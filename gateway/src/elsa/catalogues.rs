@@ -1,0 +1,91 @@
+//! Catalogues that do not change, and calls whose answer is always the same.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::failure::Failure;
+use crate::gateway::App;
+use crate::identity::Caller;
+use crate::json::{JsonText, member};
+use crate::parameters;
+
+/// The answers by path below `/descriptors`.
+static CATALOGUES: LazyLock<HashMap<&str, &RawValue>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("catalogues.json")).expect("a test reads it"));
+
+/// What a script can call in every workflow.
+const HELPERS: &str = include_str!("javascript.d.ts");
+/// The version of Elsa whose API this is.
+const ELSA: &str = r#"{"packageVersion": "3.8.2"}"#;
+const NOTHING: &str = r#"{"items": [], "count": 0, "totalCount": 0}"#;
+
+pub fn router() -> Router<App> {
+    let catalogues = CATALOGUES.iter().fold(Router::new(), |router, (path, answer)| {
+        router.route(&format!("/descriptors/{path}"), get(async || JsonText(answer.get().to_owned())))
+    });
+    catalogues
+        .route("/features/installed", get(async || JsonText(NOTHING.into())))
+        .route("/package/version", get(async || JsonText(ELSA.into())))
+        .route("/resilience/strategies", get(async || JsonText(NOTHING.into())))
+        .route("/descriptors/activities/{type}/options/{property}", post(async || JsonText(r#"{"items": {}}"#.into())))
+        .route("/tests/activities", post(no_test))
+        .route("/scripting/javascript/type-definitions/{id}", post(type_definitions))
+}
+
+/// A single activity cannot be tried: it would have effects.
+async fn no_test() -> Failure {
+    Failure::bad_request("activities cannot be tested alone").hint("Run the draft: what it does is in its journal.")
+}
+
+/// What an editor of scripts offers: the helpers, and a getter and a setter for each variable and input of the latest
+/// version of a definition.
+async fn type_definitions(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<impl IntoResponse, Failure> {
+    let names = app
+        .database
+        .read_json(
+            &caller,
+            "SELECT pg_catalog.jsonb_build_object(\
+                 'variables', pg_catalog.jsonb_path_query_array(document, '$.**.variables[*].name'), \
+                 'inputs', pg_catalog.jsonb_path_query_array(document, '$.inputs[*].name'))::text \
+             FROM workflow.definition_list WHERE definition_id = $1 AND is_latest",
+            parameters![id],
+        )
+        .await?;
+    let names: Value = names.map_or(Ok(Value::Null), |text| serde_json::from_str(&text)).map_err(Failure::internal)?;
+    let mut text = HELPERS.to_owned();
+    for name in accessors(member(&names, "variables")) {
+        text += &format!("declare function get{name}(): any;\ndeclare function set{name}(value: any): void;\n");
+    }
+    for name in accessors(member(&names, "inputs")) {
+        text += &format!("declare function get{name}(): any;\n");
+    }
+    Ok(([(CONTENT_TYPE, "text/plain; charset=utf-8")], text))
+}
+
+/// Names with their first letter in upper case, each once, of those that can be a part of a name in JavaScript.
+fn accessors(names: &Value) -> Vec<String> {
+    let texts = names.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
+    let mut names: Vec<String> = texts.filter(|name| !name.is_empty()).filter(is_name).map(pascal_case).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// With the first letter in upper case: `taskName` is `TaskName`.
+pub fn pascal_case(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,272 @@
+//! Descriptors of activities: `wf_activities()` in Elsa's form.
+//!
+//! Studio asks for all of them at every load and after every save. They are kept by role, as long as
+//! `wf_activities_digest()` is the same. An activity without a descriptor would leave its whole canvas empty: types and
+//! versions that stand in definitions and are in no list get a hidden one.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
+
+use axum::Router;
+use axum::extract::State;
+use axum::routing::get;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Map, Value, json};
+
+use super::catalogues::pascal_case;
+use crate::failure::Failure;
+use crate::gateway::{App, Gateway};
+use crate::identity::Caller;
+use crate::json::{JsonText, member};
+use crate::parameters;
+
+/// Roles whose descriptors are kept.
+const MAX_ROLES: usize = 64;
+/// How far before the last look a definition may have been stored by a transaction that has committed since.
+const OVERLAP: TimeDelta = TimeDelta::minutes(10);
+
+const DIGEST: &str = "SELECT pg_catalog.encode(@wf.wf_activities_digest(), 'hex')";
+const LIST: &str =
+    "SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(a) ORDER BY a.type, a.version)::text FROM @wf.wf_activities() a";
+/// Whatever has a type and an id, in definitions stored since $1.
+const FOUND: &str = "SELECT DISTINCT a.value ->> 'type', COALESCE(a.value ->> 'version', '1') \
+     FROM workflow.definition_list d \
+          CROSS JOIN LATERAL pg_catalog.jsonb_path_query(d.document, 'strict $.root.** ? (exists (@.type) && exists (@.id))') AS a (value) \
+     WHERE d.saved_at >= COALESCE($1, '-infinity'::text)::timestamptz AND pg_catalog.jsonb_typeof(a.value -> 'type') = 'string'";
+
+/// The descriptors of each role that asked lately.
+#[derive(Default)]
+pub struct Descriptors {
+    kept: Mutex<HashMap<String, Kept>>,
+}
+
+#[derive(Clone)]
+struct Kept {
+    digest: String,
+    /// Descriptors of what is in the list, by type and version.
+    listed: HashMap<Key, Value>,
+    /// What stands in definitions.
+    found: BTreeSet<Key>,
+    /// Definitions stored before this have been looked through.
+    looked_at: DateTime<Utc>,
+    /// The answer.
+    text: String,
+}
+
+/// Type and version.
+type Key = (String, String);
+
+pub fn router() -> Router<App> {
+    Router::new().route("/descriptors/activities", get(list))
+}
+
+async fn list(State(app): State<App>, caller: Caller) -> Result<JsonText, Failure> {
+    let before = app.descriptors.of(&caller.role);
+    let now = Utc::now();
+    let digest = app.database.read_json(&caller, DIGEST, parameters![]).await?.unwrap_or_default();
+    let is_same = before.as_ref().is_some_and(|kept| kept.digest == digest);
+    let mut kept = match before {
+        Some(kept) if is_same => kept,
+        _ => Kept {
+            digest,
+            listed: listed(&app, &caller).await?,
+            found: BTreeSet::new(),
+            looked_at: now,
+            text: String::new(),
+        },
+    };
+    let is_new = kept.text.is_empty();
+    let known = kept.found.len();
+    let since = (!is_new).then(|| (kept.looked_at - OVERLAP).to_rfc3339());
+    let rows = app.database.read(&caller, FOUND, parameters![since]).await?;
+    kept.found.extend(rows.iter().map(|row| (row.get(0), row.get(1))));
+    kept.looked_at = now;
+    if is_new || kept.found.len() != known {
+        kept.text = answer(&kept);
+    }
+    let text = kept.text.clone();
+    app.descriptors.keep(&caller.role, kept);
+    Ok(JsonText(text))
+}
+
+impl Descriptors {
+    fn of(&self, role: &str) -> Option<Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).get(role).cloned()
+    }
+
+    fn keep(&self, role: &str, new: Kept) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MAX_ROLES && !kept.contains_key(role) {
+            let oldest = kept.iter().min_by_key(|(_, kept)| kept.looked_at).map(|(role, _)| role.clone());
+            oldest.and_then(|role| kept.remove(&role));
+        }
+        kept.insert(role.to_owned(), new);
+    }
+}
+
+async fn listed(app: &Gateway, caller: &Caller) -> Result<HashMap<Key, Value>, Failure> {
+    let text = app.database.read_json(caller, LIST, parameters![]).await?.unwrap_or_else(|| "[]".into());
+    let types: Vec<Value> = serde_json::from_str(&text).map_err(Failure::internal)?;
+    Ok(types.iter().map(|one| (key(one), descriptor(one))).collect())
+}
+
+fn key(listed: &Value) -> Key {
+    (text(listed, "type").to_owned(), member(listed, "version").to_string())
+}
+
+fn answer(kept: &Kept) -> String {
+    let mut items: Vec<Value> = kept.listed.values().cloned().collect();
+    items.extend(kept.found.iter().filter(|key| !kept.listed.contains_key(key)).filter_map(hidden));
+    items.sort_by(|a, b| {
+        (text(a, "typeName"), member(a, "version").as_i64()).cmp(&(text(b, "typeName"), member(b, "version").as_i64()))
+    });
+    json!({"count": items.len(), "items": items}).to_string()
+}
+
+/// One for a type or version that is not in the list: it is drawn, and not offered. None for what Studio could not ask
+/// for, since versions are integers.
+fn hidden((type_name, version): &Key) -> Option<Value> {
+    let version: i32 = version.parse().ok()?;
+    let listed = json!({
+        "type": type_name, "version": version, "category": "Not found", "kind": "Action",
+        "description": "There is no activity of this type and version here.",
+        "flags": {"isBrowsable": false},
+    });
+    Some(descriptor(&listed))
+}
+
+/// An activity type of `wf_activities()` as Elsa describes it.
+fn descriptor(listed: &Value) -> Value {
+    let type_name = text(listed, "type");
+    let (namespace, name) = type_name.rsplit_once('.').unwrap_or(("", type_name));
+    let flags = member(listed, "flags");
+    let flag = |name: &str| member(flags, name).as_bool().unwrap_or(false);
+    let (custom, construction) = workflow_properties(listed);
+    let mut ports = each(listed, "ports", port);
+    if !custom.is_empty() {
+        ports.insert(0, json!({"name": "Root", "displayName": "Root", "type": "Embedded", "isBrowsable": false}));
+    }
+    json!({
+        "typeName": type_name,
+        "namespace": namespace,
+        "name": name,
+        "version": member(listed, "version"),
+        "category": text(listed, "category"),
+        "displayName": listed.get("display_name").and_then(Value::as_str).unwrap_or(name),
+        "description": text(listed, "description"),
+        "kind": text(listed, "kind"),
+        "inputs": each(listed, "inputs", input),
+        "outputs": each(listed, "outputs", output),
+        "ports": ports,
+        "customProperties": custom,
+        "constructionProperties": construction,
+        "isContainer": flag("isContainer"),
+        "isBrowsable": flag("isBrowsable"),
+        "isStart": flag("isStart"),
+        "isTerminal": flag("isTerminal"),
+    })
+}
+
+/// What tells Studio that an activity is a workflow, and what a new activity of that type gets.
+fn workflow_properties(listed: &Value) -> (Map<String, Value>, Map<String, Value>) {
+    let flags = member(listed, "flags");
+    let Some(definition) = flags.get("definitionId") else { return Default::default() };
+    let mut construction = Map::new();
+    construction.insert("WorkflowDefinitionId".into(), definition.clone());
+    construction.insert("WorkflowDefinitionVersionId".into(), member(flags, "versionId").clone());
+    let mut custom = construction.clone();
+    custom.insert("RootType".into(), "WorkflowDefinitionActivity".into());
+    construction.insert("Version".into(), member(listed, "version").clone());
+    (custom, construction)
+}
+
+fn port(port: &Value) -> Value {
+    let name = match text(port, "type") {
+        "Embedded" => pascal_case(text(port, "name")),
+        _ => text(port, "name").to_owned(),
+    };
+    json!({"name": name, "displayName": name, "type": text(port, "type"), "isBrowsable": true})
+}
+
+fn output(output: &Value) -> Value {
+    let name = pascal_case(text(output, "name"));
+    json!({
+        "name": name,
+        "typeName": text(output, "type"),
+        "displayName": in_words(&name),
+        "description": text(output, "description"),
+        "order": 0,
+        "isBrowsable": true,
+        "isSynthetic": false,
+    })
+}
+
+fn input(input: &Value) -> Value {
+    let name = pascal_case(text(input, "name"));
+    let hint = text(input, "uiHint");
+    json!({
+        "name": name,
+        "typeName": text(input, "type"),
+        "displayName": in_words(&name),
+        "description": text(input, "description"),
+        "order": member(input, "order"),
+        "isBrowsable": true,
+        "isSynthetic": false,
+        "isWrapped": member(input, "isWrapped").as_bool().unwrap_or(true),
+        "isReadOnly": false,
+        "isSensitive": false,
+        "uiHint": hint,
+        "uiSpecifications": ui_specifications(hint, input),
+        "defaultValue": member(input, "default"),
+        "defaultSyntax": if is_structured(hint) { "Object" } else { "Literal" },
+    })
+}
+
+/// Whether a constant for an input with this hint is JSON, not plain text.
+fn is_structured(hint: &str) -> bool {
+    matches!(hint, "checklist" | "json-editor" | "multitext" | "dynamic-outcomes" | "http-status-codes" | "dictionary")
+}
+
+/// What a hint wants to know beside its name.
+fn ui_specifications(hint: &str, input: &Value) -> Value {
+    let options = member(input, "options").as_array().map(Vec::as_slice).unwrap_or_default();
+    match hint {
+        "checklist" => {
+            let items: Vec<Value> =
+                options.iter().map(|value| json!({"text": value, "value": value, "isChecked": false})).collect();
+            json!({"checklist": {"checkList": {"items": items, "isFlagsEnum": false}}})
+        }
+        "dropdown" => {
+            let items: Vec<Value> = options.iter().map(|value| json!({"text": value, "value": value})).collect();
+            json!({"dropdown": {"selectList": {"items": items, "isFlagsEnum": false}}})
+        }
+        "code-editor" => {
+            json!({"code-editor": {"editorHeight": "Default", "language": text(input, "language"), "singleLineMode": false}})
+        }
+        _ => json!({}),
+    }
+}
+
+/// `TaskName` is "Task name".
+fn in_words(name: &str) -> String {
+    let mut words = String::new();
+    let letters: Vec<char> = name.chars().collect();
+    for (place, letter) in letters.iter().enumerate() {
+        let begins = place > 0 && letter.is_uppercase() && !letters[place - 1].is_uppercase();
+        if begins {
+            words.push(' ');
+            words.extend(letter.to_lowercase());
+        } else {
+            words.push(*letter);
+        }
+    }
+    words
+}
+
+fn each(listed: &Value, name: &str, make: fn(&Value) -> Value) -> Vec<Value> {
+    member(listed, name).as_array().into_iter().flatten().map(make).collect()
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    member(value, name).as_str().unwrap_or_default()
+}

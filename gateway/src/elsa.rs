@@ -1,7 +1,7 @@
 //! Elsa's API, below `/elsa/api`.
 
-pub mod catalogues;
-pub mod descriptors;
+mod catalogues;
+mod descriptors;
 
 use axum::Router;
 use axum::http::{Method, StatusCode, Uri};

@@ -10,7 +10,6 @@ use tokio::sync::Semaphore;
 
 use crate::config::Serving;
 use crate::database::Database;
-use crate::elsa::descriptors::Descriptors;
 use crate::identity::cookies::Cookies;
 use crate::identity::keys::ApiKeys;
 
@@ -26,7 +25,6 @@ pub struct Gateway {
     pub keys: ApiKeys,
     pub logins_by_address: DefaultKeyedRateLimiter<IpAddr>,
     pub logins_by_role: DefaultKeyedRateLimiter<String>,
-    pub descriptors: Descriptors,
     /// Kilobytes that bodies of requests may still take.
     pub bodies: Arc<Semaphore>,
     /// Set when the process is told to stop.
@@ -43,7 +41,6 @@ impl Gateway {
             keys: ApiKeys::new(options.api_keys.as_deref())?,
             logins_by_address: RateLimiter::keyed(Quota::per_minute(LOGINS_A_MINUTE)),
             logins_by_role: RateLimiter::keyed(Quota::per_minute(LOGINS_A_MINUTE)),
-            descriptors: Descriptors::default(),
             bodies: Arc::new(Semaphore::new(usize::from(options.max_bodies) * 1024)),
             is_stopping: AtomicBool::new(false),
             options,

@@ -1,30 +1,5 @@
-//! Who a request is from: a database role that has logged in, or that an API key stands for.
+//! How a caller is known: by a session's cookie, a role's password, an API key.
 
 pub mod cookies;
 pub mod keys;
 pub mod password;
-
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
-
-use crate::failure::Failure;
-
-/// Who a request is from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
-    /// The role that logged in.
-    pub login: String,
-    /// The role that the request runs as: that one, or one that it is a member of.
-    pub role: String,
-    /// Whether a browser says so by itself, as with cookies: then another site can make it send requests.
-    pub is_ambient: bool,
-}
-
-/// Handlers take the caller as an argument; `guard::authenticate` has put it there.
-impl<S: Sync> FromRequestParts<S> for Caller {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        parts.extensions.get::<Self>().cloned().ok_or_else(Failure::unauthenticated)
-    }
-}

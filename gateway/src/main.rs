@@ -2,6 +2,7 @@
 //!
 //! It keeps nothing: each request is a transaction as the database role of its user.
 
+mod caller;
 mod config;
 mod database;
 mod elsa;

@@ -11,9 +11,9 @@ use axum::routing::{get, post};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::App;
-use crate::identity::Caller;
 use crate::json::{JsonText, member};
 use crate::parameters;
 

@@ -5,7 +5,7 @@
 //! versions that stand in definitions and are in no list get a hidden one.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use axum::extract::State;
@@ -14,9 +14,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value, json};
 
 use super::catalogues::pascal_case;
+use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
-use crate::identity::Caller;
 use crate::json::{JsonText, member};
 use crate::parameters;
 
@@ -36,7 +36,7 @@ const FOUND: &str = "SELECT DISTINCT a.value ->> 'type', COALESCE(a.value ->> 'v
 
 /// The descriptors of each role that asked lately.
 #[derive(Default)]
-pub struct Descriptors {
+struct Descriptors {
     kept: Mutex<HashMap<String, Kept>>,
 }
 
@@ -57,11 +57,12 @@ struct Kept {
 type Key = (String, String);
 
 pub fn router() -> Router<App> {
-    Router::new().route("/descriptors/activities", get(list))
+    let descriptors = Arc::new(Descriptors::default());
+    Router::new().route("/descriptors/activities", get(async move |app, caller| list(app, caller, &descriptors).await))
 }
 
-async fn list(State(app): State<App>, caller: Caller) -> Result<JsonText, Failure> {
-    let before = app.descriptors.of(&caller.role);
+async fn list(State(app): State<App>, caller: Caller, descriptors: &Descriptors) -> Result<JsonText, Failure> {
+    let before = descriptors.of(&caller.role);
     let now = Utc::now();
     let digest = app.database.read_json(&caller, DIGEST, parameters![]).await?.unwrap_or_default();
     let is_same = before.as_ref().is_some_and(|kept| kept.digest == digest);
@@ -85,7 +86,7 @@ async fn list(State(app): State<App>, caller: Caller) -> Result<JsonText, Failur
         kept.text = answer(&kept);
     }
     let text = kept.text.clone();
-    app.descriptors.keep(&caller.role, kept);
+    descriptors.keep(&caller.role, kept);
     Ok(JsonText(text))
 }
 

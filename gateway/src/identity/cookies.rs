@@ -11,7 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use rand::RngCore as _;
 use serde::{Deserialize, Serialize};
 
-use super::Caller;
+use crate::caller::Caller;
 
 /// Bytes of a key: 32 to sign, 32 to encrypt.
 const KEY_BYTES: usize = 64;

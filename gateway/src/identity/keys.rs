@@ -15,7 +15,7 @@ use rand::RngCore as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::Caller;
+use crate::caller::Caller;
 
 /// A key as the file has it, below its SHA-256 in hexadecimal digits: `[key.0123…]`.
 #[derive(Clone, Serialize, Deserialize)]

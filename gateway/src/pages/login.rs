@@ -10,9 +10,9 @@ use axum::routing::{get, post};
 use axum_extra::extract::PrivateCookieJar;
 use serde::Deserialize;
 
+use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
-use crate::identity::Caller;
 use crate::identity::password::{Verdict, verify};
 use crate::parameters;
 

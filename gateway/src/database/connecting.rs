@@ -1,0 +1,104 @@
+//! Connecting: where to, by which TLS, and whether what answers is what the gateway is made for.
+
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+use tokio_postgres::{Client, Config};
+
+use super::said;
+use crate::config::Serving;
+
+/// Versions of the extension that this gateway fits: those of its own number but for the last place.
+const EXTENSION: &str = concat!(env!("CARGO_PKG_VERSION_MAJOR"), ".", env!("CARGO_PKG_VERSION_MINOR"), ".");
+
+/// Why the gateway does not serve a database.
+#[derive(Debug)]
+pub enum Unfit {
+    /// It may come back.
+    Unreachable(String),
+    /// Nothing changes that but who runs it.
+    Refused(String),
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreachable(cause) => write!(f, "cannot reach the database: {cause}"),
+            Self::Refused(reason) => f.write_str(reason),
+        }
+    }
+}
+
+/// Asks a new connection whether database and role are what the gateway is made for. Gives the extension's schema.
+pub async fn check(client: &Client) -> Result<String, Unfit> {
+    let unreachable = |error: tokio_postgres::Error| Unfit::Unreachable(said(&error));
+    let text = |sql: &'static str| async move {
+        let rows = client.query_typed(sql, &[]).await.map_err(unreachable)?;
+        rows.first().map(|row| row.try_get::<_, String>(0).map_err(unreachable)).transpose()
+    };
+    if let Some(role) = text(
+        "SELECT rolname::text FROM pg_catalog.pg_roles \
+         WHERE rolsuper AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') LIMIT 1",
+    )
+    .await?
+    {
+        return Err(Unfit::Refused(format!(
+            "the gateway's role is or can become the superuser {role}: so could every workflow. \
+             Give it a role of its own that is a member of its users' roles only"
+        )));
+    }
+    let installed = text("SELECT extversion FROM pg_catalog.pg_extension WHERE extname = 'workflow'").await?;
+    match installed {
+        None => return Err(Unfit::Refused("the database has no extension workflow: CREATE EXTENSION workflow".into())),
+        Some(version) if !version.starts_with(EXTENSION) => {
+            return Err(Unfit::Refused(format!(
+                "the database has workflow {version}, and this is workflow-gateway {}: install those that fit",
+                env!("CARGO_PKG_VERSION")
+            )));
+        }
+        Some(_) => {}
+    }
+    let schema = text(
+        "SELECT pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_extension e \
+         JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'workflow'",
+    )
+    .await?;
+    schema.ok_or_else(|| Unfit::Refused("the extension workflow has no schema".into()))
+}
+
+pub fn connection(options: &Serving) -> Result<Config, String> {
+    let mut config: Config = options.database.parse().map_err(|error| format!("--database makes no sense: {error}"))?;
+    if let (Some(path), None) = (&options.database_password_file, config.get_password()) {
+        let password =
+            std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        config.password(password.trim_end_matches(['\r', '\n']));
+    }
+    if config.get_application_name().is_none() {
+        config.application_name("workflow-gateway");
+    }
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(Duration::from_secs(5));
+    }
+    // A host that fails without a word is noticed within half a minute.
+    config.keepalives_idle(Duration::from_secs(10)).keepalives_interval(Duration::from_secs(5)).keepalives_retries(3);
+    config.tcp_user_timeout(Duration::from_secs(30));
+    Ok(config)
+}
+
+pub fn tls_client(authority: Option<&Path>) -> Result<rustls::ClientConfig, String> {
+    use rustls::pki_types::pem::PemObject;
+    let mut roots = rustls::RootCertStore::empty();
+    match authority {
+        Some(path) => {
+            let unreadable = |error: rustls::pki_types::pem::Error| format!("cannot read {}: {error}", path.display());
+            for certificate in rustls::pki_types::CertificateDer::pem_file_iter(path).map_err(unreadable)? {
+                roots.add(certificate.map_err(unreadable)?).map_err(|error| format!("{}: {error}", path.display()))?;
+            }
+        }
+        None => {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
+    Ok(rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth())
+}

@@ -33,6 +33,8 @@ pub enum Subcommands {
     Key(KeyCommand),
     /// Print a new line for the file that --cookie-keys names
     CookieKey,
+    /// Print all routes, one a line
+    Routes,
 }
 
 #[derive(Debug, Subcommand)]

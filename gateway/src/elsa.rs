@@ -3,18 +3,16 @@
 mod catalogues;
 mod descriptors;
 
-use axum::Router;
 use axum::http::{Method, StatusCode, Uri};
 
 use crate::failure::Failure;
-use crate::gateway::App;
+use crate::routing::Routes;
 
-pub fn router() -> Router<App> {
-    Router::new()
-        .merge(catalogues::router())
-        .merge(descriptors::router())
-        .fallback(unknown_call)
-        .method_not_allowed_fallback(wrong_method)
+pub fn routes() -> Routes {
+    Routes::new()
+        .merge(catalogues::routes())
+        .merge(descriptors::routes())
+        .map(|router| router.fallback(unknown_call).method_not_allowed_fallback(wrong_method))
 }
 
 async fn unknown_call(uri: Uri) -> Failure {

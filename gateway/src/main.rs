@@ -13,6 +13,7 @@ mod identity;
 mod json;
 mod pages;
 mod routes;
+mod routing;
 mod server;
 
 use std::process::ExitCode;
@@ -30,6 +31,10 @@ fn main() -> ExitCode {
         Some(Subcommands::Key(command)) => manage_keys(&options.serving, command),
         Some(Subcommands::CookieKey) => {
             println!("{}", cookies::new_key_line());
+            Ok(())
+        }
+        Some(Subcommands::Routes) => {
+            println!("{}", routes::routes().listed().join("\n"));
             Ok(())
         }
     };

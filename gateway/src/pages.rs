@@ -2,10 +2,8 @@
 
 pub mod login;
 
-use axum::Router;
+use crate::routing::Routes;
 
-use crate::gateway::App;
-
-pub fn router() -> Router<App> {
-    login::router()
+pub fn routes() -> Routes {
+    login::routes()
 }

@@ -6,26 +6,38 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
-use axum::routing::get;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::trace::{DefaultOnResponse, TraceLayer};
 use tracing::Level;
 
 use crate::failure::Failure;
 use crate::gateway::App;
+use crate::routing::Routes;
 use crate::{elsa, guard, pages};
+
+/// What asks who it is, and what is for who watches the process.
+pub fn routes() -> Routes {
+    served().merge(watched())
+}
+
+fn served() -> Routes {
+    Routes::new().nest("/elsa/api", elsa::routes()).merge(pages::routes())
+}
+
+fn watched() -> Routes {
+    Routes::new().get("/healthz", async || "ok").get("/readyz", ready)
+}
 
 /// The whole gateway. Requests pass the layers from the last to the first.
 pub fn router(app: &App) -> Router {
-    Router::new()
-        .nest("/elsa/api", elsa::router())
-        .merge(pages::router())
+    served()
+        .into_router()
         .layer(DefaultBodyLimit::disable())
         .layer(from_fn_with_state(app.clone(), guard::bounded_body))
         .layer(from_fn_with_state(app.clone(), guard::authenticate))
         .layer(from_fn_with_state(app.clone(), guard::known_host))
         // What watches the process need not know its name.
-        .merge(Router::new().route("/healthz", get(async || "ok")).route("/readyz", get(ready)))
+        .merge(watched().into_router())
         .layer(from_fn_with_state(app.clone(), guard::secure_headers))
         .layer(CatchPanicLayer::custom(guard::panicked))
         .layer(TraceLayer::new_for_http().on_response(DefaultOnResponse::new().level(Level::DEBUG)))

@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use axum::Router;
 use axum::extract::{Path, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
-use axum::routing::{get, post};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -16,6 +14,7 @@ use crate::failure::Failure;
 use crate::gateway::App;
 use crate::json::{JsonText, member};
 use crate::parameters;
+use crate::routing::Routes;
 
 /// The answers by path below `/descriptors`.
 static CATALOGUES: LazyLock<HashMap<&str, &RawValue>> =
@@ -27,17 +26,17 @@ const HELPERS: &str = include_str!("javascript.d.ts");
 const ELSA: &str = r#"{"packageVersion": "3.8.2"}"#;
 const NOTHING: &str = r#"{"items": [], "count": 0, "totalCount": 0}"#;
 
-pub fn router() -> Router<App> {
-    let catalogues = CATALOGUES.iter().fold(Router::new(), |router, (path, answer)| {
-        router.route(&format!("/descriptors/{path}"), get(async || JsonText(answer.get().to_owned())))
+pub fn routes() -> Routes {
+    let catalogues = CATALOGUES.iter().fold(Routes::new(), |routes, (path, answer)| {
+        routes.get(&format!("/descriptors/{path}"), async || JsonText(answer.get().to_owned()))
     });
     catalogues
-        .route("/features/installed", get(async || JsonText(NOTHING.into())))
-        .route("/package/version", get(async || JsonText(ELSA.into())))
-        .route("/resilience/strategies", get(async || JsonText(NOTHING.into())))
-        .route("/descriptors/activities/{type}/options/{property}", post(async || JsonText(r#"{"items": {}}"#.into())))
-        .route("/tests/activities", post(no_test))
-        .route("/scripting/javascript/type-definitions/{id}", post(type_definitions))
+        .get("/features/installed", async || JsonText(NOTHING.into()))
+        .get("/package/version", async || JsonText(ELSA.into()))
+        .get("/resilience/strategies", async || JsonText(NOTHING.into()))
+        .post("/descriptors/activities/{type}/options/{property}", async || JsonText(r#"{"items": {}}"#.into()))
+        .post("/tests/activities", no_test)
+        .post("/scripting/javascript/type-definitions/{id}", type_definitions)
 }
 
 /// A single activity cannot be tried: it would have effects.

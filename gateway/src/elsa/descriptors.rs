@@ -7,9 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value, json};
 
@@ -19,6 +17,7 @@ use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::json::{JsonText, member};
 use crate::parameters;
+use crate::routing::Routes;
 
 /// Roles whose descriptors are kept.
 const MAX_ROLES: usize = 64;
@@ -56,9 +55,9 @@ struct Kept {
 /// Type and version.
 type Key = (String, String);
 
-pub fn router() -> Router<App> {
+pub fn routes() -> Routes {
     let descriptors = Arc::new(Descriptors::default());
-    Router::new().route("/descriptors/activities", get(async move |app, caller| list(app, caller, &descriptors).await))
+    Routes::new().get("/descriptors/activities", async move |app, caller| list(app, caller, &descriptors).await)
 }
 
 async fn list(State(app): State<App>, caller: Caller, descriptors: &Descriptors) -> Result<JsonText, Failure> {

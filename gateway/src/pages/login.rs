@@ -2,11 +2,9 @@
 
 use std::net::SocketAddr;
 
-use axum::Router;
 use axum::extract::{ConnectInfo, Form, Query, State};
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Redirect, Response};
-use axum::routing::{get, post};
 use axum_extra::extract::PrivateCookieJar;
 use serde::Deserialize;
 
@@ -15,9 +13,10 @@ use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::identity::password::{Verdict, verify};
 use crate::parameters;
+use crate::routing::Routes;
 
-pub fn router() -> Router<App> {
-    Router::new().route("/login", get(show).post(log_in)).route("/logout", post(log_out)).route("/role", post(act_as))
+pub fn routes() -> Routes {
+    Routes::new().get("/login", show).post("/login", log_in).post("/logout", log_out).post("/role", act_as)
 }
 
 /// Where to go afterwards: a path of ours.

@@ -125,6 +125,19 @@ impl World {
         send(method, &format!("{}{path}", self.url), headers, body)
     }
 
+    /// All routes of the gateway, as `METHOD /path`.
+    pub fn routes(&self) -> Vec<String> {
+        let listed = Command::new(PROGRAM).arg("routes").output().expect("the routes");
+        String::from_utf8(listed.stdout).expect("text").lines().map(str::to_owned).collect()
+    }
+
+    /// What the gateway has in memory, in KiB.
+    pub fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.gateway.id())).expect("its status");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        line.trim().trim_end_matches(" kB").parse().expect("a number")
+    }
+
     /// Ends the gateway as systemd does, and gives its exit code.
     pub fn stop(mut self) -> Option<i32> {
         let pid = self.gateway.id().to_string();

@@ -1,0 +1,158 @@
+//! Requests that nobody means well with.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use crate::support::World;
+
+const REQUESTS: usize = 10_000;
+/// What the gateway may have more after them than before, in KiB.
+const MEMORY: u64 = 40 * 1024;
+
+/// Parts that break parsers, by turns in the place of each segment, parameter, header and body.
+const PARTS: &[&str] = &[
+    "",
+    "x",
+    "-1",
+    "0",
+    "99999999999999999999",
+    "1e400",
+    "null",
+    "%00",
+    "%ff",
+    "..%2f..%2fetc%2fpasswd",
+    "'; DROP TABLE x; --",
+    "%F0%9F%92%A3",
+    "00000000-0000-7000-8000-000000000000",
+    "not-a-uuid",
+    "[]",
+    "{}",
+    "{\"a\":",
+    "[[[[[[[[[[",
+    "\"\\ud800\"",
+    "{\"id\":{\"id\":{}}}",
+    "{\"ids\":[1,null,{}]}",
+    "{\"model\":7}",
+    "{\"page\":-5,\"pageSize\":1e9}",
+    "{\"filter\":\"x\"}",
+    "True",
+    "\u{202e}",
+];
+
+/// A generator of numbers that is the same in each run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % bound
+    }
+
+    fn part(&mut self) -> &'static str {
+        PARTS[self.below(PARTS.len())]
+    }
+}
+
+/// The route with something in the place of its parameters, and of its query.
+fn path(route: &str, numbers: &mut Numbers) -> String {
+    let segments: Vec<&str> =
+        route.split('/').map(|part| if part.starts_with('{') { numbers.part() } else { part }).collect();
+    let mut path = segments.join("/").replace([' ', '"', '<', '\u{202e}'], "+");
+    if numbers.below(2) == 0 {
+        let names = [
+            "Page",
+            "PageSize",
+            "versionOptions",
+            "OrderBy",
+            "Ids",
+            "DefinitionIds",
+            "SearchTerm",
+            "skip",
+            "take",
+            "id",
+            "name",
+        ];
+        path += &format!(
+            "?{}={}",
+            names[numbers.below(names.len())],
+            numbers.part().replace([' ', '"', '<', '\u{202e}'], "+")
+        );
+    }
+    path
+}
+
+/// The first line of the answer to bytes that may be anything; none if the connection was closed.
+fn answer(address: &str, request: &[u8]) -> Option<String> {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    // The gateway may refuse it before it has read all.
+    let _ = stream.write_all(request);
+    let mut received = [0; 64];
+    let length = stream.read(&mut received).unwrap_or(0);
+    (length > 0).then(|| String::from_utf8_lossy(&received[..length]).lines().next().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn hostile_requests_are_answered_and_cost_nothing() {
+    let world = World::new();
+    let routes = world.routes();
+    let (address, key) = (world.url.trim_start_matches("http://").to_owned(), world.key("ada"));
+    let numbers = &mut Numbers(17);
+    let mut before = 0;
+    for number in 0..REQUESTS {
+        if number == REQUESTS / 10 {
+            before = world.memory();
+        }
+        let (method, route) = routes[numbers.below(routes.len())].split_once(' ').unwrap();
+        // What waits for its end on purpose is not asked.
+        let method =
+            if numbers.below(10) == 0 { ["PUT", "PATCH", "OPTIONS", "HEAD", "BREW"][numbers.below(5)] } else { method };
+        let body = numbers.part().repeat(1 + numbers.below(50));
+        let length = if numbers.below(20) == 0 { numbers.part().to_owned() } else { body.len().to_string() };
+        let odd = numbers.part().replace(['\r', '\n'], "");
+        let request = format!(
+            "{method} {} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: ApiKey {key}\r\nSec-Fetch-Site: same-origin\r\n\
+             Content-Type: application/json\r\nX-Odd: {odd}\r\nContent-Length: {length}\r\n\r\n{body}",
+            path(route, numbers)
+        );
+        let answer = answer(&address, request.as_bytes());
+        let is_failure = answer.as_deref().is_some_and(|line| line.contains(" 500 "));
+        assert!(!is_failure, "request {number}: {request}");
+    }
+    assert!(world.memory() < before + MEMORY, "{} KiB, before {before} KiB", world.memory());
+    assert_eq!(world.send("GET", "/readyz", &[], "").status, 200);
+}
+
+#[test]
+fn bounds_hold() {
+    let world = World::with(&["--max-body", "1", "--max-bodies", "2"]);
+    let (address, key) = (world.url.trim_start_matches("http://").to_owned(), world.key("ada"));
+    let request = |headers: &str, body: &str| {
+        format!(
+            "POST /elsa/api/tests/activities HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: ApiKey {key}\r\n\
+             {headers}\r\n\r\n{body}"
+        )
+    };
+    let status = |request: String| answer(&address, request.as_bytes()).unwrap_or_default();
+    let large = "x".repeat(2 << 20);
+    assert!(status(request("Content-Length: 2000000", "")).contains(" 413 "), "before the body is read");
+    let chunked = request("Transfer-Encoding: chunked", &format!("{:x}\r\n{large}\r\n0\r\n\r\n", large.len()));
+    assert!(status(chunked).contains(" 413 "));
+    let many: String = (0..300).map(|number| format!("X-{number}: x\r\n")).collect();
+    assert!(status(request(many.trim_end(), "")).contains(" 431 "));
+    // The rest is not read, so that the answer may be lost with the connection.
+    let long = status(request(&format!("X-Long: {}", "x".repeat(1_000_000)), ""));
+    assert!(long.is_empty() || long.contains(" 431 "), "{long}");
+    let slow = request("Content-Length: 1000000", "");
+    let held: Vec<TcpStream> = (0..2)
+        .map(|_| {
+            let mut stream = TcpStream::connect(&address).unwrap();
+            stream.write_all(slow.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    let is_full = || status(slow.clone()).contains(" 503 ");
+    assert!((0..200).any(|_| is_full()), "bodies in flight are bounded");
+    drop(held);
+}

@@ -40,7 +40,7 @@ pub fn router(app: &App) -> Router {
         .merge(watched().into_router())
         .layer(from_fn_with_state(app.clone(), guard::secure_headers))
         .layer(CatchPanicLayer::custom(guard::panicked))
-        .layer(TraceLayer::new_for_http().on_response(DefaultOnResponse::new().level(Level::DEBUG)))
+        .layer(TraceLayer::new_for_http().on_response(DefaultOnResponse::new().level(Level::DEBUG)).on_failure(()))
         .with_state(app.clone())
 }
 

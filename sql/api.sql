@@ -419,10 +419,10 @@ RETURNS jsonb LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_event
 
 COMMENT ON FUNCTION workflow._events(uuid, bytea) IS 'packed journal events as a JSON array, for the view workflow.journal';
 
-CREATE FUNCTION workflow._node_id(version uuid, activity text)
+CREATE FUNCTION workflow._node_id(instance uuid, activity text)
 RETURNS text LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_node_id';
 
-COMMENT ON FUNCTION workflow._node_id(uuid, text) IS 'node id of an activity of a version, for the view workflow.journal; NULL if several have its id';
+COMMENT ON FUNCTION workflow._node_id(uuid, text) IS 'node id of an activity of an instance, for the view workflow.journal; NULL if several have its id, and for a role that may not read the instance';
 
 CREATE FUNCTION workflow.activity_executions(instance_id uuid)
 RETURNS TABLE (activity_instance_id uuid, parent_activity_instance_id uuid, activity_id text, activity_name text, node_id text,

@@ -155,15 +155,15 @@ WHERE i.owner OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT m.id FROM workflow.my_own
 
 COMMENT ON VIEW workflow.open_bookmarks IS 'bookmarks with all their fields';
 
-CREATE FUNCTION workflow._person(entry text)
-RETURNS text LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_person';
+CREATE FUNCTION workflow._person(task uuid, entry text)
+RETURNS text LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_person';
 
-COMMENT ON FUNCTION workflow._person(text) IS 'an assignee or candidate of a task as users write it: a role by its present name';
+COMMENT ON FUNCTION workflow._person(uuid, text) IS 'an assignee or candidate of a task as users write it: a role by its present name; NULL for a role that may not know it';
 
-CREATE FUNCTION workflow._people(entries jsonb)
-RETURNS text[] LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_people';
+CREATE FUNCTION workflow._people(task uuid, entries jsonb)
+RETURNS text[] LANGUAGE c STABLE STRICT PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_people';
 
-COMMENT ON FUNCTION workflow._people(jsonb) IS 'the same for a list';
+COMMENT ON FUNCTION workflow._people(uuid, jsonb) IS 'the same for a list';
 
 -- Oldest first: ids are in the order of time. PostgreSQL plans a security barrier without knowing in which order its rows are
 -- wanted, so a query could read them by an index in no other order. One without an order of its own reads as many as it returns.
@@ -173,7 +173,7 @@ SELECT t.id AS task_id, t.instance_id, i.definition_id, t.activity_id,
        COALESCE(b.priority, 0) AS priority, COALESCE(b.claims, 0) AS attempt,
        CASE WHEN COALESCE(b.due_when_paused, b.available_at) OPERATOR(pg_catalog.<>) '-infinity' THEN COALESCE(b.due_when_paused, b.available_at) END AS available_at, b.lease_until, b.worker, b.progress,
        b.last_error,
-       workflow._person(b.assignee) AS assignee, workflow._people(b.candidates) AS candidates,
+       workflow._person(b.id, b.assignee) AS assignee, workflow._people(b.id, b.candidates) AS candidates,
        t.deadline, t.form, b.result_schema, i.paused_at
 FROM workflow.bookmarks b JOIN workflow.tasks t ON t.id OPERATOR(pg_catalog.=) b.id
      JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) b.instance_id
@@ -353,7 +353,7 @@ SELECT l.instance_id, l.seq, e.number::integer AS number, l.created_at AS at, e.
        (e.entry OPERATOR(pg_catalog.->>) 'activity_instance_id')::uuid AS activity_instance_id,
        (e.entry OPERATOR(pg_catalog.->>) 'bookmark_id')::uuid AS bookmark_id,
        CASE WHEN e.entry OPERATOR(pg_catalog.->) 'data' OPERATOR(pg_catalog.<>) 'null'::jsonb THEN e.entry OPERATOR(pg_catalog.->) 'data' END AS data,
-       COALESCE(e.entry OPERATOR(pg_catalog.->>) 'node_id', workflow._node_id(i.definition_version_id, e.entry OPERATOR(pg_catalog.->>) 'activity_id')) AS node_id
+       COALESCE(e.entry OPERATOR(pg_catalog.->>) 'node_id', workflow._node_id(i.id, e.entry OPERATOR(pg_catalog.->>) 'activity_id')) AS node_id
 FROM workflow.execution_log l
 CROSS JOIN LATERAL pg_catalog.jsonb_array_elements(workflow._events(l.instance_id, l.events)) WITH ORDINALITY AS e (entry, number)
 LEFT JOIN workflow.instances i ON i.id OPERATOR(pg_catalog.=) l.instance_id

@@ -150,8 +150,14 @@ fn require_on(privilege: Privilege, row: &InstanceRow, compiled: &Compiled) -> R
 
 /// Whether a role may read an instance.
 pub fn may_read(who: Oid, instance: Uuid) -> Result<bool, PgError> {
-    let Some((version, owner)) = instances::owner(instance) else { return Ok(false) };
-    Ok(is_member(who, &owner) || may(who, Privilege::Read, &compiled::of_version(version)?.row))
+    readable_version(who, instance).map(|version| version.is_some())
+}
+
+/// The definition version of an instance that a role may read.
+pub fn readable_version(who: Oid, instance: Uuid) -> Result<Option<Uuid>, PgError> {
+    let Some((version, owner)) = instances::owner(instance) else { return Ok(None) };
+    let may = is_member(who, &owner) || may(who, Privilege::Read, &compiled::of_version(version)?.row);
+    Ok(may.then_some(version))
 }
 
 /// Refuses the current role unless it may read the instance (42501).

@@ -8,7 +8,7 @@ use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 use workflow_engine::Bookmark;
 
-use super::{Privilege, denied, is_member, may, may_resume, require_resume, work};
+use super::{Privilege, denied, is_member, may, may_read, may_resume, require_resume, work};
 use crate::compiled::{self, Compiled};
 use crate::pg::{PgError, role};
 use crate::store::assignments::{Assignment, Entry};
@@ -99,6 +99,16 @@ pub fn may_meet(sender: &Owner, bookmark: &Bookmark, version: Uuid, owner: &Owne
 pub fn assignment_of(bookmark: &Bookmark) -> Option<Box<Assignment>> {
     let held = bookmarks::is_task(bookmark).then(|| leases::read(bookmark.id)).flatten();
     held.and_then(|held| held.lease.assignment).filter(|given| given.is_assigned())
+}
+
+/// Whether a role may know that an open task is for this assignee or candidate: it may read the instance, or the task is for
+/// the role, too.
+pub fn may_know(who: Oid, task: Uuid, entry: &Entry<'_>) -> bool {
+    let Some(held) = leases::read(task) else { return false };
+    let Some(assignment) = held.lease.assignment else { return false };
+    let is_named = |entry: Entry<'_>| matches!(entry, Entry::Role(owner) if is_member(who, &owner));
+    assignment.entries().any(|known| known == *entry)
+        && (assignment.entries().any(is_named) || may_read(who, held.instance).unwrap_or(false))
 }
 
 /// Whether a sender may answer a task of an instance of this owner and definition.

@@ -11,16 +11,17 @@ use workflow_engine::execution_records::{ExecutionRecord, ExecutionRecords, Stat
 use workflow_engine::instance::State;
 use workflow_engine::journal::{self, EventKind};
 
+use crate::access;
 use crate::api::pictures::readable;
 use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::args::sql_functions;
-use crate::pg::{Call, PgError, Returned, interrupt, json, memory};
+use crate::pg::{Call, PgError, Returned, interrupt, json, memory, role};
 use crate::store::history;
 
 sql_functions! {
     wf_events(instance: Uuid, events: Bytea) => events;
-    wf_node_id(version: Uuid, activity: Text) => node_id;
+    wf_node_id(instance: Uuid, activity: Text) => node_id;
     wf_activity_executions(instance_id: Uuid) => executions;
 }
 
@@ -85,12 +86,16 @@ fn name(kind: EventKind) -> &'static str {
     }
 }
 
-/// The node id of an activity of a version; NULL if the version has several with this id, or none, or cannot be read.
+/// The node id of an activity of an instance; NULL if the version has several with this id, or none, or cannot be read,
+/// and NULL if the current role may not read the instance. The view calls it once per event, so rights are asked once
+/// for the events of an instance.
 fn node_id(call: &Call) -> Result<Returned, PgError> {
-    let (Some(version), Some(activity)) = (call.arg::<Uuid>("version"), call.arg::<String>("activity")) else {
+    let (Some(instance), Some(activity)) = (call.arg::<Uuid>("instance"), call.arg::<String>("activity")) else {
         return Ok(Returned::Null);
     };
-    let Ok(compiled) = compiled::of_version(version) else { return Ok(Returned::Null) };
+    let who = role::current();
+    let readable = call.once((who, instance), || access::readable_version(who, instance).ok().flatten());
+    let Some(Ok(compiled)) = readable.map(compiled::of_version) else { return Ok(Returned::Null) };
     let program = &compiled.program;
     let own = program.find(&activity).map(|ix| program.node(ix));
     let found = own.or_else(|| program.nodes.iter().find(|node| node.id == activity));

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::access::{self, people as rights};
 use crate::api::{not_null, on_fault, result};
 use crate::pg::args::{Interval, sql_functions};
 use crate::pg::{Call, PgError, Returned, role};
@@ -21,8 +22,8 @@ sql_functions! {
     wf_release_task(task_id: Uuid, token: Uuid) => release;
     wf_assign_task(task_id: Uuid, assignee: Text) => assign;
     wf_unassign_task(task_id: Uuid) => unassign;
-    wf_person(entry: Text) => person;
-    wf_people(entries: Jsonb) => people;
+    wf_person(task: Uuid, entry: Text) => person;
+    wf_people(task: Uuid, entries: Jsonb) => people;
     wf_complete_task(task_id: Uuid, result: Jsonb, on_fault: Text, token: Uuid) => complete;
     wf_complete_tasks(answers: Jsonb) => complete_many;
     wf_limit_tasks(name: Text, concurrency: Integer, rate: Integer, per: Interval, key: Text) => limit;
@@ -121,12 +122,27 @@ fn unassign(call: &Call) -> Result<Returned, PgError> {
 
 /// An assignee or candidate as users write it, for the view.
 fn person(call: &Call) -> Result<Returned, PgError> {
-    Ok(Returned::Text(Entry::read(&call.required::<String>("entry")?).title()))
+    let (task, entry): (Uuid, String) = (call.required("task")?, call.required("entry")?);
+    Ok(Returned::of(known(call, task, &Entry::read(&entry)), Returned::Text))
 }
 
 fn people(call: &Call) -> Result<Returned, PgError> {
-    let given = Assignment { candidates: call.arg("entries"), ..Assignment::default() };
-    Ok(Returned::Texts(given.candidates().map(|entry| entry.title()).collect()))
+    let (task, given) =
+        (call.required("task")?, Assignment { candidates: call.arg("entries"), ..Assignment::default() });
+    Ok(Returned::Texts(given.candidates().filter_map(|entry| known(call, task, &entry)).collect()))
+}
+
+/// Every role can call these functions: the name of a role is shown to its members, and otherwise only as part of a task
+/// that the current role may see.
+fn known(call: &Call, task: Uuid, entry: &Entry<'_>) -> Option<String> {
+    let who = role::current();
+    let may_know = match entry {
+        Entry::Label(_) => true,
+        Entry::Role(owner) => {
+            access::is_member(who, owner) || call.once((who, task, owner.id), || rights::may_know(who, task, entry))
+        }
+    };
+    may_know.then(|| entry.title())
 }
 
 fn complete(call: &Call) -> Result<Returned, PgError> {

@@ -34,18 +34,22 @@ fn worker_start(_call: &Call) -> Result<Returned, PgError> {
     Ok(Returned::Boolean(worker::start_launcher()?))
 }
 
-/// The shared state as a JSON array; instants are seconds since 1970. The view makes columns of it.
+/// The shared state as a JSON array; instants are seconds since 1970. The view makes columns of it. What concerns other
+/// databases only members of `pg_monitor` see: every role can call this function.
 fn worker_status(_call: &Call) -> Result<Returned, PgError> {
     if !shared::ensure() {
         return Ok(Returned::Json(Value::Array(Vec::new())));
     }
+    let sees_all = role::monitors(role::current());
+    let sees = |database: Oid| sees_all || database == process::database();
     let rows = shared::with(|state| {
         let mut rows = Vec::new();
-        if process::is_alive(state.launcher.pid) {
+        if sees_all && process::is_alive(state.launcher.pid) {
             rows.push(json!({ "worker": "launcher", "pid": state.launcher.pid, "state": "running" }));
         }
-        rows.extend(state.databases.iter().filter(|slot| slot.is_served()).map(scheduler));
-        rows.extend(state.executors.iter().filter(|slot| slot.process.is_some()).map(executor));
+        rows.extend(state.databases.iter().filter(|slot| slot.is_served() && sees(slot.oid)).map(scheduler));
+        let executors = state.executors.iter().filter(|slot| slot.process.is_some() && sees(slot.database));
+        rows.extend(executors.map(executor));
         rows
     });
     Ok(Returned::Json(Value::Array(rows)))

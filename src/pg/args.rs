@@ -3,6 +3,7 @@
 //! The functions are declared in `sql/api.sql`, where defaults, names and comments are readable; the macro
 //! [`sql_functions!`] makes the symbols that it names.
 
+use std::any::TypeId;
 use std::ffi::CStr;
 
 use pgrx::pg_sys;
@@ -13,6 +14,15 @@ use crate::pg::error::{PgError, unwind};
 use crate::pg::returned::Returned;
 use crate::pg::signature::{Argument, Signature, SqlType};
 use crate::pg::spi::{Column, size_of_varlena};
+
+/// What [`Call::once`] keeps: it begins with the type of the rest.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Kept<Q, A> {
+    of: TypeId,
+    question: Q,
+    answer: A,
+}
 
 /// One call of a function of ours.
 #[derive(Clone, Copy)]
@@ -63,6 +73,28 @@ impl Call {
     /// A document of at most this many bytes, which must not be NULL.
     pub fn document(&self, name: &str, size: usize) -> Result<Value, PgError> {
         self.arg_within(name, &mut Tally::of_document(size)).ok_or_else(|| must_not_be_null(name))
+    }
+
+    /// The answer to a question that each row of a statement asks, computed again only when the question changes. It
+    /// holds for one place in one statement, as what a view computes once per query does.
+    pub fn once<Q: Copy + PartialEq + 'static, A: Copy + 'static>(&self, question: Q, answer: impl FnOnce() -> A) -> A {
+        let of = TypeId::of::<(Q, A)>();
+        // SAFETY: only the function itself uses its `fn_extra`, and only through here. It lives as long as the place in
+        // the statement; a `Kept` begins with its type, and none of its parts needs to be dropped.
+        unsafe {
+            let info = (*self.fcinfo).flinfo;
+            let kept = (*info).fn_extra.cast::<Kept<Q, A>>();
+            let is_kept = !kept.is_null() && *kept.cast::<TypeId>() == of;
+            if is_kept && (*kept).question == question {
+                return (*kept).answer;
+            }
+            let new = Kept { of, question, answer: answer() };
+            let place =
+                if is_kept { kept } else { pg_sys::MemoryContextAlloc((*info).fn_mcxt, size_of_val(&new)).cast() };
+            place.write(new);
+            (*info).fn_extra = place.cast();
+            new.answer
+        }
     }
 
     /// Size of a `bytea`, without reading it; 0 for NULL.

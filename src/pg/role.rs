@@ -25,6 +25,11 @@ pub fn reads_all_data(who: Oid) -> bool {
     has_rights_of(who, pg_sys::ROLE_PG_READ_ALL_DATA.into())
 }
 
+/// Whether a role has the rights of `pg_monitor`.
+pub fn monitors(who: Oid) -> bool {
+    has_rights_of(who, pg_sys::ROLE_PG_MONITOR.into())
+}
+
 /// The name of a role, if it exists.
 pub fn name(role: Oid) -> Option<String> {
     // SAFETY: gives a palloc'd string or null.

@@ -193,6 +193,23 @@ fn anything() -> impl Strategy<Value = Value> {
     })
 }
 
+/// The node ids in a document, sorted.
+fn written_node_ids(document: &Value) -> Vec<&str> {
+    let (mut left, mut found) = (vec![document], Vec::new());
+    while let Some(value) = left.pop() {
+        match value {
+            Value::Array(list) => left.extend(list),
+            Value::Object(members) => {
+                found.extend(members.get("nodeId").and_then(Value::as_str));
+                left.extend(members.values());
+            }
+            _ => {}
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
 proptest! {
     #[test]
     fn an_export_is_the_same_program(document in definition()) {
@@ -203,6 +220,9 @@ proptest! {
         let after = compile(&exported, &Registered, &limits, false);
         let after = after.map_err(|problems| TestCaseError::fail(format!("{problems:#?}")))?;
         prop_assert_eq!(described(&before), described(&after));
+        let mut node_ids: Vec<&str> = after.nodes.iter().map(|node| node.node_id.as_str()).collect();
+        node_ids.sort_unstable();
+        prop_assert_eq!(written_node_ids(&exported["root"]), node_ids);
         let again = export(&exported, "Random", 2, false, true, &Registered);
         prop_assert!(same_content(&exported, &again));
     }

@@ -261,6 +261,15 @@ fn nested_flowcharts_with_all_that_studio_keeps_beside_them() {
     ] {
         assert_eq!(written.pointer(pointer), document.pointer(pointer), "{pointer}");
     }
+    // Node ids are those of the places, as Elsa computes them, whatever the document said.
+    for (pointer, node_id) in [
+        ("/root/nodeId", "Workflow1:fc"),
+        ("/root/activities/1/nodeId", "Workflow1:fc:inner"),
+        ("/root/activities/1/activities/0/nodeId", "Workflow1:fc:inner:deep"),
+        ("/root/activities/2/nodeId", "Workflow1:fc:decide"),
+    ] {
+        assert_eq!(written.pointer(pointer), Some(&json!(node_id)), "{pointer}");
+    }
     let world = World::started(document);
     assert_eq!(world.lines(), ["one", "local 7", "yes"]);
     assert_eq!(world.status(), SubStatus::Finished);

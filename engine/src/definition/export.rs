@@ -1,6 +1,6 @@
 //! A definition as Elsa's JSON, complete, so that Elsa's Studio and this engine both read it.
 //!
-//! Parts in Elsa's form stay unchanged, including members without a meaning here. Parts in the short form are written
+//! Parts in Elsa's form stay unchanged but for node ids, including members without a meaning here. Parts in the short form are written
 //! out. Compiling the result gives the same program. Activities are assembled from the leaves up, without recursion.
 
 use serde_json::{Map, Value, json};
@@ -277,8 +277,12 @@ impl<'a> Writer<'a> {
         if !self.sketch.type_name.is_empty() {
             self.out.insert("type".into(), self.sketch.type_name.into());
         }
+        // What a document says is of another place if the activity was moved or renamed, or came from elsewhere.
+        while let Some(key) = entry(&self.out, "nodeId").map(|(key, _)| key.to_owned()) {
+            self.out.remove(&key);
+        }
         if let Some(node_id) = node_id {
-            fill(&mut self.out, "nodeId", || node_id.into());
+            self.out.insert("nodeId".into(), node_id.into());
         }
         if self.sketch.workflow().is_none() {
             // In an activity that stands for a workflow, the member would request that version of the workflow.

@@ -54,3 +54,15 @@ SELECT wf_export('nobody');
 SELECT wf_export('elsa', 99);
 \echo :SQLSTATE
 SELECT * FROM wf_check();
+
+-- Node ids are the places of activities, the same text as in bookmarks, journal and executions, whatever the document said.
+SELECT wf_define('{"definitionId": "moved", "root": {"id": "all", "nodeId": "Workflow1:other", "type": "Elsa.Sequence", "version": 1, "metadata": {}, "customProperties": {},
+    "activities": [{"id": "go", "NodeId": "Workflow1:go", "type": "Elsa.Event", "version": 1, "metadata": {}, "customProperties": {},
+                    "eventName": {"typeName": "String", "expression": {"type": "Literal", "value": "Go"}}}]}}') \g /dev/null
+SELECT wf_start('moved') AS moved \gset
+SELECT e.root ->> 'nodeId' AS all, e.root -> 'activities' -> 0 ->> 'nodeId' AS go, e.root -> 'activities' -> 0 ? 'NodeId' AS twice,
+       b.node_id AS bookmark, j.node_id AS journal, x.node_id AS execution
+FROM (SELECT wf_export('moved') -> 'root') AS e (root)
+CROSS JOIN (SELECT DISTINCT node_id FROM workflow.open_bookmarks WHERE instance_id = :'moved') b
+CROSS JOIN (SELECT DISTINCT node_id FROM workflow.journal WHERE instance_id = :'moved' AND activity = 'go') j
+CROSS JOIN (SELECT DISTINCT node_id FROM workflow.activity_executions(:'moved') WHERE activity_id = 'go') x;

@@ -601,6 +601,12 @@ RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_owner';
 COMMENT ON FUNCTION wf_set_owner(text, text, name) IS
     'give a definition, an instance, a schedule or an activity type to another role; false if it has that owner';
 
+CREATE FUNCTION wf_set_role(role name)
+RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_role';
+
+COMMENT ON FUNCTION wf_set_role(name) IS
+    'take a role until the transaction ends, as SET LOCAL ROLE does, and so that no SQL in the transaction can leave it';
+
 CREATE FUNCTION workflow._make_owner(role name)
 RETURNS integer LANGUAGE c AS 'MODULE_PATHNAME', 'wf_make_owner';
 

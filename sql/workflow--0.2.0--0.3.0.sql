@@ -429,6 +429,12 @@ COMMENT ON COLUMN workflow.worker_grants.definition_id IS 'NULL: of each definit
 COMMENT ON COLUMN workflow.worker_grants.name IS 'NULL: tasks of any name';
 COMMENT ON COLUMN workflow.worker_grants.in_force IS 'whether it counts: the grantor exists, and may manage the definition if there is one';
 
+CREATE FUNCTION wf_set_role(role name)
+RETURNS void LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_role';
+
+COMMENT ON FUNCTION wf_set_role(name) IS
+    'take a role until the transaction ends, as SET LOCAL ROLE does, and so that no SQL in the transaction can leave it';
+
 CREATE FUNCTION workflow._node_id(instance uuid, activity text)
 RETURNS text LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'wf_node_id';
 
@@ -1034,10 +1040,11 @@ AS $$
     FROM unnest(ARRAY['definition_list', 'deleted_definitions', 'definition_links', 'instance_list', 'waiting', 'open_bookmarks', 'open_tasks', 'open_incidents', 'open_compensations',
                       'trigger_list', 'event_grant_list', 'worker_grants', 'path_list', 'journal', 'schedules', 'schedule_runs', 'dead_letter_list', 'workers', 'task_limits']) AS v (name)
     UNION ALL
-    -- These functions look at their argument, at what is built in, or at what the current role may see.
+    -- These functions look at their argument, at what is built in, or at what the current role may see; wf_set_role gives what
+    -- SET ROLE gives.
     SELECT 'function', f.name, 'EXECUTE', 'public'
     FROM unnest(ARRAY['_events', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
-                      'instance_state', 'activity_executions', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
+                      'instance_state', 'activity_executions', 'wf_set_role', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
     FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',

@@ -6,6 +6,7 @@
 //! alive in a frame that PostgreSQL's `longjmp` leaves.
 
 pub mod args;
+pub mod boundary;
 pub mod catalog;
 pub mod cluster;
 pub mod deadline;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::api::object;
-use crate::pg::{Call, PgError, Returned, catalog, role};
+use crate::pg::{Call, PgError, Returned, boundary, catalog, role, session};
 use crate::run::Session;
 use crate::run::adoption::{self, Adoption};
 use crate::run::ownership::{self, Kind};
@@ -12,6 +12,7 @@ use crate::store::owners;
 crate::pg::args::sql_functions! {
     wf_set_owner(kind: Text, id: Text, role: Name) => set_owner;
     wf_make_owner(role: Name) => make_owner;
+    wf_set_role(role: Name) => set_role;
     wf_adopt_database(dry_run: Boolean, overdue: Text, owners: Jsonb) => adopt_database;
 }
 
@@ -20,6 +21,12 @@ fn set_owner(call: &Call) -> Result<Returned, PgError> {
     let id: String = call.required("id")?;
     let new = role::required(&call.required_name("role")?)?;
     ownership::set_owner(&mut Session::begin(), kind, &id, new).map(Returned::Boolean)
+}
+
+fn set_role(call: &Call) -> Result<Returned, PgError> {
+    session::refuse_parallel();
+    boundary::enter(role::required(&call.required_name("role")?)?)?;
+    Ok(Returned::Null)
 }
 
 /// Makes the row of a role in `workflow.owners` when the role is granted the functions. PUBLIC is no role.

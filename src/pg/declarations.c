@@ -37,6 +37,9 @@ extern bool get_timeout_active(TimeoutId);
 extern bool get_timeout_indicator(TimeoutId, bool);
 
 extern Oid GetUserId(void);
+extern Oid GetSessionUserId(void);
+extern Oid GetOuterUserId(void);
+extern void SetUserIdAndSecContext(Oid userid, int sec_context);
 extern TimestampTz GetCurrentTimestamp(void);
 
 extern void ThrowErrorData(ErrorData *);

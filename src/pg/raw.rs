@@ -25,7 +25,12 @@ unsafe extern "C-unwind" {
 
     // Functions that only read state and cannot fail: a guard would be most of their cost.
     pub fn GetUserId() -> pg_sys::Oid;
+    pub fn GetSessionUserId() -> pg_sys::Oid;
+    pub fn GetOuterUserId() -> pg_sys::Oid;
     pub fn GetCurrentTimestamp() -> pg_sys::TimestampTz;
+
+    // The current user, set where a transaction has ended: no error is possible.
+    pub fn SetUserIdAndSecContext(user: pg_sys::Oid, context: c_int);
 
     // Errors.
     pub fn ThrowErrorData(data: *mut pg_sys::ErrorData);

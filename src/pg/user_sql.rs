@@ -82,6 +82,11 @@ impl Drop for Evaluation {
     }
 }
 
+/// Whether SQL of a user is running.
+pub fn is_running() -> bool {
+    EVALUATIONS.get() > 0
+}
+
 /// Evaluates an expression or a query. Its value is the first column of the only row, or null without a row.
 /// `parameter` is called for the values of those named parameters that the text uses.
 pub fn value(text: &str, mut parameter: impl FnMut(&str) -> Value) -> Value {

@@ -21,7 +21,7 @@ use crate::compiled::{self, Compiled};
 use crate::pg::error::{catch, log_for_server, notice, unwind};
 use crate::pg::role::RestrictedRights;
 use crate::pg::subtransaction::{Subtransaction, subtransaction};
-use crate::pg::{PgError, guc, interrupt, json, process, role, session, user_sql};
+use crate::pg::{PgError, boundary, guc, interrupt, json, process, role, session, user_sql};
 use crate::run::paths::{self, Hold};
 use crate::run::{timing, version};
 use crate::store::owners::Owner;
@@ -137,7 +137,7 @@ impl<'a> SpiHost<'a> {
             None if process::is_engine() => {
                 unwind(PgError::new("42501", "cannot run user SQL with the rights of a worker"))
             }
-            None => names.during(body),
+            None => boundary::around(|| names.during(body)),
             Some(owner) => {
                 let role = owner.role().unwrap_or_else(|| {
                     unwind(

@@ -432,6 +432,27 @@ LANGUAGE c STABLE ROWS 100 AS 'MODULE_PATHNAME', 'wf_activity_executions';
 
 COMMENT ON FUNCTION workflow.activity_executions(uuid) IS 'what the journal of an instance tells of each execution of an activity, in the order in which they began';
 
+CREATE FUNCTION workflow.instance_page(
+    filter     jsonb   DEFAULT '{}',
+    order_by   text    DEFAULT 'Created',
+    descending boolean DEFAULT true,
+    page       integer DEFAULT 0,
+    page_size  integer DEFAULT 10
+)
+RETURNS TABLE (instance_id uuid, definition_id text, version integer, definition_version_id uuid, name text, correlation_id text,
+               status text, sub_status text, incident_count integer, owner text, parent_instance_id uuid, created_at timestamptz,
+               updated_at timestamptz, finished_at timestamptz, paused_at timestamptz, total_count integer, is_exact boolean)
+LANGUAGE c STABLE ROWS 10 AS 'MODULE_PATHNAME', 'wf_instance_page';
+
+COMMENT ON FUNCTION workflow.instance_page(jsonb, text, boolean, integer, integer) IS
+    'a page of the newest 10,000 instances that a filter selects and the current role may read; is_exact: total_count counts all that match';
+
+CREATE FUNCTION workflow.instance_count(filter jsonb DEFAULT '{}', OUT total_count integer, OUT is_exact boolean)
+LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_count';
+
+COMMENT ON FUNCTION workflow.instance_count(jsonb) IS
+    'how many instances a filter selects that the current role may read, counted to 10,000; is_exact: these are all that match';
+
 -- Stimuli
 
 CREATE FUNCTION wf_enqueue_bookmark(

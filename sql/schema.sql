@@ -297,8 +297,8 @@ COMMENT ON COLUMN workflow.instances.finished_at IS 'when it finished or was can
 
 -- "All instances of order 42": a stimulus with a correlation id and no payload, and people.
 CREATE INDEX instances_correlation_id_idx ON workflow.instances (correlation_id) WHERE correlation_id IS NOT NULL;
--- wf_delete_definition: does anything run on this version?
-CREATE INDEX instances_definition_version_id_idx ON workflow.instances (definition_version_id);
+-- wf_delete_definition: does anything run on this version? Lists: the newest instances that a role may read, by version and owner.
+CREATE INDEX instances_definition_version_id_idx ON workflow.instances (definition_version_id, owner, id);
 -- wf_cancel reaches the children.
 CREATE INDEX instances_parent_instance_id_idx ON workflow.instances (parent_instance_id) WHERE parent_instance_id IS NOT NULL;
 -- What goes on in place of an instance? One at most.

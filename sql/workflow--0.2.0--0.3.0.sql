@@ -1023,6 +1023,31 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'wf_alter';
 
 COMMENT ON FUNCTION workflow._alter(jsonb, jsonb, boolean, integer, uuid, text) IS 'wf_alter, for the activity SubmitAlterationPlan';
 
+-- Lists of instances that a role may read.
+DROP INDEX workflow.instances_definition_version_id_idx;
+CREATE INDEX instances_definition_version_id_idx ON workflow.instances (definition_version_id, owner, id);
+
+CREATE FUNCTION workflow.instance_page(
+    filter     jsonb   DEFAULT '{}',
+    order_by   text    DEFAULT 'Created',
+    descending boolean DEFAULT true,
+    page       integer DEFAULT 0,
+    page_size  integer DEFAULT 10
+)
+RETURNS TABLE (instance_id uuid, definition_id text, version integer, definition_version_id uuid, name text, correlation_id text,
+               status text, sub_status text, incident_count integer, owner text, parent_instance_id uuid, created_at timestamptz,
+               updated_at timestamptz, finished_at timestamptz, paused_at timestamptz, total_count integer, is_exact boolean)
+LANGUAGE c STABLE ROWS 10 AS 'MODULE_PATHNAME', 'wf_instance_page';
+
+COMMENT ON FUNCTION workflow.instance_page(jsonb, text, boolean, integer, integer) IS
+    'a page of the newest 10,000 instances that a filter selects and the current role may read; is_exact: total_count counts all that match';
+
+CREATE FUNCTION workflow.instance_count(filter jsonb DEFAULT '{}', OUT total_count integer, OUT is_exact boolean)
+LANGUAGE c STABLE AS 'MODULE_PATHNAME', 'wf_instance_count';
+
+COMMENT ON FUNCTION workflow.instance_count(jsonb) IS
+    'how many instances a filter selects that the current role may read, counted to 10,000; is_exact: these are all that match';
+
 CREATE OR REPLACE FUNCTION workflow._intended_grants()
 RETURNS TABLE (kind text, name text, privilege text, grantee text)
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -1044,7 +1069,7 @@ AS $$
     -- SET ROLE gives.
     SELECT 'function', f.name, 'EXECUTE', 'public'
     FROM unnest(ARRAY['_events', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
-                      'instance_state', 'activity_executions', 'wf_set_role', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
+                      'instance_state', 'instance_page', 'instance_count', 'activity_executions', 'wf_set_role', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
     FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',

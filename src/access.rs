@@ -17,6 +17,7 @@ use crate::store::schedules::COMMANDS;
 
 pub mod hearing;
 pub mod people;
+pub mod sight;
 pub mod work;
 
 /// What can be granted on a definition.

@@ -18,6 +18,7 @@ mod definitions;
 mod http;
 mod instances;
 mod journal;
+mod lists;
 mod migration;
 mod owners;
 mod pictures;

@@ -32,6 +32,7 @@ pub mod kept_answer;
 pub mod lease;
 pub mod limits;
 pub mod link;
+pub mod lists;
 pub mod migrate;
 pub mod missed;
 pub mod notices;

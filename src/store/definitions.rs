@@ -17,7 +17,7 @@ mod grants;
 mod versions;
 
 pub use drafts::{LastSave, hold_draft, last_save, lock_draft};
-pub use grants::{Grant, grant, granted, revoke, vouch};
+pub use grants::{Grant, grant, granted, holders, revoke, vouch};
 pub use versions::{NewDefinition, Saved, add, next_revision, store};
 
 /// A stored version, without its document.

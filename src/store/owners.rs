@@ -108,6 +108,13 @@ pub fn by_id(id: i32) -> Owner {
     owner
 }
 
+static ALL: Statement = Statement::new("SELECT o.id FROM workflow.owners o", &[]);
+
+/// The ids of all owners.
+pub fn ids() -> Vec<i32> {
+    ALL.rows(&[], |row| row.get())
+}
+
 /// Reads a row, and the id of the row into which it was merged.
 fn read(id: i32) -> Option<(Owner, Option<i32>)> {
     rows::read(&BY_ID, Arg::Integer(id), |row| {

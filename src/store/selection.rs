@@ -25,7 +25,20 @@ fn read(row: &mut Row<'_>) -> Candidate {
     Candidate { id, version, owner, times: [row.maybe(), row.maybe(), row.maybe()] }
 }
 
-// The first condition has an index; each of the others may be NULL.
+// The conditions of a filter but those on times. Each may be NULL.
+macro_rules! conditions {
+    () => {
+        "($2 IS NULL OR i.id = ANY ($2)) AND ($3 IS NULL OR i.correlation_id = ANY ($3)) \
+         AND ($4 IS NULL OR i.definition_version_id = ANY ($4)) AND ($5 IS NULL OR i.definition_id = ANY ($5)) \
+         AND ($6 IS NULL OR i.name = ANY ($6)) AND ($7 IS NULL OR i.status = ANY ($7)) \
+         AND ($8 IS NULL OR i.sub_status = ANY ($8)) AND ($9 IS NULL OR (i.incident_count > 0) = $9) \
+         AND ($10 IS NULL OR (i.definition_id = ANY ($11)) = $10) \
+         AND ($12 IS NULL OR strpos(lower(i.name), $12) > 0 OR strpos(lower(i.correlation_id), $12) > 0 \
+              OR strpos(lower(i.definition_id), $12) > 0 OR i.id::text = $12)"
+    };
+}
+
+// The first condition has an index.
 macro_rules! page {
     ($first:literal) => {
         Statement::new(
@@ -33,14 +46,9 @@ macro_rules! page {
                 "SELECT i.id, i.definition_version_id, i.owner, i.created_at, i.updated_at, i.finished_at \
                  FROM workflow.instances i WHERE ",
                 $first,
-                " AND ($2 IS NULL OR i.id = ANY ($2)) AND ($3 IS NULL OR i.correlation_id = ANY ($3)) \
-                 AND ($4 IS NULL OR i.definition_version_id = ANY ($4)) AND ($5 IS NULL OR i.definition_id = ANY ($5)) \
-                 AND ($6 IS NULL OR i.name = ANY ($6)) AND ($7 IS NULL OR i.status = ANY ($7)) \
-                 AND ($8 IS NULL OR i.sub_status = ANY ($8)) AND ($9 IS NULL OR (i.incident_count > 0) = $9) \
-                 AND ($10 IS NULL OR (i.definition_id = ANY ($11)) = $10) \
-                 AND ($12 IS NULL OR strpos(lower(i.name), $12) > 0 OR strpos(lower(i.correlation_id), $12) > 0 \
-                      OR strpos(lower(i.definition_id), $12) > 0 OR i.id::text = $12) \
-                 ORDER BY i.id LIMIT $13"
+                " AND ",
+                conditions!(),
+                " ORDER BY i.id LIMIT $13"
             ),
             &[
                 Type::Uuid,
@@ -61,6 +69,8 @@ macro_rules! page {
     };
 }
 
+pub mod listed;
+
 static BY_ID: Statement = page!("($1 IS NULL OR i.id > $1) AND i.id = ANY ($2)");
 static BY_CORRELATION: Statement = page!("($1 IS NULL OR i.id > $1) AND i.correlation_id = ANY ($3)");
 static BY_VERSION: Statement = page!("($1 IS NULL OR i.id > $1) AND i.definition_version_id = ANY ($4)");
@@ -79,25 +89,44 @@ pub fn page(filter: &InstanceFilter, after: Option<Uuid>, at_most: usize) -> Vec
         InstanceFilter { definition_ids: Some(_), .. } => &BY_DEFINITION,
         _ => &ALL,
     };
-    let term = filter.search_term.as_ref().map(|term| term.to_lowercase());
-    let flag = |flag: Option<bool>| flag.map_or(Arg::Null, Arg::Boolean);
-    let built_in = [COMMANDS, MIGRATE_INSTANCES].map(str::to_owned);
-    let arguments = [
-        after.as_ref().map_or(Arg::Null, Arg::Uuid),
-        uuid_list(&filter.instance_ids),
-        text_list(&filter.correlation_ids),
-        uuid_list(&filter.version_ids),
-        text_list(&filter.definition_ids),
-        text_list(&filter.names),
-        text_list(&filter.statuses),
-        text_list(&filter.sub_statuses),
-        flag(filter.has_incidents),
-        flag(filter.is_system),
-        Arg::Texts(&built_in),
-        Arg::text(term.as_deref()),
-        Arg::BigInt(at_most as i64),
-    ];
+    let words = Words::of(filter);
+    let mut arguments = words.arguments(filter).to_vec();
+    arguments[0] = after.as_ref().map_or(Arg::Null, Arg::Uuid);
+    arguments[12] = Arg::BigInt(at_most as i64);
     statement.rows(&arguments, read)
+}
+
+/// Texts that parameters of the conditions refer to.
+struct Words {
+    term: Option<String>,
+    built_in: [String; 2],
+}
+
+impl Words {
+    fn of(filter: &InstanceFilter) -> Self {
+        let term = filter.search_term.as_ref().map(|term| term.to_lowercase());
+        Self { term, built_in: [COMMANDS, MIGRATE_INSTANCES].map(str::to_owned) }
+    }
+
+    /// The parameters of the conditions; the first and the last are the statement's own.
+    fn arguments<'a>(&'a self, filter: &'a InstanceFilter) -> [Arg<'a>; 13] {
+        let flag = |flag: Option<bool>| flag.map_or(Arg::Null, Arg::Boolean);
+        [
+            Arg::Null,
+            uuid_list(&filter.instance_ids),
+            text_list(&filter.correlation_ids),
+            uuid_list(&filter.version_ids),
+            text_list(&filter.definition_ids),
+            text_list(&filter.names),
+            text_list(&filter.statuses),
+            text_list(&filter.sub_statuses),
+            flag(filter.has_incidents),
+            flag(filter.is_system),
+            Arg::Texts(&self.built_in),
+            Arg::text(self.term.as_deref()),
+            Arg::Null,
+        ]
+    }
 }
 
 fn uuid_list(ids: &Option<Vec<Uuid>>) -> Arg<'_> {
@@ -111,16 +140,21 @@ fn text_list(texts: &Option<Vec<String>>) -> Arg<'_> {
 impl Candidate {
     /// Whether the times of the instance satisfy all conditions. A time that there is not yet satisfies none.
     pub fn is_of(&self, times: &[TimeFilter]) -> bool {
-        times.iter().all(|filter| {
-            let [created, updated, finished] = self.times;
-            let time = match filter.moment {
-                Moment::CreatedAt => created,
-                Moment::UpdatedAt => updated,
-                Moment::FinishedAt => finished,
-            };
-            time.is_some_and(|time| stands(time, filter.relation, filter.instant.into()))
-        })
+        stand(self.times, times)
     }
+}
+
+/// Whether the times of an instance (created, updated, finished) satisfy all conditions.
+fn stand(times: [Option<Timestamp>; 3], filters: &[TimeFilter]) -> bool {
+    filters.iter().all(|filter| {
+        let [created, updated, finished] = times;
+        let time = match filter.moment {
+            Moment::CreatedAt => created,
+            Moment::UpdatedAt => updated,
+            Moment::FinishedAt => finished,
+        };
+        time.is_some_and(|time| stands(time, filter.relation, filter.instant.into()))
+    })
 }
 
 fn stands(time: Timestamp, relation: Relation, to: Timestamp) -> bool {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::members::Members;
-use crate::fault::Fault;
+use crate::fault::{Fault, shorten};
 use crate::instance::SubStatus;
 
 /// Which instances a plan is for: those that satisfy every member that is given.
@@ -21,6 +21,8 @@ pub struct InstanceFilter {
     pub definition_ids: Option<Vec<String>>,
     /// Ids of versions of definitions.
     pub version_ids: Option<Vec<Uuid>>,
+    /// Number of the version; only a list can be filtered by it.
+    pub version: Option<i32>,
     /// Statuses.
     pub statuses: Option<Vec<String>>,
     /// Sub-statuses.
@@ -101,6 +103,7 @@ impl InstanceFilter {
             names: members.texts("names")?,
             definition_ids: members.texts("definitionIds")?,
             version_ids: members.ids("definitionVersionIds")?,
+            version: None,
             statuses: one_of(&mut members, "statuses", &STATUSES)?,
             sub_statuses: one_of(&mut members, "subStatuses", &SubStatus::ALL.map(SubStatus::name))?,
             search_term: members.text("searchTerm")?,
@@ -115,14 +118,91 @@ impl InstanceFilter {
         }
         Ok(read)
     }
+
+    fn bounded(self) -> Result<Self, Fault> {
+        let texts = [&self.correlation_ids, &self.names, &self.definition_ids, &self.statuses, &self.sub_statuses];
+        let ids = [&self.instance_ids, &self.version_ids];
+        let lengths = texts.into_iter().flatten().map(Vec::len).chain(ids.into_iter().flatten().map(Vec::len));
+        match lengths.chain([self.times.len()]).max() {
+            Some(length) if length > MOST_VALUES => {
+                Err(Fault::new("22023", format!("a list of the filter has more than {MOST_VALUES} entries")))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// Reads the filter of a list, which also has members for one value each. A null, an empty text and an empty list are
+    /// no condition: Elsa's clients send them for what their user left open.
+    ///
+    /// # Errors
+    /// 22023 for what is no filter.
+    pub fn of_list(filter: &Value) -> Result<Self, Fault> {
+        let given = given(filter);
+        let mut members = Members::of(given.as_ref().unwrap_or(filter), "the filter".to_owned())?;
+        let mut both = |one, many| {
+            let one = members.text(one)?.map(|text| vec![text]);
+            Ok::<_, Fault>((one, members.texts(many)?))
+        };
+        let correlation_ids = common(both("correlationId", "correlationIds")?);
+        let names = common(both("name", "names")?);
+        let definition_ids = common(both("definitionId", "definitionIds")?);
+        let (status, statuses) = both("status", "statuses")?;
+        let statuses = common((known_in("status", status, &STATUSES)?, known_in("statuses", statuses, &STATUSES)?));
+        let (sub_status, sub_statuses) = both("subStatus", "subStatuses")?;
+        let all = SubStatus::ALL.map(SubStatus::name);
+        let sub_statuses =
+            common((known_in("subStatus", sub_status, &all)?, known_in("subStatuses", sub_statuses, &all)?));
+        let read = Self {
+            instance_ids: members.ids("workflowInstanceIds")?,
+            correlation_ids,
+            names,
+            definition_ids,
+            version_ids: members.ids("definitionVersionIds")?,
+            version: members.number("version")?,
+            statuses,
+            sub_statuses,
+            search_term: members.text("searchTerm")?,
+            has_incidents: members.flag("hasIncidents")?,
+            is_system: members.flag("isSystem")?,
+            times: times(&mut members)?,
+        };
+        members.end()?;
+        read.bounded()
+    }
+}
+
+/// Values in one list of a filter of a list, at most: each row is compared with all of them.
+const MOST_VALUES: usize = 1000;
+
+/// A filter without the members that are no condition.
+fn given(filter: &Value) -> Option<Value> {
+    let is_given = |value: &Value| match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(list) => !list.is_empty(),
+        _ => true,
+    };
+    let members = filter.as_object()?.iter().filter(|(_, value)| is_given(value));
+    Some(Value::Object(members.map(|(name, value)| (name.clone(), value.clone())).collect()))
+}
+
+/// What satisfies both conditions.
+fn common(both: (Option<Vec<String>>, Option<Vec<String>>)) -> Option<Vec<String>> {
+    match both {
+        (Some(one), Some(other)) => Some(one.into_iter().filter(|text| other.contains(text)).collect()),
+        (one, other) => one.or(other),
+    }
 }
 
 const STATUSES: [&str; 2] = ["Running", "Finished"];
 
 fn one_of(members: &mut Members<'_>, name: &'static str, known: &[&str]) -> Result<Option<Vec<String>>, Fault> {
-    let texts = members.texts(name)?;
+    known_in(name, members.texts(name)?, known)
+}
+
+fn known_in(name: &str, texts: Option<Vec<String>>, known: &[&str]) -> Result<Option<Vec<String>>, Fault> {
     if let Some(other) = texts.iter().flatten().find(|text| !known.contains(&text.as_str())) {
-        return Err(Fault::new("22023", format!("unknown entry \"{other}\" of \"{name}\""))
+        return Err(Fault::new("22023", format!("unknown entry \"{}\" of \"{name}\"", shorten(other, 60)))
             .hint(format!("Known are {}.", known.join(", "))));
     }
     Ok(texts)

@@ -58,6 +58,13 @@ impl<'a> Members<'a> {
         value.as_bool().map(Some).ok_or_else(|| self.wrong(name, "true or false"))
     }
 
+    /// Reads a member that is a whole number.
+    pub fn number(&mut self, name: &'static str) -> Result<Option<i32>, Fault> {
+        let Some(value) = self.value(name) else { return Ok(None) };
+        let number = value.as_i64().and_then(|number| i32::try_from(number).ok());
+        number.map(Some).ok_or_else(|| self.wrong(name, "a whole number"))
+    }
+
     /// Reads a member that is an id.
     pub fn id(&mut self, name: &'static str) -> Result<Option<Uuid>, Fault> {
         let Some(value) = self.value(name) else { return Ok(None) };

@@ -21,6 +21,14 @@ static REVOKE: Statement = Statement::new(
     &[Type::Text, Type::Integer, Type::Text],
 );
 
+static HOLDERS: Statement =
+    Statement::new("SELECT g.definition_id, g.role FROM workflow.grants g WHERE g.privilege = $1", &[Type::Text]);
+
+/// The definitions on which a privilege is granted, each with the owner id of the role that holds it.
+pub fn holders(privilege: &str) -> Vec<(String, i32)> {
+    HOLDERS.rows(&[Arg::Text(privilege)], |row| (row.get(), row.get()))
+}
+
 /// A privilege that a role holds.
 #[derive(Clone, Debug)]
 pub struct Grant {

@@ -1,0 +1,52 @@
+//! Which instances a role may read, for lists: those of owners whose rights it has, and those of versions that it may read.
+//! The view `workflow.instance_list` says the same in SQL.
+
+use std::collections::HashSet;
+
+use uuid::Uuid;
+
+use crate::access::{self, Privilege};
+use crate::pg::role;
+use crate::store::definitions;
+use crate::store::owners;
+use crate::store::selection::listed::{self, Listed, Version};
+
+/// What the current role may read.
+#[derive(Debug)]
+pub struct Sight {
+    /// Whether it may read every instance.
+    pub all: bool,
+    /// Ids of the owners whose rights it has.
+    pub owners: Vec<i32>,
+    /// All versions.
+    pub versions: Vec<Version>,
+    readable: HashSet<Uuid>,
+}
+
+impl Sight {
+    /// What the current role may read now.
+    pub fn current() -> Self {
+        let who = role::current();
+        let all = role::is_superuser(who) || role::reads_all_data(who);
+        let is_mine = |id: &i32| access::is_member(who, &owners::by_id(*id));
+        let owners: Vec<i32> = owners::ids().into_iter().filter(is_mine).collect();
+        let granted = definitions::holders(Privilege::Read.name()).into_iter();
+        let granted: HashSet<String> =
+            granted.filter(|(_, holder)| owners.contains(holder)).map(|(definition, _)| definition).collect();
+        let versions = listed::versions();
+        let may_read =
+            |version: &&Version| all || owners.contains(&version.owner) || granted.contains(&version.definition);
+        let readable = versions.iter().filter(may_read).map(|version| version.id).collect();
+        Self { all, owners, versions, readable }
+    }
+
+    /// Whether it may read all instances of a version.
+    pub fn reads(&self, version: Uuid) -> bool {
+        self.readable.contains(&version)
+    }
+
+    /// Whether it may read an instance.
+    pub fn sees(&self, instance: &Listed) -> bool {
+        self.all || self.owners.contains(&instance.owner) || self.reads(instance.version)
+    }
+}

@@ -1,0 +1,221 @@
+//! Lists of instances that stay fast however many there are.
+//!
+//! No index is in the order in which instances end or are named, and none knows their status: every burst would pay for it.
+//! So a list is made of a *window*: the newest 10,000 instances that satisfy the filter, in the order of their ids, which is
+//! that of time. The window is ordered and cut into pages in memory. Whatever is looked at to find it is bounded by rows:
+//! first what indexes know of the condition (a correlation id, a bookmark, an incident, a burst), then the instances
+//! themselves, in the order of ids. The list says whether more instances may satisfy the filter.
+
+mod sources;
+mod walk;
+
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+
+use uuid::Uuid;
+use workflow_engine::alteration::{InstanceFilter, Moment};
+
+use crate::access::sight::Sight;
+use crate::store::selection::listed::{self, Listed, Shown};
+use walk::Walk;
+
+/// The most instances that are ordered and counted.
+pub const WINDOW: usize = 10_000;
+
+/// What a list is ordered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// When an instance was created.
+    Created,
+    /// When it last changed.
+    LastExecuted,
+    /// When it ended.
+    Finished,
+    /// Its name.
+    Name,
+}
+
+impl Order {
+    /// All orders, by the names that Elsa's clients use.
+    pub const NAMES: [(&str, Self); 5] = [
+        ("Created", Self::Created),
+        ("LastExecuted", Self::LastExecuted),
+        ("UpdatedAt", Self::LastExecuted),
+        ("Finished", Self::Finished),
+        ("Name", Self::Name),
+    ];
+
+    /// Those without a value come last. Equal values are in the order of ids.
+    fn compare(self, a: &Listed, b: &Listed, descending: bool) -> Ordering {
+        let turn = |order: Ordering| if descending { order.reverse() } else { order };
+        let times = |moment| match (a.time(moment), b.time(moment)) {
+            (Some(a), Some(b)) => turn(a.cmp(&b)),
+            (a, b) => b.is_some().cmp(&a.is_some()),
+        };
+        let order = match self {
+            Self::Created => times(Moment::CreatedAt),
+            Self::LastExecuted => times(Moment::UpdatedAt),
+            Self::Finished => times(Moment::FinishedAt),
+            Self::Name => match (&a.name, &b.name) {
+                (Some(a), Some(b)) => turn(a.cmp(b)),
+                (a, b) => b.is_some().cmp(&a.is_some()),
+            },
+        };
+        order.then_with(|| turn(a.id.cmp(&b.id)))
+    }
+}
+
+/// The instances that satisfy a filter.
+#[derive(Debug)]
+pub struct Window {
+    instances: Vec<Listed>,
+    /// Whether these are all.
+    pub is_whole: bool,
+}
+
+impl Window {
+    /// The instances that the filter selects and the current role may read, for an order: the oldest ones if `newest` is
+    /// false.
+    pub fn of(filter: &InstanceFilter, order: Order, newest: bool) -> Self {
+        let sight = Sight::current();
+        let mut filter = filter.clone();
+        let versions = take_versions(&mut filter, &sight);
+        let with_names = order == Order::Name;
+        let mut found = Found { sight: &sight, versions, with_names, is_tidy: true, instances: Vec::new() };
+        let is_whole = search(&filter, newest, &mut found);
+        found.tidy();
+        let mut instances = found.instances;
+        let is_whole = is_whole && instances.len() <= WINDOW;
+        match newest {
+            true => drop(instances.drain(..instances.len().saturating_sub(WINDOW))),
+            false => instances.truncate(WINDOW),
+        }
+        Self { instances, is_whole }
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        self.instances.len()
+    }
+
+    /// A page of them, in an order.
+    pub fn page(mut self, order: Order, descending: bool, page: usize, size: usize) -> Vec<Shown> {
+        self.instances.sort_unstable_by(|a, b| order.compare(a, b, descending));
+        let ids: Vec<Uuid> =
+            self.instances.iter().skip(page.saturating_mul(size)).take(size).map(|one| one.id).collect();
+        let mut shown: HashMap<Uuid, Shown> = listed::shown(&ids).into_iter().map(|one| (one.id, one)).collect();
+        ids.iter().filter_map(|id| shown.remove(id)).collect()
+    }
+}
+
+/// What a search has found that the current role may read, each instance once.
+struct Found<'a> {
+    sight: &'a Sight,
+    /// The versions that the filter is for, unless it is for all.
+    versions: Option<HashSet<Uuid>>,
+    with_names: bool,
+    /// Whether `instances` is in the order of ids, each once.
+    is_tidy: bool,
+    instances: Vec<Listed>,
+}
+
+impl Found<'_> {
+    fn add(&mut self, matching: Vec<Listed>) {
+        let is_wanted = |one: &Listed| self.versions.as_ref().is_none_or(|versions| versions.contains(&one.version));
+        let seen = matching.into_iter().filter(|one| is_wanted(one) && self.sight.sees(one));
+        self.instances.extend(seen);
+        self.is_tidy = false;
+    }
+
+    fn tidy(&mut self) {
+        if !self.is_tidy {
+            self.instances.sort_by_key(|one| one.id);
+            self.instances.dedup_by_key(|one| one.id);
+            self.is_tidy = true;
+        }
+    }
+
+    fn is_full(&mut self) -> bool {
+        if self.instances.len() >= WINDOW {
+            self.tidy();
+        }
+        self.instances.len() >= WINDOW
+    }
+
+    /// The id of the last instance of a full window.
+    fn edge(&mut self, newest: bool) -> Option<Uuid> {
+        let at = |found: &Self| if newest { found.instances.len() - WINDOW } else { WINDOW - 1 };
+        self.is_full().then(|| self.instances[at(self)].id)
+    }
+}
+
+/// Takes the conditions on definitions and versions out of a filter: an instance satisfies them by its version alone.
+/// Returns the ids of these versions, unless there are no such conditions.
+fn take_versions(filter: &mut InstanceFilter, sight: &Sight) -> Option<HashSet<Uuid>> {
+    let (ids, definitions, number) = (filter.version_ids.take(), filter.definition_ids.take(), filter.version.take());
+    if ids.is_none() && definitions.is_none() && number.is_none() {
+        return None;
+    }
+    let (ids, definitions): (Option<HashSet<Uuid>>, Option<HashSet<String>>) =
+        (ids.map(|ids| ids.into_iter().collect()), definitions.map(|ids| ids.into_iter().collect()));
+    let wanted = sight.versions.iter().filter(|version| {
+        ids.as_ref().is_none_or(|ids| ids.contains(&version.id))
+            && definitions.as_ref().is_none_or(|ids| ids.contains(&version.definition))
+            && number.is_none_or(|number| number == version.number)
+    });
+    Some(wanted.map(|version| version.id).collect())
+}
+
+/// Versions from which on the instances of all are looked at first: many of them are likely to be wanted.
+const MANY: usize = 50;
+
+/// Searches in the places where the fewest rows have to be looked at first. Returns whether it has found everything.
+fn search(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) -> bool {
+    if let Some(is_whole) = sources::by_key(filter, found) {
+        return is_whole;
+    }
+    let (all, of_versions) = (found.sight.all, found.versions.as_ref().map(HashSet::len));
+    // Whoever may read few instances has to look at these only; else traces are fewer.
+    let mut budget = walk::BUDGET;
+    if all && of_versions.is_none_or(|count| count >= MANY) {
+        if let Some(is_whole) = sources::by_traces(filter, newest, found) {
+            return is_whole;
+        }
+        if of_versions.is_some() && many_versions(filter, newest, found) {
+            return false;
+        }
+    }
+    let walk = Walk::of(found);
+    let ranges = sources::time_ranges(filter);
+    if !ranges.is_empty() {
+        budget = walk::BUDGET / 30;
+    } else if filter.search_term.is_some() {
+        budget = walk::BUDGET * 2 / 5;
+    }
+    if walk.clone().run(filter, newest, budget, found) {
+        return true;
+    }
+    if !all && let Some(is_whole) = sources::by_traces(filter, newest, found) {
+        return is_whole;
+    }
+    if filter.search_term.is_some() {
+        sources::by_term(filter, newest, found);
+    }
+    // By its time an instance is looked for everywhere only where there are few: an id need not tell the time.
+    let mut is_whole = !ranges.is_empty();
+    for (low, high) in ranges {
+        is_whole &= walk.clone().within(low, high).run(filter, newest, walk::BUDGET / 2, found);
+    }
+    is_whole
+}
+
+/// Looks for the instances of many versions among all: as far as a quarter of those looked at is of them. Returns whether the
+/// window is full.
+fn many_versions(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) -> bool {
+    let mut all = Walk::all();
+    let is_over = all.run(filter, newest, walk::BUDGET / 3, found);
+    if !is_over && found.instances.len() >= walk::BUDGET / 12 {
+        all.run(filter, newest, walk::BUDGET, found);
+    }
+    found.is_full()
+}

@@ -1,0 +1,317 @@
+//! Instances for a list, read in bounded portions.
+//!
+//! A statement here bounds the rows that it looks at, not only those that satisfy the filter. Otherwise a filter that few
+//! instances satisfy would read all of them.
+
+use uuid::Uuid;
+use workflow_engine::alteration::{InstanceFilter, Moment};
+
+use super::{Words, stand};
+use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type};
+
+/// An instance that satisfies a filter.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// Its id.
+    pub id: Uuid,
+    /// Its version of the definition.
+    pub version: Uuid,
+    /// Id of its owner.
+    pub owner: i32,
+    /// When it was created, when it last changed, and when it ended.
+    times: [Option<Timestamp>; 3],
+    /// Its name, if it was wanted.
+    pub name: Option<String>,
+}
+
+impl Listed {
+    /// A time of the instance.
+    pub fn time(&self, moment: Moment) -> Option<Timestamp> {
+        let [created, updated, finished] = self.times;
+        match moment {
+            Moment::CreatedAt => created,
+            Moment::UpdatedAt => updated,
+            Moment::FinishedAt => finished,
+        }
+    }
+}
+
+/// What a statement looked at.
+#[derive(Debug)]
+pub struct Portion {
+    /// The instances that satisfy the filter.
+    pub matching: Vec<Listed>,
+    /// How many rows it looked at.
+    pub looked: usize,
+    /// The id of the last one.
+    pub last: Option<Uuid>,
+}
+
+// $1 and $14 are the bounds of the ids, inclusive.
+macro_rules! portion {
+    ($rows:literal) => {
+        Statement::new(
+            concat!(
+                "SELECT i.id, i.definition_version_id, i.owner, i.created_at, i.updated_at, i.finished_at, \
+                        CASE WHEN $20 THEN i.name END, ",
+                "CASE WHEN $19 THEN COALESCE(",
+                conditions!(),
+                ", false) ELSE true END \
+                 FROM (SELECT i.id, i.definition_version_id, i.owner, i.created_at, i.updated_at, i.finished_at, i.name, \
+                              i.correlation_id, i.definition_id, i.status, i.sub_status, i.incident_count \
+                       FROM workflow.instances i WHERE ",
+                $rows,
+                " LIMIT $13) i"
+            ),
+            &[
+                Type::Uuid,
+                Type::UuidArray,
+                Type::TextArray,
+                Type::UuidArray,
+                Type::TextArray,
+                Type::TextArray,
+                Type::TextArray,
+                Type::TextArray,
+                Type::Boolean,
+                Type::Boolean,
+                Type::TextArray,
+                Type::Text,
+                Type::BigInt,
+                Type::Uuid,
+                Type::Uuid,
+                Type::Integer,
+                Type::UuidArray,
+                Type::TextArray,
+                Type::Boolean,
+                Type::Boolean,
+            ],
+        )
+    };
+}
+
+static NEWEST: Statement = portion!("i.id >= $1 AND i.id <= $14 ORDER BY i.id DESC");
+static OLDEST: Statement = portion!("i.id >= $1 AND i.id <= $14 ORDER BY i.id");
+static NEWEST_OF: Statement = portion!(
+    "i.definition_version_id = $15 AND i.owner = $16 AND i.id >= $1 AND i.id <= $14 \
+     ORDER BY i.definition_version_id DESC, i.owner DESC, i.id DESC"
+);
+static OLDEST_OF: Statement = portion!(
+    "i.definition_version_id = $15 AND i.owner = $16 AND i.id >= $1 AND i.id <= $14 \
+     ORDER BY i.definition_version_id, i.owner, i.id"
+);
+static NAMED: Statement = portion!("i.id = ANY ($17)");
+static CORRELATED: Statement = portion!("i.correlation_id = ANY ($18)");
+
+/// Where a statement looks.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// At ids in this range, from its end (`newest`) or from its beginning. With a version and an owner: at their
+    /// instances.
+    Range {
+        /// The lowest id.
+        low: Uuid,
+        /// The highest id.
+        high: Uuid,
+        /// Begins at the highest.
+        newest: bool,
+        /// Version and owner.
+        of: Option<(Uuid, i32)>,
+    },
+    /// At these instances.
+    Ids(&'a [Uuid]),
+    /// At those with one of these correlation ids.
+    Correlated(&'a [String]),
+}
+
+/// Looks at no more than `at_most` instances. Reads their names only if they are wanted, which costs time.
+pub fn look(filter: &InstanceFilter, place: Place<'_>, with_names: bool, at_most: usize) -> Portion {
+    let words = Words::of(filter);
+    let mut arguments = [Arg::Null; 20];
+    arguments[..13].copy_from_slice(&words.arguments(filter));
+    arguments[18] =
+        Arg::Boolean(*filter != InstanceFilter { times: filter.times.clone(), ..InstanceFilter::default() });
+    arguments[19] = Arg::Boolean(with_names);
+    arguments[12] = Arg::BigInt(i64::try_from(at_most).unwrap_or(i64::MAX));
+    let statement = match &place {
+        Place::Range { low, high, newest, of } => {
+            arguments[0] = Arg::Uuid(low);
+            arguments[13] = Arg::Uuid(high);
+            if let Some((version, owner)) = of {
+                arguments[14] = Arg::Uuid(version);
+                arguments[15] = Arg::Integer(*owner);
+            }
+            match (newest, of) {
+                (true, None) => &NEWEST,
+                (false, None) => &OLDEST,
+                (true, Some(_)) => &NEWEST_OF,
+                (false, Some(_)) => &OLDEST_OF,
+            }
+        }
+        Place::Ids(ids) => {
+            arguments[16] = Arg::Uuids(ids);
+            &NAMED
+        }
+        Place::Correlated(ids) => {
+            arguments[17] = Arg::Texts(ids);
+            &CORRELATED
+        }
+    };
+    let mut portion = Portion { matching: Vec::new(), looked: 0, last: None };
+    let rows = statement.rows(&arguments, |row| {
+        let listed = read(row);
+        (listed, row.get::<bool>())
+    });
+    portion.looked = rows.len();
+    portion.last = rows.last().map(|(listed, _)| listed.id);
+    let matching = rows.into_iter().filter(|(listed, is_match)| *is_match && stand(listed.times, &filter.times));
+    portion.matching = matching.map(|(listed, _)| listed).collect();
+    portion
+}
+
+fn read(row: &mut Row<'_>) -> Listed {
+    let (id, version, owner) = (row.get(), row.get(), row.get());
+    Listed { id, version, owner, times: [row.maybe(), row.maybe(), row.maybe()], name: row.maybe() }
+}
+
+static NEXT_OWNER: Statement = Statement::new(
+    "SELECT i.owner FROM workflow.instances i WHERE i.definition_version_id = $1 AND i.owner > $2 \
+     ORDER BY i.definition_version_id, i.owner LIMIT 1",
+    &[Type::Uuid, Type::Integer],
+);
+
+/// The owners of the instances of a version: one probe of the index for each.
+pub fn owners_of(version: Uuid) -> Vec<i32> {
+    let next = |after: i32| NEXT_OWNER.first(&[Arg::Uuid(&version), Arg::Integer(after)], |row| row.get::<i32>());
+    // Owners are numbered from 1.
+    std::iter::successors(next(i32::MIN), |owner| next(*owner)).collect()
+}
+
+/// A version of a definition, as lists look for instances.
+#[derive(Debug)]
+pub struct Version {
+    /// Its id.
+    pub id: Uuid,
+    /// Id of the definition.
+    pub definition: String,
+    /// Id of its owner.
+    pub owner: i32,
+    /// Its number.
+    pub number: i32,
+}
+
+// Of deleted versions, too: they may have instances.
+static VERSIONS: Statement =
+    Statement::new("SELECT d.id, d.definition_id, d.owner, d.version FROM workflow.definitions d", &[]);
+
+/// All versions of all definitions.
+pub fn versions() -> Vec<Version> {
+    VERSIONS.rows(&[], |row| Version { id: row.get(), definition: row.get(), owner: row.get(), number: row.get() })
+}
+
+static NEWEST_WAITING: Statement = Statement::new(
+    "SELECT b.instance_id FROM workflow.bookmarks b ORDER BY b.instance_id DESC LIMIT $1",
+    &[Type::BigInt],
+);
+static OLDEST_WAITING: Statement =
+    Statement::new("SELECT b.instance_id FROM workflow.bookmarks b ORDER BY b.instance_id LIMIT $1", &[Type::BigInt]);
+static NEWEST_FAULTED: Statement = Statement::new(
+    "SELECT n.instance_id FROM workflow.incidents n WHERE n.resolved_at IS NULL ORDER BY n.created_at DESC LIMIT $1",
+    &[Type::BigInt],
+);
+static OLDEST_FAULTED: Statement = Statement::new(
+    "SELECT n.instance_id FROM workflow.incidents n WHERE n.resolved_at IS NULL ORDER BY n.created_at LIMIT $1",
+    &[Type::BigInt],
+);
+static NEWEST_INCIDENTS: Statement =
+    Statement::new("SELECT n.instance_id FROM workflow.incidents n ORDER BY n.id DESC LIMIT $1", &[Type::BigInt]);
+static OLDEST_INCIDENTS: Statement =
+    Statement::new("SELECT n.instance_id FROM workflow.incidents n ORDER BY n.id LIMIT $1", &[Type::BigInt]);
+/// Where the ids of instances stand that may satisfy a condition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Traces {
+    /// Bookmarks: of what waits.
+    Bookmarks,
+    /// Open incidents: of what has faulted.
+    OpenIncidents,
+    /// All incidents.
+    Incidents,
+}
+
+/// Ids of instances that left traces, those with the newest first or those with the oldest, at most so many; one may come
+/// several times.
+pub fn traces(of: Traces, newest: bool, at_most: usize) -> Vec<Uuid> {
+    let at_most = Arg::BigInt(i64::try_from(at_most).unwrap_or(i64::MAX));
+    let statement = match (of, newest) {
+        (Traces::Bookmarks, true) => &NEWEST_WAITING,
+        (Traces::Bookmarks, false) => &OLDEST_WAITING,
+        (Traces::OpenIncidents, true) => &NEWEST_FAULTED,
+        (Traces::OpenIncidents, false) => &OLDEST_FAULTED,
+        (Traces::Incidents, true) => &NEWEST_INCIDENTS,
+        (Traces::Incidents, false) => &OLDEST_INCIDENTS,
+    };
+    statement.rows(&[at_most], |row| row.get())
+}
+
+/// What a list shows of an instance.
+#[derive(Debug)]
+pub struct Shown {
+    /// Its id.
+    pub id: Uuid,
+    /// Id of its definition.
+    pub definition: String,
+    /// Number of the version.
+    pub number: i32,
+    /// Id of the version.
+    pub version: Uuid,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its correlation id.
+    pub correlation: Option<String>,
+    /// Its status.
+    pub status: String,
+    /// Its sub-status, as the view shows it.
+    pub sub_status: String,
+    /// How many incidents it has.
+    pub incidents: i32,
+    /// Id of its owner.
+    pub owner: i32,
+    /// The instance that started it.
+    pub parent: Option<Uuid>,
+    /// When it was created.
+    pub created: Timestamp,
+    /// When it last changed.
+    pub updated: Timestamp,
+    /// When it ended.
+    pub finished: Option<Timestamp>,
+    /// Since when it is paused.
+    pub paused: Option<Timestamp>,
+}
+
+static SHOWN: Statement = Statement::new(
+    "SELECT i.id, i.definition_id, i.version, i.definition_version_id, i.name, i.correlation_id, i.status, \
+            CASE WHEN i.cancelling_at IS NOT NULL AND i.sub_status = 'Suspended' THEN 'Cancelling' ELSE i.sub_status END, \
+            i.incident_count, i.owner, i.parent_instance_id, i.created_at, i.updated_at, i.finished_at, i.paused_at \
+     FROM workflow.instances i WHERE i.id = ANY ($1)",
+    &[Type::UuidArray],
+);
+
+/// What a list shows of these instances, in any order.
+pub fn shown(ids: &[Uuid]) -> Vec<Shown> {
+    SHOWN.rows(&[Arg::Uuids(ids)], |row| Shown {
+        id: row.get(),
+        definition: row.get(),
+        number: row.get(),
+        version: row.get(),
+        name: row.maybe(),
+        correlation: row.maybe(),
+        status: row.get(),
+        sub_status: row.get(),
+        incidents: row.get(),
+        owner: row.get(),
+        parent: row.maybe(),
+        created: row.get(),
+        updated: row.get(),
+        finished: row.maybe(),
+        paused: row.maybe(),
+    })
+}

@@ -29,11 +29,12 @@ const POOL_WAIT: Duration = Duration::from_secs(5);
 
 /// READ COMMITTED whatever the database's default is: what claims and saves is for that level.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
-/// $1 is who logged in, $2 the role that he acts as. Who is no member of it any more gets an error.
-const BECOME: &str = "SELECT pg_catalog.set_config('role', \
-     CASE WHEN pg_catalog.pg_has_role($1::pg_catalog.name, $2::pg_catalog.name, 'MEMBER') THEN $2 ELSE '' END, true)";
+/// $1 is who logged in, $2 the role that he acts as: until the transaction ends, and no SQL in it can leave it. Who is no
+/// member of it any more gets an error.
+const BECOME: &str = "SELECT @wf.wf_set_role(CASE WHEN pg_catalog.pg_has_role($1::pg_catalog.name, $2::pg_catalog.name, 'MEMBER') \
+     THEN $2::pg_catalog.name END)";
 /// Takes away what a request can leave in its session, before another role gets it.
-const CLEAN: &str = "RESET SESSION AUTHORIZATION; RESET ALL; DEALLOCATE ALL; CLOSE ALL; UNLISTEN *; \
+const CLEAN: &str = "RESET ALL; RESET SESSION AUTHORIZATION; DEALLOCATE ALL; CLOSE ALL; UNLISTEN *; \
      SELECT pg_catalog.pg_advisory_unlock_all(); DISCARD SEQUENCES; DISCARD TEMP";
 
 /// A parameter of a statement, with its type: statements are not described before they run.
@@ -245,13 +246,13 @@ impl Database {
         values: &[Parameter],
     ) -> Result<Vec<Row>, Ended> {
         let schema = self.schema.get().map_or("public", String::as_str);
-        let sql = sql.replace("@wf", schema);
+        let (sql, become_sql) = (sql.replace("@wf", schema), BECOME.replace("@wf", schema));
         let values: Vec<(&(dyn ToSql + Sync), Type)> =
             values.iter().map(|(value, sql_type)| (&**value as &(dyn ToSql + Sync), sql_type.clone())).collect();
         let all = async {
             tokio::join!(
                 client.batch_execute(BEGIN),
-                become_role(client, caller),
+                become_role(client, &become_sql, caller),
                 client.query_typed(&sql, &values),
                 client.batch_execute("COMMIT"),
             )
@@ -286,9 +287,9 @@ impl From<tokio_postgres::Error> for Ended {
     }
 }
 
-async fn become_role(client: &Client, caller: Option<&Caller>) -> Result<(), Ended> {
+async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Result<(), Ended> {
     let Some(caller) = caller else { return Ok(()) };
-    match client.query_typed(BECOME, &[(&caller.login, Type::TEXT), (&caller.role, Type::TEXT)]).await {
+    match client.query_typed(sql, &[(&caller.login, Type::TEXT), (&caller.role, Type::TEXT)]).await {
         // A role that was dropped, or who is no member any more.
         Err(error) if error.code().is_some_and(|code| !is_connection(code)) => {
             tracing::info!(login = caller.login, role = caller.role, cause = said(&error), "refused a role");

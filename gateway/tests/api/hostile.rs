@@ -152,7 +152,6 @@ fn bounds_hold() {
             stream
         })
         .collect();
-    let is_full = || status(slow.clone()).contains(" 503 ");
-    assert!((0..200).any(|_| is_full()), "bodies in flight are bounded");
+    while !status(whole.clone()).contains(" 503 ") {}
     drop(held);
 }

@@ -82,6 +82,7 @@ macro_rules! parameters {
 enum Effect {
     Reads,
     Writes,
+    WritesUnlessChanged,
 }
 
 #[derive(Clone)]
@@ -160,6 +161,17 @@ impl Database {
         self.run(Some(caller), sql, values, Effect::Writes).await
     }
 
+    /// The same of a statement that compares with what the caller has read: 40001 says that this has changed, which no
+    /// further try mends.
+    pub async fn write_unless_changed(
+        &self,
+        caller: &Caller,
+        sql: &'static str,
+        values: Vec<Parameter>,
+    ) -> Result<Vec<Row>, Failure> {
+        self.run(Some(caller), sql, values, Effect::WritesUnlessChanged).await
+    }
+
     /// Reads as the gateway's own role, which sees the catalogue and nothing of workflows.
     pub async fn catalogue(&self, sql: &'static str, values: Vec<Parameter>) -> Result<Vec<Row>, Failure> {
         self.run(None, sql, values, Effect::Reads).await
@@ -217,7 +229,8 @@ impl Database {
                 }
                 Err(Ended::Error(error)) => {
                     let lost = error.as_db_error().is_none();
-                    let again = tries < TRIES && if lost { effect == Effect::Reads } else { is_transient(&error) };
+                    let again =
+                        tries < TRIES && if lost { effect == Effect::Reads } else { is_transient(&error, effect) };
                     if lost {
                         drop(Object::take(client));
                     } else {
@@ -304,8 +317,9 @@ fn is_connection(code: &SqlState) -> bool {
 }
 
 /// A deadlock, a failed serialization: undone by the database, to be tried again.
-fn is_transient(error: &tokio_postgres::Error) -> bool {
-    error.code().is_some_and(|code| code.code().starts_with("40"))
+fn is_transient(error: &tokio_postgres::Error, effect: Effect) -> bool {
+    let is_change = effect == Effect::WritesUnlessChanged && error.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE);
+    !is_change && error.code().is_some_and(|code| code.code().starts_with("40"))
 }
 
 /// Gives a connection back to the pool, or drops it where it cannot be cleaned.

@@ -1,6 +1,7 @@
 //! Elsa's API, below `/elsa/api`.
 
 mod catalogues;
+mod definitions;
 mod descriptors;
 
 use axum::http::{Method, StatusCode, Uri};
@@ -11,6 +12,7 @@ use crate::routing::Routes;
 pub fn routes() -> Routes {
     Routes::new()
         .merge(catalogues::routes())
+        .merge(definitions::routes())
         .merge(descriptors::routes())
         .map(|router| router.fallback(unknown_call).method_not_allowed_fallback(wrong_method))
 }

@@ -1,6 +1,10 @@
 //! The gateway as a client sees it, in front of a real database. `make test T=gateway` runs these.
 
 mod catalogues;
+mod definitions;
+mod definitions_execute;
+mod definitions_lifecycle;
+mod definitions_save;
 mod hostile;
 mod identity;
 mod support;

@@ -175,6 +175,13 @@ impl Api {
         self.send("POST", path, &body.to_string())
     }
 
+    /// The body of an answer that is no text.
+    pub fn bytes(&self, method: &str, path: &str, body: &str) -> Vec<u8> {
+        let key = format!("ApiKey {}", self.key);
+        let headers = [("Authorization", key.as_str()), ("Content-Type", "application/json")];
+        send_for_bytes(method, &format!("{}{path}", self.base), &headers, body)
+    }
+
     pub fn send(&self, method: &str, path: &str, body: &str) -> Answer {
         let key = format!("ApiKey {}", self.key);
         send(
@@ -184,6 +191,17 @@ impl Api {
             body,
         )
     }
+}
+
+/// Sends a request, and takes the body of an answer that must have succeeded as it is.
+fn send_for_bytes(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
+    let mut request = ureq::http::Request::builder().method(method).uri(url);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let request = request.body(body.to_owned()).expect("a request");
+    let mut response = ureq::agent().run(request).unwrap_or_else(|error| panic!("{method} {url}: {error}"));
+    response.body_mut().read_to_vec().expect("an answer")
 }
 
 fn send(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Answer {

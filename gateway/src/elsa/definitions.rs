@@ -1,0 +1,49 @@
+//! Elsa's calls on definitions.
+
+mod bulk;
+mod document;
+mod execute;
+mod files;
+mod lifecycle;
+mod list;
+mod members;
+mod one;
+mod query;
+mod save;
+mod subgraph;
+
+use crate::routing::Routes;
+
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/workflow-definitions", list::list)
+        .post("/workflow-definitions", save::save)
+        .get("/workflow-definitions/by-definition-id/{definition_id}", one::get)
+        .get("/workflow-definitions/by-id/{version_id}", one::get_version)
+        .get("/workflow-definitions/many-by-id", one::get_many)
+        .get("/workflow-definitions/validation/is-name-unique", list::is_name_unique)
+        .get("/workflow-definitions/query/count", list::count)
+        .post("/workflow-definitions/import", save::import)
+        .get("/workflow-definitions/subgraph/{version_id}", subgraph::subgraph)
+        .get("/workflow-definitions/subgraph/segments/{version_id}", subgraph::segments)
+        .delete("/workflow-definitions/{definition_id}", lifecycle::delete)
+        .post("/workflow-definitions/{definition_id}/publish", lifecycle::publish)
+        .post("/workflow-definitions/{definition_id}/retract", lifecycle::retract)
+        .post("/workflow-definitions/{definition_id}/revert/{version}", lifecycle::revert)
+        .get("/workflow-definitions/{definition_id}/export", files::export)
+        .get("/workflow-definitions/{definition_id}/consumers", list::consumers)
+        .post("/workflow-definitions/{definition_id}/update-references", lifecycle::update_references)
+        .post("/workflow-definitions/{definition_id}/execute", execute::execute)
+        .post("/workflow-definitions/{definition_id}/dispatch", execute::dispatch)
+        .delete("/workflow-definition-versions/{version_id}", lifecycle::delete_version)
+        .post("/bulk-actions/delete/workflow-definitions/by-definition-id", bulk::delete)
+        .post("/bulk-actions/delete/workflow-definitions/by-id", bulk::delete_versions)
+        .post("/bulk-actions/publish/workflow-definitions/by-definition-ids", bulk::publish)
+        .post("/bulk-actions/retract/workflow-definitions/by-definition-ids", bulk::retract)
+        .post("/bulk-actions/export/workflow-definitions", files::export_many)
+}
+
+/// A new id as Elsa makes them: 16 hexadecimal digits.
+fn new_id() -> String {
+    format!("{:016x}", rand::random::<u64>())
+}

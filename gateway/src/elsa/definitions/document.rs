@@ -1,0 +1,304 @@
+//! A definition as Elsa Studio reads and sends it.
+//!
+//! Studio's client keeps the root activity and the custom properties as they are. Of the rest of a document it reads
+//! only the members that it knows, and a save would lose the others. So these travel inside the custom properties,
+//! under [`PLACE`], and a save puts them back; what is stored never has that place. Beside them travels what the editor
+//! has read: the definition, the revision, and a session of its own. That tells a save that would overwrite somebody
+//! else's change from one that would not, and needs no memory here.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::members::{self, Kind, LISTS, Members, OF_ANSWER, OF_VERSION, OPTION, TOP};
+use crate::failure::Failure;
+
+/// The custom property in which travels what Studio would lose.
+const PLACE: &str = "workflow";
+/// The form of [`Travelling`]. A custom property of a user does not look like it.
+const FORMAT: &str = "elsa-studio/1";
+/// The version of Elsa whose form `wf_export` writes.
+const TOOL_VERSION: &str = "3.6.0.0";
+/// What is shown of a draft that has no root yet, so that an editor opens.
+const EMPTY_ROOT: &str = r#"{"type":"Elsa.Flowchart","version":1,"id":"Flowchart1","nodeId":"Workflow1:Flowchart1","metadata":{},"customProperties":{},"activities":[],"connections":[]}"#;
+
+/// What an editor has read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Edited {
+    pub definition_id: String,
+    /// The save that it has read, as `wf_save_draft` counts them.
+    pub revision: i64,
+    /// By which it knows its own saves.
+    pub session: String,
+}
+
+/// What travels under [`PLACE`].
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Travelling {
+    format: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    edited: Option<Edited>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    document: Members,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    options: Members,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    custom_properties: Members,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    lists: BTreeMap<String, Vec<Element>>,
+}
+
+/// An input, output or variable, as it was when the document was opened.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Element {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    rest: Members,
+}
+
+impl Travelling {
+    fn is_empty(&self) -> bool {
+        let lists = self.lists.values().flatten().all(|element| element.rest.is_empty());
+        self.edited.is_none()
+            && self.document.is_empty()
+            && self.options.is_empty()
+            && self.custom_properties.is_empty()
+            && lists
+    }
+
+    /// Takes it out of the custom properties, unless a user's own value stands there.
+    fn take(properties: &mut Members) -> Option<Self> {
+        let found: Self = serde_json::from_str(properties.get(PLACE)?.get()).ok()?;
+        if found.format != FORMAT {
+            return None;
+        }
+        properties.remove(PLACE);
+        Some(found)
+    }
+}
+
+/// A document that is opened: what Studio's client reads of it, with the rest in its custom properties.
+///
+/// `export` is what `wf_export` gives.
+pub fn open(export: &str, edited: Edited) -> Result<Members, Failure> {
+    let (mut shown, mut travelling) = divide(export)?;
+    let tool_version = travelling.document.get("toolVersion").filter(|text| is_tool_version(text));
+    shown.insert("toolVersion".into(), tool_version.cloned().unwrap_or(raw(TOOL_VERSION)?));
+    travelling.edited = Some(edited);
+    place(&mut shown, &travelling)?;
+    members::fill_options(&mut shown)?;
+    shown.entry("root".into()).or_insert(raw_text(EMPTY_ROOT)?);
+    Ok(shown)
+}
+
+/// A document for a file: as `wf_export` gives it, and with what Studio's import would lose.
+pub fn file(export: &str) -> Result<String, Failure> {
+    let (_, travelling) = divide(export)?;
+    let mut whole: Members = serde_json::from_str(export).map_err(Failure::internal)?;
+    if travelling.is_empty() {
+        return Ok(export.to_owned());
+    }
+    place(&mut whole, &travelling)?;
+    serde_json::to_string(&whole).map_err(Failure::internal)
+}
+
+/// Parts what Studio's client reads from what it would lose.
+fn divide(export: &str) -> Result<(Members, Travelling), Failure> {
+    let mut all: Members = serde_json::from_str(export).map_err(Failure::internal)?;
+    let mut travelling = Travelling { format: FORMAT.into(), ..Travelling::default() };
+    all.retain(|name, _| !OF_VERSION.contains(&name.as_str()));
+    for name in OF_ANSWER {
+        if let Some(value) = all.remove(*name).filter(|value| !members::is_filled(name, value)) {
+            travelling.document.insert((*name).into(), value);
+        }
+    }
+    let (mut shown, rest) = members::split(all, TOP);
+    travelling.document.extend(rest);
+    divide_options(&mut shown, &mut travelling)?;
+    divide_properties(&mut shown, &mut travelling)?;
+    for (list, known) in LISTS {
+        let Some(value) = shown.remove(*list) else { continue };
+        let Ok(elements) = serde_json::from_str::<Vec<Members>>(value.get()) else {
+            travelling.document.insert((*list).into(), value);
+            continue;
+        };
+        let (elements, rests): (Vec<Members>, Vec<Element>) =
+            elements.into_iter().map(|element| divide_element(element, known)).unzip();
+        if rests.iter().any(|element| !element.rest.is_empty()) {
+            travelling.lists.insert((*list).into(), rests);
+        }
+        shown.insert((*list).into(), raw(&elements)?);
+    }
+    Ok((shown, travelling))
+}
+
+fn divide_element(element: Members, known: members::Known<'_>) -> (Members, Element) {
+    let (shown, rest) = members::split(element, known);
+    let element = Element { id: members::text(&shown, "id"), name: members::text(&shown, "name"), rest };
+    (shown, element)
+}
+
+fn divide_options(shown: &mut Members, travelling: &mut Travelling) -> Result<(), Failure> {
+    if let Some(options) = shown.remove("options") {
+        let options = serde_json::from_str(options.get()).map_err(Failure::internal)?;
+        let (options, rest) = members::split(options, OPTION);
+        travelling.options = rest;
+        shown.insert("options".into(), raw(&options)?);
+    }
+    Ok(())
+}
+
+/// A value of a user's own in our place travels, too. What an earlier export has left there is told by the document.
+fn divide_properties(shown: &mut Members, travelling: &mut Travelling) -> Result<(), Failure> {
+    if let Some(properties) = shown.remove("customProperties") {
+        let mut properties: Members = serde_json::from_str(properties.get()).map_err(Failure::internal)?;
+        if Travelling::take(&mut properties).is_none()
+            && let Some(own) = properties.remove(PLACE)
+        {
+            travelling.custom_properties.insert(PLACE.into(), own);
+        }
+        shown.insert("customProperties".into(), raw(&properties)?);
+    }
+    Ok(())
+}
+
+/// Puts what travels into the custom properties.
+fn place(document: &mut Members, travelling: &Travelling) -> Result<(), Failure> {
+    let mut properties = members::object(document, "customProperties").unwrap_or_default();
+    properties.insert(PLACE.into(), raw(travelling)?);
+    document.insert("customProperties".into(), raw(&properties)?);
+    Ok(())
+}
+
+/// A document that a client sent, to be stored.
+#[derive(Debug)]
+pub struct Sent {
+    document: Members,
+    edited: Option<Edited>,
+}
+
+impl Sent {
+    /// Reads what an editor sends: what describes the stored version is not the client's to say.
+    pub fn by_editor(model: Members) -> Result<Self, Failure> {
+        let mut model = Self::spelled(model);
+        model.retain(|name, _| name == "definitionId" || !OF_VERSION.contains(&name.as_str()));
+        model.retain(|name, _| !OF_ANSWER.contains(&name.as_str()));
+        Self::read(model)
+    }
+
+    /// Reads the content of a file. One that no gateway has written is stored as it is.
+    pub fn by_file(model: Members) -> Result<Self, Failure> {
+        let model = Self::spelled(model);
+        if model.get("root").is_none_or(|root| !root.get().starts_with(['{', '['])) {
+            return Err(Failure::bad_request("this is no definition: it has no \"root\" activity"));
+        }
+        Self::read(model)
+    }
+
+    fn spelled(model: Members) -> Members {
+        let names = OF_VERSION.iter().chain(OF_ANSWER).map(|name| (*name, Kind::Any));
+        members::canonical(model, &names.chain(TOP.iter().copied()).collect::<Vec<_>>())
+    }
+
+    fn read(mut document: Members) -> Result<Self, Failure> {
+        let mut properties = members::object(&document, "customProperties").unwrap_or_default();
+        let Some(travelling) = Travelling::take(&mut properties) else {
+            return Ok(Self { document, edited: None });
+        };
+        members::put_back(&mut properties, travelling.custom_properties, &[]);
+        document.insert("customProperties".into(), raw(&properties)?);
+        if let Some(options) = members::object(&document, "options") {
+            let mut options = members::canonical(options, OPTION);
+            members::put_back(&mut options, travelling.options, OPTION);
+            document.insert("options".into(), raw(&options)?);
+        }
+        let mut lists = travelling.lists;
+        for (list, known) in LISTS {
+            let elements = document.get(*list).map(|value| serde_json::from_str::<Vec<Members>>(value.get()));
+            if let Some(Ok(elements)) = elements {
+                let carried = lists.remove(*list).unwrap_or_default();
+                document.insert((*list).into(), raw(&put_back_elements(elements, carried, known))?);
+            }
+        }
+        document.retain(|name, _| !OF_ANSWER.contains(&name.as_str()));
+        members::put_back(&mut document, travelling.document, TOP);
+        Ok(Self { document, edited: travelling.edited })
+    }
+
+    /// The definition that the client names.
+    pub fn definition_id(&self) -> Option<String> {
+        members::text(&self.document, "definitionId").filter(|id| !id.trim().is_empty())
+    }
+
+    /// The `id` of a file: names the definition where `definitionId` does not.
+    pub fn id(&self) -> Option<String> {
+        members::text(&self.document, "id").filter(|id| !id.trim().is_empty())
+    }
+
+    /// What the client had read of this definition before it sent the document.
+    pub fn edited(&self, definition_id: &str) -> Option<&Edited> {
+        self.edited.as_ref().filter(|edited| edited.definition_id == definition_id)
+    }
+
+    /// The document as it is to be stored, under this id.
+    pub fn into_text(mut self, definition_id: &str) -> Result<String, Failure> {
+        self.document.insert("definitionId".into(), raw(definition_id)?);
+        serde_json::to_string(&self.document).map_err(Failure::internal)
+    }
+}
+
+/// Gives each element what belongs to it: by id, by name, or by place where it got a name that was not there.
+fn put_back_elements(mut elements: Vec<Members>, carried: Vec<Element>, known: members::Known<'_>) -> Vec<Members> {
+    let names: Vec<Option<String>> = carried.iter().map(|element| element.name.clone()).collect();
+    let mut is_free = vec![true; elements.len()];
+    let mut waiting = Vec::new();
+    for element in &mut elements {
+        *element = members::canonical(std::mem::take(element), known);
+    }
+    for (place, element) in carried.into_iter().enumerate() {
+        let has = |name: &str, wanted: &Option<String>| {
+            let wanted = wanted.as_ref()?;
+            (0..elements.len()).find(|at| is_free[*at] && members::text(&elements[*at], name).as_ref() == Some(wanted))
+        };
+        match has("id", &element.id).or_else(|| has("name", &element.name)) {
+            Some(at) => {
+                is_free[at] = false;
+                members::put_back(&mut elements[at], element.rest, known);
+            }
+            None => waiting.push((place, element)),
+        }
+    }
+    for (place, element) in waiting {
+        let is_new = |at: usize| is_free[at] && !names.contains(&members::text(&elements[at], "name"));
+        if place < elements.len() && is_new(place) {
+            is_free[place] = false;
+            members::put_back(&mut elements[place], element.rest, known);
+        }
+    }
+    for at in (0..elements.len()).filter(|at| is_free[*at]) {
+        members::put_back(&mut elements[at], Members::new(), known);
+    }
+    elements
+}
+
+/// A value as JSON text.
+pub fn raw<T: Serialize + ?Sized>(value: &T) -> Result<Box<RawValue>, Failure> {
+    to_raw_value(value).map_err(Failure::internal)
+}
+
+/// Whether .NET takes it for a version: two to four numbers.
+fn is_tool_version(value: &RawValue) -> bool {
+    let text = value.get().trim_matches('"');
+    (2..=4).contains(&text.split('.').count()) && text.split('.').all(|number| number.parse::<u16>().is_ok())
+}
+
+fn raw_text(text: &str) -> Result<Box<RawValue>, Failure> {
+    RawValue::from_string(text.to_owned()).map_err(Failure::internal)
+}

@@ -1,0 +1,165 @@
+//! Running a definition: calls 44 and 45.
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+use super::one::text;
+use super::query::Versions;
+use crate::caller::Caller;
+use crate::failure::Failure;
+use crate::gateway::{App, Gateway};
+use crate::json::{Body, JsonText};
+use crate::{is_mine, matches_versions, parameters};
+
+/// The headers by which Studio learns what became of a run.
+const INSTANCE_ID: &str = "x-elsa-workflow-instance-id";
+const CANNOT_START: &str = "x-elsa-workflow-cannot-start";
+
+/// $1: definition; $2: input; $3: correlation id; $4: id of the instance; $5: trigger; $6 and $7: the versions.
+///
+/// Members of the owner run what they ask for, a draft as well. Others run the published version, which they may not
+/// even see. Without a trigger it is the first activity that starts the workflow, in the order of the document.
+const RUN: &str = concat!(
+    "WITH chosen AS MATERIALIZED (SELECT d.version, d.version_id FROM workflow.definition_list d \
+       WHERE d.definition_id = $1 AND CASE WHEN ",
+    is_mine!("d.owner"),
+    " THEN ",
+    matches_versions!("$6", "$7"),
+    " ELSE d.is_published END ORDER BY d.version DESC LIMIT 1), \
+     starting AS MATERIALIZED (SELECT a.activity, a.place FROM chosen c, \
+       LATERAL jsonb_path_query(@wf.wf_export(c.version_id), \
+         '$.root.** ? (@.customProperties.canStartWorkflow == true)') WITH ORDINALITY AS a (activity, place)), \
+     first AS MATERIALIZED (SELECT s.activity ->> 'id' AS id FROM starting s \
+       WHERE s.activity ->> 'type' IN (SELECT t.type FROM @wf.wf_activities() t WHERE t.kind = 'Trigger') \
+       ORDER BY s.place LIMIT 1) \
+     SELECT jsonb_strip_nulls(jsonb_build_object(\
+       'id', r.instance_id, 'definitionId', $1, 'definitionVersion', (SELECT version FROM chosen), \
+       'correlationId', $3, 'status', r.status, 'subStatus', r.sub_status))::text, \
+       coalesce(r.output, '{}')::text, \
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('id', b -> 'id', 'name', b -> 'name', 'payload', b -> 'payload', \
+          'activityId', b -> 'activity_id', 'autoBurn', true)), '[]') FROM jsonb_array_elements(r.bookmarks) b)::text, \
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('activityId', i -> 'activity_id', \
+          'message', i -> 'message', 'timestamp', clock_timestamp(), \
+          'exception', jsonb_build_object('type', i -> 'sqlstate', 'message', i -> 'message', \
+             'stackTrace', concat_ws(E'\\n', i ->> 'detail', i ->> 'hint')))), '[]') FROM jsonb_array_elements(r.incidents) i)::text, \
+       r.instance_id::text \
+     FROM @wf.wf_run($1, $2::jsonb, $3, NULL, $4, coalesce($7, (SELECT version FROM chosen)), \
+                     coalesce($5, (SELECT id FROM first)), 'store') r"
+);
+
+/// How to run it. Elsa's clients send null for what they do not give, or nothing at all.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Run {
+    correlation_id: Option<String>,
+    trigger_activity_id: Option<String>,
+    version_options: Option<String>,
+    input: Option<Box<RawValue>>,
+    /// Makes a repetition run nothing, and answer what the first one did.
+    instance_id: Option<String>,
+}
+
+impl Run {
+    /// The instance's id: the client's, or a new one.
+    fn instance(&self) -> Result<Uuid, Failure> {
+        match &self.instance_id {
+            None => Ok(Uuid::now_v7()),
+            Some(id) => id.parse().map_err(|_| Failure::bad_request(format!("instanceId {id:?} is no uuid"))),
+        }
+    }
+}
+
+/// An instance that was run, and where it stands in Elsa's form.
+struct Ran {
+    id: String,
+    json: String,
+}
+
+/// Call 44. A fault is an answer, not a failure: the state tells of it.
+pub async fn execute(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Body(asked): Body<Option<Run>>,
+) -> Response {
+    let asked = asked.unwrap_or_default();
+    let instance = match asked.instance() {
+        Ok(instance) => instance,
+        Err(failure) => return refused(failure, None),
+    };
+    match run(&app, &caller, &id, &asked, instance).await {
+        Ok(state) => {
+            let headers = outcome(Some(&state.id), Some("False"));
+            (headers, JsonText(format!("{{\"workflowState\":{}}}", state.json))).into_response()
+        }
+        Err(failure) => refused(failure, Some(instance)),
+    }
+}
+
+/// What a client needs to know of a run that failed. Where nobody knows whether it took place, it can be repeated with
+/// the id.
+fn refused(failure: Failure, instance: Option<Uuid>) -> Response {
+    let is_known = failure.status.is_client_error();
+    let id = instance.filter(|_| !is_known).map(|id| id.to_string());
+    (outcome(id.as_deref(), is_known.then_some("True")), failure).into_response()
+}
+
+fn outcome(instance: Option<&str>, cannot_start: Option<&'static str>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    if let Some(id) = instance.and_then(|id| HeaderValue::from_str(id).ok()) {
+        headers.insert(INSTANCE_ID, id);
+    }
+    if let Some(cannot_start) = cannot_start {
+        headers.insert(CANNOT_START, HeaderValue::from_static(cannot_start));
+    }
+    headers
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Dispatched {
+    workflow_instance_id: String,
+}
+
+/// Call 45. The instance runs until it waits or ends, as with call 44.
+pub async fn dispatch(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Body(asked): Body<Option<Run>>,
+) -> Result<JsonText, Failure> {
+    let asked = asked.unwrap_or_default();
+    let state = run(&app, &caller, &id, &asked, asked.instance()?).await?;
+    text(&Dispatched { workflow_instance_id: state.id })
+}
+
+async fn run(app: &Gateway, caller: &Caller, id: &str, asked: &Run, instance: Uuid) -> Result<Ran, Failure> {
+    let which = asked.version_options.as_deref().filter(|text| !text.is_empty());
+    let which = which.map_or(Ok(Versions::Published), Versions::read)?;
+    let input = asked.input.as_ref().map_or("{}", |input| input.get());
+    let input = if input == "null" { "{}" } else { input };
+    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let values = parameters![
+        id,
+        input,
+        given(&asked.correlation_id),
+        instance,
+        given(&asked.trigger_activity_id),
+        which.name(),
+        which.number(),
+    ];
+    let rows = app.database.write(caller, RUN, values).await?;
+    let row = rows.first().ok_or_else(|| Failure::internal("a run gave no result"))?;
+    let column = |at: usize| row.try_get::<_, String>(at).map_err(Failure::internal);
+    let (facts, output, bookmarks, incidents) = (column(0)?, column(1)?, column(2)?, column(3)?);
+    let facts = facts.trim_end_matches('}');
+    let json = format!(
+        "{facts},\"input\":{input},\"output\":{output},\"bookmarks\":{bookmarks},\"incidents\":{incidents},\
+         \"completionCallbacks\":[],\"activityExecutionContexts\":[],\"properties\":{{}}}}"
+    );
+    Ok(Ran { id: column(4)?, json })
+}

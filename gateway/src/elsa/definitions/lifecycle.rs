@@ -1,0 +1,189 @@
+//! What becomes of a definition and of its versions: calls 25, 26, 28, 29, 30 and 42.
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::list::{self, Summary};
+use super::one::{by_definition_id, text};
+use super::query::Versions;
+use super::save::{Saved, consumers};
+use crate::caller::Caller;
+use crate::failure::Failure;
+use crate::gateway::{App, Gateway};
+use crate::json::JsonText;
+use crate::parameters;
+
+/// Publishes the latest version unless it is published; nothing for a definition that the caller does not see.
+const PUBLISH: &str = "SELECT d.is_published, CASE WHEN NOT d.is_published THEN @wf.wf_publish(d.definition_id, d.version) END \
+     FROM workflow.definition_list d WHERE d.definition_id = $1 AND d.is_latest";
+
+/// What a call found and did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Done {
+    Now,
+    Before,
+    Missing,
+}
+
+/// Publishes the latest version of a definition.
+pub async fn publish_latest(app: &Gateway, caller: &Caller, id: &str) -> Result<Done, Failure> {
+    let rows = app.database.write(caller, PUBLISH, parameters![id]).await?;
+    Ok(match rows.first() {
+        None => Done::Missing,
+        Some(row) if row.get(0) => Done::Before,
+        Some(_) => Done::Now,
+    })
+}
+
+/// Leaves no version of a definition published.
+pub async fn retract_all(app: &Gateway, caller: &Caller, id: &str) -> Result<Done, Failure> {
+    match app.database.write(caller, "SELECT @wf.wf_retract($1)", parameters![id]).await {
+        Ok(rows) if rows.first().is_some_and(|row| row.get(0)) => Ok(Done::Now),
+        Ok(_) => Ok(Done::Before),
+        Err(failure) if failure.status == StatusCode::NOT_FOUND => Ok(Done::Missing),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Deletes all versions of a definition.
+pub async fn delete_all(app: &Gateway, caller: &Caller, id: &str) -> Result<Done, Failure> {
+    match app.database.write(caller, "SELECT @wf.wf_delete_definition($1)", parameters![id]).await {
+        Ok(_) => Ok(Done::Now),
+        Err(failure) if failure.status == StatusCode::NOT_FOUND => Ok(Done::Missing),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// Deletes one version.
+pub async fn delete_one(app: &Gateway, caller: &Caller, id: &str) -> Result<Done, Failure> {
+    let Ok(version_id) = id.parse::<Uuid>() else { return Ok(Done::Missing) };
+    const SQL: &str = "SELECT @wf.wf_delete_definition(d.definition_id, d.version) \
+         FROM workflow.definition_list d WHERE d.version_id = $1";
+    let rows = app.database.write(caller, SQL, parameters![version_id]).await?;
+    Ok(if rows.is_empty() { Done::Missing } else { Done::Now })
+}
+
+/// Call 25.
+pub async fn publish(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
+    let done = publish_latest(&app, &caller, &id).await?;
+    if done == Done::Missing {
+        return Err(Failure::not_found("definition", &id));
+    }
+    let whole = by_definition_id(&app, &caller, &id, Versions::Latest).await?;
+    let consumers = consumers(&app, &caller, &whole).await?;
+    text(&Saved::new(whole.model(None)?, done == Done::Before, consumers))
+}
+
+/// Call 26.
+pub async fn retract(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
+    retract_all(&app, &caller, &id).await?;
+    text(&by_definition_id(&app, &caller, &id, Versions::Latest).await?.model(None)?)
+}
+
+/// Call 28.
+pub async fn delete(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<StatusCode, Failure> {
+    match delete_all(&app, &caller, &id).await? {
+        Done::Missing => Err(Failure::not_found("definition", &id)),
+        _ => Ok(StatusCode::NO_CONTENT),
+    }
+}
+
+/// Call 29.
+pub async fn delete_version(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Failure> {
+    match delete_one(&app, &caller, &id).await? {
+        Done::Missing => Err(Failure::not_found("version of a definition", &id)),
+        _ => Ok(StatusCode::NO_CONTENT),
+    }
+}
+
+/// Call 30: a version's content becomes the latest again. A draft that is the latest is kept as a version of its own.
+pub async fn revert(
+    State(app): State<App>,
+    caller: Caller,
+    Path((id, version)): Path<(String, String)>,
+) -> Result<JsonText, Failure> {
+    let missing = || Failure::not_found(&format!("version {version} of definition"), &id);
+    let Ok(number) = version.parse::<i32>() else { return Err(missing()) };
+    let rows = app
+        .database
+        .write(
+            &caller,
+            "SELECT CASE WHEN l.is_draft AND l.version <> d.version \
+                         THEN (SELECT w.version FROM @wf.wf_define(d.content, false) w) \
+                         ELSE (SELECT s.version FROM @wf.wf_save_draft(d.content) s) END \
+             FROM (SELECT version, (document || jsonb_build_object('definitionId', definition_id)) - 'version' AS content \
+                   FROM workflow.definition_list WHERE definition_id = $1 AND version = $2) d, \
+                  (SELECT version, is_draft FROM workflow.definition_list WHERE definition_id = $1 AND is_latest) l",
+            parameters![id.as_str(), number],
+        )
+        .await?;
+    let made: i32 = rows.first().ok_or_else(missing)?.get(0);
+    let summary: Summary = list::summary(&app, &caller, &id, made).await?;
+    text(&summary)
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Updated {
+    affected_workflows: Vec<String>,
+}
+
+/// Call 42: definitions that use this one get a new version with what is published, if it asks for that with the option
+/// `autoUpdateConsumingWorkflows`.
+pub async fn update_references(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<JsonText, Failure> {
+    let before = users(&app, &caller, &id).await?;
+    let rows = app
+        .database
+        .write(
+            &caller,
+            "SELECT CASE WHEN d.is_published THEN @wf.wf_publish(d.definition_id, d.version) END \
+             FROM workflow.definition_list d WHERE d.definition_id = $1 AND (d.is_latest OR d.is_published)",
+            parameters![id.as_str()],
+        )
+        .await?;
+    if rows.is_empty() {
+        return Err(Failure::not_found("definition", &id));
+    }
+    let after = users(&app, &caller, &id).await?;
+    let affected = after.into_iter().filter(|user| !before.contains(user)).map(|(user, _)| user);
+    text(&Updated { affected_workflows: affected.collect() })
+}
+
+/// The latest versions that use a definition, each with the number that it uses.
+pub async fn users(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<(String, i32)>, Failure> {
+    let rows = app
+        .database
+        .read(
+            caller,
+            "SELECT definition_id, max(used_version) FROM workflow.definition_links WHERE uses = $1 AND is_latest \
+             GROUP BY 1 ORDER BY 1",
+            parameters![id],
+        )
+        .await?;
+    Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+}
+
+/// The definitions whose latest version uses the published one of this.
+pub async fn updated(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<String>, Failure> {
+    let rows = app
+        .database
+        .read(
+            caller,
+            "SELECT DISTINCT l.definition_id FROM workflow.definition_links l \
+             JOIN workflow.definition_list d ON d.definition_id = l.uses AND d.version = l.used_version \
+             WHERE l.uses = $1 AND l.is_latest AND d.is_published ORDER BY 1",
+            parameters![id],
+        )
+        .await?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
+}

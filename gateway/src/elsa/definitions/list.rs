@@ -1,0 +1,235 @@
+//! Lists of versions, and what is asked about names, numbers and uses: calls 20, 27, 41 and 43.
+
+use axum::extract::{Path, State};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use super::one::{Link, text};
+use super::query::{Parameters, Versions};
+use crate::caller::Caller;
+use crate::failure::Failure;
+use crate::gateway::{App, Gateway};
+use crate::json::JsonText;
+use crate::{is_mine, matches_versions, parameters};
+
+/// $1 and $2: the versions; $3: ids of definitions, or NULL; $4: ids of versions, or NULL; $5: what to search, or NULL;
+/// $6: the order; $7 and $8: page, or NULL. No document is read.
+const LIST: &str = concat!(
+    "WITH found AS MATERIALIZED (\
+       SELECT d.version_id, d.definition_id, d.name, d.description, d.version, d.created_at, d.is_latest, \
+              d.is_published, ",
+    is_mine!("d.owner"),
+    " AS is_mine FROM workflow.definition_list d WHERE ",
+    matches_versions!("$1", "$2"),
+    " AND ($3::text[] IS NULL OR d.definition_id = ANY ($3)) AND ($4::uuid[] IS NULL OR d.version_id = ANY ($4)) \
+      AND ($5::text IS NULL OR strpos(lower(concat_ws(' ', d.name, d.description, d.definition_id, d.version_id)), \
+                                      lower($5)) > 0) \
+      UNION ALL \
+      SELECT d.version_id, d.definition_id, d.name, d.description, d.version, d.created_at, false, false, false \
+      FROM workflow.deleted_definitions d WHERE $1 = 'Any' AND d.version_id = ANY ($4)) \
+     SELECT t.total, f.version_id::text, f.definition_id, f.name, f.description, f.version, f.created_at, f.is_latest, \
+            f.is_published, f.is_mine, \
+            EXISTS (SELECT FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_proc p ON p.pronamespace = e.extnamespace \
+                    WHERE e.extname = 'workflow' AND p.proname = 'wf_save_draft' \
+                      AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')) \
+     FROM (SELECT count(*) AS total FROM found) t LEFT JOIN LATERAL (\
+       SELECT * FROM found d \
+       ORDER BY CASE WHEN $6 = 'Name' THEN d.name END, CASE WHEN $6 = '-Name' THEN d.name END DESC NULLS LAST, \
+                CASE $6 WHEN 'Version' THEN d.version WHEN '-Version' THEN - d.version END, \
+                CASE WHEN $6 = 'Created' THEN d.created_at END, CASE WHEN $6 = '-Created' THEN d.created_at END DESC, \
+                d.definition_id, d.version DESC \
+       LIMIT $7 OFFSET $8) f ON true"
+);
+
+/// A version without its document.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    id: String,
+    definition_id: String,
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    version: i32,
+    created_at: DateTime<Utc>,
+    is_latest: bool,
+    is_published: bool,
+    materializer_name: &'static str,
+    is_materializer_available: bool,
+    links: Vec<Link>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    items: Vec<Summary>,
+    total_count: i64,
+    links: Vec<Link>,
+}
+
+impl Summary {
+    /// From the columns that begin at the second; none where the row has only the total.
+    fn read(row: &Row) -> Result<Option<Self>, tokio_postgres::Error> {
+        let Some(id) = row.try_get::<_, Option<String>>(1)? else { return Ok(None) };
+        let definition_id: String = row.try_get(2)?;
+        let href = || format!("/workflow-definitions/{definition_id}/publish");
+        let is_mine: bool = row.try_get(9)?;
+        Ok(Some(Self {
+            id,
+            name: row.try_get(3)?,
+            description: row.try_get(4)?,
+            version: row.try_get(5)?,
+            created_at: row.try_get(6)?,
+            is_latest: row.try_get(7)?,
+            is_published: row.try_get(8)?,
+            materializer_name: "Json",
+            is_materializer_available: true,
+            links: is_mine.then(|| Link { href: href(), rel: "publish", method: "POST" }).into_iter().collect(),
+            definition_id,
+        }))
+    }
+}
+
+/// What Elsa's list is ordered by: the name of a column, with `-` where the highest comes first.
+fn order(query: &Parameters) -> Result<String, Failure> {
+    let known = ["Created", "Name", "Version"];
+    let by = query.text("OrderBy").unwrap_or("Created");
+    let by = known.iter().find(|name| name.eq_ignore_ascii_case(by)).ok_or_else(|| {
+        Failure::bad_request(format!("unrecognized OrderBy {by:?}")).hint("It is Created, Name or Version.")
+    })?;
+    let is_descending = match query.text("OrderDirection").map(str::to_ascii_lowercase).as_deref() {
+        None => *by != "Name",
+        Some("ascending") => false,
+        Some("descending") => true,
+        Some(other) => {
+            return Err(Failure::bad_request(format!("unrecognized OrderDirection {other:?}"))
+                .hint("It is Ascending or Descending."));
+        }
+    };
+    Ok(format!("{}{by}", if is_descending { "-" } else { "" }))
+}
+
+/// How many rows, and after how many. Without a size it is all of them.
+fn page(query: &Parameters) -> Result<(Option<i64>, i64), Failure> {
+    let size = query.number("PageSize")?;
+    let page = query.number("Page")?.unwrap_or(0);
+    Ok((size, size.map_or(0, |size| page.saturating_mul(size))))
+}
+
+/// Call 20. Without a name of versions it is any version.
+pub async fn list(State(app): State<App>, caller: Caller, query: Parameters) -> Result<JsonText, Failure> {
+    let which = query.versions()?.unwrap_or(Versions::Any);
+    let definition_ids: Vec<String> = query.texts("DefinitionIds").map(str::to_owned).collect();
+    let asked: Vec<&str> = query.texts("Ids").collect();
+    let ids: Vec<Uuid> = asked.iter().filter_map(|id| id.parse().ok()).collect();
+    // There is no definition of the system among those that somebody owns.
+    let is_empty = query.boolean("IsSystem")? == Some(true);
+    let (size, offset) = page(&query)?;
+    let values = parameters![
+        which.name(),
+        which.number(),
+        (!definition_ids.is_empty()).then_some(definition_ids),
+        (!asked.is_empty() || is_empty).then_some(if is_empty { Vec::new() } else { ids }),
+        query.text("SearchTerm").map(str::to_owned),
+        order(&query)?,
+        size,
+        offset,
+    ];
+    let rows = app.database.read(&caller, LIST, values).await?;
+    let first = rows.first().ok_or_else(|| Failure::internal("a list without a total"))?;
+    let total_count = first.try_get(0).map_err(Failure::internal)?;
+    let may_define: bool = first.try_get(10).map_err(Failure::internal)?;
+    let items: Result<Vec<_>, _> = rows.iter().filter_map(|row| Summary::read(row).transpose()).collect();
+    text(&Page { items: items.map_err(Failure::internal)?, total_count, links: list_links(may_define) })
+}
+
+/// Without the link `bulk-publish` the list is for reading only.
+fn list_links(may_define: bool) -> Vec<Link> {
+    let link = |href: &str, rel| Link { href: href.to_owned(), rel, method: "POST" };
+    if !may_define {
+        return Vec::new();
+    }
+    vec![
+        link("/workflow-definitions", "create"),
+        link("/bulk-actions/publish/workflow-definitions/by-definition-ids", "bulk-publish"),
+        link("/bulk-actions/retract/workflow-definitions/by-definition-ids", "bulk-retract"),
+        link("/bulk-actions/delete/workflow-definitions/by-definition-id", "bulk-delete"),
+    ]
+}
+
+/// The summary of one version.
+pub async fn summary(app: &Gateway, caller: &Caller, definition_id: &str, version: i32) -> Result<Summary, Failure> {
+    let which = Versions::Number(version);
+    let values = parameters![
+        which.name(),
+        which.number(),
+        Some(vec![definition_id.to_owned()]),
+        None::<Vec<Uuid>>,
+        None::<String>,
+        "Version",
+        Some(1_i64),
+        0_i64,
+    ];
+    let rows = app.database.read(caller, LIST, values).await?;
+    let found = rows.first().map(Summary::read).transpose().map_err(Failure::internal)?.flatten();
+    found.ok_or_else(|| Failure::not_found("definition", definition_id))
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct IsUnique {
+    is_unique: bool,
+}
+
+/// Call 27: whether no other definition that the caller sees has the name.
+pub async fn is_name_unique(State(app): State<App>, caller: Caller, query: Parameters) -> Result<JsonText, Failure> {
+    let name = query.text("name").ok_or_else(|| Failure::bad_request("name is missing"))?;
+    let rows = app
+        .database
+        .read(
+            &caller,
+            "SELECT NOT EXISTS (SELECT FROM workflow.definition_list \
+             WHERE is_latest AND name = $1 AND definition_id IS DISTINCT FROM $2)",
+            parameters![name, query.text("definitionId").map(str::to_owned)],
+        )
+        .await?;
+    text(&IsUnique { is_unique: rows.first().is_none_or(|row| row.get(0)) })
+}
+
+#[derive(Serialize)]
+struct Count {
+    count: i64,
+}
+
+/// Call 43: how many definitions there are.
+pub async fn count(State(app): State<App>, caller: Caller) -> Result<JsonText, Failure> {
+    const SQL: &str = "SELECT count(*) FROM workflow.definition_list WHERE is_latest";
+    let rows = app.database.read(&caller, SQL, parameters![]).await?;
+    text(&Count { count: rows.first().map_or(0, |row| row.get(0)) })
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Consumers {
+    consuming_workflow_definition_ids: Vec<String>,
+}
+
+/// Call 41: the definitions whose latest or published version uses this one as an activity.
+pub async fn consumers(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
+    let rows = app
+        .database
+        .read(
+            &caller,
+            "SELECT EXISTS (SELECT FROM workflow.definition_list WHERE definition_id = $1), \
+             ARRAY(SELECT DISTINCT definition_id FROM workflow.definition_links \
+                   WHERE uses = $1 AND (is_latest OR is_published) ORDER BY 1)",
+            parameters![id.as_str()],
+        )
+        .await?;
+    match rows.first() {
+        Some(row) if row.get(0) => text(&Consumers { consuming_workflow_definition_ids: row.get(1) }),
+        _ => Err(Failure::not_found("definition", &id)),
+    }
+}

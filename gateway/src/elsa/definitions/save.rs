@@ -1,0 +1,133 @@
+//! Storing what an editor or a file holds: calls 24 and 37.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+
+use super::document::Sent;
+use super::members::Members;
+use super::one::{Whole, by_version_id, text};
+use crate::caller::Caller;
+use crate::failure::Failure;
+use crate::gateway::{App, Gateway};
+use crate::json::{Body, JsonText};
+use crate::parameters;
+
+/// What `wf_save_draft` refuses because somebody else has saved since.
+const CHANGED: &str = "40001";
+
+/// The body of a save.
+#[derive(Deserialize)]
+pub struct Save {
+    model: Members,
+    #[serde(default)]
+    publish: Option<bool>,
+}
+
+/// The answer to a save and to a publication.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Saved {
+    pub workflow_definition: Members,
+    pub already_published: bool,
+    pub consuming_workflow_count: i64,
+    validation_errors: [(); 0],
+}
+
+impl Saved {
+    pub fn new(workflow_definition: Members, already_published: bool, consuming_workflow_count: i64) -> Self {
+        Self { workflow_definition, already_published, consuming_workflow_count, validation_errors: [] }
+    }
+}
+
+/// A draft that was stored.
+struct Stored {
+    version_id: String,
+    version: i32,
+    /// The same content is published already, and nothing was stored.
+    is_published: bool,
+    session: String,
+}
+
+/// Call 24. Publishing is a transaction of its own: what cannot be published is stored as a draft all the same.
+pub async fn save(State(app): State<App>, caller: Caller, Body(save): Body<Save>) -> Result<JsonText, Failure> {
+    let sent = Sent::by_editor(save.model)?;
+    let id = sent.definition_id().unwrap_or_else(super::new_id);
+    let stored = store(&app, &caller, sent, &id).await?;
+    let publish = save.publish == Some(true);
+    if publish && !stored.is_published {
+        let sql = "SELECT @wf.wf_publish($1, $2)";
+        app.database.write(&caller, sql, parameters![id.as_str(), stored.version]).await?;
+    }
+    let whole = by_version_id(&app, &caller, &stored.version_id).await?;
+    let consumers = if publish { consumers(&app, &caller, &whole).await? } else { 0 };
+    text(&Saved::new(whole.model(Some(stored.session))?, publish && stored.is_published, consumers))
+}
+
+/// Call 37. A file that names no definition makes a new one.
+pub async fn import(State(app): State<App>, caller: Caller, Body(model): Body<Members>) -> Result<JsonText, Failure> {
+    let sent = Sent::by_file(model)?;
+    let id = sent.definition_id().or_else(|| sent.id()).unwrap_or_else(super::new_id);
+    let stored = store(&app, &caller, sent, &id).await?;
+    text(&by_version_id(&app, &caller, &stored.version_id).await?.model(Some(stored.session))?)
+}
+
+/// Stores a document as a draft. One that names the save that it was made from does not overwrite another's.
+async fn store(app: &Gateway, caller: &Caller, sent: Sent, id: &str) -> Result<Stored, Failure> {
+    let edited = sent.edited(id).cloned();
+    let revision = edited.as_ref().map(|edited| edited.revision);
+    let session = edited.map_or_else(super::new_id, |edited| edited.session);
+    let document = sent.into_text(id)?;
+    let saved = app
+        .database
+        .write_unless_changed(
+            caller,
+            // The view does not see the new draft yet, so it says whether the content was published before.
+            "SELECT s.version_id::text, s.version, EXISTS (\
+               SELECT FROM workflow.definition_list d WHERE d.version_id = s.version_id AND d.is_published) \
+             FROM @wf.wf_save_draft($1::jsonb, $2, $3) s",
+            parameters![document, revision, session.as_str()],
+        )
+        .await;
+    let rows = match saved {
+        Err(failure) if failure.has_code(CHANGED) => return Err(changed(app, caller, id, failure).await?),
+        saved => saved?,
+    };
+    let row = rows.first().ok_or_else(|| Failure::internal("a draft was stored without an answer"))?;
+    Ok(Stored { version_id: row.get(0), version: row.get(1), is_published: row.get(2), session })
+}
+
+/// Tells an editor who has changed the definition, and when.
+async fn changed(app: &Gateway, caller: &Caller, id: &str, failure: Failure) -> Result<Failure, Failure> {
+    let rows = app
+        .database
+        .read(
+            caller,
+            "SELECT coalesce(saved_by, owner), to_char(saved_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') \
+             FROM workflow.definition_list WHERE definition_id = $1 AND is_latest",
+            parameters![id],
+        )
+        .await?;
+    let message = match rows.first() {
+        Some(row) => {
+            let (who, when): (String, String) = (row.get(0), row.get(1));
+            format!("\"{id}\" was changed by {who} at {when}: this change was not saved")
+        }
+        None => format!("\"{id}\" was deleted: this change was not saved"),
+    };
+    Ok(Failure { status: StatusCode::BAD_REQUEST, message, ..failure })
+}
+
+/// How many other definitions use a version in their latest one.
+pub async fn consumers(app: &Gateway, caller: &Caller, used: &Whole) -> Result<i64, Failure> {
+    let rows = app
+        .database
+        .read(
+            caller,
+            "SELECT count(DISTINCT definition_id) FROM workflow.definition_links \
+             WHERE uses = $1 AND used_version = $2 AND is_latest",
+            parameters![used.definition_id.as_str(), used.version],
+        )
+        .await?;
+    Ok(rows.first().map_or(0, |row| row.get(0)))
+}

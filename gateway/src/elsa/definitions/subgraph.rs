@@ -1,0 +1,269 @@
+//! Parts of a definition by the ids of their nodes, also inside of the workflows that it uses: calls 39 and 40.
+
+use axum::extract::{Path, State};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::one::{Whole, by_version_id, text};
+use super::query::Parameters;
+use crate::caller::Caller;
+use crate::failure::Failure;
+use crate::gateway::{App, Gateway};
+use crate::json::{self, JsonText, member};
+use crate::parameters;
+
+/// The node that stands for the workflow itself.
+const WORKFLOW: &str = "Workflow1";
+/// Types of containers that are no segment of a path: Studio shows what is in them, not them.
+const PLAIN: [&str; 2] = ["Elsa.Workflow", "Elsa.Flowchart"];
+/// Workflows inside one another that are opened for one answer.
+const MAX_INSIDE: usize = 50;
+
+/// A node as Elsa's API shows it: its activity has its children as members.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Node<'a> {
+    node_id: &'a str,
+    port: &'a str,
+    activity: &'a Value,
+    children: [(); 0],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Segment<'a> {
+    activity_node_id: &'a str,
+    activity_id: &'a str,
+    activity_type: &'a str,
+    port_name: &'a str,
+    activity_name: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Segments<'a> {
+    child_node: Node<'a>,
+    container: Node<'a>,
+    path_segments: Vec<Segment<'a>>,
+}
+
+/// Call 39. Without a node it is the workflow.
+pub async fn subgraph(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    query: Parameters,
+) -> Result<JsonText, Failure> {
+    let wanted = query.text("parentNodeId").unwrap_or(WORKFLOW);
+    let mut graph = Graph::open(by_version_id(&app, &caller, &id).await?)?;
+    let mut path = graph.path(&app, &caller, wanted).await?;
+    if let Some(step) = path.last()
+        && graph.enter(&app, &caller, &step.pointer.clone()).await?
+    {
+        path = graph.walk(wanted);
+    }
+    let step = path.last().ok_or_else(|| Failure::not_found("activity", wanted))?;
+    text(&graph.node(step))
+}
+
+/// Call 40.
+pub async fn segments(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    query: Parameters,
+) -> Result<JsonText, Failure> {
+    let wanted = query.text("childNodeId").ok_or_else(|| Failure::bad_request("childNodeId is missing"))?;
+    let mut graph = Graph::open(by_version_id(&app, &caller, &id).await?)?;
+    let path = graph.path(&app, &caller, wanted).await?;
+    let (child, ancestors) = path.split_last().ok_or_else(|| Failure::not_found("activity", wanted))?;
+    let mut path_segments = Vec::new();
+    let mut container = ancestors.first().unwrap_or(child);
+    for (at, step) in ancestors.iter().enumerate() {
+        let activity = graph.activity(step);
+        if PLAIN.contains(&words(activity, "type")) {
+            continue;
+        }
+        container = step;
+        path_segments.push(Segment {
+            activity_node_id: words(activity, "nodeId"),
+            activity_id: words(activity, "id"),
+            activity_type: words(activity, "type"),
+            port_name: path.get(at + 1).map_or("", |below| &below.port),
+            activity_name: activity.get("name").and_then(Value::as_str).unwrap_or(words(activity, "type")),
+        });
+    }
+    text(&Segments { child_node: graph.node(child), container: graph.node(container), path_segments })
+}
+
+/// A step down to a node.
+#[derive(Debug, Clone)]
+struct Step {
+    /// JSON pointer to its activity.
+    pointer: String,
+    /// The port of its parent.
+    port: String,
+}
+
+/// A definition, with the workflows that it uses where they were opened.
+struct Graph {
+    workflow: Value,
+    /// Which version's document begins at a pointer; later ones are further inside.
+    documents: Vec<(String, String, i32)>,
+}
+
+impl Graph {
+    fn open(whole: Whole) -> Result<Self, Failure> {
+        let mut document: Value = json::parse(whole.export.as_bytes())?;
+        let root = document.get_mut("root").map(Value::take).unwrap_or_default();
+        let workflow = json!({
+            "id": WORKFLOW, "nodeId": WORKFLOW, "type": "Elsa.Workflow", "version": 1, "name": member(&document, "name"),
+            "customProperties": {}, "metadata": {}, "root": root,
+        });
+        Ok(Self { workflow, documents: vec![(String::new(), whole.definition_id, whole.version)] })
+    }
+
+    /// The way to a node, which is last. Workflows on the way are opened.
+    async fn path(&mut self, app: &Gateway, caller: &Caller, wanted: &str) -> Result<Vec<Step>, Failure> {
+        loop {
+            let path = self.walk(wanted);
+            let Some(last) = path.last() else { return Ok(path) };
+            if words(self.activity(last), "nodeId") == wanted {
+                return Ok(path);
+            }
+            let pointer = last.pointer.clone();
+            if !self.enter(app, caller, &pointer).await? {
+                return Err(Failure::not_found("activity", wanted));
+            }
+        }
+    }
+
+    /// As far down towards a node as the document goes.
+    fn walk(&self, wanted: &str) -> Vec<Step> {
+        let mut path = Vec::new();
+        let mut next = Some(Step { pointer: String::new(), port: "Root".into() }).filter(|_| is_at(WORKFLOW, wanted));
+        while let Some(step) = next {
+            next = children(self.activity(&step), &step.pointer)
+                .into_iter()
+                .find(|below| is_at(words(self.activity(below), "nodeId"), wanted));
+            path.push(step);
+        }
+        path
+    }
+
+    fn activity(&self, step: &Step) -> &Value {
+        self.workflow.pointer(&step.pointer).unwrap_or(&Value::Null)
+    }
+
+    fn node<'a>(&'a self, step: &'a Step) -> Node<'a> {
+        let activity = self.activity(step);
+        Node { node_id: words(activity, "nodeId"), port: &step.port, activity, children: [] }
+    }
+
+    /// Opens the workflow that an activity stands for. `false`: it stands for none, or is open.
+    async fn enter(&mut self, app: &Gateway, caller: &Caller, pointer: &str) -> Result<bool, Failure> {
+        let Some(activity) = self.workflow.pointer(pointer).filter(|activity| activity.get("root").is_none()) else {
+            return Ok(false);
+        };
+        if self.documents.len() > MAX_INSIDE {
+            return Ok(false);
+        }
+        let inside = self.documents.iter().rev().find(|(begins, _, _)| pointer.starts_with(begins.as_str()));
+        let Some((_, user, version)) = inside else { return Ok(false) };
+        let rows = app
+            .database
+            .read(
+                caller,
+                "SELECT @wf.wf_export(u.version_id)::text, u.definition_id, u.version \
+                 FROM workflow.definition_links l \
+                 JOIN workflow.definition_list u ON u.definition_id = l.uses AND u.version = l.used_version \
+                 WHERE l.definition_id = $1 AND l.version = $2 AND (u.definition_id = $3 OR u.activity_type = $4) LIMIT 1",
+                parameters![
+                    user.as_str(),
+                    *version,
+                    words(activity, "workflowDefinitionId"),
+                    words(activity, "type")
+                ],
+            )
+            .await?;
+        let Some(row) = rows.first() else { return Ok(false) };
+        let (export, used, used_version): (String, String, i32) = (row.get(0), row.get(1), row.get(2));
+        let mut document: Value = json::parse(export.as_bytes())?;
+        let mut root = document.get_mut("root").map(Value::take).unwrap_or_default();
+        move_below(&mut root, words(activity, "nodeId"));
+        if let Some(Value::Object(members)) = self.workflow.pointer_mut(pointer) {
+            members.insert("root".into(), root);
+        }
+        self.documents.push((pointer.to_owned(), used, used_version));
+        Ok(true)
+    }
+}
+
+/// Whether the way to a node leads through another, or ends there.
+fn is_at(node_id: &str, wanted: &str) -> bool {
+    wanted.strip_prefix(node_id).is_some_and(|rest| !node_id.is_empty() && (rest.is_empty() || rest.starts_with(':')))
+}
+
+fn words<'a>(activity: &'a Value, name: &str) -> &'a str {
+    activity.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The activities inside of one, wherever its members have them: single, in lists, and in parts such as the cases of a
+/// Switch, which are ports by their own names.
+fn children(activity: &Value, pointer: &str) -> Vec<Step> {
+    let mut found = Vec::new();
+    let parent = words(activity, "nodeId");
+    let mut work: Vec<(&Value, String, String)> = Vec::new();
+    for (name, value) in activity.as_object().into_iter().flatten() {
+        work.push((value, format!("{pointer}/{}", escaped(name)), port_of(name)));
+    }
+    while let Some((value, pointer, port)) = work.pop() {
+        match value {
+            Value::Object(members) => {
+                let node_id = words(value, "nodeId");
+                if members.contains_key("type") && node_id.len() > parent.len() && is_at(parent, node_id) {
+                    found.push(Step { pointer, port });
+                    continue;
+                }
+                let named = ["label", "name"].iter().map(|name| words(value, name)).find(|name| !name.is_empty());
+                let port = named.map_or(port, str::to_owned);
+                work.extend(
+                    members.iter().map(|(name, value)| (value, format!("{pointer}/{}", escaped(name)), port.clone())),
+                );
+            }
+            Value::Array(items) => {
+                work.extend(items.iter().enumerate().map(|(at, item)| (item, format!("{pointer}/{at}"), port.clone())));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// As a token of a JSON pointer.
+fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// A port's name is that of the member, as .NET writes it.
+fn port_of(member: &str) -> String {
+    let mut characters = member.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+/// Gives the activities of a document the ids that they have below another node.
+fn move_below(root: &mut Value, node_id: &str) {
+    let mut work = vec![root];
+    while let Some(value) = work.pop() {
+        match value {
+            Value::Object(members) => {
+                if let Some(Value::String(own)) = members.get_mut("nodeId") {
+                    *own = format!("{node_id}:{own}");
+                }
+                work.extend(members.values_mut());
+            }
+            Value::Array(items) => work.extend(items),
+            _ => {}
+        }
+    }
+}

@@ -245,6 +245,22 @@ fn nodes_are_found_also_inside_of_workflows() {
 }
 
 #[test]
+fn ports_of_parts_have_their_own_names() {
+    let world = World::new();
+    let ada = world.client("ada");
+    let document = json!({"definitionId": "s", "root": {"type": "Switch", "id": "sw", "cases": [
+        {"label": "first/one", "condition": true, "activity": {"type": "WriteLine", "id": "a", "text": "a"}}],
+        "default": {"type": "WriteLine", "id": "b", "text": "b"}}});
+    define(&world, "ada", &document);
+    let id = open(&ada, "s")["id"].as_str().unwrap().to_owned();
+    for (node, port) in [("Workflow1:sw:a", "first/one"), ("Workflow1:sw:b", "Default")] {
+        let found = ada.get(&format!("/workflow-definitions/subgraph/segments/{id}?childNodeId={node}")).ok();
+        assert_eq!((&found["pathSegments"][0]["portName"], &found["childNode"]["port"]), (&json!(port), &json!(port)));
+        assert_eq!(found["childNode"]["nodeId"], node);
+    }
+}
+
+#[test]
 fn roles_do_what_they_may() {
     let world = World::new();
     let (ada, ben) = (world.client("ada"), world.client("ben"));

@@ -302,3 +302,77 @@ fn is_tool_version(value: &RawValue) -> bool {
 fn raw_text(text: &str) -> Result<Box<RawValue>, Failure> {
     RawValue::from_string(text.to_owned()).map_err(Failure::internal)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn opened(export: &Value) -> Value {
+        let edited = Edited { definition_id: "x".into(), revision: 3, session: "s".into() };
+        serde_json::to_value(open(&export.to_string(), edited).unwrap()).unwrap()
+    }
+
+    fn stored(model: &Value) -> Value {
+        let sent = Sent::by_editor(serde_json::from_value(model.clone()).unwrap()).unwrap();
+        serde_json::from_str(&sent.into_text("x").unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_stands_in_our_place_and_is_not_ours_stays() {
+        for own in [json!({"mine": 1}), json!(null), json!({}), json!({"format": "elsa-studio/1", "unknown": 1})] {
+            let export =
+                json!({"definitionId": "x", "customProperties": {"workflow": own, "a": 1}, "root": {"id": "r"}});
+            let model = opened(&export);
+            assert_eq!(model["customProperties"]["workflow"]["edited"]["revision"], 3);
+            assert_eq!(stored(&model)["customProperties"], export["customProperties"], "{own}");
+        }
+    }
+
+    #[test]
+    fn a_client_without_our_place_is_taken_at_its_word() {
+        let model = json!({"definitionId": "x", "Name": "X", "description": null, "options": {"security": "definer"},
+            "id": "7", "version": 4, "isPublished": true, "links": [], "root": {"id": "r"}});
+        let expected = json!({"definitionId": "x", "name": "X", "description": null,
+            "options": {"security": "definer"}, "root": {"id": "r"}});
+        assert_eq!(stored(&model), expected);
+    }
+
+    #[test]
+    fn a_file_of_an_export_tells_nothing_of_an_editor() {
+        let export = json!({"definitionId": "x", "options": {"security": "definer"}, "customProperties": {"a": 1}, "root": {"id": "r"}});
+        let file: Value = serde_json::from_str(&file(&export.to_string()).unwrap()).unwrap();
+        assert_eq!(file["options"], export["options"]);
+        assert_eq!(
+            file["customProperties"]["workflow"],
+            json!({"format": "elsa-studio/1", "options": {"security": "definer"}})
+        );
+        // A file that SQL has stored with it is opened, and exported, as if it had not.
+        assert_eq!(opened(&file)["customProperties"]["a"], 1);
+        assert_eq!(stored(&opened(&file))["customProperties"], export["customProperties"]);
+        let plain = json!({"definitionId": "x", "customProperties": {}, "root": {"id": "r"}}).to_string();
+        assert_eq!(super::file(&plain).unwrap(), plain);
+    }
+
+    #[test]
+    fn elements_keep_what_is_theirs() {
+        let input = |name: &str, more: Value| {
+            let mut input = json!({"name": name, "type": "String"});
+            input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            input
+        };
+        let export = json!({"definitionId": "x", "root": {"id": "r"},
+            "inputs": [input("a", json!({"required": true})), input("b", json!({})), input("c", json!({"schema": {}}))]});
+        let after = |names: &[&str]| -> Vec<Value> {
+            let mut model = opened(&export);
+            model["inputs"] = names.iter().map(|name| input(name, json!({}))).collect();
+            stored(&model)["inputs"].as_array().unwrap().clone()
+        };
+        assert_eq!(after(&["c", "a"]), [export["inputs"][2].clone(), export["inputs"][0].clone()]);
+        // One that goes takes what it has with it: its place is another's, who had a name before.
+        assert_eq!(after(&["b", "c"]), [export["inputs"][1].clone(), export["inputs"][2].clone()]);
+        assert_eq!(after(&["z", "b"]), [input("z", json!({"required": true})), export["inputs"][1].clone()]);
+        assert_eq!(after(&["a", "b", "c", "d"])[3], input("d", json!({})));
+        assert_eq!(after(&[]), Vec::<Value>::new());
+    }
+}

@@ -24,8 +24,8 @@ const LIST: &str = concat!(
     " AS is_mine FROM workflow.definition_list d WHERE ",
     matches_versions!("$1", "$2"),
     " AND ($3::text[] IS NULL OR d.definition_id = ANY ($3)) AND ($4::uuid[] IS NULL OR d.version_id = ANY ($4)) \
-      AND ($5::text IS NULL OR strpos(lower(concat_ws(' ', d.name, d.description, d.definition_id, d.version_id)), \
-                                      lower($5)) > 0) \
+      AND ($5::text IS NULL OR d.version_id::text = lower($5) \
+           OR strpos(lower(concat_ws(chr(10), d.name, d.description, d.definition_id)), lower($5)) > 0) \
       UNION ALL \
       SELECT d.version_id, d.definition_id, d.name, d.description, d.version, d.created_at, false, false, false \
       FROM workflow.deleted_definitions d WHERE $1 = 'Any' AND d.version_id = ANY ($4)) \

@@ -90,25 +90,32 @@ async fn store(app: &Gateway, caller: &Caller, sent: Sent, id: &str) -> Result<S
         )
         .await;
     let rows = match saved {
-        Err(failure) if failure.has_code(CHANGED) => return Err(changed(app, caller, id, failure).await?),
+        Err(failure) if failure.has_code(CHANGED) => return Err(changed(app, caller, id, revision, failure).await?),
         saved => saved?,
     };
     let row = rows.first().ok_or_else(|| Failure::internal("a draft was stored without an answer"))?;
     Ok(Stored { version_id: row.get(0), version: row.get(1), is_published: row.get(2), session })
 }
 
-/// Tells an editor who has changed the definition, and when.
-async fn changed(app: &Gateway, caller: &Caller, id: &str, failure: Failure) -> Result<Failure, Failure> {
+/// Tells an editor who has changed the definition, and when. Where nobody has, two transactions were in each other's way.
+async fn changed(
+    app: &Gateway,
+    caller: &Caller,
+    id: &str,
+    revision: Option<i64>,
+    failure: Failure,
+) -> Result<Failure, Failure> {
     let rows = app
         .database
         .read(
             caller,
-            "SELECT coalesce(saved_by, owner), to_char(saved_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') \
-             FROM workflow.definition_list WHERE definition_id = $1 AND is_latest",
+            "SELECT coalesce(saved_by, owner), to_char(saved_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"'), \
+             revision FROM workflow.definition_list WHERE definition_id = $1 AND is_latest",
             parameters![id],
         )
         .await?;
     let message = match rows.first() {
+        Some(row) if Some(row.get(2)) == revision => return Ok(failure),
         Some(row) => {
             let (who, when): (String, String) = (row.get(0), row.get(1));
             format!("\"{id}\" was changed by {who} at {when}: this change was not saved")

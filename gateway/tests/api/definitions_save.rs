@@ -293,6 +293,9 @@ fn what_makes_no_sense_is_refused() {
         (&opened["name"], &opened["toolVersion"], &opened["root"]["type"]),
         (&Value::Null, &json!("3.6.0.0"), &json!("Elsa.Flowchart"))
     );
+    for list in ["inputs", "outputs", "variables", "outcomes"] {
+        assert_eq!(opened[list], json!([]));
+    }
     save(&ada, &through_studio(&opened), false).ok();
     let mut after = exported(&world, "odd");
     after["root"] = before["root"].clone();

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::members::{self, Kind, LISTS, Members, OF_ANSWER, OF_VERSION, OPTION, TOP};
+use super::members::{self, FREE, Kind, LISTS, Members, OF_ANSWER, OF_VERSION, OPTION, Shape, TOP};
 use crate::failure::Failure;
 
 /// The custom property in which travels what Studio would lose.
@@ -76,7 +76,7 @@ impl Travelling {
     /// Takes it out of the custom properties, unless a user's own value stands there.
     fn take(properties: &mut Members) -> Option<Self> {
         let found: Self = serde_json::from_str(properties.get(PLACE)?.get()).ok()?;
-        if found.format != FORMAT {
+        if found.format != FORMAT || found.is_empty() {
             return None;
         }
         properties.remove(PLACE);
@@ -95,6 +95,9 @@ pub fn open(export: &str, edited: Edited) -> Result<Members, Failure> {
     place(&mut shown, &travelling)?;
     members::fill_options(&mut shown)?;
     shown.entry("root".into()).or_insert(raw_text(EMPTY_ROOT)?);
+    for list in ["inputs", "outputs", "variables", "outcomes"] {
+        shown.entry(list.into()).or_insert(raw_text("[]")?);
+    }
     Ok(shown)
 }
 
@@ -115,22 +118,22 @@ fn divide(export: &str) -> Result<(Members, Travelling), Failure> {
     let mut travelling = Travelling { format: FORMAT.into(), ..Travelling::default() };
     all.retain(|name, _| !OF_VERSION.contains(&name.as_str()));
     for name in OF_ANSWER {
-        if let Some(value) = all.remove(*name).filter(|value| !members::is_filled(name, value)) {
+        if let Some(value) = all.remove(*name).filter(|value| !TOP.fills(name, value)) {
             travelling.document.insert((*name).into(), value);
         }
     }
-    let (mut shown, rest) = members::split(all, TOP);
+    let (mut shown, rest) = members::split(all, &TOP);
     travelling.document.extend(rest);
     divide_options(&mut shown, &mut travelling)?;
     divide_properties(&mut shown, &mut travelling)?;
-    for (list, known) in LISTS {
+    for (list, shape) in LISTS {
         let Some(value) = shown.remove(*list) else { continue };
         let Ok(elements) = serde_json::from_str::<Vec<Members>>(value.get()) else {
             travelling.document.insert((*list).into(), value);
             continue;
         };
         let (elements, rests): (Vec<Members>, Vec<Element>) =
-            elements.into_iter().map(|element| divide_element(element, known)).unzip();
+            elements.into_iter().map(|element| divide_element(element, shape)).unzip();
         if rests.iter().any(|element| !element.rest.is_empty()) {
             travelling.lists.insert((*list).into(), rests);
         }
@@ -139,8 +142,8 @@ fn divide(export: &str) -> Result<(Members, Travelling), Failure> {
     Ok((shown, travelling))
 }
 
-fn divide_element(element: Members, known: members::Known<'_>) -> (Members, Element) {
-    let (shown, rest) = members::split(element, known);
+fn divide_element(element: Members, shape: &Shape) -> (Members, Element) {
+    let (shown, rest) = members::split(element, shape);
     let element = Element { id: members::text(&shown, "id"), name: members::text(&shown, "name"), rest };
     (shown, element)
 }
@@ -148,7 +151,7 @@ fn divide_element(element: Members, known: members::Known<'_>) -> (Members, Elem
 fn divide_options(shown: &mut Members, travelling: &mut Travelling) -> Result<(), Failure> {
     if let Some(options) = shown.remove("options") {
         let options = serde_json::from_str(options.get()).map_err(Failure::internal)?;
-        let (options, rest) = members::split(options, OPTION);
+        let (options, rest) = members::split(options, &OPTION);
         travelling.options = rest;
         shown.insert("options".into(), raw(&options)?);
     }
@@ -204,7 +207,7 @@ impl Sent {
 
     fn spelled(model: Members) -> Members {
         let names = OF_VERSION.iter().chain(OF_ANSWER).map(|name| (*name, Kind::Any));
-        members::canonical(model, &names.chain(TOP.iter().copied()).collect::<Vec<_>>())
+        members::canonical(model, &names.chain(TOP.known.iter().copied()).collect::<Vec<_>>())
     }
 
     fn read(mut document: Members) -> Result<Self, Failure> {
@@ -212,23 +215,23 @@ impl Sent {
         let Some(travelling) = Travelling::take(&mut properties) else {
             return Ok(Self { document, edited: None });
         };
-        members::put_back(&mut properties, travelling.custom_properties, &[]);
+        members::put_back(&mut properties, travelling.custom_properties, &FREE);
         document.insert("customProperties".into(), raw(&properties)?);
         if let Some(options) = members::object(&document, "options") {
-            let mut options = members::canonical(options, OPTION);
-            members::put_back(&mut options, travelling.options, OPTION);
+            let mut options = members::canonical(options, OPTION.known);
+            members::put_back(&mut options, travelling.options, &OPTION);
             document.insert("options".into(), raw(&options)?);
         }
         let mut lists = travelling.lists;
-        for (list, known) in LISTS {
+        for (list, shape) in LISTS {
             let elements = document.get(*list).map(|value| serde_json::from_str::<Vec<Members>>(value.get()));
             if let Some(Ok(elements)) = elements {
                 let carried = lists.remove(*list).unwrap_or_default();
-                document.insert((*list).into(), raw(&put_back_elements(elements, carried, known))?);
+                document.insert((*list).into(), raw(&put_back_elements(elements, carried, shape))?);
             }
         }
         document.retain(|name, _| !OF_ANSWER.contains(&name.as_str()));
-        members::put_back(&mut document, travelling.document, TOP);
+        members::put_back(&mut document, travelling.document, &TOP);
         Ok(Self { document, edited: travelling.edited })
     }
 
@@ -255,12 +258,12 @@ impl Sent {
 }
 
 /// Gives each element what belongs to it: by id, by name, or by place where it got a name that was not there.
-fn put_back_elements(mut elements: Vec<Members>, carried: Vec<Element>, known: members::Known<'_>) -> Vec<Members> {
+fn put_back_elements(mut elements: Vec<Members>, carried: Vec<Element>, shape: &Shape) -> Vec<Members> {
     let names: Vec<Option<String>> = carried.iter().map(|element| element.name.clone()).collect();
     let mut is_free = vec![true; elements.len()];
     let mut waiting = Vec::new();
     for element in &mut elements {
-        *element = members::canonical(std::mem::take(element), known);
+        *element = members::canonical(std::mem::take(element), shape.known);
     }
     for (place, element) in carried.into_iter().enumerate() {
         let has = |name: &str, wanted: &Option<String>| {
@@ -270,7 +273,7 @@ fn put_back_elements(mut elements: Vec<Members>, carried: Vec<Element>, known: m
         match has("id", &element.id).or_else(|| has("name", &element.name)) {
             Some(at) => {
                 is_free[at] = false;
-                members::put_back(&mut elements[at], element.rest, known);
+                members::put_back(&mut elements[at], element.rest, shape);
             }
             None => waiting.push((place, element)),
         }
@@ -279,11 +282,11 @@ fn put_back_elements(mut elements: Vec<Members>, carried: Vec<Element>, known: m
         let is_new = |at: usize| is_free[at] && !names.contains(&members::text(&elements[at], "name"));
         if place < elements.len() && is_new(place) {
             is_free[place] = false;
-            members::put_back(&mut elements[place], element.rest, known);
+            members::put_back(&mut elements[place], element.rest, shape);
         }
     }
     for at in (0..elements.len()).filter(|at| is_free[*at]) {
-        members::put_back(&mut elements[at], Members::new(), known);
+        members::put_back(&mut elements[at], Members::new(), shape);
     }
     elements
 }

@@ -10,8 +10,13 @@ use crate::failure::Failure;
 /// An object whose values are kept as text.
 pub type Members = BTreeMap<String, Box<RawValue>>;
 
-/// Members that the client reads, and what it takes for their values.
-pub type Known<'a> = &'a [(&'static str, Kind)];
+/// What the client reads of an object.
+pub struct Shape {
+    /// The members, and what it takes for their values.
+    pub known: &'static [(&'static str, Kind)],
+    /// What `wf_export` writes where a document says nothing: these need not travel.
+    pub filled: &'static [(&'static str, &'static str)],
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -23,76 +28,94 @@ pub enum Kind {
 }
 use Kind::{Any, Boolean, List, Object, Text};
 
-pub const TOP: Known<'static> = &[
-    ("name", Text),
-    ("description", Text),
-    ("isReadonly", Boolean),
-    ("variables", List),
-    ("inputs", List),
-    ("outputs", List),
-    ("outcomes", List),
-    ("customProperties", Object),
-    ("options", Object),
-    ("root", Object),
-];
-pub const OPTION: Known<'static> = &[
-    ("activationStrategyType", Text),
-    ("usableAsActivity", Boolean),
-    ("autoUpdateConsumingWorkflows", Boolean),
-    ("activityCategory", Text),
-    ("incidentStrategyType", Text),
-    ("commitStrategyName", Text),
-];
-const VARIABLE: Known<'static> = &[
-    ("id", Text),
-    ("name", Text),
-    ("typeName", Text),
-    ("isArray", Boolean),
-    ("value", Any),
-    ("storageDriverTypeName", Text),
-];
-const INPUT: Known<'static> = &[
-    ("type", Text),
-    ("isArray", Boolean),
-    ("name", Text),
-    ("displayName", Text),
-    ("description", Text),
-    ("category", Text),
-    ("uiHint", Text),
-    ("storageDriverType", Text),
-];
-const OUTPUT: Known<'static> = &[
-    ("type", Text),
-    ("isArray", Boolean),
-    ("name", Text),
-    ("displayName", Text),
-    ("description", Text),
-    ("category", Text),
-];
-pub const LISTS: &[(&str, Known<'static>)] = &[("variables", VARIABLE), ("inputs", INPUT), ("outputs", OUTPUT)];
+/// A user's own object.
+pub const FREE: Shape = Shape { known: &[], filled: &[] };
+pub const TOP: Shape = Shape {
+    known: &[
+        ("name", Text),
+        ("description", Text),
+        ("isReadonly", Boolean),
+        ("variables", List),
+        ("inputs", List),
+        ("outputs", List),
+        ("outcomes", List),
+        ("customProperties", Object),
+        ("options", Object),
+        ("root", Object),
+    ],
+    filled: &[
+        ("$schema", r#""https://elsaworkflows.io/schemas/workflow-definition/v3.0.0/schema.json""#),
+        ("toolVersion", r#""3.6.0.0""#),
+        ("isSystem", "false"),
+        ("isReadonly", "false"),
+    ],
+};
+pub const OPTION: Shape = Shape {
+    known: &[
+        ("activationStrategyType", Text),
+        ("usableAsActivity", Boolean),
+        ("autoUpdateConsumingWorkflows", Boolean),
+        ("activityCategory", Text),
+        ("incidentStrategyType", Text),
+        ("commitStrategyName", Text),
+    ],
+    filled: &[],
+};
+const VARIABLE: Shape = Shape {
+    known: &[
+        ("id", Text),
+        ("name", Text),
+        ("typeName", Text),
+        ("isArray", Boolean),
+        ("value", Any),
+        ("storageDriverTypeName", Text),
+    ],
+    filled: &[("isArray", "false")],
+};
+const INPUT: Shape = Shape {
+    known: &[
+        ("type", Text),
+        ("isArray", Boolean),
+        ("name", Text),
+        ("displayName", Text),
+        ("description", Text),
+        ("category", Text),
+        ("uiHint", Text),
+        ("storageDriverType", Text),
+    ],
+    filled: &[("isArray", "false"), ("storageDriverType", "null")],
+};
+const OUTPUT: Shape = Shape {
+    known: &[
+        ("type", Text),
+        ("isArray", Boolean),
+        ("name", Text),
+        ("displayName", Text),
+        ("description", Text),
+        ("category", Text),
+    ],
+    filled: &[("isArray", "false")],
+};
+pub const LISTS: &[(&str, Shape)] = &[("variables", VARIABLE), ("inputs", INPUT), ("outputs", OUTPUT)];
 
 /// Members of the top level that `wf_export` writes itself, whatever the document has.
 pub const OF_VERSION: &[&str] = &["definitionId", "version", "isLatest", "isPublished"];
 /// Members of the top level that an answer has from elsewhere than the document, which may have its own.
 pub const OF_ANSWER: &[&str] = &["id", "createdAt", "toolVersion", "links", "materializerName", "providerName"];
 
-/// What `wf_export` writes where a document says nothing: these need not travel.
-const FILLED: &[(&str, &str)] = &[
-    ("$schema", r#""https://elsaworkflows.io/schemas/workflow-definition/v3.0.0/schema.json""#),
-    ("toolVersion", r#""3.6.0.0""#),
-    ("isSystem", "false"),
-    ("isReadonly", "false"),
-    ("isArray", "false"),
-    ("storageDriverType", "null"),
-];
+impl Shape {
+    /// Whether a member is as `wf_export` writes it by itself.
+    pub fn fills(&self, name: &str, value: &RawValue) -> bool {
+        self.filled.iter().any(|(filled, written)| *filled == name && *written == value.get())
+    }
 
-/// Whether a member is as `wf_export` writes it by itself.
-pub fn is_filled(name: &str, value: &RawValue) -> bool {
-    FILLED.iter().any(|(filled, written)| *filled == name && *written == value.get())
+    fn kind(&self, name: &str) -> Option<Kind> {
+        self.known.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+    }
 }
 
 /// Gives known members the letter case in which they are known.
-pub fn canonical(members: Members, known: Known<'_>) -> Members {
+pub fn canonical(members: Members, known: &[(&'static str, Kind)]) -> Members {
     let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
     let (exact, others): (Members, Members) = members.into_iter().partition(|(name, _)| names.contains(&name.as_str()));
     let mut all = exact;
@@ -106,12 +129,11 @@ pub fn canonical(members: Members, known: Known<'_>) -> Members {
 
 /// What the client reads of an object, and what it would lose: members that it does not know, or cannot read, and
 /// those with a value that it does not tell from none.
-pub fn split(members: Members, known: Known<'_>) -> (Members, Members) {
+pub fn split(members: Members, shape: &Shape) -> (Members, Members) {
     let (mut shown, mut rest) = (Members::new(), Members::new());
-    for (name, value) in canonical(members, known) {
-        let kind = known.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind);
-        let is_read = kind.is_some_and(|kind| fits(kind, value.get()));
-        if !is_filled(&name, &value) && (!is_read || is_default(value.get())) {
+    for (name, value) in canonical(members, shape.known) {
+        let is_read = shape.kind(&name).is_some_and(|kind| fits(kind, value.get()));
+        if !shape.fills(&name, &value) && (!is_read || is_default(value.get())) {
             rest.insert(name.clone(), value.clone());
         }
         // The client has no null where it has a boolean.
@@ -124,8 +146,8 @@ pub fn split(members: Members, known: Known<'_>) -> (Members, Members) {
 
 /// Puts back what the client has lost: a member that has a value now keeps it. What the client writes where it has
 /// read nothing is left out.
-pub fn put_back(members: &mut Members, rest: Members, known: Known<'_>) {
-    members.retain(|name, value| !(known.iter().any(|(known, _)| known == name) && is_default(value.get())));
+pub fn put_back(members: &mut Members, rest: Members, shape: &Shape) {
+    members.retain(|name, value| shape.kind(name).is_none() || !is_default(value.get()));
     for (name, value) in rest {
         if members.get(&name).is_none_or(|now| is_blank(now.get())) {
             members.insert(name, value);
@@ -168,7 +190,7 @@ pub fn object(members: &Members, name: &str) -> Option<Members> {
 /// Writes out all options that the client knows.
 pub fn fill_options(document: &mut Members) -> Result<(), Failure> {
     let mut options = object(document, "options").unwrap_or_default();
-    for (name, _) in OPTION {
+    for (name, _) in OPTION.known {
         let default = if *name == "autoUpdateConsumingWorkflows" { RawValue::FALSE } else { RawValue::NULL };
         options.entry((*name).into()).or_insert_with(|| default.to_owned());
     }

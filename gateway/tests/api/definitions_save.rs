@@ -263,6 +263,14 @@ fn deep_and_large_documents_go_through() {
     for digits in ["123456789012345678901234567890.10", "1.100"] {
         assert!(opened.text.contains(digits), "{digits}");
     }
+    let id = world.value("SELECT version_id::text FROM workflow.definition_list").expect("a version");
+    let file = ada.get("/workflow-definitions/deep/export");
+    assert!(file.status == 200 && file.text.contains("123456789012345678901234567890.10"));
+    let way: String = (0..240).map(|at| format!(":s{at}")).collect();
+    let found = ada.get(&format!("/workflow-definitions/subgraph/{id}?parentNodeId=Workflow1{way}:w"));
+    assert!(found.status == 200 && found.text.contains("1.100"));
+    let run = ada.send("POST", "/workflow-definitions/deep/execute", r#"{"versionOptions":"Latest"}"#);
+    assert_eq!(run.ok()["workflowState"]["subStatus"], "Finished");
 }
 
 #[test]
@@ -285,7 +293,7 @@ fn what_makes_no_sense_is_refused() {
         assert_eq!(ada.send("POST", "/workflow-definitions/import", &body.replace("{\"model\":", "")).status, 400);
     }
     // Members of the wrong kind are stored in a draft, shown as none, and are not lost by a save.
-    let odd = json!({"definitionId": "odd", "inputs": {"a": 1}, "options": [1], "variables": [1], "toolVersion": "new", "root": null});
+    let odd = json!({"definitionId": "odd", "inputs": {"a": 1}, "options": [1], "variables": [1], "outcomes": [1], "toolVersion": "new", "root": null});
     world.sql(&format!("SET ROLE ada; SELECT wf_save_draft({})", quoted(&odd.to_string())));
     let before = exported(&world, "odd");
     let opened = open(&ada, "odd");

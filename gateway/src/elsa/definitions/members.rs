@@ -23,10 +23,11 @@ pub enum Kind {
     Text,
     Boolean,
     List,
+    Texts,
     Object,
     Any,
 }
-use Kind::{Any, Boolean, List, Object, Text};
+use Kind::{Any, Boolean, List, Object, Text, Texts};
 
 /// A user's own object.
 pub const FREE: Shape = Shape { known: &[], filled: &[] };
@@ -38,7 +39,7 @@ pub const TOP: Shape = Shape {
         ("variables", List),
         ("inputs", List),
         ("outputs", List),
-        ("outcomes", List),
+        ("outcomes", Texts),
         ("customProperties", Object),
         ("options", Object),
         ("root", Object),
@@ -161,6 +162,7 @@ fn fits(kind: Kind, text: &str) -> bool {
         Text => matches!(first, Some(b'"' | b'n')),
         Boolean => matches!(first, Some(b't' | b'f' | b'n')),
         List => first == Some(&b'['),
+        Texts => serde_json::from_str::<Vec<String>>(text).is_ok(),
         Object => first == Some(&b'{'),
         Any => true,
     }

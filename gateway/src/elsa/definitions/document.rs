@@ -162,9 +162,9 @@ fn divide_options(shown: &mut Members, travelling: &mut Travelling) -> Result<()
 fn divide_properties(shown: &mut Members, travelling: &mut Travelling) -> Result<(), Failure> {
     if let Some(properties) = shown.remove("customProperties") {
         let mut properties: Members = serde_json::from_str(properties.get()).map_err(Failure::internal)?;
-        if Travelling::take(&mut properties).is_none()
-            && let Some(own) = properties.remove(PLACE)
-        {
+        if let Some(left) = Travelling::take(&mut properties) {
+            travelling.custom_properties = left.custom_properties;
+        } else if let Some(own) = properties.remove(PLACE) {
             travelling.custom_properties.insert(PLACE.into(), own);
         }
         shown.insert("customProperties".into(), raw(&properties)?);
@@ -350,9 +350,12 @@ mod tests {
             file["customProperties"]["workflow"],
             json!({"format": "elsa-studio/1", "options": {"security": "definer"}})
         );
-        // A file that SQL has stored with it is opened, and exported, as if it had not.
+        // A file that SQL has stored with it is opened as if it had not.
         assert_eq!(opened(&file)["customProperties"]["a"], 1);
         assert_eq!(stored(&opened(&file))["customProperties"], export["customProperties"]);
+        let own = json!({"definitionId": "x", "customProperties": {"workflow": 7}, "root": {"id": "r"}});
+        let file: Value = serde_json::from_str(&super::file(&own.to_string()).unwrap()).unwrap();
+        assert_eq!(stored(&opened(&file))["customProperties"], own["customProperties"]);
         let plain = json!({"definitionId": "x", "customProperties": {}, "root": {"id": "r"}}).to_string();
         assert_eq!(super::file(&plain).unwrap(), plain);
     }

@@ -1,9 +1,10 @@
 //! Pages for people.
 
-pub mod login;
+mod frame;
+mod login;
 
 use crate::routing::Routes;
 
 pub fn routes() -> Routes {
-    login::routes()
+    Routes::new().merge(frame::routes()).merge(login::routes()).map(|router| router.fallback(frame::unknown_page))
 }

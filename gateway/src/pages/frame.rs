@@ -1,0 +1,120 @@
+//! What all pages have around them: the way to the others, who is logged in, and the role that he acts as.
+
+use axum::extract::FromRequestParts;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, Uri};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+
+use crate::caller::Caller;
+use crate::failure::Failure;
+use crate::gateway::Gateway;
+use crate::parameters;
+use crate::routing::Routes;
+
+pub fn routes() -> Routes {
+    Routes::new().get("/static/workflow.css", async || {
+        ([(CONTENT_TYPE, "text/css"), (CACHE_CONTROL, "no-cache")], include_str!("../../static/workflow.css"))
+    })
+}
+
+/// The frame of a page, for templates that extend `frame.html`.
+pub struct Frame {
+    pub title: String,
+    /// Path of the entry of the menu that the page belongs to.
+    pub here: &'static str,
+    /// Path and query of this page.
+    pub path: String,
+    pub login: String,
+    pub role: String,
+    /// The roles that the visitor can act as.
+    pub roles: Vec<String>,
+}
+
+impl Frame {
+    /// Asks the database which roles the visitor can act as.
+    pub async fn new(
+        app: &Gateway,
+        visitor: &Visitor,
+        here: &'static str,
+        title: impl Into<String>,
+    ) -> Result<Self, Failure> {
+        let rows = app
+            .database
+            .catalogue(
+                "SELECT rolname::text FROM pg_catalog.pg_roles \
+                 WHERE pg_catalog.pg_has_role($1::pg_catalog.name, oid, 'MEMBER') AND pg_catalog.pg_has_role(session_user, oid, 'MEMBER') \
+                   AND NOT rolsuper AND rolname !~ '^pg_' ORDER BY 1",
+                parameters![visitor.caller.login.as_str()],
+            )
+            .await?;
+        Ok(Self {
+            title: title.into(),
+            here,
+            path: visitor.path.clone(),
+            login: visitor.caller.login.clone(),
+            role: visitor.caller.role.clone(),
+            roles: rows.iter().map(|row| row.get(0)).collect(),
+        })
+    }
+}
+
+/// Who looks at a page. Without a caller the answer is the way to the log-in, and from there back.
+pub struct Visitor {
+    pub caller: Caller,
+    pub path: String,
+}
+
+impl<S: Sync> FromRequestParts<S> for Visitor {
+    type Rejection = Redirect;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Redirect> {
+        let path = parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        match parts.extensions.get::<Caller>() {
+            Some(caller) => Ok(Self { caller: caller.clone(), path }),
+            None => Err(to_login(&path)),
+        }
+    }
+}
+
+fn to_login(path: &str) -> Redirect {
+    let next: String = form_urlencoded::byte_serialize(path.as_bytes()).collect();
+    Redirect::to(&format!("/login?next={next}"))
+}
+
+/// A page.
+pub fn html(template: &impl askama::Template) -> Result<Response, PageFailure> {
+    Ok(Html(template.render().map_err(Failure::internal)?).into_response())
+}
+
+/// A failure as a page for people.
+pub struct PageFailure(pub Failure);
+
+impl From<Failure> for PageFailure {
+    fn from(failure: Failure) -> Self {
+        Self(failure)
+    }
+}
+
+#[derive(askama::Template)]
+#[template(path = "failure.html")]
+struct FailurePage<'a> {
+    failure: &'a Failure,
+}
+
+impl IntoResponse for PageFailure {
+    fn into_response(self) -> Response {
+        if self.0.status == StatusCode::UNAUTHORIZED {
+            return Redirect::to("/login").into_response();
+        }
+        match askama::Template::render(&FailurePage { failure: &self.0 }) {
+            Ok(page) => (self.0.status, Html(page)).into_response(),
+            Err(_) => self.0.into_response(),
+        }
+    }
+}
+
+/// Where nothing is.
+pub async fn unknown_page(uri: Uri) -> PageFailure {
+    Failure::not_found("page", uri.path()).into()
+}

@@ -141,3 +141,38 @@ impl IntoResponse for Failure {
         response
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the table of docs/gateway.md says of a code: `22xxx` stands for all that begin with 22.
+    fn documented(code: &str) -> Option<u16> {
+        let page = include_str!("../../docs/gateway.md");
+        let rows = page.lines().filter_map(|line| {
+            let mut cells = line.trim_matches('|').split('|').map(str::trim);
+            Some((cells.next()?, cells.next()?.parse::<u16>().ok()?))
+        });
+        let stands_for = |written: &str| {
+            let known = written.trim_end_matches('x');
+            written == code || written.len() == 5 && known.len() < 5 && code.starts_with(known)
+        };
+        rows.into_iter().find(|(codes, _)| codes.split([',', ' ']).any(stands_for)).map(|(_, status)| status)
+    }
+
+    #[test]
+    fn statuses_are_those_that_the_page_says() {
+        let codes = [
+            "42501", "42704", "22023", "22P02", "54000", "0A000", "38000", "42601", "42P13", "42725", "WF001", "WF002",
+            "55000", "55006", "55P03", "23505", "2BP01", "42710", "40001", "40P01", "08006", "53200", "57014", "57P01",
+        ];
+        for code in codes {
+            let status = status_of(code).map(|status| status.as_u16());
+            assert!(status.is_some(), "{code}");
+            assert_eq!(status, documented(code), "{code}");
+        }
+        for code in ["XX000", "42P01", "25P02", "57000", "23503", "00000", "P0001"] {
+            assert_eq!((status_of(code), documented(code)), (None, None), "{code}");
+        }
+    }
+}

@@ -145,6 +145,7 @@ fn bounds_hold() {
     let long = status(request(&format!("X-Long: {}", "x".repeat(1_000_000)), ""));
     assert!(long.is_empty() || long.contains(" 431 "), "{long}");
     let slow = request("Content-Length: 1000000", "");
+    let whole = request("Content-Length: 1000000", &"x".repeat(1_000_000));
     let held: Vec<TcpStream> = (0..2)
         .map(|_| {
             let mut stream = TcpStream::connect(&address).unwrap();

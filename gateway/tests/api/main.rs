@@ -1,5 +1,6 @@
 //! The gateway as a client sees it, in front of a real database. `make test T=gateway` runs these.
 
+mod boundary;
 mod catalogues;
 mod definitions;
 mod definitions_execute;

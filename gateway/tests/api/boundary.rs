@@ -1,0 +1,112 @@
+//! SQL of a workflow stays the role of its request, and leaves nothing for the next one on the same connection.
+
+use serde_json::{Value, json};
+
+use crate::support::{Api, World};
+
+/// Ways out of the role `ada`, each a statement of a workflow. They may fail or do nothing.
+const ESCAPES: &[&str] = &[
+    "RESET ROLE",
+    "SET ROLE NONE",
+    "SET ROLE ben",
+    "SET LOCAL ROLE ben",
+    "SET SESSION AUTHORIZATION ben",
+    "RESET SESSION AUTHORIZATION",
+    "SELECT set_config('role', 'ben', false)",
+    "SELECT set_config('role', 'none', true)",
+    "SELECT set_config('session_authorization', 'ben', false)",
+    "DO $$ BEGIN RESET ROLE; END $$",
+    "DO $$ BEGIN EXECUTE 'SET ROLE ben'; EXCEPTION WHEN OTHERS THEN SET ROLE ben; END $$",
+    "SELECT ada.leave()",
+    "SELECT ada.leave_by_clause()",
+    "INSERT INTO ada.deferred VALUES (1)",
+    "DISCARD ALL",
+    "RESET ALL",
+    "DEALLOCATE ALL",
+    "PREPARE s0 AS SELECT 'ada was here'",
+    "DECLARE kept CURSOR WITH HOLD FOR SELECT ada.leave()",
+    "LISTEN ada_listens",
+    "SELECT pg_advisory_lock(42)",
+    "CREATE TEMP TABLE pg_class_of_ada AS SELECT 'ada' AS x",
+    "CREATE FUNCTION pg_temp.current_database() RETURNS text LANGUAGE sql AS $$ SELECT 'ada' $$",
+    "SET search_path = ada, pg_catalog",
+    "SET standard_conforming_strings = off",
+    "SET client_encoding = 'LATIN1'",
+    "SET statement_timeout = 1",
+    "SET default_transaction_read_only = on",
+    "SET bytea_output = escape",
+    "SET DateStyle = German",
+    "SET session_replication_role = replica",
+    "ALTER ROLE ben SUPERUSER",
+    "ALTER ROLE workflow_gateway SET role = ben",
+    "GRANT ben TO ada",
+];
+
+/// What ada has prepared. The functions say in `ada.seen` whom they ran as after they tried to leave.
+const PREPARED: &str = "
+    CREATE SCHEMA ada AUTHORIZATION ada;
+    CREATE TABLE ada.seen (who text);
+    GRANT INSERT ON ada.seen TO PUBLIC;
+    GRANT USAGE ON SCHEMA ada TO PUBLIC;
+    CREATE TABLE ada.deferred (id integer);
+    ALTER TABLE ada.deferred OWNER TO ada;
+    SET ROLE ada;
+    CREATE FUNCTION ada.leave() RETURNS text LANGUAGE plpgsql AS $$
+        BEGIN
+            BEGIN RESET ROLE; EXCEPTION WHEN OTHERS THEN NULL; END;
+            BEGIN SET ROLE ben; EXCEPTION WHEN OTHERS THEN NULL; END;
+            BEGIN PERFORM set_config('session_authorization', 'ben', false); EXCEPTION WHEN OTHERS THEN NULL; END;
+            INSERT INTO ada.seen VALUES (current_user);
+            RETURN current_user;
+        END $$;
+    CREATE FUNCTION ada.leave_by_clause() RETURNS text LANGUAGE sql SET role = 'ben' AS $$ SELECT current_user $$;
+    CREATE FUNCTION ada.at_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM ada.leave(); RETURN NULL; END $$;
+    CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON ada.deferred DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION ada.at_commit();
+    RESET ROLE;";
+
+/// What a request finds in its session.
+const PROBE: &str = "SELECT jsonb_build_object(
+    'user', current_user, 'session', session_user, 'settings', (SELECT jsonb_object_agg(name, setting) FROM pg_settings WHERE source = 'session' AND name <> 'role'),
+    'path', current_setting('search_path'), 'strings', current_setting('standard_conforming_strings'), 'encoding', current_setting('client_encoding'),
+    'timeout', current_setting('statement_timeout'), 'cursors', (SELECT count(*) FROM pg_cursors WHERE is_holdable),
+    'statements', (SELECT count(*) FROM pg_prepared_statements WHERE from_sql), 'listens', (SELECT count(*) FROM pg_listening_channels()),
+    'locks', (SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND locktype = 'advisory' AND objid = 42),
+    'temporary', (SELECT count(*) FROM pg_class WHERE relnamespace = pg_my_temp_schema() AND relkind = 'r'),
+    'functions', (SELECT count(*) FROM pg_proc WHERE pronamespace = pg_my_temp_schema()))";
+
+fn define(world: &World, role: &str, id: &str, statement: &str) {
+    let document = json!({"definitionId": id, "outputs": [{"name": "Seen", "type": "Object"}], "root": [
+        {"type": "Workflow.Sql", "id": "run", "statement": statement, "result": {"var": "Seen"}},
+        {"type": "SetOutput", "outputName": "Seen", "outputValue": {"js": "variables.Seen"}}], "variables": {"Seen": null}});
+    world.sql(&format!("SET ROLE {role}; SELECT wf_define($define${document}$define$)"));
+}
+
+/// Runs a definition through the gateway, and gives its output.
+fn run(world: &World, api: &Api, id: &str) -> Value {
+    let answer = api.post(&format!("/workflow-definitions/{id}/execute"), &json!({}));
+    let Some(instance) = answer.headers.get("x-elsa-workflow-instance-id") else { return Value::Null };
+    let instance = instance.to_str().unwrap();
+    let output = world.value(&format!("SELECT output::text FROM workflow.instances WHERE id = '{instance}'"));
+    output.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap())
+}
+
+#[test]
+fn no_sql_of_a_workflow_leaves_its_role_or_anything_behind() {
+    // One connection, so that each request follows the one before.
+    let world = World::with(&["--database-connections", "1"]);
+    world.sql(PREPARED);
+    define(&world, "ben", "probe", PROBE);
+    let (ada, ben) = (world.client("ada"), world.client("ben"));
+    let before = run(&world, &ben, "probe");
+    assert_eq!(before["Seen"][0]["jsonb_build_object"]["user"], "ben", "{before}");
+    for (number, escape) in ESCAPES.iter().enumerate() {
+        let id = format!("escape-{number}");
+        define(&world, "ada", &id, escape);
+        run(&world, &ada, &id);
+        assert_eq!(run(&world, &ben, "probe"), before, "after {escape}");
+    }
+    let seen = world.value("SELECT string_agg(DISTINCT who, ' ') FROM ada.seen");
+    assert_eq!(seen.as_deref(), Some("ada"), "at least one ran, and none as another role");
+    assert_eq!(world.value("SELECT rolsuper::text FROM pg_roles WHERE rolname = 'ben'").as_deref(), Some("false"));
+}

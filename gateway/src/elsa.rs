@@ -3,6 +3,9 @@
 mod catalogues;
 mod definitions;
 mod descriptors;
+mod executions;
+mod instances;
+mod journal;
 
 use axum::http::{Method, StatusCode, Uri};
 
@@ -14,6 +17,9 @@ pub fn routes() -> Routes {
         .merge(catalogues::routes())
         .merge(definitions::routes())
         .merge(descriptors::routes())
+        .merge(instances::routes())
+        .merge(journal::routes())
+        .merge(executions::routes())
         .map(|router| router.fallback(unknown_call).method_not_allowed_fallback(wrong_method))
 }
 

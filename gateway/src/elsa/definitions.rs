@@ -8,7 +8,7 @@ mod lifecycle;
 mod list;
 mod members;
 mod one;
-mod query;
+pub mod query;
 mod save;
 mod subgraph;
 

@@ -8,4 +8,6 @@ mod definitions_lifecycle;
 mod definitions_save;
 mod hostile;
 mod identity;
+mod instances;
+mod instances_actions;
 mod support;

@@ -1,0 +1,210 @@
+//! What each execution of an activity did, for the viewer of an instance.
+
+use axum::extract::{Path, State};
+use serde::Deserialize;
+use uuid::Uuid;
+
+use super::definitions::query::Parameters;
+use super::instances::{exception, execution_id, instance_id, told};
+use crate::caller::Caller;
+use crate::failure::Failure;
+use crate::gateway::App;
+use crate::json::{Body, JsonText};
+use crate::parameters;
+use crate::routing::Routes;
+
+pub fn routes() -> Routes {
+    Routes::new()
+        .post("/activity-executions/report", report)
+        .get("/activity-executions/list", records)
+        .get("/activity-executions/by-id", record)
+        .get("/activity-executions/{id}/call-stack", call_stack)
+        .get("/activity-execution-summaries/list", summaries)
+        .get("/resilience/retries/{id}", async || JsonText(r#"{"items": [], "totalCount": 0}"#.into()))
+}
+
+/// All executions `e` of the instance `$1` in order, with the version of the workflow where one is an activity.
+macro_rules! executions {
+    () => {
+        "WITH RECURSIVE e AS MATERIALIZED (\
+             SELECT i.instance_id, i.definition_id, i.version, x.* FROM workflow.instance_list i \
+             CROSS JOIN LATERAL workflow.activity_executions(i.instance_id) WITH ORDINALITY \
+                 AS x (activity_instance_id, parent_activity_instance_id, activity_id, activity_name, node_id, \
+                       activity_type, status, started_at, completed_at, outcomes, inputs, outputs, fault, \
+                       has_bookmarks, number) \
+             WHERE i.instance_id = $1)"
+    };
+}
+
+/// The members of a summary of the execution `e`.
+macro_rules! execution {
+    () => {
+        concat!(
+            "'id', ",
+            execution_id!("e.instance_id", "e.activity_instance_id"),
+            ", 'workflowInstanceId', e.instance_id, 'activityId', e.activity_id, 'activityNodeId', e.node_id, \
+             'activityType', e.activity_type, 'activityName', e.activity_name, 'activityTypeVersion', COALESCE((\
+                 SELECT pg_catalog.max(u.version) FROM workflow.definition_links l \
+                 JOIN workflow.definition_list u ON u.definition_id = l.uses AND u.version = l.used_version \
+                 WHERE e.activity_type NOT LIKE 'Elsa.%' AND l.definition_id = e.definition_id \
+                   AND l.version = e.version AND u.activity_type = e.activity_type), 1), \
+             'startedAt', e.started_at, 'completedAt', e.completed_at, 'hasBookmarks', e.has_bookmarks, \
+             'status', e.status, 'metadata', '{}'::jsonb"
+        )
+    };
+}
+
+/// An object of values by name, with the names in upper case as designers have them.
+macro_rules! named {
+    ($values:literal) => {
+        concat!(
+            "(SELECT pg_catalog.jsonb_object_agg(pg_catalog.concat(pg_catalog.upper(pg_catalog.\"left\"(v.name, 1)), \
+             pg_catalog.substr(v.name, 2)), v.value) FROM pg_catalog.jsonb_each(",
+            $values,
+            ") AS v (name, value))"
+        )
+    };
+}
+
+/// The record of the execution `e`. Studio asks for one without any state again every second.
+macro_rules! record {
+    () => {
+        concat!(
+            "pg_catalog.jsonb_build_object(",
+            execution!(),
+            ", 'activityState', COALESCE(",
+            named!("e.inputs"),
+            ", '{}'), 'outputs', ",
+            named!("e.outputs"),
+            ", 'payload', CASE WHEN e.outcomes <> '{}' THEN pg_catalog.jsonb_build_object('Outcomes', e.outcomes) END, \
+             'properties', '{}'::jsonb, 'exception', (SELECT ",
+            exception!(),
+            " FROM pg_catalog.jsonb_to_record(e.fault) AS f (sqlstate text, code text, message text, detail text, \
+                   hint text, context text) WHERE e.fault IS NOT NULL), \
+             'aggregateFaultCount', CASE WHEN e.status = 'Faulted' THEN 1 ELSE 0 END, \
+             'schedulingActivityExecutionId', ",
+            execution_id!("e.instance_id", "e.parent_activity_instance_id"),
+            ", 'schedulingActivityId', (SELECT a.activity_id FROM e a \
+                 WHERE a.activity_instance_id = e.parent_activity_instance_id), \
+             'schedulingWorkflowInstanceId', NULL, 'callStackDepth', NULL)"
+        )
+    };
+}
+
+/// How often each activity began and ended, by node.
+macro_rules! stats {
+    ($executions:literal) => {
+        concat!(
+            "(SELECT COALESCE(pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(\
+                 'activityId', n.activity_id, 'activityNodeId', n.node_id, 'startedCount', n.started, \
+                 'completedCount', n.completed, 'uncompletedCount', n.started - n.completed, \
+                 'isBlocked', n.is_blocked, 'isFaulted', n.is_faulted, 'metadata', '{}'::jsonb) ORDER BY n.first), '[]') \
+              FROM (SELECT e.node_id, pg_catalog.min(e.activity_id) AS activity_id, pg_catalog.count(*) AS started, \
+                           pg_catalog.count(*) FILTER (WHERE e.status = 'Completed') AS completed, \
+                           pg_catalog.bool_or(e.has_bookmarks) AS is_blocked, \
+                           pg_catalog.bool_or(e.status = 'Faulted') AS is_faulted, pg_catalog.min(e.started_at) AS first \
+                    FROM ",
+            $executions,
+            " GROUP BY e.node_id) n)"
+        )
+    };
+}
+pub(super) use stats;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    #[serde(alias = "WorkflowInstanceId")]
+    workflow_instance_id: String,
+    #[serde(alias = "ActivityNodeIds")]
+    activity_node_ids: Option<Vec<String>>,
+}
+
+const REPORT: &str = concat!(
+    "SELECT pg_catalog.jsonb_build_object('stats', ",
+    stats!(
+        "workflow.activity_executions(i.instance_id) e WHERE e.node_id IS NOT NULL AND ($2 IS NULL OR e.node_id = ANY ($2))"
+    ),
+    ")::text FROM workflow.instance_list i WHERE i.instance_id = $1"
+);
+
+async fn report(State(app): State<App>, caller: Caller, Body(request): Body<Report>) -> Result<JsonText, Failure> {
+    let id = &request.workflow_instance_id;
+    told(&app, &caller, id, REPORT, parameters![instance_id(id)?, request.activity_node_ids]).await
+}
+
+/// The instance and the node that a query names.
+fn place(query: &Parameters) -> Result<(&str, Uuid, Option<String>), Failure> {
+    let id = query
+        .text("WorkflowInstanceId")
+        .ok_or_else(|| Failure::bad_request("the query must name a WorkflowInstanceId"))?;
+    Ok((id, instance_id(id)?, query.text("ActivityNodeId").map(str::to_owned)))
+}
+
+/// The list of `$what` of the executions of a node, or of all.
+macro_rules! listed {
+    ($what:expr) => {
+        concat!(
+            executions!(),
+            " SELECT pg_catalog.jsonb_build_object('count', pg_catalog.count(e.number), 'items', \
+                 COALESCE(pg_catalog.jsonb_agg(",
+            $what,
+            " ORDER BY e.number) FILTER (WHERE e.number IS NOT NULL), '[]'))::text \
+             FROM workflow.instance_list i LEFT JOIN e ON $2 IS NULL OR e.node_id = $2 \
+             WHERE i.instance_id = $1 GROUP BY i.instance_id"
+        )
+    };
+}
+
+async fn summaries(State(app): State<App>, caller: Caller, query: Parameters) -> Result<JsonText, Failure> {
+    const SUMMARIES: &str = listed!(concat!("pg_catalog.jsonb_build_object(", execution!(), ")"));
+    let (text, id, node) = place(&query)?;
+    told(&app, &caller, text, SUMMARIES, parameters![id, node]).await
+}
+
+async fn records(State(app): State<App>, caller: Caller, query: Parameters) -> Result<JsonText, Failure> {
+    const RECORDS: &str = listed!(record!());
+    let (text, id, node) = place(&query)?;
+    told(&app, &caller, text, RECORDS, parameters![id, node]).await
+}
+
+/// The instance and the execution that an id of a record names.
+fn parts(id: &str) -> Result<(Uuid, Uuid), Failure> {
+    let parts =
+        id.split_once('.').and_then(|(instance, execution)| Some((instance.parse().ok()?, execution.parse().ok()?)));
+    parts.ok_or_else(|| no_execution(id))
+}
+
+fn no_execution(id: &str) -> Failure {
+    Failure::not_found("execution of an activity", id)
+}
+
+const RECORD: &str = concat!(executions!(), " SELECT ", record!(), "::text FROM e WHERE e.activity_instance_id = $2");
+
+async fn record(State(app): State<App>, caller: Caller, query: Parameters) -> Result<JsonText, Failure> {
+    let id = query.text("id").ok_or_else(|| Failure::bad_request("the query must name an id"))?;
+    let (instance, execution) = parts(id)?;
+    let found = app.database.read_json(&caller, RECORD, parameters![instance, execution]).await?;
+    found.map(JsonText).ok_or_else(|| no_execution(id))
+}
+
+/// The executions around one, from the outermost to itself. Executions of a parent workflow are none of this instance.
+const CALL_STACK: &str = concat!(
+    executions!(),
+    ", around AS (\
+         SELECT e.activity_instance_id, e.parent_activity_instance_id, 0 AS height FROM e WHERE e.activity_instance_id = $2 \
+         UNION ALL \
+         SELECT e.activity_instance_id, e.parent_activity_instance_id, a.height + 1 \
+         FROM around a JOIN e ON e.activity_instance_id = a.parent_activity_instance_id) \
+     SELECT pg_catalog.jsonb_build_object('activityExecutionId', $3, 'totalCount', pg_catalog.count(*), \
+         'items', pg_catalog.jsonb_agg(",
+    record!(),
+    " ORDER BY a.height DESC))::text \
+     FROM around a JOIN e ON e.activity_instance_id = a.activity_instance_id HAVING pg_catalog.count(*) > 0"
+);
+
+async fn call_stack(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
+    let (instance, execution) = parts(&id)?;
+    let found = app.database.read_json(&caller, CALL_STACK, parameters![instance, execution, id.as_str()]).await?;
+    found.map(JsonText).ok_or_else(|| no_execution(&id))
+}

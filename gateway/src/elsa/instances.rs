@@ -1,0 +1,174 @@
+//! Instances: one at a time, and what else is there of them.
+
+mod actions;
+mod list;
+mod signals;
+
+use axum::extract::{Path, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::IntoResponse;
+use uuid::Uuid;
+
+use crate::caller::Caller;
+use crate::database::Parameter;
+use crate::failure::Failure;
+use crate::gateway::App;
+use crate::json::JsonText;
+use crate::parameters;
+use crate::routing::Routes;
+
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/workflow-instances/{id}", instance)
+        .delete("/workflow-instances/{id}", actions::delete)
+        .get("/workflow-instances/{id}/execution-state", execution_state)
+        .get("/workflow-instances/{id}/variables", variables)
+        .get("/workflow-instances/{id}/export", export)
+        .merge(list::routes())
+        .merge(actions::routes())
+        .merge(signals::routes())
+}
+
+/// The id of an instance. What is no uuid is the id of none.
+pub fn instance_id(text: &str) -> Result<Uuid, Failure> {
+    text.parse().map_err(|_| no_instance(text))
+}
+
+fn no_instance(id: &str) -> Failure {
+    Failure::not_found("workflow instance", id)
+}
+
+/// What a statement tells of an instance as JSON; without a row the caller sees no such instance.
+pub async fn told(
+    app: &App,
+    caller: &Caller,
+    id: &str,
+    sql: &'static str,
+    values: Vec<Parameter>,
+) -> Result<JsonText, Failure> {
+    app.database.read_json(caller, sql, values).await?.map(JsonText).ok_or_else(|| no_instance(id))
+}
+
+/// The sub-status of the instance `i` by a name that Elsa knows: one that is cancelled and whose handlers still wait is
+/// suspended for it.
+macro_rules! sub_status {
+    () => {
+        "CASE WHEN i.sub_status = 'Cancelling' THEN 'Suspended' ELSE i.sub_status END"
+    };
+}
+
+/// The members of a summary of the instance `i`.
+macro_rules! summary {
+    () => {
+        concat!(
+            "'id', i.instance_id, 'definitionId', i.definition_id, 'definitionVersionId', i.definition_version_id, \
+             'version', i.version, 'correlationId', i.correlation_id, 'name', i.name, 'status', i.status, \
+             'subStatus', ",
+            sub_status!(),
+            ", 'incidentCount', i.incident_count, 'parentWorkflowInstanceId', i.parent_instance_id, \
+             'createdAt', i.created_at, 'updatedAt', i.updated_at, 'finishedAt', i.finished_at"
+        )
+    };
+}
+use {sub_status, summary};
+
+/// The fault `f`, with the columns of an incident, as Elsa shows an exception.
+macro_rules! exception {
+    () => {
+        "pg_catalog.jsonb_build_object('type', COALESCE(f.code, f.sqlstate), 'message', f.message, \
+         'stackTrace', pg_catalog.concat_ws(E'\\n', pg_catalog.concat('SQLSTATE: ', f.sqlstate), \
+             pg_catalog.concat('DETAIL: ', NULLIF(f.detail, '')), pg_catalog.concat('HINT: ', NULLIF(f.hint, '')), \
+             pg_catalog.concat('CONTEXT: ', NULLIF(f.context, ''))), 'innerException', NULL)"
+    };
+}
+pub(super) use exception;
+
+/// The id by which clients ask for the execution `$execution` of the instance `$instance`. The execution's own does not
+/// lead to its instance.
+macro_rules! execution_id {
+    ($instance:literal, $execution:literal) => {
+        concat!(
+            "CASE WHEN ",
+            $execution,
+            " IS NOT NULL THEN pg_catalog.concat(",
+            $instance,
+            ", '.', ",
+            $execution,
+            ") END"
+        )
+    };
+}
+pub(super) use execution_id;
+
+const INSTANCE: &str = concat!(
+    "SELECT pg_catalog.jsonb_build_object(",
+    summary!(),
+    ", 'workflowState', pg_catalog.jsonb_build_object(\
+         'id', i.instance_id, 'definitionId', i.definition_id, 'definitionVersionId', i.definition_version_id, \
+         'definitionVersion', i.version, 'correlationId', i.correlation_id, 'status', i.status, 'subStatus', ",
+    sub_status!(),
+    ", 'createdAt', i.created_at, 'updatedAt', i.updated_at, 'finishedAt', i.finished_at, \
+       'bookmarks', COALESCE((SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(\
+             'id', b.bookmark_id, 'name', b.name, 'hash', pg_catalog.encode(b.hash, 'hex'), 'payload', b.payload, \
+             'activityId', b.activity_id, 'activityNodeId', b.node_id, 'activityInstanceId', ",
+    execution_id!("b.instance_id", "b.activity_instance_id"),
+    ", 'autoBurn', b.auto_burn, 'autoComplete', b.auto_complete, 'callbackMethodName', b.callback, \
+             'createdAt', b.created_at, 'metadata', b.metadata) ORDER BY b.bookmark_id) \
+         FROM workflow.open_bookmarks b WHERE b.instance_id = i.instance_id), '[]'), \
+       'incidents', COALESCE((SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(\
+             'activityId', f.activity_id, 'activityType', f.activity_type, 'activityNodeId', \
+             (SELECT x.node_id FROM workflow.activity_executions(i.instance_id) x \
+              WHERE x.activity_id = f.activity_id AND x.fault IS NOT NULL LIMIT 1), \
+             'message', f.message, 'timestamp', f.created_at, 'exception', ",
+    exception!(),
+    ") ORDER BY f.incident_id) \
+         FROM workflow.open_incidents f WHERE f.instance_id = i.instance_id), '[]'), \
+       'fault', NULL, 'completionCallbacks', '[]'::jsonb, 'activityExecutionContexts', '[]'::jsonb, \
+       'input', COALESCE(i.input, '{}'), 'output', COALESCE(i.output, '{}'), 'properties', '{}'::jsonb))::text \
+     FROM workflow.instance_list i WHERE i.instance_id = $1"
+);
+
+async fn instance(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
+    told(&app, &caller, &id, INSTANCE, parameters![instance_id(&id)?]).await
+}
+
+/// The same as a file, to be kept: nothing takes it back.
+async fn export(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<impl IntoResponse, Failure> {
+    let id = instance_id(&id)?;
+    let JsonText(text) = told(&app, &caller, &id.to_string(), INSTANCE, parameters![id]).await?;
+    let name = format!("attachment; filename=\"workflow-instance-{id}.json\"");
+    Ok(([(CONTENT_TYPE, "application/json".to_owned()), (CONTENT_DISPOSITION, name)], text))
+}
+
+/// What happens without a burst, such as a pause, has its time in the journal alone.
+const EXECUTION_STATE: &str = concat!(
+    "SELECT pg_catalog.jsonb_build_object('status', i.status, 'subStatus', ",
+    sub_status!(),
+    ", 'updatedAt', GREATEST(i.updated_at, \
+         (SELECT pg_catalog.max(j.at) FROM workflow.journal j WHERE j.instance_id = i.instance_id)))::text \
+     FROM workflow.instance_list i WHERE i.instance_id = $1"
+);
+
+async fn execution_state(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
+    told(&app, &caller, &id, EXECUTION_STATE, parameters![instance_id(&id)?]).await
+}
+
+/// Studio knows a variable by the id that the document gives it; one without such an id by its name.
+const VARIABLES: &str = "\
+    SELECT pg_catalog.jsonb_build_object('count', pg_catalog.count(v.name), 'items', COALESCE(pg_catalog.jsonb_agg(\
+               pg_catalog.jsonb_build_object('id', COALESCE(d.id, v.name), 'name', v.name, 'value', v.value) \
+               ORDER BY d.number, v.name) FILTER (WHERE v.name IS NOT NULL), '[]'))::text \
+    FROM workflow.instance_list i \
+    LEFT JOIN LATERAL pg_catalog.jsonb_each(i.variables) AS v (name, value) ON true \
+    LEFT JOIN LATERAL (\
+        SELECT c.entry OPERATOR(pg_catalog.->>) 'id' AS id, c.number \
+        FROM (SELECT l.document FROM workflow.definition_list l WHERE l.version_id = i.definition_version_id \
+              UNION ALL \
+              SELECT g.document FROM workflow.deleted_definitions g WHERE g.version_id = i.definition_version_id) k \
+        CROSS JOIN LATERAL pg_catalog.jsonb_path_query(k.document, '$.variables[*]') WITH ORDINALITY AS c (entry, number) \
+        WHERE c.entry OPERATOR(pg_catalog.->>) 'name' = v.name LIMIT 1) d ON true \
+    WHERE i.instance_id = $1 GROUP BY i.instance_id";
+
+async fn variables(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
+    told(&app, &caller, &id, VARIABLES, parameters![instance_id(&id)?]).await
+}

@@ -1,0 +1,70 @@
+//! What programs tell workflows: that a task is done, that something has happened.
+
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use serde::Deserialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::instance_id;
+use crate::caller::Caller;
+use crate::failure::Failure;
+use crate::gateway::App;
+use crate::json::{Body, JsonText};
+use crate::parameters;
+use crate::routing::Routes;
+
+pub fn routes() -> Routes {
+    Routes::new().post("/tasks/{id}/complete", complete).post("/events/{name}/trigger", trigger)
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Answer {
+    #[serde(alias = "Result")]
+    result: Option<Value>,
+}
+
+/// A fault of what follows is an incident of the instance: the task is done all the same.
+async fn complete(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Body(answer): Body<Option<Answer>>,
+) -> Result<StatusCode, Failure> {
+    let task: Uuid = id.parse().map_err(|_| Failure::not_found("task", &id))?;
+    let result = answer.unwrap_or_default().result.map(|result| result.to_string());
+    let done = "SELECT FROM @wf.wf_complete_task($1, $2::jsonb, 'store')";
+    app.database.write(&caller, done, parameters![task, result]).await?;
+    Ok(StatusCode::OK)
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Event {
+    #[serde(alias = "CorrelationId")]
+    correlation_id: Option<String>,
+    #[serde(alias = "WorkflowInstanceId")]
+    workflow_instance_id: Option<String>,
+    #[serde(alias = "Input")]
+    input: Option<Value>,
+}
+
+/// Delivers an event before it answers: to whoever waits for it, of any correlation id if none is said. The answer has the
+/// instances that it started and resumed.
+async fn trigger(
+    State(app): State<App>,
+    caller: Caller,
+    Path(name): Path<String>,
+    Body(event): Body<Option<Event>>,
+) -> Result<JsonText, Failure> {
+    let event = event.unwrap_or_default();
+    let instance = event.workflow_instance_id.as_deref().filter(|id| !id.is_empty()).map(instance_id).transpose()?;
+    let correlation = event.correlation_id.filter(|id| !id.is_empty()).unwrap_or_else(|| "*".into());
+    let values = parameters![name, event.input.map(|input| input.to_string()), correlation, instance];
+    let rows = app.database.write(&caller, TRIGGER, values).await?;
+    crate::database::only_text(&rows)?.map(JsonText).ok_or_else(|| Failure::internal("an event without a delivery"))
+}
+
+const TRIGGER: &str = "\
+    SELECT pg_catalog.jsonb_build_object('started', d.started, 'resumed', d.resumed, 'withheld', d.withheld)::text \
+    FROM @wf.wf_publish_event($1, $2::jsonb, $3, $4) d";

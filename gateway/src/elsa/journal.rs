@@ -1,0 +1,131 @@
+//! The journal of an instance, by the names that Elsa has for events.
+
+use axum::extract::{Path, State};
+use serde::Deserialize;
+
+use super::definitions::query::Parameters;
+use super::instances::{execution_id, instance_id, told};
+use crate::caller::Caller;
+use crate::failure::Failure;
+use crate::gateway::App;
+use crate::json::{Body, JsonText};
+use crate::parameters;
+use crate::routing::Routes;
+
+pub fn routes() -> Routes {
+    Routes::new()
+        .post("/workflow-instances/{id}/journal", filtered)
+        .get("/workflow-instances/{id}/journal", all)
+        .get("/workflow-instances/{id}/journal/{activity}", of_activity)
+}
+
+/// Which events of the journal: those that satisfy every member that is there.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Filter {
+    #[serde(alias = "ActivityIds")]
+    activity_ids: Option<Vec<String>>,
+    #[serde(alias = "ActivityNodeIds")]
+    activity_node_ids: Option<Vec<String>>,
+    #[serde(alias = "ExcludedActivityTypes")]
+    excluded_activity_types: Option<Vec<String>>,
+    #[serde(alias = "EventNames")]
+    event_names: Option<Vec<String>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Request {
+    #[serde(alias = "Filter")]
+    filter: Option<Filter>,
+}
+
+async fn filtered(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    query: Parameters,
+    Body(request): Body<Option<Request>>,
+) -> Result<JsonText, Failure> {
+    page(&app, &caller, &id, &query, request.unwrap_or_default().filter.unwrap_or_default()).await
+}
+
+async fn all(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+    query: Parameters,
+) -> Result<JsonText, Failure> {
+    page(&app, &caller, &id, &query, Filter::default()).await
+}
+
+/// The last event of an activity is what elsa-server gives; its earlier ones are of no less use.
+async fn of_activity(
+    State(app): State<App>,
+    caller: Caller,
+    Path((id, activity)): Path<(String, String)>,
+    query: Parameters,
+) -> Result<JsonText, Failure> {
+    let filter = Filter { activity_ids: Some(vec![activity]), ..Filter::default() };
+    page(&app, &caller, &id, &query, filter).await
+}
+
+async fn page(app: &App, caller: &Caller, id: &str, query: &Parameters, filter: Filter) -> Result<JsonText, Failure> {
+    let (skip, take) = (query.number("skip")?.unwrap_or(0), query.number("take")?);
+    let values = parameters![
+        instance_id(id)?,
+        filter.activity_ids,
+        filter.activity_node_ids,
+        filter.excluded_activity_types,
+        filter.event_names,
+        skip,
+        take,
+    ];
+    told(app, caller, id, JOURNAL, values).await
+}
+
+/// Events of no activity are the workflow's own. The journal has no name of an activity, no full type and nothing around
+/// it: that is known of its execution.
+const JOURNAL: &str = concat!(
+    "WITH executions AS MATERIALIZED (\
+         SELECT x.* FROM workflow.instance_list i CROSS JOIN LATERAL workflow.activity_executions(i.instance_id) x \
+         WHERE i.instance_id = $1), \
+     events AS (\
+         SELECT pg_catalog.row_number() OVER (ORDER BY j.seq, j.number) AS sequence, j.seq, j.number, j.at, j.data, \
+                j.activity_instance_id, x.parent_activity_instance_id, x.activity_name, x.inputs, \
+                COALESCE(j.activity, 'Workflow1') AS activity_id, \
+                CASE WHEN j.activity IS NULL THEN 'Elsa.Workflow' \
+                     ELSE COALESCE(x.activity_type, j.activity_type, '') END AS activity_type, \
+                CASE WHEN j.activity IS NULL THEN 'Workflow1' ELSE COALESCE(x.node_id, j.node_id) END AS node_id, \
+                CASE j.event WHEN 'Workflow started' THEN 'Started' WHEN 'Workflow resumed' THEN 'Resumed' \
+                     WHEN 'Workflow suspended' THEN 'Suspended' WHEN 'Workflow finished' THEN 'Completed' \
+                     WHEN 'Workflow faulted' THEN 'Faulted' WHEN 'Workflow cancelled' THEN 'Canceled' \
+                     WHEN 'Workflow retried' THEN 'Retrying' WHEN 'Bookmark created' THEN 'Suspended' \
+                     WHEN 'Line' THEN 'WriteLine' \
+                     ELSE pg_catalog.replace(pg_catalog.initcap(j.event), ' ', '') END AS event_name \
+         FROM workflow.journal j LEFT JOIN executions x ON x.activity_instance_id = j.activity_instance_id \
+         WHERE j.instance_id = $1), \
+     selected AS MATERIALIZED (\
+         SELECT e.* FROM events e \
+         WHERE ($2 IS NULL OR e.activity_id = ANY ($2)) AND ($3 IS NULL OR e.node_id = ANY ($3)) \
+           AND ($4 IS NULL OR e.activity_type <> ALL ($4)) AND ($5 IS NULL OR e.event_name = ANY ($5))), \
+     page AS (SELECT s.* FROM selected s ORDER BY s.sequence LIMIT $7 OFFSET $6) \
+     SELECT pg_catalog.jsonb_build_object('totalCount', (SELECT pg_catalog.count(*) FROM selected), \
+         'items', COALESCE((SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(\
+             'id', pg_catalog.concat_ws('-', i.instance_id, p.seq, p.number), \
+             'activityInstanceId', ",
+    execution_id!("i.instance_id", "p.activity_instance_id"),
+    ", 'parentActivityInstanceId', ",
+    execution_id!("i.instance_id", "p.parent_activity_instance_id"),
+    ", 'activityId', p.activity_id, 'activityType', p.activity_type, 'activityTypeVersion', 1, \
+             'activityName', p.activity_name, 'nodeId', p.node_id, 'timestamp', p.at, 'sequence', p.sequence, \
+             'eventName', p.event_name, 'source', NULL, \
+             'message', CASE WHEN p.event_name = 'WriteLine' THEN p.data OPERATOR(pg_catalog.#>>) '{}' \
+                             WHEN p.event_name = 'Faulted' THEN p.data OPERATOR(pg_catalog.->>) 'message' END, \
+             'activityState', (SELECT pg_catalog.jsonb_object_agg(pg_catalog.concat(\
+                  pg_catalog.upper(pg_catalog.\"left\"(v.name, 1)), pg_catalog.substr(v.name, 2)), v.value) \
+                  FROM pg_catalog.jsonb_each(p.inputs) AS v (name, value)), \
+             'payload', CASE WHEN p.event_name = 'Completed' AND p.data IS NOT NULL \
+                             THEN pg_catalog.jsonb_build_object('Outcomes', p.data) ELSE p.data END) \
+             ORDER BY p.sequence) FROM page p), '[]'))::text \
+     FROM workflow.instance_list i WHERE i.instance_id = $1"
+);

@@ -4,6 +4,7 @@ mod catalogues;
 mod definitions;
 mod descriptors;
 mod executions;
+pub mod hub;
 mod instances;
 mod journal;
 

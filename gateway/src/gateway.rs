@@ -3,10 +3,9 @@
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use crate::config::Serving;
 use crate::database::Database;
@@ -15,6 +14,9 @@ use crate::identity::keys::ApiKeys;
 
 /// Log-ins of one address or one role in a minute.
 const LOGINS_A_MINUTE: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
+
+/// Open WebSockets of clients.
+pub const MAX_SOCKETS: u32 = 2048;
 
 pub type App = Arc<Gateway>;
 
@@ -27,8 +29,10 @@ pub struct Gateway {
     pub logins_by_role: DefaultKeyedRateLimiter<String>,
     /// Kilobytes that bodies of requests may still take.
     pub bodies: Arc<Semaphore>,
-    /// Set when the process is told to stop.
-    pub is_stopping: AtomicBool,
+    /// WebSockets that may still be opened. The listener does not count them.
+    pub sockets: Arc<Semaphore>,
+    /// Becomes true when the process is told to stop.
+    pub stopping: watch::Sender<bool>,
 }
 
 impl Gateway {
@@ -42,8 +46,13 @@ impl Gateway {
             logins_by_address: RateLimiter::keyed(Quota::per_minute(LOGINS_A_MINUTE)),
             logins_by_role: RateLimiter::keyed(Quota::per_minute(LOGINS_A_MINUTE)),
             bodies: Arc::new(Semaphore::new(usize::from(options.max_bodies) * 1024)),
-            is_stopping: AtomicBool::new(false),
+            sockets: Arc::new(Semaphore::new(MAX_SOCKETS as usize)),
+            stopping: watch::Sender::new(false),
             options,
         }))
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::{Query, Request, State};
 use axum::http::header::{
     AUTHORIZATION, CONTENT_LENGTH, HOST, ORIGIN, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, UPGRADE,
     X_CONTENT_TYPE_OPTIONS,
@@ -21,6 +21,8 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// Where nothing is done without a caller.
 const API: &str = "/elsa/";
+/// Where WebSockets begin.
+const HUBS: &str = "/elsa/hubs/";
 
 /// Refuses a `Host` that is not ours: a page of another name that resolves to this address could read our answers.
 pub async fn known_host(State(app): State<App>, request: Request, next: Next) -> Result<Response, Failure> {
@@ -50,10 +52,7 @@ fn is_known_host(app: &Gateway, host: &str) -> bool {
 /// Finds out who it is: from the key in `Authorization`, or else from the cookie.
 /// A key that is not known is refused. Without either a request goes on only to pages, before its body is read.
 pub async fn authenticate(State(app): State<App>, mut request: Request, next: Next) -> Result<Response, Failure> {
-    let caller = match request.headers().get(AUTHORIZATION) {
-        Some(value) => Some(caller_of_key(&app, value).ok_or_else(unknown_key)?),
-        None => app.cookies.open(request.headers()),
-    };
+    let caller = caller(&app, request.headers(), request.uri())?;
     if caller.as_ref().is_none_or(|caller| caller.is_ambient) && !is_ours(&app, &request) {
         return Err(Failure::new(StatusCode::FORBIDDEN, "a page of another site sent this request"));
     }
@@ -64,6 +63,24 @@ pub async fn authenticate(State(app): State<App>, mut request: Request, next: Ne
         request.extensions_mut().insert(caller);
     }
     Ok(next.run(request).await)
+}
+
+/// Who a request is from, by its key or else by its cookie.
+pub fn caller(app: &Gateway, headers: &HeaderMap, uri: &Uri) -> Result<Option<Caller>, Failure> {
+    match headers.get(AUTHORIZATION) {
+        Some(value) => caller_of_key(app, value).ok_or_else(unknown_key).map(Some),
+        None => match key_of_socket(uri) {
+            Some(key) => app.keys.caller(&key).ok_or_else(unknown_key).map(Some),
+            None => Ok(app.cookies.open(headers)),
+        },
+    }
+}
+
+/// The key that SignalR's clients send in the query, because a page cannot set a header of a WebSocket.
+fn key_of_socket(uri: &Uri) -> Option<String> {
+    let Query(pairs): Query<Vec<(String, String)>> =
+        uri.path().starts_with(HUBS).then(|| Query::try_from_uri(uri).ok()).flatten()?;
+    pairs.into_iter().find(|(name, _)| name == "access_token").map(|(_, key)| key)
 }
 
 fn caller_of_key(app: &Gateway, value: &HeaderValue) -> Option<Caller> {

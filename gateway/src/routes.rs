@@ -1,7 +1,5 @@
 //! All routes, and what stands before them.
 
-use std::sync::atomic::Ordering;
-
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
@@ -21,7 +19,7 @@ pub fn routes() -> Routes {
 }
 
 fn served() -> Routes {
-    Routes::new().nest("/elsa/api", elsa::routes()).merge(pages::routes())
+    Routes::new().nest("/elsa/api", elsa::routes()).nest("/elsa/hubs", elsa::hub::routes()).merge(pages::routes())
 }
 
 fn watched() -> Routes {
@@ -46,7 +44,7 @@ pub fn router(app: &App) -> Router {
 
 /// Whether new requests should come here: the database answers, and the process is not stopping.
 async fn ready(State(app): State<App>) -> Result<&'static str, Failure> {
-    if app.is_stopping.load(Ordering::Relaxed) {
+    if app.is_stopping() {
         return Err(Failure::new(StatusCode::SERVICE_UNAVAILABLE, "stopping"));
     }
     app.database.ready().await?;

@@ -3,7 +3,6 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -17,10 +16,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower_service::Service;
 
 use crate::config::Serving;
-use crate::gateway::App;
+use crate::gateway::{App, MAX_SOCKETS};
 
 /// How long a client may take for the headers of a request.
 const HEADER_TIME: Duration = Duration::from_secs(10);
+/// How long open WebSockets have to say goodbye.
+const FAREWELL: Duration = Duration::from_secs(2);
 /// Bytes that the headers of a request may have.
 const HEADER_BYTES: usize = 64 * 1024;
 
@@ -35,16 +36,22 @@ pub async fn serve(app: &App, router: Router) -> io::Result<()> {
     match tls(options).await? {
         Some(config) => {
             let acceptor = RustlsAcceptor::new(config).acceptor(bounded);
-            patient(axum_server::bind(options.listen).acceptor(acceptor)).handle(handle).serve(service).await
+            patient(axum_server::bind(options.listen).acceptor(acceptor)).handle(handle).serve(service).await?;
         }
-        None => patient(axum_server::bind(options.listen).acceptor(bounded)).handle(handle).serve(service).await,
+        None => patient(axum_server::bind(options.listen).acceptor(bounded)).handle(handle).serve(service).await?,
     }
+    // WebSockets are not the listener's any more: they end by themselves when they are told.
+    let _ = tokio::time::timeout(FAREWELL, app.sockets.acquire_many(MAX_SOCKETS)).await;
+    Ok(())
 }
 
 /// Bounds what clients may send before a handler sees it.
 fn patient<A>(mut server: Server<SocketAddr, A>) -> Server<SocketAddr, A> {
     server.http_builder().http1().header_read_timeout(HEADER_TIME).max_buf_size(HEADER_BYTES);
-    server.http1_only().first_request_timeout(HEADER_TIME)
+    // The server's own `http1_only` would leave out upgrades, and with them WebSockets.
+    let builder = server.http_builder().clone().http1_only();
+    *server.http_builder() = builder;
+    server.first_request_timeout(HEADER_TIME)
 }
 
 fn announce(handle: Handle<SocketAddr>, origin: String) {
@@ -61,7 +68,7 @@ fn stop_on_signal(app: App, handle: Handle<SocketAddr>) -> io::Result<()> {
     tokio::spawn(async move {
         tokio::select! { _ = terminate.recv() => {}, _ = interrupt.recv() => {} }
         tracing::info!(connections = handle.connection_count(), "stopping");
-        app.is_stopping.store(true, Ordering::Relaxed);
+        app.stopping.send_replace(true);
         handle.graceful_shutdown(Some(Duration::from_secs(app.options.stop_seconds.into())));
     });
     Ok(())
@@ -69,7 +76,13 @@ fn stop_on_signal(app: App, handle: Handle<SocketAddr>) -> io::Result<()> {
 
 async fn tls(options: &Serving) -> io::Result<Option<RustlsConfig>> {
     match (&options.tls_certificate, &options.tls_key) {
-        (Some(certificate), Some(key)) => RustlsConfig::from_pem_file(certificate, key).await.map(Some),
+        (Some(certificate), Some(key)) => {
+            let config = RustlsConfig::from_pem_file(certificate, key).await?;
+            let mut http1 = (*config.get_inner()).clone();
+            // It would offer HTTP/2, which nothing here speaks.
+            http1.alpn_protocols = vec![b"http/1.1".to_vec()];
+            Ok(Some(RustlsConfig::from_config(Arc::new(http1))))
+        }
         _ => Ok(None),
     }
 }

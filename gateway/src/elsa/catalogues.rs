@@ -24,6 +24,9 @@ static CATALOGUES: LazyLock<HashMap<&str, &RawValue>> =
 const HELPERS: &str = include_str!("javascript.d.ts");
 /// The version of Elsa whose API this is.
 const ELSA: &str = r#"{"packageVersion": "3.8.2"}"#;
+/// The hub of live updates.
+const FEATURES: &str = r#"{"items": [{"name": "RealTimeWorkflowUpdates", "namespace": "Elsa", "fullName": "Elsa.RealTimeWorkflowUpdates",
+    "displayName": "Real-time workflow updates", "description": "Tells who looks at an instance that it has changed"}], "count": 1}"#;
 const NOTHING: &str = r#"{"items": [], "count": 0, "totalCount": 0}"#;
 
 pub fn routes() -> Routes {
@@ -31,7 +34,7 @@ pub fn routes() -> Routes {
         routes.get(&format!("/descriptors/{path}"), async || JsonText(answer.get().to_owned()))
     });
     catalogues
-        .get("/features/installed", async || JsonText(NOTHING.into()))
+        .get("/features/installed", async || JsonText(FEATURES.into()))
         .get("/package/version", async || JsonText(ELSA.into()))
         .get("/resilience/strategies", async || JsonText(NOTHING.into()))
         .post("/descriptors/activities/{type}/options/{property}", async || JsonText(r#"{"items": {}}"#.into()))

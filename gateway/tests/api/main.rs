@@ -7,6 +7,7 @@ mod definitions_execute;
 mod definitions_lifecycle;
 mod definitions_save;
 mod hostile;
+mod hub;
 mod identity;
 mod instances;
 mod instances_actions;

@@ -115,6 +115,11 @@ impl World {
         String::from_utf8(made.stdout).expect("text").trim().to_owned()
     }
 
+    /// Takes all keys out of the file of keys.
+    pub fn forget_keys(&self) {
+        std::fs::write(self.folder.join("keys.toml"), "").expect("a file of keys");
+    }
+
     /// Somebody who sends requests below `/elsa/api` with a key of the role.
     pub fn client(&self, role: &str) -> Api {
         Api { base: format!("{}/elsa/api", self.url), key: self.key(role) }

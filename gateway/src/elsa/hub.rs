@@ -1,0 +1,248 @@
+//! The hub of live updates: SignalR over a WebSocket, as Studio's viewer of an instance speaks it.
+//!
+//! A connection says which instances it observes; `watch` looks whether they have changed. Nothing is kept but open
+//! connections: with another gateway behind the same name a client connects anew and observes again.
+
+mod protocol;
+mod watch;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{OriginalUri, State};
+use axum::http::header::{AUTHORIZATION, COOKIE, ORIGIN};
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::Response;
+use serde_json::{Value, json};
+use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use uuid::Uuid;
+
+use crate::caller::Caller;
+use crate::failure::Failure;
+use crate::gateway::App;
+use crate::guard;
+use crate::routing::Routes;
+use protocol::{Received, Update};
+use watch::Hub;
+
+/// Instances that a connection may observe. Studio observes one on each.
+const MOST_OBSERVED: usize = 8;
+/// Bytes of a message of a client.
+const MESSAGE_BYTES: usize = 8 * 1024;
+/// Bytes that a connection keeps to read into: most messages of clients are short.
+const READ_BYTES: usize = 1024;
+/// Updates that wait for a slow reader, before it loses the connection.
+const QUEUE: usize = 8;
+/// How often the client is told that the connection is alive. It gives up after 30 seconds without a word.
+const PING: Duration = Duration::from_secs(15);
+/// How long a client may say nothing. Clients, too, say every 15 seconds that they are alive.
+const SILENCE: Duration = Duration::from_secs(120);
+/// How long a client may take to read a message, and to begin.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub fn routes() -> Routes {
+    let hub = Arc::new(Hub::default());
+    Routes::new()
+        .post("/workflow-instance/negotiate", negotiate)
+        .get("/workflow-instance", async move |app, caller, uri, headers, upgrade| {
+            connect(hub, app, caller, uri, headers, upgrade)
+        })
+}
+
+/// Tells a client how to connect. A client that is told that there is no hub polls.
+async fn negotiate(State(app): State<App>, caller: Caller, headers: HeaderMap) -> Result<Json<Value>, Failure> {
+    // A page cannot send the header with a WebSocket.
+    let is_page_with_key = !caller.is_ambient && headers.contains_key(ORIGIN) && has_api_key(&headers);
+    if is_page_with_key || app.is_stopping() || app.sockets.available_permits() == 0 {
+        return Err(
+            Failure::new(StatusCode::NOT_FOUND, "there is no room for another connection").hint("Poll instead.")
+        );
+    }
+    let id = Uuid::now_v7();
+    Ok(Json(json!({
+        "connectionId": id,
+        "connectionToken": id,
+        "negotiateVersion": 1,
+        "availableTransports": [{"transport": "WebSockets", "transferFormats": ["Text", "Binary"]}],
+    })))
+}
+
+fn has_api_key(headers: &HeaderMap) -> bool {
+    let value = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("ApiKey"))
+}
+
+fn connect(
+    hub: Arc<Hub>,
+    State(app): State<App>,
+    caller: Caller,
+    OriginalUri(uri): OriginalUri,
+    mut headers: HeaderMap,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Failure> {
+    let upgrade = upgrade.map_err(|error| Failure::bad_request(error.body_text()))?;
+    let full = |_| Failure::unavailable("there is no room for another connection");
+    let room = Arc::clone(&app.sockets).try_acquire_owned().map_err(full)?;
+    let mut credentials = HeaderMap::new();
+    for name in [AUTHORIZATION, COOKIE] {
+        if let Some(value) = headers.remove(&name) {
+            credentials.insert(name, value);
+        }
+    }
+    let connection = Connection::new(hub, app, caller, credentials, uri, room);
+    Ok(upgrade
+        .read_buffer_size(READ_BYTES)
+        .write_buffer_size(0)
+        .max_message_size(MESSAGE_BYTES)
+        .max_frame_size(MESSAGE_BYTES)
+        .on_failed_upgrade(|cause| tracing::warn!(%cause, "a WebSocket did not open"))
+        .on_upgrade(|socket| connection.run(socket)))
+}
+
+/// One client that observes instances.
+struct Connection {
+    hub: Arc<Hub>,
+    app: App,
+    caller: Caller,
+    /// What the client showed for itself, to see from time to time whether it still counts.
+    credentials: HeaderMap,
+    uri: Uri,
+    id: Uuid,
+    observed: HashSet<Uuid>,
+    listener: watch::Listener,
+    updates: mpsc::Receiver<Update>,
+    _room: OwnedSemaphorePermit,
+}
+
+/// Why a connection ends.
+enum End {
+    /// The client has gone, or says nothing that makes sense.
+    Gone,
+    /// The client is told: with another gateway, or later, it may go on.
+    Told(&'static str),
+}
+
+impl Connection {
+    fn new(
+        hub: Arc<Hub>,
+        app: App,
+        caller: Caller,
+        credentials: HeaderMap,
+        uri: Uri,
+        room: OwnedSemaphorePermit,
+    ) -> Self {
+        let (sender, updates) = mpsc::channel(QUEUE);
+        let listener = watch::Listener { sender, end: Arc::new(Notify::new()) };
+        let observed = HashSet::new();
+        Self { hub, app, caller, credentials, uri, id: Uuid::now_v7(), observed, listener, updates, _room: room }
+    }
+
+    async fn run(mut self, mut socket: WebSocket) {
+        let begun = timeout(PATIENCE, protocol::shake_hands(&mut socket)).await;
+        if !matches!(begun, Ok(true)) {
+            return;
+        }
+        if let End::Told(why) = self.converse(&mut socket).await {
+            let _ = send(&mut socket, protocol::close(why)).await;
+        }
+        let _ = timeout(PATIENCE, socket.send(Message::Close(None))).await;
+    }
+
+    async fn converse(&mut self, socket: &mut WebSocket) -> End {
+        let mut stopping = self.app.stopping.subscribe();
+        let mut ping = interval_at(Instant::now() + PING, PING);
+        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut heard = Instant::now();
+        loop {
+            let done = tokio::select! {
+                received = socket.recv() => {
+                    heard = Instant::now();
+                    match received {
+                        Some(Ok(message)) => self.receive(socket, &message).await,
+                        _ => return End::Gone,
+                    }
+                }
+                Some(update) = self.updates.recv() => send_all(socket, update.into_messages()).await,
+                _ = ping.tick() => {
+                    if !self.is_still_caller() {
+                        return End::Told("log in again");
+                    }
+                    if heard.elapsed() > SILENCE { Err(()) } else { send(socket, protocol::ping()).await }
+                }
+                () = self.listener.end.notified() => return End::Told("the updates were not read in time"),
+                () = async { drop(stopping.wait_for(|is_stopping| *is_stopping).await) } => return End::Told("the server is stopping"),
+            };
+            if done.is_err() {
+                return End::Gone;
+            }
+        }
+    }
+
+    /// Whether the key still counts, or the session still lasts.
+    fn is_still_caller(&self) -> bool {
+        guard::caller(&self.app, &self.credentials, &self.uri).is_ok_and(|caller| caller.as_ref() == Some(&self.caller))
+    }
+
+    async fn receive(&mut self, socket: &mut WebSocket, message: &Message) -> Result<(), ()> {
+        let text = match message {
+            Message::Text(text) => text.as_bytes(),
+            Message::Binary(bytes) => bytes,
+            Message::Ping(_) | Message::Pong(_) => return Ok(()),
+            Message::Close(_) => return Err(()),
+        };
+        for received in protocol::read(text).ok_or(())? {
+            match received {
+                Received::Observe { instance, invocation } => {
+                    let problem = self.observe(instance.as_deref());
+                    if let Some(invocation) = invocation {
+                        send(socket, protocol::completion(&invocation, problem)).await?;
+                    }
+                }
+                Received::Unknown { invocation: Some(invocation) } => {
+                    send(socket, protocol::completion(&invocation, Some("there is no such method"))).await?;
+                }
+                Received::Unknown { invocation: None } | Received::Nothing => {}
+                Received::Close => return Err(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins to observe an instance; of one that the caller cannot read nothing is ever told.
+    fn observe(&mut self, instance: Option<&str>) -> Option<&'static str> {
+        let Some(id) = instance.and_then(|id| id.parse().ok()) else {
+            return Some("there is no such workflow instance");
+        };
+        if self.observed.len() >= MOST_OBSERVED && !self.observed.contains(&id) {
+            return Some("this connection observes too many instances");
+        }
+        self.observed.insert(id);
+        watch::observe(&self.hub, &self.app, &self.caller, self.id, id, self.listener.clone());
+        None
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.hub.leave(&self.caller, self.id, &self.observed);
+    }
+}
+
+async fn send_all(socket: &mut WebSocket, messages: [Message; 3]) -> Result<(), ()> {
+    for message in messages {
+        send(socket, message).await?;
+    }
+    Ok(())
+}
+
+async fn send(socket: &mut WebSocket, message: Message) -> Result<(), ()> {
+    match timeout(PATIENCE, socket.send(message)).await {
+        Ok(Ok(())) => Ok(()),
+        _ => Err(()),
+    }
+}

@@ -84,8 +84,12 @@ fn path(route: &str, numbers: &mut Numbers) -> String {
 
 /// The first line of the answer to bytes that may be anything; none if the connection was closed.
 fn answer(address: &str, request: &[u8]) -> Option<String> {
+    answer_within(Duration::from_secs(60), address, request)
+}
+
+fn answer_within(time: Duration, address: &str, request: &[u8]) -> Option<String> {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(time)).unwrap();
     // The gateway may refuse it before it has read all.
     let _ = stream.write_all(request);
     let mut received = [0; 64];
@@ -145,7 +149,6 @@ fn bounds_hold() {
     let long = status(request(&format!("X-Long: {}", "x".repeat(1_000_000)), ""));
     assert!(long.is_empty() || long.contains(" 431 "), "{long}");
     let slow = request("Content-Length: 1000000", "");
-    let whole = request("Content-Length: 1000000", &"x".repeat(1_000_000));
     let held: Vec<TcpStream> = (0..2)
         .map(|_| {
             let mut stream = TcpStream::connect(&address).unwrap();
@@ -153,6 +156,8 @@ fn bounds_hold() {
             stream
         })
         .collect();
-    while !status(whole.clone()).contains(" 503 ") {}
+    // One that is let in gets no answer, as its body does not come either.
+    while !answer_within(Duration::from_secs(1), &address, slow.as_bytes()).is_some_and(|line| line.contains(" 503 ")) {
+    }
     drop(held);
 }

@@ -13,4 +13,5 @@ mod hub;
 mod identity;
 mod instances;
 mod instances_actions;
+mod routes;
 mod support;

@@ -222,7 +222,8 @@ fn send(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Answer
     }
     let request = request.body(body.to_owned()).expect("a request");
     let mut response = agent.run(request).unwrap_or_else(|error| panic!("{method} {url}: {error}"));
-    let text = response.body_mut().with_config().limit(64 << 20).read_to_string().expect("an answer of text");
+    let text = response.body_mut().with_config().limit(64 << 20).read_to_vec().expect("an answer");
+    let text = String::from_utf8_lossy(&text).into_owned();
     Answer { status: response.status().as_u16(), headers: response.headers().clone(), text }
 }
 

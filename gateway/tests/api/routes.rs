@@ -1,0 +1,237 @@
+//! Every route, by its list: without a caller, from another site, as who may, and as who may not. A route without a case
+//! fails the run; pages have theirs in `pages_*.rs`.
+
+use std::collections::BTreeSet;
+
+use crate::support::{Api, World};
+
+/// A word in everything that ada has, and that nobody else may read.
+const SECRET: &str = "quokka";
+
+/// Routes that need no caller: to log in and out, what the pages look like, and what watches the process.
+const OPEN: &[&str] =
+    &["GET /healthz", "GET /readyz", "GET /login", "POST /login", "POST /logout", "GET /static/workflow.css"];
+
+/// Routes that tell and do nothing of what a user has.
+const CONSTANT: &[&str] = &[
+    "GET /elsa/api/descriptors/commit-strategies/activities",
+    "GET /elsa/api/descriptors/commit-strategies/workflows",
+    "GET /elsa/api/descriptors/expression-descriptors",
+    "GET /elsa/api/descriptors/incident-strategies",
+    "GET /elsa/api/descriptors/log-persistence-strategies",
+    "GET /elsa/api/descriptors/output-converters",
+    "GET /elsa/api/descriptors/storage-drivers",
+    "GET /elsa/api/descriptors/variables",
+    "GET /elsa/api/descriptors/workflow-activation-strategies",
+    "GET /elsa/api/features/installed",
+    "GET /elsa/api/package/version",
+    "GET /elsa/api/resilience/strategies",
+    "POST /elsa/api/descriptors/activities/{type}/options/{property}",
+    "POST /elsa/api/tests/activities",
+    "POST /elsa/api/bulk-actions/import/workflow-instances",
+    // tests/api/hub.rs and tests/api/identity.rs have these.
+    "GET /elsa/hubs/workflow-instance",
+    "POST /elsa/hubs/workflow-instance/negotiate",
+    "POST /role",
+];
+
+/// A route, a query, and a body, in which D, V, I, T and X stand for a definition of ada's, its version, an instance, its
+/// task and an execution of it.
+type Case = (&'static str, &'static str, &'static str);
+
+const CASES: &[Case] = &[
+    ("GET /elsa/api/activity-execution-summaries/list", "?WorkflowInstanceId=I&ActivityNodeId=Workflow1:ask", ""),
+    ("GET /elsa/api/activity-executions/by-id", "?id=X", ""),
+    ("GET /elsa/api/activity-executions/list", "?WorkflowInstanceId=I&ActivityNodeId=Workflow1:ask", ""),
+    (
+        "POST /elsa/api/activity-executions/report",
+        "",
+        r#"{"workflowInstanceId": "I", "activityNodeIds": ["Workflow1:ask"]}"#,
+    ),
+    ("GET /elsa/api/activity-executions/{id}/call-stack", "", ""),
+    (
+        "POST /elsa/api/alterations/submit",
+        "",
+        r#"{"alterations": [{"type": "Cancel"}], "filter": {"definitionIds": ["D"]}}"#,
+    ),
+    ("POST /elsa/api/alterations/workflows/retry", "", r#"{"workflowInstanceIds": ["I"], "activityIds": null}"#),
+    ("POST /elsa/api/bulk-actions/cancel/workflow-instances", "", r#"{"ids": ["I"]}"#),
+    ("POST /elsa/api/bulk-actions/delete/workflow-definitions/by-definition-id", "", r#"{"definitionIds": ["D"]}"#),
+    ("POST /elsa/api/bulk-actions/delete/workflow-definitions/by-id", "", r#"{"ids": ["V"]}"#),
+    ("POST /elsa/api/bulk-actions/delete/workflow-instances/by-id", "", r#"{"ids": ["I"]}"#),
+    ("POST /elsa/api/bulk-actions/export/workflow-definitions", "", r#"{"ids": ["V"]}"#),
+    ("POST /elsa/api/bulk-actions/publish/workflow-definitions/by-definition-ids", "", r#"{"definitionIds": ["D"]}"#),
+    ("POST /elsa/api/bulk-actions/retract/workflow-definitions/by-definition-ids", "", r#"{"definitionIds": ["D"]}"#),
+    ("POST /elsa/api/cancel/workflow-instances/{id}", "", ""),
+    ("GET /elsa/api/descriptors/activities", "", ""),
+    ("POST /elsa/api/events/{name}/trigger", "", r#"{"workflowInstanceId": "I"}"#),
+    ("GET /elsa/api/resilience/retries/{id}", "", ""),
+    ("POST /elsa/api/scripting/javascript/type-definitions/{id}", "", ""),
+    ("POST /elsa/api/tasks/{id}/complete", "", r#"{"result": "yes"}"#),
+    ("DELETE /elsa/api/workflow-definition-versions/{version_id}", "", ""),
+    ("GET /elsa/api/workflow-definitions", "", ""),
+    (
+        "POST /elsa/api/workflow-definitions",
+        "",
+        r#"{"model": {"definitionId": "D", "name": "taken", "root": {"type": "Elsa.WriteLine", "id": "w"}}}"#,
+    ),
+    ("GET /elsa/api/workflow-definitions/by-definition-id/{definition_id}", "", ""),
+    ("GET /elsa/api/workflow-definitions/by-id/{version_id}", "", ""),
+    (
+        "POST /elsa/api/workflow-definitions/import",
+        "",
+        r#"{"definitionId": "D", "root": {"type": "Elsa.WriteLine", "id": "w"}}"#,
+    ),
+    ("GET /elsa/api/workflow-definitions/many-by-id", "?ids=V", ""),
+    ("GET /elsa/api/workflow-definitions/query/count", "", ""),
+    ("GET /elsa/api/workflow-definitions/subgraph/segments/{version_id}", "?childNodeId=Workflow1:ask", ""),
+    ("GET /elsa/api/workflow-definitions/subgraph/{version_id}", "", ""),
+    ("GET /elsa/api/workflow-definitions/validation/is-name-unique", "?name=quokka", ""),
+    ("DELETE /elsa/api/workflow-definitions/{definition_id}", "", ""),
+    ("GET /elsa/api/workflow-definitions/{definition_id}/consumers", "", ""),
+    ("POST /elsa/api/workflow-definitions/{definition_id}/dispatch", "", "{}"),
+    ("POST /elsa/api/workflow-definitions/{definition_id}/execute", "", "{}"),
+    ("GET /elsa/api/workflow-definitions/{definition_id}/export", "", ""),
+    ("POST /elsa/api/workflow-definitions/{definition_id}/publish", "", "{}"),
+    ("POST /elsa/api/workflow-definitions/{definition_id}/retract", "", "{}"),
+    ("POST /elsa/api/workflow-definitions/{definition_id}/revert/{version}", "", ""),
+    ("POST /elsa/api/workflow-definitions/{definition_id}/update-references", "", "{}"),
+    ("POST /elsa/api/workflow-instances", "", r#"{"page": 0, "pageSize": 10}"#),
+    ("DELETE /elsa/api/workflow-instances/{id}", "", ""),
+    ("GET /elsa/api/workflow-instances/{id}", "", ""),
+    ("GET /elsa/api/workflow-instances/{id}/execution-state", "", ""),
+    ("GET /elsa/api/workflow-instances/{id}/export", "", ""),
+    ("GET /elsa/api/workflow-instances/{id}/journal", "", ""),
+    ("POST /elsa/api/workflow-instances/{id}/journal", "?skip=0&take=10", "{}"),
+    ("GET /elsa/api/workflow-instances/{id}/journal/{activity}", "", ""),
+    ("GET /elsa/api/workflow-instances/{id}/variables", "", ""),
+];
+
+/// What of ada's is refused while it is in use, or has nothing to do; to everybody, and who may is told so.
+const CONFLICTS: &[&str] = &[
+    "DELETE /elsa/api/workflow-definitions/{definition_id}",
+    "DELETE /elsa/api/workflow-definition-versions/{version_id}",
+    "POST /elsa/api/bulk-actions/delete/workflow-definitions/by-definition-id",
+    "POST /elsa/api/bulk-actions/delete/workflow-definitions/by-id",
+];
+
+/// Something of ada's: a definition with an instance that waits at a task.
+struct Kept {
+    definition: String,
+    version: String,
+    instance: String,
+    task: String,
+    execution: String,
+}
+
+impl Kept {
+    fn new(world: &World, ada: &Api, number: usize) -> Self {
+        let definition = format!("kept{number}");
+        world.sql(&format!(
+            r#"SET ROLE ada;
+            SELECT wf_define('{{"definitionId": "{definition}", "name": "{SECRET}", "description": "{SECRET}", "variables": {{"{SECRET}": "{SECRET}"}},
+                "options": {{"usableAsActivity": true}}, "root": {{"id": "ask", "type": "RunTask", "taskName": "{SECRET}", "payload": "{SECRET}"}}}}');
+            SELECT wf_start('{definition}', correlation_id => '{SECRET}');"#
+        ));
+        let of = |column: &str, table: &str| {
+            world
+                .value(&format!("SELECT {column}::text FROM workflow.{table} WHERE definition_id = '{definition}'"))
+                .unwrap()
+        };
+        let instance = of("id", "instances");
+        let summaries =
+            format!("/activity-execution-summaries/list?WorkflowInstanceId={instance}&ActivityNodeId=Workflow1:ask");
+        let execution = ada.get(&summaries).ok()["items"][0]["id"].as_str().unwrap().to_owned();
+        let task =
+            world.value(&format!("SELECT id::text FROM workflow.tasks WHERE instance_id = '{instance}'")).unwrap();
+        Self { version: of("id", "definitions"), definition, instance, task, execution }
+    }
+
+    /// The request of a case, as it concerns this: method, path below `/elsa/api`, body.
+    fn request(&self, (route, query, body): &Case) -> (String, String, String) {
+        let (method, path) = route.split_once(" /elsa/api").unwrap();
+        let named = |text: &str| {
+            let places = [("\"D\"", &self.definition), ("\"V\"", &self.version), ("\"I\"", &self.instance)];
+            places.iter().fold(text.to_owned(), |text, (place, id)| text.replace(place, &format!("\"{id}\"")))
+        };
+        let id = match path {
+            _ if path.starts_with("/tasks/") => &self.task,
+            _ if path.starts_with("/activity-executions/") || path.starts_with("/resilience/") => &self.execution,
+            _ if path.starts_with("/scripting/") => &self.definition,
+            _ => &self.instance,
+        };
+        let path = path
+            .replace("{definition_id}", &self.definition)
+            .replace("{version_id}", &self.version)
+            .replace("{version}", "1")
+            .replace("{name}", "happened")
+            .replace("{activity}", "ask")
+            .replace("{id}", id);
+        let query = query
+            .replace("=I", &format!("={}", self.instance))
+            .replace("=V", &format!("={}", self.version))
+            .replace("=X", &format!("={}", self.execution));
+        (method.to_owned(), format!("{path}{query}"), named(body))
+    }
+
+    /// All rows of it.
+    fn state(&self, world: &World) -> Option<String> {
+        let Self { definition, instance, .. } = self;
+        world.value(&format!(
+            "SELECT string_agg(row, E'\\n' ORDER BY row) FROM (
+                 SELECT d::text AS row FROM workflow.definitions d WHERE definition_id = '{definition}'
+                 UNION ALL SELECT i::text FROM workflow.instances i WHERE definition_id = '{definition}'
+                 UNION ALL SELECT b::text FROM workflow.bookmarks b WHERE instance_id = '{instance}'
+                 UNION ALL SELECT t::text FROM workflow.tasks t WHERE instance_id = '{instance}') AS rows"
+        ))
+    }
+}
+
+#[test]
+fn every_route_has_a_case() {
+    let world = World::new();
+    let listed: BTreeSet<String> = world.routes().into_iter().collect();
+    let pages = listed.iter().filter(|route| !route.contains(" /elsa/")).cloned();
+    let known = OPEN.iter().chain(CONSTANT).copied().chain(CASES.iter().map(|case| case.0)).map(str::to_owned);
+    assert_eq!(listed.clone(), known.chain(pages).collect::<BTreeSet<String>>());
+}
+
+#[test]
+fn no_route_answers_without_a_caller_or_to_another_site() {
+    let world = World::new();
+    for route in world.routes() {
+        let (method, path) = route.split_once(' ').unwrap();
+        let path = path.replace(['{', '}', '*'], "");
+        if !OPEN.contains(&route.as_str()) {
+            let answer = world.send(method, &path, &[("Sec-Fetch-Site", "same-origin")], "");
+            let to_login = answer.status == 303 && answer.headers["location"].to_str().unwrap().starts_with("/login");
+            assert!(answer.status == 401 || to_login, "{route}: {answer:?}");
+        }
+        if method != "GET" {
+            assert_eq!(world.send(method, &path, &[("Sec-Fetch-Site", "cross-site")], "").status, 403, "{route}");
+        }
+    }
+}
+
+/// What a role may not do in psql it may not do here.
+#[test]
+fn who_may_not_reads_and_changes_nothing() {
+    let world = World::new();
+    let (ada, ben) = (world.client("ada"), world.client("ben"));
+    for (number, case) in CASES.iter().enumerate() {
+        let kept = Kept::new(&world, &ada, number);
+        let (method, path, body) = kept.request(case);
+        let before = kept.state(&world);
+        let refused = ben.send(&method, &path, &body);
+        assert!(refused.status < 500 && !refused.text.contains(SECRET), "{}: {refused:?}", case.0);
+        assert_eq!(kept.state(&world), before, "{}: {refused:?}", case.0);
+        // A list without it, or one that says of it that it was refused.
+        let is_list = refused.status == 200
+            && (!refused.text.contains(&kept.instance) || refused.text.contains("permission denied"));
+        assert!(matches!(refused.status, 403 | 404) || is_list, "{}: {refused:?}", case.0);
+
+        let done = ada.send(&method, &path, &body);
+        let expected = if CONFLICTS.contains(&case.0) { 409..410 } else { 200..300 };
+        assert!(expected.contains(&done.status), "{}: {done:?}", case.0);
+    }
+}

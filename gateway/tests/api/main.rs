@@ -8,6 +8,7 @@ mod definitions;
 mod definitions_execute;
 mod definitions_lifecycle;
 mod definitions_save;
+mod failover;
 mod hostile;
 mod hub;
 mod identity;

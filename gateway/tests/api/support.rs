@@ -143,6 +143,12 @@ impl World {
         line.trim().trim_end_matches(" kB").parse().expect("a number")
     }
 
+    /// One more gateway in front of the same database, with the same keys.
+    pub fn another(&self) -> Another {
+        let (process, url) = start(&self.server, &self.database, &self.folder, &[]);
+        Another { url, process }
+    }
+
     /// Ends the gateway as systemd does, and gives its exit code.
     pub fn stop(mut self) -> Option<i32> {
         let pid = self.gateway.id().to_string();
@@ -158,6 +164,19 @@ impl Drop for World {
         let _ = std::fs::remove_dir_all(&self.folder);
         let drop = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.database);
         let _ = connect(&self.server, "postgres").batch_execute(&drop);
+    }
+}
+
+/// A gateway beside that of a world.
+pub struct Another {
+    pub url: String,
+    process: Child,
+}
+
+impl Drop for Another {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 
@@ -246,7 +265,7 @@ fn connect(server: &str, database: &str) -> Client {
 fn start(server: &str, database: &str, folder: &Path, options: &[&str]) -> (Child, String) {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
     let keys = folder.join("keys.toml");
-    std::fs::write(&keys, "").expect("a file of keys");
+    std::fs::OpenOptions::new().create(true).append(true).open(&keys).expect("a file of keys");
     let mut gateway = Command::new(PROGRAM)
         .args(["--listen", &format!("127.0.0.1:{port}"), "--api-keys"])
         .arg(&keys)

@@ -33,8 +33,24 @@ pub enum Subcommands {
     Key(KeyCommand),
     /// Print a new line for the file that --cookie-keys names
     CookieKey,
+    /// Manage Elsa Studio, which is not part of the gateway
+    #[command(subcommand)]
+    Studio(StudioCommand),
     /// Print all routes, one a line
     Routes,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum StudioCommand {
+    /// Put the one version of Elsa Studio that the gateway serves into the folder that --studio names
+    Fetch {
+        /// Package (.tgz) to take instead of asking a registry
+        #[arg(long, value_name = "FILE", conflicts_with = "registry")]
+        from: Option<PathBuf>,
+        /// Registry of npm packages to ask
+        #[arg(long, env = "npm_config_registry", default_value = "https://registry.npmjs.org", value_name = "URL")]
+        registry: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -121,6 +137,16 @@ pub struct Serving {
     /// File with the API keys; `key add` writes it, and it is read again when it changes
     #[arg(long, env = "WORKFLOW_GATEWAY_API_KEYS", value_name = "FILE", global = true)]
     pub api_keys: Option<PathBuf>,
+
+    /// Folder with Elsa Studio; `studio fetch` fills it
+    #[arg(
+        long,
+        env = "WORKFLOW_GATEWAY_STUDIO",
+        default_value = "/var/lib/workflow-gateway/studio",
+        value_name = "FOLDER",
+        global = true
+    )]
+    pub studio: PathBuf,
 
     /// Seconds that a request may take
     #[arg(long, env = "WORKFLOW_GATEWAY_REQUEST_SECONDS", default_value_t = 30, value_name = "N", global = true,

@@ -15,11 +15,12 @@ mod pages;
 mod routes;
 mod routing;
 mod server;
+mod studio;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use config::{KeyCommand, LogFormat, Options, Serving, Subcommands};
+use config::{KeyCommand, LogFormat, Options, Serving, StudioCommand, Subcommands};
 use database::Unfit;
 use gateway::Gateway;
 use identity::{cookies, keys};
@@ -32,6 +33,9 @@ fn main() -> ExitCode {
         Some(Subcommands::CookieKey) => {
             println!("{}", cookies::new_key_line());
             Ok(())
+        }
+        Some(Subcommands::Studio(StudioCommand::Fetch { from, registry })) => {
+            studio::fetch::fetch(&options.serving.studio, from.as_deref(), &registry)
         }
         Some(Subcommands::Routes) => {
             println!("{}", routes::routes().listed().join("\n"));

@@ -11,7 +11,7 @@ use tracing::Level;
 use crate::failure::Failure;
 use crate::gateway::App;
 use crate::routing::Routes;
-use crate::{elsa, guard, pages};
+use crate::{elsa, guard, pages, studio};
 
 /// What asks who it is, and what is for who watches the process.
 pub fn routes() -> Routes {
@@ -19,7 +19,8 @@ pub fn routes() -> Routes {
 }
 
 fn served() -> Routes {
-    Routes::new().nest("/elsa/api", elsa::routes()).nest("/elsa/hubs", elsa::hub::routes()).merge(pages::routes())
+    let elsa = Routes::new().nest("/elsa/api", elsa::routes()).nest("/elsa/hubs", elsa::hub::routes());
+    elsa.merge(pages::routes()).merge(studio::routes())
 }
 
 fn watched() -> Routes {

@@ -15,4 +15,5 @@ mod identity;
 mod instances;
 mod instances_actions;
 mod routes;
+mod studio;
 mod support;

@@ -13,9 +13,15 @@ use crate::parameters;
 use crate::routing::Routes;
 
 pub fn routes() -> Routes {
-    Routes::new().get("/static/workflow.css", async || {
-        ([(CONTENT_TYPE, "text/css"), (CACHE_CONTROL, "no-cache")], include_str!("../../static/workflow.css"))
-    })
+    Routes::new()
+        .get("/static/icon.svg", async || asset("image/svg+xml", include_str!("../../static/icon.svg")))
+        .get("/static/frame.css", async || asset("text/css", include_str!("../../static/frame.css")))
+        .get("/static/workflow.css", async || asset("text/css", include_str!("../../static/workflow.css")))
+}
+
+/// A file of ours that pages ask for.
+pub fn asset(kind: &'static str, text: &'static str) -> impl IntoResponse {
+    ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "no-cache")], text)
 }
 
 /// The frame of a page, for templates that extend `frame.html`.

@@ -108,3 +108,105 @@ fn nothing_outside_the_folder_is_served() {
         assert!(!answer.text.contains("secret") || answer.text.contains("there is no page"), "{path}: {answer:?}");
     }
 }
+
+const PAGES: [&str; 4] = [
+    "/definitions",
+    "/instances?statuses=Running",
+    "/workflows/definitions/a%22b/edit",
+    "/workflows/instances/01900000-0000-7000-8000-000000000001/view",
+];
+
+/// A definition of ada's whose id is no word, and an instance of it.
+const OBJECTS: &str = r#"
+    SET ROLE ada;
+    SELECT wf_define('{"id": "a\"b", "name": "A & B", "root": {"type": "WriteLine", "id": "w", "text": "x"}}');
+    SELECT wf_run('a"b', instance_id => '01900000-0000-7000-8000-000000000001');"#;
+
+#[test]
+fn pages_have_the_element_and_a_policy() {
+    let folder = Folder::new();
+    let world = folder.world();
+    let key = format!("ApiKey {}", world.key("ada"));
+    world.sql(OBJECTS);
+    let elements = [
+        "<elsa-workflow-definition-list data-studio>",
+        "<elsa-workflow-instance-list data-studio>",
+        "<elsa-workflow-definition-editor definition-id=\"a&#34;b\" data-studio>",
+        "<elsa-workflow-instance-viewer instance-id=\"01900000-0000-7000-8000-000000000001\" data-studio>",
+    ];
+    for (path, element) in PAGES.into_iter().zip(elements) {
+        let page = world.send("GET", path, &[("Authorization", &key)], "");
+        assert_eq!(page.status, 200, "{path}");
+        assert!(page.text.contains(element), "{path}: {}", page.text);
+        assert!(page.text.contains("<base href=\"/\">"), "{path}");
+        let policy = page.headers["content-security-policy"].to_str().unwrap();
+        let scripts = policy.split(';').find(|part| part.trim().starts_with("script-src")).unwrap();
+        assert!(scripts.contains("'self' 'wasm-unsafe-eval'"), "{policy}");
+        assert!(!scripts.contains("'unsafe-eval'") && !scripts.contains("'unsafe-inline'"), "{policy}");
+        assert!(policy.contains("report-uri /csp-reports"), "{policy}");
+    }
+    assert_eq!(world.send("GET", "/", &[], "").headers["location"].to_str().unwrap(), "/definitions");
+}
+
+#[test]
+fn without_a_session_the_way_is_the_log_in_and_back() {
+    let world = World::new();
+    for path in PAGES {
+        let answer = world.send("GET", path, &[], "");
+        assert_eq!(answer.status, 303, "{path}");
+        let encoded = path.replace('%', "%25").replace('/', "%2F").replace('?', "%3F").replace('=', "%3D");
+        assert_eq!(answer.headers["location"].to_str().unwrap(), format!("/login?next={encoded}"));
+    }
+}
+
+#[test]
+fn without_studio_pages_say_how_to_get_it_and_the_rest_works() {
+    let world = World::with(&["--studio", "/nowhere/studio"]);
+    world.sql(OBJECTS);
+    let key = format!("ApiKey {}", world.key("ada"));
+    for path in PAGES {
+        let page = world.send("GET", path, &[("Authorization", &key)], "");
+        assert_eq!(page.status, 503, "{path}");
+        assert!(page.text.contains("workflow-gateway studio fetch --studio /nowhere/studio"), "{}", page.text);
+        let policy = page.headers["content-security-policy"].to_str().unwrap();
+        assert!(policy.starts_with("default-src 'self';") && !policy.contains("wasm"), "{policy}");
+    }
+    assert_eq!(world.send("GET", "/_framework/blazor.webassembly.js", &[], "").status, 404);
+    world.client("ada").get("/workflow-definitions").ok();
+}
+
+#[test]
+fn reports_of_browsers_are_bounded() {
+    let world = World::new();
+    let ours = ("Sec-Fetch-Site", "same-origin");
+    let kind = ("Content-Type", "application/csp-report");
+    let report = r#"{"csp-report": {"document-uri": "x", "blocked-uri": "inline"}}"#;
+    let send = |headers: &[(&str, &str)], body: &str| world.send("POST", "/csp-reports", headers, body).status;
+    assert_eq!(send(&[ours, kind], report), 204);
+    assert_eq!(send(&[kind], report), 403);
+    assert_eq!(send(&[("Sec-Fetch-Site", "cross-site"), kind], report), 403);
+    assert_eq!(send(&[ours, ("Content-Type", "text/plain")], report), 415);
+    assert_eq!(send(&[ours, kind], "no JSON"), 400);
+    assert_eq!(send(&[ours, kind], &format!("{report}{}", " ".repeat(20_000))), 413);
+    assert!((0..100).any(|_| send(&[ours, kind], report) == 429));
+}
+
+#[test]
+fn what_is_not_there_or_of_others_has_no_page() {
+    let folder = Folder::new();
+    let world = folder.world();
+    world.sql(OBJECTS);
+    let key = format!("ApiKey {}", world.key("ben"));
+    for path in [
+        PAGES[2],
+        PAGES[3],
+        "/workflows/definitions/none/edit",
+        "/workflows/instances/none/view",
+        "/workflows/instances/01900000-0000-7000-8000-000000000002/view",
+    ] {
+        let page = world.send("GET", path, &[("Authorization", &key)], "");
+        assert_eq!(page.status, 404, "{path}");
+        assert!(page.text.contains("there is no "), "{path}: {}", page.text);
+        assert!(page.headers.contains_key("content-security-policy"), "{path}");
+    }
+}

@@ -1,0 +1,81 @@
+//! What pages may load and run, and what browsers report when one tries more.
+
+use std::num::NonZeroU32;
+use std::sync::LazyLock;
+
+use axum::body::Bytes;
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::Response;
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use serde_json::Value;
+
+use crate::routing::Routes;
+
+/// For pages of ours: their own files, and nothing that is written into a page.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'; \
+     report-uri /csp-reports",
+);
+
+/// For pages with Elsa Studio: it compiles WebAssembly, writes styles and small pictures into the page, and its editor
+/// of scripts has workers. Texts that become scripts stay out as everywhere, and so do scripts in the page but for two of
+/// Studio's own, which the hashes name: the hot keys of the editor and of the list of instances.
+pub const STUDIO: HeaderValue = HeaderValue::from_static(
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' \
+     'sha256-snlP1jz0gjwc5cTz9ErZcliXuCK63+Mmf68RRCeptgc=' 'sha256-vu6sQrKXQHR4Yn3FMMihA/9TxxfIXnCxKwvLrTPJ5ts='; \
+     style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; worker-src 'self' blob:; \
+     base-uri 'self'; form-action 'self'; frame-ancestors 'none'; object-src 'none'; report-uri /csp-reports",
+);
+
+/// Reports that the log takes in a minute, from all browsers: anybody can send them.
+const REPORTS_A_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("not zero");
+/// Bytes of a report, and letters of a member that the log takes.
+const MOST_BYTES: usize = 16 * 1024;
+const MOST_LETTERS: usize = 200;
+
+static REPORTS: LazyLock<DefaultDirectRateLimiter> =
+    LazyLock::new(|| RateLimiter::direct(Quota::per_minute(REPORTS_A_MINUTE)));
+
+pub fn routes() -> Routes {
+    Routes::new().post("/csp-reports", report)
+}
+
+/// Gives every page a policy that has not brought one of its own.
+pub async fn restrict(mut response: Response) -> Response {
+    let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    if kind.is_some_and(|kind| kind.starts_with(b"text/html")) {
+        response.headers_mut().entry(CONTENT_SECURITY_POLICY).or_insert(POLICY);
+    }
+    response
+}
+
+/// Takes a browser's report into the log, and changes nothing else: that is why nobody has to be logged in. The check
+/// that a page of ours sends it is that of all requests, which browsers pass for reports as well.
+async fn report(headers: HeaderMap, body: Bytes) -> StatusCode {
+    let is_report =
+        headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/csp-report"));
+    if !is_report {
+        return StatusCode::UNSUPPORTED_MEDIA_TYPE;
+    }
+    if body.len() > MOST_BYTES {
+        return StatusCode::PAYLOAD_TOO_LARGE;
+    }
+    let Ok(sent) = serde_json::from_slice::<Value>(&body) else {
+        return StatusCode::BAD_REQUEST;
+    };
+    if REPORTS.check().is_err() {
+        return StatusCode::TOO_MANY_REQUESTS;
+    }
+    let member = |name: &str| -> String {
+        sent["csp-report"][name].as_str().unwrap_or_default().chars().take(MOST_LETTERS).collect()
+    };
+    tracing::warn!(
+        page = ?member("document-uri"),
+        directive = ?member("violated-directive"),
+        blocked = ?member("blocked-uri"),
+        source = ?member("source-file"),
+        "a page tried what its policy forbids"
+    );
+    StatusCode::NO_CONTENT
+}

@@ -1,0 +1,121 @@
+//! The pages that Elsa Studio's elements stand in.
+
+use axum::extract::{Path, State};
+use axum::http::header::CONTENT_SECURITY_POLICY;
+use axum::http::{HeaderName, StatusCode};
+use axum::response::{IntoResponse, Redirect, Response};
+
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use super::frame::{Frame, PageFailure, Visitor, asset, html};
+use super::policy;
+use crate::failure::Failure;
+use crate::gateway::{App, Gateway};
+use crate::parameters;
+use crate::routing::Routes;
+use crate::studio;
+
+const DEFINITIONS: &str = "/definitions";
+const INSTANCES: &str = "/instances";
+
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/", async || Redirect::to(DEFINITIONS))
+        .get(DEFINITIONS, definitions)
+        .get(INSTANCES, instances)
+        .get("/workflows/definitions/{id}/edit", definition)
+        .get("/workflows/instances/{id}/view", instance)
+        .get("/static/studio.js", async || asset("text/javascript", include_str!("../../static/studio.js")))
+        .get("/static/studio.css", async || asset("text/css", include_str!("../../static/studio.css")))
+}
+
+async fn definitions(State(app): State<App>, visitor: Visitor) -> Result<Response, PageFailure> {
+    page(&app, &visitor, DEFINITIONS, "Definitions", Element::new("elsa-workflow-definition-list")).await
+}
+
+async fn instances(State(app): State<App>, visitor: Visitor) -> Result<Response, PageFailure> {
+    page(&app, &visitor, INSTANCES, "Instances", Element::new("elsa-workflow-instance-list")).await
+}
+
+async fn definition(State(app): State<App>, visitor: Visitor, Path(id): Path<String>) -> Result<Response, PageFailure> {
+    let rows = app
+        .database
+        .read(
+            &visitor.caller,
+            "SELECT coalesce(name, definition_id) FROM workflow.definition_list WHERE definition_id = $1 AND is_latest",
+            parameters![id.as_str()],
+        )
+        .await?;
+    let title = only_title(&rows, "definition", &id)?;
+    let element = Element::new("elsa-workflow-definition-editor").of("definition-id", id);
+    page(&app, &visitor, DEFINITIONS, &title, element).await
+}
+
+async fn instance(State(app): State<App>, visitor: Visitor, Path(id): Path<String>) -> Result<Response, PageFailure> {
+    let unknown = || Failure::not_found("instance", &id);
+    let rows = app
+        .database
+        .read(
+            &visitor.caller,
+            "SELECT coalesce(name, definition_id) FROM workflow.instance_list WHERE instance_id = $1",
+            parameters![id.parse::<Uuid>().map_err(|_| unknown())?],
+        )
+        .await?;
+    let title = only_title(&rows, "instance", &id)?;
+    let element = Element::new("elsa-workflow-instance-viewer").of("instance-id", id);
+    page(&app, &visitor, INSTANCES, &title, element).await
+}
+
+/// Studio does not get along with an id that is not there, so the page says it.
+fn only_title(rows: &[Row], what: &str, id: &str) -> Result<String, Failure> {
+    let row = rows.first().ok_or_else(|| Failure::not_found(what, id))?;
+    row.try_get(0).map_err(Failure::internal)
+}
+
+/// One of Studio's custom elements, and the attribute that says what it shows.
+struct Element {
+    name: &'static str,
+    of: Option<(&'static str, String)>,
+}
+
+impl Element {
+    fn new(name: &'static str) -> Self {
+        Self { name, of: None }
+    }
+
+    fn of(self, attribute: &'static str, id: String) -> Self {
+        Self { of: Some((attribute, id)), ..self }
+    }
+}
+
+#[derive(askama::Template)]
+#[template(path = "studio.html")]
+struct StudioPage {
+    frame: Frame,
+    element: Element,
+}
+
+#[derive(askama::Template)]
+#[template(path = "studio_missing.html")]
+struct MissingPage {
+    frame: Frame,
+    folder: String,
+}
+
+/// A page with Studio, or with how to get it.
+async fn page(
+    app: &Gateway,
+    visitor: &Visitor,
+    here: &'static str,
+    title: &str,
+    element: Element,
+) -> Result<Response, PageFailure> {
+    let frame = Frame::new(app, visitor, here, title).await?;
+    if studio::is_there(&app.options.studio).await {
+        let policy: [(HeaderName, _); 1] = [(CONTENT_SECURITY_POLICY, policy::STUDIO)];
+        return Ok((policy, html(&StudioPage { frame, element })?).into_response());
+    }
+    let folder = app.options.studio.display().to_string();
+    Ok((StatusCode::SERVICE_UNAVAILABLE, html(&MissingPage { frame, folder })?).into_response())
+}

@@ -15,5 +15,6 @@ mod identity;
 mod instances;
 mod instances_actions;
 mod routes;
+mod starting;
 mod studio;
 mod support;

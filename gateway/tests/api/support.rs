@@ -10,7 +10,7 @@ use postgres::{Client, NoTls};
 use serde_json::Value;
 use uuid::Uuid;
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_workflow-gateway");
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_workflow-gateway");
 
 /// Roles of the cluster that all tests share. `ada` and `ben` may use the extension, and `ada` is a member of `clerks`;
 /// `zoe` and the
@@ -102,6 +102,11 @@ impl World {
         let row =
             connect(&self.server, &self.database).query_opt(query, &[]).unwrap_or_else(|error| panic!("{error:?}"));
         row.and_then(|row| row.get(0))
+    }
+
+    /// How to reach the server, without a role and a database.
+    pub fn server(&self) -> &str {
+        &self.server
     }
 
     /// A new API key of a role.

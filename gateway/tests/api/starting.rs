@@ -1,0 +1,75 @@
+//! What the gateway is told, and where it does not start.
+
+use crate::support::{PROGRAM, World};
+use std::process::Command;
+
+/// What it says when it ends at once, with 1 or 2.
+fn refusal(arguments: &[&str], environment: &[(&str, &str)]) -> String {
+    let ended = Command::new(PROGRAM).args(arguments).envs(environment.iter().copied()).output().unwrap();
+    assert!(matches!(ended.status.code(), Some(1 | 2)), "{arguments:?}: {ended:?}");
+    String::from_utf8(ended.stderr).unwrap()
+}
+
+#[test]
+fn it_does_not_start_in_front_of_what_does_not_fit() {
+    let world = World::new();
+    let database = |rest: &str| format!("{} {rest}", world.server());
+    let here = format!("dbname={}", world.database);
+    let refused = |rest: &str| refusal(&["--listen", "127.0.0.1:0", "--database", &database(rest)], &[]);
+    assert!(refused(&format!("{here} user=postgres")).contains("is or can become the superuser"));
+    assert!(refused("dbname=postgres user=workflow_gateway password=gateway").contains("CREATE EXTENSION workflow"));
+    // An extension of another version, as far as the catalogue says it.
+    world.sql("UPDATE pg_extension SET extversion = '0.1.7' WHERE extname = 'workflow'");
+    assert!(
+        refused(&format!("{here} user=workflow_gateway password=gateway")).contains("the database has workflow 0.1.7")
+    );
+    let member = format!("CREATE ROLE {0} LOGIN NOINHERIT PASSWORD 'x'; GRANT max TO {0}", world.database);
+    world.sql(&member);
+    let said = refused(&format!("{here} user={} password=x", world.database));
+    world.sql(&format!("DROP ROLE {}", world.database));
+    assert!(said.contains("can become the superuser max"), "{said}");
+}
+
+#[test]
+fn options_that_make_no_sense_are_named() {
+    for (arguments, said) in [
+        (&["--listen", "0.0.0.0:8080"][..], "without TLS"),
+        (&["--listen", "x"], "--listen"),
+        (&["--public-url", "ftp://x"], "--public-url"),
+        (&["--public-url", "https://x/path"], "--public-url"),
+        (&["--tls-key", "key.pem"], "--tls-certificate"),
+        (&["--database", "host"], "--database makes no sense"),
+        (&["--cookie-keys", "/nowhere"], "cannot read /nowhere"),
+        (&["--api-keys", "/nowhere"], "cannot read /nowhere"),
+        (&["--session-hours", "0"], "--session-hours"),
+        (&["--log", "workflow=loud"], "--log makes no sense"),
+        (&["--config", "/nowhere"], "cannot read /nowhere"),
+        (&["key", "add", "--role", "ada"], "--api-keys"),
+    ] {
+        let refused = refusal(arguments, &[]);
+        assert!(refused.contains(said), "{arguments:?}: {refused}");
+    }
+}
+
+/// Each of them is refused by its own words, so that they say which was taken.
+#[test]
+fn the_command_line_wins_over_the_environment_and_that_over_the_file() {
+    let file = std::env::temp_dir().join(format!("workflow-gateway-{}.toml", uuid::Uuid::now_v7()));
+    let path = file.to_str().unwrap().to_owned();
+    let config = ["--config", path.as_str()];
+    std::fs::write(&file, "listen = \"0.0.0.0:1\"\nsession-hours = 3\n").unwrap();
+    assert!(refusal(&config, &[]).contains("0.0.0.0:1 "));
+    assert!(refusal(&config, &[("WORKFLOW_GATEWAY_LISTEN", "0.0.0.0:2")]).contains("0.0.0.0:2 "));
+    let arguments = [&config[..], &["--listen", "0.0.0.0:3"]].concat();
+    assert!(refusal(&arguments, &[("WORKFLOW_GATEWAY_LISTEN", "0.0.0.0:2")]).contains("0.0.0.0:3 "));
+    for (text, said) in [
+        ("listn = \"x\"", "there is no option listn"),
+        ("listen = []", "listen must be"),
+        ("listen", "TOML parse error"),
+        ("session-hours = 0", "0"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        assert!(refusal(&config, &[]).contains(said), "{text}");
+    }
+    std::fs::remove_file(&file).unwrap();
+}

@@ -35,19 +35,22 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     }
 }
 
-/// Reads JSON of bounded depth. Nothing at all is `null`.
+/// Reads the body of a request. Nothing at all is `null`.
 pub fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     let bytes = if bytes.trim_ascii().is_empty() { b"null" } else { bytes };
+    read(bytes).map_err(|error| Failure::bad_request(format!("the body is not the JSON that is expected: {error}")))
+}
+
+/// Reads JSON of bounded depth; the error says what is wrong with it.
+pub fn read<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
     if depth(bytes) > MAX_DEPTH {
-        return Err(Failure::bad_request(format!("JSON may be nested {MAX_DEPTH} deep")));
+        return Err(format!("JSON may be nested {MAX_DEPTH} deep"));
     }
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     // `depth` has bounded it.
     reader.disable_recursion_limit();
-    let wrong =
-        |error: serde_json::Error| Failure::bad_request(format!("the body is not the JSON that is expected: {error}"));
-    let value = T::deserialize(&mut reader).map_err(wrong)?;
-    reader.end().map_err(wrong)?;
+    let value = T::deserialize(&mut reader).map_err(|error| error.to_string())?;
+    reader.end().map_err(|error| error.to_string())?;
     Ok(value)
 }
 

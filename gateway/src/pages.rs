@@ -1,9 +1,14 @@
 //! Pages for people.
 
 mod frame;
+mod inbox;
 mod login;
 mod policy;
+mod statement;
 mod studio;
+mod task;
+mod task_form;
+mod typed;
 
 use axum::middleware::map_response;
 
@@ -15,5 +20,7 @@ pub fn routes() -> Routes {
         .merge(login::routes())
         .merge(policy::routes())
         .merge(studio::routes())
+        .merge(inbox::routes())
+        .merge(task::routes())
         .map(|router| router.fallback(frame::unknown_page).layer(map_response(policy::restrict)))
 }

@@ -14,6 +14,7 @@ mod hub;
 mod identity;
 mod instances;
 mod instances_actions;
+mod pages_inbox;
 mod routes;
 mod starting;
 mod studio;

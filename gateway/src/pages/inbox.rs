@@ -1,0 +1,185 @@
+//! The inbox: tasks that wait for people.
+
+use axum::extract::{Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+use tokio_postgres::Row;
+
+use super::frame::{Frame, PageFailure, Visitor, html};
+use crate::gateway::App;
+use crate::parameters;
+use crate::routing::Routes;
+
+pub fn routes() -> Routes {
+    Routes::new().get("/inbox", show)
+}
+
+/// Tasks of a page.
+const PAGE: usize = 50;
+/// Tasks that a list is made of: the oldest ones.
+const MOST: u32 = 10_000;
+
+/// An instant as text.
+#[macro_export]
+macro_rules! utc {
+    ($value:expr) => {
+        concat!("pg_catalog.to_char(", $value, " AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI \"UTC\"')")
+    };
+}
+
+/// Tasks that satisfy a condition, in an order. $1: how many to pass over; $2: how many to give at most.
+///
+/// Each role of mine is looked up once, and the view is read in its own order, that of age, no further than it must be.
+macro_rules! tasks {
+    ($condition:expr, $order:expr) => {
+        concat!(
+            "SELECT t.task_id::text, coalesce(t.name, t.activity_id), t.definition_id, t.correlation_id, t.assignee, t.candidates, ",
+            utc!("t.created_at"),
+            ", ",
+            utc!("t.deadline"),
+            ", coalesce(t.deadline < pg_catalog.now(), false), t.priority, \
+             CASE WHEN t.lease_until > pg_catalog.now() THEN coalesce(t.worker, '') END, t.paused_at IS NOT NULL \
+             FROM (SELECT * FROM workflow.open_tasks t WHERE ",
+            $condition,
+            " LIMIT 10000) t ORDER BY ",
+            $order,
+            " OFFSET $1 LIMIT $2"
+        )
+    };
+}
+
+macro_rules! my_roles {
+    () => {
+        "ARRAY(SELECT 'role:' || r.rolname FROM pg_catalog.pg_roles r WHERE pg_catalog.pg_has_role(current_user, r.oid, 'MEMBER'))"
+    };
+}
+
+macro_rules! mine {
+    () => {
+        "t.assignee = 'role:' || current_user"
+    };
+}
+
+macro_rules! of_my_roles {
+    () => {
+        concat!("(t.assignee = ANY (", my_roles!(), ") OR t.candidates && ", my_roles!(), ")")
+    };
+}
+
+macro_rules! by_deadline {
+    () => {
+        "t.deadline NULLS LAST, t.task_id"
+    };
+}
+
+/// What the address asks for. Anything else than the words that it knows is as if it were not there.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Asked {
+    whose: String,
+    order: String,
+    page: String,
+    done: String,
+}
+
+impl Asked {
+    /// The filter: `mine`, `roles` or `all`.
+    fn whose(&self) -> &'static str {
+        ["mine", "roles"].into_iter().find(|known| *known == self.whose).unwrap_or("all")
+    }
+
+    fn order(&self) -> &'static str {
+        if self.order == "deadline" { "deadline" } else { "age" }
+    }
+
+    fn page(&self) -> u32 {
+        self.page.parse().unwrap_or(1).clamp(1, MOST / PAGE as u32)
+    }
+
+    fn sql(&self) -> &'static str {
+        match (self.whose(), self.order()) {
+            ("mine", "deadline") => tasks!(mine!(), by_deadline!()),
+            ("mine", _) => tasks!(mine!(), "t.task_id"),
+            ("roles", "deadline") => tasks!(of_my_roles!(), by_deadline!()),
+            ("roles", _) => tasks!(of_my_roles!(), "t.task_id"),
+            (_, "deadline") => tasks!("true", by_deadline!()),
+            _ => tasks!("true", "t.task_id"),
+        }
+    }
+}
+
+struct Task {
+    id: String,
+    name: String,
+    definition: String,
+    correlation_id: Option<String>,
+    assignee: Option<String>,
+    candidates: Vec<String>,
+    created: Option<String>,
+    deadline: Option<String>,
+    is_late: bool,
+    priority: i32,
+    /// The worker that holds it; without a name empty.
+    worker: Option<String>,
+    is_paused: bool,
+}
+
+impl From<&Row> for Task {
+    fn from(row: &Row) -> Self {
+        Self {
+            id: row.get(0),
+            name: row.get(1),
+            definition: row.get(2),
+            correlation_id: row.get(3),
+            assignee: row.get(4),
+            candidates: row.get::<_, Option<_>>(5).unwrap_or_default(),
+            created: row.get(6),
+            deadline: row.get(7),
+            is_late: row.get(8),
+            priority: row.get(9),
+            worker: row.get(10),
+            is_paused: row.get(11),
+        }
+    }
+}
+
+#[derive(askama::Template)]
+#[template(path = "inbox.html")]
+struct Page<'a> {
+    frame: Frame,
+    tasks: &'a [Task],
+    whose: &'static str,
+    order: &'static str,
+    page: u32,
+    has_next: bool,
+    notice: Option<&'static str>,
+}
+
+async fn show(State(app): State<App>, visitor: Visitor, Query(asked): Query<Asked>) -> Result<Response, PageFailure> {
+    let page = asked.page();
+    let passed = i64::from(page - 1) * PAGE as i64;
+    let rows = app.database.read(&visitor.caller, asked.sql(), parameters![passed, PAGE as i64 + 1]).await?;
+    let tasks: Vec<Task> = rows.iter().take(PAGE).map(Task::from).collect();
+    html(&Page {
+        frame: Frame::new(&app, &visitor, "/inbox", "Inbox").await?,
+        tasks: &tasks,
+        whose: asked.whose(),
+        order: asked.order(),
+        page,
+        has_next: rows.len() > PAGE && page < MOST / PAGE as u32,
+        notice: notice(&asked.done),
+    })
+}
+
+/// What has just been done, by the word for it in the address.
+pub fn notice(done: &str) -> Option<&'static str> {
+    Some(match done {
+        "completed" => "The task is completed.",
+        "faulted" => "The task is completed. The workflow has faulted after it: Incidents says why.",
+        "taken" => "The task is assigned to you.",
+        "given-back" => "The task is not assigned to anybody any more.",
+        "failed" => "The task has failed: its activity has faulted.",
+        "again" => "The attempt has failed. The task can be tried again.",
+        _ => return None,
+    })
+}

@@ -1,0 +1,63 @@
+//! A statement that a page runs, which it shows as well.
+
+use tokio_postgres::Row;
+
+use crate::caller::Caller;
+use crate::database::{Database, IntoParameter as _};
+use crate::failure::Failure;
+
+/// SQL with parameters `$1`, `$2` … that are texts, and their values.
+pub struct Statement {
+    sql: &'static str,
+    values: Vec<Option<String>>,
+}
+
+impl Statement {
+    pub fn new(sql: &'static str, values: Vec<Option<String>>) -> Self {
+        Self { sql, values }
+    }
+
+    pub async fn run(self, database: &Database, caller: &Caller) -> Result<Vec<Row>, Failure> {
+        let parameters = self.values.into_iter().map(|value| value.into_parameter()).collect();
+        database.write(caller, self.sql, parameters).await
+    }
+
+    /// The same for a person: with literals in the place of the parameters, and the functions of the extension by their
+    /// names alone.
+    pub fn shown(&self) -> String {
+        let sql = self.sql.replace("@wf.", "");
+        let mut parts = sql.split('$');
+        let mut shown = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let digits = part.len() - part.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let number: Option<usize> = part[..digits].parse().ok();
+            let value = number.and_then(|number| self.values.get(number.wrapping_sub(1))).and_then(Option::as_deref);
+            shown += &value.map_or_else(|| "NULL".to_owned(), literal);
+            shown += &part[digits..];
+        }
+        shown + ";"
+    }
+}
+
+/// A literal of SQL, whatever `standard_conforming_strings` is.
+fn literal(text: &str) -> String {
+    let quoted = text.replace('\'', "''");
+    if quoted.contains('\\') { format!(" E'{}'", quoted.replace('\\', "\\\\")) } else { format!("'{quoted}'") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(sql: &'static str, values: &[Option<&str>]) -> String {
+        Statement::new(sql, values.iter().map(|value| value.map(str::to_owned)).collect()).shown()
+    }
+
+    #[test]
+    fn parameters_become_literals() {
+        let sql = "SELECT @wf.wf_cancel($1::uuid, $2, $12, $1)";
+        assert_eq!(shown(sql, &[Some("a"), None]), "SELECT wf_cancel('a'::uuid, NULL, NULL, 'a');");
+        assert_eq!(shown("f($1)", &[Some("it's $1 \\'; DROP")]), "f( E'it''s $1 \\\\''; DROP');");
+        assert_eq!(shown("SELECT 1", &[]), "SELECT 1;");
+    }
+}

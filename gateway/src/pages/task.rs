@@ -1,0 +1,260 @@
+//! One task: what it is about, the form for its answer, and who does it.
+
+mod change;
+
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use serde::Deserialize;
+use serde_json::Value;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use super::frame::{Frame, PageFailure, Visitor, html};
+use super::inbox::notice;
+use super::task_form::Form;
+use super::typed::Typed;
+use crate::failure::Failure;
+use crate::gateway::{App, Gateway};
+use crate::routing::Routes;
+use crate::{json, parameters, utc};
+
+pub fn routes() -> Routes {
+    Routes::new().get("/inbox/{task_id}", show).post("/inbox/{task_id}", change)
+}
+
+/// $1: the task.
+const TASK: &str = concat!(
+    "SELECT coalesce(t.name, t.activity_id), t.definition_id, t.instance_id::text, t.correlation_id, pg_catalog.jsonb_pretty(t.payload), \
+     t.assignee, t.candidates, ",
+    utc!("t.created_at"),
+    ", ",
+    utc!("t.deadline"),
+    ", coalesce(t.deadline < pg_catalog.now(), false), t.priority, t.attempt, \
+     CASE WHEN t.lease_until > pg_catalog.now() THEN coalesce(t.worker, '') END, ",
+    utc!("t.lease_until"),
+    ", t.last_error, t.form::text, t.result_schema::text, t.paused_at IS NOT NULL, \
+     EXISTS (SELECT FROM workflow.instance_list i WHERE i.instance_id = t.instance_id) \
+     FROM workflow.open_tasks t WHERE t.task_id = $1"
+);
+
+struct Task {
+    id: Uuid,
+    name: String,
+    definition: String,
+    instance: String,
+    correlation_id: Option<String>,
+    payload: Option<String>,
+    assignee: Option<String>,
+    candidates: Vec<String>,
+    created: Option<String>,
+    deadline: Option<String>,
+    is_late: bool,
+    priority: i32,
+    attempt: i32,
+    worker: Option<String>,
+    held_until: Option<String>,
+    last_error: Option<String>,
+    /// The schema of the form, or else of the answer.
+    schema: Option<Value>,
+    is_paused: bool,
+    /// Whether the role may read the instance.
+    shows_instance: bool,
+}
+
+impl Task {
+    async fn read(app: &Gateway, visitor: &Visitor, id: &str) -> Result<Self, Failure> {
+        let unknown = || {
+            Failure::not_found("open task", id)
+                .hint("It was completed, given up or cancelled, or it is for others than the role that you act as.")
+        };
+        let id: Uuid = id.parse().map_err(|_| unknown())?;
+        let rows = app.database.read(&visitor.caller, TASK, parameters![id]).await?;
+        rows.first().map(|row| Self::of(id, row)).ok_or_else(unknown)
+    }
+
+    fn of(id: Uuid, row: &Row) -> Self {
+        let schema =
+            |column: usize| row.get::<_, Option<&str>>(column).and_then(|text| json::read(text.as_bytes()).ok());
+        Self {
+            id,
+            name: row.get(0),
+            definition: row.get(1),
+            instance: row.get(2),
+            correlation_id: row.get(3),
+            payload: row.get(4),
+            assignee: row.get(5),
+            candidates: row.get::<_, Option<_>>(6).unwrap_or_default(),
+            created: row.get(7),
+            deadline: row.get(8),
+            is_late: row.get(9),
+            priority: row.get(10),
+            attempt: row.get(11),
+            worker: row.get(12),
+            held_until: row.get(13),
+            last_error: row.get(14),
+            schema: schema(15).or_else(|| schema(16)),
+            is_paused: row.get(17),
+            shows_instance: row.get(18),
+        }
+    }
+
+    fn form(&self, as_json: bool) -> Form {
+        Form::new(self.schema.as_ref().filter(|_| !as_json))
+    }
+}
+
+/// The page of a task, as it is first and after something has gone wrong.
+#[derive(askama::Template)]
+#[template(path = "task.html")]
+struct Page<'a> {
+    frame: Frame,
+    task: &'a Task,
+    form: Form,
+    as_json: bool,
+    typed: &'a Typed,
+    complete_sql: String,
+    take_sql: String,
+    give_back_sql: String,
+    fail_sql: String,
+    /// The change that the failure is about, or whose SQL was asked for.
+    about: &'a str,
+    failure: Option<Failure>,
+    /// Why the answer does not match its schema, where no field says it.
+    reasons: Vec<String>,
+    notice: Option<&'static str>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Asked {
+    done: String,
+    /// `json` for the answer in one text area.
+    r#as: String,
+}
+
+async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Result<Response, PageFailure> {
+    let task = Task::read(&app, &visitor, &id).await?;
+    let as_json = asked.r#as == "json";
+    let view = View { as_json, notice: notice(&asked.done), ..View::default() };
+    page(&app, &visitor, &task, task.form(as_json), view).await
+}
+
+/// What a page shows besides the task and its form.
+#[derive(Default)]
+struct View<'a> {
+    as_json: bool,
+    typed: Option<&'a Typed>,
+    about: &'a str,
+    failure: Option<Failure>,
+    notice: Option<&'static str>,
+}
+
+async fn page(
+    app: &Gateway,
+    visitor: &Visitor,
+    task: &Task,
+    mut form: Form,
+    view: View<'_>,
+) -> Result<Response, PageFailure> {
+    let answer = form.answer();
+    if view.typed.is_none() {
+        form.forgive();
+    }
+    let status = match &view.failure {
+        Some(failure) => failure.status,
+        None if form.has_problems() && view.about == COMPLETE => StatusCode::BAD_REQUEST,
+        None => StatusCode::OK,
+    };
+    let detail = view.failure.as_ref().filter(|failure| failure.has_code("22023")).and_then(|f| f.detail.as_deref());
+    let reasons = detail.filter(|_| view.about == COMPLETE).map_or_else(Vec::new, |detail| form.blame(detail));
+    let (nothing, role) = (Typed::default(), visitor.caller.role.as_str());
+    let typed = view.typed.unwrap_or(&nothing);
+    let mut response = html(&Page {
+        frame: Frame::new(app, visitor, "/inbox", task.name.as_str()).await?,
+        complete_sql: change::complete(task, answer).shown(),
+        take_sql: change::take(task, role).shown(),
+        give_back_sql: change::give_back(task).shown(),
+        fail_sql: change::fail(task, typed, role).shown(),
+        task,
+        form,
+        as_json: view.as_json,
+        typed,
+        about: view.about,
+        failure: view.failure,
+        reasons,
+        notice: view.notice,
+    })?;
+    *response.status_mut() = status;
+    Ok(response)
+}
+
+/// Names of what can be done, as the buttons send them.
+const COMPLETE: &str = "complete";
+const PREVIEW: &str = "preview";
+const TAKE: &str = "take";
+const GIVE_BACK: &str = "give-back";
+const FAIL: &str = "fail";
+
+/// Does what a button says. The address is that of the page: who has to log in first comes back to it.
+async fn change(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    typed: Typed,
+) -> Result<Response, PageFailure> {
+    let task = match Task::read(&app, &visitor, &id).await {
+        Ok(task) => task,
+        Err(failure) => return lost(failure, &typed),
+    };
+    let as_json = typed.one("as") == "json";
+    let mut form = task.form(as_json);
+    let what = typed.one("do");
+    if what != TAKE && what != GIVE_BACK {
+        form.fill(&typed);
+    }
+    let done = match what {
+        COMPLETE => {
+            let answer = form.answer();
+            if form.has_problems() {
+                Ok(None)
+            } else {
+                change::completed(&app, &visitor, &task, answer).await.map(Some)
+            }
+        }
+        TAKE => change::taken(&app, &visitor, &task).await.map(Some),
+        GIVE_BACK => change::given_back(&app, &visitor, &task).await.map(Some),
+        FAIL => change::failed(&app, &visitor, &task, &typed).await.map(Some),
+        PREVIEW => Ok(None),
+        _ => Err(Failure::bad_request(format!("a task cannot be asked to {what:?}"))),
+    };
+    let failure = match done {
+        Ok(Some(address)) => return Ok(Redirect::to(&address).into_response()),
+        Ok(None) => None,
+        Err(failure) if failure.status == StatusCode::UNAUTHORIZED => return Err(failure.into()),
+        Err(failure) => Some(failure),
+    };
+    page(&app, &visitor, &task, form, View { as_json, typed: Some(&typed), about: what, failure, notice: None }).await
+}
+
+/// The task has gone while somebody wrote the answer.
+#[derive(askama::Template)]
+#[template(path = "task_lost.html")]
+struct Lost<'a> {
+    failure: &'a Failure,
+    typed: &'a Typed,
+}
+
+fn lost(failure: Failure, typed: &Typed) -> Result<Response, PageFailure> {
+    if failure.status != StatusCode::NOT_FOUND {
+        return Err(failure.into());
+    }
+    let mut response = html(&Lost { failure: &failure, typed })?;
+    *response.status_mut() = failure.status;
+    Ok(response)
+}

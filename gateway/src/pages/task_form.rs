@@ -1,0 +1,181 @@
+//! Forms from JSON Schema: the controls of a page, and the JSON that what is typed into them means.
+//!
+//! What has no control of its own is written as JSON. Nothing is refused here but what is no answer at all: the database
+//! compares the answer with the schema.
+
+mod answer;
+mod fields;
+
+use serde_json::Value;
+
+use super::typed::Typed;
+use fields::{Bounds, field};
+
+/// Name of the control of the whole answer. Those of its members follow as in a JSON Pointer: `result/address/street`.
+const ROOT: &str = "result";
+
+/// A form with what was typed into it, and what is wrong with that.
+pub struct Form {
+    root: Field,
+}
+
+/// A control, or a group of them.
+#[derive(askama::Template)]
+#[template(path = "task_field.html")]
+pub struct Field {
+    /// Name of the control: `result`, and the path of the member.
+    name: String,
+    /// Id of the control in the page.
+    id: String,
+    label: String,
+    help: Option<String>,
+    is_required: bool,
+    kind: Kind,
+    /// What is in the control: a text, or those that are ticked.
+    given: Vec<String>,
+    problems: Vec<String>,
+}
+
+enum Kind {
+    /// A line of text, with the type of its input.
+    Line(&'static str),
+    Lines,
+    /// `inputmode` of the input: the digits are kept as they are typed.
+    Number(&'static str),
+    /// Date and time in UTC.
+    Instant,
+    YesNo,
+    Choice(Vec<Choice>),
+    /// Any number of choices.
+    Choices(Vec<Choice>),
+    Json,
+    Group(Vec<Field>),
+}
+
+struct Choice {
+    key: String,
+    label: String,
+    value: Value,
+}
+
+impl Form {
+    /// The form for a schema; without one, or for one that is too large, the answer is written as JSON.
+    pub fn new(schema: Option<&Value>) -> Self {
+        let whole = Value::Null;
+        let schema = schema.unwrap_or(&whole);
+        let label = schema.get("title").and_then(Value::as_str).unwrap_or("Answer");
+        let root = field(schema, ROOT, label, false, &mut Bounds::new());
+        let root = root.or_else(|| field(&whole, ROOT, label, false, &mut Bounds::new()));
+        Self { root: root.unwrap_or_else(|| Field::json(ROOT, label)) }
+    }
+
+    /// The heading of the form.
+    pub fn title(&self) -> &str {
+        &self.root.label
+    }
+
+    pub fn help(&self) -> Option<&str> {
+        self.root.help.as_deref().filter(|_| matches!(self.root.kind, Kind::Group(_)))
+    }
+
+    /// The fields that are at its top.
+    pub fn fields(&self) -> &[Field] {
+        match &self.root.kind {
+            Kind::Group(fields) => fields,
+            _ => std::slice::from_ref(&self.root),
+        }
+    }
+
+    pub fn has_problems(&self) -> bool {
+        !self.root.problems.is_empty() || self.root.children().iter().any(Field::is_wrong)
+    }
+
+    /// Says of no field any more what is wrong with it.
+    pub fn forgive(&mut self) {
+        self.root.forgive();
+    }
+
+    /// Takes over what was typed.
+    pub fn fill(&mut self, typed: &Typed) {
+        self.root.fill(typed);
+    }
+
+    /// The answer as JSON, without what is wrong; none is no answer at all.
+    pub fn answer(&mut self) -> Option<String> {
+        self.root.answer().map(|value| value.to_string())
+    }
+
+    /// Puts the reasons of the database, `/path: what is wrong` a line, beside the fields that they are about. Gives those
+    /// that are about no field.
+    pub fn blame(&mut self, reasons: &str) -> Vec<String> {
+        let mut others = Vec::new();
+        for reason in reasons.lines() {
+            let (path, text) = reason.split_once(": ").unwrap_or(("", reason));
+            match self.root.find(&format!("{ROOT}{}", path.trim_end_matches('/'))) {
+                Some(field) if !matches!(field.kind, Kind::Group(_)) => field.problems.push(text.to_owned()),
+                _ => others.push(reason.to_owned()),
+            }
+        }
+        others
+    }
+}
+
+impl Field {
+    fn json(name: &str, label: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            id: "f0".to_owned(),
+            label: label.to_owned(),
+            help: None,
+            is_required: false,
+            kind: Kind::Json,
+            given: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    fn children(&self) -> &[Self] {
+        if let Kind::Group(fields) = &self.kind { fields } else { &[] }
+    }
+
+    fn children_mut(&mut self) -> &mut [Self] {
+        if let Kind::Group(fields) = &mut self.kind { fields } else { &mut [] }
+    }
+
+    fn is_wrong(&self) -> bool {
+        !self.problems.is_empty() || self.children().iter().any(Self::is_wrong)
+    }
+
+    fn find(&mut self, name: &str) -> Option<&mut Self> {
+        if self.name == name {
+            return Some(self);
+        }
+        self.children_mut().iter_mut().find_map(|child| child.find(name))
+    }
+
+    fn forgive(&mut self) {
+        self.problems.clear();
+        for child in self.children_mut() {
+            child.forgive();
+        }
+    }
+
+    fn fill(&mut self, typed: &Typed) {
+        self.given = typed.all(&self.name).to_vec();
+        for child in self.children_mut() {
+            child.fill(typed);
+        }
+    }
+
+    /// The text in the control.
+    fn text(&self) -> &str {
+        self.given.first().map_or("", String::as_str)
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.given.iter().any(|given| given == key)
+    }
+}
+
+#[cfg(test)]
+mod tests;

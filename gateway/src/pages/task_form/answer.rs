@@ -1,0 +1,107 @@
+//! From fields to JSON.
+
+use serde_json::{Map, Value};
+
+use super::{Field, Kind};
+use crate::json;
+use crate::pages::typed::lines;
+
+impl Field {
+    /// The value of the field; none if nothing is in it, or what is in it is wrong: then `problems` says why.
+    pub(super) fn answer(&mut self) -> Option<Value> {
+        self.problems.clear();
+        if let Kind::Group(_) = self.kind {
+            return self.members();
+        }
+        match self.value() {
+            Ok(None) if self.is_required => {
+                self.problems.push("an answer is required".to_owned());
+                None
+            }
+            Ok(value) => value,
+            Err(problem) => {
+                self.problems.push(problem);
+                None
+            }
+        }
+    }
+
+    /// The object of a group. One that need not be there, and in which nothing is typed, is not there.
+    fn members(&mut self) -> Option<Value> {
+        let mut members = Map::new();
+        for child in self.children_mut() {
+            // The last segment of the path is the name of the member.
+            let name = child.name.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+            if let Some(value) = child.answer() {
+                members.insert(name, value);
+            }
+        }
+        let is_left_out = self.name.contains('/') && !self.is_required && !self.is_touched();
+        if is_left_out {
+            self.forgive();
+            return None;
+        }
+        Some(Value::Object(members))
+    }
+
+    fn is_touched(&self) -> bool {
+        self.given.iter().any(|given| !given.trim().is_empty()) || self.children().iter().any(Self::is_touched)
+    }
+
+    fn value(&self) -> Result<Option<Value>, String> {
+        let text = self.text();
+        if let Kind::Choices(_) = self.kind {
+            return self
+                .chosen()
+                .map(|values| (self.is_required || !values.is_empty()).then_some(Value::Array(values)));
+        }
+        if text.trim().is_empty() {
+            return Ok(None);
+        }
+        match &self.kind {
+            Kind::Line(_) => Ok(Value::String(text.to_owned())),
+            Kind::Lines => Ok(Value::String(lines(text))),
+            Kind::Instant => Ok(Value::String(instant(text.trim()))),
+            Kind::Number(_) => number(text.trim()),
+            Kind::YesNo => yes_or_no(text),
+            Kind::Json => json::read(text.as_bytes()).map_err(|error| format!("this is no JSON: {error}")),
+            Kind::Choice(_) => self.chosen().map(|mut values| values.swap_remove(0)),
+            Kind::Choices(_) | Kind::Group(_) => return Ok(None),
+        }
+        .map(Some)
+    }
+
+    /// The values of the choices that were made, in the order of the schema.
+    fn chosen(&self) -> Result<Vec<Value>, String> {
+        let (Kind::Choice(choices) | Kind::Choices(choices)) = &self.kind else { return Ok(Vec::new()) };
+        match self.given.iter().find(|given| choices.iter().all(|choice| choice.key != **given)) {
+            Some(unknown) => Err(format!("{unknown:?} is none of the choices")),
+            None => Ok(choices.iter().filter(|c| self.has(&c.key)).map(|c| c.value.clone()).collect()),
+        }
+    }
+}
+
+/// A number with all digits that were typed.
+fn number(text: &str) -> Result<Value, String> {
+    match json::read::<Value>(text.as_bytes()) {
+        Ok(value) if value.is_number() => Ok(value),
+        _ => Err(format!("{text:?} is no number, such as 12, -0.5 or 1e6")),
+    }
+}
+
+fn yes_or_no(text: &str) -> Result<Value, String> {
+    match text {
+        "true" => Ok(Value::Bool(true)),
+        "false" => Ok(Value::Bool(false)),
+        _ => Err(format!("{text:?} is neither true nor false")),
+    }
+}
+
+/// What `datetime-local` gives has no zone, and seconds only if they are not zero.
+fn instant(text: &str) -> String {
+    match text.len() {
+        16 => format!("{text}:00Z"),
+        19..=23 if !text.ends_with('Z') => format!("{text}Z"),
+        _ => text.to_owned(),
+    }
+}

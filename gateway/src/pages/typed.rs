@@ -1,0 +1,61 @@
+//! What somebody typed into a form.
+
+use std::collections::BTreeMap;
+
+use axum::extract::rejection::FormRejection;
+use axum::extract::{Form, FromRequest, Request};
+
+use super::frame::PageFailure;
+use crate::failure::Failure;
+
+/// The values of a form by the names of its controls.
+#[derive(Debug, Default)]
+pub struct Typed(BTreeMap<String, Vec<String>>);
+
+impl Typed {
+    /// All values of a control, such as those of checkboxes with one name.
+    pub fn all(&self, name: &str) -> &[String] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The value of a control; empty where it is missing.
+    pub fn one(&self, name: &str) -> &str {
+        self.all(name).first().map_or("", String::as_str)
+    }
+
+    /// The same of one that is not empty.
+    pub fn given(&self, name: &str) -> Option<String> {
+        Some(lines(self.one(name))).filter(|text| !text.trim().is_empty())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().flat_map(|(name, values)| values.iter().map(|value| (name.as_str(), value.as_str())))
+    }
+}
+
+impl FromIterator<(String, String)> for Typed {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(pairs: I) -> Self {
+        let mut typed = BTreeMap::<String, Vec<String>>::new();
+        for (name, value) in pairs {
+            typed.entry(name).or_default().push(value);
+        }
+        Self(typed)
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for Typed {
+    type Rejection = PageFailure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, PageFailure> {
+        let pairs: Result<Form<Vec<(String, String)>>, FormRejection> = Form::from_request(request, state).await;
+        match pairs {
+            Ok(Form(pairs)) => Ok(pairs.into_iter().collect()),
+            Err(rejection) => Err(Failure::new(rejection.status(), rejection.body_text()).into()),
+        }
+    }
+}
+
+/// Browsers end the lines of a text area with CR LF.
+pub fn lines(text: &str) -> String {
+    text.replace("\r\n", "\n")
+}

@@ -2,6 +2,8 @@
 
 mod frame;
 mod inbox;
+mod incidents;
+mod instance;
 mod login;
 mod policy;
 mod statement;
@@ -22,5 +24,7 @@ pub fn routes() -> Routes {
         .merge(studio::routes())
         .merge(inbox::routes())
         .merge(task::routes())
+        .merge(incidents::routes())
+        .merge(instance::routes())
         .map(|router| router.fallback(frame::unknown_page).layer(map_response(policy::restrict)))
 }

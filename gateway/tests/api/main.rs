@@ -15,6 +15,7 @@ mod identity;
 mod instances;
 mod instances_actions;
 mod pages_inbox;
+mod pages_instance;
 mod routes;
 mod starting;
 mod studio;

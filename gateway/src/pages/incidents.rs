@@ -1,0 +1,85 @@
+//! Open incidents: faults that nobody has taken up again.
+
+use axum::extract::{Query, State};
+use axum::response::Response;
+use serde::Deserialize;
+use tokio_postgres::Row;
+
+use super::frame::{Frame, PageFailure, Visitor, html};
+use crate::gateway::App;
+use crate::routing::Routes;
+use crate::{parameters, utc};
+
+pub fn routes() -> Routes {
+    Routes::new().get("/incidents", show)
+}
+
+/// Incidents of a page.
+const PAGE: i64 = 50;
+/// Pages that a list has at most.
+const MOST_PAGES: i64 = 200;
+
+/// The newest incidents first. $1: how many to pass over; $2: how many to give at most.
+const INCIDENTS: &str = concat!(
+    "SELECT i.incident_id::text, i.instance_id::text, i.definition_id, i.activity_id, i.activity_type, ",
+    utc!("i.created_at"),
+    ", i.sqlstate, i.code, i.message, i.detail, i.hint FROM workflow.open_incidents i \
+     ORDER BY i.created_at DESC, i.incident_id DESC OFFSET $1 LIMIT $2"
+);
+
+/// A fault. What PostgreSQL says of it may be of any length.
+pub struct Incident {
+    pub id: String,
+    pub instance: String,
+    pub definition: String,
+    pub activity: String,
+    pub activity_type: Option<String>,
+    pub at: Option<String>,
+    pub sqlstate: Option<String>,
+    pub code: Option<String>,
+    pub message: String,
+    pub detail: Option<String>,
+    pub hint: Option<String>,
+}
+
+impl From<&Row> for Incident {
+    fn from(row: &Row) -> Self {
+        let text = |column: usize| row.get::<_, Option<String>>(column);
+        Self {
+            id: row.get(0),
+            instance: row.get(1),
+            definition: row.get(2),
+            activity: text(3).unwrap_or_default(),
+            activity_type: text(4),
+            at: text(5),
+            sqlstate: text(6),
+            code: text(7),
+            message: text(8).unwrap_or_default(),
+            detail: text(9),
+            hint: text(10),
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Asked {
+    page: String,
+}
+
+#[derive(askama::Template)]
+#[template(path = "incidents.html")]
+struct Page {
+    frame: Frame,
+    incidents: Vec<Incident>,
+    page: i64,
+    has_next: bool,
+}
+
+async fn show(State(app): State<App>, visitor: Visitor, Query(asked): Query<Asked>) -> Result<Response, PageFailure> {
+    let page = asked.page.parse().unwrap_or(1).clamp(1, MOST_PAGES);
+    let rows = app.database.read(&visitor.caller, INCIDENTS, parameters![(page - 1) * PAGE, PAGE + 1]).await?;
+    let has_next = rows.len() > PAGE as usize && page < MOST_PAGES;
+    let incidents = rows.iter().take(PAGE as usize).map(Incident::from).collect();
+    html(&Page { frame: Frame::new(&app, &visitor, "/incidents", "Incidents").await?, incidents, page, has_next })
+}

@@ -1,0 +1,220 @@
+//! One instance: its picture and story, what it waits for, and what can be done with it.
+
+mod action;
+mod statements;
+
+use axum::extract::{Path, Query, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::response::{IntoResponse as _, Response};
+use serde::Deserialize;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use super::frame::{Frame, PageFailure, Visitor, html};
+use super::incidents::Incident;
+use crate::failure::Failure;
+use crate::gateway::{App, Gateway};
+use crate::routing::Routes;
+use crate::{parameters, utc};
+
+pub fn routes() -> Routes {
+    Routes::new()
+        .get("/instances/{id}", show)
+        .get("/instances/{id}/picture.svg", picture)
+        .get("/instances/{id}/{action}", action::show)
+        .post("/instances/{id}/{action}", action::perform)
+}
+
+/// $1: the instance. Lists have 100 rows at most.
+const INSTANCE: &str = concat!(
+    "SELECT i.definition_id, i.version, i.name, i.correlation_id, i.status, i.sub_status, i.owner, ",
+    utc!("i.created_at"),
+    ", ",
+    utc!("i.updated_at"),
+    ", ",
+    utc!("i.finished_at"),
+    ", ",
+    utc!("i.paused_at"),
+    ", i.paused_by, i.pause_reason, i.parent_instance_id::text, i.continued_from::text, \
+     pg_catalog.jsonb_pretty(i.input), pg_catalog.jsonb_pretty(i.output), \
+     ARRAY(SELECT v.key FROM pg_catalog.jsonb_each(i.variables) v ORDER BY v.key LIMIT 100), \
+     ARRAY(SELECT pg_catalog.jsonb_pretty(v.value) FROM pg_catalog.jsonb_each(i.variables) v ORDER BY v.key LIMIT 100), \
+     ARRAY(SELECT c.instance_id::text FROM workflow.instance_list c WHERE c.parent_instance_id = i.instance_id ORDER BY c.instance_id LIMIT 100), \
+     EXISTS (SELECT FROM workflow.definition_list d WHERE d.definition_id = i.definition_id AND d.version <> i.version), \
+     ARRAY(SELECT e FROM @wf.wf_explain(i.instance_id) e) \
+     FROM workflow.instance_list i WHERE i.instance_id = $1"
+);
+
+/// $1: the instance.
+const WAITING: &str = concat!(
+    "SELECT w.bookmark_id::text, w.activity, w.waits_for, ",
+    utc!("w.since"),
+    ", ",
+    utc!("w.due"),
+    ", w.last_error, EXISTS (SELECT FROM workflow.open_tasks t WHERE t.task_id = w.bookmark_id) \
+     FROM workflow.waiting w WHERE w.instance = $1 ORDER BY w.bookmark_id LIMIT 100"
+);
+
+/// $1: the instance. The columns are those of the list of all.
+const INCIDENTS: &str = concat!(
+    "SELECT i.incident_id::text, i.instance_id::text, i.definition_id, i.activity_id, i.activity_type, ",
+    utc!("i.created_at"),
+    ", i.sqlstate, i.code, i.message, i.detail, i.hint FROM workflow.open_incidents i WHERE i.instance_id = $1 \
+     ORDER BY i.created_at DESC, i.incident_id DESC LIMIT 100"
+);
+
+struct Instance {
+    id: Uuid,
+    definition: String,
+    version: i32,
+    name: Option<String>,
+    correlation_id: Option<String>,
+    status: String,
+    sub_status: String,
+    owner: Option<String>,
+    created: Option<String>,
+    updated: Option<String>,
+    finished: Option<String>,
+    paused: Option<String>,
+    paused_by: Option<String>,
+    pause_reason: Option<String>,
+    parent: Option<String>,
+    continued_from: Option<String>,
+    input: Option<String>,
+    output: Option<String>,
+    /// Names and values as JSON.
+    variables: Vec<(String, String)>,
+    children: Vec<String>,
+    has_other_versions: bool,
+    story: Vec<String>,
+}
+
+impl Instance {
+    async fn read(app: &Gateway, visitor: &Visitor, id: &str) -> Result<Self, Failure> {
+        let id = parsed(id)?;
+        let rows = app.database.read(&visitor.caller, INSTANCE, parameters![id]).await?;
+        rows.first().map(|row| Self::of(id, row)).ok_or_else(|| unknown(&id.to_string()))
+    }
+
+    fn of(id: Uuid, row: &Row) -> Self {
+        let names: Vec<String> = row.get(17);
+        let values: Vec<String> = row.get(18);
+        Self {
+            id,
+            definition: row.get(0),
+            version: row.get(1),
+            name: row.get(2),
+            correlation_id: row.get(3),
+            status: row.get(4),
+            sub_status: row.get(5),
+            owner: row.get(6),
+            created: row.get(7),
+            updated: row.get(8),
+            finished: row.get(9),
+            paused: row.get(10),
+            paused_by: row.get(11),
+            pause_reason: row.get(12),
+            parent: row.get(13),
+            continued_from: row.get(14),
+            input: row.get(15),
+            output: row.get(16),
+            variables: names.into_iter().zip(values).collect(),
+            children: row.get(19),
+            has_other_versions: row.get(20),
+            story: row.get(21),
+        }
+    }
+
+    /// Whether it has come to an end from which nothing leads back.
+    fn has_ended(&self) -> bool {
+        self.status == "Finished" && self.sub_status != "Faulted"
+    }
+}
+
+fn parsed(id: &str) -> Result<Uuid, Failure> {
+    id.parse().map_err(|_| unknown(id))
+}
+
+fn unknown(id: &str) -> Failure {
+    Failure::not_found("instance", id).hint("It was deleted, or the role that you act as may not read it.")
+}
+
+/// A place where the instance waits.
+struct Waiting {
+    bookmark: String,
+    activity: String,
+    waits_for: Option<String>,
+    since: Option<String>,
+    due: Option<String>,
+    last_error: Option<String>,
+    is_task: bool,
+}
+
+impl From<&Row> for Waiting {
+    fn from(row: &Row) -> Self {
+        Self {
+            bookmark: row.get(0),
+            activity: row.get(1),
+            waits_for: row.get(2),
+            since: row.get(3),
+            due: row.get(4),
+            last_error: row.get(5),
+            is_task: row.get(6),
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Asked {
+    done: String,
+}
+
+#[derive(askama::Template)]
+#[template(path = "instance.html")]
+struct Page {
+    frame: Frame,
+    instance: Instance,
+    waiting: Vec<Waiting>,
+    incidents: Vec<Incident>,
+    notice: Option<&'static str>,
+}
+
+async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Result<Response, PageFailure> {
+    let instance = Instance::read(&app, &visitor, &id).await?;
+    let waiting = app.database.read(&visitor.caller, WAITING, parameters![instance.id]).await?;
+    let incidents = app.database.read(&visitor.caller, INCIDENTS, parameters![instance.id]).await?;
+    html(&Page {
+        frame: Frame::new(&app, &visitor, "/instances", instance.title()).await?,
+        waiting: waiting.iter().map(Waiting::from).collect(),
+        incidents: incidents.iter().map(Incident::from).collect(),
+        instance,
+        notice: action::notice(&asked.done),
+    })
+}
+
+impl Instance {
+    fn title(&self) -> String {
+        match &self.name {
+            Some(name) => format!("{name} ({})", self.definition),
+            None => self.definition.clone(),
+        }
+    }
+}
+
+/// What a picture may do when a browser opens it by itself: texts of users are in it.
+const PICTURE_POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
+
+async fn picture(State(app): State<App>, visitor: Visitor, Path(id): Path<String>) -> Result<Response, PageFailure> {
+    let id = parsed(&id)?;
+    let rows = app.database.read(&visitor.caller, "SELECT @wf.wf_svg(instance => $1)", parameters![id]).await?;
+    let svg = crate::database::only_text(&rows)?.ok_or_else(|| unknown(&id.to_string()))?;
+    let headers =
+        [(CONTENT_TYPE, "image/svg+xml"), (CONTENT_SECURITY_POLICY, PICTURE_POLICY), (CACHE_CONTROL, "no-store")];
+    Ok((headers, svg).into_response())
+}

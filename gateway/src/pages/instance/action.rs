@@ -1,0 +1,193 @@
+//! A page for each thing that can be done with an instance: what it will do, its SQL, and what went wrong.
+
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use super::parsed;
+use super::statements::{Action, Kind, MIGRATE, RESUME, migration};
+use crate::failure::Failure;
+use crate::gateway::{App, Gateway};
+use crate::pages::frame::{Frame, PageFailure, Visitor, html};
+use crate::pages::typed::Typed;
+use crate::parameters;
+
+/// $1: the instance.
+const ABOUT: &str = "SELECT concat_ws(' · ', i.definition_id, i.name, i.correlation_id, i.sub_status), \
+     ARRAY(SELECT d.version FROM workflow.definition_list d WHERE d.definition_id = i.definition_id AND d.version <> i.version \
+           ORDER BY d.is_published DESC, d.version DESC LIMIT 20) \
+     FROM workflow.instance_list i WHERE i.instance_id = $1";
+
+/// What stands against a migration.
+struct Finding {
+    path: String,
+    severity: String,
+    message: String,
+}
+
+impl From<&Row> for Finding {
+    fn from(row: &Row) -> Self {
+        let text = |column: usize| row.get::<_, Option<String>>(column).unwrap_or_default();
+        Self { path: text(0), severity: text(1), message: text(2) }
+    }
+}
+
+#[derive(askama::Template)]
+#[template(path = "action.html")]
+struct Page<'a> {
+    frame: Frame,
+    action: &'static Action,
+    id: Uuid,
+    /// What the instance is, where the role may read it.
+    about: String,
+    /// Other versions of its definition.
+    versions: Vec<i32>,
+    typed: &'a Typed,
+    sql: String,
+    shows_sql: bool,
+    failure: Option<Failure>,
+    /// What a dry run has found.
+    findings: Option<Vec<Finding>>,
+}
+
+impl Page<'_> {
+    /// Whether the button that does it is there: a migration has its dry run first.
+    fn is_ready(&self) -> bool {
+        let may_migrate = || self.findings.as_ref().is_some_and(|all| all.iter().all(|one| one.severity != "error"));
+        !self.action.is_migration() || may_migrate()
+    }
+}
+
+/// What a page shows besides the action and what was typed.
+#[derive(Default)]
+struct View {
+    shows_sql: bool,
+    failure: Option<Failure>,
+    findings: Option<Vec<Finding>>,
+}
+
+pub async fn show(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path((id, name)): Path<(String, String)>,
+    Query(given): Query<Vec<(String, String)>>,
+) -> Result<Response, PageFailure> {
+    let (id, action) = (parsed(&id)?, named(&name)?);
+    page(&app, &visitor, action, id, &given.into_iter().collect(), View::default()).await
+}
+
+/// Does it, or shows its SQL for what was typed. The address is that of the page: who has to log in first comes back to
+/// it.
+pub async fn perform(
+    State(app): State<App>,
+    visitor: Visitor,
+    Path((id, name)): Path<(String, String)>,
+    typed: Typed,
+) -> Result<Response, PageFailure> {
+    let (id, action) = (parsed(&id)?, named(&name)?);
+    let is_preview = typed.one("do") == "preview";
+    let done = if is_preview && !action.is_migration() {
+        Ok(Done::Looked(None))
+    } else {
+        run(&app, &visitor, action, id, &typed, is_preview).await
+    };
+    let view = match done {
+        Ok(Done::Did(word)) => return Ok(Redirect::to(&format!("/instances/{id}?done={word}")).into_response()),
+        Ok(Done::Looked(findings)) => View { shows_sql: true, failure: None, findings },
+        Err(failure) if failure.status == StatusCode::UNAUTHORIZED => return Err(failure.into()),
+        Err(failure) => View { failure: Some(failure), ..View::default() },
+    };
+    page(&app, &visitor, action, id, &typed, view).await
+}
+
+fn named(name: &str) -> Result<&'static Action, Failure> {
+    Action::named(name).ok_or_else(|| Failure::not_found("action", name))
+}
+
+enum Done {
+    /// Nothing was done; a dry run has found this.
+    Looked(Option<Vec<Finding>>),
+    /// With the word for it in addresses.
+    Did(&'static str),
+}
+
+async fn run(
+    app: &Gateway,
+    visitor: &Visitor,
+    action: &'static Action,
+    id: Uuid,
+    typed: &Typed,
+    is_dry: bool,
+) -> Result<Done, Failure> {
+    if let Some(label) = action.missing(typed).first() {
+        return Err(Failure::bad_request(format!("{label}: an answer is required")));
+    }
+    if action.name == RESUME {
+        is_of(app, visitor, id, typed.one("bookmark")).await?;
+    }
+    if is_dry && action.name == MIGRATE {
+        let rows = migration(&id.to_string(), typed, true).run(&app.database, &visitor.caller).await?;
+        return Ok(Done::Looked(Some(rows.iter().map(Finding::from).collect())));
+    }
+    let rows = action.statement(&id.to_string(), typed).run(&app.database, &visitor.caller).await?;
+    Ok(Done::Did(outcome(action, rows.first())))
+}
+
+/// Refuses a bookmark that waits in another instance than the page says.
+async fn is_of(app: &Gateway, visitor: &Visitor, id: Uuid, bookmark: &str) -> Result<(), Failure> {
+    let Ok(bookmark) = bookmark.trim().parse::<Uuid>() else { return Ok(()) };
+    let sql = "SELECT FROM workflow.waiting w WHERE w.bookmark_id = $1 AND w.instance <> $2";
+    let others = app.database.read(&visitor.caller, sql, parameters![bookmark, id]).await?;
+    if others.is_empty() { Ok(()) } else { Err(Failure::not_found("bookmark of this instance", &bookmark.to_string())) }
+}
+
+/// The word for what has come of it: `nothing` where the database says that nothing has changed.
+fn outcome(action: &'static Action, row: Option<&Row>) -> &'static str {
+    let Some(row) = row else { return action.name };
+    match *row.columns()[0].type_() {
+        Type::BOOL if row.get::<_, Option<bool>>(0) == Some(false) => "nothing",
+        Type::TEXT if !action.is_migration() && row.get::<_, Option<&str>>(0) == Some("Faulted") => "faulted",
+        _ => action.name,
+    }
+}
+
+/// The status line for a word in the address.
+pub fn notice(word: &str) -> Option<&'static str> {
+    match word {
+        "nothing" => Some("Nothing has changed: it was so already, or the instance has ended."),
+        "faulted" => Some("The instance went on, and has faulted: Incidents says why."),
+        _ => Action::named(word).map(|action| action.done),
+    }
+}
+
+async fn page(
+    app: &Gateway,
+    visitor: &Visitor,
+    action: &'static Action,
+    id: Uuid,
+    typed: &Typed,
+    view: View,
+) -> Result<Response, PageFailure> {
+    let rows = app.database.read(&visitor.caller, ABOUT, parameters![id]).await?;
+    if rows.is_empty() && view.failure.is_none() && !view.shows_sql {
+        return Err(super::unknown(&id.to_string()).into());
+    }
+    let status = view.failure.as_ref().map_or(StatusCode::OK, |failure| failure.status);
+    let mut response = html(&Page {
+        frame: Frame::new(app, visitor, "/instances", action.title).await?,
+        action,
+        id,
+        about: rows.first().map_or_else(String::new, |row| row.get(0)),
+        versions: rows.first().map_or_else(Vec::new, |row| row.get(1)),
+        typed,
+        sql: action.statement(&id.to_string(), typed).shown(),
+        shows_sql: view.shows_sql,
+        failure: view.failure,
+        findings: view.findings,
+    })?;
+    *response.status_mut() = status;
+    Ok(response)
+}

@@ -1,0 +1,185 @@
+//! What can be done with an instance: what a person is told of it, what he gives, and the SQL of it.
+
+use crate::pages::statement::Statement;
+use crate::pages::typed::Typed;
+
+/// Something that can be done with an instance.
+pub struct Action {
+    /// Its name in addresses.
+    pub name: &'static str,
+    pub title: &'static str,
+    /// What it will do.
+    pub effect: &'static str,
+    pub button: &'static str,
+    pub inputs: &'static [Input],
+    /// The status line afterwards.
+    pub done: &'static str,
+    statement: fn(&str, &Typed) -> Statement,
+}
+
+/// What a person gives for it.
+pub struct Input {
+    pub name: &'static str,
+    pub label: &'static str,
+    pub kind: Kind,
+    pub is_required: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Line,
+    Number,
+    Json,
+    Tick,
+    /// One of these; the first if nothing is said.
+    Choice(&'static [(&'static str, &'static str)]),
+}
+
+const fn input(name: &'static str, label: &'static str, kind: Kind, is_required: bool) -> Input {
+    Input { name, label, kind, is_required }
+}
+
+const REASON: Input = input("reason", "Reason", Kind::Line, false);
+
+pub const RESUME: &str = "resume";
+pub const MIGRATE: &str = "migrate";
+
+const ACTIONS: &[Action] = &[
+    Action {
+        name: RESUME,
+        title: "Resume",
+        effect: "Uses up the bookmark, and lets the instance go on there with this input at once. The whole input is the result of the activity that waits.",
+        button: "Resume",
+        inputs: &[input("bookmark", "Bookmark", Kind::Line, true), input("input", "Input, as JSON", Kind::Json, false)],
+        done: "The instance was resumed.",
+        statement: |_, typed| {
+            Statement::new(
+                "SELECT sub_status FROM @wf.wf_resume($1::uuid, $2::jsonb, on_fault => 'store')",
+                vec![typed.given("bookmark"), typed.given("input")],
+            )
+        },
+    },
+    Action {
+        name: "retry",
+        title: "Retry",
+        effect: "Settles the incidents and executes the faulted activities again from their beginning: the one that is named, or all. A task that failed is opened anew. A new fault is a new incident.",
+        button: "Retry",
+        inputs: &[input("activity", "Activity, or nothing for all", Kind::Line, false)],
+        done: "The faulted activities ran again.",
+        statement: |id, typed| match typed.given("activity") {
+            Some(activity) => Statement::new(
+                "SELECT sub_status FROM @wf.wf_retry($1::uuid, ARRAY[$2], on_fault => 'store')",
+                vec![Some(id.to_owned()), Some(activity)],
+            ),
+            None => Statement::new(
+                "SELECT sub_status FROM @wf.wf_retry($1::uuid, on_fault => 'store')",
+                vec![Some(id.to_owned())],
+            ),
+        },
+    },
+    Action {
+        name: "cancel",
+        title: "Cancel",
+        effect: "Ends the instance for good: its bookmarks go, its tasks are closed, and what it has to compensate is compensated. The reason goes to the journal.",
+        button: "Cancel the instance",
+        inputs: &[REASON],
+        done: "The instance is cancelled.",
+        statement: |id, typed| {
+            Statement::new("SELECT @wf.wf_cancel($1::uuid, $2)", vec![Some(id.to_owned()), typed.given("reason")])
+        },
+    },
+    Action {
+        name: "pause",
+        title: "Pause",
+        effect: "Lets the instance stand still: nothing resumes it, no timer fires, and no worker claims a task of it, until the pause ends.",
+        button: "Pause",
+        inputs: &[REASON, input("children", "Its child workflows as well", Kind::Tick, false)],
+        done: "The instance is paused.",
+        statement: |id, typed| {
+            Statement::new(
+                "SELECT @wf.wf_pause($1::uuid, $2, children => $3::boolean)",
+                vec![Some(id.to_owned()), typed.given("reason"), Some((!typed.one("children").is_empty()).to_string())],
+            )
+        },
+    },
+    Action {
+        name: "unpause",
+        title: "Unpause",
+        effect: "Ends the pause of the instance, and of those that were paused with it. Answers and stimuli that came meanwhile are delivered at once.",
+        button: "Unpause",
+        inputs: &[],
+        done: "The pause has ended.",
+        statement: |id, _| Statement::new("SELECT sub_status FROM @wf.wf_unpause($1::uuid)", vec![Some(id.to_owned())]),
+    },
+    Action {
+        name: "set-variable",
+        title: "Set a variable",
+        effect: "Gives a variable of the instance another value, converted to its declared type. No activity runs. The journal gets both values, who did it, and the reason.",
+        button: "Set",
+        inputs: &[input("name", "Name", Kind::Line, true), input("value", "Value, as JSON", Kind::Json, true), REASON],
+        done: "The variable is set.",
+        statement: |id, typed| {
+            Statement::new(
+                "SELECT @wf.wf_set_variable($1::uuid, $2, $3::jsonb, reason => $4)",
+                vec![Some(id.to_owned()), typed.given("name"), typed.given("value"), typed.given("reason")],
+            )
+        },
+    },
+    Action {
+        name: MIGRATE,
+        title: "Migrate",
+        effect: "Lets the instance go on in another version of its workflow. A dry run says first what stands against it.",
+        button: "Migrate",
+        inputs: &[
+            input("version", "Version", Kind::Number, true),
+            input(
+                "mapping",
+                "Mapping, as JSON: ids of activities in this version and in the other one",
+                Kind::Json,
+                false,
+            ),
+            input("timers", "Timers", Kind::Choice(&[("keep", "go on as they are"), ("anew", "begin anew")]), false),
+        ],
+        done: "The instance is in the other version.",
+        statement: |id, typed| migration(id, typed, false),
+    },
+];
+
+impl Action {
+    pub fn named(name: &str) -> Option<&'static Self> {
+        ACTIONS.iter().find(|action| action.name == name)
+    }
+
+    /// Whether its button needs a second look.
+    pub fn is_dangerous(&self) -> bool {
+        self.name == "cancel"
+    }
+
+    pub fn is_migration(&self) -> bool {
+        self.name == MIGRATE
+    }
+
+    pub fn statement(&self, instance: &str, typed: &Typed) -> Statement {
+        (self.statement)(instance, typed)
+    }
+
+    /// The required inputs that are not there.
+    pub fn missing(&self, typed: &Typed) -> Vec<&'static str> {
+        let missing = self.inputs.iter().filter(|input| input.is_required && typed.given(input.name).is_none());
+        missing.map(|input| input.label).collect()
+    }
+}
+
+/// The migration, or what it would be.
+pub fn migration(id: &str, typed: &Typed, dry_run: bool) -> Statement {
+    Statement::new(
+        "SELECT path, severity, message FROM @wf.wf_migrate($1::uuid, $2::integer, $3::jsonb, $4, dry_run => $5::boolean)",
+        vec![
+            Some(id.to_owned()),
+            typed.given("version"),
+            Some(typed.given("mapping").unwrap_or_else(|| "{}".to_owned())),
+            Some(typed.given("timers").unwrap_or_else(|| "keep".to_owned())),
+            Some(dry_run.to_string()),
+        ],
+    )
+}

@@ -1,0 +1,306 @@
+//! Incidents, and the page of an instance with what can be done with it, as a browser has them.
+
+use crate::pages_inbox::{Browser, location, sql, unescaped};
+use crate::support::World;
+
+const EVIL: &str = "<img src=x onerror=alert(1)>\"'&";
+
+/// An instance of `ada` that waits at an event, in version 1 of a definition that has variables and two more versions.
+fn waiting(world: &World) -> String {
+    let definition = |id: &str| {
+        format!(
+            r#"SELECT wf_define('{{"definitionId": "order", "variables": [{{"name": "Amount", "typeName": "Int32", "value": 7}}], "outputs": [{{"name": "Answer"}}],
+                "root": [{{"id": "{id}", "type": "Event", "eventName": "Paid", "result": {{"output": "Answer"}}}}]}}')"#
+        )
+    };
+    world.sql(&format!("SET ROLE ada; {}; SELECT wf_start('order', correlation_id => 'o-1');", definition("paid")));
+    world.sql(&format!("SET ROLE ada; {}; {}", definition("settled"), definition("paid")));
+    world.value("SELECT instance_id::text FROM workflow.instance_list").expect("a row")
+}
+
+/// An instance of `ada` that is faulted because a table is missing.
+fn faulted(world: &World) -> String {
+    world.sql(
+        r#"SET ROLE ada; SELECT wf_define('{"definitionId": "post", "root": {"id": "post", "type": "Sql", "statement": "INSERT INTO ledger VALUES (1)"}}');
+        SELECT wf_start('post', on_fault => 'store')"#,
+    );
+    world.value("SELECT instance_id::text FROM workflow.open_incidents").expect("a row")
+}
+
+fn state(world: &World, id: &str) -> String {
+    world.value(&format!("SELECT sub_status FROM workflow.instance_list WHERE instance_id = '{id}'")).expect("a row")
+}
+
+#[test]
+fn incidents_are_listed_and_retried() {
+    let world = World::new();
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    assert!(ada.page("/incidents").contains("There are no open incidents"));
+    let id = faulted(&world);
+    let page = unescaped(&ada.page("/incidents"));
+    for part in [
+        &format!("href=\"/instances/{id}\""),
+        "relation \"ledger\" does not exist",
+        "42P01",
+        &format!("/instances/{id}/retry?activity=post"),
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    assert!(!ben.page("/incidents").contains(&id));
+    for page in ["0", "-1", "x", "99999999999999999999", "200"] {
+        ada.page(&format!("/incidents?page={page}"));
+    }
+    let retry = format!("/instances/{id}/retry");
+    let page = ada.page(&format!("{retry}?activity=post"));
+    assert!(page.contains("value=\"post\""));
+    assert_eq!(
+        sql(&page, "SQL of “Retry”"),
+        format!("SELECT sub_status FROM wf_retry('{id}'::uuid, ARRAY['post'], on_fault => 'store');")
+    );
+    let again = ada.post(&retry, &[("do", "perform"), ("activity", "post")]);
+    assert_eq!(location(&again), format!("/instances/{id}?done=faulted"));
+    let unknown = ada.post(&retry, &[("do", "perform"), ("activity", "nonsense")]);
+    assert!(
+        unknown.status == 404 && unknown.text.contains("value=\"nonsense\"") && unknown.text.contains("role=\"alert\""),
+        "{unknown:?}"
+    );
+    let refused = ben.post(&retry, &[("do", "perform")]);
+    assert!(refused.status == 403 && refused.text.contains("permission denied"), "{refused:?}");
+    world.sql("CREATE TABLE ledger (amount integer); GRANT INSERT ON ledger TO ada");
+    let done = ada.post(&retry, &[("do", "perform")]);
+    assert_eq!(location(&done), format!("/instances/{id}?done=retry"));
+    assert!(ada.page(location(&done)).contains("The faulted activities ran again."));
+    assert_eq!(ada.post(&retry, &[("do", "perform")]).status, 409);
+}
+
+#[test]
+fn newest_incidents_come_first_in_bounded_pages() {
+    let world = World::new();
+    faulted(&world);
+    world.sql("SET ROLE ada; SELECT wf_start('post', on_fault => 'store') FROM generate_series(1, 50)");
+    let newest = world
+        .value(
+            "SELECT instance_id::text FROM workflow.open_incidents ORDER BY created_at DESC, incident_id DESC LIMIT 1",
+        )
+        .unwrap();
+    let ada = Browser::ada(&world);
+    let (first, second) = (ada.page("/incidents"), ada.page("/incidents?page=2"));
+    let shown = |page: &str| page.matches("<li id=").count();
+    assert_eq!((shown(&first), shown(&second)), (50, 1));
+    assert!(first.contains(&newest) && first.contains("rel=\"next\"") && !second.contains("rel=\"next\""));
+}
+
+#[test]
+fn an_instance_shows_its_picture_story_and_values() {
+    let world = World::new();
+    let id = waiting(&world);
+    let (ada, ben) = (Browser::ada(&world), Browser::ben(&world));
+    let address = format!("/instances/{id}");
+    let page = ada.page(&address);
+    let bookmark = world.value("SELECT bookmark_id::text FROM workflow.waiting").unwrap();
+    for part in [
+        "Suspended",
+        "order, version 1",
+        "o-1",
+        &format!("<img src=\"{address}/picture.svg\""),
+        "order, version 1, correlation id o-1: Suspended",
+        "<th scope=\"row\">Amount</th><td><pre>7</pre>",
+        &format!("{address}/resume?bookmark={bookmark}"),
+        &format!("{address}/migrate"),
+        &format!("/workflows{address}/view"),
+    ] {
+        assert!(page.contains(part), "{part} in {page}");
+    }
+    let picture = ada.get(&format!("{address}/picture.svg"));
+    assert!(picture.status == 200 && picture.text.starts_with("<svg"), "{picture:?}");
+    let header = |name: &str| picture.headers[name].to_str().unwrap();
+    assert_eq!(header("content-type"), "image/svg+xml");
+    assert_eq!(header("content-security-policy"), "sandbox; default-src 'none'; style-src 'unsafe-inline'");
+    for path in [
+        address.clone(),
+        format!("{address}/cancel"),
+        "/instances/nonsense".to_owned(),
+        "/instances/nonsense/cancel".to_owned(),
+    ] {
+        assert_eq!(ben.get(&path).status, 404, "{path}");
+    }
+    assert_eq!(ben.get(&format!("{address}/picture.svg")).status, 403);
+    assert_eq!(ada.get(&format!("{address}/explode")).status, 404);
+    let nobody = world.send("GET", &format!("{address}/picture.svg"), &[], "");
+    assert!(location(&nobody).starts_with("/login"));
+}
+
+#[test]
+fn an_instance_is_paused_changed_and_resumed() {
+    let world = World::new();
+    let id = waiting(&world);
+    let ada = Browser::ada(&world);
+    let address = |action: &str| format!("/instances/{id}/{action}");
+    let perform =
+        |action: &str, pairs: &[(&str, &str)]| ada.post(&address(action), &[&[("do", "perform")], pairs].concat());
+
+    let paused = perform("pause", &[("reason", "it's late"), ("children", "yes")]);
+    assert_eq!(location(&paused), format!("/instances/{id}?done=pause"));
+    assert!(unescaped(&ada.page(location(&paused))).contains("by ada: it's late"));
+    assert!(location(&perform("pause", &[])).ends_with("?done=nothing"));
+    let bookmark = world.value("SELECT bookmark_id::text FROM workflow.waiting").unwrap();
+    let refused = perform("resume", &[("bookmark", &bookmark), ("input", "[1]")]);
+    assert!(refused.status == 409 && refused.text.contains("[1]</textarea>"), "{refused:?}");
+    assert!(location(&perform("unpause", &[])).ends_with("?done=unpause"));
+    assert_eq!(perform("unpause", &[]).status, 409);
+
+    for (name, value, status) in [
+        ("Amount", "\"x\"", 400),
+        ("Amount", "{", 400),
+        ("Amount", "", 400),
+        ("", "1", 400),
+        ("Nothing", "1", 404),
+        ("Amount", "\u{0}", 400),
+    ] {
+        let refused = perform("set-variable", &[("name", name), ("value", value), ("reason", "kept")]);
+        assert!(refused.status == status && refused.text.contains("value=\"kept\""), "{name} {value:?}: {refused:?}");
+    }
+    assert!(location(&perform("set-variable", &[("name", "Amount"), ("value", "8")])).ends_with("?done=set-variable"));
+    assert_eq!(world.value("SELECT variables ->> 'Amount' FROM workflow.instance_list").as_deref(), Some("8"));
+
+    for (bookmark, status) in [("nonsense", 400), ("", 400), ("00000000-0000-7000-8000-000000000000", 404)] {
+        assert_eq!(perform("resume", &[("bookmark", bookmark)]).status, status, "{bookmark}");
+    }
+    world.sql("SET ROLE ada; SELECT wf_start('order')");
+    let foreign =
+        world.value(&format!("SELECT bookmark_id::text FROM workflow.waiting WHERE instance <> '{id}'")).unwrap();
+    let refused = perform("resume", &[("bookmark", &foreign)]);
+    assert!(refused.status == 404 && refused.text.contains("there is no bookmark of this instance"), "{refused:?}");
+    let resumed = perform("resume", &[("bookmark", &bookmark), ("input", "{\"paid\": 1.10}")]);
+    assert!(location(&resumed).ends_with("?done=resume"));
+    assert_eq!(
+        world
+            .value(&format!("SELECT output ->> 'Answer' FROM workflow.instance_list WHERE instance_id = '{id}'"))
+            .as_deref(),
+        Some("{\"paid\": 1.10}")
+    );
+    assert_eq!(perform("resume", &[("bookmark", &bookmark)]).status, 409, "twice");
+    assert!(location(&perform("cancel", &[("reason", "too late")])).ends_with("?done=nothing"));
+    assert!(ada.page(&format!("/instances/{id}")).contains("It has ended."));
+}
+
+#[test]
+fn a_migration_has_its_dry_run_first() {
+    let world = World::new();
+    let id = waiting(&world);
+    let ada = Browser::ada(&world);
+    let address = format!("/instances/{id}/migrate");
+    let button = "value=\"perform\"";
+    let page = ada.page(&address);
+    assert!(!page.contains(button) && page.contains("Dry run") && page.contains("3, 2"), "{page}");
+    let dry = ada.post(&address, &[("do", "preview"), ("version", "2")]);
+    assert!(
+        dry.status == 200 && dry.text.contains("version 2 does not have it") && !dry.text.contains(button),
+        "{dry:?}"
+    );
+    let refused = ada.post(&address, &[("do", "perform"), ("version", "2")]);
+    assert!(refused.status == 400 && refused.text.contains("version 2 does not have it"), "{refused:?}");
+    let mapped = [("version", "2"), ("mapping", "{\"paid\": \"settled\"}"), ("timers", "anew")];
+    let dry = ada.post(&address, &[&[("do", "preview")], &mapped[..]].concat());
+    assert!(
+        dry.text.contains(button) && dry.text.contains("{&#34;paid&#34;: &#34;settled&#34;}</textarea>"),
+        "{dry:?}"
+    );
+    assert_eq!(world.value("SELECT version::text FROM workflow.instance_list").as_deref(), Some("1"), "a dry run");
+    for (version, mapping, status) in
+        [("7", "", 404), ("x", "", 400), ("99999999999", "", 400), ("2", "[", 400), ("2", "7", 400), ("", "", 400)]
+    {
+        for step in ["preview", "perform"] {
+            let wrong = ada.post(&address, &[("do", step), ("version", version), ("mapping", mapping)]);
+            assert_eq!(wrong.status, status, "{version} {mapping}: {wrong:?}");
+        }
+    }
+    let done = ada.post(&address, &[&[("do", "perform")], &mapped[..]].concat());
+    assert_eq!(location(&done), format!("/instances/{id}?done=migrate"));
+    assert_eq!(world.value("SELECT version::text FROM workflow.instance_list").as_deref(), Some("2"));
+}
+
+#[test]
+fn sql_of_an_action_does_the_same() {
+    let world = World::new();
+    let id = waiting(&world);
+    let ada = Browser::ada(&world);
+    let bookmark = world.value("SELECT bookmark_id::text FROM workflow.waiting").unwrap();
+    let shown = |action: &str, title: &str, pairs: &[(&str, &str)]| {
+        let answer = ada.post(&format!("/instances/{id}/{action}"), &[&[("do", "preview")], pairs].concat());
+        assert_eq!(answer.status, 200, "{answer:?}");
+        sql(&answer.text, title)
+    };
+    let run = |sql: String| world.sql(&format!("SET ROLE ada; {sql}"));
+    let pause = shown("pause", "SQL of “Pause”", &[("reason", "it's \\ odd")]);
+    assert_eq!(world.value("SELECT paused_at::text FROM workflow.instance_list"), None, "shown, not done");
+    run(pause);
+    assert_eq!(world.value("SELECT pause_reason FROM workflow.instance_list").as_deref(), Some("it's \\ odd"));
+    run(shown("unpause", "SQL of “Unpause”", &[]));
+    run(shown("set-variable", "SQL of “Set”", &[("name", "Amount"), ("value", "9")]));
+    assert_eq!(world.value("SELECT variables ->> 'Amount' FROM workflow.instance_list").as_deref(), Some("9"));
+    run(shown("migrate", "SQL of “Migrate”", &[("version", "3")]));
+    assert_eq!(world.value("SELECT version::text FROM workflow.instance_list").as_deref(), Some("3"));
+    run(shown("resume", "SQL of “Resume”", &[("bookmark", &bookmark), ("input", "\"it's \\\\\"")]));
+    assert_eq!(world.value("SELECT output ->> 'Answer' FROM workflow.instance_list").as_deref(), Some("it's \\"));
+    world.sql("SET ROLE ada; SELECT wf_start('order', instance_id => '01900000-0000-7000-8000-000000000001')");
+    let other = ada.page("/instances/01900000-0000-7000-8000-000000000001/cancel");
+    run(sql(&other, "SQL of “Cancel the instance”"));
+    assert_eq!(state(&world, "01900000-0000-7000-8000-000000000001"), "Cancelled");
+}
+
+#[test]
+fn what_a_role_may_not_do_is_refused_with_the_words_of_the_database() {
+    let world = World::new();
+    let id = waiting(&world);
+    world.sql("SELECT wf_grant('order', 'ben', '{read}')");
+    let ben = Browser::ben(&world);
+    ben.page(&format!("/instances/{id}"));
+    let bookmark = world.value("SELECT bookmark_id::text FROM workflow.waiting").unwrap();
+    for (action, pairs) in [
+        ("cancel", &[][..]),
+        ("pause", &[]),
+        ("resume", &[("bookmark", bookmark.as_str())]),
+        ("set-variable", &[("name", "Amount"), ("value", "1")]),
+        ("migrate", &[("version", "3")]),
+    ] {
+        let refused = ben.post(&format!("/instances/{id}/{action}"), &[&[("do", "perform")], pairs].concat());
+        let words = if action == "migrate" { "must be owner of workflow instance" } else { "permission denied" };
+        assert!(refused.status == 403 && refused.text.contains(words), "{action}: {refused:?}");
+    }
+    assert_eq!(state(&world, &id), "Suspended");
+    // The acting role counts, not who has logged in.
+    let mut clerk = Browser::ada(&world);
+    clerk.act_as("clerks");
+    assert_eq!(clerk.get(&format!("/instances/{id}")).status, 404);
+    assert_eq!(clerk.post(&format!("/instances/{id}/cancel"), &[("do", "perform")]).status, 403);
+    let foreign =
+        world.send("POST", &format!("/instances/{id}/cancel"), &[("Sec-Fetch-Site", "cross-site")], "do=perform");
+    assert_eq!(foreign.status, 403);
+}
+
+#[test]
+fn names_values_and_errors_of_instances_are_text() {
+    let world = World::new();
+    let definition = serde_json::json!({"definitionId": EVIL, "variables": {"Evil": EVIL}, "root": [
+        {"id": "evil", "name": EVIL, "type": "Event", "eventName": EVIL}, {"id": "fault", "type": "Fault", "message": EVIL}]});
+    world.sql(&format!("SET ROLE ada; SELECT wf_define($json${definition}$json$); SELECT wf_start($json${EVIL}$json$, correlation_id => $json${EVIL}$json$, name => $json${EVIL}$json$)"));
+    let id = world.value("SELECT instance_id::text FROM workflow.instance_list").unwrap();
+    let ada = Browser::ada(&world);
+    let mut pages = vec![
+        ada.page(&format!("/instances/{id}")),
+        ada.page(&format!("/instances/{id}/set-variable?name=%3Cimg%20src=x%3E")),
+    ];
+    pages.push(
+        ada.post(&format!("/instances/{id}/set-variable"), &[("do", "perform"), ("name", EVIL), ("value", EVIL)]).text,
+    );
+    let picture = ada.get(&format!("/instances/{id}/picture.svg")).text;
+    let bookmark = world.value("SELECT bookmark_id::text FROM workflow.waiting").unwrap();
+    let faulted = ada.post(&format!("/instances/{id}/resume"), &[("do", "perform"), ("bookmark", &bookmark)]);
+    assert_eq!(location(&faulted), format!("/instances/{id}?done=faulted"));
+    pages.extend([ada.page(&format!("/instances/{id}")), ada.page("/incidents")]);
+    for page in &pages {
+        assert!(!page.contains("<img src=x") && page.contains("&#60;img"), "{page}");
+    }
+    assert!(!picture.contains("<img"), "{picture}");
+}

@@ -1,6 +1,6 @@
 # One word per habit of this project. Every target does its own set-up; scripts/ holds how.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-assert bench lint server stop psql install uninstall package packages clean
+.PHONY: help demo test test-long test-assert bench lint server studio stop psql install uninstall package packages clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,7 +26,10 @@ lint: ## Check format, clippy, sizes and the safety of the install script
 server: ## Start (or reuse) a private server with the extension, print how to connect (FRESH=1: empty it)
 	@scripts/server
 
-stop: ## Stop that server; its data stays
+studio: ## Start (or reuse) Elsa Studio and the inbox on a private server with the examples; print a key and the address
+	@scripts/studio
+
+stop: ## Stop these servers; their data stays
 	@scripts/stop
 
 psql: ## Open psql on that server

@@ -76,6 +76,24 @@ stop_cluster() { # DIR [MODE]
     ! is_running "$1" || as_server "$PGBIN/pg_ctl" -D "$1/data" -m "${2:-fast}" -s -w stop
 }
 
+# Whether the gateway of `make studio` runs. Another process may have its number by now.
+gateway_runs() { # DIR
+    local pid
+    pid=$(cat "$1/gateway.pid" 2>/dev/null) && [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = workflow-gatewa ]
+}
+
+# A server, and the gateway in front of it if there is one.
+stop_studio() { # DIR
+    local pid
+    if gateway_runs "$1"; then
+        pid=$(cat "$1/gateway.pid")
+        kill "$pid"
+        while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+    fi
+    rm -f "$1/gateway.pid"
+    stop_cluster "$1"
+}
+
 is_running() { as_server "$PGBIN/pg_ctl" -D "$1/data" status >/dev/null 2>&1; } # DIR
 
 # sql CLUSTER DATABASE COMMAND [OPTION...]: values only; any error fails.

@@ -17,6 +17,10 @@ CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/workflow-dev
 DRIVERS="psycopg[binary]==3.3.9 SQLAlchemy==2.1.9 Django==5.2.19"
 DRIVERS_DIR=$CACHE_DIR/drivers
 
+# What drives a browser for tests/run-gateway, from npm.
+PLAYWRIGHT_VERSION=1.65.1
+BROWSER_DIR=$CACHE_DIR/playwright-core-$PLAYWRIGHT_VERSION
+
 # What bench/peers.sh measures beside, from PyPI, and the version of the crate that holds the SQL of pgmq.
 PEERS="psycopg[binary]==3.3.9 absurd-sdk==0.5.1 absurdctl==0.5.1 dbos==3.4.0"
 PGMQ_VERSION=0.34.0-alpha.7

@@ -1,8 +1,8 @@
 # Sourced by bench/run: the gateway in front of the database, on loopback.
 # shellcheck shell=bash disable=SC2154
 
-gateway_program=../target/release/workflow-gateway
-gateway_load=../target/release/examples/load
+gateway_program=../target/gateway/release/workflow-gateway
+gateway_load=../target/gateway/release/examples/load
 
 # start_gateway: sets gateway_url, gateway_key and gateway_pid. Its role is a member of those that send requests.
 start_gateway() {

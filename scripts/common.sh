@@ -151,6 +151,14 @@ remap_paths() {
     add_flags CFLAGS -ffile-prefix-map "$cargo=/usr/src/cargo" "$REPO=/usr/src/workflow" "$POSTGRES_DIR=/usr/src/postgresql"
 }
 
+# cargo_gateway COMMAND OPTION...: alone, so that its crates turn on no features in those of the extension, and in a folder of its
+# own, since other flags than those of cargo-pgrx would make cargo build what both use again and again.
+GATEWAY_DIR=$REPO/target/gateway
+cargo_gateway() {
+    remap_paths
+    CARGO_TARGET_DIR=$GATEWAY_DIR cargo "$@" -p workflow-gateway
+}
+
 # add_flags VARIABLE OPTION VALUE...: to an environment variable that does not have them yet.
 add_flags() {
     local flags

@@ -80,7 +80,7 @@ fn content_length(head: &[u8]) -> Result<usize, Failed> {
     Ok(length.map_or(Ok(0), |length| length.parse())?)
 }
 
-/// Somebody who completes tasks, directly or through the gateway.
+/// A client that completes tasks, directly or through the gateway.
 enum Worker {
     Direct(Client),
     Through(Http),

@@ -10,7 +10,7 @@ use crate::failure::Failure;
 pub struct Caller {
     /// The role that logged in.
     pub login: String,
-    /// The role that the request runs as: that one, or one that it is a member of.
+    /// The role that the request runs as: the login role, or a role that it is a member of.
     pub role: String,
     /// Whether a browser says so by itself, as with cookies: then another site can make it send requests.
     pub is_ambient: bool,

@@ -138,7 +138,7 @@ impl Database {
         Ok(())
     }
 
-    /// Connects once, to find out before anybody is served whether the database fits.
+    /// Connects once, to find out before the first request whether the database fits.
     pub async fn first_check(&self) -> Result<(), Unfit> {
         let (client, connection) =
             self.config.connect(self.tls.clone()).await.map_err(|error| Unfit::Unreachable(said(&error)))?;

@@ -34,7 +34,7 @@ impl Failure {
         Self::new(StatusCode::NOT_FOUND, format!("there is no {what} {id}"))
     }
 
-    /// Nobody is logged in, or who is logged in may not be any more.
+    /// The request has no caller, or the caller's role is gone.
     pub fn unauthenticated() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "log in first")
     }

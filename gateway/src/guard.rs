@@ -34,7 +34,7 @@ pub async fn known_host(State(app): State<App>, request: Request, next: Next) ->
     match host {
         Some(host) if is_known_host(&app, host) => Ok(next.run(request).await),
         _ => Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "this host is not known here")
-            .hint("Whoever runs the gateway gives its address with --public-url.")),
+            .hint("The administrator of the gateway gives its address with --public-url.")),
     }
 }
 

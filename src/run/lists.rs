@@ -175,7 +175,7 @@ fn search(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) -> bool 
         return is_whole;
     }
     let (all, of_versions) = (found.sight.all, found.versions.as_ref().map(HashSet::len));
-    // Whoever may read few instances has to look at these only; else traces are fewer.
+    // For a role that may read few instances these are the fewest rows; for another one traces are fewer.
     let mut budget = walk::BUDGET;
     if all && of_versions.is_none_or(|count| count >= MANY) {
         if let Some(is_whole) = sources::by_traces(filter, newest, found) {

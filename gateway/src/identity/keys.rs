@@ -68,7 +68,7 @@ impl ApiKeys {
         if kept.as_ref().is_none_or(|(of, _)| *of != stamp) {
             match read(path) {
                 Ok(file) => *kept = Some((stamp, file.key)),
-                // Those that were read before go on, as long as somebody writes the file.
+                // Those that were read before go on, as long as the file cannot be read.
                 Err(cause) => tracing::warn!(cause, "cannot read the API keys anew"),
             }
         }

@@ -1,6 +1,6 @@
 //! A password is tried at the database, by a connection that logs in and says nothing more.
 //!
-//! It counts only if the server asked for SCRAM, and took the answer. Where it lets anybody in (`trust`), or asks for
+//! It counts only if the server asked for SCRAM, and took the answer. Where it lets every client in (`trust`), or asks for
 //! what proves nothing here (`peer`, `cert`) or is read on the way (MD5, clear text), no password is right.
 
 use std::io;

@@ -177,7 +177,7 @@ pub fn notice(done: &str) -> Option<&'static str> {
         "completed" => "The task is completed.",
         "faulted" => "The task is completed. The workflow has faulted after it: Incidents says why.",
         "taken" => "The task is assigned to you.",
-        "given-back" => "The task is not assigned to anybody any more.",
+        "given-back" => "The task is no longer assigned.",
         "failed" => "The task has failed: its activity has faulted.",
         "again" => "The attempt has failed. The task can be tried again.",
         _ => return None,

@@ -1,4 +1,4 @@
-//! Open incidents: faults that nobody has taken up again.
+//! Open incidents: faults that no retry has resolved.
 
 use axum::extract::{Query, State};
 use axum::response::Response;

@@ -97,8 +97,9 @@ async fn session(app: &Gateway, address: SocketAddr, given: &Credentials) -> Res
             Err(Failure::new(StatusCode::UNAUTHORIZED, "role or password is wrong, or the role may not log in here"))
         }
         Verdict::NotAsked => {
-            Err(Failure::new(StatusCode::UNAUTHORIZED, "the database does not ask for a password of SCRAM")
-                .hint("Whoever runs the database sets scram-sha-256 in pg_hba.conf for connections from the gateway."))
+            Err(Failure::new(StatusCode::UNAUTHORIZED, "the database does not ask for a password of SCRAM").hint(
+                "The administrator of the database sets scram-sha-256 in pg_hba.conf for connections from the gateway.",
+            ))
         }
     }
 }

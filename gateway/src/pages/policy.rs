@@ -28,7 +28,7 @@ pub const STUDIO: HeaderValue = HeaderValue::from_static(
      base-uri 'self'; form-action 'self'; frame-ancestors 'none'; object-src 'none'; report-uri /csp-reports",
 );
 
-/// Reports that the log takes in a minute, from all browsers: anybody can send them.
+/// Reports that the log takes in a minute, from all browsers: any client can send them.
 const REPORTS_A_MINUTE: NonZeroU32 = NonZeroU32::new(60).expect("not zero");
 /// Bytes of a report, and letters of a member that the log takes.
 const MOST_BYTES: usize = 16 * 1024;
@@ -50,7 +50,7 @@ pub async fn restrict(mut response: Response) -> Response {
     response
 }
 
-/// Takes a browser's report into the log, and changes nothing else: that is why nobody has to be logged in. The check
+/// Takes a browser's report into the log, and changes nothing else: that is why it needs no session. The check
 /// that a page of ours sends it is that of all requests, which browsers pass for reports as well.
 async fn report(headers: HeaderMap, body: Bytes) -> StatusCode {
     let is_report =

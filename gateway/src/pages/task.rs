@@ -242,7 +242,7 @@ async fn change(
     page(&app, &visitor, &task, form, View { as_json, typed: Some(&typed), about: what, failure, notice: None }).await
 }
 
-/// The task has gone while somebody wrote the answer.
+/// The task has gone while the user wrote the answer.
 #[derive(askama::Template)]
 #[template(path = "task_lost.html")]
 struct Lost<'a> {

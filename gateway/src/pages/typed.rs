@@ -1,4 +1,4 @@
-//! What somebody typed into a form.
+//! What a user typed into a form.
 
 use std::collections::BTreeMap;
 

@@ -76,7 +76,7 @@ mod tests {
     use flate2::write::GzEncoder;
     use tar::{Builder, EntryType, Header};
 
-    /// The name is written as it is: the crate refuses some that an archive of somebody else may have.
+    /// The name is written as it is: the crate refuses some that an archive of another program may have.
     fn archive(name: &str, kind: EntryType, content: &[u8]) -> Vec<u8> {
         let mut header = Header::new_old();
         header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());

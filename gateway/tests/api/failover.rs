@@ -1,4 +1,4 @@
-//! Gateways and connections that end in the middle of work: each task is taken once, none is lost, and nobody is told otherwise.
+//! Gateways and connections that end in the middle of work: each task is taken once, none is lost, and no client is told otherwise.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,9 +16,9 @@ const CLIENTS: usize = 8;
 #[derive(Debug, PartialEq)]
 enum Told {
     Done,
-    /// Somebody else was first, or an attempt before whose answer was lost.
+    /// Another client was first, or an attempt before whose answer was lost.
     Taken,
-    /// No answer, or one that says that nobody knows.
+    /// No answer, or one that says that the gateway does not know.
     Unknown,
 }
 
@@ -67,7 +67,7 @@ fn completions_survive_the_ends_of_gateways_and_connections() {
                             break;
                         }
                         Told::Taken => {
-                            assert!(attempt > 0, "nobody else completes {task}");
+                            assert!(attempt > 0, "no other client completes {task}");
                             break;
                         }
                         Told::Unknown => {

@@ -1,4 +1,4 @@
-//! Requests that nobody means well with.
+//! Hostile requests.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;

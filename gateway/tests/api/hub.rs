@@ -243,7 +243,7 @@ fn who_connects_must_be_known() {
     assert_eq!(status("?access_token=x", &[]), Some(401));
     assert_eq!(status("", &[("Authorization", "ApiKey x")]), Some(401));
     assert_eq!(status("", &[]), Some(403));
-    // A cookie alone could be sent by a page of anybody.
+    // A cookie alone could be sent by a page of another site.
     let logged_in = world.send(
         "POST",
         "/login",

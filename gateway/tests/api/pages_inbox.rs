@@ -8,7 +8,7 @@ const OURS: (&str, &str) = ("Sec-Fetch-Site", "same-origin");
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
 const EVIL: &str = "<img src=x onerror=alert(1)>\"'&";
 
-/// A browser in which somebody has logged in.
+/// A browser with a session.
 pub struct Browser<'a> {
     world: &'a World,
     cookie: String,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::support::{Api, World};
 
-/// A word in everything that ada has, and that nobody else may read.
+/// A word in everything that ada has, and that no other role may read.
 const SECRET: &str = "quokka";
 
 /// Routes that need no caller: to log in and out, what the pages look like, and what watches the process.

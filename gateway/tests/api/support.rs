@@ -125,7 +125,7 @@ impl World {
         std::fs::write(self.folder.join("keys.toml"), "").expect("a file of keys");
     }
 
-    /// Somebody who sends requests below `/elsa/api` with a key of the role.
+    /// A client that sends requests below `/elsa/api` with a key of the role.
     pub fn client(&self, role: &str) -> Api {
         Api { base: format!("{}/elsa/api", self.url), key: self.key(role) }
     }

@@ -100,7 +100,7 @@ pub async fn execute(
     }
 }
 
-/// What a client needs to know of a run that failed. Where nobody knows whether it took place, it can be repeated with
+/// What a client needs to know of a run that failed. Where the gateway does not know whether it took place, it can be repeated with
 /// the id.
 fn refused(failure: Failure, instance: Option<Uuid>) -> Response {
     let is_known = failure.status.is_client_error();

@@ -124,7 +124,7 @@ pub async fn list(State(app): State<App>, caller: Caller, query: Parameters) -> 
     let definition_ids: Vec<String> = query.texts("DefinitionIds").map(str::to_owned).collect();
     let asked: Vec<&str> = query.texts("Ids").collect();
     let ids: Vec<Uuid> = asked.iter().filter_map(|id| id.parse().ok()).collect();
-    // There is no definition of the system among those that somebody owns.
+    // There is no definition of the system among those that roles own.
     let is_empty = query.boolean("IsSystem")? == Some(true);
     let (size, offset) = page(&query)?;
     let values = parameters![

@@ -13,7 +13,7 @@ use crate::gateway::{App, Gateway};
 use crate::json::{Body, JsonText};
 use crate::parameters;
 
-/// What `wf_save_draft` refuses because somebody else has saved since.
+/// What `wf_save_draft` refuses because another editor has saved since.
 const CHANGED: &str = "40001";
 
 /// The body of a save.
@@ -97,7 +97,7 @@ async fn store(app: &Gateway, caller: &Caller, sent: Sent, id: &str) -> Result<S
     Ok(Stored { version_id: row.get(0), version: row.get(1), is_published: row.get(2), session })
 }
 
-/// Tells an editor who has changed the definition, and when. Where nobody has, two transactions were in each other's way.
+/// Tells an editor who has changed the definition, and when. Where no editor has, two transactions were in each other's way.
 async fn changed(
     app: &Gateway,
     caller: &Caller,

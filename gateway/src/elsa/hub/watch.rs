@@ -31,10 +31,10 @@ pub struct Hub {
     observed: Mutex<HashMap<Who, HashMap<Uuid, Observed>>>,
 }
 
-/// An instance that somebody observes.
+/// An instance that a connection observes.
 #[derive(Default)]
 struct Observed {
-    /// How it was when its observers were last told; none: somebody has not been told anything yet.
+    /// How it was when its observers were last told; none: an observer has not been told anything yet.
     stamp: Option<String>,
     listeners: HashMap<Uuid, Listener>,
 }
@@ -66,7 +66,7 @@ impl Hub {
         self.observed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The instances that are observed, and how they were. If there are none nobody looks any more.
+    /// The instances that are observed, and how they were. If there are none, the task that looks ends.
     fn to_look_at(&self, who: &Who) -> Option<(Vec<Uuid>, Vec<String>)> {
         let mut all = self.lock();
         let group = all.get(who)?;
@@ -97,7 +97,7 @@ impl Hub {
         }
     }
 
-    /// Ends the connections of somebody who may not be any more.
+    /// Ends the connections of a caller whose key or session has ended.
     fn dismiss(&self, who: &Who) {
         for observed in self.lock().remove(who).into_iter().flat_map(HashMap::into_values) {
             observed.listeners.into_values().for_each(|listener| listener.end.notify_one());
@@ -122,7 +122,7 @@ pub fn observe(hub: &Arc<Hub>, app: &App, caller: &Caller, connection: Uuid, id:
     }
 }
 
-/// Looks for one role, until nobody observes anything as it.
+/// Looks for one role, until no connection observes anything as it.
 async fn look(hub: Arc<Hub>, app: App, caller: Caller) {
     let who = who(&caller);
     let mut tick = interval(PERIOD);

@@ -49,7 +49,7 @@ struct Event {
     input: Option<Value>,
 }
 
-/// Delivers an event before it answers: to whoever waits for it, of any correlation id if none is said. The answer has the
+/// Delivers an event before it answers: to the instances that wait for it, of any correlation id if none is said. The answer has the
 /// instances that it started and resumed.
 async fn trigger(
     State(app): State<App>,

@@ -26,7 +26,7 @@ pub fn give_back(task: &Task) -> Statement {
 }
 
 /// A failure is reported for a claim, and claims give tasks in their order: as many are claimed as there are up to this
-/// one, and the others are given back before anybody sees it.
+/// one, and the others are given back before another session sees it.
 pub fn fail(task: &Task, typed: &Typed, role: &str) -> Statement {
     let is_last = !typed.one("last").is_empty();
     Statement::new(

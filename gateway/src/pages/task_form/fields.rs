@@ -159,7 +159,7 @@ fn choices(schema: &Value) -> Option<Vec<Choice>> {
     (are_good && !choices.is_empty()).then_some(choices)
 }
 
-/// What is in a control before anybody has typed.
+/// What is in a control before the user types.
 fn initial(kind: &Kind, value: &Value) -> Vec<String> {
     match (kind, value) {
         (Kind::Group(_), _) => Vec::new(),

@@ -260,7 +260,8 @@ mod tests {
 
     #[test]
     fn other_formats_and_damaged_bytes_are_refused() {
-        for bytes in [&[] as &[u8], &[0, 0], &[1, 0], &[2, 9], &[2, 0, 0], &[2, 1, 7, 1, 0, 0, 0, 0]] {
+        let nameless = [2, 1, 0, 5, 0, 0, 3, 0, 0, 0];
+        for bytes in [&[] as &[u8], &[0, 0], &[1, 0], &[2, 9], &[2, 0, 0], &[2, 1, 7, 1, 0, 0, 0, 0], &nameless] {
             assert!(matches!(decode(bytes), Err(Error::CorruptState(_))));
         }
     }

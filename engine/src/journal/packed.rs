@@ -60,7 +60,8 @@ impl<'a> Activity<'a> {
         }
     }
 
-    /// The name and the execution around it. Adds a new name to those that the row has.
+    /// The name and the execution around it. Adds a new name to those that the row has. A name is of an activity: what is
+    /// about the workflow itself is `None`, and has neither a node id nor an execution around it.
     fn read(self, known: &mut Vec<Name<'a>>) -> Result<(Name<'a>, Option<u32>), Error> {
         let (name, parent) = match self {
             Self::None => return Ok((("", "", None), None)),
@@ -71,6 +72,9 @@ impl<'a> Activity<'a> {
             Self::NewBelow(id, kind, parent) => ((id, kind, None), Some(parent)),
             Self::NewAtBelow(id, kind, node_id, parent) => ((id, kind, Some(node_id)), Some(parent)),
         };
+        if (name.0, name.1) == ("", "") {
+            return Err(Error::CorruptState("It names an activity that has neither an id nor a type.".to_owned()));
+        }
         known.push(name);
         Ok((name, parent))
     }

@@ -185,14 +185,14 @@ fn search(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) -> bool 
             return false;
         }
     }
-    let walk = Walk::of(found);
+    let mut walk = Walk::of(found);
     let ranges = sources::time_ranges(filter);
     if !ranges.is_empty() {
         budget = walk::BUDGET / 30;
     } else if filter.search_term.is_some() {
         budget = walk::BUDGET * 2 / 5;
     }
-    if walk.clone().run(filter, newest, budget, found) {
+    if walk.run(filter, newest, budget, found) {
         return true;
     }
     if !all && let Some(is_whole) = sources::by_traces(filter, newest, found) {
@@ -204,7 +204,7 @@ fn search(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) -> bool 
     // By its time an instance is looked for everywhere only where there are few: an id need not tell the time.
     let mut is_whole = !ranges.is_empty();
     for (low, high) in ranges {
-        is_whole &= walk.clone().within(low, high).run(filter, newest, walk::BUDGET / 2, found);
+        is_whole &= walk.unfinished_within(low, high).run(filter, newest, walk::BUDGET / 2, found);
     }
     is_whole
 }

@@ -69,7 +69,8 @@ pub fn by_term(filter: &InstanceFilter, newest: bool, found: &mut Found<'_>) {
     found.add(portion.matching);
     let term = term.to_lowercase();
     let mut walk = Walk::of_versions(found.sight, |version| version.definition.to_lowercase().contains(&term));
-    walk.run(filter, newest, BUDGET / 3, found);
+    // The definition of these has the term, so no name is read.
+    walk.run(&InstanceFilter { search_term: None, ..filter.clone() }, newest, BUDGET / 3, found);
 }
 
 /// How much later than its creation an instance can have been given its id.

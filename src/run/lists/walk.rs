@@ -56,12 +56,10 @@ impl Walk {
         Self(streams)
     }
 
-    /// The same, between two ids.
-    pub fn within(mut self, low: Uuid, high: Uuid) -> Self {
-        for stream in &mut self.0 {
-            (stream.low, stream.high) = (low, high);
-        }
-        self
+    /// What this walk has not looked at whole, from the beginning, between two ids.
+    pub fn unfinished_within(&self, low: Uuid, high: Uuid) -> Self {
+        let unfinished = self.0.iter().filter(|stream| !stream.is_over);
+        Self(unfinished.map(|stream| Stream { low, high, ..*stream }).collect())
     }
 
     /// Looks at `budget` instances at most, plus what begins each stream. Returns whether it has looked at all.

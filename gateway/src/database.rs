@@ -8,7 +8,9 @@ mod connecting;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
+use deadpool_postgres::{
+    Hook, HookError, Manager, ManagerConfig, Object, Pool, QueueMode, RecyclingMethod, Runtime, Timeouts,
+};
 use tokio::sync::oneshot;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
@@ -108,6 +110,8 @@ impl Database {
         let known = Arc::clone(&schema);
         let pool = Pool::builder(manager)
             .max_size(options.database_connections.into())
+            // The last one that was used has its catalogue and plans in the caches of a processor.
+            .queue_mode(QueueMode::Lifo)
             .runtime(Runtime::Tokio1)
             .timeouts(Timeouts { wait: Some(POOL_WAIT), create: Some(Duration::from_secs(15)), recycle: None })
             .post_create(Hook::async_fn(move |client, _| {

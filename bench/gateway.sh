@@ -10,7 +10,7 @@ start_gateway() {
     port=$(/usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     gateway_url=http://127.0.0.1:$port
     gateway_key=$("$gateway_program" key add --api-keys "$scratch/keys.toml" --role bench_worker)
-    "$gateway_program" --listen "127.0.0.1:$port" --api-keys "$scratch/keys.toml" \
+    "$gateway_program" --listen "127.0.0.1:$port" --api-keys "$scratch/keys.toml" --studio "$STUDIO_DIR" \
         --database "host=$PGHOST port=$PGPORT user=bench_gateway dbname=$1" 2>"$scratch/gateway.log" &
     gateway_pid=$!
     for _ in {1..100}; do
@@ -45,12 +45,34 @@ gateway() {
     report "completions of 16 clients, direct : through the gateway" "$scratch/load.ratio" x 0.6 '>='
     loaded get "$gateway_url" "$gateway_key" /elsa/api/descriptors/activities
     report "descriptors, p50" "$scratch/load.p50" ms 20
+    pages_of_ours
+    boot_set
     loaded saves "$gateway_url" "$gateway_key" "${BENCH_SAVES:-10000}" 1
     resident_mb >"$scratch/saved"
     report "memory after ${BENCH_SAVES:-10000} saves of 1 MB" "$scratch/saved" MB 100
     hubs_open
     kill "$gateway_pid"
     wait "$gateway_pid" || true
+}
+
+# The tasks of the completions before have left thousands of instances; a hundred more wait.
+pages_of_ours() {
+    local instance path
+    query bench_gateway 'SET ROLE bench_worker' "SELECT count(wf_start('bench-task')) FROM generate_series(1, 100)" >/dev/null
+    instance=$(query bench_gateway "SELECT instance_id FROM workflow.tasks WHERE status = 'Open' LIMIT 1")
+    for path in '/inbox?whose=all' "/instances/$instance" /incidents /definitions; do
+        loaded get "$gateway_url" "$gateway_key" "$path"
+        report "page ${path/$instance/{id\}}, p99" "$scratch/load.p99" ms 100
+    done
+}
+
+# All that Studio can ask for, which is more than it needs to start.
+boot_set() {
+    [ -f "$STUDIO_DIR/_framework/blazor.webassembly.js" ] || "$gateway_program" studio fetch --studio "$STUDIO_DIR"
+    (cd "$STUDIO_DIR" && find _framework _content -type f ! -name '*.br' ! -name '*.gz' ! -name '*.map' | sed 's|^|/|') >"$scratch/files"
+    loaded files "$gateway_url" "$gateway_key" <"$scratch/files"
+    report "all files of Studio, warm" "$scratch/load.files" ms 300
+    report "their size" "$scratch/load.megabytes" MB
 }
 
 hubs_open() {

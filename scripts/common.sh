@@ -20,6 +20,8 @@ DRIVERS_DIR=$CACHE_DIR/drivers
 # What drives a browser for tests/run-gateway, from npm.
 PLAYWRIGHT_VERSION=1.65.1
 BROWSER_DIR=$CACHE_DIR/playwright-core-$PLAYWRIGHT_VERSION
+# Where `workflow-gateway studio fetch` puts the version of Studio that the gateway takes.
+STUDIO_DIR=$CACHE_DIR/elsa-studio-3.8.2
 
 # What bench/peers.sh measures beside, from PyPI, and the version of the crate that holds the SQL of pgmq.
 PEERS="psycopg[binary]==3.3.9 absurd-sdk==0.5.1 absurdctl==0.5.1 dbos==3.4.0"

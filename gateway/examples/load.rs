@@ -3,6 +3,7 @@
 //! ```text
 //! load tasks  URL KEY DATABASE   completions: p50 of one client, and completions a second of 16
 //! load get    URL KEY PATH       p50 and p99 of a GET, in ms
+//! load files  URL KEY            all files whose paths standard input has, as a browser gets them: ms to the last byte, and MB
 //! load saves  URL KEY COUNT MB   saves of a definition of so many MB
 //! load hubs   URL KEY COUNT      so many open hubs, until standard input ends
 //! ```
@@ -24,6 +25,8 @@ const CLIENTS: usize = 16;
 const LATENCY_CALLS: usize = 1000;
 const THROUGHPUT_CALLS: usize = 6000;
 const ROUNDS: usize = 5;
+/// Connections that a browser opens to a host.
+const BROWSER_CONNECTIONS: usize = 6;
 /// An answer of wf_complete_task is not read: only that there is one.
 const COMPLETE: &str = "SELECT 1 FROM wf_complete_task($1, '{\"by\": \"Ada\"}')";
 
@@ -49,7 +52,7 @@ impl Http {
     async fn send(&mut self, method: &str, path: &str, body: &str) -> Result<(), Failed> {
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: ApiKey {}\r\nContent-Type: application/json\r\n\
-             Content-Length: {}\r\n\r\n",
+             Accept-Encoding: br\r\nContent-Length: {}\r\n\r\n",
             self.host,
             self.key,
             body.len()
@@ -205,6 +208,34 @@ async fn get(url: &str, key: &str, path: &str) -> Result<(), Failed> {
     Ok(())
 }
 
+/// The first round is not counted: what is measured is warm.
+async fn files(url: &str, key: &str) -> Result<(), Failed> {
+    let paths: Arc<Vec<String>> = Arc::new(std::io::stdin().lines().collect::<Result<_, _>>()?);
+    for round in 0..=ROUNDS {
+        let (next, bytes, begun) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)), Instant::now());
+        let mut running = tokio::task::JoinSet::new();
+        for _ in 0..BROWSER_CONNECTIONS {
+            let (paths, next, bytes) = (paths.clone(), next.clone(), bytes.clone());
+            let mut http = Http::connect(url, key).await?;
+            running.spawn(async move {
+                while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    http.send("GET", path, "").await?;
+                    bytes.fetch_add(http.received.len(), Ordering::Relaxed);
+                }
+                Ok::<_, Failed>(())
+            });
+        }
+        while let Some(done) = running.join_next().await {
+            done??;
+        }
+        if round > 0 {
+            println!("files {:.1}", begun.elapsed().as_secs_f64() * 1000.0);
+            println!("megabytes {:.1}", bytes.load(Ordering::Relaxed) as f64 / 1e6);
+        }
+    }
+    Ok(())
+}
+
 async fn saves(url: &str, key: &str, count: usize, megabytes: usize) -> Result<(), Failed> {
     let mut http = Http::connect(url, key).await?;
     let text = "x".repeat(megabytes * 1024 * 1024);
@@ -252,6 +283,7 @@ async fn main() -> Result<(), Failed> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tasks", url, key, database] => tasks(url, key, database).await,
         ["get", url, key, path] => get(url, key, path).await,
+        ["files", url, key] => files(url, key).await,
         ["saves", url, key, count, megabytes] => saves(url, key, count.parse()?, megabytes.parse()?).await,
         ["hubs", url, key, count] => hubs(url, key, count.parse()?).await,
         _ => Err("see the first lines of this file".into()),

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Retention removes what is over, ends, and does not read again what it left, whatever that is.
+# It waits for the clock: rounds of retention are seconds apart.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 psql -X -q -v ON_ERROR_STOP=1 >>"$WORKFLOW_TMP/setup.out" <<'SQL'
@@ -58,12 +59,13 @@ is 20000 "$survivors"
 echo "ok: what survives is not read again"
 
 # Ids need not be in the order of time: a caller gives them, and a clock can be set back.
-for id in 00000000-0000-4000-8000-000000000001 ffffffff-ffff-4fff-bfff-fffffffffff0; do
-    query "SELECT wf_start('ends', instance_id => '$id')" >/dev/null
-    await 0 "SELECT count(*) FROM workflow.instances WHERE id = '$id'"
-    query "SELECT wf_start('waits', instance_id => '$id')" >/dev/null
-    query "SELECT wf_complete_task(id) FROM workflow.tasks WHERE instance_id = '$id'" >/dev/null
-    await 0 "SELECT count(*) FROM workflow.instances WHERE id = '$id'"
+first=00000000-0000-4000-8000-000000000001 last=ffffffff-ffff-4fff-bfff-fffffffffff0
+for ids in "$first $last" "$last $first"; do
+    read -r at_once later <<<"$ids"
+    query "SELECT wf_start('ends', instance_id => '$at_once')" >/dev/null
+    query "SELECT wf_start('waits', instance_id => '$later')" >/dev/null
+    query "SELECT wf_complete_task(id) FROM workflow.tasks WHERE instance_id = '$later'" >/dev/null
+    await 0 "SELECT count(*) FROM workflow.instances WHERE id IN ('$first', '$last')"
 done
 is 20000 "$survivors"
 echo "ok: nor does the order of ids matter"

@@ -7,6 +7,7 @@ mod executions;
 pub mod hub;
 mod instances;
 mod journal;
+mod many;
 
 use axum::http::{Method, StatusCode, Uri};
 

@@ -1,4 +1,4 @@
-//! The same for many: calls 31 to 34. Each one is a transaction of its own, so that one that fails undoes no other.
+//! The same for many: calls 31 to 34.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::lifecycle::{self, Done};
 use super::one::text;
 use crate::caller::Caller;
+use crate::elsa::many::{DEFINITIONS, bounded, unless_all_failed};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::json::{Body, JsonText};
-
-/// Ids that one request may have.
-pub const MOST: usize = 1000;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -89,7 +87,7 @@ impl Call {
     /// Where all that were found fail, the first failure is the answer.
     async fn each(self, app: &Gateway, caller: &Caller, ids: Vec<String>) -> Result<Outcome, Failure> {
         let (mut outcome, mut first) = (Outcome::default(), None);
-        for id in bounded(ids)? {
+        for id in bounded(ids, DEFINITIONS)? {
             match self.one(app, caller, &id).await {
                 Ok(Done::Now) => outcome.now.push(id),
                 Ok(Done::Before) => outcome.before.push(id),
@@ -100,20 +98,9 @@ impl Call {
                 }
             }
         }
-        match first {
-            Some(failure) if outcome.now.is_empty() && outcome.before.is_empty() => Err(failure),
-            _ => Ok(outcome),
-        }
+        let is_any_done = !(outcome.now.is_empty() && outcome.before.is_empty());
+        unless_all_failed(outcome, is_any_done, first)
     }
-}
-
-/// Each id once, as long as there are not too many.
-pub fn bounded(ids: Vec<String>) -> Result<Vec<String>, Failure> {
-    if ids.len() > MOST {
-        return Err(Failure::bad_request(format!("a request may have {MOST} ids, not {}", ids.len())));
-    }
-    let mut seen = BTreeSet::new();
-    Ok(ids.into_iter().filter(|id| seen.insert(id.clone())).collect())
 }
 
 fn deleted(outcome: Outcome) -> Result<JsonText, Failure> {

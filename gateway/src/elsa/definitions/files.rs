@@ -10,12 +10,12 @@ use serde::Deserialize;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::bulk::bounded;
 use super::document;
 use super::members;
 use super::one::{Whole, by_definition_id, by_version_id};
 use super::query::{Parameters, Versions};
 use crate::caller::Caller;
+use crate::elsa::many::{DEFINITIONS, bounded};
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 use crate::json::Body;
@@ -63,7 +63,7 @@ pub async fn export_many(
 ) -> Result<Response, Failure> {
     let mut archive = Archive::new();
     let mut definitions = Vec::new();
-    for id in bounded(asked.ids)? {
+    for id in bounded(asked.ids, DEFINITIONS)? {
         let whole = by_version_id(&app, &caller, &id).await?;
         archive.add(&whole)?;
         definitions.push(whole.definition_id);
@@ -94,7 +94,7 @@ async fn consumers(app: &Gateway, caller: &Caller, id: &str) -> Result<Vec<Strin
             parameters![id],
         )
         .await?;
-    bounded(rows.iter().map(|row| row.get(0)).collect())
+    bounded(rows.iter().map(|row| row.get(0)).collect(), DEFINITIONS)
 }
 
 /// A file that a browser stores under a name.

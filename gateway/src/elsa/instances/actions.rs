@@ -10,14 +10,13 @@ use uuid::Uuid;
 use super::{instance_id, no_instance};
 use crate::caller::Caller;
 use crate::elsa::definitions::query::Versions;
+use crate::elsa::many::{INSTANCES, bounded, unless_all_failed};
 use crate::failure::Failure;
 use crate::gateway::App;
 use crate::json::{Body, JsonText};
 use crate::routing::Routes;
 use crate::{matches_versions, parameters};
 
-/// Instances that a call may name.
-const MOST: usize = 10_000;
 /// Instances that are altered in one transaction, each in a subtransaction; `ALTER` has the number, too.
 const BATCH: usize = 100;
 
@@ -58,7 +57,7 @@ async fn cancel(State(app): State<App>, caller: Caller, Path(id): Path<String>) 
     Ok(StatusCode::OK)
 }
 
-/// What became of several instances, each in a transaction of its own.
+/// What became of several instances.
 #[derive(Default)]
 struct Tally {
     done: usize,
@@ -77,18 +76,8 @@ impl Tally {
 
     /// The number of those that were done. If that is none the first refusal says why.
     fn end(self, name: &str) -> Result<JsonText, Failure> {
-        match self.refused {
-            Some(failure) if self.done == 0 => Err(failure),
-            _ => Ok(JsonText(json!({name: self.done}).to_string())),
-        }
+        unless_all_failed(JsonText(json!({name: self.done}).to_string()), self.done > 0, self.refused)
     }
-}
-
-fn bounded<T>(ids: Vec<T>) -> Result<Vec<T>, Failure> {
-    if ids.len() > MOST {
-        return Err(Failure::bad_request(format!("a request may name {MOST} instances, not {}", ids.len())));
-    }
-    Ok(ids)
 }
 
 #[derive(Debug, Deserialize)]
@@ -99,7 +88,7 @@ struct Ids {
 
 async fn delete_many(State(app): State<App>, caller: Caller, Body(request): Body<Ids>) -> Result<JsonText, Failure> {
     let mut tally = Tally::default();
-    for id in bounded(request.ids)?.iter().filter_map(|id| id.parse().ok()) {
+    for id in bounded(request.ids, INSTANCES)?.iter().filter_map(|id| id.parse().ok()) {
         tally.add(delete_one(&app, &caller, id).await);
     }
     tally.end("deleted")
@@ -135,7 +124,7 @@ async fn cancel_many(
         ids.extend(running(&app, &caller, OF_DEFINITION, values).await?);
     }
     let mut tally = Tally::default();
-    for id in bounded(ids)? {
+    for id in bounded(ids, INSTANCES)? {
         tally.add(cancel_one(&app, &caller, id).await);
     }
     tally.end("cancelledCount")
@@ -220,7 +209,7 @@ struct Retried {
 async fn retry(State(app): State<App>, caller: Caller, Body(request): Body<Retried>) -> Result<JsonText, Failure> {
     let activities = request.activity_ids.filter(|ids| !ids.is_empty());
     let mut results = Vec::new();
-    for id in bounded(request.workflow_instance_ids)? {
+    for id in bounded(request.workflow_instance_ids, INSTANCES)? {
         let retried = retry_one(&app, &caller, &id, activities.clone()).await;
         results.push(match retried {
             Ok(is_running) => outcome(&id, None, is_running),

@@ -1,0 +1,30 @@
+//! Requests for many. Each one is a transaction of its own, so that one that fails undoes no other.
+
+use std::collections::BTreeSet;
+
+use crate::failure::Failure;
+
+/// Definitions or versions that one request may name.
+pub const DEFINITIONS: usize = 1000;
+/// Instances that one request may name.
+pub const INSTANCES: usize = 10_000;
+
+/// Each id once, in the order of the request.
+///
+/// # Errors
+/// 400 where there are too many.
+pub fn bounded<T: Clone + Ord>(ids: Vec<T>, most: usize) -> Result<Vec<T>, Failure> {
+    if ids.len() > most {
+        return Err(Failure::bad_request(format!("a request may have {most} ids, not {}", ids.len())));
+    }
+    let mut seen = BTreeSet::new();
+    Ok(ids.into_iter().filter(|id| seen.insert(id.clone())).collect())
+}
+
+/// What became of many: the first failure is the answer if nothing was done.
+pub fn unless_all_failed<T>(outcome: T, is_any_done: bool, first: Option<Failure>) -> Result<T, Failure> {
+    match first {
+        Some(failure) if !is_any_done => Err(failure),
+        _ => Ok(outcome),
+    }
+}

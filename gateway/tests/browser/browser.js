@@ -9,49 +9,57 @@ const FLAGS = [
 ];
 // Studio takes seconds to start, and more on a machine that does other things as well.
 const PATIENCE = 60_000;
+const WIDE = { width: 1400, height: 900 };
 
-/** Runs `scenario(page)` in a browser of its own, and gives what went wrong, as texts. */
-async function watch(url, picture, scenario) {
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
+const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
+
+/**
+ * Runs `scenario(page, another)`, and gives what went wrong, as texts. The page has cookies and a cache of its own;
+ * `another()` gives the page of one more person, `page.context().newPage()` one more page of the same one.
+ *
+ * What a scenario means to go wrong it puts into `page.allowed`, as regular expressions.
+ */
+async function watch(browser, url, picture, scenario) {
   const problems = [];
-  try {
-    const context = await browser.newContext({ baseURL: url, viewport: { width: 1400, height: 900 } });
+  const contexts = [];
+  const another = async (options = {}) => {
+    const context = await browser.newContext({ baseURL: url, viewport: WIDE, ...options });
+    contexts.push(context);
     context.setDefaultTimeout(PATIENCE);
-    const page = await context.newPage();
+    listen(context, problems);
+    return context.newPage();
+  };
+  try {
+    const page = await another();
     page.allowed = [];
-    listen(page, problems);
-    try {
-      await scenario(page);
-    } catch (error) {
-      problems.push(error.stack);
-    }
-    await page.screenshot({ path: picture });
+    await scenario(page, another).catch((error) => problems.push(error.stack));
+    await show(contexts, picture);
     return problems.filter((problem) => !page.allowed.some((allowed) => allowed.test(problem)));
   } finally {
-    await browser.close();
+    await Promise.all(contexts.map((context) => context.close()));
   }
 }
 
-function listen(page, problems) {
-  page.on("console", (message) => {
+/** How all of them looked at the end. */
+async function show(contexts, picture) {
+  const pages = contexts.flatMap((context) => context.pages());
+  for (const [number, page] of pages.entries()) await page.screenshot({ path: `${picture}${number > 0 ? `-${number + 1}` : ""}.png` });
+}
+
+/** All pages of the context, those that others open included. */
+function listen(context, problems) {
+  context.on("console", (message) => {
     if (message.type() === "error") problems.push(`console: ${message.text()} ${message.location().url}`);
   });
-  page.on("pageerror", (error) => problems.push(`script: ${error.stack}`));
+  context.on("weberror", (error) => problems.push(`script: ${error.error().stack}`));
   // A request that a page gives up because it is left has not failed.
-  page.on("requestfailed", (request) => {
+  context.on("requestfailed", (request) => {
     const why = request.failure().errorText;
     if (why !== "net::ERR_ABORTED") problems.push(`request: ${request.method()} ${request.url()} ${why}`);
   });
-  page.on("response", (response) => {
+  context.on("response", (response) => {
     if (response.status() >= 400) problems.push(`answer: ${response.status()} ${response.request().method()} ${response.url()}`);
   });
 }
 
-async function logIn(page, role, password) {
-  await page.goto("/");
-  await page.fill("input[name=role]", role);
-  await page.fill("input[name=password]", password);
-  await page.getByRole("button", { name: "Log in", exact: true }).click();
-}
-
-module.exports = { watch, logIn };
+module.exports = { launch, watch };

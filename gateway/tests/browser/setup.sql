@@ -1,9 +1,11 @@
--- What the scenarios find: a definition of ada's that was made by SQL, which ben may read and start, and not change.
+-- What the scenarios find. All of it is ada's; ben may read and start the greeting, and not change it.
 -- The roles are those of gateway/tests/api/support.rs, which may have made them.
-SELECT format('CREATE ROLE %I LOGIN %s PASSWORD %L', name, attribute, password)
-  FROM (VALUES ('workflow_gateway', 'NOINHERIT', 'gateway'), ('ada', '', 'lovelace'), ('ben', '', 'franklin')) AS wanted (name, attribute, password)
+SELECT format('CREATE ROLE %I %s', name, attributes)
+  FROM (VALUES ('workflow_gateway', $$LOGIN NOINHERIT PASSWORD 'gateway'$$), ('ada', $$LOGIN PASSWORD 'lovelace'$$),
+               ('ben', $$LOGIN PASSWORD 'franklin'$$), ('clerks', '')) AS wanted (name, attributes)
  WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) \gexec
 GRANT ada, ben TO workflow_gateway;
+GRANT clerks TO ada;
 SELECT wf_grant_usage('ada'), wf_grant_usage('ben');
 SET ROLE ada;
 SELECT wf_define('{"id": "greeting", "name": "Greeting", "root": {"type": "Elsa.Flowchart", "id": "flow",
@@ -13,3 +15,52 @@ SELECT wf_define('{"id": "greeting", "name": "Greeting", "root": {"type": "Elsa.
         {"type": "Elsa.WriteLine", "id": "bye", "text": "Bye", "metadata": {"designer": {"position": {"x": 500, "y": 0}}}}],
     "connections": [{"source": "hello", "target": "ask"}, {"source": "ask", "target": "bye"}]}}');
 SELECT wf_grant('greeting', 'ben', '{start,read}');
+
+-- Edited by two at once.
+SELECT wf_define('{"id": "shared", "name": "Shared", "root": [{"type": "WriteLine", "id": "one", "text": "one"}]}');
+
+-- Two versions.
+SELECT wf_define('{"id": "history", "name": "History", "root": [{"type": "WriteLine", "id": "one", "text": "one"}]}');
+SELECT wf_define('{"id": "history", "name": "History", "root": [{"type": "WriteLine", "id": "one", "text": "one"}, {"type": "WriteLine", "id": "two", "text": "two"}]}');
+
+-- For what is done to many at once: drafts, and instances that wait. Bulk 0 is published, and has one that runs.
+SELECT wf_define(jsonb_build_object('id', 'bulk-' || n, 'name', 'Bulk ' || n, 'root', '[{"type": "WriteLine", "id": "say", "text": "said"}]'::jsonb), publish => false)
+  FROM generate_series(1, 3) n;
+SELECT wf_define('{"id": "bulk-0", "name": "Bulk 0", "root": [{"type": "RunTask", "id": "wait", "taskName": "Wait"}]}');
+SELECT wf_start('bulk-0');
+SELECT wf_define('{"id": "waiting", "name": "Waiting", "root": [{"type": "RunTask", "id": "wait", "taskName": "Wait"}]}');
+SELECT wf_start('waiting', correlation_id => 'waiting-' || n) FROM generate_series(1, 3) n;
+
+-- Tasks for a role, with an answer by a schema.
+SELECT wf_define('{"id": "expense", "name": "Expense", "root": [
+    {"type": "RunTask", "id": "approve", "taskName": "Approve expense", "payload": {"object": {"for": "a train to Turin"}}, "candidates": ["role:clerks"],
+     "resultSchema": {"type": "object", "required": ["approved", "account"], "additionalProperties": false, "properties": {
+        "approved": {"type": "boolean", "title": "Approve it?"}, "account": {"enum": ["travel", "training"], "title": "Account"},
+        "amount": {"type": "integer", "title": "Amount", "minimum": 1, "maximum": 500}, "note": {"type": "string", "title": "Note", "minLength": 3}}}},
+    {"type": "WriteLine", "id": "say", "text": {"js": "`${getLastResult().amount} for ${getLastResult().account}`"}}]}');
+SELECT wf_start('expense', correlation_id => 'expense-' || n) FROM generate_series(1, 3) n;
+
+-- An instance that has faulted, with the variable that is to blame, and a newer version of its definition.
+SELECT wf_define('{"id": "quote", "name": "Quote", "variables": [{"name": "Rate", "typeName": "Int32", "value": 0}], "root": [
+    {"type": "WriteLine", "id": "price", "text": {"js": "if (getRate() === 0) throw new Error(\"no rate yet\"); \"Rate \" + getRate()"}},
+    {"type": "RunTask", "id": "check", "taskName": "Check quote"}]}');
+SELECT wf_start('quote', correlation_id => 'quote-1', on_fault => 'store');
+SELECT wf_define('{"id": "quote", "name": "Quote", "variables": [{"name": "Rate", "typeName": "Int32", "value": 0}], "root": [
+    {"type": "WriteLine", "id": "price", "text": {"js": "if (getRate() === 0) throw new Error(\"no rate yet\"); \"Rate \" + getRate()"}},
+    {"type": "RunTask", "id": "check", "taskName": "Check quote"},
+    {"type": "WriteLine", "id": "sent", "text": "sent"}]}');
+
+-- Names and values that are long, and have no place to break.
+SELECT wf_define(jsonb_build_object('id', repeat('endless', 10), 'name', repeat('Endless', 10),
+    'variables', jsonb_build_array(jsonb_build_object('name', repeat('Variable', 8), 'typeName', 'String', 'value', repeat('value', 60))),
+    'root', jsonb_build_array(jsonb_build_object('type', 'RunTask', 'id', repeat('activity', 8), 'taskName', repeat('Task', 20),
+        'payload', jsonb_build_object('object', jsonb_build_object('text', repeat('payload', 40))),
+        'resultSchema', jsonb_build_object('type', 'object', 'title', repeat('Form', 20), 'properties', jsonb_build_object(
+            'choice', jsonb_build_object('title', repeat('Choice', 15), 'enum', jsonb_build_array(repeat('choice', 15))),
+            'list', jsonb_build_object('title', repeat('List', 15), 'type', 'array', 'items', jsonb_build_object('enum', jsonb_build_array(repeat('item', 20)))),
+            'when', '{"type": "string", "format": "date-time"}'::jsonb, 'any', '{}'::jsonb, 'yes', '{"type": "boolean"}'::jsonb,
+            'deep', '{"type": "object", "properties": {"deeper": {"type": "object", "properties": {"deepest": {"type": "string"}}}}}'::jsonb))))));
+SELECT wf_start(repeat('endless', 10), correlation_id => repeat('correlation', 10));
+SELECT wf_define(jsonb_build_object('id', 'fault', 'root', jsonb_build_array(jsonb_build_object('type', 'Fault', 'id', repeat('fault', 12),
+    'code', repeat('code', 10), 'message', repeat('message', 30)))));
+SELECT wf_start('fault', on_fault => 'store');

@@ -45,9 +45,10 @@ const INSTANCE: &str = concat!(
      FROM workflow.instance_list i WHERE i.instance_id = $1"
 );
 
-/// $1: the instance.
+/// $1: the instance. People know a task by its own name.
 const WAITING: &str = concat!(
-    "SELECT w.bookmark_id::text, w.activity, w.waits_for, ",
+    "SELECT w.bookmark_id::text, w.activity, \
+     coalesce((SELECT t.name FROM workflow.open_tasks t WHERE t.task_id = w.bookmark_id), w.waits_for), ",
     utc!("w.since"),
     ", ",
     utc!("w.due"),

@@ -54,7 +54,7 @@ async function retry(page) {
   await pages.told(page, "The faulted activities ran again.");
   assert.equal(await pages.fact(page, "State"), "Suspended");
   assert.equal(await pages.section(page, "Incidents").count(), 0);
-  await pages.card(page, "check").getByRole("link", { name: "Open the task" }).waitFor();
+  await pages.card(page, "check (Check quote)").getByRole("link", { name: "Open the task" }).waitFor();
 }
 
 async function pause_and_go_on(page) {

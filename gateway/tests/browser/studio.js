@@ -110,6 +110,6 @@ const confirm = (page) => page.locator(".mud-dialog button").last().click();
 const more = (page) => page.locator(`${PUBLISH} >> xpath=ancestor::*[contains(@class, "mud-button-group-root")][1]`).locator("button").last();
 
 module.exports = {
-  add, answered, choose, confirm, connect, detail, drawn, item, later, more, node, nodes, open, pick, property, publish,
-  rows, run, said, saved, savedWith, tab, write, isSave,
+  add, answered, choose, confirm, connect, detail, drawn, more, node, open, pick, property, publish, rows, run, said, saved,
+  savedWith, tab, write,
 };

@@ -11,14 +11,12 @@ async function wrong_password_then_right(page) {
   await logIn(page, "ada", "wrong");
   assert.match(await page.getByRole("alert").innerText(), /password is wrong/);
   await logIn(page, "ada", PASSWORDS.ada);
-  await page.getByText("Greeting", { exact: true }).waitFor();
-  assert.equal(new URL(page.url()).pathname, "/definitions");
+  await page.waitForURL("**/definitions");
 }
 
 async function who_may_not_change_reads_only(page) {
   await enter(page, "ben");
-  await page.goto("/");
-  await page.getByText("Greeting", { exact: true }).click();
+  await studio.open(page, "greeting");
   await studio.drawn(page, 3);
   await page.getByText(/read-?only/i).first().waitFor();
   assert.equal(await page.getByText("Auto-save").count(), 0);

@@ -40,7 +40,8 @@ async function press(page, name, key = "Enter") {
 
 async function task_completed_by_keyboard_alone(page) {
   await page.goto("/inbox");
-  // The first field has the focus.
+  // The first field takes the focus by itself.
+  await page.waitForFunction(() => document.activeElement.name === "role");
   await page.keyboard.type("ada");
   await step(page, "Password");
   await page.keyboard.type(PASSWORDS.ada);

@@ -14,6 +14,7 @@ mod hub;
 mod identity;
 mod instances;
 mod instances_actions;
+mod instances_journal;
 mod pages_inbox;
 mod pages_instance;
 mod routes;

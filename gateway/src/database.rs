@@ -12,7 +12,7 @@ use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Object, Pool, QueueMode, RecyclingMethod, Runtime, Timeouts,
 };
 use tokio::sync::oneshot;
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{DbError, Severity, SqlState};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -229,7 +229,14 @@ impl Database {
                 }
                 Err(Ended::Late) => {
                     drop(Object::take(client));
-                    break Err(Failure::unavailable("the request took too long and was cancelled"));
+                    // Its COMMIT may have been under way.
+                    let late = "the request took too long and was cancelled";
+                    let is_known = effect == Effect::Reads;
+                    break Err(if is_known { Failure::unavailable(late) } else { Failure::unknown(late) });
+                }
+                Err(Ended::InCommit) => {
+                    drop(Object::take(client));
+                    break Err(Failure::unknown("the connection to the database was lost"));
                 }
                 Err(Ended::Error(error)) => {
                     let lost = error.as_db_error().is_none();
@@ -279,8 +286,11 @@ impl Database {
                 begun?;
                 became?;
                 let rows = rows?;
-                committed?;
-                Ok(rows)
+                match committed {
+                    // Its session was ended, and not by what it wanted to commit.
+                    Err(error) if is_fatal(&error) => Err(Ended::InCommit),
+                    other => Ok(other.map(|()| rows)?),
+                }
             }
             Err(_) => {
                 let stopped = client.cancel_token().cancel_query(self.tls.clone()).await;
@@ -294,6 +304,8 @@ impl Database {
 /// How a transaction ended that did not commit.
 enum Ended {
     Late,
+    /// The server ended the session before it answered the COMMIT.
+    InCommit,
     Refused(Failure),
     Error(tokio_postgres::Error),
 }
@@ -318,6 +330,12 @@ async fn become_role(client: &Client, sql: &str, caller: Option<&Caller>) -> Res
 
 fn is_connection(code: &SqlState) -> bool {
     ["08", "57", "53"].contains(&&code.code()[..2])
+}
+
+/// Whether the server ended the session with the error.
+fn is_fatal(error: &tokio_postgres::Error) -> bool {
+    let severity = error.as_db_error().and_then(DbError::parsed_severity);
+    matches!(severity, Some(Severity::Fatal | Severity::Panic))
 }
 
 /// A deadlock, a failed serialization: undone by the database, to be tried again.

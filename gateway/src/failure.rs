@@ -1,9 +1,10 @@
 //! What goes wrong, and what a client is told: the status, and Elsa's form of an error.
 
 use std::error::Error as _;
+use std::time::Duration;
 
 use axum::Json;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use tokio_postgres::error::{DbError, SqlState};
@@ -18,11 +19,16 @@ pub struct Failure {
     pub message: String,
     pub detail: Option<String>,
     pub hint: Option<String>,
+    /// When it can be tried again, where that is known.
+    pub retry_after: Option<Duration>,
 }
+
+/// When to try again where the database is away.
+const SOON: Duration = Duration::from_secs(2);
 
 impl Failure {
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, code: None, message: message.into(), detail: None, hint: None }
+        Self { status, code: None, message: message.into(), detail: None, hint: None, retry_after: None }
     }
 
     pub fn bad_request(message: impl Into<String>) -> Self {
@@ -43,6 +49,11 @@ impl Failure {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
+    /// A request of which nobody here knows whether it took effect.
+    pub fn unknown(message: impl Into<String>) -> Self {
+        Self::unavailable(message).hint("Whether the request took effect is not known: look before you repeat it.")
+    }
+
     /// A failure of ours: the client gets an id, the log the cause.
     pub fn internal(cause: impl std::fmt::Display) -> Self {
         let id = Uuid::now_v7();
@@ -56,6 +67,19 @@ impl Failure {
         self
     }
 
+    #[must_use]
+    pub fn retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// The headers that go with the status, whatever the form of the answer.
+    pub fn headers(&self) -> Option<[(HeaderName, HeaderValue); 1]> {
+        let wait = self.retry_after.or((self.status == StatusCode::SERVICE_UNAVAILABLE).then_some(SOON))?;
+        let seconds = u32::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u32::MAX);
+        Some([(header::RETRY_AFTER, HeaderValue::from(seconds))])
+    }
+
     pub fn has_code(&self, code: &str) -> bool {
         self.code.as_deref() == Some(code)
     }
@@ -63,7 +87,8 @@ impl Failure {
     fn of_database(error: &DbError) -> Self {
         let code = error.code().code();
         let Some(status) = status_of(code) else {
-            return Self::internal(format_args!("{code}: {} {}", error.message(), error.detail().unwrap_or_default()));
+            // Its detail is values of rows as often as not, and in the log of the database.
+            return Self::internal(format_args!("{code}: {}", error.message()));
         };
         Self {
             status,
@@ -71,6 +96,7 @@ impl Failure {
             message: error.message().to_owned(),
             detail: error.detail().map(str::to_owned),
             hint: error.hint().map(str::to_owned),
+            retry_after: None,
         }
     }
 }
@@ -98,8 +124,7 @@ impl From<tokio_postgres::Error> for Failure {
             return Self::of_database(database);
         }
         if error.is_closed() || error.code() == Some(&SqlState::CONNECTION_EXCEPTION) || is_io(&error) {
-            return Self::unavailable("the connection to the database was lost")
-                .hint("Whether the request took effect is not known: look before you repeat it.");
+            return Self::unknown("the connection to the database was lost");
         }
         Self::internal(error)
     }
@@ -114,10 +139,19 @@ impl From<deadpool_postgres::PoolError> for Failure {
         match error {
             deadpool_postgres::PoolError::Timeout(_) => Self::unavailable("all connections to the database are in use"),
             other => {
-                tracing::warn!(cause = %other, "no connection to the database");
+                tracing::warn!(cause = whole(&other), "no connection to the database");
                 Self::unavailable("the database cannot be reached")
             }
         }
+    }
+}
+
+/// An error with all that it comes from and does not say itself.
+fn whole(error: &dyn std::error::Error) -> String {
+    let text = error.to_string();
+    match error.source().map(whole) {
+        Some(cause) if !text.contains(&cause) => format!("{text}: {cause}"),
+        _ => text.trim_end().to_owned(),
     }
 }
 
@@ -134,11 +168,7 @@ impl IntoResponse for Failure {
             "detail": self.detail,
             "hint": self.hint,
         });
-        let mut response = (self.status, Json(body)).into_response();
-        if self.status == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("2"));
-        }
-        response
+        (self.status, self.headers(), Json(body)).into_response()
     }
 }
 

@@ -1,19 +1,14 @@
 //! What all requests share.
 
-use std::net::IpAddr;
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use tokio::sync::{Semaphore, watch};
 
 use crate::config::Serving;
 use crate::database::Database;
 use crate::identity::cookies::Cookies;
 use crate::identity::keys::ApiKeys;
-
-/// Log-ins of one address or one role in a minute.
-const LOGINS_A_MINUTE: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
+use crate::identity::logins::Logins;
 
 /// Open WebSockets of clients.
 pub const MAX_SOCKETS: u32 = 2048;
@@ -25,8 +20,7 @@ pub struct Gateway {
     pub database: Database,
     pub cookies: Cookies,
     pub keys: ApiKeys,
-    pub logins_by_address: DefaultKeyedRateLimiter<IpAddr>,
-    pub logins_by_role: DefaultKeyedRateLimiter<String>,
+    pub logins: Logins,
     /// Kilobytes that bodies of requests may still take.
     pub bodies: Arc<Semaphore>,
     /// WebSockets that may still be opened. The listener does not count them.
@@ -43,8 +37,7 @@ impl Gateway {
             database: Database::new(&options)?,
             cookies,
             keys: ApiKeys::new(options.api_keys.as_deref())?,
-            logins_by_address: RateLimiter::keyed(Quota::per_minute(LOGINS_A_MINUTE)),
-            logins_by_role: RateLimiter::keyed(Quota::per_minute(LOGINS_A_MINUTE)),
+            logins: Logins::new(),
             bodies: Arc::new(Semaphore::new(usize::from(options.max_bodies) * 1024)),
             sockets: Arc::new(Semaphore::new(MAX_SOCKETS as usize)),
             stopping: watch::Sender::new(false),

@@ -1,5 +1,6 @@
 //! What stands before every handler: known hosts, bounded bodies, who it is, and no requests of other sites.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
@@ -16,7 +17,7 @@ use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
 
-/// How long the body of a request may take to arrive.
+/// How long the body of a request may take to arrive at most; less where a whole request gets less.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// Where nothing is done without a caller.
@@ -63,6 +64,13 @@ pub async fn authenticate(State(app): State<App>, mut request: Request, next: Ne
         request.extensions_mut().insert(caller);
     }
     Ok(next.run(request).await)
+}
+
+/// The address that a request is from. A proxy that is declared adds it at the end of what the client may have sent.
+pub fn address(app: &Gateway, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+    let forwarded = headers.get_all("x-forwarded-for").iter().next_back().filter(|_| app.options.behind_proxy);
+    let last = forwarded.and_then(|list| list.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
+    last.unwrap_or(peer)
 }
 
 /// Who a request is from, by its key or else by its cookie.
@@ -128,7 +136,8 @@ pub async fn bounded_body(State(app): State<App>, request: Request, next: Next) 
         return Err(Failure::unavailable("too many large requests at once"));
     };
     let (parts, body) = request.into_parts();
-    let bytes = match tokio::time::timeout(BODY_TIME, to_bytes(body, expected.max(1))).await {
+    let time = BODY_TIME.min(app.options.request_time());
+    let bytes = match tokio::time::timeout(time, to_bytes(body, expected.max(1))).await {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(error))
             if std::error::Error::source(&error)

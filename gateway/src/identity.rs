@@ -2,4 +2,5 @@
 
 pub mod cookies;
 pub mod keys;
+pub mod logins;
 pub mod password;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator as _;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
-use postgres_protocol::message::backend::Message;
+use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 use postgres_protocol::message::frontend;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpStream, UnixStream};
@@ -26,6 +26,8 @@ use crate::parameters;
 const LEAST_TIME: Duration = Duration::from_millis(400);
 const MOST_TIME: Duration = Duration::from_secs(10);
 const MAX_MESSAGE: usize = 65_536;
+/// Bytes that the name of a role has at most. PostgreSQL takes the beginning of a longer one for the name.
+pub const MAX_NAME: usize = 63;
 
 /// What the server made of a password.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub enum Verdict {
     Right,
     /// Wrong, or a role that may not log in here: a client is not told which.
     Wrong,
-    /// The server did not ask for SCRAM.
+    /// The server did not ask for SCRAM, or lets nobody in who comes from here.
     NotAsked,
 }
 
@@ -46,6 +48,10 @@ pub async fn verify(database: &Database, role: &str, password: &str) -> Result<V
 }
 
 async fn judge(database: &Database, role: &str, password: &str) -> Result<Verdict, Failure> {
+    // What is no name of a role, and could not even be asked for.
+    if role.is_empty() || role.len() > MAX_NAME || role.contains('\0') {
+        return Ok(Verdict::Wrong);
+    }
     let verdict = try_hosts(database, role, password).await.map_err(|error| {
         tracing::warn!(cause = %error, "cannot try a password");
         Failure::unavailable("the database cannot be reached")
@@ -119,22 +125,30 @@ async fn log_in(
     let mut session = Session { stream, received: BytesMut::new() };
     let name = database.connection().0.get_dbname().unwrap_or(role);
     session.send(|out| frontend::startup_message([("user", role), ("database", name)], out)).await?;
-    let Message::AuthenticationSasl(asked) = session.receive().await? else { return Ok(Verdict::NotAsked) };
+    let asked = match session.receive().await? {
+        Message::AuthenticationSasl(asked) => asked,
+        Message::ErrorResponse(error) => return refused(&error, Verdict::NotAsked),
+        _ => return Ok(Verdict::NotAsked),
+    };
     if !asked.mechanisms().any(|mechanism| Ok(mechanism == SCRAM_SHA_256))? {
         return Ok(Verdict::NotAsked);
     }
     let mut scram = ScramSha256::new(password.as_bytes(), ChannelBinding::unsupported());
     session.send(|out| frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), out)).await?;
-    let Message::AuthenticationSaslContinue(message) = session.receive().await? else { return Ok(Verdict::Wrong) };
-    scram.update(message.data())?;
+    match session.receive().await? {
+        Message::AuthenticationSaslContinue(message) => scram.update(message.data())?,
+        other => return instead(&other),
+    }
     session.send(|out| frontend::sasl_response(scram.message(), out)).await?;
-    let Message::AuthenticationSaslFinal(message) = session.receive().await? else { return Ok(Verdict::Wrong) };
-    scram.finish(message.data())?;
+    match session.receive().await? {
+        Message::AuthenticationSaslFinal(message) => scram.finish(message.data())?,
+        other => return instead(&other),
+    }
     loop {
         match session.receive().await? {
             Message::ReadyForQuery(_) => break,
-            // A role without LOGIN, without CONNECT, one connection too many.
-            Message::ErrorResponse(_) => return Ok(Verdict::Wrong),
+            // A role without LOGIN or without CONNECT.
+            Message::ErrorResponse(error) => return refused(&error, Verdict::Wrong),
             _ => {}
         }
     }
@@ -145,6 +159,26 @@ async fn log_in(
         })
         .await?;
     Ok(Verdict::Right)
+}
+
+/// What it means that the server says something else than the next word of SCRAM.
+fn instead(message: &Message) -> io::Result<Verdict> {
+    match message {
+        Message::ErrorResponse(error) => refused(error, Verdict::Wrong),
+        _ => Err(io::Error::other("the server does not keep to SCRAM")),
+    }
+}
+
+/// The verdict of a server that ends the log-in, but for one that starts, stops or has no room: that says nothing of a password.
+fn refused(error: &ErrorResponseBody, verdict: Verdict) -> io::Result<Verdict> {
+    let code = error.fields().filter(|field| Ok(field.type_() == b'C')).next()?;
+    let code = code.map_or_else(Default::default, |field| String::from_utf8_lossy(field.value_bytes()).into_owned());
+    match code.get(..2) {
+        Some("08" | "53" | "57" | "58" | "XX") => {
+            Err(io::Error::other(format!("the server refuses connections: {code}")))
+        }
+        _ => Ok(verdict),
+    }
 }
 
 struct Session<S> {

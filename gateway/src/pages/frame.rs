@@ -114,7 +114,7 @@ impl IntoResponse for PageFailure {
             return Redirect::to("/login").into_response();
         }
         match askama::Template::render(&FailurePage { failure: &self.0 }) {
-            Ok(page) => (self.0.status, Html(page)).into_response(),
+            Ok(page) => (self.0.status, self.0.headers(), Html(page)).into_response(),
             Err(_) => self.0.into_response(),
         }
     }

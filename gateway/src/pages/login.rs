@@ -1,9 +1,9 @@
 //! Logging in and out, and choosing the role to act as.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{ConnectInfo, Form, Query, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum_extra::extract::PrivateCookieJar;
 use serde::Deserialize;
@@ -11,7 +11,8 @@ use serde::Deserialize;
 use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
-use crate::identity::password::{Verdict, verify};
+use crate::guard::address;
+use crate::identity::password::{MAX_NAME, Verdict, verify};
 use crate::parameters;
 use crate::routing::Routes;
 
@@ -46,7 +47,7 @@ struct Page<'a> {
 fn page(next: &str, problem: Option<&Failure>) -> Response {
     let status = problem.map_or(StatusCode::OK, |problem| problem.status);
     match askama::Template::render(&Page { next, problem }) {
-        Ok(html) => (status, Html(html)).into_response(),
+        Ok(html) => (status, problem.and_then(Failure::headers), Html(html)).into_response(),
         Err(error) => Failure::internal(error).into_response(),
     }
 }
@@ -70,21 +71,18 @@ struct Credentials {
 
 async fn log_in(
     State(app): State<App>,
-    ConnectInfo(address): ConnectInfo<SocketAddr>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
     Form(credentials): Form<Credentials>,
 ) -> Response {
-    match session(&app, address, &credentials).await {
+    match session(&app, address(&app, peer.ip(), &headers), &credentials).await {
         Ok(cookies) => (cookies, Redirect::to(credentials.next.path())).into_response(),
         Err(problem) => page(credentials.next.path(), Some(&problem)),
     }
 }
 
-async fn session(app: &Gateway, address: SocketAddr, given: &Credentials) -> Result<PrivateCookieJar, Failure> {
-    let is_slow_enough = app.logins_by_address.check_key(&address.ip()).is_ok()
-        && (given.role.is_empty() || app.logins_by_role.check_key(&given.role).is_ok());
-    if !is_slow_enough {
-        return Err(Failure::new(StatusCode::TOO_MANY_REQUESTS, "too many log-ins: try again in a minute"));
-    }
+async fn session(app: &Gateway, address: IpAddr, given: &Credentials) -> Result<PrivateCookieJar, Failure> {
+    app.logins.admit(address, &given.role)?;
     if !given.key.is_empty() {
         let caller = app.keys.caller(given.key.trim());
         let caller =
@@ -117,6 +115,9 @@ struct Role {
 
 /// Goes on as another role that the one that logged in is a member of.
 async fn act_as(State(app): State<App>, caller: Caller, Form(wanted): Form<Role>) -> Result<Response, Failure> {
+    if wanted.role.len() > MAX_NAME {
+        return Err(Failure::unauthenticated());
+    }
     let acting = Caller { role: wanted.role, ..caller };
     app.database.read(&acting, "SELECT 1", parameters![]).await?;
     Ok((app.cookies.seal(&acting.login, &acting.role), Redirect::to(wanted.next.path())).into_response())

@@ -1,16 +1,19 @@
-//! Gateways and connections that end in the middle of work: each task is taken once, none is lost, and no client is told otherwise.
+//! Gateways, connections and servers that end in the middle of work: each task is taken once, none is lost, and no client is told
+//! otherwise.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::cluster::Cluster;
 use crate::support::{Another, World};
 
-const TASKS: usize = 1000;
 const CLIENTS: usize = 8;
+const FORM: &[(&str, &str)] =
+    &[("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
 
 /// What a client was told of a completion.
 #[derive(Debug, PartialEq)]
@@ -18,6 +21,8 @@ enum Told {
     Done,
     /// Another client was first, or an attempt before whose answer was lost.
     Taken,
+    /// The gateway could not try it.
+    NotDone,
     /// No answer, or one that says that the gateway does not know.
     Unknown,
 }
@@ -32,81 +37,209 @@ fn complete(url: &str, key: &str, task: &str, by: &str) -> Told {
         .post(format!("{url}/elsa/api/tasks/{task}/complete"))
         .header("Authorization", format!("ApiKey {key}"))
         .send_json(json!({"result": {"by": by}}));
-    match sent.map(|answer| answer.status().as_u16()) {
-        Ok(200..300) => Told::Done,
-        Ok(409) => Told::Taken,
-        Ok(503) | Err(_) => Told::Unknown,
-        Ok(status) => panic!("{status} for {task}"),
+    let Ok(mut answer) = sent else { return Told::Unknown };
+    let text = answer.body_mut().read_to_string();
+    match (answer.status().as_u16(), text) {
+        (200..300, _) => Told::Done,
+        (409, _) => Told::Taken,
+        (503, Ok(text)) if !text.contains("is not known") => Told::NotDone,
+        (503, _) => Told::Unknown,
+        (status, text) => panic!("{status} for {task}: {text:?}"),
+    }
+}
+
+/// Tasks that clients complete, each its own.
+struct Work {
+    tasks: Vec<String>,
+    key: String,
+    next: AtomicUsize,
+    /// Who was told that he has completed a task.
+    done: Mutex<HashMap<String, String>>,
+    /// Answers that were neither.
+    failures: AtomicUsize,
+}
+
+impl Work {
+    fn new(world: &World, tasks: usize) -> Self {
+        world.sql(&format!(
+            "SET ROLE ada; SELECT wf_define('{{\"definitionId\": \"many\", \"root\": {{\"id\": \"t\", \"type\": \"RunTask\", \"taskName\": \"x\"}}}}');
+             SELECT wf_start('many') FROM generate_series(1, {tasks})"
+        ));
+        let tasks = world.value("SELECT json_agg(id)::text FROM workflow.tasks").unwrap();
+        Self {
+            tasks: serde_json::from_str(&tasks).unwrap(),
+            key: world.key("ada"),
+            next: AtomicUsize::new(0),
+            done: Mutex::default(),
+            failures: AtomicUsize::new(0),
+        }
+    }
+
+    /// A client, until nothing is left. `url` is that of the gateway for an attempt.
+    fn client(&self, client: usize, url: impl Fn(usize) -> String) {
+        while let Some(task) = self.tasks.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            let mut may_be_done = false;
+            for attempt in 0.. {
+                assert!(attempt < 1000, "{task} is never done");
+                let by = format!("{client}-{attempt}");
+                match complete(&url(attempt), &self.key, task, &by) {
+                    Told::Done => {
+                        assert_eq!(self.done.lock().unwrap().insert(task.clone(), by), None);
+                        break;
+                    }
+                    Told::Taken => {
+                        assert!(may_be_done, "no other client completes {task}, and none was told that it may be done");
+                        break;
+                    }
+                    told => {
+                        may_be_done |= told == Told::Unknown;
+                        self.failures.fetch_add(1, Ordering::Relaxed);
+                        std::thread::sleep(Duration::from_millis(20));
+                    }
+                }
+            }
+        }
+    }
+
+    /// All clients, and what ends things meanwhile.
+    fn run(&self, url: impl Fn(usize) -> String + Copy + Send + Sync, disturb: impl FnOnce() + Send) {
+        std::thread::scope(|scope| {
+            let disturbance = scope.spawn(disturb);
+            let clients: Vec<_> = (0..CLIENTS)
+                .map(|number| scope.spawn(move || self.client(number, |attempt| url(number + attempt))))
+                .collect();
+            for client in clients {
+                client.join().unwrap();
+            }
+            disturbance.join().unwrap();
+        });
+    }
+
+    /// Waits until clients have come to this part of the tasks.
+    fn wait_for(&self, part: usize, of: usize) {
+        while self.next.load(Ordering::Relaxed) < self.tasks.len() * part / of {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.next.load(Ordering::Relaxed) >= self.tasks.len()
+    }
+
+    /// What is in the database is what clients were told.
+    fn check(self, world: &World) {
+        let open = world.value("SELECT count(*)::text FROM workflow.tasks WHERE status <> 'Completed'");
+        assert_eq!(open.as_deref(), Some("0"), "none is lost");
+        let finished = world.value("SELECT count(*)::text FROM workflow.instances WHERE status = 'Finished'").unwrap();
+        assert_eq!(finished, self.tasks.len().to_string(), "none is lost");
+        let twice = world.value("SELECT count(*)::text FROM (SELECT FROM workflow.journal WHERE event = 'Workflow finished' GROUP BY instance_id HAVING count(*) <> 1) AS x");
+        assert_eq!(twice.as_deref(), Some("0"), "each was taken once");
+        let stored = world.value("SELECT json_object_agg(id, result ->> 'by')::text FROM workflow.tasks").unwrap();
+        let stored: HashMap<String, Value> = serde_json::from_str(&stored).unwrap();
+        for (task, by) in self.done.into_inner().unwrap() {
+            assert_eq!(stored[&task], json!(by), "who is told that he did it has done it");
+        }
+        assert!(self.failures.into_inner() > 0, "something was in the way");
     }
 }
 
 #[test]
 fn completions_survive_the_ends_of_gateways_and_connections() {
     let world = World::new();
-    world.sql(&format!(
-        "SET ROLE ada; SELECT wf_define('{{\"definitionId\": \"many\", \"root\": {{\"id\": \"t\", \"type\": \"RunTask\", \"taskName\": \"x\"}}}}');
-         SELECT wf_start('many') FROM generate_series(1, {TASKS})"
-    ));
-    let tasks: Vec<String> =
-        serde_json::from_str(&world.value("SELECT json_agg(id)::text FROM workflow.tasks").unwrap()).unwrap();
-    let key = world.key("ada");
+    let work = Work::new(&world, 1000);
     let gateways: Vec<RwLock<Another>> = (0..3).map(|_| RwLock::new(world.another())).collect();
-    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let done: Mutex<HashMap<String, String>> = Mutex::default();
-    let unknown = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        let client = |client: usize| {
-            while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                for attempt in 0.. {
-                    assert!(attempt < 200, "{task} is never done");
-                    let by = format!("{client}-{attempt}");
-                    let url = gateways[(client + attempt) % 3].read().unwrap().url.clone();
-                    match complete(&url, &key, task, &by) {
-                        Told::Done => {
-                            assert_eq!(done.lock().unwrap().insert(task.clone(), by), None);
-                            break;
-                        }
-                        Told::Taken => {
-                            assert!(attempt > 0, "no other client completes {task}");
-                            break;
-                        }
-                        Told::Unknown => {
-                            unknown.fetch_add(1, Ordering::Relaxed);
-                            std::thread::sleep(Duration::from_millis(20));
-                        }
-                    }
-                }
+    let url = |number: usize| gateways[number % 3].read().unwrap().url.clone();
+    // Ends connections all the time, and a gateway now and then.
+    work.run(url, || {
+        for round in 0.. {
+            if work.is_over() {
+                break;
             }
-        };
-        let clients: Vec<_> = (0..CLIENTS).map(|number| scope.spawn(move || client(number))).collect();
-        // Ends connections all the time, and a gateway now and then.
-        scope.spawn(|| {
-            for round in 0.. {
-                if is_over.load(Ordering::Relaxed) {
-                    break;
-                }
-                world.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'workflow_gateway' AND datname = current_database()");
-                if round % 5 == 0 {
-                    let mut killed = gateways[round / 5 % 3].write().unwrap();
-                    *killed = world.another();
-                }
-                std::thread::sleep(Duration::from_millis(50));
+            world.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'workflow_gateway' AND datname = current_database()");
+            if round % 5 == 0 {
+                let mut killed = gateways[round / 5 % 3].write().unwrap();
+                *killed = world.another();
             }
-        });
-        for client in clients {
-            client.join().unwrap();
+            std::thread::sleep(Duration::from_millis(50));
         }
-        is_over.store(true, Ordering::Relaxed);
     });
+    work.check(&world);
+}
 
-    let open = world.value("SELECT count(*)::text FROM workflow.tasks WHERE status <> 'Completed'");
-    assert_eq!(open.as_deref(), Some("0"), "none is lost");
-    let twice = world.value("SELECT count(*)::text FROM (SELECT FROM workflow.journal WHERE event = 'Workflow finished' GROUP BY instance_id HAVING count(*) <> 1) AS x");
-    assert_eq!(twice.as_deref(), Some("0"), "each was taken once");
-    let stored = world.value("SELECT json_object_agg(id, result ->> 'by')::text FROM workflow.tasks").unwrap();
-    let stored: HashMap<String, Value> = serde_json::from_str(&stored).unwrap();
-    for (task, by) in done.into_inner().unwrap() {
-        assert_eq!(stored[&task], json!(by), "who is told that he did it has done it");
-    }
-    assert!(unknown.into_inner() > 0, "something was in the way");
+#[test]
+fn completions_survive_restarts_of_the_server() {
+    let cluster = Cluster::new("local all all scram-sha-256", &[]);
+    let world = World::on(&cluster.address(), &[]);
+    let work = Work::new(&world, 400);
+    work.run(
+        |_| world.url.clone(),
+        || {
+            for (part, mode) in ["fast", "immediate"].into_iter().enumerate() {
+                work.wait_for(part + 1, 3);
+                cluster.stop(mode);
+                assert_eq!(world.send("GET", "/readyz", &[], "").status, 503);
+                assert_eq!(world.send("GET", "/healthz", &[], "").status, 200);
+                cluster.start();
+            }
+        },
+    );
+    work.check(&world);
+    assert_eq!(world.send("GET", "/readyz", &[], "").status, 200);
+}
+
+/// What one sees of a server that has its data and no more: nobody is told that a password is wrong.
+#[test]
+fn a_log_in_without_a_server_is_no_wrong_password() {
+    let cluster = Cluster::new("local all all scram-sha-256", &[]);
+    let world = World::on(&cluster.address(), &[]);
+    cluster.stop("fast");
+    let away = world.send("POST", "/login", FORM, "role=ada&password=lovelace");
+    assert_eq!(away.status, 503, "{away:?}");
+    assert!(away.headers.contains_key("retry-after"), "{away:?}");
+    cluster.start();
+    assert_eq!(world.send("POST", "/login", FORM, "role=ada&password=lovelace").status, 303);
+}
+
+#[test]
+fn a_standby_takes_over_without_a_restart_of_the_gateway() {
+    let first = Cluster::new("local all all scram-sha-256", &[]);
+    let second = first.standby();
+    first.wait_until("SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming'");
+    // What a client was told is on both.
+    first.sql("ALTER SYSTEM SET synchronous_standby_names = '*'");
+    first.sql("SELECT pg_reload_conf()");
+    first.wait_until("SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
+    let hosts =
+        format!("host={},{} target_session_attrs=read-write", first.folder().display(), second.folder().display());
+    let world = World::on(&hosts, &[]);
+    let work = Work::new(&world, 300);
+    work.run(
+        |_| world.url.clone(),
+        || {
+            work.wait_for(1, 3);
+            first.stop("immediate");
+            assert_eq!(world.send("GET", "/readyz", &[], "").status, 503, "a standby takes no writes");
+            assert_eq!(world.send("POST", "/login", FORM, "role=ada&password=lovelace").status, 503);
+            second.promote();
+        },
+    );
+    work.check(&world);
+    assert_eq!(world.send("GET", "/readyz", &[], "").status, 200);
+    assert_eq!(world.send("POST", "/login", FORM, "role=ada&password=lovelace").status, 303);
+    assert_eq!(world.send("POST", "/login", FORM, "role=ada&password=wrong").status, 401);
+}
+
+/// A commit that waits for a standby when the time of the request is over: it has taken effect here, and the client is not told
+/// that it was undone.
+#[test]
+fn a_commit_that_takes_too_long_is_not_known() {
+    let cluster = Cluster::new("local all all scram-sha-256", &[]);
+    let world = World::on(&cluster.address(), &["--request-seconds", "1"]);
+    let work = Work::new(&world, 1);
+    cluster.sql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    cluster.sql("SELECT pg_reload_conf()");
+    cluster.wait_until("SELECT current_setting('synchronous_standby_names') = 'nobody'");
+    assert_eq!(complete(&world.url, &work.key, &work.tasks[0], "x"), Told::Unknown);
+    cluster.wait_until("SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep')");
+    assert_eq!(world.value("SELECT status FROM workflow.tasks").as_deref(), Some("Completed"));
 }

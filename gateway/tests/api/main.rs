@@ -4,6 +4,7 @@
 
 mod boundary;
 mod catalogues;
+mod cluster;
 mod definitions;
 mod definitions_execute;
 mod definitions_lifecycle;
@@ -17,6 +18,7 @@ mod instances_actions;
 mod instances_journal;
 mod pages_inbox;
 mod pages_instance;
+mod passwords;
 mod routes;
 mod starting;
 mod studio;

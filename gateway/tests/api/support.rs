@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Once;
+use std::thread::JoinHandle;
 
 use postgres::{Client, NoTls};
 use serde_json::Value;
@@ -36,6 +37,7 @@ pub struct World {
     server: String,
     folder: PathBuf,
     gateway: Child,
+    log: JoinHandle<String>,
 }
 
 /// An answer as a test looks at it.
@@ -75,19 +77,23 @@ impl World {
 
     /// The same, with options for the gateway.
     pub fn with(options: &[&str]) -> Self {
-        let server = std::env::var("WORKFLOW_TEST_SERVER")
-            .expect("WORKFLOW_TEST_SERVER says how to reach a server for tests; `make test T=gateway` sets it");
+        let server = shared_server();
         static ROLES_ARE_THERE: Once = Once::new();
         ROLES_ARE_THERE.call_once(|| create_roles(&server));
+        Self::on(&server, options)
+    }
+
+    /// The same, on a server that has the roles and the template.
+    pub fn on(server: &str, options: &[&str]) -> Self {
         let id = Uuid::now_v7().simple().to_string();
         let database = format!("gateway_{id}");
-        connect(&server, "postgres")
+        connect(server, "postgres")
             .batch_execute(&format!("CREATE DATABASE {database} TEMPLATE workflow_template"))
             .expect("a new database");
         let folder = std::env::temp_dir().join(&database);
         std::fs::create_dir(&folder).expect("a folder for the keys");
-        let (gateway, url) = start(&server, &database, &folder, options);
-        let world = Self { url, database, server, folder, gateway };
+        let Started { process: gateway, url, log } = start(server, &database, &folder, options);
+        let world = Self { url, database, server: server.to_owned(), folder, gateway, log };
         world.sql("SELECT wf_grant_usage('ada'), wf_grant_usage('ben'), wf_grant_usage('clerks')");
         world
     }
@@ -150,8 +156,23 @@ impl World {
 
     /// One more gateway in front of the same database, with the same keys.
     pub fn another(&self) -> Another {
-        let (process, url) = start(&self.server, &self.database, &self.folder, &[]);
-        Another { url, process }
+        self.another_with(&[])
+    }
+
+    /// The same, with options.
+    pub fn another_with(&self, options: &[&str]) -> Another {
+        self.another_at(&self.server, options)
+    }
+
+    /// The same, with another way to the server.
+    pub fn another_at(&self, server: &str, options: &[&str]) -> Another {
+        let Started { process, url, log } = start(server, &self.database, &self.folder, options);
+        Another { url, process, log }
+    }
+
+    /// Where files of this test lie.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Ends the gateway as systemd does, and gives its exit code.
@@ -159,6 +180,12 @@ impl World {
         let pid = self.gateway.id().to_string();
         assert!(Command::new("kill").arg(pid).status().expect("kill").success());
         self.gateway.wait().expect("the end of the gateway").code()
+    }
+
+    /// Ends the gateway, and gives all that it has said.
+    pub fn into_log(mut self) -> String {
+        self.gateway.kill().expect("the gateway runs");
+        take_log(&mut self.log)
     }
 }
 
@@ -168,7 +195,12 @@ impl Drop for World {
         let _ = self.gateway.wait();
         let _ = std::fs::remove_dir_all(&self.folder);
         let drop = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.database);
-        let _ = connect(&self.server, "postgres").batch_execute(&drop);
+        // Where a test has failed there may be no server any more.
+        if let Ok(mut client) = try_connect(&self.server, "postgres") {
+            // Nor a standby that it would wait for.
+            let _ = client.batch_execute("SET synchronous_commit = local");
+            let _ = client.batch_execute(&drop);
+        }
     }
 }
 
@@ -176,6 +208,15 @@ impl Drop for World {
 pub struct Another {
     pub url: String,
     process: Child,
+    log: JoinHandle<String>,
+}
+
+impl Another {
+    /// Ends it, and gives all that it has said.
+    pub fn into_log(mut self) -> String {
+        self.process.kill().expect("the gateway runs");
+        take_log(&mut self.log)
+    }
 }
 
 impl Drop for Another {
@@ -233,13 +274,24 @@ fn send_for_bytes(method: &str, url: &str, headers: &[(&str, &str)], body: &str)
     response.body_mut().read_to_vec().expect("an answer")
 }
 
-fn send(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+/// The log of a gateway that ends.
+fn take_log(log: &mut JoinHandle<String>) -> String {
+    std::mem::replace(log, std::thread::spawn(String::new)).join().expect("its log")
+}
+
+/// Sends any request and takes any answer; redirects are not followed.
+pub fn send(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     let agent: ureq::Agent = ureq::Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
         .allow_non_standard_methods(true)
         .build()
         .into();
+    send_with(&agent, method, url, headers, body)
+}
+
+/// The same by a client that knows whom to trust.
+pub fn send_with(agent: &ureq::Agent, method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Answer {
     let mut request = ureq::http::Request::builder().method(method).uri(url);
     for (name, value) in headers {
         request = request.header(*name, *value);
@@ -252,7 +304,7 @@ fn send(method: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Answer
 }
 
 /// Tests run at the same time, also in several processes: the roles may be there.
-fn create_roles(server: &str) {
+pub fn create_roles(server: &str) {
     let mut client = connect(server, "postgres");
     client.batch_execute("SELECT pg_advisory_lock(7)").expect("a lock");
     let known = client.query_opt("SELECT FROM pg_roles WHERE rolname = 'workflow_gateway'", &[]).expect("the roles");
@@ -261,30 +313,61 @@ fn create_roles(server: &str) {
     }
 }
 
-fn connect(server: &str, database: &str) -> Client {
+/// How to reach the server that all tests share.
+pub fn shared_server() -> String {
+    std::env::var("WORKFLOW_TEST_SERVER")
+        .expect("WORKFLOW_TEST_SERVER says how to reach a server for tests; `make test T=gateway` sets it")
+}
+
+/// A connection of the superuser.
+pub fn connect(server: &str, database: &str) -> Client {
+    try_connect(server, database).expect("a connection to the test server")
+}
+
+fn try_connect(server: &str, database: &str) -> Result<Client, postgres::Error> {
     Client::connect(&format!("{server} user=postgres dbname={database}"), NoTls)
-        .expect("a connection to the test server")
+}
+
+/// A port of this machine that was free a moment ago.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port()
+}
+
+/// A gateway that listens.
+struct Started {
+    process: Child,
+    url: String,
+    /// Gives all that it has said when it has ended.
+    log: JoinHandle<String>,
 }
 
 /// Starts a gateway on a free port, and waits until it listens.
-fn start(server: &str, database: &str, folder: &Path, options: &[&str]) -> (Child, String) {
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
+fn start(server: &str, database: &str, folder: &Path, options: &[&str]) -> Started {
+    let address = format!("127.0.0.1:{}", free_port());
     let keys = folder.join("keys.toml");
     std::fs::OpenOptions::new().create(true).append(true).open(&keys).expect("a file of keys");
-    let mut gateway = Command::new(PROGRAM)
-        .args(["--listen", &format!("127.0.0.1:{port}"), "--api-keys"])
+    let mut process = Command::new(PROGRAM)
+        .args(["--listen", &address, "--api-keys"])
         .arg(&keys)
         .args(["--database", &format!("{server} dbname={database} user=workflow_gateway password=gateway")])
         .args(options)
         .stderr(Stdio::piped())
         .spawn()
         .expect("the gateway starts");
-    let mut log = BufReader::new(gateway.stderr.take().expect("its log"));
+    let mut log = BufReader::new(process.stderr.take().expect("its log"));
     let mut said = String::new();
     while !said.contains(LISTENING) {
         assert!(log.read_line(&mut said).expect("a line") > 0, "the gateway has ended: {said}");
     }
     // What it says later is read, so that it can go on.
-    std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::stderr()));
-    (gateway, format!("http://127.0.0.1:{port}"))
+    let log = std::thread::spawn(move || {
+        let mut line = String::new();
+        while log.read_line(&mut line).is_ok_and(|length| length > 0) {
+            eprint!("{line}");
+            said += &std::mem::take(&mut line);
+        }
+        said
+    });
+    let scheme = if options.contains(&"--tls-certificate") { "https" } else { "http" };
+    Started { process, url: format!("{scheme}://{address}"), log }
 }

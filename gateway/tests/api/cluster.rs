@@ -1,0 +1,164 @@
+//! Private servers of PostgreSQL, for tests that say how one lets roles in, that stop one, or that need two.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use uuid::Uuid;
+
+use crate::support::{connect, create_roles, shared_server};
+
+/// The superuser comes in without a password, also to replicate.
+const SUPERUSER: &str = "local all,replication postgres trust\n";
+
+/// A server of the same programs as the one that the tests share, beside it, as the same user of the system. It ends with this
+/// value, or with the shared one's folder.
+pub struct Cluster {
+    folder: PathBuf,
+    programs: PathBuf,
+    owner: (u32, u32),
+    port: u16,
+}
+
+impl Cluster {
+    /// A server that listens on a socket, with these lines of `pg_hba.conf` and these settings. It has the roles and the
+    /// template of the shared one.
+    pub fn new(hba: &str, settings: &[&str]) -> Self {
+        Self::at(5432, hba, settings)
+    }
+
+    /// The same with a port of its own, for one that is reached over the network.
+    pub fn at(port: u16, hba: &str, settings: &[&str]) -> Self {
+        let cluster = Self::beside_shared(port);
+        let data = cluster.data();
+        cluster.run("initdb", &["-D", &data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"]);
+        let socket = format!("unix_socket_directories = '{}'", cluster.folder.display());
+        let fixed = [
+            socket.as_str(),
+            "listen_addresses = ''",
+            &format!("port = {port}"),
+            "fsync = off",
+            "max_connections = 100",
+            "shared_preload_libraries = 'workflow'",
+        ];
+        cluster.append("data/postgresql.conf", &[&fixed, settings].concat().join("\n"));
+        fs::write(cluster.folder.join("data/pg_hba.conf"), format!("{SUPERUSER}{hba}")).expect("pg_hba.conf");
+        cluster.start();
+        connect(&cluster.address(), "postgres").batch_execute("CREATE DATABASE workflow_template").expect("a database");
+        connect(&cluster.address(), "workflow_template").batch_execute("CREATE EXTENSION workflow").expect("workflow");
+        create_roles(&cluster.address());
+        cluster
+    }
+
+    /// A standby that follows this server, as soon as it is connected.
+    pub fn standby(&self) -> Self {
+        let standby = Self::beside_shared(self.port);
+        let (from, data) = (self.folder.display().to_string(), standby.data());
+        self.run("pg_basebackup", &["-h", &from, "-U", "postgres", "-D", &data, "-c", "fast", "-N", "-R"]);
+        let socket = format!("unix_socket_directories = '{}'", standby.folder.display());
+        standby.append("data/postgresql.conf", &socket);
+        standby.start();
+        standby
+    }
+
+    fn beside_shared(port: u16) -> Self {
+        let mut shared = connect(&shared_server(), "postgres");
+        let mut setting = |query: &str| -> String { shared.query_one(query, &[]).expect("a setting").get(0) };
+        let sockets = setting("SELECT current_setting('unix_socket_directories')");
+        let programs = setting("SELECT setting FROM pg_config WHERE name = 'BINDIR'");
+        // Short, for the path of a socket.
+        let id = Uuid::now_v7().simple().to_string();
+        let folder = Path::new(&sockets).join(&id[26..]);
+        fs::create_dir(&folder).expect("a folder for a server");
+        let owner = fs::metadata(&sockets).map(|folder| (folder.uid(), folder.gid())).expect("its folder");
+        chown(&folder, Some(owner.0), Some(owner.1)).expect("a folder of the server's user");
+        Self { folder, programs: programs.into(), owner, port }
+    }
+
+    /// How to reach it, without a role and a database.
+    pub fn address(&self) -> String {
+        format!("host={} port={}", self.folder.display(), self.port)
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub fn start(&self) {
+        let log = self.folder.join("log").display().to_string();
+        self.run("pg_ctl", &["-D", &self.data(), "-l", &log, "-s", "-w", "start"]);
+    }
+
+    /// Stops it in a mode of `pg_ctl`; `immediate` is what remains of a power failure.
+    pub fn stop(&self, mode: &str) {
+        self.run("pg_ctl", &["-D", &self.data(), "-m", mode, "-s", "-w", "stop"]);
+    }
+
+    /// Makes a standby a server that takes writes.
+    pub fn promote(&self) {
+        self.run("pg_ctl", &["-D", &self.data(), "-s", "-w", "promote"]);
+    }
+
+    /// Runs SQL as the superuser, outside of transactions and databases of worlds.
+    pub fn sql(&self, text: &str) {
+        connect(&self.address(), "postgres").batch_execute(text).unwrap_or_else(|error| panic!("{error:?} in {text}"));
+    }
+
+    /// Waits until a query of the superuser is true.
+    pub fn wait_until(&self, query: &str) {
+        let mut client = connect(&self.address(), "postgres");
+        while !client.query_one(query, &[]).expect("an answer").get::<_, bool>(0) {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+
+    /// A file of the server's user that nobody else reads.
+    pub fn write(&self, name: &str, text: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.folder.join(name);
+        fs::write(&path, text).expect("a file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("its mode");
+        chown(&path, Some(self.owner.0), Some(self.owner.1)).expect("its owner");
+    }
+
+    fn append(&self, name: &str, text: &str) {
+        let path = self.folder.join(name);
+        let before = fs::read_to_string(&path).expect("a file");
+        fs::write(&path, format!("{before}\n{text}\n")).expect("a file");
+    }
+
+    fn data(&self) -> String {
+        self.folder.join("data").display().to_string()
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) {
+        let status = self.command(program, arguments).status().expect("a program of PostgreSQL");
+        let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        assert!(status.success(), "{program} {arguments:?}: {status}\n{}", log());
+    }
+
+    /// As the server's user, since PostgreSQL refuses to run as root, and without the caller's environment.
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.programs.join(program));
+        command.args(arguments).current_dir(&self.folder).env_clear().env("LC_ALL", "C.UTF-8");
+        command.env("PATH", "/usr/bin:/bin").stdin(Stdio::null()).stdout(Stdio::null());
+        if fs::metadata("/proc/self").expect("this process").uid() != self.owner.0 {
+            command.uid(self.owner.0).gid(self.owner.1);
+        }
+        command
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let data = self.data();
+        let stop = self
+            .command("pg_ctl", &["-D", &data, "-m", "immediate", "-s", "-w", "stop"])
+            .stderr(Stdio::null())
+            .status();
+        drop(stop);
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}

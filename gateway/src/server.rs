@@ -77,7 +77,10 @@ fn stop_on_signal(app: App, handle: Handle<SocketAddr>) -> io::Result<()> {
 async fn tls(options: &Serving) -> io::Result<Option<RustlsConfig>> {
     match (&options.tls_certificate, &options.tls_key) {
         (Some(certificate), Some(key)) => {
-            let config = RustlsConfig::from_pem_file(certificate, key).await?;
+            let config = RustlsConfig::from_pem_file(certificate, key).await.map_err(|error| {
+                let files = format!("{} and {}", certificate.display(), key.display());
+                io::Error::other(format!("{files} are no certificate and its key: {error}"))
+            })?;
             let mut http1 = (*config.get_inner()).clone();
             // It would offer HTTP/2, which nothing here speaks.
             http1.alpn_protocols = vec![b"http/1.1".to_vec()];

@@ -68,7 +68,7 @@ pub async fn check(client: &Client) -> Result<String, Unfit> {
 }
 
 pub fn connection(options: &Serving) -> Result<Config, String> {
-    let mut config: Config = options.database.parse().map_err(|error| format!("--database makes no sense: {error}"))?;
+    let mut config: Config = options.database.parse().map_err(unreadable)?;
     if let (Some(path), None) = (&options.database_password_file, config.get_password()) {
         let password =
             std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
@@ -86,6 +86,14 @@ pub fn connection(options: &Serving) -> Result<Config, String> {
     Ok(config)
 }
 
+/// What is wrong with a connection string. It does not say what is in it.
+fn unreadable(error: tokio_postgres::Error) -> String {
+    let cause = said(&error);
+    // libpq has more of them, for what happens here always: the certificate must be trusted, and for this host.
+    let modes = if cause.contains("sslmode") { ": sslmode is disable, prefer or require" } else { "" };
+    format!("--database makes no sense: {cause}{modes}")
+}
+
 pub fn tls_client(authority: Option<&Path>) -> Result<rustls::ClientConfig, String> {
     use rustls::pki_types::pem::PemObject;
     let mut roots = rustls::RootCertStore::empty();
@@ -94,6 +102,9 @@ pub fn tls_client(authority: Option<&Path>) -> Result<rustls::ClientConfig, Stri
             let unreadable = |error: rustls::pki_types::pem::Error| format!("cannot read {}: {error}", path.display());
             for certificate in rustls::pki_types::CertificateDer::pem_file_iter(path).map_err(unreadable)? {
                 roots.add(certificate.map_err(unreadable)?).map_err(|error| format!("{}: {error}", path.display()))?;
+            }
+            if roots.is_empty() {
+                return Err(format!("{} has no certificate (PEM)", path.display()));
             }
         }
         None => {

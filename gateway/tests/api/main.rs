@@ -23,3 +23,4 @@ mod routes;
 mod starting;
 mod studio;
 mod support;
+mod tls;

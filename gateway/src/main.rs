@@ -24,6 +24,10 @@ use config::{KeyCommand, LogFormat, Options, Serving, StudioCommand, Subcommands
 use database::Unfit;
 use gateway::Gateway;
 use identity::{cookies, keys};
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 fn main() -> ExitCode {
     let options = Options::read();
@@ -90,10 +94,18 @@ async fn first_check(app: &Gateway) -> Result<(), String> {
 fn start_log(options: &Serving) -> Result<(), String> {
     let filter = tracing_subscriber::EnvFilter::try_new(&options.log)
         .map_err(|error| format!("--log makes no sense: {error}"))?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    match options.log_format {
-        LogFormat::Text => log.with_ansi(false).init(),
-        LogFormat::Json => log.json().init(),
-    }
+    let log = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let log = match options.log_format {
+        LogFormat::Text => log.with_ansi(false).boxed(),
+        LogFormat::Json => log.json().boxed(),
+    };
+    tracing_subscriber::registry().with(log.with_filter(filter).with_filter(filter_fn(keeps_secrets))).init();
     Ok(())
+}
+
+/// Whether what is said can be told whatever `--log` asks for. Below a warning, other crates say statements with their
+/// parameters, notices of workflows, and frames of WebSockets.
+fn keeps_secrets(metadata: &tracing::Metadata) -> bool {
+    let is_ours = |target: &str| target.starts_with("workflow_gateway") || target.starts_with("tower_http");
+    *metadata.level() <= tracing::Level::WARN || is_ours(metadata.target())
 }

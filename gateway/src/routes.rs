@@ -1,12 +1,12 @@
 //! All routes, and what stands before them.
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::StatusCode;
 use axum::middleware::from_fn_with_state;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::trace::{DefaultOnResponse, TraceLayer};
-use tracing::Level;
+use tracing::{Level, Span};
 
 use crate::failure::Failure;
 use crate::gateway::App;
@@ -39,8 +39,18 @@ pub fn router(app: &App) -> Router {
         .merge(watched().into_router())
         .layer(from_fn_with_state(app.clone(), guard::secure_headers))
         .layer(CatchPanicLayer::custom(guard::panicked))
-        .layer(TraceLayer::new_for_http().on_response(DefaultOnResponse::new().level(Level::DEBUG)).on_failure(()))
+        .layer(
+            TraceLayer::new_for_http()
+                .make_span_with(named)
+                .on_response(DefaultOnResponse::new().level(Level::DEBUG))
+                .on_failure(()),
+        )
         .with_state(app.clone())
+}
+
+/// What the log says of a request: without the query, in which clients of the hub send their key.
+fn named(request: &Request) -> Span {
+    tracing::debug_span!("request", method = %request.method(), path = request.uri().path())
 }
 
 /// Whether new requests should come here: the database answers, and the process is not stopping.

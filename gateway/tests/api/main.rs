@@ -20,6 +20,7 @@ mod pages_inbox;
 mod pages_instance;
 mod passwords;
 mod routes;
+mod secrets;
 mod starting;
 mod studio;
 mod support;

@@ -20,6 +20,7 @@ mod pages_inbox;
 mod pages_instance;
 mod passwords;
 mod routes;
+mod routes_pages;
 mod secrets;
 mod starting;
 mod studio;

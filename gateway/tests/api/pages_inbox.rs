@@ -56,8 +56,12 @@ impl<'a> Browser<'a> {
     }
 
     pub fn post(&self, path: &str, pairs: &[(&str, &str)]) -> Answer {
-        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
-        self.world.send("POST", path, &[("Cookie", &self.cookie), OURS, FORM], &body)
+        self.send("POST", path, &form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish())
+    }
+
+    /// Sends a page's own form, or asks for a page.
+    pub fn send(&self, method: &str, path: &str, form: &str) -> Answer {
+        self.world.send(method, path, &[("Cookie", &self.cookie), OURS, FORM], form)
     }
 }
 

@@ -1,12 +1,13 @@
 //! Every route, by its list: without a caller, from another site, as who may, and as who may not. A route without a case
-//! fails the run; pages have theirs in `pages_*.rs`.
+//! fails the run; those of pages are in `routes_pages.rs`.
 
 use std::collections::BTreeSet;
 
+use crate::routes_pages::{FRAMES, PAGES};
 use crate::support::{Api, World};
 
 /// A word in everything that ada has, and that no other role may read.
-const SECRET: &str = "quokka";
+pub const SECRET: &str = "quokka";
 
 /// Routes that need no caller: to log in and out, what the pages look like, and what watches the process.
 const OPEN: &[&str] =
@@ -32,10 +33,9 @@ const CONSTANT: &[&str] = &[
     "POST /elsa/api/descriptors/activities/{type}/options/{property}",
     "POST /elsa/api/tests/activities",
     "POST /elsa/api/bulk-actions/import/workflow-instances",
-    // tests/api/hub.rs and tests/api/identity.rs have these.
+    // Those of tests/api/hub.rs.
     "GET /elsa/hubs/workflow-instance",
     "POST /elsa/hubs/workflow-instance/negotiate",
-    "POST /role",
 ];
 
 /// A route, a query, and a body, in which D, V, I, T and X stand for a definition of ada's, its version, an instance, its
@@ -119,21 +119,21 @@ const CONFLICTS: &[&str] = &[
 ];
 
 /// Something of ada's: a definition with an instance that waits at a task.
-struct Kept {
-    definition: String,
+pub struct Kept {
+    pub definition: String,
     version: String,
-    instance: String,
-    task: String,
+    pub instance: String,
+    pub task: String,
     execution: String,
 }
 
 impl Kept {
-    fn new(world: &World, ada: &Api, number: usize) -> Self {
+    pub fn new(world: &World, ada: &Api, number: usize) -> Self {
         let definition = format!("kept{number}");
         world.sql(&format!(
             r#"SET ROLE ada;
-            SELECT wf_define('{{"definitionId": "{definition}", "name": "{SECRET}", "description": "{SECRET}", "variables": {{"{SECRET}": "{SECRET}"}},
-                "options": {{"usableAsActivity": true}}, "root": {{"id": "ask", "type": "RunTask", "taskName": "{SECRET}", "payload": "{SECRET}"}}}}');
+            SELECT wf_define('{{"definitionId": "{definition}", "name": "{SECRET}", "description": "{SECRET}", "variables": {{"{SECRET}": "{SECRET}", "Amount": 7}},
+                "options": {{"usableAsActivity": true}}, "root": {{"id": "ask", "type": "RunTask", "taskName": "{SECRET} {definition}", "payload": "{SECRET}"}}}}');
             SELECT wf_start('{definition}', correlation_id => '{SECRET}');"#
         ));
         let of = |column: &str, table: &str| {
@@ -178,13 +178,14 @@ impl Kept {
     }
 
     /// All rows of it.
-    fn state(&self, world: &World) -> Option<String> {
+    pub fn state(&self, world: &World) -> Option<String> {
         let Self { definition, instance, .. } = self;
         world.value(&format!(
             "SELECT string_agg(row, E'\\n' ORDER BY row) FROM (
                  SELECT d::text AS row FROM workflow.definitions d WHERE definition_id = '{definition}'
                  UNION ALL SELECT i::text FROM workflow.instances i WHERE definition_id = '{definition}'
                  UNION ALL SELECT b::text FROM workflow.bookmarks b WHERE instance_id = '{instance}'
+                 UNION ALL SELECT i::text FROM workflow.incidents i WHERE instance_id = '{instance}'
                  UNION ALL SELECT t::text FROM workflow.tasks t WHERE instance_id = '{instance}') AS rows"
         ))
     }
@@ -194,9 +195,10 @@ impl Kept {
 fn every_route_has_a_case() {
     let world = World::new();
     let listed: BTreeSet<String> = world.routes().into_iter().collect();
-    let pages = listed.iter().filter(|route| !route.contains(" /elsa/")).cloned();
-    let known = OPEN.iter().chain(CONSTANT).copied().chain(CASES.iter().map(|case| case.0)).map(str::to_owned);
-    assert_eq!(listed.clone(), known.chain(pages).collect::<BTreeSet<String>>());
+    let files = listed.iter().filter(|route| FILES.iter().any(|files| route.starts_with(files)));
+    let known = OPEN.iter().chain(CONSTANT).chain(FRAMES).copied().chain(CASES.iter().map(|case| case.0));
+    let known = known.chain(PAGES.iter().map(|page| page.route)).map(str::to_owned).chain(files.cloned());
+    assert_eq!(listed, known.collect::<BTreeSet<String>>());
 }
 
 #[test]

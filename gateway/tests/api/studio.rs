@@ -8,12 +8,12 @@ use uuid::Uuid;
 use crate::support::World;
 
 /// A folder as `studio fetch` leaves one, with little in it, and a secret beside it.
-struct Folder {
+pub struct Folder {
     home: PathBuf,
 }
 
 impl Folder {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let home = std::env::temp_dir().join(format!("workflow-studio-{}", Uuid::now_v7()));
         for folder in ["studio/_framework", "studio/_content/Elsa"] {
             fs::create_dir_all(home.join(folder)).unwrap();
@@ -35,7 +35,7 @@ impl Folder {
         Self { home }
     }
 
-    fn world(&self) -> World {
+    pub fn world(&self) -> World {
         World::with(&["--studio", self.home.join("studio").to_str().unwrap()])
     }
 }

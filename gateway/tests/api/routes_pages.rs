@@ -1,0 +1,125 @@
+//! Every route of a page, as who may and as who may not. `routes.rs` fails the run where one has no case.
+
+use crate::pages_inbox::Browser;
+use crate::routes::{Kept, SECRET};
+use crate::studio::Folder;
+
+/// Pages of Studio that are the same for everybody who has logged in: what they show it asks of Elsa's API.
+pub const FRAMES: &[&str] = &["GET /definitions", "GET /instances"];
+
+/// A request of a browser. D, I, T and B stand for a definition of ada's, an instance, its task and its bookmark.
+pub struct Page {
+    pub route: &'static str,
+    address: &'static str,
+    form: &'static str,
+    /// What ada does before.
+    before: &'static str,
+    /// What somebody is answered who may not.
+    refused: u16,
+}
+
+const fn get(route: &'static str, address: &'static str, before: &'static str, refused: u16) -> Page {
+    Page { route, address, form: "", before, refused }
+}
+
+const fn task(form: &'static str, before: &'static str) -> Page {
+    Page { route: "POST /inbox/{task_id}", address: "/inbox/T", form, before, refused: 404 }
+}
+
+const fn act(address: &'static str, form: &'static str, before: &'static str) -> Page {
+    Page { route: "POST /instances/{id}/{action}", address, form, before, refused: 403 }
+}
+
+const FAIL: &str = "SELECT wf_fail_task(task_id, token, 'quokka', retry => false, on_fault => 'store') FROM wf_claim_tasks('{quokka D}')";
+const PAUSE: &str = "SELECT wf_pause('I', 'quokka')";
+const TAKE: &str = "SELECT wf_assign_task('T', 'role:ada')";
+const MORE: &str = r#"SELECT wf_define('{"definitionId": "D", "description": "more", "variables": {"quokka": 1},
+    "root": {"id": "ask", "type": "RunTask", "taskName": "quokka D"}}')"#;
+
+pub const PAGES: &[Page] = &[
+    get("GET /workflows/definitions/{id}/edit", "/workflows/definitions/D/edit", "", 404),
+    get("GET /workflows/instances/{id}/view", "/workflows/instances/I/view", "", 404),
+    get("GET /inbox", "/inbox?whose=all", "", 200),
+    get("GET /inbox", "/inbox?whose=mine", TAKE, 200),
+    get("GET /inbox/{task_id}", "/inbox/T", "", 404),
+    task("do=preview&result=1", ""),
+    task("do=take", ""),
+    task("do=give-back", TAKE),
+    task("do=complete&as=json&result=1", ""),
+    task("do=fail&reason=no", ""),
+    get("GET /incidents", "/incidents", FAIL, 200),
+    get("GET /instances/{id}", "/instances/I", "", 404),
+    get("GET /instances/{id}", "/instances/I", FAIL, 404),
+    get("GET /instances/{id}/picture.svg", "/instances/I/picture.svg", "", 403),
+    get("GET /instances/{id}/{action}", "/instances/I/resume?bookmark=B", "", 404),
+    get("GET /instances/{id}/{action}", "/instances/I/retry?activity=ask", FAIL, 404),
+    get("GET /instances/{id}/{action}", "/instances/I/cancel", "", 404),
+    get("GET /instances/{id}/{action}", "/instances/I/pause", "", 404),
+    get("GET /instances/{id}/{action}", "/instances/I/unpause", PAUSE, 404),
+    get("GET /instances/{id}/{action}", "/instances/I/set-variable?name=Amount", "", 404),
+    get("GET /instances/{id}/{action}", "/instances/I/migrate", MORE, 404),
+    act("/instances/I/resume", "do=perform&bookmark=B", ""),
+    act("/instances/I/retry", "do=perform&activity=ask", FAIL),
+    act("/instances/I/cancel", "do=perform", ""),
+    act("/instances/I/pause", "do=perform", ""),
+    act("/instances/I/unpause", "do=perform", PAUSE),
+    act("/instances/I/set-variable", "do=perform&name=Amount&value=8", ""),
+    act("/instances/I/migrate", "do=preview&version=2", MORE),
+    act("/instances/I/migrate", "do=perform&version=2", MORE),
+    Page { route: "POST /role", address: "/role", form: "role=clerks&next=/instances/I", before: "", refused: 401 },
+];
+
+/// What a role may not do in psql it may not do on a page.
+#[test]
+fn who_may_not_sees_and_changes_nothing_on_pages() {
+    let studio = Folder::new();
+    let world = studio.world();
+    let (api, ada, ben) = (world.client("ada"), Browser::ada(&world), Browser::ben(&world));
+    for (number, page) in PAGES.iter().enumerate() {
+        let kept = Kept::new(&world, &api, number);
+        let bookmark = world
+            .value(&format!("SELECT bookmark_id::text FROM workflow.waiting WHERE instance = '{}'", kept.instance));
+        let of_kept = |text: &str| {
+            let named = text.replace("quokka D", &format!("quokka {}", kept.definition));
+            named
+                .replace("\"D\"", &format!("\"{}\"", kept.definition))
+                .replace("'I'", &format!("'{}'", kept.instance))
+                .replace("'T'", &format!("'{}'", kept.task))
+                .replace("/D/", &format!("/{}/", kept.definition))
+                .replace("/I", &format!("/{}", kept.instance))
+                .replace("/T", &format!("/{}", kept.task))
+                .replace("=B", &format!("={}", bookmark.clone().unwrap_or_default()))
+        };
+        world.sql(&format!("SET ROLE ada; {}", of_kept(page.before)));
+        let method = page.route.split(' ').next().unwrap();
+        let send = |browser: &Browser| browser.send(method, &of_kept(page.address), &of_kept(page.form));
+        let name = format!("{} {} {}", page.route, page.address, page.form);
+        let before = kept.state(&world);
+
+        let refused = send(&ben);
+        let is_refused = refused.status == page.refused
+            || page.refused == 401 && refused.headers.get("location").is_some_and(|to| to == "/login");
+        assert!(is_refused && !refused.text.contains(SECRET), "{name}: {refused:?}");
+        assert_eq!(kept.state(&world), before, "{name}");
+
+        let done = send(&ada);
+        assert!(matches!(done.status, 200 | 303), "{name}: {done:?}");
+        let is_shown = page.form.starts_with("do=preview") || method == "GET";
+        assert_eq!(kept.state(&world) == before, is_shown || page.route == "POST /role", "{name}");
+        // Studio asks for what it views.
+        let has_secret = done.text.contains(SECRET) || page.route.ends_with("/view");
+        assert!(!is_shown || has_secret, "{name}: {done:?}");
+    }
+}
+
+#[test]
+fn frames_of_studio_tell_nothing() {
+    let studio = Folder::new();
+    let world = studio.world();
+    Kept::new(&world, &world.client("ada"), 0);
+    for browser in [Browser::ada(&world), Browser::ben(&world)] {
+        for route in FRAMES {
+            assert!(!browser.page(route.split(' ').nth(1).unwrap()).contains(SECRET), "{route}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Cookies of sessions: sealed with a key, for some hours, and worth what their role is worth now.
+
+use axum::http::HeaderMap;
+use axum_extra::extract::PrivateCookieJar;
+use axum_extra::extract::cookie::{Cookie, Key};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
+
+use crate::support::{Answer, PROGRAM, World, send};
+
+const FORM: &[(&str, &str)] =
+    &[("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
+const NAME: &str = "workflow";
+
+/// A new line for a file of keys.
+fn line() -> String {
+    let made = std::process::Command::new(PROGRAM).arg("cookie-key").output().unwrap();
+    String::from_utf8(made.stdout).unwrap().trim().to_owned()
+}
+
+fn key(line: &str) -> Key {
+    Key::try_from(&STANDARD.decode(line).unwrap()[..]).unwrap()
+}
+
+/// A cookie as a gateway with the key would seal it, as `NAME=VALUE`.
+fn sealed(line: &str, name: &str, content: &str) -> String {
+    let jar = PrivateCookieJar::new(key(line)).add(Cookie::new(name.to_owned(), content.to_owned()));
+    let answer = axum::response::IntoResponse::into_response((jar, ()));
+    answer.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned()
+}
+
+/// What is in a cookie that a gateway has sealed.
+fn opened(line: &str, cookie: &str) -> Value {
+    let mut headers = HeaderMap::new();
+    headers.insert("cookie", cookie.parse().unwrap());
+    let jar = PrivateCookieJar::from_headers(&headers, key(line));
+    serde_json::from_str(jar.get(NAME).expect("sealed with this key").value()).unwrap()
+}
+
+fn content(login: &str, role: &str, hours: i64) -> String {
+    json!({"login": login, "role": role, "ends": Utc::now() + TimeDelta::hours(hours)}).to_string()
+}
+
+/// Asks as whoever has the cookie.
+fn ask(url: &str, cookie: &str) -> Answer {
+    send("GET", &format!("{url}/elsa/api/workflow-definitions"), &[("Cookie", cookie)], "")
+}
+
+/// The cookie of a log-in.
+fn log_in(url: &str, form: &str) -> String {
+    let answer = send("POST", &format!("{url}/login"), FORM, form);
+    assert_eq!(answer.status, 303, "{answer:?}");
+    answer.headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned()
+}
+
+/// Starts a gateway with a file of these keys.
+fn with_keys(world: &World, lines: &[&str]) -> crate::support::Another {
+    let file = world.folder().join(uuid::Uuid::now_v7().to_string());
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    world.another_with(&["--cookie-keys", file.to_str().unwrap(), "--session-hours", "1"])
+}
+
+#[test]
+fn a_cookie_is_taken_by_gateways_that_have_its_key() {
+    let world = World::new();
+    let (old, new) = (line(), line());
+    let (before, meanwhile, after) =
+        (with_keys(&world, &[&old]), with_keys(&world, &[&new, &old]), with_keys(&world, &[&new]));
+    let of_old = log_in(&before.url, "role=ada&password=lovelace");
+    let status = |gateway: &crate::support::Another, cookie: &str| ask(&gateway.url, cookie).status;
+    assert_eq!([&before, &meanwhile, &after].map(|gateway| status(gateway, &of_old)), [200, 200, 401]);
+    // While keys are exchanged, those with the new one alone take what is sealed now.
+    let of_new = log_in(&meanwhile.url, "role=ada&password=lovelace");
+    assert_eq!([&before, &meanwhile, &after].map(|gateway| status(gateway, &of_new)), [401, 200, 200]);
+    // A gateway without a file has a key of its own.
+    assert_eq!(ask(&world.url, &of_old).status, 401);
+    let own = log_in(&world.url, "role=ada&password=lovelace");
+    assert_eq!((ask(&world.url, &own).status, status(&meanwhile, &own)), (200, 401));
+}
+
+#[test]
+fn a_session_lasts_its_hours_and_no_cookie_can_be_made() {
+    let world = World::new();
+    let own = line();
+    let gateway = with_keys(&world, &[&own]);
+    let cookie = log_in(&gateway.url, "role=ada&password=lovelace");
+    let inside = opened(&own, &cookie);
+    assert_eq!((&inside["login"], &inside["role"]), (&json!("ada"), &json!("ada")));
+    let ends: DateTime<Utc> = inside["ends"].as_str().unwrap().parse().unwrap();
+    let left = ends - Utc::now();
+    assert!(left > TimeDelta::minutes(50) && left <= TimeDelta::hours(1), "{left}");
+
+    // So a cookie that is sealed here is one of the gateway's.
+    assert_eq!(ask(&gateway.url, &sealed(&own, NAME, &content("ada", "ada", 1))).status, 200);
+    let changed = |at: usize| {
+        let mut text = cookie.clone().into_bytes();
+        text[at] = if text[at] == b'A' { b'B' } else { b'A' };
+        String::from_utf8(text).unwrap()
+    };
+    for refused in [
+        sealed(&own, NAME, &content("ada", "ada", -1)),
+        sealed(&line(), NAME, &content("ada", "ada", 1)),
+        sealed(&own, "__Host-workflow", &content("ada", "ada", 1)),
+        sealed(&own, "__Host-workflow", &content("ada", "ada", 1)).replace("__Host-workflow", NAME),
+        sealed(&own, NAME, "{\"login\": \"ada\", \"role\": \"ada\"}"),
+        sealed(&own, NAME, "ada"),
+        format!("{NAME}={}", content("ada", "ada", 1).replace(['"', ','], "")),
+        format!("{NAME}="),
+        changed(NAME.len() + 1),
+        changed(cookie.len() - 10),
+        cookie[..cookie.len() - 8].to_owned(),
+        // Sealed, and of no right to the role: a membership that was taken back, superusers, nobody.
+        sealed(&own, NAME, &content("ben", "clerks", 1)),
+        sealed(&own, NAME, &content("ada", "max", 1)),
+        sealed(&own, NAME, &content("max", "max", 1)),
+        sealed(&own, NAME, &content("postgres", "postgres", 1)),
+        sealed(&own, NAME, &content("zoe", "zoe", 1)),
+        sealed(&own, NAME, &content("nobody", "nobody", 1)),
+        sealed(&own, NAME, &content("", "", 1)),
+        sealed(&own, NAME, &content("ada\0", "ada", 1)),
+    ] {
+        assert_eq!(ask(&gateway.url, &refused).errors(401), ["log in first"], "{refused}");
+        // A page leads to the log-in.
+        let page = send("GET", &format!("{}/inbox", gateway.url), &[("Cookie", &refused)], "");
+        assert!(page.status == 303 && page.headers["location"].to_str().unwrap().starts_with("/login"), "{page:?}");
+    }
+}
+
+#[test]
+fn a_cookie_is_worth_what_its_role_is() {
+    let world = World::new();
+    let gone = format!("{}_gone", world.database);
+    world.sql(&format!(
+        "SET password_encryption = 'scram-sha-256'; CREATE ROLE {gone} LOGIN PASSWORD 'x'; GRANT {gone} TO workflow_gateway; \
+         SELECT wf_grant_usage('{gone}')"
+    ));
+    let cookie = log_in(&world.url, &format!("role={gone}&password=x"));
+    let status = || ask(&world.url, &cookie).status;
+    assert_eq!(status(), 200);
+    // As a session of psql would.
+    world.sql(&format!("ALTER ROLE {gone} PASSWORD 'y' VALID UNTIL '2001-01-01'"));
+    assert_eq!(status(), 200);
+    world.sql(&format!("REVOKE {gone} FROM workflow_gateway"));
+    assert_eq!(status(), 401);
+    world.sql(&format!("GRANT {gone} TO workflow_gateway"));
+    assert_eq!(status(), 200);
+    world.sql(&format!("DROP OWNED BY {gone}; DROP ROLE {gone}"));
+    assert_eq!(status(), 401);
+}
+
+#[test]
+fn a_browser_forgets_its_cookie_when_it_logs_out() {
+    let world = World::new();
+    let cookie = log_in(&world.url, "role=ada&password=lovelace");
+    let out = world.send("POST", "/logout", &[FORM[0], FORM[1], ("Cookie", &cookie)], "");
+    assert_eq!((out.status, &out.headers["location"]), (303, &"/login".parse().unwrap()));
+    let set = out.headers["set-cookie"].to_str().unwrap();
+    assert!(set.starts_with(&format!("{NAME}=")) && set.contains("Max-Age=0") && set.contains("Path=/"), "{set}");
+    assert_eq!(ask(&world.url, set.split(';').next().unwrap()).status, 401);
+}
+
+/// A cookie that a browser sends along with a request of another site's page is no reason to do it.
+#[test]
+fn a_cookie_from_another_site_does_nothing() {
+    let world = World::new();
+    let cookie = log_in(&world.url, "role=ada&password=lovelace");
+    world.sql("SET ROLE ada; SELECT wf_define('{\"definitionId\": \"x\", \"root\": {\"type\": \"RunTask\", \"id\": \"t\", \"taskName\": \"x\"}}'); SELECT wf_start('x')");
+    let task = world.value("SELECT task_id::text FROM workflow.open_tasks").unwrap();
+    let complete = |headers: &[(&str, &str)]| {
+        let headers = [&[("Cookie", cookie.as_str()), ("Content-Type", "application/json")], headers].concat();
+        world.send("POST", &format!("/elsa/api/tasks/{task}/complete"), &headers, "{\"result\": 1}").status
+    };
+    let other_port = format!("{}0", world.url);
+    for headers in [
+        &[][..],
+        &[("Sec-Fetch-Site", "cross-site")],
+        &[("Sec-Fetch-Site", "same-site")],
+        &[("Sec-Fetch-Site", "none")],
+        &[("Sec-Fetch-Site", "")],
+        &[("Sec-Fetch-Site", "cross-site"), ("Origin", &world.url)],
+        &[("Origin", "null")],
+        &[("Origin", "https://evil.example")],
+        &[("Origin", &other_port)],
+        &[("Origin", &world.url.replace("http:", "https:"))],
+        &[("Referer", &world.url)],
+    ] {
+        assert_eq!(complete(headers), 403, "{headers:?}");
+    }
+    assert_eq!(world.value("SELECT status FROM workflow.tasks").as_deref(), Some("Open"));
+    assert_eq!(complete(&[("Origin", &world.url)]), 200);
+    // A key proves what no browser sends by itself.
+    let key = format!("ApiKey {}", world.key("ada"));
+    assert_eq!(complete(&[("Sec-Fetch-Site", "cross-site"), ("Authorization", &key)]), 409);
+}

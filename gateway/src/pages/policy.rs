@@ -67,8 +67,10 @@ async fn report(headers: HeaderMap, body: Bytes) -> StatusCode {
     if REPORTS.check().is_err() {
         return StatusCode::TOO_MANY_REQUESTS;
     }
+    // Without queries, as all that the log has of addresses.
     let member = |name: &str| -> String {
-        sent["csp-report"][name].as_str().unwrap_or_default().chars().take(MOST_LETTERS).collect()
+        let text = sent["csp-report"][name].as_str().unwrap_or_default();
+        text.chars().take_while(|letter| *letter != '?').take(MOST_LETTERS).collect()
     };
     tracing::warn!(
         page = ?member("document-uri"),

@@ -96,6 +96,11 @@ impl Cluster {
         self.run("pg_ctl", &["-D", &self.data(), "-m", mode, "-s", "-w", "stop"]);
     }
 
+    /// Tells it to stop when the last client has gone.
+    pub fn begin_to_stop(&self) {
+        self.run("pg_ctl", &["-D", &self.data(), "-m", "smart", "-s", "-W", "stop"]);
+    }
+
     /// Makes a standby a server that takes writes.
     pub fn promote(&self) {
         self.run("pg_ctl", &["-D", &self.data(), "-s", "-w", "promote"]);
@@ -159,6 +164,10 @@ impl Drop for Cluster {
             .stderr(Stdio::null())
             .status();
         drop(stop);
+        let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
         let _ = fs::remove_dir_all(&self.folder);
+        // A backend that crashed has been replaced before a test could see it.
+        let crash = log.lines().find(|line| line.contains("PANIC") || line.contains("terminated by signal"));
+        assert!(std::thread::panicking() || crash.is_none(), "{crash:?}");
     }
 }

@@ -53,6 +53,20 @@ fn an_answer_needs_a_caller() {
 }
 
 #[test]
-fn the_gateway_ends_when_it_is_told_to() {
-    assert_eq!(World::new().stop(), Some(0));
+fn a_key_ends_with_its_day_or_with_the_file() {
+    let world = World::new();
+    let file = world.folder().join("keys.toml");
+    let key = format!("ApiKey {}", world.key("ada"));
+    let status = || world.send("GET", "/elsa/api/features/installed", &[("Authorization", &key)], "").status;
+    assert_eq!(status(), 200);
+    let lasting = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{lasting}expires = \"2001-01-01T00:00:00Z\"\n")).unwrap();
+    assert_eq!(status(), 401);
+    std::fs::write(&file, format!("{lasting}expires = \"2999-01-01T00:00:00Z\" # later\n")).unwrap();
+    assert_eq!(status(), 200);
+    // What cannot be read ends no key; what is gone does.
+    std::fs::write(&file, "[key").unwrap();
+    assert_eq!(status(), 200);
+    world.forget_keys();
+    assert_eq!(status(), 401);
 }

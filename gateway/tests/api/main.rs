@@ -26,6 +26,7 @@ mod routes_pages;
 mod secrets;
 mod sessions;
 mod starting;
+mod stopping;
 mod studio;
 mod support;
 mod tls;

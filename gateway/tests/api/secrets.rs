@@ -78,6 +78,10 @@ fn use_secrets(world: &World) -> Vec<String> {
     ada.send("POST", "/workflow-instances", &format!("{{\"searchTerm\": {payload}"));
     ada.send("POST", &format!("/tasks/{task}/complete"), &format!("{{\"result\": \"{payload}\"}}"));
 
+    let report = json!({"csp-report": {"document-uri": format!("{}/inbox?{payload}", world.url), "blocked-uri": format!("https://evil.example/?{payload}")}});
+    let headers = [FORM[0], ("Content-Type", "application/csp-report")];
+    assert_eq!(world.send("POST", "/csp-reports", &headers, &report.to_string()).status, 204);
+
     // As clients of the hub send their key, with one that is known and with one that is not.
     for key in [&key, &password] {
         let query = format!("/elsa/hubs/workflow-instance/negotiate?access_token={key}");
@@ -97,7 +101,9 @@ fn check(format: &str) {
     define(&world);
     let secrets = use_secrets(&world);
     let log = world.into_log();
-    assert!(log.contains("/elsa/api/workflow-definitions/notice/execute"), "it says what is asked: {log}");
+    for said in ["/elsa/api/workflow-definitions/notice/execute", "what its policy forbids", "refused a role"] {
+        assert!(log.contains(said), "{said} in {log}");
+    }
     for secret in secrets {
         let line = log.lines().find(|line| line.contains(&secret));
         assert_eq!(line, None, "{secret}");

@@ -159,6 +159,8 @@ fn a_browser_forgets_its_cookie_when_it_logs_out() {
     let set = out.headers["set-cookie"].to_str().unwrap();
     assert!(set.starts_with(&format!("{NAME}=")) && set.contains("Max-Age=0") && set.contains("Path=/"), "{set}");
     assert_eq!(ask(&world.url, set.split(';').next().unwrap()).status, 401);
+    // Nothing is kept of sessions, so that whoever has a copy has it until its hours are over.
+    assert_eq!(ask(&world.url, &cookie).status, 200);
 }
 
 /// A cookie that a browser sends along with a request of another site's page is no reason to do it.

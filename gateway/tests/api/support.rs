@@ -175,10 +175,20 @@ impl World {
         &self.folder
     }
 
-    /// Ends the gateway as systemd does, and gives its exit code.
-    pub fn stop(mut self) -> Option<i32> {
+    /// Tells the gateway to end, as systemd does.
+    pub fn terminate(&self) {
         let pid = self.gateway.id().to_string();
         assert!(Command::new("kill").arg(pid).status().expect("kill").success());
+    }
+
+    /// The same, and gives its exit code.
+    pub fn stop(self) -> Option<i32> {
+        self.terminate();
+        self.ended()
+    }
+
+    /// The exit code of a gateway that ends.
+    pub fn ended(mut self) -> Option<i32> {
         self.gateway.wait().expect("the end of the gateway").code()
     }
 

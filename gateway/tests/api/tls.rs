@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
@@ -13,6 +14,9 @@ use crate::support::{Answer, PROGRAM, World, free_port, send, send_with, shared_
 
 const FORM: &[(&str, &str)] =
     &[("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
+
+/// Longer than a client has to begin.
+const NEVER: Duration = Duration::from_secs(120);
 
 /// An authority, and what it signs for this machine.
 struct Authority {
@@ -83,6 +87,9 @@ fn a_gateway_with_a_certificate_speaks_https_and_nothing_else() {
     let ask = |method: &str, path: &str, headers: &[(&str, &str)], body: &str| -> Answer {
         send_with(&agent, method, &format!("{}{path}", world.url), headers, body)
     };
+    // One that does not even begin with TLS.
+    let mut silent = TcpStream::connect(world.url.trim_start_matches("https://")).unwrap();
+    silent.set_read_timeout(Some(NEVER)).unwrap();
     let ready = ask("GET", "/readyz", &[], "");
     assert_eq!(
         (ready.status, &ready.headers["strict-transport-security"]),
@@ -115,6 +122,10 @@ fn a_gateway_with_a_certificate_speaks_https_and_nothing_else() {
     let mut received = Vec::new();
     let _ = stream.read_to_end(&mut received);
     assert!(!received.windows(4).any(|part| part == b"HTTP"), "{received:?}");
+    assert!(
+        !silent.read(&mut [0]).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock),
+        "it is still open"
+    );
     assert!(client(&Authority::new()).get(format!("{}/readyz", world.url)).call().is_err());
     assert_eq!(ask("GET", "/readyz", &[], "").status, 200);
 }

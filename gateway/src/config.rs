@@ -207,7 +207,12 @@ impl Serving {
     /// The origin that browsers see.
     pub fn origin(&self) -> String {
         match &self.public_url {
-            Some(url) => url.trim_end_matches('/').to_owned(),
+            // As browsers write it.
+            Some(url) => {
+                let origin = url.trim_end_matches('/').to_ascii_lowercase();
+                let port = if origin.starts_with("https:") { ":443" } else { ":80" };
+                origin.strip_suffix(port).map_or_else(|| origin.clone(), str::to_owned)
+            }
             None => format!("{}://{}", if self.tls_certificate.is_some() { "https" } else { "http" }, self.listen),
         }
     }

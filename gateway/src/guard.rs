@@ -20,6 +20,10 @@ use crate::gateway::{App, Gateway};
 /// How long the body of a request may take to arrive at most; less where a whole request gets less.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
+/// Bytes that the body of a request without a caller may have: a log-in, a report of a browser. More would let anybody fill
+/// the room that bodies have together.
+const MOST_OF_NOBODY: usize = 64 * 1024;
+
 /// Where nothing is done without a caller.
 const API: &str = "/elsa/";
 /// Where WebSockets begin.
@@ -121,7 +125,8 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 
 /// Reads the body whole, within the bounds of one and of all together, before a handler begins.
 pub async fn bounded_body(State(app): State<App>, request: Request, next: Next) -> Result<Response, Failure> {
-    let most = usize::from(app.options.max_body) * 1024 * 1024;
+    let is_known = request.extensions().get::<Caller>().is_some();
+    let most = if is_known { usize::from(app.options.max_body) * 1024 * 1024 } else { MOST_OF_NOBODY };
     let too_large =
         || Failure::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body of a request has at most {most} bytes"));
     let announced = text(request.headers(), CONTENT_LENGTH.as_str()).map(|length| length.parse::<usize>());

@@ -73,16 +73,15 @@ async fn may_log_in(database: &Database, role: &str) -> Result<bool, Failure> {
     Ok(rows.first().is_some_and(|row| row.get(0)))
 }
 
+/// Each in turn, as the connections of requests do, until one has a verdict.
 async fn try_hosts(database: &Database, role: &str, password: &str) -> io::Result<Verdict> {
     let (config, _) = database.connection();
+    // One that is silent leaves time for the next.
+    let time = config.get_connect_timeout().copied().unwrap_or(MOST_TIME);
     let mut last = io::Error::other("the connection string names no host");
-    for (index, host) in config.get_hosts().iter().enumerate() {
-        let port = config.get_ports().get(index).or(config.get_ports().first()).copied().unwrap_or(5432);
-        let tried = match host {
-            Host::Tcp(name) => try_tcp(database, name, port, role, password).await,
-            Host::Unix(folder) => try_unix(database, folder.join(format!(".s.PGSQL.{port}")), role, password).await,
-        };
-        match tried {
+    for index in 0..config.get_hosts().len().max(config.get_hostaddrs().len()) {
+        let tried = tokio::time::timeout(time, try_host(database, index, role, password)).await;
+        match tried.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
             Ok(verdict) => return Ok(verdict),
             Err(error) => last = error,
         }
@@ -90,13 +89,39 @@ async fn try_hosts(database: &Database, role: &str, password: &str) -> io::Resul
     Err(last)
 }
 
+/// An address says where it is, and the name of the host who it must be.
+async fn try_host(database: &Database, index: usize, role: &str, password: &str) -> io::Result<Verdict> {
+    let (config, _) = database.connection();
+    let port = config.get_ports().get(index).or(config.get_ports().first()).copied().unwrap_or(5432);
+    let (host, address) = (config.get_hosts().get(index), config.get_hostaddrs().get(index));
+    let name = match (host, address) {
+        (Some(Host::Tcp(name)), _) => name.clone(),
+        (_, Some(address)) => address.to_string(),
+        (_, None) => String::new(),
+    };
+    let stream = match (address, host) {
+        (Some(address), _) => TcpStream::connect((*address, port)).await?,
+        (None, Some(Host::Unix(folder))) => {
+            return try_unix(database, folder.join(format!(".s.PGSQL.{port}")), role, password).await;
+        }
+        (None, _) => TcpStream::connect((name.as_str(), port)).await?,
+    };
+    try_tcp(database, stream, &name, role, password).await
+}
+
 async fn try_unix(database: &Database, path: PathBuf, role: &str, password: &str) -> io::Result<Verdict> {
     log_in(UnixStream::connect(path).await?, database, role, password).await
 }
 
-async fn try_tcp(database: &Database, host: &str, port: u16, role: &str, password: &str) -> io::Result<Verdict> {
+/// `host` is the name that the certificate must have.
+async fn try_tcp(
+    database: &Database,
+    mut stream: TcpStream,
+    host: &str,
+    role: &str,
+    password: &str,
+) -> io::Result<Verdict> {
     let (config, tls) = database.connection();
-    let mut stream = TcpStream::connect((host, port)).await?;
     if config.get_ssl_mode() == SslMode::Disable {
         return log_in(stream, database, role, password).await;
     }

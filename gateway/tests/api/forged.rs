@@ -58,7 +58,8 @@ fn other_hosts_get_no_answer() {
 
 #[test]
 fn behind_a_proxy_its_name_and_origin_count() {
-    let world = World::with(&["--public-url", "https://workflows.example.com"]);
+    // Browsers write it in small letters and without the usual port.
+    let world = World::with(&["--public-url", "https://Workflows.example.com:443/"]);
     let log_in = |headers: &[(&str, &str)]| -> Answer {
         world.send("POST", "/login", &[headers, &[FORM]].concat(), "role=ada&password=lovelace")
     };

@@ -32,10 +32,11 @@ impl Authority {
         Self { certificate: parameters.self_signed(&key).unwrap(), issuer: Issuer::new(parameters, key) }
     }
 
-    /// A certificate for a name, and its key.
-    fn sign(&self, name: &str) -> (String, String) {
+    /// A certificate for this machine, which is `db.invalid` as well, and its key.
+    fn sign(&self) -> (String, String) {
         let key = KeyPair::generate().unwrap();
-        let certificate = CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &self.issuer).unwrap();
+        let names = ["127.0.0.1".to_owned(), "db.invalid".to_owned()];
+        let certificate = CertificateParams::new(names).unwrap().signed_by(&key, &self.issuer).unwrap();
         (certificate.pem(), key.serialize_pem())
     }
 
@@ -79,7 +80,7 @@ fn client(authority: &Authority) -> ureq::Agent {
 #[test]
 fn a_gateway_with_a_certificate_speaks_https_and_nothing_else() {
     let (authority, files) = (Authority::new(), Files::new());
-    let (certificate, key) = authority.sign("127.0.0.1");
+    let (certificate, key) = authority.sign();
     let (certificate, key) = (files.write("certificate.pem", &certificate), files.write("key.pem", &key));
     let world = World::with(&["--tls-certificate", &certificate, "--tls-key", &key]);
     assert!(world.url.starts_with("https://"), "{}", world.url);
@@ -148,7 +149,7 @@ fn wrong_files_are_named_and_nothing_starts() {
     // So that the roles are there.
     let _world = World::new();
     let (authority, files) = (Authority::new(), Files::new());
-    let ((certificate, key), (_, other)) = (authority.sign("127.0.0.1"), authority.sign("127.0.0.1"));
+    let ((certificate, key), (_, other)) = (authority.sign(), authority.sign());
     let path = |name: &str, text: &str| files.write(name, text);
     let (certificate, key) = (path("certificate.pem", &certificate), path("key.pem", &key));
     let (other, empty, broken) = (
@@ -186,7 +187,7 @@ fn wrong_files_are_named_and_nothing_starts() {
 fn server(authority: &Authority, port: u16) -> Cluster {
     let hba = "local all all scram-sha-256\nhostssl all by_cert 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 scram-sha-256";
     let cluster = Cluster::at(port, hba, &["listen_addresses = '127.0.0.1'"]);
-    let (certificate, key) = authority.sign("127.0.0.1");
+    let (certificate, key) = authority.sign();
     for (name, text) in [("server.crt", certificate), ("server.key", key), ("root.crt", authority.pem())] {
         cluster.write(&format!("data/{name}"), &text);
     }
@@ -226,10 +227,13 @@ fn the_database_must_have_a_certificate_that_is_trusted() {
     for mode in ["", "sslmode=prefer", "sslmode=require"] {
         assert_eq!(readiness(&format!("host=127.0.0.1 {mode}"), &own).0, 200, "{mode}");
     }
+    // No such name is looked up: the certificate has it.
+    assert_eq!(readiness("host=db.invalid hostaddr=127.0.0.1 sslmode=require", &own).0, 200);
     for (rest, authority, cause) in [
         ("host=127.0.0.1 sslmode=require", &other, "invalid peer certificate"),
         ("host=127.0.0.1", &other, "invalid peer certificate"),
         ("host=localhost sslmode=require", &own, "not valid for name"),
+        ("host=other.invalid hostaddr=127.0.0.1 sslmode=require", &own, "not valid for name"),
         ("host=127.0.0.1 sslmode=disable", &own, "no pg_hba.conf entry"),
     ] {
         let (status, log) = readiness(rest, authority);

@@ -197,6 +197,13 @@ LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_claim_tasks';
 COMMENT ON FUNCTION wf_claim_tasks(text[], text, integer, interval) IS
     'claim open tasks for a worker, those with a higher priority first, then older ones; a token proves the claim until the lease ends';
 
+CREATE FUNCTION wf_claim_task(task uuid, worker text DEFAULT NULL, lease interval DEFAULT '5 min')
+RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
+               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb)
+LANGUAGE c ROWS 1 AS 'MODULE_PATHNAME', 'wf_claim_task';
+
+COMMENT ON FUNCTION wf_claim_task(uuid, text, interval) IS 'claim an open task by its id, as wf_claim_tasks claims those that come first; 55000 says why it cannot be claimed now';
+
 CREATE FUNCTION wf_extend_task(task_id uuid, token uuid, lease interval DEFAULT '5 min', progress jsonb DEFAULT NULL)
 RETURNS timestamptz LANGUAGE c AS 'MODULE_PATHNAME', 'wf_extend_task';
 

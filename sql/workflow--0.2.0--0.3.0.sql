@@ -795,6 +795,13 @@ LANGUAGE c ROWS 10 AS 'MODULE_PATHNAME', 'wf_claim_tasks';
 COMMENT ON FUNCTION wf_claim_tasks(text[], text, integer, interval) IS
     'claim open tasks for a worker, those with a higher priority first, then older ones; a token proves the claim until the lease ends';
 
+CREATE FUNCTION wf_claim_task(task uuid, worker text DEFAULT NULL, lease interval DEFAULT '5 min')
+RETURNS TABLE (task_id uuid, token uuid, name text, payload jsonb, correlation_id text, instance_id uuid, definition_id text,
+               activity_id text, owner name, attempt integer, max_attempts integer, priority integer, deadline timestamptz, lease_until timestamptz, progress jsonb)
+LANGUAGE c ROWS 1 AS 'MODULE_PATHNAME', 'wf_claim_task';
+
+COMMENT ON FUNCTION wf_claim_task(uuid, text, interval) IS 'claim an open task by its id, as wf_claim_tasks claims those that come first; 55000 says why it cannot be claimed now';
+
 CREATE FUNCTION wf_extend_task(task_id uuid, token uuid, lease interval DEFAULT '5 min', progress jsonb DEFAULT NULL)
 RETURNS timestamptz LANGUAGE c AS 'MODULE_PATHNAME', 'wf_extend_task';
 
@@ -937,7 +944,7 @@ COMMENT ON FUNCTION wf_revoke_worker(name, text[], text) IS 'take back what wf_g
 CREATE FUNCTION workflow._worker_calls()
 RETURNS SETOF text LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp
 AS $$
-    SELECT unnest(ARRAY['wf_claim_tasks', 'wf_extend_task', 'wf_complete_task', 'wf_complete_tasks',
+    SELECT unnest(ARRAY['wf_claim_task', 'wf_claim_tasks', 'wf_extend_task', 'wf_complete_task', 'wf_complete_tasks',
                         'wf_fail_task', 'wf_release_task', 'wf_wait_tasks'])
 $$;
 
@@ -1072,7 +1079,7 @@ AS $$
                       'instance_state', 'instance_page', 'instance_count', 'activity_executions', 'wf_set_role', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
-    FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
+    FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
                       'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                       'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
                       'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',

@@ -18,6 +18,7 @@ use crate::store::owners;
 
 sql_functions! {
     wf_claim_tasks(names: Texts, worker: Text, max: Integer, lease: Interval) => claim;
+    wf_claim_task(task: Uuid, worker: Text, lease: Interval) => claim_named;
     wf_extend_task(task_id: Uuid, token: Uuid, lease: Interval, progress: Jsonb) => extend;
     wf_release_task(task_id: Uuid, token: Uuid) => release;
     wf_assign_task(task_id: Uuid, assignee: Text) => assign;
@@ -54,6 +55,12 @@ fn claim(call: &Call) -> Result<Returned, PgError> {
         Request { names: call.texts("names")?, worker: call.arg("worker"), max: wanted, lease: length(call)? };
     let given = lease::claim(&mut Session::begin(), &request)?;
     Ok(Returned::Rows(given.into_iter().map(shown).collect()))
+}
+
+fn claim_named(call: &Call) -> Result<Returned, PgError> {
+    let task: Uuid = call.required("task")?;
+    let given = lease::named::claim(&mut Session::begin(), task, call.arg("worker"), length(call)?)?;
+    Ok(Returned::Rows(vec![shown(given)]))
 }
 
 /// The columns of a claimed task.

@@ -21,11 +21,15 @@ use crate::pg::{PgError, guc, role, session};
 use crate::run::limits::{First, Search};
 use crate::run::{Session, front, running};
 use crate::store::identity::{self, Identity};
-use crate::store::instances::InstanceRow;
 use crate::store::leases::{self, Candidate, Claimed, Held, Lease};
 use crate::store::limits::Limit;
 use crate::store::{bookmarks, instances, limits, pauses, tasks};
 use crate::{compiled, wake};
+
+pub mod named;
+mod take;
+
+use take::{Taken, Terms, take};
 
 /// What a worker asks for.
 #[derive(Debug)]
@@ -60,21 +64,19 @@ const FEW_NAMES: usize = 16;
 /// How often a claim of tasks of any name asks for other names, because the tasks of those it asked for do not come first.
 const MOST_ROUNDS: usize = 5;
 
-/// Claims tasks.
-pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgError> {
+/// Refuses a claim where and when none is possible.
+fn begin() -> Result<(), PgError> {
     refuse_unless_firing()?;
     session::require_read_committed("claim tasks")?;
     instances::announce_lock();
+    Ok(())
+}
+
+/// Claims tasks.
+pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgError> {
+    begin()?;
     let (now, role, limits) = (session.timestamp(), role::current(), limits::lock());
-    let mut claim = Claim {
-        request,
-        until: Timestamp(now.0.saturating_add(request.lease)),
-        given: HashMap::new(),
-        order: Vec::new(),
-        unreadable: HashSet::new(),
-        later: Vec::new(),
-        passed: 0,
-    };
+    let mut claim = Claim::new(request, now);
     let has_seen_all = claim.take_first(session, &limits, now, role)?;
     if !has_seen_all && claim.given.len() < request.max {
         let names = request.names.clone().unwrap_or_else(leases::names);
@@ -104,7 +106,7 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
 struct Claim<'a> {
     request: &'a Request,
     until: Timestamp,
-    given: HashMap<Uuid, (Uuid, i32, Option<u32>)>,
+    given: HashMap<Uuid, Taken>,
     order: Vec<Uuid>,
     unreadable: HashSet<Uuid>,
     /// Leases that are stored at the end, by one command.
@@ -113,7 +115,24 @@ struct Claim<'a> {
     passed: usize,
 }
 
-impl Claim<'_> {
+impl<'a> Claim<'a> {
+    fn new(request: &'a Request, now: Timestamp) -> Self {
+        Self {
+            request,
+            until: Timestamp(now.0.saturating_add(request.lease)),
+            given: HashMap::new(),
+            order: Vec::new(),
+            unreadable: HashSet::new(),
+            later: Vec::new(),
+            passed: 0,
+        }
+    }
+
+    fn note(&mut self, task: Uuid, taken: Taken) {
+        self.order.push(task);
+        self.given.insert(task, taken);
+    }
+
     /// Takes the first tasks of few names, from their fronts on: of the given ones, or of those whose first tasks come first.
     /// Says whether there are no others.
     fn take_first(
@@ -161,13 +180,10 @@ impl Claim<'_> {
             if self.unreadable.contains(&candidate.version) || self.given.contains_key(&candidate.task) {
                 continue;
             }
-            let worker = self.request.worker.as_deref();
-            match take(session, search, candidate, self.until, worker, &mut self.later) {
+            let terms = Terms { until: self.until, worker: self.request.worker.as_deref(), named: None };
+            match take(session, search, candidate, &terms, &mut self.later) {
                 Ok(None) => self.passed += 1,
-                Ok(Some(taken)) => {
-                    self.order.push(candidate.task);
-                    self.given.insert(candidate.task, taken);
-                }
+                Ok(Some(taken)) => self.note(candidate.task, taken),
                 Err(error) if error.aborts_transaction() => return Err(error),
                 // A definition that cannot be read keeps no other task from being claimed, and is warned of once.
                 Err(error) => {
@@ -255,84 +271,6 @@ pub fn next_attempt(candidate: &Candidate, until: Timestamp) -> Result<Next, PgE
     let is_last = is_too_late || i64::from(attempt) >= i64::from(max_attempts.unwrap_or_else(guc::max_leases));
     let is_awaited = node.is_some_and(|node| node.start_timeout.is_some()) && leases::awaits_start(candidate.task);
     Ok(Next { attempt, max_attempts, is_last, is_awaited })
-}
-
-/// Claims one task, if its row is free and it is still unclaimed. Returns token, attempt and number of attempts. The caller
-/// stores the leases that are added to `later`, all by one command; one that binds slots is stored here, for the next
-/// task may need them.
-fn take(
-    session: &mut Session,
-    search: &mut Search,
-    candidate: &Candidate,
-    until: Timestamp,
-    worker: Option<&str>,
-    later: &mut Vec<(Uuid, Lease)>,
-) -> Result<Option<(Uuid, i32, Option<u32>)>, PgError> {
-    // The state of an instance whose burst runs further up in this session is in that burst, not in the table.
-    if search.is_held(candidate) || running::contains(candidate.instance) {
-        return Ok(None);
-    }
-    let next = next_attempt(candidate, until)?;
-    let Next { attempt, max_attempts, is_last, .. } = next;
-    let row = if next.needs_instance() { instances::lock_with(candidate.instance, Wait::Skip) } else { None };
-    if next.needs_instance() && row.is_none() {
-        return Ok(None);
-    }
-    let Some(held) = leases::lock(candidate.task, Wait::Skip) else { return Ok(None) };
-    if held.is_paused || held.lease.available_at.is_some() || held.lease.attempt != candidate.attempt {
-        return Ok(None);
-    }
-    // It may have been assigned since it was read.
-    let is_given = match held.lease.assignment.as_deref().filter(|given| given.is_assigned()) {
-        Some(assignment) => people::is_claimed_by(role::current(), assignment),
-        None => !candidate.is_assigned,
-    };
-    if !is_given {
-        return Ok(None);
-    }
-    let Some(slots) = search.take(candidate) else { return Ok(None) };
-    if let Some(mut row) = row {
-        if is_last && !add_end(session, &mut row, &held, attempt, until)? {
-            return Ok(None);
-        }
-        if leases::remove_start(&held.instance, &held.execution) {
-            execution::drop_lease(&mut row.instance, held.execution);
-        }
-        instances::save_state(&row.instance);
-    }
-    let token = Uuid::new_v4();
-    let lease = Lease {
-        attempt,
-        available_at: Some(if is_last { Timestamp::INFINITY } else { until }),
-        until: Some(until),
-        token: Some(token),
-        worker: worker.map(str::to_owned),
-        ..Lease::default()
-    };
-    if slots.is_empty() {
-        later.push((candidate.task, lease));
-    } else {
-        rows::write(|writer| leases::set(writer, &candidate.task, &lease));
-        limits::bind(&slots, &candidate.task, &token, session.timestamp());
-    }
-    Ok(Some((token, attempt, max_attempts)))
-}
-
-/// Stores the bookmark of the end of a last lease. `false`: the execution that opened the task is not open.
-fn add_end(
-    session: &mut Session,
-    row: &mut InstanceRow,
-    held: &Held,
-    attempt: i32,
-    until: Timestamp,
-) -> Result<bool, PgError> {
-    let compiled = compiled::of_instance(row)?;
-    let (id, number) = (session.new_id(), attempt.unsigned_abs());
-    let instance = &mut row.instance;
-    let end = execution::add_lease(&compiled.program, instance, held.execution, id, number, until.into());
-    let Some(end) = end else { return Ok(false) };
-    rows::write(|writer| bookmarks::insert(writer, &end, &Lease::default(), instance, session.timestamp()));
-    Ok(true)
 }
 
 /// Prolongs the lease of a task, and notes the progress. `None`: the worker does not hold the task any more.

@@ -125,16 +125,24 @@ impl Search {
             };
             let is_all = is_all && within.len() < max;
             found.extend(within);
-            let astray = found.iter().filter(|candidate| self.needs(candidate).is_none());
-            let astray: Vec<Uuid> = astray.map(|candidate| candidate.task).collect();
-            if !astray.is_empty() && limits::assign(&astray) > 0 {
-                front::forget_lanes();
+            if self.settle(&found) {
                 continue;
             }
             found.sort_by_key(|candidate| (std::cmp::Reverse(candidate.priority), candidate.opened_at));
             found.truncate(max);
             return (found, is_all);
         }
+    }
+
+    /// Gives candidates the lanes that follow from the limits. `true`: some had others, and have to be read again.
+    pub fn settle(&self, found: &[Candidate]) -> bool {
+        let astray = found.iter().filter(|candidate| self.needs(candidate).is_none());
+        let astray: Vec<Uuid> = astray.map(|candidate| candidate.task).collect();
+        let has_settled = !astray.is_empty() && limits::assign(&astray) > 0;
+        if has_settled {
+            front::forget_lanes();
+        }
+        has_settled
     }
 
     /// A first page, from the fronts of the names on, by a statement that asks for no rights: nearly always the role may claim

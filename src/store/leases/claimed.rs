@@ -3,6 +3,7 @@
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::Candidate;
 use crate::pg::spi::{Arg, Statement, Timestamp, Type};
 
 /// A task that was claimed, as its worker sees it.
@@ -55,4 +56,17 @@ pub fn claimed(tasks: &[Uuid]) -> Vec<Claimed> {
         deadline: row.maybe(),
         progress: row.maybe(),
     })
+}
+
+static CANDIDATE: Statement = Statement::new(
+    "SELECT b.id, b.instance_id, i.definition_version_id, b.node_id, COALESCE(b.claims, 0), b.payload ->> 'TaskName', b.lane, \
+            COALESCE(b.priority, 0), b.created_at, b.assignee IS NOT NULL OR b.candidates IS NOT NULL \
+     FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+     WHERE b.id = $1 AND b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'",
+    &[Type::Uuid],
+);
+
+/// An open task, whether or not it can be claimed, read without a lock.
+pub fn candidate(task: Uuid) -> Option<Candidate> {
+    CANDIDATE.first(&[Arg::Uuid(&task)], Candidate::read)
 }

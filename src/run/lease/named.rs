@@ -1,0 +1,91 @@
+//! Claiming a task that the worker names.
+//!
+//! The rules are those of a claim of any task, with two differences. Who may answer a task for certain people may claim it:
+//! it is not given to a stranger who asked for any work. And a lease or delay that has ended need not be found by the
+//! search for such ends first.
+
+use std::slice;
+
+use uuid::Uuid;
+
+use super::{Claim, Given, Request, Terms, begin, take};
+use crate::access::people;
+use crate::compiled;
+use crate::pg::{PgError, role};
+use crate::run::gone::{self, Named};
+use crate::run::limits::Search;
+use crate::run::{Session, pause, running};
+use crate::store::instances::{self, InstanceRow};
+use crate::store::leases::{self, Candidate, Held};
+use crate::store::limits;
+
+/// Claims a task. One that cannot be claimed now is refused with the reason (55000); the call waits for nobody.
+pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i64) -> Result<Given, PgError> {
+    begin()?;
+    let (now, limits) = (session.timestamp(), limits::lock());
+    let gone = || gone::error(Named::Task(task));
+    let Some(mut candidate) = leases::candidate(task) else { return Err(gone()?) };
+    let (Some(row), Some(held)) = (instances::get(candidate.instance), leases::read(task)) else { return Err(gone()?) };
+    let compiled = compiled::of_instance(&row)?;
+    people::require_work(&row, &compiled, task, held.lease.assignment.as_deref())?;
+    running::refuse(candidate.instance)?;
+    pause::refuse(&row, &compiled)?;
+    refuse_unless_due(session, &row, &held)?;
+    let mut search = Search::new(vec![candidate.name.clone()], limits, now, role::current());
+    if search.settle(slice::from_ref(&candidate)) {
+        let Some(settled) = leases::candidate(task) else { return Err(gone()?) };
+        candidate = settled;
+    }
+    let request = Request { names: None, worker, max: 1, lease };
+    let mut claim = Claim::new(&request, now);
+    let terms = Terms { until: claim.until, worker: request.worker.as_deref(), named: Some((&row, &compiled)) };
+    let taken = take(session, &mut search, &candidate, &terms, &mut claim.later)?;
+    let Some(taken) = taken else { return Err(not_taken(&mut search, &candidate)?) };
+    claim.note(task, taken);
+    claim.end().pop().ok_or_else(|| busy(task))
+}
+
+/// Refuses a task whose time has not come: a worker holds it, its next attempt is later, or its instance is faulted.
+fn refuse_unless_due(session: &Session, row: &InstanceRow, held: &Held) -> Result<(), PgError> {
+    let (task, now) = (held.task, session.timestamp());
+    let refused = |what: &str| PgError::new("55000", format!("task {task} {what}"));
+    if held.lease.runs(now) {
+        let until = held.lease.until.map_or_else(String::new, |until| gone::instant(until.into()));
+        return Err(refused("is claimed")
+            .detail(format!("A worker holds it until {until}."))
+            .hint("It can be claimed when the lease ends, or when the worker gives it back."));
+    }
+    if held.lease.is_last() {
+        return Err(refused("cannot be claimed any more")
+            .detail("The lease of its last attempt has ended, and its activity faults with that."));
+    }
+    if let Some(at) = held.lease.available_at.filter(|at| *at > now) {
+        return Err(refused("cannot be claimed yet")
+            .detail(format!("Its next attempt is from {} on.", gone::instant(at.into()))));
+    }
+    if instances::is_faulted(row.instance.id) {
+        return Err(refused("cannot be claimed").detail("Its workflow instance is faulted."));
+    }
+    Ok(())
+}
+
+/// Why a task was not given that could have been claimed a moment ago.
+fn not_taken(search: &mut Search, candidate: &Candidate) -> Result<PgError, PgError> {
+    let task = candidate.task;
+    if leases::read(task).is_none() {
+        return gone::error(Named::Task(task));
+    }
+    if search.is_held(candidate) {
+        return Ok(PgError::new("55000", format!("task {task} cannot be claimed yet")).detail(format!(
+            "As many tasks named \"{}\" are claimed as the limits allow, or another session is claiming one.",
+            candidate.name
+        )));
+    }
+    Ok(busy(task))
+}
+
+fn busy(task: Uuid) -> PgError {
+    PgError::new("55000", format!("task {task} cannot be claimed now"))
+        .detail("Another session is claiming or changing it, or its workflow instance.")
+        .hint("Try again when that session has ended its transaction.")
+}

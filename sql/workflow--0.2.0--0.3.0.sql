@@ -552,10 +552,10 @@ END;
 
 COMMENT ON FUNCTION wf_activities_digest() IS 'changes with whatever changes wf_activities() for the current role';
 
-CREATE FUNCTION wf_export(version_id uuid)
+CREATE FUNCTION wf_export(version_id uuid, arrange boolean DEFAULT false)
 RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_export_version';
 
-COMMENT ON FUNCTION wf_export(uuid) IS 'a version as Elsa 3 JSON, by its id; also a deleted one';
+COMMENT ON FUNCTION wf_export(uuid, boolean) IS 'a version as Elsa 3 JSON, by its id; also a deleted one';
 
 -- Deleted versions: their instances are there until they are deleted, too.
 CREATE VIEW workflow.deleted_definitions WITH (security_barrier) AS

@@ -11,6 +11,7 @@
 use crate::definition::Appearance;
 use crate::program::Program;
 
+mod arrange;
 mod build;
 mod layout;
 mod mermaid;
@@ -20,6 +21,7 @@ mod progress;
 mod svg;
 pub(crate) mod text;
 
+pub use arrange::arrange;
 pub use layout::{Area, Drawing};
 pub use model::Picture;
 pub use progress::{Progress, Standing};

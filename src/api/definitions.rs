@@ -4,6 +4,7 @@ use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::definition::{self, Problem, ProblemKind};
+use workflow_engine::picture;
 
 use crate::access::{self, Privilege};
 use crate::compiled::Pinned;
@@ -20,7 +21,7 @@ sql_functions! {
     wf_publish(definition_id: Text, version: Integer) => publish_version;
     wf_retract(definition_id: Text) => retract;
     wf_export(definition_id: Text, version: Integer) => export;
-    wf_export_version(version_id: Uuid) => export_version;
+    wf_export_version(version_id: Uuid, arrange: Boolean) => export_version;
     wf_validate_json(definition: Jsonb, severity: Text) => validate;
     wf_delete_definition(definition_id: Text, version: Integer) => delete;
     wf_refresh(definition_id: Text) => refresh;
@@ -65,23 +66,25 @@ fn retract(call: &Call) -> Result<Returned, PgError> {
 fn export(call: &Call) -> Result<Returned, PgError> {
     let definition_id: String = call.required("definition_id")?;
     let row = publish::find(&definition_id, call.arg("version"))?;
-    exported(definitions::whole(row.id)?)
+    exported(definitions::whole(row.id)?).map(Returned::Json)
 }
 
-/// The same of any version that is stored, also a deleted one.
+/// The same of any version that is stored, also a deleted one; for a designer with a place for every activity.
 fn export_version(call: &Call) -> Result<Returned, PgError> {
     let id: Uuid = call.required("version_id")?;
     let unknown = || PgError::new("42704", format!("workflow definition version {id} does not exist"));
-    exported(definitions::whole(id).map_err(|_| unknown())?)
+    let mut document = exported(definitions::whole(id).map_err(|_| unknown())?)?;
+    if call.required("arrange")? {
+        picture::arrange(&mut document);
+    }
+    Ok(Returned::Json(document))
 }
 
-fn exported(whole: WholeDefinition) -> Result<Returned, PgError> {
+fn exported(whole: WholeDefinition) -> Result<Value, PgError> {
     let WholeDefinition { row, links, document, .. } = whole;
     access::require(Privilege::Read, &row)?;
     let types = Pinned::to(&links)?;
-    let exported =
-        definition::export(&document, &row.definition_id, row.version, row.is_latest, row.is_published, &types);
-    Ok(Returned::Json(exported))
+    Ok(definition::export(&document, &row.definition_id, row.version, row.is_latest, row.is_published, &types))
 }
 
 /// The problems of a document of at least the given severity, as an array of `{path, severity, message}`.

@@ -3,6 +3,8 @@
 //! Parts in Elsa's form stay unchanged but for node ids, including members without a meaning here. Parts in the short form are written
 //! out. Compiling the result gives the same program. Activities are assembled from the leaves up, without recursion.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value, json};
 
 use super::activity::WORKFLOW;
@@ -261,14 +263,25 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// Properties of all activities that are members of this one. Elsa's form has them among the custom properties, which
+    /// come first where both are there.
+    fn own_properties(&self, members: &'a Map<String, Value>, short: bool) -> Vec<(&'static str, &'a Value)> {
+        let homes = ["customProperties", "applicationProperties"].map(|home| member(members, home));
+        let is_named = |name: &str| homes.iter().flatten().any(|home| home.get(name).is_some());
+        let may_move = |name: &str| short || matches!(self.sketch.kind, Kind::Known(_)) && !is_named(name);
+        let is_own = |name: &str| !self.taken.contains(&name) && !self.sketch.kind.has_input(name) && may_move(name);
+        PROPERTIES.into_iter().filter(|name| is_own(name)).filter_map(|name| Some((name, members.get(name)?))).collect()
+    }
+
     /// Copies all remaining members, and adds those that Elsa expects of every activity.
     fn rest(&mut self, node_id: Option<&str>) {
-        let empty = Map::new();
-        let members = self.sketch.members().unwrap_or(&empty);
+        static NONE: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+        let members = self.sketch.members().unwrap_or(&NONE);
         let short = !self.sketch.is_elsa();
+        let own = self.own_properties(members, short);
         for (key, value) in members.iter().filter(|(key, _)| !self.taken.contains(&key.as_str())) {
-            let moved =
-                short && ["canStartWorkflow", "runAsynchronously"].iter().chain(&PROPERTIES).any(|name| name == key);
+            let moved = short && ["canStartWorkflow", "runAsynchronously"].iter().any(|name| name == key)
+                || own.iter().any(|(name, _)| name == key);
             if !moved {
                 self.out.insert(key.clone(), value.clone());
             }
@@ -296,10 +309,8 @@ impl<'a> Writer<'a> {
             let given = member(members, name).or_else(|| old.and_then(|old| member(old, name)));
             fill(&mut properties, name, || given.cloned().unwrap_or(Value::Bool(false)));
         }
-        for name in PROPERTIES {
-            if let Some(value) = member(members, name).filter(|_| short && !self.sketch.kind.has_input(name)) {
-                fill(&mut properties, name, || value.clone());
-            }
+        for (name, value) in own.into_iter().filter(|(_, value)| !value.is_null()) {
+            fill(&mut properties, name, || value.clone());
         }
         properties.extend(self.properties.drain(..).map(|(name, value)| (name.to_owned(), value)));
         let wrong_shape =

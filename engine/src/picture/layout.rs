@@ -99,6 +99,18 @@ pub struct Drawing {
     pub labels: Vec<Option<Area>>,
 }
 
+/// The upper left corners of boxes of one size, in layers from left to right. An arrow is its source and its target.
+pub(super) fn sideways(
+    size: (f64, f64),
+    count: usize,
+    arrows: Vec<(usize, usize)>,
+    start: Option<usize>,
+) -> Vec<(f64, f64)> {
+    let arrow = |(source, target)| Arrow { source, target, label: None };
+    let arrows = arrows.into_iter().map(arrow).collect();
+    Graph { sizes: vec![size; count], arrows, start, given: Vec::new() }.sideways().corners
+}
+
 /// Gives everything its place.
 pub(super) fn draw(picture: &Picture) -> Drawing {
     let mut sizes: Vec<(f64, f64)> = picture.items.iter().map(size).collect();

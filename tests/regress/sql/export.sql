@@ -66,3 +66,27 @@ FROM (SELECT wf_export('moved') -> 'root') AS e (root)
 CROSS JOIN (SELECT DISTINCT node_id FROM workflow.open_bookmarks WHERE instance_id = :'moved') b
 CROSS JOIN (SELECT DISTINCT node_id FROM workflow.journal WHERE instance_id = :'moved' AND activity = 'go') j
 CROSS JOIN (SELECT DISTINCT node_id FROM workflow.activity_executions(:'moved') WHERE activity_id = 'go') x;
+
+-- A designer asks for positions. What has one keeps it, what has none stands below, in layers from left to right; nothing is stored.
+SELECT wf_define('{"definitionId": "drawn", "root": {"type": "Flowchart", "id": "flow", "activities": [
+    {"type": "WriteLine", "id": "last", "text": "c"}, {"type": "WriteLine", "id": "first", "text": "a"},
+    {"type": "FlowDecision", "id": "again", "condition": true}, {"type": "WriteLine", "id": "kept", "text": "k",
+     "metadata": {"designer": {"position": {"x": -10.5, "y": 20}}}}],
+    "connections": [{"source": "first", "target": "again"}, {"source": "again", "sourcePort": "True", "target": "first"},
+                    {"source": "again", "sourcePort": "False", "target": "last"}]}}') \g /dev/null
+SELECT version_id AS drawn FROM workflow.definition_list WHERE definition_id = 'drawn' \gset
+SELECT a ->> 'id' AS id, a #> '{metadata,designer,position}' AS position
+FROM jsonb_array_elements(wf_export(:'drawn'::uuid, arrange => true) #> '{root,activities}') AS a;
+SELECT wf_export(:'drawn'::uuid) = wf_export('drawn') AS plain, wf_export(:'drawn'::uuid, true) = wf_export(:'drawn'::uuid, arrange => true) AS same;
+SELECT wf_export(:'drawn'::uuid, NULL);
+\echo :SQLSTATE
+
+-- Properties of all activities stand among the custom properties, also where the activity has members of a designer.
+SELECT wf_define('{"definitionId": "tried", "root": [
+    {"type": "WriteLine", "id": "both", "text": "a", "metadata": {}, "retry": {"maxAttempts": 2}, "timeout": "1 min"},
+    {"type": "WriteLine", "id": "home", "text": "b", "retry": {"maxAttempts": 9}, "customProperties": {"retry": {"maxAttempts": 3}}},
+    {"type": "SendHttpRequest", "id": "port", "url": "http://localhost", "timeout": {"type": "WriteLine", "text": "late"}, "retry": {"maxAttempts": 4}},
+    {"type": "ScheduledCommand", "id": "input", "statement": "SELECT 1", "retry": true, "timeout": "1 h"}]}') \g /dev/null
+SELECT a ->> 'id' AS id, a -> 'retry' AS retry, a #>> '{timeout,type}' AS timeout_port, (a -> 'customProperties') - '{canStartWorkflow,runAsynchronously}'::text[] AS properties
+FROM jsonb_array_elements(wf_export('tried') #> '{root,activities}') AS a;
+SELECT version FROM wf_define(wf_export('tried'));

@@ -69,12 +69,16 @@ impl Graph {
     /// Layers from top to bottom, or from left to right where that makes the better page.
     fn layered(&self) -> Placed {
         let ranks = layers::ranks(self);
-        if layers::is_better_sideways(self, &ranks) {
-            let turned = self.turned();
-            run(&turned, &ranks).turned()
-        } else {
-            run(self, &ranks)
-        }
+        if layers::is_better_sideways(self, &ranks) { self.turned_run(&ranks) } else { run(self, &ranks) }
+    }
+
+    /// Layers from left to right, as the Studio's ports ask for.
+    pub fn sideways(&self) -> Placed {
+        if self.sizes.is_empty() { Placed::default() } else { self.turned_run(&layers::ranks(self)) }
+    }
+
+    fn turned_run(&self, ranks: &layers::Ranks) -> Placed {
+        run(&self.turned(), ranks).turned()
     }
 
     /// The same graph with x and y exchanged.

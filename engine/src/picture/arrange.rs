@@ -1,0 +1,184 @@
+//! Positions in the Studio for activities that have none: a definition made by SQL would be drawn on one point.
+//!
+//! Elsa's form is read as the Studio reads it: whatever has activities and connections is a flowchart. A position that
+//! exists stays, and what has none is placed below what has one.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::layout;
+
+/// Room for an activity: its box in the Studio, and the names of its ports beside it.
+const ROOM: (f64, f64) = (250.0, 100.0);
+/// Space between what has a place and what gets one.
+const BELOW: f64 = 50.0;
+
+/// Gives every activity of a flowchart a position, in layers from left to right, unless it has one.
+pub fn arrange(document: &mut Value) {
+    let mut work = vec![document];
+    while let Some(value) = work.pop() {
+        match value {
+            Value::Object(members) => {
+                flowchart(members);
+                work.extend(members.values_mut());
+            }
+            Value::Array(items) => work.extend(items),
+            _ => {}
+        }
+    }
+}
+
+fn flowchart(members: &mut Map<String, Value>) {
+    let arrows = match members.get("connections") {
+        Some(Value::Array(connections)) => connections.iter().filter_map(ends).collect::<Vec<_>>(),
+        _ => return,
+    };
+    let start = members.get("start").and_then(Value::as_str).map(str::to_owned);
+    let Some(Value::Array(activities)) = members.get_mut("activities") else { return };
+    let mut missing: Vec<&mut Map<String, Value>> = Vec::new();
+    let (mut left, mut bottom) = (f64::MAX, f64::MIN);
+    for activity in activities {
+        let Value::Object(activity) = activity else { continue };
+        match position(activity) {
+            Some((x, y)) => (left, bottom) = (left.min(x), bottom.max(y + ROOM.1)),
+            None => missing.push(activity),
+        }
+    }
+    let (left, top) = if left == f64::MAX { (0.0, 0.0) } else { (left, bottom + BELOW) };
+    let ids: HashMap<&str, usize> =
+        missing.iter().enumerate().filter_map(|(ix, activity)| Some((activity.get("id")?.as_str()?, ix))).collect();
+    let arrows = arrows.iter().filter_map(|(source, target)| Some((*ids.get(&**source)?, *ids.get(&**target)?)));
+    let places = layout::sideways(ROOM, missing.len(), arrows.collect(), start.and_then(|id| ids.get(&*id).copied()));
+    for (activity, (x, y)) in missing.into_iter().zip(places) {
+        set_position(activity, (x + left).round(), (y + top).round());
+    }
+}
+
+/// The activities that a connection joins.
+fn ends(connection: &Value) -> Option<(String, String)> {
+    let end = |name: &str| Some(connection.get(name)?.get("activity")?.as_str()?.to_owned());
+    Some((end("source")?, end("target")?))
+}
+
+/// Where an activity stands; one that cannot be read stands somewhere.
+fn position(activity: &Map<String, Value>) -> Option<(f64, f64)> {
+    let position = activity.get("metadata")?.get("designer")?.get("position").filter(|given| !given.is_null())?;
+    let number = |name: &str| position.get(name).and_then(Value::as_f64).filter(|at| at.abs() < f64::from(i32::MAX));
+    Some((number("x").unwrap_or_default(), number("y").unwrap_or_default()))
+}
+
+/// Leaves alone what is no object where one belongs.
+fn set_position(activity: &mut Map<String, Value>, x: f64, y: f64) {
+    let mut place = activity;
+    for name in ["metadata", "designer"] {
+        let inner = place.entry(name).or_insert(Value::Null);
+        if inner.is_null() {
+            *inner = json!({});
+        }
+        let Value::Object(inner) = inner else { return };
+        place = inner;
+    }
+    // Whole numbers, which JSON writes without a point.
+    place.insert("position".into(), json!({"x": x as i64, "y": y as i64}));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(document: &Value) -> Vec<Option<(f64, f64)>> {
+        let mut document = document.clone();
+        arrange(&mut document);
+        let activities = document["root"]["activities"].as_array().unwrap();
+        activities.iter().map(|activity| position(activity.as_object().unwrap())).collect()
+    }
+
+    fn flow(activities: &[Value], connections: &[(&str, &str)]) -> Value {
+        let end = |id: &str| json!({"activity": id, "port": "Done"});
+        let connections: Vec<Value> =
+            connections.iter().map(|(source, target)| json!({"source": end(source), "target": end(target)})).collect();
+        json!({"root": {"type": "Elsa.Flowchart", "id": "f", "activities": activities, "connections": connections}})
+    }
+
+    fn apart(places: &[Option<(f64, f64)>]) {
+        let places: Vec<(f64, f64)> = places.iter().map(|place| place.unwrap()).collect();
+        for (ix, a) in places.iter().enumerate() {
+            for b in &places[ix + 1..] {
+                assert!((a.0 - b.0).abs() >= ROOM.0 || (a.1 - b.1).abs() >= ROOM.1, "{a:?} is on {b:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_flow_goes_from_left_to_right_by_its_longest_path() {
+        let ids = ["d", "a", "b", "c"].map(|id| json!({"id": id, "type": "Elsa.WriteLine"}));
+        let places = placed(&flow(&ids, &[("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")]));
+        apart(&places);
+        let x = |ix: usize| places[ix].unwrap().0;
+        assert!(x(1) < x(2) && x(2) < x(3) && x(3) < x(0), "{places:?}");
+        assert_eq!(places, placed(&flow(&ids, &[("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")])));
+    }
+
+    #[test]
+    fn a_cycle_and_a_start_in_it() {
+        let ids = ["a", "b", "c"].map(|id| json!({"id": id}));
+        let mut document = flow(&ids, &[("a", "b"), ("b", "c"), ("c", "a"), ("c", "c"), ("c", "nobody")]);
+        document["root"]["start"] = json!("b");
+        let places = placed(&document);
+        apart(&places);
+        let x = |ix: usize| places[ix].unwrap().0;
+        assert!(x(1) < x(2) && x(2) < x(0), "{places:?}");
+    }
+
+    #[test]
+    fn what_has_a_position_keeps_it_and_the_others_stand_below() {
+        let at = |id: &str, position: Value| json!({"id": id, "metadata": {"designer": {"position": position, "size": {"width": 7}}, "note": 1}});
+        let given = [
+            at("a", json!({"x": -40.5, "y": 300})),
+            json!({"id": "b"}),
+            at("c", Value::Null),
+            at("d", json!({"x": 500, "y": 1000})),
+        ];
+        let document = flow(&given, &[("a", "b"), ("b", "c")]);
+        let places = placed(&document);
+        apart(&places);
+        assert_eq!((places[0], places[3]), (Some((-40.5, 300.0)), Some((500.0, 1000.0))));
+        assert!(places[1].unwrap().1 > 1000.0 + ROOM.1 && places[2].unwrap().1 > 1000.0 + ROOM.1, "{places:?}");
+        let mut arranged = document;
+        arrange(&mut arranged);
+        assert_eq!(arranged["root"]["activities"][2]["metadata"]["note"], 1);
+        assert_eq!(arranged["root"]["activities"][2]["metadata"]["designer"]["size"], json!({"width": 7}));
+        let again = arranged.clone();
+        arrange(&mut arranged);
+        assert_eq!(arranged, again);
+    }
+
+    #[test]
+    fn flowcharts_inside_others_are_arranged_and_nothing_else_is_touched() {
+        let inner = json!({"id": "i", "type": "Elsa.If", "then": flow(&[json!({"id": "x"}), json!({"id": "y"})], &[("x", "y")])["root"]});
+        let mut document = flow(&[inner], &[]);
+        arrange(&mut document);
+        assert!(document.pointer("/root/activities/0/then/activities/1/metadata/designer/position/x").is_some());
+        for untouched in [
+            json!({"root": {"type": "Elsa.Sequence", "activities": [{"id": "a"}]}}),
+            json!({"root": {"activities": {"a": 1}, "connections": []}}),
+            json!({"root": {"activities": [1, {"id": "a", "metadata": 7}, {"id": "b", "metadata": {"designer": []}}], "connections": [7]}}),
+            json!([]),
+        ] {
+            let mut after = untouched.clone();
+            arrange(&mut after);
+            assert_eq!(after, untouched);
+        }
+    }
+
+    #[test]
+    fn many_activities_take_no_time() {
+        let ids: Vec<String> = (0..5_000).map(|ix| format!("a{ix}")).collect();
+        let activities: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
+        let connections: Vec<(&str, &str)> = ids.windows(2).map(|pair| (&*pair[0], &*pair[1])).collect();
+        let places = placed(&flow(&activities, &connections));
+        let columns: std::collections::BTreeSet<i64> = places.iter().map(|place| place.unwrap().0 as i64).collect();
+        assert_eq!(columns.len(), 5_000);
+    }
+}

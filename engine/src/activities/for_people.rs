@@ -8,7 +8,7 @@ use crate::activity::{Input, InputDescriptor};
 use crate::execution::{Execution, ForPeople};
 use crate::fault::{Fault, shorten};
 use crate::schema::Schema;
-use crate::value::{is_date_time, to_text};
+use crate::value::{copy_or_null, is_date_time, parse_json, to_text};
 
 /// Candidates of one task.
 const MAX_CANDIDATES: usize = 100;
@@ -29,10 +29,13 @@ pub(super) const DEADLINE: InputDescriptor = InputDescriptor::new(
 .checked(check_deadline);
 
 pub(super) const FORM: InputDescriptor =
-    InputDescriptor::new("form", "Object", "JSON Schema, with titles, of a form for the answer.").checked(check_form);
+    InputDescriptor::new("form", "Object", "JSON Schema, with titles, of a form for the answer.")
+        .hint("json-editor")
+        .checked(check_form);
 
 pub(super) const RESULT_SCHEMA: InputDescriptor =
     InputDescriptor::new("resultSchema", "Object", "JSON Schema: an answer that does not match it is refused.")
+        .hint("json-editor")
         .checked(check_schema);
 
 /// Reads the assignee.
@@ -89,31 +92,41 @@ fn check_deadline(value: &Value) -> Result<(), Fault> {
     if is_date_time(to_text(value).trim()) { Ok(()) } else { span(value).map(drop) }
 }
 
-/// Reads the form.
-pub(super) fn form(value: Value) -> Result<Option<Value>, Fault> {
-    check_form(&value)?;
-    Ok(Some(value).filter(|value| !value.is_null()))
+/// What an author gave: designers write JSON as text.
+fn given(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(text) if text.trim().is_empty() => Some(Value::Null),
+        Value::String(text) => parse_json(text).ok(),
+        other => Some(copy_or_null(other)),
+    }
 }
 
-fn check_form(value: &Value) -> Result<(), Fault> {
-    match value {
-        Value::Null | Value::Object(_) => Ok(()),
+/// Reads the form.
+pub(super) fn form(value: &Value) -> Result<Option<Value>, Fault> {
+    match given(value) {
+        Some(Value::Null) => Ok(None),
+        Some(form @ Value::Object(_)) => Ok(Some(form)),
         _ => Err(Fault::new("22023", "input \"form\" must be an object")),
     }
 }
 
+fn check_form(value: &Value) -> Result<(), Fault> {
+    form(value).map(drop)
+}
+
 /// Reads the schema of the answer.
-pub(super) fn result_schema(value: Value) -> Result<Option<Value>, Fault> {
-    if value.is_null() {
+pub(super) fn result_schema(value: &Value) -> Result<Option<Value>, Fault> {
+    let Some(schema) = given(value) else { return Err(Fault::new("22023", "input \"resultSchema\" is no JSON")) };
+    if schema.is_null() {
         return Ok(None);
     }
-    check_schema(&value)?;
-    Ok(Some(value))
+    Schema::new(copy_or_null(&schema)).check().map_err(|refusal| {
+        let place = if refusal.pointer.is_empty() { String::new() } else { format!(" at {}", refusal.pointer) };
+        Fault::new("22023", format!("\"resultSchema\" cannot be used{place}: {}", refusal.message))
+    })?;
+    Ok(Some(schema))
 }
 
 fn check_schema(value: &Value) -> Result<(), Fault> {
-    Schema::new(value.clone()).check().map_err(|refusal| {
-        let place = if refusal.pointer.is_empty() { String::new() } else { format!(" at {}", refusal.pointer) };
-        Fault::new("22023", format!("\"resultSchema\" cannot be used{place}: {}", refusal.message))
-    })
+    result_schema(value).map(drop)
 }

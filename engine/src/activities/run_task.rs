@@ -58,8 +58,8 @@ impl Activity for RunTask {
             assignee: for_people::assignee(cx.peek(ASSIGNEE))?,
             candidates: for_people::candidates(cx.peek(CANDIDATES))?,
             deadline: for_people::deadline(cx, DEADLINE)?,
-            form: for_people::form(cx.take(FORM))?,
-            result_schema: for_people::result_schema(cx.take(RESULT_SCHEMA))?,
+            form: for_people::form(cx.peek(FORM))?,
+            result_schema: for_people::result_schema(cx.peek(RESULT_SCHEMA))?,
         };
         for_people::check_roles(cx, &for_people)?;
         let for_people = Some(for_people).filter(|given| *given != ForPeople::default()).map(Box::new);

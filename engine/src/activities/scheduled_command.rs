@@ -22,7 +22,8 @@ pub struct ScheduledCommand;
 inputs! {
     STATEMENT: NonEmpty =
         InputDescriptor::new("statement", "Object", "The command, or the list of statements that it consists of.")
-            .required(),
+            .required()
+            .edited_as("sql"),
     TOP_LEVEL: bool =
         InputDescriptor::new("topLevel", "Boolean", "Whether it runs outside a transaction block, in a worker.")
             .default("false"),

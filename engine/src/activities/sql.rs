@@ -14,7 +14,7 @@ pub struct Sql;
 inputs! {
     STATEMENT: NonEmpty = InputDescriptor::new("statement", "String", "One SQL statement.")
         .required()
-        .hint("code-editor"),
+        .edited_as("sql"),
     PARAMETERS: Value =
         InputDescriptor::new("parameters", "ICollection<Object>", "Values of $1, $2, …; each may be an expression.")
             .default("[]"),

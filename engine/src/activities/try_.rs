@@ -42,7 +42,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
         short: false,
         numbered: false,
         catches: true,
-        hint: None,
+        hint: Some("code-editor"),
     }],
     example: r#"{"type": "Try", "body": {"type": "Sql", "statement": "INSERT INTO payments VALUES (1, 10)"}, "catch": [{"on": ["23505"], "body": {"type": "WriteLine", "text": "it was paid before"}}], "finally": {"type": "WriteLine", "text": "the order is closed"}}"#,
     ..Descriptor::BASE

@@ -187,6 +187,8 @@ pub struct InputDescriptor {
     pub choices: &'static [&'static str],
     /// How a designer edits it, as Elsa's UI hint, where that does not follow from the rest.
     pub hint: Option<&'static str>,
+    /// Language in which a designer edits it, where that does not follow from the rest.
+    pub language: Option<&'static str>,
     /// Meaning of the input, for documentation.
     pub description: &'static str,
 }
@@ -273,6 +275,7 @@ impl InputDescriptor {
             statement: false,
             choices: &[],
             hint: None,
+            language: None,
             description,
         }
     }
@@ -338,6 +341,13 @@ impl InputDescriptor {
     #[must_use]
     pub const fn hint(mut self, hint: &'static str) -> Self {
         self.hint = Some(hint);
+        self
+    }
+
+    /// Says in which language a designer edits it.
+    #[must_use]
+    pub const fn edited_as(mut self, language: &'static str) -> Self {
+        self.language = Some(language);
         self
     }
 

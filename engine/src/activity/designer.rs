@@ -47,7 +47,11 @@ impl Descriptor {
             is_wrapped: false,
         };
         let variable = special.map(|(name, meaning)| bare(name, "Variable", meaning, "variable-picker"));
-        let lists = parts.iter().filter_map(move |list| Some(bare(list.name, "Object", "A list.", list.hint?)));
+        let lists = parts.iter().filter_map(move |list| {
+            let hint = list.hint?;
+            let language = (hint == "code-editor").then_some("json");
+            Some(Field { language, ..bare(list.name, "Object", "A list.", hint) })
+        });
         variable.into_iter().chain(lists).chain(inputs.iter().map(InputDescriptor::field))
     }
 }
@@ -72,7 +76,8 @@ impl InputDescriptor {
             Some(ForeignLanguage::CSharp) => Some("csharp"),
             Some(ForeignLanguage::Python) => Some("python"),
             None if self.script => Some("javascript"),
-            None => self.statement.then_some("sql"),
+            None if self.statement => Some("sql"),
+            None => self.language,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Elsa's calls on definitions.
 
+pub mod activities;
 mod bulk;
 mod document;
 mod execute;

@@ -12,6 +12,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value, json};
 
 use super::catalogues::pascal_case;
+use super::definitions::activities::property_member;
 use crate::caller::Caller;
 use crate::failure::Failure;
 use crate::gateway::{App, Gateway};
@@ -32,6 +33,12 @@ const FOUND: &str = "SELECT DISTINCT a.value ->> 'type', COALESCE(a.value ->> 'v
      FROM workflow.definition_list d \
           CROSS JOIN LATERAL pg_catalog.jsonb_path_query(d.document, 'strict $.root.** ? (exists (@.type) && exists (@.id))') AS a (value) \
      WHERE d.saved_at >= COALESCE($1, '-infinity'::text)::timestamptz AND pg_catalog.jsonb_typeof(a.value -> 'type') = 'string'";
+
+/// What every activity has: the name, how it is edited, the language if that is code, and what it is.
+const OF_ALL: [(&str, &str, &str, &str); 2] = [
+    ("retry", "code-editor", "json", "Retry policy, such as {\"maxAttempts\": 3, \"delay\": \"10 seconds\"}."),
+    ("timeout", "singleline", "", "How long an attempt may take, waiting included, such as 30 minutes."),
+];
 
 /// The descriptors of each role that asked lately.
 #[derive(Default)]
@@ -155,7 +162,7 @@ fn descriptor(listed: &Value) -> Value {
         "displayName": listed.get("display_name").and_then(Value::as_str).unwrap_or(name),
         "description": text(listed, "description"),
         "kind": text(listed, "kind"),
-        "inputs": each(listed, "inputs", input),
+        "inputs": inputs(listed),
         "outputs": each(listed, "outputs", output),
         "ports": ports,
         "customProperties": custom,
@@ -201,6 +208,23 @@ fn output(output: &Value) -> Value {
     })
 }
 
+/// The inputs, and the properties of all activities, unless the type has an input of that name.
+fn inputs(listed: &Value) -> Vec<Value> {
+    let own = member(listed, "inputs").as_array().map(Vec::as_slice).unwrap_or_default();
+    let order = own.len();
+    let is_own = |name: &str| own.iter().any(|input| text(input, "name").eq_ignore_ascii_case(name));
+    let of_all = OF_ALL.iter().enumerate().filter(|(_, (name, ..))| !is_own(name));
+    let of_all = of_all.map(|(place, (name, hint, language, description))| {
+        let mut described = input(&json!({
+            "name": property_member(name), "type": "Object", "description": description, "order": order + place,
+            "uiHint": hint, "language": language, "isWrapped": false,
+        }));
+        described["displayName"] = in_words(&pascal_case(name)).into();
+        described
+    });
+    own.iter().map(input).chain(of_all).collect()
+}
+
 fn input(input: &Value) -> Value {
     let name = pascal_case(text(input, "name"));
     let hint = text(input, "uiHint");
@@ -240,8 +264,10 @@ fn ui_specifications(hint: &str, input: &Value) -> Value {
             let items: Vec<Value> = options.iter().map(|value| json!({"text": value, "value": value})).collect();
             json!({"dropdown": {"selectList": {"items": items, "isFlagsEnum": false}}})
         }
-        "code-editor" => {
-            json!({"code-editor": {"editorHeight": "Default", "language": text(input, "language"), "singleLineMode": false}})
+        // Studio 3.8 fails at a height: it reads numbers there, and Elsa writes names.
+        "code-editor" | "json-editor" => {
+            let language = Some(text(input, "language")).filter(|language| !language.is_empty()).unwrap_or("json");
+            json!({"code-editor": {"language": language, "singleLineMode": false}})
         }
         _ => json!({}),
     }

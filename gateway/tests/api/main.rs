@@ -9,6 +9,7 @@ mod definitions;
 mod definitions_execute;
 mod definitions_lifecycle;
 mod definitions_save;
+mod editors;
 mod failover;
 mod forged;
 mod hostile;

@@ -285,7 +285,7 @@ fn a_failure_is_of_this_task_and_of_no_other() {
     let address = format!("/inbox/{held}");
     let refused = ada.post(&address, &[("do", "fail"), ("reason", "kept words")]);
     assert!(
-        refused.status == 409 && refused.text.contains("cannot be claimed now") && refused.text.contains("kept words"),
+        refused.status == 409 && refused.text.contains("is claimed") && refused.text.contains("kept words"),
         "{refused:?}"
     );
     let refused = ada.post(&address, &[("do", "complete"), ("result", "{\"a\": 1}")]);

@@ -11,6 +11,7 @@ const SCENARIOS = {
   ...require("./scenarios/designer"),
   ...require("./scenarios/versions"),
   ...require("./scenarios/editors"),
+  ...require("./scenarios/own_activities"),
   ...require("./scenarios/many"),
   ...require("./scenarios/inbox"),
   ...require("./scenarios/instance"),

@@ -22,6 +22,9 @@ const answered = (page, path) => later(page.waitForResponse((answer) => new URL(
 const savedWith = (page, isWanted) =>
   later(page.waitForResponse(async (answer) => isSave(answer) && answer.ok() && isWanted((await answer.json()).workflowDefinition)));
 
+/** The answer to a save that sends what is wanted. */
+const savedAs = (page, isWanted) => later(page.waitForResponse((answer) => isSave(answer) && isWanted(answer.request().postDataJSON())));
+
 const open = (page, definition) => page.goto(`/workflows/definitions/${definition}/edit`);
 const nodes = (page) => page.locator(".x6-node");
 const node = (page, name) => nodes(page).filter({ hasText: name });
@@ -111,5 +114,5 @@ const more = (page) => page.locator(`${PUBLISH} >> xpath=ancestor::*[contains(@c
 
 module.exports = {
   add, answered, choose, confirm, connect, detail, drawn, more, node, open, pick, property, publish, rows, run, said, saved,
-  savedWith, tab, write,
+  savedAs, savedWith, tab, write,
 };

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::activities;
 use super::members::{self, FREE, Kind, LISTS, Members, OF_ANSWER, OF_VERSION, OPTION, Shape, TOP};
 use crate::failure::Failure;
 
@@ -94,7 +95,8 @@ pub fn open(export: &str, edited: Edited) -> Result<Members, Failure> {
     travelling.edited = Some(edited);
     place(&mut shown, &travelling)?;
     members::fill_options(&mut shown)?;
-    shown.entry("root".into()).or_insert(raw_text(EMPTY_ROOT)?);
+    let root = shown.remove("root").map_or_else(|| raw_text(EMPTY_ROOT), Ok)?;
+    shown.insert("root".into(), activities::shown(root)?);
     for list in ["inputs", "outputs", "variables", "outcomes"] {
         shown.entry(list.into()).or_insert(raw_text("[]")?);
     }
@@ -211,6 +213,9 @@ impl Sent {
     }
 
     fn read(mut document: Members) -> Result<Self, Failure> {
+        if let Some(root) = document.remove("root") {
+            document.insert("root".into(), activities::stored(root)?);
+        }
         let mut properties = members::object(&document, "customProperties").unwrap_or_default();
         let Some(travelling) = Travelling::take(&mut properties) else {
             return Ok(Self { document, edited: None });

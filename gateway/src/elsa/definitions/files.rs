@@ -12,7 +12,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::document;
 use super::members;
-use super::one::{Whole, by_definition_id, by_version_id};
+use super::one::{Purpose, Whole, by_definition_id, version};
 use super::query::{Parameters, Versions};
 use crate::caller::Caller;
 use crate::elsa::many::{DEFINITIONS, bounded};
@@ -33,7 +33,7 @@ pub async fn export(
 ) -> Result<Response, Failure> {
     let which = query.versions()?.unwrap_or(Versions::Latest);
     let with_consumers = query.boolean("includeConsumingWorkflows")?.unwrap_or(false);
-    let whole = by_definition_id(&app, &caller, &id, which).await?;
+    let whole = by_definition_id(&app, &caller, &id, which, Purpose::Keep).await?;
     let consumers = if with_consumers { consumers(&app, &caller, &id).await? } else { Vec::new() };
     let name = file_name(&whole);
     if consumers.is_empty() {
@@ -42,7 +42,7 @@ pub async fn export(
     let mut archive = Archive::new();
     archive.add(&whole)?;
     for consumer in consumers {
-        archive.add(&by_definition_id(&app, &caller, &consumer, Versions::Latest).await?)?;
+        archive.add(&by_definition_id(&app, &caller, &consumer, Versions::Latest, Purpose::Keep).await?)?;
     }
     Ok(attachment(&format!("{name}.zip"), "application/zip", archive.finish()?))
 }
@@ -64,7 +64,7 @@ pub async fn export_many(
     let mut archive = Archive::new();
     let mut definitions = Vec::new();
     for id in bounded(asked.ids, DEFINITIONS)? {
-        let whole = by_version_id(&app, &caller, &id).await?;
+        let whole = version(&app, &caller, &id, Purpose::Keep).await?;
         archive.add(&whole)?;
         definitions.push(whole.definition_id);
     }
@@ -72,7 +72,7 @@ pub async fn export_many(
         for definition in definitions.clone() {
             for consumer in consumers(&app, &caller, &definition).await? {
                 if !definitions.contains(&consumer) {
-                    archive.add(&by_definition_id(&app, &caller, &consumer, Versions::Latest).await?)?;
+                    archive.add(&by_definition_id(&app, &caller, &consumer, Versions::Latest, Purpose::Keep).await?)?;
                     definitions.push(consumer);
                 }
             }

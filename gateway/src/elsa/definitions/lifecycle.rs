@@ -6,7 +6,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::list::{self, Summary};
-use super::one::{by_definition_id, text};
+use super::one::{Purpose, by_definition_id, text};
 use super::query::Versions;
 use super::save::{Saved, consumers};
 use crate::caller::Caller;
@@ -71,7 +71,7 @@ pub async fn publish(State(app): State<App>, caller: Caller, Path(id): Path<Stri
     if done == Done::Missing {
         return Err(Failure::not_found("definition", &id));
     }
-    let whole = by_definition_id(&app, &caller, &id, Versions::Latest).await?;
+    let whole = by_definition_id(&app, &caller, &id, Versions::Latest, Purpose::Show).await?;
     let consumers = consumers(&app, &caller, &whole).await?;
     text(&Saved::new(whole.model(None)?, done == Done::Before, consumers))
 }
@@ -79,7 +79,7 @@ pub async fn publish(State(app): State<App>, caller: Caller, Path(id): Path<Stri
 /// Call 26.
 pub async fn retract(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<JsonText, Failure> {
     retract_all(&app, &caller, &id).await?;
-    text(&by_definition_id(&app, &caller, &id, Versions::Latest).await?.model(None)?)
+    text(&by_definition_id(&app, &caller, &id, Versions::Latest, Purpose::Show).await?.model(None)?)
 }
 
 /// Call 28.

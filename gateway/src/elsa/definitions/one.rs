@@ -18,12 +18,15 @@ use crate::{is_mine, matches_versions, parameters};
 /// Versions that one request may ask for.
 const MANY: usize = 100;
 
-/// The columns of a version, its document last. `$from` gives rows as [`some_versions`] and [`any_versions`] do.
+/// The columns of a version, its document last. `$from` gives rows as [`some_versions`] and [`any_versions`] do, and
+/// `$arrange` says whether activities without a position get one.
 macro_rules! whole {
-    ($from:expr) => {
+    ($arrange:expr, $from:expr) => {
         concat!(
             "SELECT v.version_id::text, v.definition_id, v.version, v.is_latest, v.is_published, v.created_at, \
-             v.revision, v.is_mine, @wf.wf_export(v.version_id)::text FROM (",
+             v.revision, v.is_mine, @wf.wf_export(v.version_id, ",
+            $arrange,
+            ")::text FROM (",
             $from,
             ") v"
         )
@@ -67,6 +70,15 @@ pub struct Whole {
     is_mine: bool,
     /// What `wf_export` gives.
     pub export: String,
+}
+
+/// What a version is read for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// Studio shows it: activities without a position get one.
+    Show,
+    /// It is taken as it is.
+    Keep,
 }
 
 /// What Elsa's clients learn from about what they may do.
@@ -132,22 +144,36 @@ impl Whole {
     }
 }
 
-/// A version by its id, also a deleted one.
+/// A version by its id, also a deleted one, to be shown.
 pub async fn by_version_id(app: &Gateway, caller: &Caller, id: &str) -> Result<Whole, Failure> {
+    version(app, caller, id, Purpose::Show).await
+}
+
+/// A version by its id, also a deleted one.
+pub async fn version(app: &Gateway, caller: &Caller, id: &str, purpose: Purpose) -> Result<Whole, Failure> {
     let missing = || Failure::not_found("version of a definition", id);
     let Ok(version_id) = id.parse::<Uuid>() else { return Err(missing()) };
-    const SQL: &str = whole!(any_versions!("d.version_id = $1"));
-    let rows = app.database.read(caller, SQL, parameters![version_id]).await?;
+    const SQL: &str = whole!("$2", any_versions!("d.version_id = $1"));
+    let rows = app.database.read(caller, SQL, parameters![version_id, purpose == Purpose::Show]).await?;
     Whole::read(rows.first().ok_or_else(missing)?)
 }
 
 /// The newest version of a definition that is asked for.
-pub async fn by_definition_id(app: &Gateway, caller: &Caller, id: &str, which: Versions) -> Result<Whole, Failure> {
-    const SQL: &str = whole!(concat!(
-        some_versions!(concat!("d.definition_id = $1 AND ", matches_versions!("$2", "$3"))),
-        " ORDER BY d.version DESC LIMIT 1"
-    ));
-    let values = parameters![id, which.name(), which.number()];
+pub async fn by_definition_id(
+    app: &Gateway,
+    caller: &Caller,
+    id: &str,
+    which: Versions,
+    purpose: Purpose,
+) -> Result<Whole, Failure> {
+    const SQL: &str = whole!(
+        "$4",
+        concat!(
+            some_versions!(concat!("d.definition_id = $1 AND ", matches_versions!("$2", "$3"))),
+            " ORDER BY d.version DESC LIMIT 1"
+        )
+    );
+    let values = parameters![id, which.name(), which.number(), purpose == Purpose::Show];
     let rows = app.database.read(caller, SQL, values).await?;
     Whole::read(rows.first().ok_or_else(|| Failure::not_found("definition", id))?)
 }
@@ -160,7 +186,7 @@ pub async fn get(
     query: Parameters,
 ) -> Result<JsonText, Failure> {
     let which = query.versions()?.unwrap_or(Versions::Latest);
-    text(&by_definition_id(&app, &caller, &id, which).await?.model(None)?)
+    text(&by_definition_id(&app, &caller, &id, which, Purpose::Show).await?.model(None)?)
 }
 
 /// Call 22.
@@ -175,7 +201,7 @@ pub async fn get_many(State(app): State<App>, caller: Caller, query: Parameters)
         return Err(Failure::bad_request(format!("a request may ask for {MANY} versions, not for {}", ids.len())));
     }
     let ids: Vec<Uuid> = ids.iter().filter_map(|id| id.parse().ok()).collect();
-    const SQL: &str = concat!(whole!(any_versions!("d.version_id = ANY ($1)")), " ORDER BY 2, 3");
+    const SQL: &str = concat!(whole!("true", any_versions!("d.version_id = ANY ($1)")), " ORDER BY 2, 3");
     let rows = app.database.read(&caller, SQL, parameters![ids]).await?;
     let models: Result<Vec<Members>, Failure> = rows.iter().map(|row| Whole::read(row)?.model(None)).collect();
     let items = models?;

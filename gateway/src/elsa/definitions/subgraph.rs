@@ -4,6 +4,7 @@ use axum::extract::{Path, State};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::activities;
 use super::one::{Whole, by_version_id, text};
 use super::query::Parameters;
 use crate::caller::Caller;
@@ -115,7 +116,8 @@ struct Graph {
 impl Graph {
     fn open(whole: Whole) -> Result<Self, Failure> {
         let mut document: Value = json::parse(whole.export.as_bytes())?;
-        let root = document.get_mut("root").map(Value::take).unwrap_or_default();
+        let mut root = document.get_mut("root").map(Value::take).unwrap_or_default();
+        activities::show(&mut root);
         let workflow = json!({
             "id": WORKFLOW, "nodeId": WORKFLOW, "type": "Elsa.Workflow", "version": 1, "name": member(&document, "name"),
             "customProperties": {}, "metadata": {}, "root": root,
@@ -174,7 +176,7 @@ impl Graph {
             .database
             .read(
                 caller,
-                "SELECT @wf.wf_export(u.version_id)::text, u.definition_id, u.version \
+                "SELECT @wf.wf_export(u.version_id, true)::text, u.definition_id, u.version \
                  FROM workflow.definition_links l \
                  JOIN workflow.definition_list u ON u.definition_id = l.uses AND u.version = l.used_version \
                  WHERE l.definition_id = $1 AND l.version = $2 AND (u.definition_id = $3 OR u.activity_type = $4) LIMIT 1",
@@ -190,6 +192,7 @@ impl Graph {
         let (export, used, used_version): (String, String, i32) = (row.get(0), row.get(1), row.get(2));
         let mut document: Value = json::parse(export.as_bytes())?;
         let mut root = document.get_mut("root").map(Value::take).unwrap_or_default();
+        activities::show(&mut root);
         move_below(&mut root, words(activity, "nodeId"));
         if let Some(Value::Object(members)) = self.workflow.pointer_mut(pointer) {
             members.insert("root".into(), root);

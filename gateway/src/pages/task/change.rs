@@ -25,23 +25,14 @@ pub fn give_back(task: &Task) -> Statement {
     Statement::new("SELECT @wf.wf_unassign_task($1::uuid)", vec![Some(task.id.to_string())])
 }
 
-/// A failure is reported for a claim, and claims give tasks in their order: as many are claimed as there are up to this
-/// one, and the others are given back before another session sees it.
+/// A failure is reported for a claim.
 pub fn fail(task: &Task, typed: &Typed, role: &str) -> Statement {
     let is_last = !typed.one("last").is_empty();
     Statement::new(
-        "WITH place AS (SELECT greatest(count(*), 1)::integer AS number FROM (SELECT FROM workflow.open_tasks t JOIN workflow.open_tasks o \
-         ON o.name = t.name AND (o.priority > t.priority OR o.priority = t.priority AND o.task_id <= t.task_id) \
-         WHERE t.task_id = $1::uuid LIMIT 1000) t), \
-         claimed AS MATERIALIZED (SELECT c.task_id, c.token FROM place p, \
-         @wf.wf_claim_tasks(ARRAY[$2], worker => $3, max => p.number, lease => '1 min') c), \
-         failed AS MATERIALIZED (SELECT @wf.wf_fail_task(task_id, token, $4, code => $5, retry => NOT $6::boolean, on_fault => 'store') \
-         AS status FROM claimed WHERE task_id = $1::uuid), \
-         released AS MATERIALIZED (SELECT @wf.wf_release_task(task_id, token) FROM claimed WHERE task_id <> $1::uuid) \
-         SELECT (SELECT status FROM failed) AS status, (SELECT count(*) FROM released) AS given_back",
+        "SELECT @wf.wf_fail_task(c.task_id, c.token, $3, code => $4, retry => NOT $5::boolean, on_fault => 'store') \
+         FROM @wf.wf_claim_task($1::uuid, worker => $2, lease => '1 min') c",
         vec![
             Some(task.id.to_string()),
-            Some(task.name.clone()),
             Some(role.to_owned()),
             Some(typed.given("reason").unwrap_or_default()),
             typed.given("code"),
@@ -74,8 +65,6 @@ pub async fn failed(app: &Gateway, by: &Visitor, task: &Task, typed: &Typed) -> 
     let rows = fail(task, typed, &by.caller.role).run(&app.database, &by.caller).await?;
     match rows.first().and_then(|row| row.get::<_, Option<&str>>(0)) {
         Some("Failed") => Ok("/inbox?done=failed".to_owned()),
-        Some(_) => Ok(format!("/inbox/{}?done=again", task.id)),
-        None => Err(Failure::new(axum::http::StatusCode::CONFLICT, format!("task {} cannot be claimed now", task.id))
-            .hint("A worker holds it, its next attempt is later, its instance is paused, or it is for others.")),
+        _ => Ok(format!("/inbox/{}?done=again", task.id)),
     }
 }

@@ -1,0 +1,254 @@
+//! Members of activities as Elsa Studio edits them.
+//!
+//! Studio's editor of an input writes a member of the activity, and knows none inside of `customProperties`, where
+//! `retry` and `timeout` of every activity stand. So these are members with the name of their place, such as
+//! `customProperties.retry`, while an editor has a document: no input has such a name.
+//!
+//! Studio shows the JSON of an expression of type `Json`, and none of one of type `Object`, unless the input has an
+//! editor for lists. So the second is shown as the first, and says what it was; an editor that changes it leaves that out.
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::document::raw;
+use crate::failure::Failure;
+use crate::json::{self, member};
+
+/// Where an activity has the properties of all activities.
+const HOME: &str = "customProperties";
+/// The properties, and whether the value is JSON and not text.
+const PROPERTIES: [(&str, bool); 2] = [("retry", true), ("timeout", false)];
+/// Members of an activity that hold no activities.
+const CLOSED: [&str; 3] = [HOME, "metadata", "expression"];
+/// Lists of objects that are edited as JSON: type of the activity, and member.
+const LISTS: [(&str, &str); 1] = [("Workflow.Try", "catch")];
+/// Types of inputs whose constants have editors of their own.
+const LISTED: [&str; 4] = ["ICollection<String>", "String[]", "ICollection<Int32>", "Int32[]"];
+
+/// Types of expressions, and the member that says which it was.
+const OBJECT: &str = "Object";
+const JSON: &str = "Json";
+const WAS: &str = "was";
+
+/// The member by which an editor sets a property of every activity.
+pub fn property_member(name: &str) -> String {
+    format!("{HOME}.{name}")
+}
+
+/// The root activity of a document that is opened.
+pub fn shown(root: Box<RawValue>) -> Result<Box<RawValue>, Failure> {
+    within(root, &["\"retry\"", "\"timeout\"", "\"Object\""], show)
+}
+
+/// The same of one that was read.
+pub fn show(root: &mut Value) {
+    each(root, |activity| {
+        lift(activity);
+        activity.values_mut().for_each(show_json);
+    });
+}
+
+/// The root activity of a document that a client sent.
+pub fn stored(root: Box<RawValue>) -> Result<Box<RawValue>, Failure> {
+    within(root, &["\"customProperties.", "\"was\"", "\"catch\""], |root| {
+        each(root, |activity| {
+            put_back(activity);
+            activity.values_mut().for_each(put_back_json);
+            put_back_lists(activity);
+        });
+    })
+}
+
+/// Changes a root activity in whose text one of these occurs; most have none.
+fn within(root: Box<RawValue>, concerns: &[&str], change: impl Fn(&mut Value)) -> Result<Box<RawValue>, Failure> {
+    if !concerns.iter().any(|text| root.get().contains(text)) {
+        return Ok(root);
+    }
+    let mut tree: Value = json::parse(root.get().as_bytes())?;
+    change(&mut tree);
+    raw(&tree)
+}
+
+/// Changes every activity.
+fn each(root: &mut Value, change: impl Fn(&mut Map<String, Value>)) {
+    let mut work = vec![root];
+    while let Some(value) = work.pop() {
+        match value {
+            Value::Object(members) => {
+                if members.get("type").is_some_and(Value::is_string) {
+                    change(members);
+                }
+                let open = members.iter_mut().filter(|(name, _)| !CLOSED.contains(&name.as_str()));
+                work.extend(open.map(|(_, value)| value));
+            }
+            Value::Array(items) => work.extend(items),
+            _ => {}
+        }
+    }
+}
+
+/// Reads the lists that were edited as JSON.
+fn put_back_lists(activity: &mut Map<String, Value>) {
+    let kind = activity.get("type").and_then(Value::as_str).unwrap_or_default();
+    if let Some((_, list)) = LISTS.iter().find(|(of, _)| *of == kind)
+        && let Some(text) = activity.get(*list).and_then(typed)
+    {
+        match text.trim() {
+            "" => activity.remove(*list),
+            text => activity.insert((*list).into(), read(text)),
+        };
+    }
+}
+
+/// Makes the properties members.
+fn lift(activity: &mut Map<String, Value>) {
+    for (name, _) in PROPERTIES {
+        let home = activity.get_mut(HOME).and_then(Value::as_object_mut);
+        if let Some(value) = home.and_then(|home| home.remove(name)) {
+            activity.insert(property_member(name), value);
+        }
+    }
+}
+
+/// Makes the members properties. One that was emptied is gone.
+fn put_back(activity: &mut Map<String, Value>) {
+    for (name, is_json) in PROPERTIES {
+        let Some(value) = activity.remove(&property_member(name)) else { continue };
+        let value = match typed(&value) {
+            Some(text) if text.trim().is_empty() => Value::Null,
+            Some(text) if is_json => read(&text),
+            Some(text) => Value::String(text),
+            None => value,
+        };
+        let home = activity.entry(HOME).or_insert(Value::Null);
+        if home.is_null() {
+            *home = json!({});
+        }
+        if let Some(home) = home.as_object_mut() {
+            home.remove(name);
+            if !value.is_null() {
+                home.insert(name.into(), value);
+            }
+        }
+    }
+}
+
+/// What a user typed into an editor: a text, or a literal in Studio's wrapper.
+fn typed(value: &Value) -> Option<String> {
+    let text = value.as_str().or_else(|| member(member(value, "expression"), "value").as_str());
+    text.map(str::to_owned)
+}
+
+/// Text that is not finished JSON yet stays text: a draft keeps it, and publishing says what is wrong.
+fn read(text: &str) -> Value {
+    json::read(text.as_bytes()).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+fn expression(input: &mut Value) -> Option<&mut Map<String, Value>> {
+    input.get_mut("expression").and_then(Value::as_object_mut)
+}
+
+/// Shows an expression that is JSON text as such.
+fn show_json(input: &mut Value) {
+    if LISTED.contains(&member(input, "typeName").as_str().unwrap_or_default()) {
+        return;
+    }
+    let Some(expression) = expression(input) else { return };
+    let is_text = expression.get("value").is_some_and(Value::is_string);
+    if is_text && expression.get("type").is_some_and(|kind| kind == OBJECT) && !expression.contains_key(WAS) {
+        expression.insert("type".into(), JSON.into());
+        expression.insert(WAS.into(), OBJECT.into());
+    }
+}
+
+/// Gives an expression that was shown as JSON text its type again.
+fn put_back_json(input: &mut Value) {
+    let Some(expression) = expression(input) else { return };
+    let is = |name: &str, text: &str| expression.get(name).is_some_and(|value| value == text);
+    if is("type", JSON) && is(WAS, OBJECT) {
+        expression.insert("type".into(), OBJECT.into());
+        expression.remove(WAS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn through(change: fn(Box<RawValue>) -> Result<Box<RawValue>, Failure>, root: &Value) -> Value {
+        serde_json::from_str(change(raw(root).unwrap()).unwrap().get()).unwrap()
+    }
+
+    fn root(activity: Value) -> Value {
+        json!({"type": "Elsa.Flowchart", "id": "f", "activities": [{"type": "Elsa.If", "id": "i", "then": activity}]})
+    }
+
+    #[test]
+    fn properties_are_members_and_come_back_as_they_were() {
+        let properties = json!({"canStartWorkflow": false, "retry": {"maxAttempts": 3, "jitter": 0.50}, "timeout": "30 s", "mine": {"retry": 1}});
+        let document = root(json!({"type": "Elsa.WriteLine", "id": "w", "customProperties": properties,
+            "metadata": {"type": "x", "customProperties": {"retry": 1}}}));
+        let shown = through(shown, &document);
+        let activity = &shown["activities"][0]["then"];
+        assert_eq!(activity["customProperties.retry"], properties["retry"]);
+        assert_eq!(activity["customProperties.timeout"], "30 s");
+        assert_eq!(activity["customProperties"], json!({"canStartWorkflow": false, "mine": {"retry": 1}}));
+        assert_eq!(activity["metadata"], document["activities"][0]["then"]["metadata"]);
+        assert_eq!(through(stored, &shown), document);
+    }
+
+    #[test]
+    fn what_was_typed_becomes_json_once_it_is() {
+        let wrapped = |text: &str| json!({"typeName": null, "expression": {"type": "Literal", "value": text}, "memoryReference": null});
+        let after = |value: Value| {
+            let sent = json!({"type": "Elsa.WriteLine", "customProperties.retry": value, "customProperties": {"retry": 1, "a": 2}});
+            through(stored, &sent)["customProperties"].clone()
+        };
+        assert_eq!(
+            after(wrapped(r#"{"maxAttempts": 3.0}"#)),
+            json!({"a": 2, "retry": serde_json::from_str::<Value>(r#"{"maxAttempts": 3.0}"#).unwrap()})
+        );
+        assert_eq!(after(wrapped(r#"{"maxAttempts"#)), json!({"a": 2, "retry": r#"{"maxAttempts"#}));
+        assert_eq!(after(json!({"maxAttempts": 3})), json!({"a": 2, "retry": {"maxAttempts": 3}}));
+        for empty in [wrapped(" "), json!(""), json!(null)] {
+            assert_eq!(after(empty), json!({"a": 2}));
+        }
+        let timeout = json!({"type": "Elsa.Delay", "customProperties.timeout": "5", "customProperties": null});
+        assert_eq!(through(stored, &timeout)["customProperties"], json!({"timeout": "5"}));
+        let sent = json!({"type": "Elsa.Delay", "customProperties.timeout": "5", "customProperties": 7});
+        assert_eq!(through(stored, &sent)["customProperties"], 7);
+    }
+
+    #[test]
+    fn catches_are_edited_as_json() {
+        let list = json!([{"on": ["22012"], "body": {"type": "WriteLine", "text": "x"}}]);
+        let typed = |text: &str| {
+            root(json!({"type": "Workflow.Try", "catch": {"expression": {"type": "Literal", "value": text}}}))
+        };
+        assert_eq!(through(stored, &typed(&list.to_string())), root(json!({"type": "Workflow.Try", "catch": list})));
+        assert_eq!(through(stored, &typed("[{")), root(json!({"type": "Workflow.Try", "catch": "[{"})));
+        assert_eq!(through(stored, &typed("")), root(json!({"type": "Workflow.Try"})));
+        let untouched = root(json!({"type": "Workflow.Try", "catch": list}));
+        assert_eq!(through(shown, &untouched), untouched);
+        assert_eq!(through(stored, &untouched), untouched);
+    }
+
+    #[test]
+    fn json_text_is_shown_and_stays_what_it_was() {
+        let input = |type_name: &str, expression: Value| json!({"typeName": type_name, "expression": expression});
+        let document = |payload: Value| {
+            root(json!({"type": "Elsa.RunTask", "payload": input("Object", payload),
+                "candidates": input("ICollection<String>", json!({"type": "Object", "value": "[\"a\"]"})),
+                "form": input("Object", json!({"type": "Object", "value": {"a": {"js": "1"}}})),
+                "resultSchema": input("Object", json!({"type": "Json", "value": "true"})),
+                "text": input("String", json!({"type": "Literal", "value": "\"was\""}))}))
+        };
+        let before = document(json!({"type": "Object", "value": "{\"a\": 1}"}));
+        let open = document(json!({"type": "Json", "value": "{\"a\": 1}", "was": "Object"}));
+        assert_eq!(through(shown, &before), open);
+        assert_eq!(through(stored, &open), before);
+        // An editor that changes it writes it anew.
+        let changed = document(json!({"type": "Json", "value": "{\"a\": 2}"}));
+        assert_eq!(through(stored, &changed), changed);
+    }
+}

@@ -33,7 +33,8 @@ async function watch(browser, url, picture, scenario) {
     const page = await another();
     page.allowed = [];
     await scenario(page, another).catch((error) => problems.push(error.stack));
-    await show(contexts, picture);
+    // Pictures help whoever looks for the reason, and are none.
+    await show(contexts, picture).catch((error) => console.error(`no picture: ${error.message}`));
     return problems.filter((problem) => !page.allowed.some((allowed) => allowed.test(problem)));
   } finally {
     await Promise.all(contexts.map((context) => context.close()));

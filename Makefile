@@ -1,6 +1,6 @@
 # One word per habit of this project. Every target does its own set-up; scripts/ holds how.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-assert bench lint server studio stop psql install uninstall package packages clean
+.PHONY: help demo test test-long test-assert bench lint server studio stop pictures psql install uninstall package packages clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ psql: ## Open psql on that server
 
 install: ## Install into the PostgreSQL of PG_CONFIG (default: the pg_config on the PATH), or below DESTDIR
 	@scripts/install
+
+pictures: ## Make the pictures of docs/studio.md anew
+	@scripts/pictures
 
 uninstall: ## Remove from there what install put there
 	@scripts/uninstall

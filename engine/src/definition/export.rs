@@ -268,8 +268,12 @@ impl<'a> Writer<'a> {
     fn own_properties(&self, members: &'a Map<String, Value>, short: bool) -> Vec<(&'static str, &'a Value)> {
         let homes = ["customProperties", "applicationProperties"].map(|home| member(members, home));
         let is_named = |name: &str| homes.iter().flatten().any(|home| home.get(name).is_some());
-        let may_move = |name: &str| short || matches!(self.sketch.kind, Kind::Known(_)) && !is_named(name);
-        let is_own = |name: &str| !self.taken.contains(&name) && !self.sketch.kind.has_input(name) && may_move(name);
+        // What is no object where one belongs stays as it is, and can take nothing in.
+        let can_hold = homes[0].is_none_or(|home| home.is_object() || home.is_null());
+        let may_move = |name: &str| short || matches!(self.sketch.kind, Kind::Known(_)) && can_hold && !is_named(name);
+        // A registered type that declares no inputs has the member as an input as well.
+        let is_taken = |name: &str| self.taken.contains(&name) && !matches!(self.sketch.kind, Kind::Custom(_));
+        let is_own = |name: &str| !is_taken(name) && !self.sketch.kind.has_input(name) && may_move(name);
         PROPERTIES.into_iter().filter(|name| is_own(name)).filter_map(|name| Some((name, members.get(name)?))).collect()
     }
 

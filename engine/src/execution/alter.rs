@@ -17,7 +17,7 @@ use crate::execution::{Child, Delta, Limits, sequence_of};
 use crate::fault::{Error, Fault};
 use crate::host::Host;
 use crate::instance::compensation::Ending;
-use crate::instance::{ActivityStatus, Instance, SubStatus};
+use crate::instance::{ActivityStatus, Context, Instance, SubStatus};
 use crate::journal::{Event, EventKind};
 use crate::node_ix::NodeIx;
 use crate::program::Program;
@@ -194,11 +194,10 @@ impl BurstState<'_> {
     /// Tells those that held cancelled executions; they go on.
     fn tell(&mut self, lost: &[Lost]) -> Result<(), Error> {
         for Lost { parent, child } in lost {
-            // One that has faulted is not called: its retry cancels all its children.
-            let Some(context) = self.core.context(*parent).filter(|above| above.status == ActivityStatus::Running)
-            else {
-                continue;
-            };
+            // One that has faulted is not called: its retry cancels all its children. Nor is one that begins again: it had
+            // the child in the run that is over.
+            let is_called = |above: &&Context| above.status == ActivityStatus::Running && !self.begins_again(*parent);
+            let Some(context) = self.core.context(*parent).filter(is_called) else { continue };
             let node = context.node;
             self.count_step(node)?;
             let node = self.core.program.node(node);
@@ -251,6 +250,11 @@ impl BurstState<'_> {
         Ok(())
     }
 
+    /// Whether an execution is to begin again, and has no memory until then.
+    fn begins_again(&self, sequence: u32) -> bool {
+        self.core.scratch.queue.iter().any(|task| matches!(task, Task::Again(queued) if *queued == sequence))
+    }
+
     /// Begins a new execution of an activity below an open one.
     fn begin_in(&mut self, parent: u32, child: NodeIx, author: &Author) -> Result<(), Fault> {
         self.core.refuse_handler(parent)?;
@@ -259,6 +263,10 @@ impl BurstState<'_> {
             return Err(Fault::new("55000", "the activity that holds it is faulted")
                 .hint("Schedule the faulted activity, or retry it."));
         };
+        if self.begins_again(parent) {
+            return Err(Fault::new("55000", "the activity that holds it begins again by the same call")
+                .hint("Schedule it by a call of its own."));
+        }
         let (node, begun) = (program.node(context.node), program.node(child));
         let (id, kind) = (begun.id.clone(), short_name(&begun.type_name).to_owned());
         let data = Value::Object(author.data("ScheduleActivity"));

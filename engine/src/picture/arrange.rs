@@ -14,14 +14,18 @@ const ROOM: (f64, f64) = (250.0, 100.0);
 /// Space between what has a place and what gets one.
 const BELOW: f64 = 50.0;
 
+/// Members of an activity that hold no activities, whatever a value of the user's looks like.
+const CLOSED: [&str; 3] = ["expression", "metadata", "customProperties"];
+
 /// Gives every activity of a flowchart a position, in layers from left to right, unless it has one.
 pub fn arrange(document: &mut Value) {
-    let mut work = vec![document];
+    let mut work: Vec<&mut Value> = document.get_mut("root").into_iter().collect();
     while let Some(value) = work.pop() {
         match value {
             Value::Object(members) => {
                 flowchart(members);
-                work.extend(members.values_mut());
+                let open = members.iter_mut().filter(|(name, _)| !CLOSED.contains(&name.as_str()));
+                work.extend(open.map(|(_, value)| value));
             }
             Value::Array(items) => work.extend(items),
             _ => {}
@@ -160,7 +164,10 @@ mod tests {
         let mut document = flow(&[inner], &[]);
         arrange(&mut document);
         assert!(document.pointer("/root/activities/0/then/activities/1/metadata/designer/position/x").is_some());
+        let value = json!({"activities": [{"id": "a"}], "connections": []});
         for untouched in [
+            json!({"root": {"type": "Elsa.RunTask", "payload": {"expression": {"type": "Object", "value": value.clone()}},
+                "metadata": value.clone(), "customProperties": {"retry": value.clone()}}, "variables": [{"value": value}]}),
             json!({"root": {"type": "Elsa.Sequence", "activities": [{"id": "a"}]}}),
             json!({"root": {"activities": {"a": 1}, "connections": []}}),
             json!({"root": {"activities": [1, {"id": "a", "metadata": 7}, {"id": "b", "metadata": {"designer": []}}], "connections": [7]}}),

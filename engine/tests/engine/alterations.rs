@@ -56,6 +56,25 @@ fn a_cancelled_activity_can_be_replaced_in_the_same_plan() {
 }
 
 #[test]
+fn what_begins_again_hears_nothing_of_the_run_that_is_over() {
+    for root in [
+        json!({"id": "all", "type": "Sequence", "activities": [wait("a"), wait("b")]}),
+        json!({"id": "all", "type": "Parallel", "activities": [wait("a"), {"type": "WriteLine", "text": "x"}]}),
+        json!({"id": "all", "type": "Flowchart", "activities": [wait("a"), wait("b")], "connections": [["a", "b"]]}),
+        json!({"id": "all", "type": "Flowchart", "mode": "token", "activities": [wait("a"), wait("b")], "connections": [["a", "b"]]}),
+        json!({"id": "all", "type": "While", "condition": true, "body": wait("a")}),
+        json!({"id": "all", "type": "Try", "body": wait("a"), "catch": [{"body": wait("b")}]}),
+    ] {
+        let mut world = World::started(json!({"id": "root", "type": "Sequence", "activities": [root]}));
+        world.alter(&[cancel("a"), schedule("all")]).expect("made");
+        assert_eq!((world.waiting(), world.status()), (vec!["a"], SubStatus::Suspended));
+        assert!(world.trail.iter().all(|event| event.kind != EventKind::Faulted));
+        let made = world.alter(&[schedule("all"), schedule("a")]);
+        assert_eq!(problems(made), ["the activity that holds it begins again by the same call"]);
+    }
+}
+
+#[test]
 fn what_runs_because_of_an_alteration_sees_variables_that_are_set_with_it() {
     let mut world = World::started(json!({"variables": {"x": 1}, "root": [
         wait("a"), {"id": "tell", "type": "WriteLine", "text": {"var": "x"}}]}));

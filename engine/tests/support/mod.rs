@@ -665,8 +665,10 @@ impl World {
         told.burst(self.host.now(), &self.trail);
         for record in told.end() {
             let Some(context) = self.instance.state.contexts.get(&record.number) else {
-                // What a `Finish` has ended is told when its handlers have run.
-                let is_ending = self.instance.state.ending() != Ending::None;
+                // What a `Finish` or `Complete` has ended is told when its handlers have run.
+                let mut contexts = self.instance.state.contexts.values();
+                let is_handling = contexts.any(|context| matches!(context.memory, Memory::Unwinding(_)));
+                let is_ending = self.instance.state.ending() != Ending::None || is_handling;
                 assert!(record.status != Status::Running || is_ending, "what runs is open");
                 continue;
             };

@@ -76,8 +76,8 @@ fn begin() -> Result<(), PgError> {
 pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgError> {
     begin()?;
     let (now, role, limits) = (session.timestamp(), role::current(), limits::lock());
-    let mut claim = Claim::new(request, now);
-    let has_seen_all = claim.take_first(session, &limits, now, role)?;
+    let mut claim = Claim::new(request.worker.as_deref(), request.max, request.lease, now);
+    let has_seen_all = claim.take_first(session, request.names.as_deref(), &limits, now, role)?;
     if !has_seen_all && claim.given.len() < request.max {
         let names = request.names.clone().unwrap_or_else(leases::names);
         leases::release_due(&names, now, role);
@@ -99,12 +99,14 @@ pub fn claim(session: &mut Session, request: &Request) -> Result<Vec<Given>, PgE
             }
         }
     }
+    front::note_passed(claim.passed);
     Ok(claim.end())
 }
 
 /// What a claim has found so far.
 struct Claim<'a> {
-    request: &'a Request,
+    worker: Option<&'a str>,
+    max: usize,
     until: Timestamp,
     given: HashMap<Uuid, Taken>,
     order: Vec<Uuid>,
@@ -116,10 +118,12 @@ struct Claim<'a> {
 }
 
 impl<'a> Claim<'a> {
-    fn new(request: &'a Request, now: Timestamp) -> Self {
+    /// `lease` is its length in microseconds.
+    fn new(worker: Option<&'a str>, max: usize, lease: i64, now: Timestamp) -> Self {
         Self {
-            request,
-            until: Timestamp(now.0.saturating_add(request.lease)),
+            worker,
+            max,
+            until: Timestamp(now.0.saturating_add(lease)),
             given: HashMap::new(),
             order: Vec::new(),
             unreadable: HashSet::new(),
@@ -138,13 +142,14 @@ impl<'a> Claim<'a> {
     fn take_first(
         &mut self,
         session: &mut Session,
+        wanted: Option<&[String]>,
         limits: &Rc<[Limit]>,
         now: Timestamp,
         role: Oid,
     ) -> Result<bool, PgError> {
-        let page = front::page_for(self.request.max);
-        let names = match &self.request.names {
-            Some(names) => Some(names.clone()).filter(|names| names.len() <= FEW_NAMES),
+        let page = front::page_for(self.max);
+        let names = match wanted {
+            Some(names) => Some(names.to_vec()).filter(|names| names.len() <= FEW_NAMES),
             None => front::names(page).filter(|_| limits.is_empty()),
         };
         let Some(mut names) = names else { return Ok(false) };
@@ -152,7 +157,7 @@ impl<'a> Claim<'a> {
             let has_released = front::release_due(&names, || leases::release_due(&names, now, role));
             let mut search = Search::new(names.clone(), limits.clone(), now, role);
             let Some(First { found, is_full, is_whole }) = search.first(page) else { break };
-            if self.request.names.is_some() {
+            if wanted.is_some() {
                 if is_full || is_whole {
                     self.take_all(session, &mut search, &found)?;
                 }
@@ -174,13 +179,13 @@ impl<'a> Claim<'a> {
     /// Takes candidates until there are enough.
     fn take_all(&mut self, session: &mut Session, search: &mut Search, found: &[Candidate]) -> Result<(), PgError> {
         for candidate in found {
-            if self.given.len() == self.request.max {
+            if self.given.len() == self.max {
                 break;
             }
             if self.unreadable.contains(&candidate.version) || self.given.contains_key(&candidate.task) {
                 continue;
             }
-            let terms = Terms { until: self.until, worker: self.request.worker.as_deref(), named: None };
+            let terms = Terms { until: self.until, worker: self.worker, named: None };
             match take(session, search, candidate, &terms, &mut self.later) {
                 Ok(None) => self.passed += 1,
                 Ok(Some(taken)) => self.note(candidate.task, taken),
@@ -197,7 +202,6 @@ impl<'a> Claim<'a> {
     }
 
     fn end(mut self) -> Vec<Given> {
-        front::note_passed(self.passed);
         rows::write(|writer| self.later.iter().for_each(|(task, lease)| leases::set(writer, task, lease)));
         let mut claimed: HashMap<Uuid, Claimed> =
             leases::claimed(&self.order).into_iter().map(|claimed| (claimed.task, claimed)).collect();

@@ -8,7 +8,7 @@ use std::slice;
 
 use uuid::Uuid;
 
-use super::{Claim, Given, Request, Terms, begin, take};
+use super::{Claim, Given, Terms, begin, take};
 use crate::access::people;
 use crate::compiled;
 use crate::pg::{PgError, role};
@@ -19,7 +19,8 @@ use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, Candidate, Held};
 use crate::store::limits;
 
-/// Claims a task. One that cannot be claimed now is refused with the reason (55000); the call waits for nobody.
+/// Claims a task. One that cannot be claimed now is refused with the reason (55000); the call waits for
+/// no other session but one that changes limits.
 pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i64) -> Result<Given, PgError> {
     begin()?;
     let (now, limits) = (session.timestamp(), limits::lock());
@@ -36,9 +37,8 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
         let Some(settled) = leases::candidate(task) else { return Err(gone()?) };
         candidate = settled;
     }
-    let request = Request { names: None, worker, max: 1, lease };
-    let mut claim = Claim::new(&request, now);
-    let terms = Terms { until: claim.until, worker: request.worker.as_deref(), named: Some((&row, &compiled)) };
+    let mut claim = Claim::new(worker.as_deref(), 1, lease, now);
+    let terms = Terms { until: claim.until, worker: claim.worker, named: Some((&row, &compiled)) };
     let taken = take(session, &mut search, &candidate, &terms, &mut claim.later)?;
     let Some(taken) = taken else { return Err(not_taken(&mut search, &candidate)?) };
     claim.note(task, taken);

@@ -62,7 +62,7 @@ static CANDIDATE: Statement = Statement::new(
     "SELECT b.id, b.instance_id, i.definition_version_id, b.node_id, COALESCE(b.claims, 0), b.payload ->> 'TaskName', b.lane, \
             COALESCE(b.priority, 0), b.created_at, b.assignee IS NOT NULL OR b.candidates IS NOT NULL \
      FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
-     WHERE b.id = $1 AND b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'",
+     WHERE b.id = $1 AND b.name = 'Elsa.RunTask'",
     &[Type::Uuid],
 );
 

@@ -29,6 +29,10 @@ SELECT * FROM wf_claim_task(:'second_task', 'w2');
 SET workflow.now = '2026-03-02 09:06:00+00';
 SELECT correlation_id, attempt, max_attempts, lease_until FROM wf_claim_task(:'second_task', 'w2', '1 min');
 SELECT waits_for, due FROM workflow.waiting WHERE instance = :'second' ORDER BY waits_for;
+-- The end of that lease is a bookmark of the same activity, and no task.
+SELECT id AS lease_end FROM workflow.bookmarks WHERE instance_id = :'second' AND id <> :'second_task' \gset
+SELECT * FROM wf_claim_task(:'lease_end');
+\echo :SQLSTATE
 SET workflow.now = '2026-03-02 09:08:00+00';
 SELECT * FROM wf_claim_task(:'second_task', 'w3');
 \echo :SQLSTATE

@@ -236,10 +236,13 @@ impl Database {
                 }
                 Err(Ended::InCommit) => {
                     drop(Object::take(client));
+                    if effect == Effect::Reads && tries < TRIES {
+                        continue;
+                    }
                     break Err(Failure::unknown("the connection to the database was lost"));
                 }
                 Err(Ended::Error(error)) => {
-                    let lost = error.as_db_error().is_none();
+                    let lost = error.as_db_error().is_none() || is_fatal(&error);
                     let again =
                         tries < TRIES && if lost { effect == Effect::Reads } else { is_transient(&error, effect) };
                     if lost {

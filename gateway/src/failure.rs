@@ -49,7 +49,7 @@ impl Failure {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
-    /// A request of which nobody here knows whether it took effect.
+    /// A request of which the gateway does not know whether it took effect.
     pub fn unknown(message: impl Into<String>) -> Self {
         Self::unavailable(message).hint("Whether the request took effect is not known: look before you repeat it.")
     }
@@ -87,8 +87,10 @@ impl Failure {
     fn of_database(error: &DbError) -> Self {
         let code = error.code().code();
         let Some(status) = status_of(code) else {
-            // Its detail is values of rows as often as not, and in the log of the database.
-            return Self::internal(format_args!("{code}: {}", error.message()));
+            // Its detail is values of rows as often as not, and so is what SQL of a user raises (class P0). The log of the
+            // database has both.
+            let message = if code.starts_with("P0") { "raised by SQL" } else { error.message() };
+            return Self::internal(format_args!("{code}: {message}"));
         };
         Self {
             status,

@@ -10,6 +10,9 @@ use crate::identity::cookies::Cookies;
 use crate::identity::keys::ApiKeys;
 use crate::identity::logins::Logins;
 
+/// Kilobytes that bodies of requests without a caller may take together.
+const ROOM_OF_STRANGERS: usize = 4 * 1024;
+
 /// Open WebSockets of clients.
 pub const MAX_SOCKETS: u32 = 2048;
 
@@ -23,6 +26,8 @@ pub struct Gateway {
     pub logins: Logins,
     /// Kilobytes that bodies of requests may still take.
     pub bodies: Arc<Semaphore>,
+    /// The same of requests without a caller, who cannot take the room of those with one.
+    pub bodies_of_strangers: Arc<Semaphore>,
     /// WebSockets that may still be opened. The listener does not count them.
     pub sockets: Arc<Semaphore>,
     /// Becomes true when the process is told to stop.
@@ -39,6 +44,7 @@ impl Gateway {
             keys: ApiKeys::new(options.api_keys.as_deref())?,
             logins: Logins::new(),
             bodies: Arc::new(Semaphore::new(usize::from(options.max_bodies) * 1024)),
+            bodies_of_strangers: Arc::new(Semaphore::new(ROOM_OF_STRANGERS)),
             sockets: Arc::new(Semaphore::new(MAX_SOCKETS as usize)),
             stopping: watch::Sender::new(false),
             options,

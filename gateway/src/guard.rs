@@ -1,6 +1,6 @@
 //! What stands before every handler: known hosts, bounded bodies, who it is, and no requests of other sites.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
@@ -20,9 +20,8 @@ use crate::gateway::{App, Gateway};
 /// How long the body of a request may take to arrive at most; less where a whole request gets less.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// Bytes that the body of a request without a caller may have: a log-in, a report of a browser. More would let anybody fill
-/// the room that bodies have together.
-const MOST_OF_NOBODY: usize = 64 * 1024;
+/// Bytes that the body of a request without a caller may have: a log-in, a report of a browser.
+const MOST_OF_STRANGERS: usize = 64 * 1024;
 
 /// Where nothing is done without a caller.
 const API: &str = "/elsa/";
@@ -73,8 +72,10 @@ pub async fn authenticate(State(app): State<App>, mut request: Request, next: Ne
 /// The address that a request is from. A proxy that is declared adds it at the end of what the client may have sent.
 pub fn address(app: &Gateway, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
     let forwarded = headers.get_all("x-forwarded-for").iter().next_back().filter(|_| app.options.behind_proxy);
-    let last = forwarded.and_then(|list| list.to_str().ok()?.rsplit(',').next()?.trim().parse().ok());
-    last.unwrap_or(peer)
+    let last = forwarded.and_then(|list| list.to_str().ok()?.rsplit(',').next()).map(str::trim);
+    // Some proxies add the port.
+    let address = |text: &str| text.parse().ok().or_else(|| Some(text.parse::<SocketAddr>().ok()?.ip()));
+    last.and_then(address).unwrap_or(peer)
 }
 
 /// Who a request is from, by its key or else by its cookie.
@@ -126,7 +127,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 /// Reads the body whole, within the bounds of one and of all together, before a handler begins.
 pub async fn bounded_body(State(app): State<App>, request: Request, next: Next) -> Result<Response, Failure> {
     let is_known = request.extensions().get::<Caller>().is_some();
-    let most = if is_known { usize::from(app.options.max_body) * 1024 * 1024 } else { MOST_OF_NOBODY };
+    let most = if is_known { usize::from(app.options.max_body) * 1024 * 1024 } else { MOST_OF_STRANGERS };
     let too_large =
         || Failure::new(StatusCode::PAYLOAD_TOO_LARGE, format!("the body of a request has at most {most} bytes"));
     let announced = text(request.headers(), CONTENT_LENGTH.as_str()).map(|length| length.parse::<usize>());
@@ -137,7 +138,8 @@ pub async fn bounded_body(State(app): State<App>, request: Request, next: Next) 
         _ => 0,
     };
     let kilobytes = u32::try_from(expected.div_ceil(1024)).unwrap_or(u32::MAX);
-    let Ok(_permit) = app.bodies.clone().try_acquire_many_owned(kilobytes) else {
+    let room = if is_known { &app.bodies } else { &app.bodies_of_strangers };
+    let Ok(_permit) = room.clone().try_acquire_many_owned(kilobytes) else {
         return Err(Failure::unavailable("too many large requests at once"));
     };
     let (parts, body) = request.into_parts();

@@ -1,12 +1,14 @@
-//! How many log-ins are tried: some in a minute for an address, and for a role.
+//! How many log-ins are tried: some in a minute for an address and for a role, and some at once.
 
 use std::hash::Hash;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::password::MAX_NAME;
 use crate::failure::Failure;
@@ -15,26 +17,51 @@ use crate::failure::Failure;
 const A_MINUTE: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
 /// Addresses or roles that are remembered before those are forgotten that may log in as if they never had.
 const MANY: usize = 10_000;
+/// Passwords that are tried at the same time: each has a connection to the database of its own.
+const AT_ONCE: usize = 16;
+/// How long a log-in waits for its turn.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 pub struct Logins {
     by_address: DefaultKeyedRateLimiter<IpAddr>,
     by_role: DefaultKeyedRateLimiter<String>,
+    turns: Semaphore,
 }
 
 impl Logins {
     pub fn new() -> Self {
         let quota = Quota::per_minute(A_MINUTE);
-        Self { by_address: RateLimiter::keyed(quota), by_role: RateLimiter::keyed(quota) }
+        Self {
+            by_address: RateLimiter::keyed(quota),
+            by_role: RateLimiter::keyed(quota),
+            turns: Semaphore::new(AT_ONCE),
+        }
     }
 
     /// Counts a log-in, or refuses it where there were too many. An API key is of no role.
     pub fn admit(&self, address: IpAddr, role: &str) -> Result<(), Failure> {
-        check(&self.by_address, &address)?;
+        check(&self.by_address, &network(address))?;
         // What is longer is no role, and nothing to remember.
         if role.is_empty() || role.len() > MAX_NAME {
             return Ok(());
         }
         check(&self.by_role, &role.to_owned())
+    }
+
+    /// Waits until few enough passwords are being tried. The turn lasts as long as what it returns.
+    pub async fn turn(&self) -> Result<SemaphorePermit<'_>, Failure> {
+        match tokio::time::timeout(PATIENCE, self.turns.acquire()).await {
+            Ok(turn) => turn.map_err(Failure::internal),
+            Err(_) => Err(Failure::unavailable("too many log-ins at once")),
+        }
+    }
+}
+
+/// A host has a network of 64 bits to choose its IPv6 addresses from.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),
     }
 }
 
@@ -50,8 +77,6 @@ fn check<K: Clone + Eq + Hash>(limiter: &DefaultKeyedRateLimiter<K>, key: &K) ->
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -65,6 +90,28 @@ mod tests {
         assert!(refused.retry_after.is_some_and(|wait| wait <= Duration::from_secs(3)), "{refused:?}");
         assert_eq!(logins.admit(two, "ada").unwrap_err().status, StatusCode::TOO_MANY_REQUESTS);
         logins.admit(two, "ben").unwrap();
+    }
+
+    #[test]
+    fn addresses_of_one_ipv6_network_are_one() {
+        let (logins, of) = (Logins::new(), |text: &str| text.parse::<IpAddr>().unwrap());
+        for host in 0..20 {
+            logins.admit(of(&format!("2001:db8::{host}")), "").unwrap();
+        }
+        assert_eq!(logins.admit(of("2001:db8::ffff:1"), "").unwrap_err().status, StatusCode::TOO_MANY_REQUESTS);
+        logins.admit(of("2001:db8:0:1::1"), "").unwrap();
+    }
+
+    #[tokio::test]
+    async fn passwords_are_tried_in_turn() {
+        let logins = Logins::new();
+        let mut turns = Vec::new();
+        for _ in 0..AT_ONCE {
+            turns.push(logins.turn().await.unwrap());
+        }
+        assert!(tokio::time::timeout(Duration::from_millis(100), logins.turn()).await.is_err());
+        turns.pop();
+        drop(logins.turn().await.unwrap());
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub enum Verdict {
     Right,
     /// Wrong, or a role that may not log in here: a client is not told which.
     Wrong,
-    /// The server did not ask for SCRAM, or lets nobody in who comes from here.
+    /// The server did not ask for SCRAM, or refuses all that come from here.
     NotAsked,
 }
 
@@ -76,10 +76,12 @@ async fn may_log_in(database: &Database, role: &str) -> Result<bool, Failure> {
 /// Each in turn, as the connections of requests do, until one has a verdict.
 async fn try_hosts(database: &Database, role: &str, password: &str) -> io::Result<Verdict> {
     let (config, _) = database.connection();
-    // One that is silent leaves time for the next.
-    let time = config.get_connect_timeout().copied().unwrap_or(MOST_TIME);
+    let hosts = config.get_hosts().len().max(config.get_hostaddrs().len());
+    // Those that are silent leave time for the last.
+    let share = MOST_TIME / u32::try_from(hosts.max(1)).unwrap_or(u32::MAX);
+    let time = config.get_connect_timeout().map_or(share, |time| share.min(*time));
     let mut last = io::Error::other("the connection string names no host");
-    for index in 0..config.get_hosts().len().max(config.get_hostaddrs().len()) {
+    for index in 0..hosts {
         let tried = tokio::time::timeout(time, try_host(database, index, role, password)).await;
         match tried.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
             Ok(verdict) => return Ok(verdict),

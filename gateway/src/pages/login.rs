@@ -89,6 +89,7 @@ async fn session(app: &Gateway, address: IpAddr, given: &Credentials) -> Result<
             caller.ok_or_else(|| Failure::new(StatusCode::UNAUTHORIZED, "the API key is not known, or has expired"))?;
         return Ok(app.cookies.seal(&caller.login, &caller.role));
     }
+    let _turn = app.logins.turn().await?;
     match verify(&app.database, &given.role, &given.password).await? {
         Verdict::Right => Ok(app.cookies.seal(&given.role, &given.role)),
         Verdict::Wrong => {

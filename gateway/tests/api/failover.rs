@@ -167,6 +167,29 @@ fn completions_survive_the_ends_of_gateways_and_connections() {
 }
 
 #[test]
+fn reads_are_tried_again_where_connections_end() {
+    let world = World::new();
+    world.sql("SET ROLE ada; SELECT wf_define('{\"id\": \"read\", \"root\": []}')");
+    let (ada, is_over) = (world.client("ada"), std::sync::atomic::AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..300 {
+                let answer = ada.get("/workflow-definitions");
+                assert!(answer.status == 200 && answer.text.contains("\"read\""), "{answer:?}");
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        let mut ended = 0;
+        while !is_over.load(Ordering::Relaxed) {
+            let end = "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity WHERE usename = 'workflow_gateway' AND datname = current_database()";
+            ended += world.value(end).unwrap().parse::<usize>().unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(ended > 10, "{ended} connections were ended");
+    });
+}
+
+#[test]
 fn completions_survive_restarts_of_the_server() {
     let cluster = Cluster::new("local all all scram-sha-256", &[]);
     let world = World::on(&cluster.address(), &[]);

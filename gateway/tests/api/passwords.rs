@@ -167,6 +167,10 @@ fn behind_a_proxy_each_client_has_its_log_ins() {
     while log_in(&world.url, "198.51.100.1") != 429 {}
     assert_eq!(log_in(&world.url, "198.51.100.2"), 401);
     assert_eq!(log_in(&world.url, "198.51.100.1, 2001:db8::1"), 401);
+    for with_port in ["198.51.100.1:4711", "198.51.100.4, 198.51.100.1:4712"] {
+        assert_eq!(log_in(&world.url, with_port), 429);
+    }
+    assert_eq!(log_in(&world.url, "[2001:db8:1::1]:4711"), 401);
     while log_in(&world.url, "198.51.100.3, 198.51.100.1") != 429 {}
     // Nobody has declared one.
     let other = world.another();

@@ -91,6 +91,35 @@ fn slow_bodies_are_refused_and_their_room_is_given_back() {
     assert_eq!(world.client("ada").send("POST", "/workflow-instances", &whole).status, 200);
 }
 
+#[test]
+fn bodies_without_a_caller_take_no_room_of_those_with_one() {
+    let world = World::with(&["--max-body", "1", "--max-bodies", "1"]);
+    let address = world.url.trim_start_matches("http://");
+    let announce = |length: usize| {
+        let mut stream = connect(&world);
+        let head = format!(
+            "POST /login HTTP/1.1\r\nHost: {address}\r\nOrigin: {}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n",
+            world.url
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream
+    };
+    assert!(received(announce(64 * 1024 + 1)).contains(" 413 "));
+    // 64 of them fill the room that they have, and are waited for.
+    let waiting: Vec<TcpStream> = (0..64).map(|_| announce(64 * 1024)).collect();
+    let refused = (0..100).find_map(|_| {
+        let more = announce(64 * 1024);
+        more.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let mut text = [0; 64];
+        let read = std::io::Read::read(&mut &more, &mut text).unwrap_or(0);
+        (read > 0).then(|| String::from_utf8_lossy(&text[..read]).into_owned())
+    });
+    assert!(refused.unwrap().contains(" 503 "));
+    let whole = format!("{{\"searchTerm\": \"{}\"}}", "x".repeat(900_000));
+    assert_eq!(world.client("ada").send("POST", "/workflow-instances", &whole).status, 200);
+    drop(waiting);
+}
+
 /// What many get who ask for the same at once.
 fn at_once<T: Send>(many: usize, ask: impl Fn() -> T + Sync) -> Vec<T> {
     let (ask, start) = (&ask, &Barrier::new(many));

@@ -119,7 +119,7 @@ impl Cluster {
         }
     }
 
-    /// A file of the server's user that nobody else reads.
+    /// A file of the server's user that no other user reads.
     pub fn write(&self, name: &str, text: &str) {
         use std::os::unix::fs::PermissionsExt as _;
         let path = self.folder.join(name);

@@ -101,7 +101,7 @@ fn what_editors_write_is_stored_where_the_engine_reads_it() {
     let task = &activities[2];
     assert_eq!(task["payload"]["expression"], json!({"type": "Json", "value": "{\"a\":1}", "was": "Object"}));
     assert_eq!(task["candidates"]["expression"]["type"], "Object");
-    // Nothing is different that nobody has changed.
+    // What no editor has changed is as it was.
     save(&ada, &model, false).ok();
     assert_eq!(exported(&world, "own")["root"], before["root"]);
 

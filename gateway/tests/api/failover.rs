@@ -221,7 +221,7 @@ fn a_log_in_without_a_server_is_no_wrong_password() {
     let cluster = Cluster::new("local all all scram-sha-256", &[]);
     let world = World::on(&cluster.address(), &[]);
     let log_in = || world.send("POST", "/login", FORM, "role=ada&password=lovelace");
-    // It lets nobody in any more, and goes on for who is there.
+    // The server takes no new session, and goes on for the open ones.
     let _held = connect(&cluster.address(), "postgres");
     cluster.begin_to_stop();
     let mut refused = log_in();

@@ -141,18 +141,18 @@ fn bounds_hold() {
     let status = |request: String| answer(&address, request.as_bytes()).unwrap_or_default();
     let large = "x".repeat(2 << 20);
     assert!(status(request("Content-Length: 2000000", "")).contains(" 413 "), "before the body is read");
-    // Who is nobody cannot fill the room of others.
-    let nobody = |headers: &str, body: &str| {
+    // Requests without a caller cannot fill the room of others.
+    let stranger = |headers: &str, body: &str| {
         let first =
             format!("POST /login HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nSec-Fetch-Site: same-origin");
         status(format!("{first}\r\nContent-Type: application/x-www-form-urlencoded\r\n{headers}\r\n\r\n{body}"))
     };
-    assert!(nobody("Content-Length: 65537", "").contains(" 413 "), "before the body is read");
+    assert!(stranger("Content-Length: 65537", "").contains(" 413 "), "before the body is read");
     let part = "x".repeat(70_000);
     assert!(
-        nobody("Transfer-Encoding: chunked", &format!("{:x}\r\n{part}\r\n0\r\n\r\n", part.len())).contains(" 413 ")
+        stranger("Transfer-Encoding: chunked", &format!("{:x}\r\n{part}\r\n0\r\n\r\n", part.len())).contains(" 413 ")
     );
-    assert!(nobody("Content-Length: 60000", &part[..60_000]).contains(" 401 "));
+    assert!(stranger("Content-Length: 60000", &part[..60_000]).contains(" 401 "));
     let chunked = request("Transfer-Encoding: chunked", &format!("{:x}\r\n{large}\r\n0\r\n\r\n", large.len()));
     assert!(status(chunked).contains(" 413 "));
     let many: String = (0..300).map(|number| format!("X-{number}: x\r\n")).collect();

@@ -122,7 +122,7 @@ fn promoted_to_superuser(cluster: &Cluster, world: &World) {
     cluster.sql("ALTER ROLE scram_by_md5 SUPERUSER");
     let refused = page();
     assert!(refused.status == 303 && refused.headers["location"] == "/login", "{refused:?}");
-    // The gateway serves nobody on new connections.
+    // The gateway serves no request on new connections.
     let database = format!("{} dbname={} user=workflow_gateway password=gateway", cluster.address(), world.database);
     let ended = Command::new(PROGRAM).args(["--listen", "127.0.0.1:0", "--database", &database]).output().unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
@@ -172,7 +172,7 @@ fn behind_a_proxy_each_client_has_its_log_ins() {
     }
     assert_eq!(log_in(&world.url, "[2001:db8:1::1]:4711"), 401);
     while log_in(&world.url, "198.51.100.3, 198.51.100.1") != 429 {}
-    // Nobody has declared one.
+    // Without the option the header counts for nothing.
     let other = world.another();
     let begun = Instant::now();
     for number in 0.. {

@@ -120,7 +120,7 @@ fn bodies_without_a_caller_take_no_room_of_those_with_one() {
     drop(waiting);
 }
 
-/// What many get who ask for the same at once.
+/// The answers to so many clients that ask for the same at once.
 fn at_once<T: Send>(many: usize, ask: impl Fn() -> T + Sync) -> Vec<T> {
     let (ask, start) = (&ask, &Barrier::new(many));
     std::thread::scope(|scope| {

@@ -14,7 +14,7 @@ pub struct Page {
     form: &'static str,
     /// What ada does before.
     before: &'static str,
-    /// What somebody is answered who may not.
+    /// The answer to a role without the right.
     refused: u16,
 }
 

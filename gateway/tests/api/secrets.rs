@@ -6,7 +6,7 @@ use crate::support::World;
 
 const FORM: &[(&str, &str)] =
     &[("Sec-Fetch-Site", "same-origin"), ("Content-Type", "application/x-www-form-urlencoded")];
-/// In whatever a client sends that is nobody else's.
+/// Stands in all that a client sends and no log may have.
 const MARK: &str = "wombat";
 
 /// A workflow that says and raises what it is given, in every way in which a database does.

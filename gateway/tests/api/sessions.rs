@@ -43,7 +43,7 @@ fn content(login: &str, role: &str, hours: i64) -> String {
     json!({"login": login, "role": role, "ends": Utc::now() + TimeDelta::hours(hours)}).to_string()
 }
 
-/// Asks as whoever has the cookie.
+/// Asks with a cookie.
 fn ask(url: &str, cookie: &str) -> Answer {
     send("GET", &format!("{url}/elsa/api/workflow-definitions"), &[("Cookie", cookie)], "")
 }
@@ -111,7 +111,7 @@ fn a_session_lasts_its_hours_and_no_cookie_can_be_made() {
         changed(NAME.len() + 1),
         changed(cookie.len() - 10),
         cookie[..cookie.len() - 8].to_owned(),
-        // Sealed, and of no right to the role: a membership that was taken back, superusers, nobody.
+        // Sealed, and of no right to the role: a membership that was taken back, superusers, a role that does not exist.
         sealed(&own, NAME, &content("ben", "clerks", 1)),
         sealed(&own, NAME, &content("ada", "max", 1)),
         sealed(&own, NAME, &content("max", "max", 1)),
@@ -159,7 +159,7 @@ fn a_browser_forgets_its_cookie_when_it_logs_out() {
     let set = out.headers["set-cookie"].to_str().unwrap();
     assert!(set.starts_with(&format!("{NAME}=")) && set.contains("Max-Age=0") && set.contains("Path=/"), "{set}");
     assert_eq!(ask(&world.url, set.split(';').next().unwrap()).status, 401);
-    // Nothing is kept of sessions, so that whoever has a copy has it until its hours are over.
+    // Nothing is kept of sessions, so that a copy of a cookie counts until its hours are over.
     assert_eq!(ask(&world.url, &cookie).status, 200);
 }
 

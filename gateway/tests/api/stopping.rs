@@ -63,7 +63,7 @@ fn it_ends_when_its_time_is_over() {
     let world = World::with(&["--stop-seconds", "1"]);
     let (_holder, request) = waiting_request(&world);
     assert_eq!(world.stop(), Some(0));
-    assert!(request.join().unwrap().is_err(), "nobody is told of what nobody knows");
+    assert!(request.join().unwrap().is_err(), "the client gets no answer where the outcome is not known");
 }
 
 #[test]

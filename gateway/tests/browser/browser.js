@@ -33,7 +33,7 @@ async function watch(browser, url, picture, scenario) {
     const page = await another();
     page.allowed = [];
     await scenario(page, another).catch((error) => problems.push(error.stack));
-    // Pictures help whoever looks for the reason, and are none.
+    // A picture helps to find the reason of a failure, and its lack is no failure.
     await show(contexts, picture).catch((error) => console.error(`no picture: ${error.message}`));
     return problems.filter((problem) => !page.allowed.some((allowed) => allowed.test(problem)));
   } finally {

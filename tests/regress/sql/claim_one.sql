@@ -59,7 +59,7 @@ SELECT * FROM wf_claim_task(:'first_task');
 SELECT sub_status FROM wf_unpause(:'first');
 SELECT attempt FROM wf_claim_task(:'first_task');
 
--- Who may answer a task for certain people may claim it by its id: the owner, and a role that may resume for a label.
+-- A role that may answer a task for certain people may claim it by its id: the owner, and a role that may resume for a label.
 BEGIN;
 SELECT correlation_id FROM wf_claim_task(:'ada_task') UNION ALL SELECT correlation_id FROM wf_claim_task(:'robot_task');
 ROLLBACK;

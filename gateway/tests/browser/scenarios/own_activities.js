@@ -1,4 +1,4 @@
-// Studio's editors of what is not Elsa's: SQL, forms, retry, catches. And definitions that nobody has drawn.
+// Studio's editors of what is not Elsa's: SQL, forms, retry, catches. And definitions without positions.
 "use strict";
 
 const assert = require("node:assert");
@@ -61,7 +61,7 @@ async function own_activities_have_editors(page) {
 
   await studio.open(page, id);
   await studio.drawn(page, 3);
-  // Nobody has drawn it: the activities stand beside each other, in the order of the flow.
+  // It has no positions: the activities stand beside each other, in the order of the flow.
   const places = await Promise.all(["query", "ask", "try"].map((one) => node(page, one).boundingBox()));
   for (const at of [0, 1]) assert.ok(places[at].x + places[at].width < places[at + 1].x, JSON.stringify(places));
 

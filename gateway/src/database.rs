@@ -1,9 +1,11 @@
 //! The database: a pool of connections of the gateway's own role, on which each request runs as its user's role.
 //!
-//! A request is one statement in one transaction, sent in one flight: BEGIN, the role, the statement, COMMIT. No
-//! statement is prepared under a name: SQL of a user could put another one in its place for the next role.
+//! A request is one statement in one transaction, sent in one flight: BEGIN, the role, the statement, COMMIT, and what
+//! cleans the session. No statement is prepared under a name: SQL of a user could put another one in its place for the
+//! next role.
 
 mod connecting;
+pub mod hosts;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -23,13 +25,15 @@ use crate::failure::Failure;
 
 pub use connecting::Unfit;
 use connecting::{check, connection, tls_client};
+use hosts::{CONNECT_TIME, Hosts};
 
 /// How often a transaction that others were in the way of is tried.
 const TRIES: u32 = 3;
 /// How long a request waits for a connection.
 const POOL_WAIT: Duration = Duration::from_secs(5);
 
-/// READ COMMITTED whatever the database's default is: what claims and saves is for that level.
+/// READ COMMITTED whatever the database's default is: what claims and saves is for that level. A message of its own, which
+/// cannot fail: after one that the server could not read, the statement would run as the gateway's own role.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 /// $1 is who logged in, $2 the role that he acts as: until the transaction ends, and no SQL in it can leave it. Who is no
 /// member of it any more gets an error.
@@ -102,9 +106,9 @@ impl Database {
         let config = connection(options)?;
         let tls = MakeRustlsConnect::new(tls_client(options.database_ca.as_deref())?);
         let schema = Arc::new(OnceLock::new());
-        let manager = Manager::from_config(
+        let manager = Manager::from_connect(
             config.clone(),
-            tls.clone(),
+            Hosts { tls: tls.clone() },
             ManagerConfig { recycling_method: RecyclingMethod::Fast },
         );
         let known = Arc::clone(&schema);
@@ -113,7 +117,7 @@ impl Database {
             // The last one that was used has its catalogue and plans in the caches of a processor.
             .queue_mode(QueueMode::Lifo)
             .runtime(Runtime::Tokio1)
-            .timeouts(Timeouts { wait: Some(POOL_WAIT), create: Some(Duration::from_secs(15)), recycle: None })
+            .timeouts(Timeouts { wait: Some(POOL_WAIT), create: Some(CONNECT_TIME), recycle: None })
             .post_create(Hook::async_fn(move |client, _| {
                 let known = Arc::clone(&known);
                 Box::pin(async move {
@@ -144,14 +148,13 @@ impl Database {
 
     /// Connects once, to find out before the first request whether the database fits.
     pub async fn first_check(&self) -> Result<(), Unfit> {
-        let (client, connection) =
-            self.config.connect(self.tls.clone()).await.map_err(|error| Unfit::Unreachable(said(&error)))?;
-        let driver = tokio::spawn(connection);
-        let checked = check(&client).await;
-        drop(client);
-        // Errors of the connection have come up in the check.
-        drop(driver.await);
-        checked.map(drop)
+        let first = async {
+            let connected = hosts::connect(&self.config, &self.tls).await;
+            let (client, _) = connected.map_err(|error| Unfit::Unreachable(said(&error)))?;
+            check(&client).await.map(drop)
+        };
+        let silent = |_| Err(Unfit::Unreachable("it does not answer".into()));
+        tokio::time::timeout(CONNECT_TIME, first).await.unwrap_or_else(silent)
     }
 
     /// Runs a statement that only reads, as the caller's role.
@@ -211,96 +214,90 @@ impl Database {
         sql: &'static str,
         values: &[Parameter],
         effect: Effect,
-        answer: oneshot::Sender<Result<Vec<Row>, Failure>>,
+        answer: Answer,
     ) {
+        let mut answer = Some(answer);
         let mut tries = 0;
-        let result = loop {
+        let failure = loop {
             tries += 1;
             let client = match self.pool.get().await {
                 Ok(client) => client,
-                Err(error) => break Err(error.into()),
+                Err(error) => break error.into(),
             };
-            match self.attempt(&client, caller, sql, values).await {
-                Ok(rows) => {
-                    // The client need not wait for the cleaning.
-                    let _ = answer.send(Ok(rows));
-                    clean(client).await;
-                    return;
-                }
-                Err(Ended::Late) => {
-                    drop(Object::take(client));
-                    // Its COMMIT may have been under way.
-                    let late = "the request took too long and was cancelled";
-                    let is_known = effect == Effect::Reads;
-                    break Err(if is_known { Failure::unavailable(late) } else { Failure::unknown(late) });
-                }
-                Err(Ended::InCommit) => {
-                    drop(Object::take(client));
-                    if effect == Effect::Reads && tries < TRIES {
-                        continue;
-                    }
-                    break Err(Failure::unknown("the connection to the database was lost"));
-                }
-                Err(Ended::Error(error)) => {
-                    let lost = error.as_db_error().is_none() || is_fatal(&error);
-                    let again =
-                        tries < TRIES && if lost { effect == Effect::Reads } else { is_transient(&error, effect) };
-                    if lost {
-                        drop(Object::take(client));
-                    } else {
-                        clean(client).await;
-                    }
-                    if !again {
-                        break Err(error.into());
-                    }
-                }
-                Err(Ended::Refused(failure)) => {
-                    clean(client).await;
-                    break Err(failure);
-                }
+            let (ended, is_clean) = self.attempt(&client, caller, sql, values, &mut answer).await;
+            if !is_clean {
+                drop(Object::take(client));
+            }
+            match ended {
+                Ok(()) => return,
+                Err(ended) if tries < TRIES && ended.is_to_be_tried_again(effect) => {}
+                Err(ended) => break ended.into_failure(effect),
             }
         };
-        let _ = answer.send(result);
+        answer.map(|answer| answer.send(Err(failure)));
     }
 
-    /// All four commands are sent before the first answer is there. After an error PostgreSQL ignores those up to the
-    /// COMMIT, and makes that a ROLLBACK.
+    /// All commands are sent before the first answer is there: each time that the server, or the gateway, has to be woken costs
+    /// more than a command. After an error PostgreSQL ignores those up to the COMMIT, and makes that a ROLLBACK. Also tells whether
+    /// the session is clean.
     async fn attempt(
         &self,
         client: &Client,
         caller: Option<&Caller>,
         sql: &str,
         values: &[Parameter],
-    ) -> Result<Vec<Row>, Ended> {
+        answer: &mut Option<Answer>,
+    ) -> (Result<(), Ended>, bool) {
         let schema = self.schema.get().map_or("public", String::as_str);
         let (sql, become_sql) = (sql.replace("@wf", schema), BECOME.replace("@wf", schema));
         let values: Vec<(&(dyn ToSql + Sync), Type)> =
             values.iter().map(|(value, sql_type)| (&**value as &(dyn ToSql + Sync), sql_type.clone())).collect();
-        let all = async {
-            tokio::join!(
+        let transaction = async {
+            let (begun, became, rows, committed) = tokio::join!(
                 client.batch_execute(BEGIN),
                 become_role(client, &become_sql, caller),
                 client.query_typed(&sql, &values),
                 client.batch_execute("COMMIT"),
-            )
+            );
+            let rows = outcome(begun, became, rows, committed)?;
+            // The client need not wait for the cleaning.
+            answer.take().map(|answer| answer.send(Ok(rows)));
+            Ok(())
         };
+        let all = async { tokio::join!(transaction, client.batch_execute(CLEAN)) };
         match tokio::time::timeout(self.time, all).await {
-            Ok((begun, became, rows, committed)) => {
-                begun?;
-                became?;
-                let rows = rows?;
-                match committed {
-                    // Its session was ended, and not by what it wanted to commit.
-                    Err(error) if is_fatal(&error) => Err(Ended::InCommit),
-                    other => Ok(other.map(|()| rows)?),
+            Ok((ended, cleaned)) => {
+                if let Some(error) = cleaned.as_ref().err().filter(|error| !error.is_closed()) {
+                    tracing::warn!(cause = said(error), "dropped a connection that could not be cleaned");
                 }
+                (ended, cleaned.is_ok())
             }
             Err(_) => {
                 let stopped = client.cancel_token().cancel_query(self.tls.clone()).await;
                 tracing::warn!(seconds = self.time.as_secs(), ?stopped, "cancelled a statement that took too long");
-                Err(Ended::Late)
+                (Err(Ended::Late), false)
             }
         }
+    }
+}
+
+/// Where the outcome of a transaction goes.
+type Answer = oneshot::Sender<Result<Vec<Row>, Failure>>;
+
+fn outcome(
+    begun: Result<(), tokio_postgres::Error>,
+    became: Result<(), Ended>,
+    rows: Result<Vec<Row>, tokio_postgres::Error>,
+    committed: Result<(), tokio_postgres::Error>,
+) -> Result<Vec<Row>, Ended> {
+    begun?;
+    became?;
+    let rows = rows?;
+    match committed {
+        Ok(()) => Ok(rows),
+        // The server ended its session, and not for what it wanted to commit.
+        Err(error) if is_fatal(&error) => Err(Ended::InCommit),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -311,6 +308,29 @@ enum Ended {
     InCommit,
     Refused(Failure),
     Error(tokio_postgres::Error),
+}
+
+impl Ended {
+    fn is_to_be_tried_again(&self, effect: Effect) -> bool {
+        match self {
+            Self::Late | Self::Refused(_) => false,
+            Self::InCommit => effect == Effect::Reads,
+            Self::Error(error) if error.as_db_error().is_none() || is_fatal(error) => effect == Effect::Reads,
+            Self::Error(error) => is_transient(error, effect),
+        }
+    }
+
+    fn into_failure(self, effect: Effect) -> Failure {
+        let late = "the request took too long and was cancelled";
+        match self {
+            Self::Late if effect == Effect::Reads => Failure::unavailable(late),
+            // Its COMMIT may have been under way.
+            Self::Late => Failure::unknown(late),
+            Self::InCommit => Failure::unknown("the connection to the database was lost"),
+            Self::Refused(failure) => failure,
+            Self::Error(error) => error.into(),
+        }
+    }
 }
 
 impl From<tokio_postgres::Error> for Ended {
@@ -345,14 +365,6 @@ fn is_fatal(error: &tokio_postgres::Error) -> bool {
 fn is_transient(error: &tokio_postgres::Error, effect: Effect) -> bool {
     let is_change = effect == Effect::WritesUnlessChanged && error.code() == Some(&SqlState::T_R_SERIALIZATION_FAILURE);
     !is_change && error.code().is_some_and(|code| code.code().starts_with("40"))
-}
-
-/// Gives a connection back to the pool, or drops it where it cannot be cleaned.
-async fn clean(client: Object) {
-    if let Err(error) = client.batch_execute(CLEAN).await {
-        tracing::warn!(cause = said(&error), "dropped a connection that could not be cleaned");
-        drop(Object::take(client));
-    }
 }
 
 /// The text of the only column of the only row; none for NULL and without a row.

@@ -74,6 +74,10 @@ pub fn connection(options: &Serving) -> Result<Config, String> {
             std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         config.password(password.trim_end_matches(['\r', '\n']));
     }
+    let (hosts, addresses, ports) = (config.get_hosts().len(), config.get_hostaddrs().len(), config.get_ports().len());
+    if (hosts > 0 && addresses > 0 && hosts != addresses) || (ports > 1 && ports != hosts.max(addresses)) {
+        return Err("--database makes no sense: it has not as many addresses or ports as hosts".into());
+    }
     if config.get_application_name().is_none() {
         config.application_name("workflow-gateway");
     }

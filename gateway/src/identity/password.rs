@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect as _};
 
-use crate::database::Database;
+use crate::database::{Database, hosts};
 use crate::failure::Failure;
 use crate::parameters;
 
@@ -76,12 +76,9 @@ async fn may_log_in(database: &Database, role: &str) -> Result<bool, Failure> {
 /// Each in turn, as the connections of requests do, until one has a verdict.
 async fn try_hosts(database: &Database, role: &str, password: &str) -> io::Result<Verdict> {
     let (config, _) = database.connection();
-    let hosts = config.get_hosts().len().max(config.get_hostaddrs().len());
-    // Those that are silent leave time for the last.
-    let share = MOST_TIME / u32::try_from(hosts.max(1)).unwrap_or(u32::MAX);
-    let time = config.get_connect_timeout().map_or(share, |time| share.min(*time));
+    let time = hosts::share(config, MOST_TIME);
     let mut last = io::Error::other("the connection string names no host");
-    for index in 0..hosts {
+    for index in 0..hosts::count(config) {
         let tried = tokio::time::timeout(time, try_host(database, index, role, password)).await;
         match tried.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
             Ok(verdict) => return Ok(verdict),
@@ -94,7 +91,7 @@ async fn try_hosts(database: &Database, role: &str, password: &str) -> io::Resul
 /// An address says where it is, and the name of the host who it must be.
 async fn try_host(database: &Database, index: usize, role: &str, password: &str) -> io::Result<Verdict> {
     let (config, _) = database.connection();
-    let port = config.get_ports().get(index).or(config.get_ports().first()).copied().unwrap_or(5432);
+    let port = hosts::port(config, index);
     let (host, address) = (config.get_hosts().get(index), config.get_hostaddrs().get(index));
     let name = match (host, address) {
         (Some(Host::Tcp(name)), _) => name.clone(),

@@ -110,3 +110,29 @@ fn no_sql_of_a_workflow_leaves_its_role_or_anything_behind() {
     assert_eq!(seen.as_deref(), Some("ada"), "at least one ran, and none as another role");
     assert_eq!(world.value("SELECT rolsuper::text FROM pg_roles WHERE rolname = 'ben'").as_deref(), Some("false"));
 }
+
+#[test]
+fn a_role_may_have_any_name() {
+    let world = World::new();
+    for name in [r"o'ne", r"a\' b", r#""two" 'x'), NULL; RESET ROLE; --"#, r"\", "ünï"] {
+        // Roles are of all databases.
+        let name = format!("{name} {}", &world.database[40..]);
+        let quoted = name.replace('"', "\"\"");
+        let literal = name.replace('\'', "''");
+        let key = world.key(&name);
+        let headers = [("Authorization", &*format!("ApiKey {key}")), ("Content-Type", "application/json")];
+        let save = |document: &Value| {
+            world.send("POST", "/elsa/api/workflow-definitions", &headers, &document.to_string()).status
+        };
+        let document = json!({"model": {"definitionId": name, "name": name, "root": {"type": "Elsa.Flowchart", "id": "f"}}, "publish": false});
+        assert_eq!(save(&document), 401, "{name} is no role");
+        world.sql(&format!(
+            "CREATE ROLE \"{quoted}\"; GRANT \"{quoted}\" TO workflow_gateway; SELECT wf_grant_usage('{literal}')"
+        ));
+        assert_eq!(save(&document), 200, "{name}");
+        let owner = world.value("SELECT owner FROM workflow.definition_list ORDER BY created_at DESC LIMIT 1");
+        assert_eq!(owner.as_ref(), Some(&name));
+        world.sql(&format!("DROP OWNED BY \"{quoted}\"; DROP ROLE \"{quoted}\""));
+        assert_eq!(save(&document), 401, "{name} is no role any more");
+    }
+}

@@ -2,6 +2,7 @@
 //! otherwise.
 
 use std::collections::HashMap;
+use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, RwLock};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
-use crate::support::{Another, World, connect};
+use crate::support::{Another, World, connect, send};
 
 const CLIENTS: usize = 8;
 const FORM: &[(&str, &str)] =
@@ -263,6 +264,39 @@ fn a_standby_takes_over_without_a_restart_of_the_gateway() {
     assert_eq!(world.send("GET", "/readyz", &[], "").status, 200);
     assert_eq!(world.send("POST", "/login", FORM, "role=ada&password=lovelace").status, 303);
     assert_eq!(world.send("POST", "/login", FORM, "role=ada&password=wrong").status, 401);
+}
+
+/// A host whose disk hangs takes connections, and says nothing more.
+#[test]
+fn a_silent_host_leaves_time_for_the_next() {
+    let world = World::new();
+    let port = world.server().parse::<postgres::Config>().unwrap().get_ports().first().copied().unwrap_or(5432);
+    let _silent = UnixListener::bind(world.folder().join(format!(".s.PGSQL.{port}"))).unwrap();
+    let hosts = world.server().replacen("host=", &format!("host={},", world.folder().display()), 1);
+    let another = world.another_at(&format!("{hosts} connect_timeout=1"), &[]);
+    let (key, get) = (world.key("ada"), |path: &str, headers: &[(&str, &str)]| {
+        send("GET", &format!("{}{path}", another.url), headers, "").status
+    });
+    assert_eq!(get("/readyz", &[]), 200);
+    assert_eq!(get("/elsa/api/workflow-definitions", &[("Authorization", &format!("ApiKey {key}"))]), 200);
+    assert_eq!(send("POST", &format!("{}/login", another.url), FORM, "role=ada&password=lovelace").status, 303);
+}
+
+/// A deferred trigger of a workflow's row ends the session in its COMMIT.
+#[test]
+fn a_session_that_ends_in_its_commit_is_not_known() {
+    let world = World::new();
+    let work = Work::new(&world, 1);
+    world.sql(
+        "CREATE FUNCTION end_session() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+             'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';
+         CREATE CONSTRAINT TRIGGER ends AFTER UPDATE ON workflow.instances DEFERRABLE INITIALLY DEFERRED
+             FOR EACH ROW EXECUTE FUNCTION end_session()",
+    );
+    assert_eq!(complete(&world.url, &work.key, &work.tasks[0], "x"), Told::Unknown);
+    assert_eq!(world.value("SELECT status FROM workflow.tasks").as_deref(), Some("Open"));
+    world.sql("DROP TRIGGER ends ON workflow.instances");
+    assert_eq!(complete(&world.url, &work.key, &work.tasks[0], "x"), Told::Done);
 }
 
 /// A commit that waits for a standby when the time of the request is over: it has taken effect here, and the client is not told

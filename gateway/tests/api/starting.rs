@@ -39,6 +39,8 @@ fn options_that_make_no_sense_are_named() {
         (&["--public-url", "https://x/path"], "--public-url"),
         (&["--tls-key", "key.pem"], "--tls-certificate"),
         (&["--database", "host"], "--database makes no sense"),
+        (&["--database", "host=a,b port=1,2,3"], "has not as many addresses or ports as hosts"),
+        (&["--database", "host=a,b hostaddr=127.0.0.1"], "has not as many addresses or ports as hosts"),
         (&["--cookie-keys", "/nowhere"], "cannot read /nowhere"),
         (&["--api-keys", "/nowhere"], "cannot read /nowhere"),
         (&["--session-hours", "0"], "--session-hours"),

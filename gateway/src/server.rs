@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -13,6 +14,7 @@ use axum_server::{Handle, Server};
 use tokio::net::TcpStream;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
 use crate::config::Serving;
@@ -30,7 +32,8 @@ pub async fn serve(app: &App, router: Router) -> io::Result<()> {
     let options = &app.options;
     let handle = Handle::new();
     stop_on_signal(app.clone(), handle.clone())?;
-    let bounded = Bounded { free: Arc::new(Semaphore::new(options.max_connections as usize)) };
+    let bounded =
+        Bounded { free: Arc::new(Semaphore::new(options.max_connections as usize)), patience: options.request_time() };
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     announce(handle.clone(), options.origin());
     match tls(options).await? {
@@ -90,22 +93,26 @@ async fn tls(options: &Serving) -> io::Result<Option<RustlsConfig>> {
     }
 }
 
-/// Closes connections over the bound at once.
+/// Closes connections over the bound at once, and those whose client takes nothing of an answer.
 #[derive(Clone)]
 struct Bounded {
     free: Arc<Semaphore>,
+    /// How long a client may take nothing.
+    patience: Duration,
 }
 
 impl<S> Accept<TcpStream, S> for Bounded {
-    type Stream = TcpStream;
+    type Stream = Pin<Box<TimeoutStream<TcpStream>>>;
     type Service = Counted<S>;
-    type Future = std::future::Ready<io::Result<(TcpStream, Counted<S>)>>;
+    type Future = std::future::Ready<io::Result<(Self::Stream, Counted<S>)>>;
 
     fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
         let permit = self.free.clone().try_acquire_owned().map_err(|_| io::Error::other("too many connections"));
         std::future::ready(permit.and_then(|permit| {
             stream.set_nodelay(true)?;
-            Ok((stream, Counted { service, _permit: Arc::new(permit) }))
+            let mut stream = TimeoutStream::new(stream);
+            stream.set_write_timeout(Some(self.patience));
+            Ok((Box::pin(stream), Counted { service, _permit: Arc::new(permit) }))
         }))
     }
 }

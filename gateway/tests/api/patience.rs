@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::Barrier;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -118,6 +118,33 @@ fn bodies_without_a_caller_take_no_room_of_those_with_one() {
     let whole = format!("{{\"searchTerm\": \"{}\"}}", "x".repeat(900_000));
     assert_eq!(world.client("ada").send("POST", "/workflow-instances", &whole).status, 200);
     drop(waiting);
+}
+
+#[test]
+fn a_client_that_takes_nothing_of_its_answer_is_left() {
+    let world = World::with(&["--request-seconds", "1", "--max-connections", "1"]);
+    // More than the buffers of a connection hold.
+    world.sql(
+        "SET ROLE ada; SELECT wf_define(jsonb_build_object('id', 'large', 'root', jsonb_build_object(
+             'id', 'x', 'type', 'WriteLine', 'text', repeat('x', 16000000))))",
+    );
+    let (address, key) = (world.url.trim_start_matches("http://"), world.key("ada"));
+    let mut stream = connect(&world);
+    write!(
+        stream,
+        "GET /elsa/api/workflow-definitions/by-definition-id/large HTTP/1.1\r\nHost: {address}\r\nAuthorization: ApiKey {key}\r\n\r\n"
+    )
+    .unwrap();
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    // What it sends tells it when the connection is closed.
+    let begun = Instant::now();
+    while stream.write_all(b"x").is_ok() {
+        assert!(begun.elapsed() < NEVER, "it is still open");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(world.send("GET", "/readyz", &[], "").status, 200, "its place is free");
 }
 
 /// The answers to so many clients that ask for the same at once.

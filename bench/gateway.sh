@@ -35,6 +35,7 @@ gateway() {
     query bench_gateway 'CREATE ROLE bench_worker' 'CREATE ROLE bench_gateway LOGIN NOINHERIT' 'GRANT bench_worker TO bench_gateway' \
         "SELECT wf_grant_usage('bench_worker')" 'SET ROLE bench_worker' \
         "SELECT wf_define('{\"definitionId\": \"bench-task\", \"root\": {\"id\": \"t\", \"type\": \"RunTask\", \"taskName\": \"check\"}}')" >/dev/null
+    [ -f "$STUDIO_DIR/_framework/blazor.webassembly.js" ] || "$gateway_program" studio fetch --studio "$STUDIO_DIR" >/dev/null
     start_gateway bench_gateway
     title "The gateway, on loopback" value
     resident_mb >"$scratch/idle"
@@ -68,7 +69,6 @@ pages_of_ours() {
 
 # All that Studio can ask for, which is more than it needs to start.
 boot_set() {
-    [ -f "$STUDIO_DIR/_framework/blazor.webassembly.js" ] || "$gateway_program" studio fetch --studio "$STUDIO_DIR"
     (cd "$STUDIO_DIR" && find _framework _content -type f ! -name '*.br' ! -name '*.gz' ! -name '*.map' | sed 's|^|/|') >"$scratch/files"
     loaded files "$gateway_url" "$gateway_key" <"$scratch/files"
     report "all files of Studio, warm" "$scratch/load.files" ms 300

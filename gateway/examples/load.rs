@@ -24,7 +24,7 @@ use uuid::Uuid;
 const CLIENTS: usize = 16;
 const LATENCY_CALLS: usize = 1000;
 const THROUGHPUT_CALLS: usize = 6000;
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 9;
 /// Connections that a browser opens to a host.
 const BROWSER_CONNECTIONS: usize = 6;
 /// An answer of wf_complete_task is not read: only that there is one.

@@ -107,7 +107,7 @@ $$;
 COMMENT ON FUNCTION workflow._lacks_worker_calls(oid) IS 'whether a role was not given all of workflow._worker_calls(), for wf_grant_worker';
 
 CREATE FUNCTION workflow._give_worker_calls(role oid)
-RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.enable_ddl_propagation = off AS $$
 DECLARE
     f record;
 BEGIN
@@ -126,7 +126,7 @@ COMMENT ON FUNCTION workflow._give_worker_calls(oid) IS 'makes the GRANTs of wf_
 
 -- A role that wf_grant_usage gave more keeps the calls of a worker as well.
 CREATE FUNCTION workflow._take_worker_calls(role oid)
-RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.enable_ddl_propagation = off AS $$
 DECLARE
     f record;
 BEGIN

@@ -2,10 +2,12 @@
  * Rights. No role but the owner has any on a table. The views filter by themselves and may be read by all.
  * EXECUTE is revoked from PUBLIC on everything but the pure readers; wf_grant_usage gives a role the rest.
  * workflow._intended_grants() says which object is which.
+ * Where Citus distributes functions it refuses GRANT on a worker, unless it need not pass the GRANT on; without Citus its setting has
+ * no meaning.
  */
 
 CREATE FUNCTION wf_grant_usage(role name)
-RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.enable_ddl_propagation = off AS $$
 DECLARE
     f record;
 BEGIN
@@ -28,7 +30,7 @@ $$;
 COMMENT ON FUNCTION wf_grant_usage(name) IS 'let a role call the functions of workflow; what it may do with which definition is checked by each call';
 
 CREATE FUNCTION wf_revoke_usage(role name)
-RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.enable_ddl_propagation = off AS $$
 DECLARE
     f record;
 BEGIN

@@ -66,12 +66,14 @@ SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_publ
        COALESCE(d.saved_at, d.created_at) AS saved_at,
        CASE WHEN d.saved_by IS NOT NULL
             THEN (SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(s.role_oid, s.name))::text, s.name)
-                  FROM workflow.owners s WHERE s.id OPERATOR(pg_catalog.=) d.saved_by) END AS saved_by
+                  FROM workflow.owners s WHERE s.id OPERATOR(pg_catalog.=) d.saved_by) END AS saved_by,
+       pg_catalog.sha256(pg_catalog.convert_to(d.document::text, 'UTF8')) AS digest
 FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
 WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
 
 COMMENT ON VIEW workflow.definition_list IS 'definitions that the current role may read, one row per version';
 COMMENT ON COLUMN workflow.definition_list.migrating IS 'of a published version with the option migrate: instances that have not ended and are in other versions';
+COMMENT ON COLUMN workflow.definition_list.digest IS 'SHA-256 of the document: equal on all nodes that have the same content';
 COMMENT ON COLUMN workflow.definition_list.version_id IS 'id of this version';
 COMMENT ON COLUMN workflow.definition_list.is_draft IS 'whether it was saved by wf_save_draft and not published yet';
 COMMENT ON COLUMN workflow.definition_list.revision IS 'number of the save that it holds, among all of the definition; wf_save_draft takes it';

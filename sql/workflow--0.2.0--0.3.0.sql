@@ -187,11 +187,13 @@ SELECT d.definition_id, d.version, d.name, d.description, d.is_latest, d.is_publ
        COALESCE(d.saved_at, d.created_at) AS saved_at,
        CASE WHEN d.saved_by IS NOT NULL
             THEN (SELECT COALESCE(pg_catalog.pg_get_userbyid(workflow._role_of(s.role_oid, s.name))::text, s.name)
-                  FROM workflow.owners s WHERE s.id OPERATOR(pg_catalog.=) d.saved_by) END AS saved_by
+                  FROM workflow.owners s WHERE s.id OPERATOR(pg_catalog.=) d.saved_by) END AS saved_by,
+       pg_catalog.sha256(pg_catalog.convert_to(d.document::text, 'UTF8')) AS digest
 FROM workflow.definitions d JOIN workflow.owners o ON o.id OPERATOR(pg_catalog.=) d.owner
 WHERE d.deleted_at IS NULL AND d.id IN (SELECT m.id FROM workflow.my_definitions m);
 
 COMMENT ON COLUMN workflow.definition_list.migrating IS 'of a published version with the option migrate: instances that have not ended and are in other versions';
+COMMENT ON COLUMN workflow.definition_list.digest IS 'SHA-256 of the document: equal on all nodes that have the same content';
 COMMENT ON COLUMN workflow.definition_list.version_id IS 'id of this version';
 COMMENT ON COLUMN workflow.definition_list.is_draft IS 'whether it was saved by wf_save_draft and not published yet';
 COMMENT ON COLUMN workflow.definition_list.revision IS 'number of the save that it holds, among all of the definition; wf_save_draft takes it';
@@ -960,8 +962,12 @@ $$;
 
 COMMENT ON FUNCTION workflow._lacks_worker_calls(oid) IS 'whether a role was not given all of workflow._worker_calls(), for wf_grant_worker';
 
+-- Where Citus distributes functions it refuses GRANT on a worker, unless it need not pass the GRANT on.
+ALTER FUNCTION wf_grant_usage(name) SET citus.enable_ddl_propagation = off;
+ALTER FUNCTION wf_revoke_usage(name) SET citus.enable_ddl_propagation = off;
+
 CREATE FUNCTION workflow._give_worker_calls(role oid)
-RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.enable_ddl_propagation = off AS $$
 DECLARE
     f record;
 BEGIN
@@ -980,7 +986,7 @@ COMMENT ON FUNCTION workflow._give_worker_calls(oid) IS 'makes the GRANTs of wf_
 
 -- A role that wf_grant_usage gave more keeps the calls of a worker as well.
 CREATE FUNCTION workflow._take_worker_calls(role oid)
-RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET citus.enable_ddl_propagation = off AS $$
 DECLARE
     f record;
 BEGIN

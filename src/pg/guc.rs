@@ -27,6 +27,7 @@ static MAX_EXECUTORS: GucSetting<i32> = GucSetting::<i32>::new(4);
 static MAX_WAITERS: GucSetting<i32> = GucSetting::<i32>::new(100);
 static MISFIRE_GRACE: GucSetting<i32> = GucSetting::<i32>::new(60_000);
 static NOTIFY_TASKS: GucSetting<bool> = GucSetting::<bool>::new(false);
+static NOTIFY_TRIGGERS: GucSetting<bool> = GucSetting::<bool>::new(true);
 static NOW: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 static ON_FAULT: GucSetting<FaultHandling> = GucSetting::<FaultHandling>::new(FaultHandling::Store);
 static QUEUE_TTL: GucSetting<i32> = GucSetting::<i32>::new(86_400);
@@ -162,6 +163,14 @@ fn define_behaviour() {
         c"Announces each new task on channel workflow_task.",
         c"The payload is the task's name. NOTIFY serializes commits of the whole cluster.",
         &NOTIFY_TASKS,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"workflow.notify_triggers",
+        c"Announces changed triggers of a definition on channel workflow_triggers.",
+        c"If it is off, a transaction that stores definitions can be prepared for a two-phase commit.",
+        &NOTIFY_TRIGGERS,
         GucContext::Userset,
         GucFlags::default(),
     );
@@ -343,6 +352,11 @@ pub fn misfire_grace() -> i64 {
 /// `workflow.notify_tasks`
 pub fn notify_tasks() -> bool {
     NOTIFY_TASKS.get()
+}
+
+/// `workflow.notify_triggers`
+pub fn notify_triggers() -> bool {
+    NOTIFY_TRIGGERS.get()
 }
 
 /// `workflow.now`, if it is set.

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use workflow_engine::trigger::Trigger;
 
+use crate::pg::guc;
 use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type, read, written};
 use crate::store::bookmarks::{hash_key, hash_of};
 use crate::store::definitions::DefinitionRow;
@@ -162,10 +163,10 @@ pub fn delete_all(definition_id: &str) -> u64 {
 
 static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_triggers', $1)", &[Type::Text]);
 
-/// Announces on channel `workflow_triggers` what changed in the index of a definition.
+/// Announces on channel `workflow_triggers` what changed in the index of a definition, if `workflow.notify_triggers` is on.
 pub fn announce(definition_id: &str, indexed: Indexed) {
     let Indexed { added, removed, unchanged } = indexed;
-    if added + removed + unchanged > 0 {
+    if guc::notify_triggers() && added + removed + unchanged > 0 {
         let change =
             json!({ "definition_id": definition_id, "added": added, "removed": removed, "unchanged": unchanged });
         NOTIFY.run(&[Arg::Text(&change.to_string())]);

@@ -502,6 +502,12 @@ CREATE FUNCTION wf_publish_event(
 COMMENT ON FUNCTION wf_publish_event(text, jsonb, text, uuid, interval) IS
     'publish an event: wf_send_stimulus with the name Elsa.Event; correlation_id: * is all, NULL those without one';
 
+CREATE FUNCTION wf_call(key text, message text, kind text, name text, body jsonb DEFAULT NULL)
+RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_call';
+
+COMMENT ON FUNCTION wf_call(text, text, text, text, jsonb) IS
+    'start, event, task, stimulus or http for a correlation id, once for each message: the same message again gives the same answer and does nothing';
+
 CREATE FUNCTION wf_replay(dead_letter_id uuid)
 RETURNS boolean LANGUAGE c AS 'MODULE_PATHNAME', 'wf_replay';
 

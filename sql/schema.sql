@@ -15,6 +15,7 @@
  *                   instances --- pauses        who paused it, and why
  *   limits --< slots                        how many tasks workers may hold, and who holds them
  *   bookmark_queue, dead_letters            stimuli that no instance waited for yet, or that failed
+ *   messages                                calls that were answered
  *
  * There are no foreign keys on what a call writes, and no CHECK constraints: one foreign key costs more than ten
  * per cent of the throughput, and PostgreSQL reads and compiles the checks of a table for each statement. Only
@@ -679,6 +680,24 @@ COMMENT ON COLUMN workflow.pauses.unpaused_at IS 'when a call ended the pause, i
 -- Which instances were paused with this one?
 CREATE INDEX pauses_paused_with_idx ON workflow.pauses (paused_with) WHERE paused_with IS NOT NULL;
 
+-- What wf_call was asked and what it answered, so that a client may send a call again.
+CREATE TABLE workflow.messages (
+    owner     integer     NOT NULL,
+    key       text        NOT NULL,
+    message   text        NOT NULL,
+    content   bytea       NOT NULL,
+    answer    jsonb       NOT NULL,
+    called_at timestamptz NOT NULL,
+    CONSTRAINT messages_pkey PRIMARY KEY (owner, key, message)
+);
+
+COMMENT ON TABLE workflow.messages IS 'calls of wf_call that were answered, for workflow.message_retention';
+COMMENT ON COLUMN workflow.messages.owner IS 'the role that called';
+COMMENT ON COLUMN workflow.messages.content IS 'SHA-256 of kind, name and body: the same message with another content is an error';
+
+-- What is old enough to be forgotten?
+CREATE INDEX messages_called_at_idx ON workflow.messages (called_at);
+
 CREATE TABLE workflow.execution_log (
     instance_id uuid        NOT NULL,
     seq         integer     NOT NULL,
@@ -729,4 +748,5 @@ SELECT pg_catalog.pg_extension_config_dump('workflow.admissions', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.incidents', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.compensations', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.pauses', '');
+SELECT pg_catalog.pg_extension_config_dump('workflow.messages', '');
 SELECT pg_catalog.pg_extension_config_dump('workflow.execution_log', '');

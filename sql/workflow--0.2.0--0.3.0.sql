@@ -249,6 +249,26 @@ CREATE INDEX pauses_paused_with_idx ON workflow.pauses (paused_with) WHERE pause
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.pauses', '');
 
+-- What wf_call was asked and what it answered, so that a client may send a call again.
+CREATE TABLE workflow.messages (
+    owner     integer     NOT NULL,
+    key       text        NOT NULL,
+    message   text        NOT NULL,
+    content   bytea       NOT NULL,
+    answer    jsonb       NOT NULL,
+    called_at timestamptz NOT NULL,
+    CONSTRAINT messages_pkey PRIMARY KEY (owner, key, message)
+);
+
+COMMENT ON TABLE workflow.messages IS 'calls of wf_call that were answered, for workflow.message_retention';
+COMMENT ON COLUMN workflow.messages.owner IS 'the role that called';
+COMMENT ON COLUMN workflow.messages.content IS 'SHA-256 of kind, name and body: the same message with another content is an error';
+
+-- What is old enough to be forgotten?
+CREATE INDEX messages_called_at_idx ON workflow.messages (called_at);
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.messages', '');
+
 CREATE OR REPLACE VIEW workflow.instance_list WITH (security_barrier) AS
 SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id, i.status,
        CASE WHEN i.cancelling_at IS NOT NULL AND i.sub_status OPERATOR(pg_catalog.=) 'Suspended' THEN 'Cancelling' ELSE i.sub_status END AS sub_status,
@@ -1007,6 +1027,12 @@ $$;
 
 COMMENT ON FUNCTION workflow._take_worker_calls(oid) IS 'takes back what workflow._give_worker_calls gave, for wf_revoke_worker';
 
+CREATE FUNCTION wf_call(key text, message text, kind text, name text, body jsonb DEFAULT NULL)
+RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_call';
+
+COMMENT ON FUNCTION wf_call(text, text, text, text, jsonb) IS
+    'start, event, task, stimulus or http for a correlation id, once for each message: the same message again gives the same answer and does nothing';
+
 CREATE FUNCTION wf_set_variable(instance_id uuid, name text, value jsonb, activity_instance_id uuid DEFAULT NULL, reason text DEFAULT NULL)
 RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_set_variable';
 
@@ -1085,7 +1111,7 @@ AS $$
                       'instance_state', 'instance_page', 'instance_count', 'activity_executions', 'wf_set_role', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
-    FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
+    FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_call', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',
                       'wf_define', 'wf_delete_definition', 'wf_delete_instance', 'wf_diagram',
                       'wf_enqueue_bookmark', 'wf_explain', '_explain', 'wf_export', 'wf_extend_task', 'wf_fail_task', 'wf_grant', '_grant', 'wf_grant_events', '_grant_events',
                       'wf_http_request', 'wf_limit_tasks', 'wf_migrate', 'wf_migrate_all', '_migrate_batch', 'wf_pause', 'wf_publish', 'wf_publish_event', 'wf_refresh', 'wf_register_activity', 'wf_release_task', 'wf_replay', 'wf_resume',

@@ -14,6 +14,7 @@ use crate::store::{incidents, matching};
 
 mod activities;
 mod alterations;
+mod calls;
 mod definitions;
 mod http;
 mod instances;
@@ -65,6 +66,9 @@ fn kind(value: &Value) -> &'static str {
         Value::Object(_) => "an object",
     }
 }
+
+/// The columns of a `wf_result`.
+const RESULT: [&str; 7] = ["instance_id", "status", "sub_status", "output", "bookmarks", "incidents", "is_new"];
 
 /// A `wf_result`, or NULL if no instance was found. `is_new`: whether this call created the instance. A caller that may
 /// resume the instance but not read it gets only the id and the statuses.

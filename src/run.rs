@@ -33,6 +33,7 @@ pub mod lease;
 pub mod limits;
 pub mod link;
 pub mod lists;
+pub mod message;
 pub mod migrate;
 pub mod missed;
 pub mod notices;

@@ -29,6 +29,7 @@ pub mod leases;
 pub mod limits;
 pub mod links;
 pub mod matching;
+pub mod messages;
 pub mod migration;
 pub mod named_schedules;
 pub mod owners;

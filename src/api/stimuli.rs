@@ -84,22 +84,67 @@ fn replay(call: &Call) -> Result<Returned, PgError> {
 }
 
 fn deliver(call: &Call, name: &str, payload: Option<Value>, input: Option<Value>) -> Result<Returned, PgError> {
-    let mut session = Session::begin();
-    let instance_id: Option<Uuid> = call.arg("instance_id");
+    let (instance_id, keep_for) = (call.arg("instance_id"), call.interval("keep_for"));
     let correlation = match call.arg::<String>("correlation_id") {
         None => Correlation::Without,
         Some(id) if id == EVERYONE => Correlation::Any,
         Some(id) => Correlation::Is(id),
     };
     let filter = deliver::filter_of(name, payload.as_ref(), correlation, instance_id);
-    let keep_for = call.interval("keep_for");
-    let keep = keep_until(&session, keep_for)?;
-    let stimulus = Stimulus { filter, payload, input, sender: session.sender() };
+    send_filtered(&mut Session::begin(), name, filter, payload, input, keep_for)
+}
+
+/// Sends an event to the instances of a correlation id, and keeps it as long as `workflow.queue_ttl` says.
+pub(super) fn event_for(
+    session: &mut Session,
+    key: &str,
+    name: &str,
+    input: Option<Value>,
+) -> Result<Returned, PgError> {
+    refuse_empty(name)?;
+    let payload = json!({ "EventName": name });
+    send_for(session, key, &deliver::resolve_name("Event"), Some(payload), input)
+}
+
+/// The same with any stimulus.
+pub(super) fn stimulus_for(
+    session: &mut Session,
+    key: &str,
+    name: &str,
+    payload: Option<Value>,
+    input: Option<Value>,
+) -> Result<Returned, PgError> {
+    let name = stimulus_name(name)?;
+    let payload = normalised(Some(&name), payload)?;
+    send_for(session, key, &name, payload, input)
+}
+
+fn send_for(
+    session: &mut Session,
+    key: &str,
+    name: &str,
+    payload: Option<Value>,
+    input: Option<Value>,
+) -> Result<Returned, PgError> {
+    let filter = deliver::filter_of(name, payload.as_ref(), Correlation::Is(key.to_owned()), None);
+    send_filtered(session, name, filter, payload, input, None)
+}
+
+fn send_filtered(
+    session: &mut Session,
+    name: &str,
+    filter: Filter,
+    payload: Option<Value>,
+    input: Option<Value>,
+    keep_for: Option<Interval>,
+) -> Result<Returned, PgError> {
+    let keep = keep_until(session, keep_for)?;
     // A stimulus to one instance starts nothing.
-    let may_start = instance_id.is_none();
+    let may_start = filter.instance_id.is_none();
+    let stimulus = Stimulus { filter, payload, input, sender: session.sender() };
     let sent = Sent::new(&stimulus, may_start);
     let send = |session: &mut Session| deliver::send(session, name, stimulus, keep, may_start);
-    let delivered = work::call(&mut session, send)?;
+    let delivered = work::call(session, send)?;
     sent.tell_if_unheard(&delivered, keep, keep_for.is_none());
     Ok(delivery(delivered))
 }
@@ -153,6 +198,9 @@ fn keep_until(session: &Session, keep_for: Option<Interval>) -> Result<KeepUntil
         _ => Ok(Some(Timestamp(session.timestamp().0.saturating_add(i64::try_from(micros).unwrap_or(i64::MAX))))),
     }
 }
+
+/// The columns of a `wf_delivery`.
+pub(super) const DELIVERY: [&str; 4] = ["started", "resumed", "queued_id", "withheld"];
 
 /// A `wf_delivery`.
 fn delivery(delivery: Delivery) -> Returned {

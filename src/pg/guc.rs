@@ -9,7 +9,10 @@ use workflow_engine::expression::ScriptLimits;
 
 use crate::pg::settings::{FaultHandling, LogThreshold};
 
+mod retention;
 mod workers;
+
+pub use retention::{message_retention, retention, schedule_run_retention};
 
 static ENABLED: GucSetting<bool> = GucSetting::<bool>::new(true);
 static JAVASCRIPT_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(64 * 1024);
@@ -33,9 +36,7 @@ static ON_FAULT: GucSetting<FaultHandling> = GucSetting::<FaultHandling>::new(Fa
 static QUEUE_TTL: GucSetting<i32> = GucSetting::<i32>::new(86_400);
 static RESILIENCE_STRATEGIES: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(None);
 static RESTORING: GucSetting<bool> = GucSetting::<bool>::new(false);
-static RETENTION: GucSetting<i32> = GucSetting::<i32>::new(-1);
 static RETRY: GucSetting<bool> = GucSetting::<bool>::new(true);
-static SCHEDULE_RUN_RETENTION: GucSetting<i32> = GucSetting::<i32>::new(30 * 86_400);
 static WORKER_IDLE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(60);
 static WRITE_LINE_NOTICE: GucSetting<bool> = GucSetting::<bool>::new(false);
 
@@ -47,7 +48,9 @@ pub fn define() {
     define_limits();
     define_memory();
     define_behaviour();
+    define_announcements();
     define_time();
+    retention::define();
     workers::define();
     // Makes a mistyped `workflow.*` setting an error.
     // SAFETY: takes a C string.
@@ -158,22 +161,6 @@ fn define_behaviour() {
         GucContext::Suset,
         GucFlags::default(),
     );
-    GucRegistry::define_bool_guc(
-        c"workflow.notify_tasks",
-        c"Announces each new task on channel workflow_task.",
-        c"The payload is the task's name. NOTIFY serializes commits of the whole cluster.",
-        &NOTIFY_TASKS,
-        GucContext::Userset,
-        GucFlags::default(),
-    );
-    GucRegistry::define_bool_guc(
-        c"workflow.notify_triggers",
-        c"Announces changed triggers of a definition on channel workflow_triggers.",
-        c"If it is off, a transaction that stores definitions can be prepared for a two-phase commit.",
-        &NOTIFY_TRIGGERS,
-        GucContext::Userset,
-        GucFlags::default(),
-    );
     GucRegistry::define_string_guc(
         c"workflow.now",
         c"The instant that the engine takes for the present time, for tests.",
@@ -216,6 +203,25 @@ fn define_behaviour() {
         GucContext::Userset,
         GucFlags::default(),
     );
+}
+
+fn define_announcements() {
+    GucRegistry::define_bool_guc(
+        c"workflow.notify_tasks",
+        c"Announces each new task on channel workflow_task.",
+        c"The payload is the task's name. NOTIFY serializes commits of the whole cluster.",
+        &NOTIFY_TASKS,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"workflow.notify_triggers",
+        c"Announces changed triggers of a definition on channel workflow_triggers.",
+        c"If it is off, a transaction that stores definitions can be prepared for a two-phase commit.",
+        &NOTIFY_TRIGGERS,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
     GucRegistry::define_bool_guc(
         c"workflow.write_line_notice",
         c"Sends the lines of the activity WriteLine to the client as notices.",
@@ -236,26 +242,6 @@ fn define_time() {
         i32::MAX,
         GucContext::Userset,
         GucFlags::UNIT_MS,
-    );
-    GucRegistry::define_int_guc(
-        c"workflow.retention",
-        c"How long finished instances, their journal and dead letters are kept.",
-        c"-1 keeps them. A definition can say otherwise in its options. Faulted instances are always kept.",
-        &RETENTION,
-        -1,
-        i32::MAX,
-        GucContext::Suset,
-        GucFlags::UNIT_S,
-    );
-    GucRegistry::define_int_guc(
-        c"workflow.schedule_run_retention",
-        c"How long finished runs of scheduled commands are kept.",
-        c"-1 keeps them.",
-        &SCHEDULE_RUN_RETENTION,
-        -1,
-        i32::MAX,
-        GucContext::Suset,
-        GucFlags::UNIT_S,
     );
 }
 
@@ -372,20 +358,6 @@ pub fn on_fault() -> FaultHandling {
 /// `workflow.queue_ttl` in microseconds.
 pub fn queue_ttl() -> i64 {
     i64::from(QUEUE_TTL.get()) * 1_000_000
-}
-
-/// `workflow.retention` in microseconds; `None` keeps everything.
-pub fn retention() -> Option<i64> {
-    kept_for(&RETENTION)
-}
-
-/// `workflow.schedule_run_retention` in microseconds; `None` keeps everything.
-pub fn schedule_run_retention() -> Option<i64> {
-    kept_for(&SCHEDULE_RUN_RETENTION)
-}
-
-fn kept_for(setting: &GucSetting<i32>) -> Option<i64> {
-    u32::try_from(setting.get()).ok().map(|seconds| i64::from(seconds) * 1_000_000)
 }
 
 /// `workflow.write_line_notice`

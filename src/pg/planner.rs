@@ -25,7 +25,7 @@ const INDEX_HEIGHT: c_int = 2;
 
 /// Tables that have rows for each instance, stimulus or task. The others stay small, and what they would cost as large ones
 /// would hide what these cost.
-const GROWING: [&CStr; 10] = [
+const GROWING: [&CStr; 11] = [
     c"instances",
     c"bookmarks",
     c"tasks",
@@ -36,6 +36,7 @@ const GROWING: [&CStr; 10] = [
     c"compensations",
     c"slots",
     c"admissions",
+    c"messages",
 ];
 
 thread_local! {

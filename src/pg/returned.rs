@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 
+use chrono::{DateTime, Utc};
 use pgrx::pg_sys;
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -56,6 +57,33 @@ impl Returned {
     /// A value that may be NULL.
     pub fn of<T>(value: Option<T>, make: impl FnOnce(T) -> Self) -> Self {
         value.map_or(Self::Null, make)
+    }
+
+    /// The same as JSON, as `to_jsonb` has it, with columns by their names.
+    pub fn into_json(self, columns: &[&str]) -> Value {
+        match self {
+            Self::Row(values) => {
+                let named = columns.iter().map(|name| (*name).to_owned()).zip(values);
+                Value::Object(named.map(|(name, value)| (name, value.into_json(&[]))).collect())
+            }
+            Self::Rows(rows) => rows.into_iter().map(|values| Self::Row(values).into_json(columns)).collect(),
+            Self::Null => Value::Null,
+            Self::Uuid(id) => id.to_string().into(),
+            Self::Uuids(ids) => ids.iter().map(Uuid::to_string).collect(),
+            Self::Texts(texts) => texts.into(),
+            Self::Text(text) | Self::Name(text) | Self::CString(text) | Self::Message(text) => text.into(),
+            Self::Bytea(bytes) => {
+                let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                format!("\\x{digits}").into()
+            }
+            Self::Integer(number) => number.into(),
+            Self::BigInt(number) => number.into(),
+            Self::Timestamptz(at) => DateTime::<Utc>::from(at).to_rfc3339().into(),
+            Self::Oid(oid) => oid.to_u32().into(),
+            Self::Boolean(value) => value.into(),
+            Self::Json(value) => value,
+            Self::Object(members) => Value::Object(members),
+        }
     }
 
     /// Makes the datum that the call returns.

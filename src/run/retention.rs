@@ -1,4 +1,4 @@
-//! Retention: removing instances, runs of schedules and dead letters that have been over for long, in small batches.
+//! Retention: removing instances, runs of schedules, answers and dead letters that have been over for long, in small batches.
 //!
 //! A round reads the instances in order of id. A backend remembers how far its round came. A round of wf_run_due starts
 //! at a random id and goes on at the lowest one after the end, so that many short sessions cover as much as one long
@@ -15,7 +15,7 @@ use crate::pg::{catalog, guc, process, role, shared};
 use crate::rounds::{Keep, PAUSE, Rounds};
 use crate::run::Session;
 use crate::store::retention::{Candidate, PAGE};
-use crate::store::{owners, retention as store};
+use crate::store::{messages, owners, retention as store};
 
 /// Whose instances are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +117,11 @@ fn remove_rest(session: &Session, batch: u64, scope: Scope, keep: Option<i64>) -
         let until = before(session, keep);
         let over = mine(&store::commands(id_at(until), until, limit), scope);
         most = store::remove(&over).max(most);
+    }
+    if let Some(keep) = guc::message_retention()
+        && has_all_rights(scope)
+    {
+        most = messages::remove(before(session, keep), limit).max(most);
     }
     if let Some(keep) = keep {
         let until = before(session, keep);

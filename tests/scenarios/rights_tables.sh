@@ -37,6 +37,7 @@ SELECT wf_publish_event('Nobody', keep_for => '1 minute');
 SET workflow.now = '2030-01-01 08:02:00+00';
 SELECT wf_run_due();
 SELECT wf_publish_event('Later', keep_for => '30 days');
+SELECT wf_call('o1', 'm1', 'event', 'Nobody');
 SELECT wf_schedule('yearly', '0 0 1 1 *', 'SELECT 1');
 SQL
 # security.md#rights-on-the-tables: COPY by a member of pg_read_all_data gives every row

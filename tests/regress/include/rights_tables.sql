@@ -33,6 +33,7 @@ SELECT wf_limit_tasks('Check', 1) \g /dev/null
 SELECT wf_define('{"definitionId": "few", "options": {"maxConcurrency": {"max": 1}}, "root": []}') \g /dev/null
 SELECT wf_start('few') \g /dev/null
 SELECT wf_pause(instance_id, 'ahem') FROM workflow.instance_list WHERE definition_id = 'broken' \g /dev/null
+SELECT wf_call('o1', 'm1', 'event', 'Nobody') \g /dev/null
 RESET client_min_messages;
 -- Empty as a rule, or but for an update.
 INSERT INTO workflow.schema_2 VALUES (1);

@@ -56,6 +56,7 @@ INSERT INTO calls (name, arguments) VALUES
     ('wf_send_stimulus', $$'Event', '{"EventName": "On"}', correlation_id => 'b'$$),
     ('wf_start', $$'event', correlation_id => 'c'$$),
     ('wf_publish_event', $$'On', correlation_id => 'c'$$),
+    ('wf_call', $$'d', 'phase', 'start', 'event'$$),
     ('wf_http_request', $$'GET', '/page'$$),
     ('wf_start', $$'variable'$$),
     ('wf_set_variable', $$instance('variable'), 'V', '2'$$),

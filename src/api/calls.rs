@@ -14,6 +14,7 @@ use crate::pg::{Call, PgError, Returned, json};
 use crate::run::message::{self, Message};
 use crate::run::start::Request;
 use crate::run::{Session, answer, http, start, work};
+use crate::store::tasks;
 
 sql_functions! {
     wf_call(key: Text, message: Text, kind: Text, name: Text, body: Jsonb) => call;
@@ -88,9 +89,11 @@ fn started(session: &mut Session, message: &Message<'_>, input: Map<String, Valu
 fn completed(session: &mut Session, message: &Message<'_>, body: Option<&Value>) -> Result<Value, PgError> {
     let task = Uuid::try_parse(message.name)
         .map_err(|_| PgError::new("22023", format!("\"{}\" is not the id of a task", message.name)))?;
+    // Read before, since the answer may lead to a `Correlate`, and told after, to who may answer the task.
+    let correlation = tasks::correlation_of(task);
     let complete = |session: &mut Session| answer::complete(session, task, None, body, usual_on_fault());
     let row = work::call(session, complete)?;
-    if row.instance.correlation_id.as_deref() != Some(message.key) {
+    if correlation.as_deref() != Some(message.key) {
         return Err(PgError::new("22023", format!("task {task} is not of the key \"{}\"", message.key))
             .detail("Its instance has another correlation id."));
     }

@@ -102,8 +102,7 @@ pub(super) fn event_for(
     input: Option<Value>,
 ) -> Result<Returned, PgError> {
     refuse_empty(name)?;
-    let payload = json!({ "EventName": name });
-    send_for(session, key, &deliver::resolve_name("Event"), Some(payload), input)
+    stimulus_for(session, key, "Event", Some(json!({ "EventName": name })), input)
 }
 
 /// The same with any stimulus.
@@ -116,18 +115,8 @@ pub(super) fn stimulus_for(
 ) -> Result<Returned, PgError> {
     let name = stimulus_name(name)?;
     let payload = normalised(Some(&name), payload)?;
-    send_for(session, key, &name, payload, input)
-}
-
-fn send_for(
-    session: &mut Session,
-    key: &str,
-    name: &str,
-    payload: Option<Value>,
-    input: Option<Value>,
-) -> Result<Returned, PgError> {
-    let filter = deliver::filter_of(name, payload.as_ref(), Correlation::Is(key.to_owned()), None);
-    send_filtered(session, name, filter, payload, input, None)
+    let filter = deliver::filter_of(&name, payload.as_ref(), Correlation::Is(key.to_owned()), None);
+    send_filtered(session, &name, filter, payload, input, None)
 }
 
 fn send_filtered(

@@ -60,6 +60,16 @@ static CORRELATE: Statement = Statement::new(
     "UPDATE workflow.tasks SET correlation_id = $2 WHERE instance_id = $1 AND completed_at IS NULL",
     &[Type::Uuid, Type::Text],
 );
+static CORRELATION: Statement = Statement::new(
+    "SELECT i.correlation_id FROM workflow.tasks t JOIN workflow.instances i ON i.id = t.instance_id WHERE t.id = $1",
+    &[Type::Uuid],
+);
+
+/// The correlation id of the instance that opened a task.
+pub fn correlation_of(task: Uuid) -> Option<String> {
+    CORRELATION.first(&[Arg::Uuid(&task)], |row| row.maybe()).flatten()
+}
+
 static NOTIFY: Statement = Statement::new("SELECT pg_notify('workflow_task', $1)", &[Type::Text]);
 
 /// The name of the task of a bookmark.

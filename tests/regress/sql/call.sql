@@ -54,6 +54,13 @@ SELECT shown(wf_call('A-3', 'done', 'task', :'task', '{"ok": true}'));
 SELECT wf_complete_task(:'task');
 \set VERBOSITY default
 
+-- What follows may take another correlation id.
+SELECT wf_define('{"definitionId": "moves", "root": [{"type": "RunTask", "taskName": "move"}, {"type": "Correlate", "correlationId": "A-9"}]}') \g /dev/null
+SELECT wf_call('A-8', 'm1', 'start', 'moves') -> 'sub_status' AS sub_status;
+SELECT task_id AS task FROM workflow.open_tasks WHERE correlation_id = 'A-8' \gset
+SELECT wf_call('A-8', 'done', 'task', :'task') -> 'sub_status' AS sub_status;
+SELECT correlation_id FROM workflow.instance_list WHERE definition_id = 'moves';
+
 -- A stimulus and an HTTP request.
 SELECT wf_call('A-4', 'm1', 'start', 'gate') -> 'sub_status' AS sub_status;
 SELECT jsonb_array_length(wf_call('A-4', 'open', 'stimulus', 'Event', '{"stimulus": {"EventName": "Open"}, "input": 1}') -> 'resumed') AS resumed;

@@ -230,7 +230,12 @@ impl Database {
             }
             match ended {
                 Ok(()) => return,
-                Err(ended) if tries < TRIES && ended.is_to_be_tried_again(effect) => {}
+                Err(ended) if tries < TRIES && ended.is_to_be_tried_again(effect) => {
+                    if ended.is_of_connection() {
+                        // What ended this one may have ended the idle ones, too: the next try makes one of its own.
+                        self.pool.retain(|_, _| false);
+                    }
+                }
                 Err(ended) => break ended.into_failure(effect),
             }
         };
@@ -313,10 +318,18 @@ enum Ended {
 impl Ended {
     fn is_to_be_tried_again(&self, effect: Effect) -> bool {
         match self {
-            Self::Late | Self::Refused(_) => false,
-            Self::InCommit => effect == Effect::Reads,
-            Self::Error(error) if error.as_db_error().is_none() || is_fatal(error) => effect == Effect::Reads,
+            _ if self.is_of_connection() => effect == Effect::Reads,
             Self::Error(error) => is_transient(error, effect),
+            Self::Late | Self::Refused(_) | Self::InCommit => false,
+        }
+    }
+
+    /// Whether the server ended the session, or the connection is lost.
+    fn is_of_connection(&self) -> bool {
+        match self {
+            Self::InCommit => true,
+            Self::Error(error) => error.as_db_error().is_none() || is_fatal(error),
+            Self::Late | Self::Refused(_) => false,
         }
     }
 

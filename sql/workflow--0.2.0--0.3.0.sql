@@ -269,6 +269,51 @@ CREATE INDEX messages_called_at_idx ON workflow.messages (called_at);
 
 SELECT pg_catalog.pg_extension_config_dump('workflow.messages', '');
 
+-- Which partitions of correlation ids this node has, where several nodes share them.
+CREATE TABLE workflow.partitions (
+    partition integer CONSTRAINT partitions_pkey PRIMARY KEY,
+    count     integer NOT NULL
+);
+
+COMMENT ON TABLE workflow.partitions IS 'partitions of correlation ids that this node has, for workflow.route_check = partitions';
+COMMENT ON COLUMN workflow.partitions.count IS 'number of partitions of all nodes, the same in each row';
+
+SELECT pg_catalog.pg_extension_config_dump('workflow.partitions', '');
+
+-- Pieces that the running transaction has taken in by wf_import_instances. At its end each set has to be complete, and the rows
+-- go: no other transaction ever sees one.
+CREATE TABLE workflow.imports (
+    set_id      uuid    NOT NULL,
+    piece       integer NOT NULL,
+    digest      bytea   NOT NULL,
+    last_digest bytea,
+    CONSTRAINT imports_pkey PRIMARY KEY (set_id, piece)
+);
+
+COMMENT ON TABLE workflow.imports IS 'pieces of sets of instances that the running transaction has taken in';
+COMMENT ON COLUMN workflow.imports.last_digest IS 'of the last piece: SHA-256 of the digests of those before it';
+
+CREATE FUNCTION workflow._end_import()
+RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF EXISTS (SELECT FROM workflow.imports i WHERE i.set_id = NEW.set_id) AND NOT EXISTS (
+        SELECT FROM workflow.imports l
+        WHERE l.set_id = NEW.set_id AND l.last_digest = (
+            SELECT sha256(coalesce(string_agg(i.digest, '' ORDER BY i.piece) FILTER (WHERE i.piece < l.piece), ''))
+            FROM workflow.imports i WHERE i.set_id = NEW.set_id HAVING count(*) = l.piece)) THEN
+        RAISE EXCEPTION 'instances of another node are not complete'
+            USING ERRCODE = '55000', DETAIL = 'The transaction has not taken in all pieces that one call of wf_export_instances has returned.',
+                  HINT = 'Pass all of them to wf_import_instances, in one transaction.';
+    END IF;
+    DELETE FROM workflow.imports WHERE set_id = NEW.set_id;
+    RETURN NULL;
+END $$;
+
+COMMENT ON FUNCTION workflow._end_import() IS 'refuses to commit a set of instances of which pieces are missing';
+
+CREATE CONSTRAINT TRIGGER end_import AFTER INSERT ON workflow.imports DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION workflow._end_import();
+
 CREATE OR REPLACE VIEW workflow.instance_list WITH (security_barrier) AS
 SELECT i.id AS instance_id, i.definition_id, i.version, i.name, i.correlation_id, i.status,
        CASE WHEN i.cancelling_at IS NOT NULL AND i.sub_status OPERATOR(pg_catalog.=) 'Suspended' THEN 'Cancelling' ELSE i.sub_status END AS sub_status,
@@ -1027,6 +1072,42 @@ $$;
 
 COMMENT ON FUNCTION workflow._take_worker_calls(oid) IS 'takes back what workflow._give_worker_calls gave, for wf_revoke_worker';
 
+CREATE FUNCTION wf_partition(key text, count integer)
+RETURNS integer LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'wf_partition';
+
+COMMENT ON FUNCTION wf_partition(text, integer) IS
+    'partition of a correlation id among so many, a power of two: that in which PL/Proxy finds it by hashtext(key)';
+
+CREATE FUNCTION wf_add_partitions(partitions integer[], count integer)
+RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_add_partitions';
+
+COMMENT ON FUNCTION wf_add_partitions(integer[], integer) IS
+    'give this node partitions of correlation ids, of so many that all nodes have together; returns how many it did not have';
+
+CREATE FUNCTION wf_remove_partitions(partitions integer[])
+RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_remove_partitions';
+
+COMMENT ON FUNCTION wf_remove_partitions(integer[]) IS
+    'take partitions from this node, after the calls that use their keys; returns how many it had';
+
+CREATE FUNCTION wf_export_instances(keys text[] DEFAULT NULL, predicate regprocedure DEFAULT NULL, remove boolean DEFAULT false)
+RETURNS SETOF bytea LANGUAGE c AS 'MODULE_PATHNAME', 'wf_export_instances';
+
+COMMENT ON FUNCTION wf_export_instances(text[], regprocedure, boolean) IS
+    'pack the instances of correlation ids, given or selected by f(key text), with all that belongs to them, for wf_import_instances on another node; remove takes them from this one';
+
+CREATE FUNCTION wf_import_instances(bundle bytea[])
+RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_import_instances';
+
+COMMENT ON FUNCTION wf_import_instances(bytea[]) IS
+    'take in what wf_export_instances has packed on another node; returns the number of instances';
+
+CREATE FUNCTION wf_keep_instances(predicate regprocedure, max integer DEFAULT 10000, keyless boolean DEFAULT true)
+RETURNS bigint LANGUAGE c AS 'MODULE_PATHNAME', 'wf_keep_instances';
+
+COMMENT ON FUNCTION wf_keep_instances(regprocedure, integer, boolean) IS
+    'remove the instances whose correlation ids do not belong to this node, about so many at a time; returns how many, 0 when no more are left';
+
 CREATE FUNCTION wf_call(key text, message text, kind text, name text, body jsonb DEFAULT NULL)
 RETURNS jsonb LANGUAGE c AS 'MODULE_PATHNAME', 'wf_call';
 
@@ -1108,7 +1189,7 @@ AS $$
     -- SET ROLE gives.
     SELECT 'function', f.name, 'EXECUTE', 'public'
     FROM unnest(ARRAY['_events', '_node_id', '_people', '_person', '_role_of', '_run_status', '_activities', '_activity_list', '_arguments', '_flow_ports', '_validate', '_visible_activities', '_cron_preview', '_worker_status',
-                      'instance_state', 'instance_page', 'instance_count', 'activity_executions', 'wf_set_role', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
+                      'instance_state', 'instance_page', 'instance_count', 'activity_executions', 'wf_set_role', 'wf_validate', 'wf_activities', 'wf_activities_digest', 'wf_cron_preview', 'wf_partition', 'wf_version', '_stored_role_oid', '_stored_role_name']) AS f (name)
     UNION ALL
     SELECT 'function', f.name, 'EXECUTE', NULL
     FROM unnest(ARRAY['_adopt_database', 'wf_alter', '_alter', 'wf_alter_schedule', 'wf_assign_task', 'wf_call', 'wf_cancel', 'wf_cancel_activity', 'wf_claim_task', 'wf_claim_tasks', 'wf_complete_task', 'wf_complete_tasks',

@@ -21,6 +21,7 @@ mod instances;
 mod journal;
 mod lists;
 mod migration;
+mod nodes;
 mod owners;
 mod pictures;
 mod schedules;

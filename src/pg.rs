@@ -46,6 +46,12 @@ pub use args::Call;
 pub use error::PgError;
 pub use returned::Returned;
 
+/// The hash of a text by which PostgreSQL's `hashtext` finds it under a deterministic collation.
+pub fn hashtext(text: &str) -> u32 {
+    // SAFETY: reads as many bytes as the text has.
+    unsafe { raw::hash_bytes(text.as_ptr(), text.len() as i32) }
+}
+
 /// Whether the postmaster loads the library for all sessions, and workers may be registered.
 pub fn is_preloaded() -> bool {
     // SAFETY: flags that the postmaster sets while it starts.

@@ -36,6 +36,7 @@ pub mod lists;
 pub mod message;
 pub mod migrate;
 pub mod missed;
+pub mod moving;
 pub mod notices;
 pub mod ownership;
 pub mod paths;

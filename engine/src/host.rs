@@ -74,6 +74,14 @@ pub trait Host {
     /// Calls the payload function of a custom trigger type; one value per row.
     fn payloads(&mut self, type_name: &str, context: &Value) -> Result<Vec<Value>, Fault>;
 
+    /// Checks that a correlation id belongs to the node of this instance. A host that is alone has all.
+    ///
+    /// # Errors
+    /// 22023 if it belongs to another node.
+    fn check_key(&mut self, _correlation_id: Option<&str>) -> Result<(), Fault> {
+        Ok(())
+    }
+
     /// Registers a new correlation id of the instance at once, so that an id that an activation strategy refuses faults
     /// here.
     fn correlate(&mut self, correlation_id: Option<&str>) -> Result<(), Fault>;

@@ -43,6 +43,7 @@ pub mod activities;
 pub mod activity;
 pub mod alteration;
 pub mod bookmark;
+pub mod bundle;
 pub mod calendar;
 pub mod child;
 pub mod definition;

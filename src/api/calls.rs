@@ -14,7 +14,7 @@ use crate::pg::{Call, PgError, Returned, json};
 use crate::run::message::{self, Message};
 use crate::run::start::Request;
 use crate::run::{Session, answer, http, start, work};
-use crate::store::tasks;
+use crate::store::{route, tasks};
 
 sql_functions! {
     wf_call(key: Text, message: Text, kind: Text, name: Text, body: Jsonb) => call;
@@ -39,6 +39,7 @@ fn call(call: &Call) -> Result<Returned, PgError> {
         }
     }
     instance::refuse_everyone(Some(&key)).map_err(|fault| error::fault(&fault))?;
+    route::require(Some(&key))?;
     let message = Message { key: &key, id: &id, kind: &kind, name: &name, body: body.as_ref() };
     let answer = message::once(&mut Session::begin(), &message, |session| make(session, &message))?;
     Ok(Returned::Json(answer))

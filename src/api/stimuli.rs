@@ -55,6 +55,7 @@ fn enqueue(call: &Call) -> Result<Returned, PgError> {
         return Err(PgError::new("22023", "wf_enqueue_bookmark needs at least one filter argument")
             .hint("Give at least one of name, instance_id, correlation_id, activity_instance_id, bookmark_id, activity_type, activity_id, hash."));
     }
+    deliver::require_route(filter.correlation.id(), &filter)?;
     let keep_for = call.interval("keep_for");
     let keep = keep_until(&session, keep_for)?;
     let stimulus = Stimulus { filter, payload, input: not_null(call.arg("input")), sender: session.sender() };
@@ -85,12 +86,14 @@ fn replay(call: &Call) -> Result<Returned, PgError> {
 
 fn deliver(call: &Call, name: &str, payload: Option<Value>, input: Option<Value>) -> Result<Returned, PgError> {
     let (instance_id, keep_for) = (call.arg("instance_id"), call.interval("keep_for"));
-    let correlation = match call.arg::<String>("correlation_id") {
+    let correlation_id = call.arg::<String>("correlation_id");
+    let correlation = match correlation_id.as_deref() {
         None => Correlation::Without,
-        Some(id) if id == EVERYONE => Correlation::Any,
-        Some(id) => Correlation::Is(id),
+        Some(EVERYONE) => Correlation::Any,
+        Some(id) => Correlation::Is(id.to_owned()),
     };
     let filter = deliver::filter_of(name, payload.as_ref(), correlation, instance_id);
+    deliver::require_route(correlation_id.as_deref(), &filter)?;
     send_filtered(&mut Session::begin(), name, filter, payload, input, keep_for)
 }
 

@@ -140,30 +140,43 @@ impl Call {
         }
     }
 
-    /// Elements of an array argument, none of which may be NULL.
+    /// Elements of a `text[]`, none of which may be NULL.
     pub fn texts(&self, name: &str) -> Result<Option<Vec<String>>, PgError> {
-        let Some(datum) = self.named(name, &[SqlType::Texts]) else {
+        self.elements(name, SqlType::Texts, (pg_sys::TEXTOID, -1))
+    }
+
+    /// Elements of an `integer[]`, none of which may be NULL.
+    pub fn integers(&self, name: &str) -> Result<Option<Vec<i32>>, PgError> {
+        self.elements(name, SqlType::Integers, (pg_sys::INT4OID, 4))
+    }
+
+    /// Elements of a `bytea[]`, none of which may be NULL.
+    pub fn byteas(&self, name: &str) -> Result<Option<Vec<Vec<u8>>>, PgError> {
+        self.elements(name, SqlType::Byteas, (pg_sys::BYTEAOID, -1))
+    }
+
+    /// Elements of an array argument of this type, whose own type is `element`: its oid and its size.
+    fn elements<T: Column>(
+        &self,
+        name: &str,
+        of: SqlType,
+        element: (pg_sys::Oid, i32),
+    ) -> Result<Option<Vec<T>>, PgError> {
+        let Some(datum) = self.named(name, &[of]) else {
             return Ok(None);
         };
         let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
-        // SAFETY: a text[]; deconstruct_array gives arrays of `count` elements.
+        let (kind, size) = element;
+        // SAFETY: an array of these elements; deconstruct_array gives arrays of `count` elements.
         unsafe {
             let array = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
-            pg_sys::deconstruct_array(
-                array,
-                pg_sys::TEXTOID,
-                -1,
-                false,
-                b'i' as _,
-                &mut values,
-                &mut nulls,
-                &mut count,
-            );
+            let by_value = size > 0;
+            pg_sys::deconstruct_array(array, kind, size, by_value, b'i' as _, &mut values, &mut nulls, &mut count);
             if (0..count as usize).any(|i| *nulls.add(i)) {
                 return Err(PgError::new("22004", format!("argument \"{name}\" must not contain NULL")));
             }
             let mut tally = Tally::new();
-            (0..count as usize).map(|i| String::accept(*values.add(i), &mut tally)).collect::<Result<_, _>>().map(Some)
+            (0..count as usize).map(|i| T::accept(*values.add(i), &mut tally)).collect::<Result<_, _>>().map(Some)
         }
     }
 

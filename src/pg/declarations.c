@@ -9,6 +9,7 @@
 #include "commands/async.h"
 #include "commands/prepare.h"
 #include "commands/sequence.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "optimizer/planner.h"
 #include "parser/parse_param.h"
@@ -41,6 +42,8 @@ extern Oid GetSessionUserId(void);
 extern Oid GetOuterUserId(void);
 extern void SetUserIdAndSecContext(Oid userid, int sec_context);
 extern TimestampTz GetCurrentTimestamp(void);
+
+extern uint32 hash_bytes(const unsigned char *, int);
 
 extern void ThrowErrorData(ErrorData *);
 extern ErrorData *CopyErrorData(void);

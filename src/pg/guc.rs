@@ -10,9 +10,11 @@ use workflow_engine::expression::ScriptLimits;
 use crate::pg::settings::{FaultHandling, LogThreshold};
 
 mod retention;
+mod route;
 mod workers;
 
 pub use retention::{message_retention, retention, schedule_run_retention};
+pub use route::{RouteCheck, route_check};
 
 static ENABLED: GucSetting<bool> = GucSetting::<bool>::new(true);
 static JAVASCRIPT_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(64 * 1024);
@@ -51,6 +53,7 @@ pub fn define() {
     define_announcements();
     define_time();
     retention::define();
+    route::define();
     workers::define();
     // Makes a mistyped `workflow.*` setting an error.
     // SAFETY: takes a C string.

@@ -12,16 +12,27 @@ use crate::pg::catalog;
 /// Locks `key` and the low 16 bits of `sub` exclusively until the (sub)transaction ends. The class is a table in the
 /// schema `workflow`.
 pub fn lock(table: &CStr, key: u32, sub: i32) {
-    // SAFETY: takes a C string and looks in the catalog; takes numbers and waits, to which an interrupt is an ERROR.
-    unsafe {
-        let class = pg_sys::get_relname_relid(table.as_ptr(), catalog::schema());
-        pg_sys::LockDatabaseObject(class, key.into(), sub as u16, pg_sys::ExclusiveLock as i32);
-    }
+    acquire(table, key, sub, pg_sys::ExclusiveLock, true);
 }
 
 /// Takes the same lock, if no other transaction holds it.
 pub fn try_lock(table: &CStr, key: u32, sub: i32) -> bool {
-    // SAFETY: as above, but it does not wait. The tag is what LockDatabaseObject makes.
+    acquire(table, key, sub, pg_sys::ExclusiveLock, false)
+}
+
+/// Locks the same together with others that share it.
+pub fn share(table: &CStr, key: u32, sub: i32) {
+    acquire(table, key, sub, pg_sys::ShareLock, true);
+}
+
+/// Shares the lock, if no other transaction holds it exclusively.
+pub fn try_share(table: &CStr, key: u32, sub: i32) -> bool {
+    acquire(table, key, sub, pg_sys::ShareLock, false)
+}
+
+/// Takes a lock as LockDatabaseObject does: what other sessions changed before they let go of it is known afterwards.
+fn acquire(table: &CStr, key: u32, sub: i32, mode: u32, waits: bool) -> bool {
+    // SAFETY: takes a C string and looks in the catalog; takes numbers and may wait, to which an interrupt is an ERROR.
     unsafe {
         let class = pg_sys::get_relname_relid(table.as_ptr(), catalog::schema());
         let tag = pg_sys::LOCKTAG {
@@ -32,9 +43,13 @@ pub fn try_lock(table: &CStr, key: u32, sub: i32) -> bool {
             locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
             locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
         };
-        let result = pg_sys::LockAcquire(&tag, pg_sys::ExclusiveLock as i32, false, true);
-        result != pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL
+        let result = pg_sys::LockAcquire(&tag, mode as i32, false, !waits);
+        if result == pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL {
+            return false;
+        }
+        pg_sys::AcceptInvalidationMessages();
     }
+    true
 }
 
 /// A hash of a text, for such a key: FNV-1a.

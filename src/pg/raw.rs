@@ -29,6 +29,9 @@ unsafe extern "C-unwind" {
     pub fn GetOuterUserId() -> pg_sys::Oid;
     pub fn GetCurrentTimestamp() -> pg_sys::TimestampTz;
 
+    // Reads the bytes that it is given, and cannot fail.
+    pub fn hash_bytes(bytes: *const u8, length: c_int) -> u32;
+
     // The current user, set where a transaction has ended: no error is possible.
     pub fn SetUserIdAndSecContext(user: pg_sys::Oid, context: c_int);
 

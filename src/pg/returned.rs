@@ -181,7 +181,9 @@ fn composite(call: &Call, columns: &[Returned]) -> pg_sys::Datum {
 fn store(call: &Call, rows: &[Vec<Returned>]) -> Option<pg_sys::Datum> {
     // SAFETY: a call that cannot take a set is refused before its `resultinfo` is read; the rows are copied.
     unsafe {
-        pg_sys::InitMaterializedSRF(call.fcinfo, 0);
+        let of = pg_sys::get_call_result_type(call.fcinfo, std::ptr::null_mut(), std::ptr::null_mut());
+        let is_scalar = of == pg_sys::TypeFuncClass::TYPEFUNC_SCALAR;
+        pg_sys::InitMaterializedSRF(call.fcinfo, if is_scalar { pg_sys::MAT_SRF_USE_EXPECTED_DESC } else { 0 });
         let result = (*call.fcinfo).resultinfo.cast::<pg_sys::ReturnSetInfo>();
         for columns in rows {
             let (mut values, mut nulls) = datums(call, columns);

@@ -24,7 +24,7 @@ mod writer;
 
 pub use columns::Columns;
 pub use holder::{Holder, holder, inserting};
-pub use lock::{Wait, distinct, lock, lock_table, read, read_by};
+pub use lock::{Wait, distinct, lock, lock_table, read, read_by, read_newest_by};
 pub use writer::Writer;
 
 /// Runs one command that writes rows. After an error the end of the (sub)transaction cleans up.
@@ -103,7 +103,7 @@ unsafe fn scan(
 }
 
 /// The maximum number of columns of a key.
-const MAX_KEY: usize = 2;
+const MAX_KEY: usize = 3;
 
 /// The function of the `=` operator for a value's type.
 fn equality(value: Arg<'_>) -> u32 {

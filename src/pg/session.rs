@@ -15,10 +15,16 @@ pub fn statement_start() -> i64 {
     unsafe { pg_sys::GetCurrentStatementStartTimestamp() }
 }
 
+/// Whether the transaction is above READ COMMITTED: it does not see what others have committed since it began.
+pub fn sees_old_rows() -> bool {
+    // SAFETY: reads the transaction's state.
+    let level = unsafe { pg_sys::XactIsoLevel };
+    level >= pg_sys::XACT_REPEATABLE_READ as c_int
+}
+
 /// Refuses a transaction whose statements do not see what others have committed since it began (25001).
 pub fn require_read_committed(what: &str) -> Result<(), PgError> {
-    // SAFETY: reads the transaction's state.
-    if unsafe { pg_sys::XactIsoLevel } < pg_sys::XACT_REPEATABLE_READ as c_int {
+    if !sees_old_rows() {
         return Ok(());
     }
     Err(PgError::new("25001", format!("cannot {what} in a REPEATABLE READ or SERIALIZABLE transaction"))

@@ -20,8 +20,12 @@ pub enum SqlType {
     Boolean,
     /// `bytea`
     Bytea,
+    /// `bytea[]`
+    Byteas,
     /// `integer`
     Integer,
+    /// `integer[]`
+    Integers,
     /// `interval`
     Interval,
     /// `jsonb`
@@ -48,7 +52,9 @@ impl SqlType {
             Self::BigInt => pg_sys::INT8OID,
             Self::Boolean => pg_sys::BOOLOID,
             Self::Bytea => pg_sys::BYTEAOID,
+            Self::Byteas => pg_sys::BYTEAARRAYOID,
             Self::Integer => pg_sys::INT4OID,
+            Self::Integers => pg_sys::INT4ARRAYOID,
             Self::Interval => pg_sys::INTERVALOID,
             Self::Jsonb => pg_sys::JSONBOID,
             Self::Name => pg_sys::NAMEOID,

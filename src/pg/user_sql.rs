@@ -11,8 +11,10 @@ use pgrx::pg_sys;
 use serde_json::Value;
 
 use crate::pg::error::{PgError, unwind};
+use crate::pg::function::Predicate;
+use crate::pg::role::RestrictedRights;
 use crate::pg::spi::{Column, Timestamp};
-use crate::pg::{jsonb, memory, raw};
+use crate::pg::{catalog, jsonb, memory, raw};
 
 mod inferred;
 mod plans;
@@ -127,6 +129,14 @@ pub fn call(function: &str, context: &Value) -> Value {
 /// Calls a function that returns a set of jsonb.
 pub fn call_set(function: &str, context: &Value) -> Vec<Value> {
     run_function(&format!("SELECT * FROM {function}($1) AS payload"), context)
+}
+
+/// Whether a function of a superuser says yes to a key. NULL is no. It runs as the extension's owner, under a search path
+/// of `pg_catalog` alone.
+pub fn admits(predicate: &Predicate, key: &str) -> bool {
+    let text = format!("SELECT {}($1 OPERATOR(pg_catalog.#>>) '{{}}'::pg_catalog.text[])", predicate.0);
+    let call = || run_function(&text, &Value::String(key.to_owned())).pop();
+    RestrictedRights::during(catalog::extension_owner(), c"pg_catalog", call) == Some(Value::Bool(true))
 }
 
 fn run_function(statement: &str, context: &Value) -> Vec<Value> {

@@ -59,6 +59,18 @@ pub fn enter(row: &InstanceRow, compiled: &Compiled, is_new: bool) -> bool {
     is_admitted
 }
 
+/// Counts an instance that has begun on another node, whether or not there is room for it here.
+pub fn adopt(row: &InstanceRow, compiled: &Compiled) {
+    let has_ended = matches!(row.instance.sub_status, SubStatus::Finished | SubStatus::Cancelled | SubStatus::Pending);
+    let Some((place, max)) = place_of(&row.instance, compiled).filter(|_| !has_ended) else { return };
+    if !row.parent.as_ref().is_some_and(|parent| admissions::covers(&parent.instance))
+        && !admissions::take(&place, max, &row.instance.id)
+    {
+        admissions::exceed(&place, max, &row.instance.id);
+    }
+    wake::note_calls(false);
+}
+
 /// Stores the bookmark of an instance that waits for its turn. It begins at this activity, with this stimulus, then.
 pub fn wait(session: &mut Session, row: &InstanceRow, compiled: &Compiled, start: Start<'_>) {
     let Some((place, _)) = place_of(&row.instance, compiled) else { return };

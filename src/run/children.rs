@@ -58,10 +58,9 @@ pub fn start(session: &mut Session, child: NewChild, parent: Publisher) -> Resul
 
 fn new_row(compiled: &Compiled, child: NewChild, parent: &Publisher) -> Result<InstanceRow, PgError> {
     let NewChild { id, input, correlation_id, bookmark_id, begin, .. } = child;
-    let mut row = start::new_row(id, compiled, parent.owner.clone(), correlation_id, None, input)?;
     let hears_of_end = bookmark_id.filter(|_| begin != Begin::Now);
-    row.parent = Some(Parent { instance: parent.instance, bookmark: hears_of_end });
-    Ok(row)
+    let of = Parent { instance: parent.instance, bookmark: hears_of_end };
+    start::new_row(id, compiled, parent.owner.clone(), correlation_id, None, input, Some(of))
 }
 
 /// Starts a child in this session.

@@ -43,9 +43,9 @@ pub fn create(
     let target = compiled::of_version(next.version_id)?;
     let input = if let Value::Object(members) = next.input.0 { members } else { Map::new() };
     let (old, owner) = (&before.instance, before.owner.clone());
-    let mut row = start::new_row(next.id, &target, owner, old.correlation_id.clone(), old.name.clone(), input)?;
+    let (key, name) = (old.correlation_id.clone(), old.name.clone());
+    let mut row = start::new_row(next.id, &target, owner, key, name, input, before.parent)?;
     row.schedule_id = before.schedule_id;
-    row.parent = before.parent;
     row.continued_from = Some(old.id);
     let ended = start::create_pending(session, &mut row, &target, &start::Entry::ROOT, None, session.now);
     if ended == Ended::Taken {

@@ -5,6 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::execution::Published;
+use workflow_engine::instance::EVERYONE;
 use workflow_engine::stimulus;
 
 use crate::access::hearing::{Hearing, Verdict};
@@ -20,7 +21,7 @@ use crate::run::{Session, answer, claim, continued, resume, running};
 use crate::store::matching::{self, Correlation, Filter, Stored};
 use crate::store::owners::Owner;
 use crate::store::queue::{self, Item};
-use crate::store::{activity_types, bookmarks, instances};
+use crate::store::{activity_types, bookmarks, instances, route};
 
 mod triggers;
 
@@ -84,6 +85,22 @@ enum Attempt {
 
 /// Until when a stimulus is kept; `None`: it is not kept.
 pub type KeepUntil = Option<Timestamp>;
+
+/// Lets a stimulus go on whose correlation id, or that of the instance which it names, belongs to this node. One for
+/// everybody may go on.
+///
+/// # Errors
+/// 40001 if it belongs to another node, 22004 if it is not known.
+pub fn require_route(correlation_id: Option<&str>, filter: &Filter) -> Result<(), PgError> {
+    match correlation_id {
+        _ if !route::is_on() => Ok(()),
+        Some(EVERYONE) if !filter.names_target() => Ok(()),
+        None | Some(EVERYONE) => {
+            route::require_target(filter.instance_id.or_else(|| bookmarks::instance_of(filter.bookmark_id?)))
+        }
+        Some(key) => route::require(Some(key)),
+    }
+}
 
 /// Resumes the bookmarks that match now, or keeps the stimulus.
 pub fn enqueue(session: &mut Session, mut stimulus: Stimulus, keep: KeepUntil) -> Result<Delivery, PgError> {
@@ -233,6 +250,10 @@ fn resume_match(
         Verdict::Heard => {}
         Verdict::Withheld => return Ok(Attempt::Withheld),
         Verdict::Denied => return Ok(Attempt::NotPermitted),
+    }
+    // What is for everybody passes over instances that are here by mistake; a key is asked for before.
+    if stimulus.filter.correlation == Correlation::Any && route::require_instance(stored.instance_id).is_err() {
+        return Ok(Attempt::NotPermitted);
     }
     if !people::may_meet(&stimulus.sender, &stored.bookmark, version, &owner)? {
         return Ok(Attempt::NotPermitted);

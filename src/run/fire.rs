@@ -15,6 +15,7 @@ use crate::pg::{PgError, guc, process, role};
 use crate::run::Session;
 use crate::run::scheduled::{self, Target};
 use crate::run::timing::{self, Next};
+use crate::store::route;
 use crate::store::schedules::{self, FireOutcome, Timed};
 
 /// How far the due time of a trigger is moved if its schedule cannot even be computed, in microseconds.
@@ -47,7 +48,7 @@ pub fn reboot(session: &Session) -> u64 {
     schedules::reboot(session.timestamp())
 }
 
-/// Fires one trigger, if it is free. A failure is noted in its row and stops no other fire. If an uncommitted
+/// Fires one trigger, if it is free and its key belongs to this node. A failure is noted in its row and stops no other fire. If an uncommitted
 /// transaction holds the activation key, the trigger stays due; waiting for it would stall every other trigger.
 pub fn fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     let attempt = session.isolated(|session| {
@@ -68,6 +69,9 @@ pub fn fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
 
 fn try_fire(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     let Some(timed) = schedules::lock_due(id, session.timestamp()) else { return Ok(false) };
+    if !route::admits_start(&timed.definition_id, timed.correlation_id.as_deref()) {
+        return Ok(false);
+    }
     let schedule = timing::decode(&timed.schedule)?;
     let (plan, next) = plan(session, &schedule, &timed)?;
     let fire = Fire { session, schedule: &schedule, timed: &timed, target: None };

@@ -25,7 +25,7 @@ use crate::pg::{PgError, boundary, guc, interrupt, json, process, role, session,
 use crate::run::paths::{self, Hold};
 use crate::run::{timing, version};
 use crate::store::owners::Owner;
-use crate::store::{activity_types, bookmarks, compensations, instances};
+use crate::store::{activity_types, bookmarks, compensations, instances, route};
 use crate::{error, functions};
 
 mod names;
@@ -276,6 +276,10 @@ impl Host for SpiHost<'_> {
             Some(function) => self.user(|| functions::payloads(type_name, &function, &found.owner, context)),
             None => Ok(vec![Value::Null]),
         }
+    }
+
+    fn check_key(&mut self, correlation_id: Option<&str>) -> Result<(), Fault> {
+        route::require_in_burst(correlation_id).map_err(|error| self.fault(error))
     }
 
     fn correlate(&mut self, correlation_id: Option<&str>) -> Result<(), Fault> {

@@ -25,7 +25,7 @@ use crate::run::{Session, paths, resume, running, start, work};
 use crate::store::owners::Owner;
 use crate::store::routes::{self, Listener};
 use crate::store::triggers::{self, TriggerRow};
-use crate::store::{bookmarks, instances};
+use crate::store::{bookmarks, instances, route};
 
 /// How often a request looks for another bookmark when its own was used up while it waited for the instance.
 const ATTEMPTS: usize = 5;
@@ -72,6 +72,10 @@ pub fn serve(session: &mut Session, request: &Request) -> Result<Response, PgErr
         Ok(selectors) => selectors,
         Err(response) => return Ok(response),
     };
+    match &selectors.correlation_id {
+        Some(key) => route::require(Some(key))?,
+        None => route::require_target(selectors.instance_id)?,
+    }
     // Only workflows of the owner of the first segment can answer.
     let Some(owner) = paths::owner_of(request) else { return Ok(not_found()) };
     for _ in 0..ATTEMPTS {

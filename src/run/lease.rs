@@ -23,7 +23,7 @@ use crate::run::{Session, front, running};
 use crate::store::identity::{self, Identity};
 use crate::store::leases::{self, Candidate, Claimed, Held, Lease};
 use crate::store::limits::Limit;
-use crate::store::{bookmarks, instances, limits, pauses, tasks};
+use crate::store::{bookmarks, instances, limits, pauses, route, tasks};
 use crate::{compiled, wake};
 
 pub mod named;
@@ -289,6 +289,7 @@ pub fn extend(
     instances::announce_lock();
     let Some(seen) = leases::read(task).filter(is_held) else { return Ok(None) };
     require_work(&seen)?;
+    route::require_instance(seen.instance)?;
     // The bookmark of a last lease moves as well, and what ends the activity locks the instance before it.
     if seen.lease.is_last() {
         instances::lock(seen.instance);

@@ -15,7 +15,7 @@ use crate::run::{Session, abandoned, claim, continued, isolated, resume, running
 use crate::store::matching::{self, Filter, Stored};
 use crate::store::owners::{self, Owner};
 use crate::store::queue::{self, Item};
-use crate::store::{bookmarks, instances};
+use crate::store::{bookmarks, instances, route};
 
 /// Attempts to fire a bookmark or to deliver a kept stimulus, before it becomes a dead letter.
 pub const MAX_ATTEMPTS: i32 = 3;
@@ -203,6 +203,9 @@ fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
     let may_meet = verdict == Verdict::Heard && people::may_meet(&item.sender, &stored.bookmark, version, &owner)?;
     if !may_meet || !is_wanted_here(&item.sender, version, &owner)? {
         return Ok(Can::Not);
+    }
+    if !route::admits_instance(stored.instance_id) {
+        return Ok(Can::Wait);
     }
     let runs_here = access::runs_here(&owner, &*compiled::of_version(version)?);
     if running::contains(stored.instance_id) {

@@ -6,7 +6,7 @@ use crate::access;
 use crate::pg::spi::Timestamp;
 use crate::pg::{PgError, guc};
 use crate::run::notices::tell_how_to_fire;
-use crate::run::{Session, queued};
+use crate::run::{Session, deliver, queued};
 use crate::store::bookmarks;
 use crate::store::dead_letters::{self, Letter};
 
@@ -22,6 +22,7 @@ pub fn replay(session: &mut Session, id: Uuid) -> Result<bool, PgError> {
     if letter.replayed_at.is_some() {
         return Err(PgError::new("55000", format!("dead letter {id} was already replayed")));
     }
+    deliver::require_route(letter.item.filter.correlation.id(), &letter.item.filter)?;
     dead_letters::replayed(id, session.timestamp());
     match letter.due_at {
         Some(_) => fire_again(session, &letter),

@@ -15,6 +15,7 @@ use crate::run::Session;
 use crate::run::scheduled::{self, Target};
 use crate::store::named_schedules::{self, Identity, Named};
 use crate::store::owners;
+use crate::store::route;
 use crate::store::schedules::Timed;
 
 mod settings;
@@ -37,7 +38,7 @@ pub fn put(session: &mut Session, name: &str, settings: &Settings, work: &Work) 
     let owner = owners::current_id();
     let known = named_schedules::lock(owner, name);
     let id = known.as_ref().map_or_else(|| session.new_id(), |known| known.trigger.id);
-    let job = work.resolve(session, None)?;
+    let job = resolve(session, work, None)?;
     let schedule = settings.apply(session, known.as_ref())?;
     let encoded = schedule.encode();
     let named = named(&job, &schedule, &encoded);
@@ -74,11 +75,18 @@ fn warn_without_login(who: Oid) {
 /// Changes the given settings of a schedule, and returns its id.
 pub fn alter(session: &mut Session, name: &str, settings: &Settings, work: &Work) -> Result<Uuid, PgError> {
     let known = find(session, name)?;
-    let job = work.resolve(session, Some(&known))?;
+    let job = resolve(session, work, Some(&known))?;
     let schedule = settings.apply(session, Some(&known))?;
     let encoded = schedule.encode();
     named_schedules::update(&known.trigger.id, &named(&job, &schedule, &encoded));
     Ok(known.trigger.id)
+}
+
+/// The work of a schedule, whose key has to belong to this node.
+fn resolve(session: &mut Session, work: &Work, known: Option<&Timed>) -> Result<Job, PgError> {
+    let job = work.resolve(session, known)?;
+    route::require_start(&job.definition_id, job.correlation_id.as_deref(), None)?;
+    Ok(job)
 }
 
 fn named<'a>(job: &'a Job, schedule: &Applied, encoded: &'a Value) -> Named<'a> {

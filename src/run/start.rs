@@ -17,14 +17,14 @@ use crate::compiled::{self, Compiled};
 use crate::error;
 use crate::pg::error::notice;
 use crate::pg::spi::Timestamp;
-use crate::pg::{PgError, json, role, rows};
+use crate::pg::{PgError, json, rows};
 use crate::run::burst::{self, Ended, OnFault, StoredBurst};
 use crate::run::{Session, admission, running, version};
 use crate::store::bookmarks;
-use crate::store::definitions::DefinitionRow;
-use crate::store::instances::{self, InstanceRow};
+use crate::store::instances::{self, InstanceRow, Parent};
 use crate::store::leases::Lease;
 use crate::store::owners;
+use crate::store::route;
 use crate::store::triggers::TriggerRow;
 
 mod pending;
@@ -35,7 +35,7 @@ use crate::run::notices::tell_how_to_fire;
 use crate::run::save::RowState;
 pub use pending::{create_due, start_pending};
 pub use refusal::{journal_refusal, refused};
-use refusal::{note_misfit, note_refusal};
+use refusal::{note_misfit, note_refusal, same_definition};
 
 /// Name of the bookmark of an instance that was created and waits for its owner's session to start it.
 pub const START_BOOKMARK: &str = "Workflow.Start";
@@ -66,13 +66,16 @@ pub struct Request {
 pub fn start_by_name(session: &mut Session, request: Request) -> Result<(InstanceRow, bool), PgError> {
     let (definition, my_id) = version::find(session, &request.definition_id, request.version)?;
     access::require(Privilege::Start, &definition)?;
-    if let Some(existing) = request.instance_id.and_then(instances::get) {
-        return Ok((same_definition(existing, &definition)?, false));
+    if let Some(id) = request.instance_id {
+        route::require_start(&definition.definition_id, request.correlation_id.as_deref(), None)?;
+        if let Some(existing) = instances::get(id) {
+            return Ok((same_definition(existing, &definition)?, false));
+        }
     }
     let compiled = compiled::of_version(definition.id)?;
     let id = request.instance_id.unwrap_or_else(|| session.new_id());
     let owner = session.caller_as_owner(my_id);
-    let mut row = new_row(id, &compiled, owner, request.correlation_id, request.name, request.input)?;
+    let mut row = new_row(id, &compiled, owner, request.correlation_id, request.name, request.input, None)?;
     let trigger = request.trigger.as_deref();
     let beginning =
         Beginning { trigger, stimulus: None, on_fault: request.on_fault, id_given: request.instance_id.is_some() };
@@ -90,20 +93,7 @@ pub fn start_by_name(session: &mut Session, request: Request) -> Result<(Instanc
     Ok((row, true))
 }
 
-/// The instance that a second start with a known id returns. If it runs another definition, the start fails (23505).
-fn same_definition(existing: InstanceRow, definition: &DefinitionRow) -> Result<InstanceRow, PgError> {
-    let taken = PgError::new("23505", format!("workflow instance {} already exists", existing.instance.id));
-    let who = role::current();
-    let runs = compiled::of_version(existing.definition_version_id)?;
-    if !access::is_member(who, &existing.owner) && !access::may(who, Privilege::Read, &runs.row) {
-        return Err(taken);
-    }
-    if existing.definition_id == definition.definition_id {
-        return Ok(existing);
-    }
-    Err(taken.detail(format!("It runs definition \"{}\".", existing.definition_id)))
-}
-
+/// A new instance, whose key, or else its parent's, has to belong to this node.
 pub(super) fn new_row(
     id: Uuid,
     compiled: &Compiled,
@@ -111,7 +101,9 @@ pub(super) fn new_row(
     correlation_id: Option<String>,
     name: Option<String>,
     input: impl Into<Given>,
+    parent: Option<Parent>,
 ) -> Result<InstanceRow, PgError> {
+    route::require_start(&compiled.row.definition_id, correlation_id.as_deref(), parent.map(|it| it.instance))?;
     let activation_key = activation_key(compiled, correlation_id.as_deref());
     let instance = Instance::new(id, &compiled.program, compiled.row.version, correlation_id, name, input);
     Ok(InstanceRow {
@@ -121,7 +113,7 @@ pub(super) fn new_row(
         owner,
         activation_key,
         schedule_id: None,
-        parent: None,
+        parent,
         continued_from: None,
         paused_at: None,
         open: None,
@@ -231,8 +223,9 @@ pub fn start_by_trigger(
         _ => Map::new(),
     };
     let input = Given::by_stimulus(input);
-    let mut row = match new_row(id, &compiled, owner, correlation_id.map(ToOwned::to_owned), None, input) {
+    let mut row = match new_row(id, &compiled, owner, correlation_id.map(ToOwned::to_owned), None, input, None) {
         Ok(row) => row,
+        Err(error) if error.aborts_transaction() => return Err(error),
         Err(error) => {
             note_misfit(session, id, &compiled, trigger, &error);
             return Ok(None);
@@ -263,7 +256,7 @@ pub fn start_for_request(
     let is_given = id.is_some();
     let id = id.unwrap_or_else(|| session.new_id());
     let owner = compiled.row.owner.clone();
-    let mut row = new_row(id, compiled, owner, correlation_id.map(ToOwned::to_owned), None, Map::new())?;
+    let mut row = new_row(id, compiled, owner, correlation_id.map(ToOwned::to_owned), None, Map::new(), None)?;
     let activity = Some(trigger.activity_id.as_str());
     if !admission::enter(&row, compiled, true) {
         session.http.refusal = Some(Response::message(503, "The workflow is busy.").with("Retry-After", "1"));
@@ -306,7 +299,7 @@ pub fn start_scheduled(
     let input = Value::Object(new.input);
     let stimulus = (!new.trigger.activity_id.is_empty()).then(|| json::copy(&input));
     let input = if let Value::Object(members) = input { members } else { Map::new() };
-    let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, input)?;
+    let mut row = new_row(id, compiled, new.owner, new.correlation_id, new.name, input, None)?;
     row.schedule_id = Some(new.trigger.id);
     match create_pending(session, &mut row, compiled, &Entry::at(new.trigger), stimulus.as_ref(), new.at) {
         Ended::Saved => Ok(Some(id)),

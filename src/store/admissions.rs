@@ -84,6 +84,18 @@ pub fn take(place: &Place, max: i32, instance: &Uuid) -> bool {
     true
 }
 
+static EXCEED: Statement = Statement::new(
+    "INSERT INTO workflow.admissions (id, definition_id, place, n, instance_id) \
+     SELECT gen_random_uuid(), $1, $2, 1 + GREATEST($3, max(a.n)), $4 \
+     FROM workflow.admissions a WHERE a.definition_id = $1 AND a.place = $2",
+    &[Type::Text, Type::Text, Type::Integer, Type::Uuid],
+);
+
+/// Admits an instance beyond the limit.
+pub fn exceed(place: &Place, max: i32, instance: &Uuid) {
+    EXCEED.run(&[Arg::Text(&place.definition_id), Arg::Text(&place.value), Arg::Integer(max), Arg::Uuid(instance)]);
+}
+
 /// Makes admissions of a place that has fewer than its limit. `false`: it has all, or another transaction makes some.
 fn make(place: &Place, max: i32) -> bool {
     let of = [Arg::Text(&place.definition_id), Arg::Text(&place.value), Arg::Integer(max)];

@@ -290,6 +290,11 @@ fn lock_instance(id: Uuid, wait: Wait) -> Option<Waiting> {
     Some(found?.into_waiting(row, wait == Wait::Skip))
 }
 
+/// The instance of a bookmark, read without a lock.
+pub fn instance_of(bookmark: Uuid) -> Option<Uuid> {
+    rows::read(&WAITS_FOR, Arg::Uuid(&bookmark), WaitsFor::read).map(|found| found.instance_id)
+}
+
 /// Locks the row of a bookmark, waiting for the session that holds it, and reads again how workers stand to its task.
 /// Claims and heartbeats change that without the lock of the instance. `false`: the bookmark is gone.
 pub fn lock_lease(waiting: &mut Waiting) -> bool {

@@ -11,6 +11,7 @@ use crate::pg::memory;
 use crate::pg::rows::{self, Columns, Holder, Wait, Writer};
 use crate::pg::spi::{Arg, Change, Row, Statement, Timestamp, Type, changed, read, written};
 use crate::store::owners::{self, Owner};
+use crate::store::route;
 use crate::store::tables::INSTANCES;
 use crate::wake;
 
@@ -122,13 +123,20 @@ pub fn announce_lock() {
     rows::lock_table(&STORED);
 }
 
-/// Locks an instance, waiting for the session that holds it.
+/// Locks an instance, waiting for the session that holds it. An instance of another node is refused (40001).
 pub fn lock(id: Uuid) -> Option<InstanceRow> {
     lock_with(id, Wait::Block)
 }
 
-/// Locks an instance. `wait` says whether to wait for a session that holds the lock.
+/// Locks an instance. `wait` says whether to wait for a session that holds the lock; one that does not wait finds no
+/// instance of another node.
 pub fn lock_with(id: Uuid, wait: Wait) -> Option<InstanceRow> {
+    // The lock of its partition comes first.
+    match wait {
+        Wait::Block => route::require_instance(id).unwrap_or_else(|error| unwind(error)),
+        Wait::Skip if route::admits_instance(id) => {}
+        Wait::Skip => return None,
+    }
     rows::lock(&STORED, Arg::Uuid(&id), wait, read)
 }
 

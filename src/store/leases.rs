@@ -210,7 +210,7 @@ mod lanes;
 mod start;
 
 pub use claimed::{Claimed, candidate, claimed};
-pub use due::{MOST_LEFT, end_all, left_due, next_end, release_due};
+pub use due::{MOST_LEFT, end_all, end_of, left_due, next_end, release_due};
 pub use front::{Front, first, heads};
 pub use lanes::{in_lanes, in_order, lanes_of, note_ends_of};
 pub use start::{attempts, awaits_start, remove_start};

@@ -187,6 +187,39 @@ pub fn id_of(oid: Oid) -> i32 {
         .unwrap_or_else(|| unwind(PgError::new("40001", "could not serialize access due to concurrent update")))
 }
 
+static ALIAS: Statement = Statement::new(
+    "INSERT INTO workflow.owners (id, role, same_as) OVERRIDING SYSTEM VALUE VALUES ($1, CAST($2 AS workflow.stored_role), $3)",
+    &[Type::Integer, Type::Text, Type::Integer],
+);
+
+/// Makes an id of another node stand for a role here.
+///
+/// # Errors
+/// 42710 if it stands for another role here.
+pub fn alias(id: i32, role: Oid) -> Result<(), PgError> {
+    let own = id_of(role);
+    if own == id {
+        return Ok(());
+    }
+    match read(id) {
+        Some(_) if by_id(id).role() == Some(role) => Ok(()),
+        Some(_) => Err(PgError::new("42710", format!("owner {id} is another role on this node"))
+            .detail(format!("Where the rows come from it is \"{}\".", role::name(role).unwrap_or_default()))),
+        None => {
+            ALIAS.run(&[Arg::Integer(id), Arg::Text(&stored_role::text_of(role)), Arg::Integer(own)]);
+            Ok(())
+        }
+    }
+}
+
+static SCATTER: Statement =
+    Statement::new("SELECT setval('workflow.owners_id_seq', 1 + trunc(random() * 1000000000)::bigint)", &[]);
+
+/// Lets the ids of owners that are made from now on differ from those of a node with which this one had its rows in common.
+pub fn scatter() {
+    SCATTER.run(&[]);
+}
+
 /// The id of the role whose rights are in force.
 pub fn current_id() -> i32 {
     id_of(role::current())

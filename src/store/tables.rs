@@ -78,6 +78,7 @@ table!(BOOKMARKS = "bookmarks" {
     callback_owner: Integer null,
     payload: Jsonb null,
     metadata: Jsonb null,
+    attempts: Integer null,
     priority: Integer null,
     claims: Integer null,
     available_at: Timestamp null,
@@ -110,6 +111,18 @@ table!(TRIGGERS = "triggers" {
     next_fire_at: Timestamp null,
     scheduled_at: Timestamp null,
     schedule: Jsonb null,
+    active: Boolean,
+    schedule_name: Text null,
+    owner: Integer null,
+    input: Jsonb null,
+    correlation_id: Text null,
+    last_fire_at: Timestamp null,
+    last_instance_id: Uuid null,
+    queued: Integer,
+    skipped: BigInt,
+    missed: BigInt,
+    attempts: Integer,
+    last_error: Text null,
 });
 
 table!(BOOKMARK_QUEUE = "bookmark_queue" {
@@ -120,6 +133,7 @@ table!(BOOKMARK_QUEUE = "bookmark_queue" {
     attempts: Integer,
     created_at: Timestamp,
     expires_at: Timestamp,
+    not_before: Timestamp null,
     deferred_for: Uuid null,
     bookmark_id: Uuid null,
     instance_id: Uuid null,
@@ -130,8 +144,32 @@ table!(BOOKMARK_QUEUE = "bookmark_queue" {
     uncorrelated: Boolean,
     activity_type: Text null,
     activity_id: Text null,
+    last_error: Text null,
     stimulus: Jsonb null,
     input: Jsonb null,
+});
+
+table!(DEAD_LETTERS = "dead_letters" {
+    id: Uuid,
+    reason: Text,
+    sender: Integer,
+    attempts: Integer,
+    created_at: Timestamp,
+    dead_at: Timestamp,
+    replayed_at: Timestamp null,
+    bookmark_id: Uuid null,
+    instance_id: Uuid null,
+    activity_instance_id: Uuid null,
+    hash: Bytea null,
+    name: Text null,
+    correlation_id: Text null,
+    uncorrelated: Boolean,
+    activity_type: Text null,
+    activity_id: Text null,
+    last_error: Text null,
+    stimulus: Jsonb null,
+    input: Jsonb null,
+    due_at: Timestamp null,
 });
 
 table!(TASKS = "tasks" {
@@ -184,6 +222,7 @@ table!(INCIDENTS = "incidents" {
     activity_type: Text,
     activity_instance_id: Uuid,
     created_at: Timestamp,
+    resolved_at: Timestamp null,
     sqlstate: Text,
     message: Text,
     detail: Text null,
@@ -193,3 +232,23 @@ table!(INCIDENTS = "incidents" {
 });
 
 table!(EXECUTION_LOG = "execution_log" { instance_id: Uuid, seq: Integer, created_at: Timestamp, events: Bytea });
+
+table!(PAUSES = "pauses" {
+    instance_id: Uuid,
+    paused_at: Timestamp,
+    paused_by: Integer,
+    reason: Text null,
+    paused_with: Uuid null,
+    unpaused_at: Timestamp null,
+});
+
+table!(MESSAGES = "messages" {
+    owner: Integer,
+    key: Text,
+    message: Text,
+    content: Bytea,
+    answer: Jsonb,
+    called_at: Timestamp,
+});
+
+table!(PARTITIONS = "partitions" { partition: Integer, count: Integer });

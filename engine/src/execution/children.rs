@@ -36,6 +36,9 @@ impl Execution<'_> {
     pub fn start_child(&mut self, definition_id: &str, child: StartChild) -> Result<(), Fault> {
         let StartChild { id, mut input, correlation_id, bookmark_id, begin } = child;
         refuse_everyone(correlation_id.as_deref())?;
+        if correlation_id.is_some() {
+            self.core.host.check_key(correlation_id.as_deref())?;
+        }
         input.values().try_for_each(check_extent)?;
         let version_id = self.core.host.child_version(definition_id, &input)?;
         input.entry(PARENT).or_insert_with(|| Value::String(self.core.instance.id.to_string()));

@@ -302,6 +302,9 @@ impl<'a> Execution<'a> {
     /// Publishes a stimulus after the burst.
     pub fn publish(&mut self, stimulus: Published) -> Result<(), Fault> {
         stimulus.input.iter().chain(&stimulus.payload).try_for_each(check_extent)?;
+        if stimulus.correlation_id.is_some() && !stimulus.local {
+            self.core.host.check_key(stimulus.correlation_id.as_deref())?;
+        }
         let payload = stimulus.payload.as_ref().map(copy_or_null).unwrap_or_default();
         let data = Value::from_iter([("name", stimulus.name.as_str().into()), ("payload", payload)]);
         self.journal(EventKind::Published, Some(data));
@@ -350,6 +353,7 @@ impl<'a> Execution<'a> {
             return Ok(());
         }
         refuse_everyone(id.as_deref())?;
+        self.core.host.check_key(id.as_deref())?;
         self.core.host.correlate(id.as_deref())?;
         let before = std::mem::replace(&mut self.core.instance.correlation_id, id);
         let changed = std::mem::replace(&mut self.core.scratch.delta.changed.correlation_id, true);

@@ -28,13 +28,32 @@ pub fn read<T>(columns: &'static Columns, key: Arg<'_>, read: impl FnOnce(&mut R
 pub fn read_by<T>(
     columns: &'static Columns,
     key: &[Arg<'_>],
+    read: impl FnMut(&mut Row<'_>) -> Option<T>,
+) -> Option<T> {
+    scan_by(columns, key, false, read)
+}
+
+/// The same with the rows as they are now, at whatever isolation level the transaction is.
+pub fn read_newest_by<T>(
+    columns: &'static Columns,
+    key: &[Arg<'_>],
+    read: impl FnMut(&mut Row<'_>) -> Option<T>,
+) -> Option<T> {
+    scan_by(columns, key, true, read)
+}
+
+fn scan_by<T>(
+    columns: &'static Columns,
+    key: &[Arg<'_>],
+    is_newest: bool,
     mut read: impl FnMut(&mut Row<'_>) -> Option<T>,
 ) -> Option<T> {
     in_table(columns, pg_sys::AccessShareLock, |table| {
         // SAFETY: a tuple is pinned until the next one or the scan's end. The snapshot sees the session's own changes.
         unsafe {
             pg_sys::CommandCounterIncrement();
-            let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetTransactionSnapshot());
+            let snapshot = if is_newest { pg_sys::GetLatestSnapshot() } else { pg_sys::GetTransactionSnapshot() };
+            let snapshot = pg_sys::RegisterSnapshot(snapshot);
             let scan = key_scan(table, columns, key, snapshot);
             let mut found = None;
             while found.is_none() {

@@ -67,6 +67,26 @@ pub enum Type {
 }
 
 impl Type {
+    /// Its name in SQL.
+    pub(in crate::pg) fn name(self) -> &'static str {
+        match self {
+            Self::Uuid => "uuid",
+            Self::UuidArray => "uuid[]",
+            Self::Text => "text",
+            Self::TextArray => "text[]",
+            Self::Integer => "integer",
+            Self::IntegerArray => "integer[]",
+            Self::BigInt => "bigint",
+            Self::BigIntArray => "bigint[]",
+            Self::Boolean => "boolean",
+            Self::Bytea => "bytea",
+            Self::Jsonb => "jsonb",
+            Self::Timestamp => "timestamptz",
+            Self::TimestampArray => "timestamptz[]",
+            Self::Oid => "oid",
+        }
+    }
+
     pub(in crate::pg) fn oid(self) -> pg_sys::Oid {
         match self {
             Self::Uuid => pg_sys::UUIDOID,

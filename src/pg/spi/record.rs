@@ -41,6 +41,11 @@ impl Table {
         Self { name: c_name(name), columns }
     }
 
+    /// Its columns, in the order of their declaration.
+    pub fn columns(&self) -> impl ExactSizeIterator<Item = ColumnRef> {
+        self.columns.iter().map(|defined| defined.column)
+    }
+
     /// The column with this name, for a field that reads this type, and with `reads_null` also NULL.
     pub const fn read(&self, name: &str, kind: Type, reads_null: bool) -> ColumnRef {
         let found = self.find(name, kind);

@@ -3,12 +3,12 @@
 use crate::access::hearing::{Hearing, Verdict};
 use crate::compiled;
 use crate::pg::PgError;
-use crate::pg::error::warning;
+use crate::pg::error::{notice, warning};
 use crate::run::Session;
 use crate::run::deliver::{Delivery, Stimulus};
 use crate::run::isolated::{self, Isolated};
 use crate::run::start::{self, Place};
-use crate::store::triggers;
+use crate::store::{route, triggers};
 
 /// Starts the triggers that match. A failure of another owner's workflow is a WARNING, and does not stop the others.
 pub(super) fn start_all(
@@ -20,7 +20,16 @@ pub(super) fn start_all(
     let mut hearing = Hearing::of(&stimulus.sender, stimulus.filter.names_target());
     let correlation_id = stimulus.filter.correlation.id();
     let input = stimulus.input.as_ref();
-    for trigger in triggers::matching(name, stimulus.filter.hashes.first()) {
+    let found = triggers::matching(name, stimulus.filter.hashes.first());
+    // What is for everybody would start them once on each node.
+    if correlation_id.is_none() && !found.is_empty() && route::is_on() {
+        notice(
+            PgError::new("00000", "a stimulus without a correlation id starts no workflow")
+                .detail("The correlation id decides the node, as workflow.route_check is set."),
+        );
+        return Ok(());
+    }
+    for trigger in found {
         let compiled = compiled::of_version(trigger.definition_version_id)?;
         match hearing.starts(&compiled.row) {
             Verdict::Heard => {}

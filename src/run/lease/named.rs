@@ -17,7 +17,7 @@ use crate::run::limits::Search;
 use crate::run::{Session, pause, running};
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, Candidate, Held};
-use crate::store::limits;
+use crate::store::{limits, route};
 
 /// Claims a task. One that cannot be claimed now is refused with the reason (55000); the call waits for
 /// no other session but one that changes limits.
@@ -30,6 +30,7 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
     let compiled = compiled::of_instance(&row)?;
     people::require_work(&row, &compiled, task, held.lease.assignment.as_deref())?;
     running::refuse(candidate.instance)?;
+    route::require_instance(candidate.instance)?;
     pause::refuse(&row, &compiled)?;
     refuse_unless_due(session, &row, &held)?;
     let mut search = Search::new(vec![candidate.name.clone()], limits, now, role::current());

@@ -14,7 +14,7 @@ use crate::run::{Session, running};
 use crate::store::assignments::Assignment;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::leases::{self, Candidate, Held, Lease};
-use crate::store::{bookmarks, limits};
+use crate::store::{bookmarks, limits, route};
 
 /// Token, attempt and number of attempts of a task that was claimed.
 pub type Taken = (Uuid, i32, Option<u32>);
@@ -56,7 +56,8 @@ pub fn take(
     later: &mut Vec<(Uuid, Lease)>,
 ) -> Result<Option<Taken>, PgError> {
     // The state of an instance whose burst runs further up in this session is in that burst, not in the table.
-    if search.is_held(candidate) || running::contains(candidate.instance) {
+    if search.is_held(candidate) || running::contains(candidate.instance) || !route::admits_instance(candidate.instance)
+    {
         return Ok(None);
     }
     let until = terms.until;

@@ -48,7 +48,7 @@ pub fn create_due(
     input: Map<String, Value>,
 ) -> Result<(), PgError> {
     let id = session.new_id();
-    let mut row = new_row(id, compiled, owner, Some(correlation_id), None, input)?;
+    let mut row = new_row(id, compiled, owner, Some(correlation_id), None, input, None)?;
     let now = session.now;
     create_pending(session, &mut row, compiled, &Entry::ROOT, None, now);
     tell_how_to_fire();

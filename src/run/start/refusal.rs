@@ -5,14 +5,29 @@ use uuid::Uuid;
 use workflow_engine::journal::{Event, EventKind};
 
 use crate::access::{self, Privilege};
-use crate::compiled::Compiled;
+use crate::compiled::{self, Compiled};
 use crate::pg::error::warning;
 use crate::pg::{PgError, role, rows};
 use crate::run::Session;
 use crate::run::activation::key_of;
+use crate::store::definitions::DefinitionRow;
 use crate::store::instances::{self, InstanceRow};
 use crate::store::journal;
 use crate::store::triggers::TriggerRow;
+
+/// The instance that a second start with a known id returns. If it runs another definition, the start fails (23505).
+pub(super) fn same_definition(existing: InstanceRow, definition: &DefinitionRow) -> Result<InstanceRow, PgError> {
+    let taken = PgError::new("23505", format!("workflow instance {} already exists", existing.instance.id));
+    let who = role::current();
+    let runs = compiled::of_version(existing.definition_version_id)?;
+    if !access::is_member(who, &existing.owner) && !access::may(who, Privilege::Read, &runs.row) {
+        return Err(taken);
+    }
+    if existing.definition_id == definition.definition_id {
+        return Ok(existing);
+    }
+    Err(taken.detail(format!("It runs definition \"{}\".", existing.definition_id)))
+}
 
 /// The error of a start that an activation strategy refuses (23505). It names the running instance to roles that may
 /// read that instance.

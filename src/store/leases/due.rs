@@ -87,26 +87,43 @@ pub fn next_end(names: &[String], now: Timestamp, role: Oid) -> Option<Timestamp
     NEXT.first(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)], |row| row.maybe()).flatten()
 }
 
-static END_ALL: [Statement; 2] = [
-    Statement::new(
-        "UPDATE workflow.bookmarks e SET due_at = CASE WHEN e.paused_at IS NULL THEN $1 END, \
-             due_when_paused = CASE WHEN e.paused_at IS NOT NULL THEN $1 END FROM workflow.bookmarks t \
-         WHERE e.name = 'Workflow.Lease' AND t.instance_id = e.instance_id AND t.activity_instance_id = e.activity_instance_id \
-           AND t.token IS NOT NULL",
-        &[Type::Timestamp],
-    ),
-    Statement::new(
-        "UPDATE workflow.bookmarks SET token = NULL, lease_until = NULL, worker = NULL, \
-             available_at = CASE WHEN available_at = 'infinity' THEN available_at WHEN lane IS NOT NULL THEN '-infinity' END, \
-             due_when_paused = CASE WHEN paused_at IS NULL OR due_when_paused = 'infinity' THEN due_when_paused ELSE '-infinity' END \
-         WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND token IS NOT NULL",
-        &[],
-    ),
-];
+/// Ends the leases of the tasks `t` that `$where` selects: the bookmark of a last one is due, and the token of any is void.
+macro_rules! ending {
+    ($where:literal) => {
+        [
+            Statement::new(
+                concat!(
+                    "UPDATE workflow.bookmarks e SET due_at = CASE WHEN e.paused_at IS NULL THEN $1 END, \
+                         due_when_paused = CASE WHEN e.paused_at IS NOT NULL THEN $1 END FROM workflow.bookmarks t \
+                     WHERE e.name = 'Workflow.Lease' AND t.instance_id = e.instance_id \
+                       AND t.activity_instance_id = e.activity_instance_id AND t.token IS NOT NULL AND ",
+                    $where
+                ),
+                &[Type::Timestamp, Type::UuidArray],
+            ),
+            Statement::new(
+                concat!(
+                    "UPDATE workflow.bookmarks t SET token = NULL, lease_until = NULL, worker = NULL, \
+                         available_at = CASE WHEN available_at = 'infinity' THEN available_at WHEN lane IS NOT NULL THEN '-infinity' END, \
+                         due_when_paused = CASE WHEN paused_at IS NULL OR due_when_paused = 'infinity' THEN due_when_paused ELSE '-infinity' END \
+                     WHERE activity_type IS NOT DISTINCT FROM 'Elsa.RunTask' AND token IS NOT NULL AND ",
+                    $where
+                ),
+                &[Type::Timestamp, Type::UuidArray],
+            ),
+        ]
+    };
+}
+
+static END_ALL: [Statement; 2] = ending!("true");
+static END_OF: [Statement; 2] = ending!("t.instance_id = ANY ($2)");
 
 /// Ends all leases, in a database that goes on with the data of another one: workers there may hold them.
 pub fn end_all(now: Timestamp) {
-    let [last, all] = &END_ALL;
-    last.run(&[Arg::Timestamp(now)]);
-    all.run(&[]);
+    END_ALL.iter().for_each(|statement| _ = statement.run(&[Arg::Timestamp(now), Arg::Uuids(&[])]));
+}
+
+/// The same for instances that come from another database.
+pub fn end_of(instances: &[Uuid], now: Timestamp) {
+    END_OF.iter().for_each(|statement| _ = statement.run(&[Arg::Timestamp(now), Arg::Uuids(instances)]));
 }

@@ -34,11 +34,14 @@ SELECT wf_define('{"definitionId": "few", "options": {"maxConcurrency": {"max": 
 SELECT wf_start('few') \g /dev/null
 SELECT wf_pause(instance_id, 'ahem') FROM workflow.instance_list WHERE definition_id = 'broken' \g /dev/null
 SELECT wf_call('o1', 'm1', 'event', 'Nobody') \g /dev/null
+SELECT wf_add_partitions('{0}', 2) \g /dev/null
 RESET client_min_messages;
 -- Empty as a rule, or but for an update.
 INSERT INTO workflow.schema_2 VALUES (1);
 ALTER TABLE workflow.pending_usage DISABLE TRIGGER give_usage;
 INSERT INTO workflow.pending_usage VALUES (1, 1);
+ALTER TABLE workflow.imports DISABLE TRIGGER end_import;
+INSERT INTO workflow.imports VALUES (gen_random_uuid(), 1, '');
 
 CREATE FUNCTION contents() RETURNS TABLE (name name, rows bigint, digest text) LANGUAGE plpgsql AS $$
 BEGIN

@@ -26,6 +26,9 @@ CREATE FUNCTION task() RETURNS uuid LANGUAGE sql
     RETURN (SELECT task_id FROM workflow.open_tasks WHERE lease_until IS NULL AND available_at IS NULL LIMIT 1);
 CREATE FUNCTION held(OUT id uuid, OUT token uuid) LANGUAGE sql
     AS 'SELECT b.id, b.token FROM workflow.bookmarks b WHERE b.lease_until IS NOT NULL AND b.token IS NOT NULL LIMIT 1';
+CREATE FUNCTION kept(key text) RETURNS boolean LANGUAGE sql RETURN true;
+SELECT count(wf_start('event', correlation_id => 'moved'));
+CREATE TABLE moving AS SELECT wf_export_instances('{moved}', remove => true) AS bundle;
 CREATE TABLE calls (number integer GENERATED ALWAYS AS IDENTITY, name text, arguments text);
 INSERT INTO calls (name, arguments) VALUES
     ('wf_define', $$document('hears', '{"id": "on", "type": "Event", "eventName": "Other", "canStartWorkflow": true}')$$),
@@ -57,6 +60,8 @@ INSERT INTO calls (name, arguments) VALUES
     ('wf_start', $$'event', correlation_id => 'c'$$),
     ('wf_publish_event', $$'On', correlation_id => 'c'$$),
     ('wf_call', $$'d', 'phase', 'start', 'event'$$),
+    ('wf_export_instances', $$ARRAY['d'], remove => true$$),
+    ('wf_import_instances', $$ARRAY(SELECT bundle FROM moving)$$),
     ('wf_http_request', $$'GET', '/page'$$),
     ('wf_start', $$'variable'$$),
     ('wf_set_variable', $$instance('variable'), 'V', '2'$$),
@@ -95,6 +100,9 @@ INSERT INTO calls (name, arguments) VALUES
     ('wf_revoke_usage', $$'regress_two_phase_clerk'$$),
     ('wf_delete_definition', $$'hears'$$),
     ('wf_adopt_database', $$$$),
+    ('wf_add_partitions', $$ARRAY[0], 1$$),
+    ('wf_keep_instances', $$'kept(text)'$$),
+    ('wf_remove_partitions', $$ARRAY[0]$$),
     ('wf_set_role', $$'regress_two_phase_clerk'$$);
 
 -- What expires is a dead letter for wf_replay.

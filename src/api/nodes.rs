@@ -1,0 +1,96 @@
+//! Many nodes: which partitions of correlation ids this one has, and instances that move from one to another.
+
+use crate::pg::args::sql_functions;
+use crate::pg::function::Predicate;
+use crate::pg::{Call, PgError, Returned, role};
+use crate::run::Session;
+use crate::run::moving::export::{self, Selection};
+use crate::run::moving::{import, keep};
+use crate::store::partitions::{self, MOST};
+
+sql_functions! {
+    wf_partition(key: Text, count: Integer) => partition;
+    wf_add_partitions(partitions: Integers, count: Integer) => add;
+    wf_remove_partitions(partitions: Integers) => remove;
+    wf_export_instances(keys: Texts, predicate: Regprocedure, remove: Boolean) => export_instances;
+    wf_import_instances(bundle: Byteas) => import_instances;
+    wf_keep_instances(predicate: Regprocedure, max: Integer, keyless: Boolean) => keep_instances;
+}
+
+fn partition(call: &Call) -> Result<Returned, PgError> {
+    let (key, count): (String, i32) = (call.required("key")?, call.required("count")?);
+    require_count(count)?;
+    Ok(Returned::Integer(partitions::of(&key, count.unsigned_abs()).cast_signed()))
+}
+
+fn require_count(count: i32) -> Result<(), PgError> {
+    if count.unsigned_abs().is_power_of_two() && (1..=MOST).contains(&count) {
+        return Ok(());
+    }
+    Err(PgError::new("22023", "argument \"count\" must be a power of two")
+        .detail(format!("It is {count}, and {MOST} is the most."))
+        .hint("Choose far more partitions than there will ever be nodes, such as 1024."))
+}
+
+fn given(call: &Call) -> Result<Vec<i32>, PgError> {
+    call.integers("partitions")?.ok_or_else(|| PgError::new("22004", "argument \"partitions\" must not be NULL"))
+}
+
+fn add(call: &Call) -> Result<Returned, PgError> {
+    role::require_superuser("add partitions")?;
+    let (wanted, count): (Vec<i32>, i32) = (given(call)?, call.required("count")?);
+    require_count(count)?;
+    if let Some(other) = wanted.iter().find(|partition| !(0..count).contains(*partition)) {
+        return Err(PgError::new("22023", format!("partition {other} does not exist"))
+            .detail(format!("The {count} partitions are numbered from 0 to {}.", count - 1)));
+    }
+    partitions::lock(&wanted);
+    let known = partitions::all().count;
+    if known > 0 && known != count.unsigned_abs() {
+        return Err(PgError::new("22023", format!("this node counts {known} partitions, not {count}"))
+            .hint("All nodes count the same. Remove the partitions of this node first to count them anew."));
+    }
+    counted(partitions::add(&wanted, count))
+}
+
+fn remove(call: &Call) -> Result<Returned, PgError> {
+    role::require_superuser("remove partitions")?;
+    let wanted = given(call)?;
+    partitions::lock(&wanted);
+    counted(partitions::remove(&wanted))
+}
+
+fn counted(changed: u64) -> Result<Returned, PgError> {
+    Ok(Returned::BigInt(i64::try_from(changed).unwrap_or(i64::MAX)))
+}
+
+fn export_instances(call: &Call) -> Result<Returned, PgError> {
+    role::require_superuser("export workflow instances")?;
+    let selection = match (call.texts("keys")?, call.arg("predicate")) {
+        (Some(keys), None) => Selection::Keys(keys),
+        (None, Some(function)) => Selection::Predicate(Predicate::of(function)?),
+        _ => {
+            return Err(PgError::new("22023", "either argument \"keys\" or argument \"predicate\" must be given")
+                .hint("They say which correlation ids are exported."));
+        }
+    };
+    let pieces = export::export(selection, call.required("remove")?)?;
+    Ok(Returned::Rows(pieces.into_iter().map(|piece| vec![Returned::Bytea(piece)]).collect()))
+}
+
+fn import_instances(call: &Call) -> Result<Returned, PgError> {
+    role::require_superuser("import workflow instances")?;
+    let bundles = call.byteas("bundle")?;
+    let bundles = bundles.ok_or_else(|| PgError::new("22004", "argument \"bundle\" must not be NULL"))?;
+    counted(import::import(&Session::begin(), &bundles)?)
+}
+
+fn keep_instances(call: &Call) -> Result<Returned, PgError> {
+    role::require_superuser("remove workflow instances of other nodes")?;
+    let predicate = call.arg("predicate").map(Predicate::of).transpose()?;
+    let max: i32 = call.required("max")?;
+    let Some(max) = u64::try_from(max).ok().filter(|max| *max > 0) else {
+        return Err(PgError::new("22023", "argument \"max\" must be positive"));
+    };
+    counted(keep::keep(predicate.as_ref(), max, call.required("keyless")?)?)
+}

@@ -1,0 +1,80 @@
+//! Moving instances to another node: exporting them, taking them in, and keeping those of this node.
+//!
+//! A tree of instances moves as a whole: an instance that no other one has started, with all below it. Its key is that of the
+//! root; a child without a correlation id goes with its parent.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+
+use crate::pg::function::Predicate;
+use crate::pg::{PgError, interrupt, session, user_sql};
+use crate::run::running;
+use crate::store::moving;
+use crate::store::route::OF_NODE;
+
+pub mod export;
+pub mod import;
+pub mod keep;
+
+/// Correlation ids that are looked at together.
+const PAGE: i64 = 1000;
+
+/// Definitions whose instances do not move.
+fn of_node() -> Vec<String> {
+    OF_NODE.map(str::to_owned).to_vec()
+}
+
+/// Refuses to move instances where or when the call could miss some.
+fn begin(what: &str) -> Result<(), PgError> {
+    session::require_read_committed(what)?;
+    if running::any() {
+        return Err(PgError::new("55000", format!("cannot {what} while a workflow of this session runs")));
+    }
+    Ok(())
+}
+
+/// Correlation ids of this node, a page at a time.
+fn each_page(
+    mut after: String,
+    mut body: impl FnMut(Vec<String>) -> Result<bool, PgError>,
+) -> Result<Option<String>, PgError> {
+    loop {
+        interrupt::check();
+        let page = moving::keys(&after, PAGE, &of_node());
+        let Some(last) = page.last() else { return Ok(None) };
+        after.clone_from(last);
+        if !body(page)? {
+            return Ok(Some(after));
+        }
+    }
+}
+
+/// The correlation ids for which a function says yes.
+fn admitted(predicate: &Predicate) -> Result<Vec<String>, PgError> {
+    let mut found = Vec::new();
+    each_page(String::new(), |page| {
+        found.extend(page.into_iter().filter(|key| user_sql::admits(predicate, key)));
+        Ok(true)
+    })?;
+    Ok(found)
+}
+
+/// Locks the trees below the roots that `find` finds, and returns them. What grows meanwhile is looked up again: a tree
+/// whose instances are locked grows no more.
+fn lock_trees(find: impl Fn() -> Vec<Uuid>) -> Vec<Vec<Uuid>> {
+    let mut locked = BTreeSet::new();
+    loop {
+        let found = moving::trees(&find());
+        let fresh: BTreeSet<Uuid> = found.iter().map(|(_, id)| *id).filter(|id| !locked.contains(id)).collect();
+        if fresh.is_empty() {
+            return found.chunk_by(|(one, _), (other, _)| one == other).map(ids).collect();
+        }
+        moving::lock(&fresh.iter().copied().collect::<Vec<_>>());
+        locked.extend(fresh);
+    }
+}
+
+fn ids(tree: &[(Uuid, Uuid)]) -> Vec<Uuid> {
+    tree.iter().map(|(_, id)| *id).collect()
+}

@@ -1,0 +1,139 @@
+//! Packing instances, and what belongs to their correlation ids.
+
+use std::collections::BTreeSet;
+
+use uuid::Uuid;
+use workflow_engine::bundle::{self, Bundle, Last, Owner, Table};
+
+use super::{admitted, begin, lock_trees, of_node};
+use crate::pg::function::Predicate;
+use crate::pg::{PgError, interrupt};
+use crate::store::moving::{self, Rows};
+use crate::store::{owners, partitions};
+
+/// Bytes of the rows of a piece at most, unless one tree has more.
+const MOST: usize = 15 << 20;
+/// Trees, or correlation ids, of the first piece.
+const FIRST: usize = 500;
+
+/// What is exported.
+pub enum Selection {
+    /// These correlation ids.
+    Keys(Vec<String>),
+    /// Those for which a function says yes.
+    Predicate(Predicate),
+}
+
+/// Packs the trees of the selected correlation ids and what else belongs to these, and removes it if it is to leave.
+///
+/// # Errors
+/// 25001 above READ COMMITTED, 55000 for a tree with correlation ids that are not all selected.
+pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgError> {
+    begin("export instances")?;
+    let mut keys = match selection {
+        Selection::Keys(keys) => keys,
+        Selection::Predicate(predicate) => admitted(&predicate)?,
+    };
+    keys.sort_unstable();
+    keys.dedup();
+    if removes {
+        // Calls for these keys end first, and later ones find where the keys are then.
+        partitions::lock_of(&keys);
+    }
+    let trees = lock_trees(|| moving::roots(&keys, &of_node()));
+    let all: Vec<Uuid> = trees.iter().flatten().copied().collect();
+    if let Some((id, key)) = moving::stray(&all, &keys, &of_node()) {
+        return Err(PgError::new("55000", format!("workflow instance {id} is of a tree with several correlation ids"))
+            .detail(format!("Its own is \"{key}\"; a tree moves as a whole."))
+            .hint("Export all of its correlation ids together."));
+    }
+    moving::lock_keys(&keys);
+    let pieces = pieces(&trees, &keys);
+    if removes {
+        Rows::Instances(&all).delete();
+        Rows::Keys(&keys).delete();
+    }
+    Ok(pieces)
+}
+
+fn pieces(trees: &[Vec<Uuid>], keys: &[String]) -> Vec<Vec<u8>> {
+    let mut parts = Vec::new();
+    split(trees, &mut parts, |trees| {
+        let ids: Vec<Uuid> = trees.iter().flatten().copied().collect();
+        let keys = moving::keys_of(&ids).into_iter().map(|(_, key)| key).collect();
+        (keys, Rows::Instances(&ids).pack())
+    });
+    split(keys, &mut parts, |keys| (keys.iter().cloned().collect(), Rows::Keys(keys).pack()));
+    let (set, count) = (Uuid::new_v4(), parts.len());
+    let mut digests = Vec::with_capacity(count);
+    let packed = parts.into_iter().enumerate().map(|(i, (keys, tables))| {
+        interrupt::check();
+        let last = (i + 1 == count).then(|| Last { digest: bundle::digest_of(&digests) });
+        let bytes = bundled(set, i, last, keys, tables).pack();
+        digests.extend(bundle::digest_in(&bytes));
+        bytes
+    });
+    packed.collect()
+}
+
+/// What a piece is made of: its correlation ids and its rows.
+type Part = (BTreeSet<String>, Vec<Table>);
+
+/// Packs items in parts of the size of a piece.
+fn split<T>(mut items: &[T], parts: &mut Vec<Part>, pack: impl Fn(&[T]) -> Part) {
+    let mut count = FIRST;
+    while !items.is_empty() {
+        interrupt::check();
+        let taken = count.min(items.len());
+        let part = pack(&items[..taken]);
+        let size = part.1.iter().map(size_of).sum::<usize>().max(1);
+        // The next ones are about as large.
+        count = (taken.saturating_mul(MOST) / size / 2).clamp(1, taken.saturating_mul(4));
+        if size > MOST && taken > 1 {
+            continue;
+        }
+        if !part.1.is_empty() {
+            parts.push(part);
+        }
+        items = &items[taken..];
+    }
+}
+
+fn size_of(table: &Table) -> usize {
+    table.columns.iter().map(|(_, values)| values.len()).sum()
+}
+
+fn bundled(set: Uuid, i: usize, last: Option<Last>, keys: BTreeSet<String>, tables: Vec<Table>) -> Bundle {
+    let (mut roles, mut versions) = (BTreeSet::new(), BTreeSet::new());
+    for table in &tables {
+        for (column, values) in &table.columns {
+            match (table.name.as_str(), column.as_str()) {
+                (_, "owner" | "sender" | "callback_owner" | "paused_by") => {
+                    roles.extend(bundle::elements(values).into_iter().flatten().flatten().flat_map(str::parse::<i32>));
+                }
+                (_, "assignee" | "candidates") => roles.extend(named_roles(values)),
+                (_, "definition_version_id") => {
+                    versions
+                        .extend(bundle::elements(values).into_iter().flatten().flatten().flat_map(str::parse::<Uuid>));
+                }
+                _ => {}
+            }
+        }
+    }
+    let owner = |id| Owner { id, role: owners::by_id(id).title() };
+    Bundle {
+        set,
+        piece: u32::try_from(i + 1).unwrap_or(u32::MAX),
+        last,
+        keys: keys.into_iter().collect(),
+        owners: roles.into_iter().map(owner).collect(),
+        definitions: moving::definitions(&versions.into_iter().collect::<Vec<_>>()),
+        tables,
+    }
+}
+
+/// The owners that assignees and candidates name.
+fn named_roles(values: &str) -> impl Iterator<Item = i32> {
+    let digits = |rest: &str| rest.bytes().take_while(u8::is_ascii_digit).count();
+    values.split("role:").skip(1).filter_map(move |rest| rest[..digits(rest)].parse().ok())
+}

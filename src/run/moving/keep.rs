@@ -1,0 +1,62 @@
+//! Keeping the instances of this node, where it has those of others as well: after a replica was promoted to share the work.
+
+use std::cell::RefCell;
+
+use uuid::Uuid;
+
+use super::{begin, each_page, lock_trees, of_node};
+use crate::pg::function::Predicate;
+use crate::pg::{PgError, user_sql};
+use crate::store::moving::{self, Rows};
+use crate::store::{owners, route};
+
+thread_local! {
+    /// Where the next call of the session goes on, if it asks the same.
+    static NEXT: RefCell<(String, String)> = RefCell::default();
+}
+
+/// Removes instances whose correlation id does not belong here, and what else belongs to such an id, until so many instances
+/// are removed. Returns how many were. No workflow and no session hears of it.
+pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u64, PgError> {
+    begin("keep instances")?;
+    if predicate.is_none() && !route::is_on() {
+        return Err(PgError::new("22004", "argument \"predicate\" must not be NULL").detail(
+            "Nothing else says which correlation ids belong to this node, as workflow.route_check is not set.",
+        ));
+    }
+    // What the guard lets through belongs here, whatever the function says.
+    let is_guarded = route::is_on();
+    let stays = |key: &str| {
+        predicate.is_some_and(|predicate| user_sql::admits(predicate, key)) || is_guarded && route::admits(Some(key))
+    };
+    let question = predicate.map(|predicate| predicate.0.clone()).unwrap_or_default();
+    let after = NEXT.with_borrow(|(of, after)| if *of == question { after.clone() } else { String::new() });
+    let mut removed = 0;
+    let next = each_page(after, |page| {
+        let gone: Vec<String> = page.into_iter().filter(|key| !stays(key)).collect();
+        removed += remove(lock_trees(|| moving::roots(&gone, &of_node())), stays);
+        moving::lock_keys(&gone);
+        Rows::Keys(&gone).delete();
+        Ok(removed < max)
+    })?;
+    NEXT.set((question, next.unwrap_or_default()));
+    if !keyless && removed < max {
+        let most = i64::try_from(max - removed).unwrap_or(i64::MAX);
+        removed += remove(lock_trees(|| moving::keyless_roots(&of_node(), most)), stays);
+    }
+    if removed > 0 {
+        owners::scatter();
+    }
+    Ok(removed)
+}
+
+/// Removes trees, but for those with an instance whose own key belongs here.
+fn remove(mut trees: Vec<Vec<Uuid>>, stays: impl Fn(&str) -> bool) -> u64 {
+    let all: Vec<Uuid> = trees.iter().flatten().copied().collect();
+    let kept = moving::keys_of(&all).into_iter().filter(|(_, key)| stays(key)).map(|(id, _)| id);
+    let kept: Vec<Uuid> = kept.collect();
+    trees.retain(|tree| !tree.iter().any(|id| kept.contains(id)));
+    let gone: Vec<Uuid> = trees.into_iter().flatten().collect();
+    Rows::Instances(&gone).delete();
+    gone.len() as u64
+}

@@ -1,0 +1,309 @@
+//! Rows on their way to another node: whole trees of instances, and what belongs to a correlation id without an instance.
+//!
+//! Lock order: the partition, then the instances in order of id, then rows of other tables. Whoever changes a row that
+//! belongs to an instance has locked the instance, but for claims and heartbeats of workers, which lock the bookmark alone.
+
+use serde_json::Value;
+use uuid::Uuid;
+use workflow_engine::bundle::{Definition, Digest, Table as Packed};
+
+use crate::pg::spi::{Arg, Statement, Table, Timestamp, Type};
+use crate::store::owners::{self, Owner};
+use crate::store::tables::{
+    BOOKMARK_QUEUE, BOOKMARKS, COMPENSATIONS, DEAD_LETTERS, EXECUTION_LOG, INCIDENTS, INSTANCES, MESSAGES, PAUSES,
+    TASKS, TRIGGERS,
+};
+
+/// A table whose rows move, and by what they are found.
+struct Moved {
+    table: &'static Table,
+    pack: Statement,
+    delete: Statement,
+    unpack: Statement,
+}
+
+/// Declares a table whose rows `$where` selects, `$1` being ids of instances or correlation ids.
+macro_rules! moved {
+    ($table:ident, $name:literal, $type:ident, $where:literal) => {
+        Moved {
+            table: &$table,
+            pack: Statement::packing(&$table, concat!("WHERE ", $where), &[Type::$type]),
+            delete: Statement::new(concat!("DELETE FROM workflow.", $name, " b WHERE ", $where), &[Type::$type]),
+            unpack: Statement::unpacking(&$table),
+        }
+    };
+}
+
+static OF_INSTANCES: [Moved; 9] = [
+    moved!(INSTANCES, "instances", UuidArray, "b.id = ANY ($1)"),
+    moved!(BOOKMARKS, "bookmarks", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(TASKS, "tasks", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(INCIDENTS, "incidents", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(COMPENSATIONS, "compensations", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(PAUSES, "pauses", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(EXECUTION_LOG, "execution_log", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, "b.instance_id = ANY ($1)"),
+    moved!(DEAD_LETTERS, "dead_letters", UuidArray, "b.instance_id = ANY ($1)"),
+];
+static OF_KEYS: [Moved; 4] = [
+    moved!(BOOKMARK_QUEUE, "bookmark_queue", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
+    moved!(DEAD_LETTERS, "dead_letters", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
+    moved!(MESSAGES, "messages", TextArray, "b.key = ANY ($1)"),
+    moved!(TRIGGERS, "triggers", TextArray, "b.correlation_id = ANY ($1) AND b.schedule_name IS NOT NULL"),
+];
+
+/// What is moved together.
+#[derive(Clone, Copy, Debug)]
+pub enum Rows<'a> {
+    /// The rows of instances.
+    Instances(&'a [Uuid]),
+    /// The rows of correlation ids that belong to no instance.
+    Keys(&'a [String]),
+}
+
+impl<'a> Rows<'a> {
+    fn tables(self) -> (&'static [Moved], Arg<'a>) {
+        match self {
+            Self::Instances(ids) => (&OF_INSTANCES, Arg::Uuids(ids)),
+            Self::Keys(keys) => (&OF_KEYS, Arg::Texts(keys)),
+        }
+    }
+
+    /// Reads the rows.
+    pub fn pack(self) -> Vec<Packed> {
+        let (tables, which) = self.tables();
+        tables.iter().filter_map(|moved| moved.read(which)).collect()
+    }
+
+    /// Removes the rows. No workflow and no session hears of it.
+    pub fn delete(self) {
+        let (tables, which) = self.tables();
+        // The row of the instance goes last, as everywhere.
+        tables.iter().rev().for_each(|moved| _ = moved.delete.run(&[which]));
+    }
+}
+
+impl Moved {
+    fn name(&self) -> String {
+        self.table.name.to_string_lossy().into_owned()
+    }
+
+    fn read(&'static self, which: Arg<'_>) -> Option<Packed> {
+        let packed = self.pack.first(&[which], |row| {
+            let rows = row.get::<i64>().unsigned_abs();
+            let columns = self.table.columns().filter(|_| rows > 0);
+            let columns =
+                columns.map(|(name, _)| (name.to_string_lossy().into_owned(), row.maybe().unwrap_or_default()));
+            Packed { name: self.name(), rows, columns: columns.collect() }
+        });
+        packed.filter(|packed| packed.rows > 0)
+    }
+}
+
+/// Inserts rows that another node has packed. `false`: the table does not move, or has not these columns.
+pub fn unpack(packed: &Packed) -> bool {
+    let mut tables = OF_INSTANCES.iter().chain(&OF_KEYS);
+    let Some(moved) = tables.find(|moved| moved.table.name.to_bytes() == packed.name.as_bytes()) else { return false };
+    let names = moved.table.columns().map(|(name, _)| name.to_bytes());
+    if !names.eq(packed.columns.iter().map(|(name, _)| name.as_bytes())) {
+        return false;
+    }
+    let arrays: Vec<Arg<'_>> = packed.columns.iter().map(|(_, values)| Arg::Text(values)).collect();
+    moved.unpack.run(&arrays) == packed.rows
+}
+
+static LIVE_KEYS: Statement = Statement::new(
+    "SELECT i.correlation_id FROM workflow.instances i WHERE i.correlation_id IS NOT NULL AND i.correlation_id > $1 \
+         AND i.definition_id <> ALL ($3) \
+     UNION SELECT q.correlation_id FROM workflow.bookmark_queue q WHERE q.correlation_id > $1 \
+     UNION SELECT q.correlation_id FROM workflow.dead_letters q WHERE q.correlation_id > $1 \
+     UNION SELECT m.key FROM workflow.messages m WHERE m.key > $1 \
+     UNION SELECT t.correlation_id FROM workflow.triggers t WHERE t.correlation_id > $1 \
+     ORDER BY 1 LIMIT $2",
+    &[Type::Text, Type::BigInt, Type::TextArray],
+);
+
+/// Correlation ids of this node after one of them, in order.
+pub fn keys(after: &str, limit: i64, not_of: &[String]) -> Vec<String> {
+    LIVE_KEYS.rows(&[Arg::Text(after), Arg::BigInt(limit), Arg::Texts(not_of)], |row| row.get())
+}
+
+static ROOTS: Statement = Statement::new(
+    "SELECT i.id FROM workflow.instances i WHERE i.correlation_id = ANY ($1) AND i.definition_id <> ALL ($2) \
+         AND NOT EXISTS (SELECT FROM workflow.instances p WHERE p.id = i.parent_instance_id) ORDER BY i.id",
+    &[Type::TextArray, Type::TextArray],
+);
+static KEYLESS_ROOTS: Statement = Statement::new(
+    "SELECT i.id FROM workflow.instances i WHERE i.correlation_id IS NULL AND i.definition_id <> ALL ($1) \
+         AND NOT EXISTS (SELECT FROM workflow.instances p WHERE p.id = i.parent_instance_id) ORDER BY i.id LIMIT $2",
+    &[Type::TextArray, Type::BigInt],
+);
+
+/// Instances with these correlation ids that have no parent here, and are not of these definitions.
+pub fn roots(keys: &[String], not_of: &[String]) -> Vec<Uuid> {
+    ROOTS.rows(&[Arg::Texts(keys), Arg::Texts(not_of)], |row| row.get())
+}
+
+/// The same without a correlation id, at most so many.
+pub fn keyless_roots(not_of: &[String], limit: i64) -> Vec<Uuid> {
+    KEYLESS_ROOTS.rows(&[Arg::Texts(not_of), Arg::BigInt(limit)], |row| row.get())
+}
+
+static TREES: Statement = Statement::new(
+    "WITH RECURSIVE tree (root, id) AS ( \
+         SELECT r.id, r.id FROM unnest($1) AS r (id) \
+         UNION SELECT t.root, i.id FROM tree t JOIN workflow.instances i ON i.parent_instance_id = t.id) \
+     SELECT t.root, t.id FROM tree t ORDER BY t.root, t.id",
+    &[Type::UuidArray],
+);
+
+/// The instances below these, with them: each with its root, in order.
+pub fn trees(roots: &[Uuid]) -> Vec<(Uuid, Uuid)> {
+    TREES.rows(&[Arg::Uuids(roots)], |row| (row.get(), row.get()))
+}
+
+static STRAY: Statement = Statement::new(
+    "SELECT i.id, i.correlation_id FROM workflow.instances i \
+     WHERE i.id = ANY ($1) AND i.correlation_id IS NOT NULL AND i.correlation_id <> ALL ($2) \
+     UNION ALL \
+     SELECT i.id, i.correlation_id FROM workflow.instances i \
+     WHERE i.correlation_id = ANY ($2) AND i.id <> ALL ($1) AND i.definition_id <> ALL ($3) \
+     ORDER BY 1 LIMIT 1",
+    &[Type::UuidArray, Type::TextArray, Type::TextArray],
+);
+
+/// An instance of these trees with another correlation id than these, or one with such an id in another tree.
+pub fn stray(ids: &[Uuid], keys: &[String], not_of: &[String]) -> Option<(Uuid, String)> {
+    STRAY.first(&[Arg::Uuids(ids), Arg::Texts(keys), Arg::Texts(not_of)], |row| (row.get(), row.get()))
+}
+
+static LOCK: [Statement; 2] = [
+    Statement::new(
+        "SELECT 1 FROM workflow.instances i WHERE i.id = ANY ($1) ORDER BY i.id FOR UPDATE",
+        &[Type::UuidArray],
+    ),
+    Statement::new(
+        "SELECT 1 FROM workflow.bookmarks b WHERE b.instance_id = ANY ($1) ORDER BY b.id FOR UPDATE",
+        &[Type::UuidArray],
+    ),
+];
+static LOCK_KEYS: [Statement; 2] = [
+    Statement::new(
+        "SELECT 1 FROM workflow.bookmark_queue q WHERE q.correlation_id = ANY ($1) ORDER BY q.id FOR UPDATE",
+        &[Type::TextArray],
+    ),
+    Statement::new(
+        "SELECT 1 FROM workflow.triggers t WHERE t.correlation_id = ANY ($1) ORDER BY t.id FOR UPDATE",
+        &[Type::TextArray],
+    ),
+];
+
+/// Locks instances and their bookmarks; waits for the sessions that hold them.
+pub fn lock(ids: &[Uuid]) {
+    LOCK.iter().for_each(|statement| _ = statement.run(&[Arg::Uuids(ids)]));
+}
+
+/// Locks what belongs to keys without an instance.
+pub fn lock_keys(keys: &[String]) {
+    LOCK_KEYS.iter().for_each(|statement| _ = statement.run(&[Arg::Texts(keys)]));
+}
+
+static DEFINITIONS: Statement = Statement::new(
+    "SELECT d.id, d.definition_id, d.version, d.owner, \
+            sha256(convert_to(d.document::text || COALESCE(d.numbering::text, ''), 'UTF8')) \
+     FROM workflow.definitions d WHERE d.id = ANY ($1)",
+    &[Type::UuidArray],
+);
+static SAME_VERSION: Statement = Statement::new(
+    "SELECT d.id, d.definition_id, d.version, d.owner, \
+            sha256(convert_to(d.document::text || COALESCE(d.numbering::text, ''), 'UTF8')) \
+     FROM workflow.definitions d WHERE d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NULL",
+    &[Type::Text, Type::Integer],
+);
+
+/// Definition versions by id, as a bundle says them.
+pub fn definitions(ids: &[Uuid]) -> Vec<Definition> {
+    DEFINITIONS.rows(&[Arg::Uuids(ids)], |row| {
+        let (id, definition_id, version) = (row.get(), row.get(), row.get());
+        let owner = owners::by_id(row.get()).title();
+        Definition { id, definition_id, version, owner, content: digest(&row.get::<Vec<u8>>()) }
+    })
+}
+
+/// A version of this node, its owner and its content.
+pub fn version(definition_id: &str, version: i32) -> Option<(Uuid, Owner, Digest)> {
+    SAME_VERSION.first(&[Arg::Text(definition_id), Arg::Integer(version)], |row| {
+        let (id, _, _): (Uuid, String, i32) = (row.get(), row.get(), row.get());
+        (id, owners::by_id(row.get()), digest(&row.get::<Vec<u8>>()))
+    })
+}
+
+fn digest(bytes: &[u8]) -> Digest {
+    bytes.try_into().unwrap_or_default()
+}
+
+static KEYS_OF: Statement = Statement::new(
+    "SELECT i.id, i.correlation_id FROM workflow.instances i WHERE i.id = ANY ($1) AND i.correlation_id IS NOT NULL",
+    &[Type::UuidArray],
+);
+
+/// The correlation ids of instances that have one.
+pub fn keys_of(ids: &[Uuid]) -> Vec<(Uuid, String)> {
+    KEYS_OF.rows(&[Arg::Uuids(ids)], |row| (row.get(), row.get()))
+}
+
+static ENDPOINTS: Statement = Statement::new(
+    "SELECT i.definition_version_id, b.payload FROM workflow.bookmarks b JOIN workflow.instances i ON i.id = b.instance_id \
+     WHERE b.instance_id = ANY ($1) AND b.activity_type IS NOT DISTINCT FROM 'Elsa.HttpEndpoint' AND b.payload IS NOT NULL",
+    &[Type::UuidArray],
+);
+
+/// The endpoints at which instances wait: the version and the payload.
+pub fn endpoints(ids: &[Uuid]) -> Vec<(Uuid, Value)> {
+    ENDPOINTS.rows(&[Arg::Uuids(ids)], |row| (row.get(), row.get()))
+}
+
+static KNOWN: Statement = Statement::new(
+    "SELECT i.id FROM workflow.instances i WHERE i.id = ANY ($1) ORDER BY i.id LIMIT 1",
+    &[Type::UuidArray],
+);
+
+/// An instance of these that is here.
+pub fn known(ids: &[Uuid]) -> Option<Uuid> {
+    KNOWN.first(&[Arg::Uuids(ids)], |row| row.get())
+}
+
+static FIRST_DUE: Statement = Statement::new(
+    "SELECT min(d.at) FROM ( \
+         SELECT b.due_at FROM workflow.bookmarks b WHERE b.instance_id = ANY ($1) AND b.due_at IS NOT NULL \
+         UNION ALL SELECT t.next_fire_at FROM workflow.triggers t WHERE t.correlation_id = ANY ($2) AND t.next_fire_at IS NOT NULL \
+     ) AS d (at)",
+    &[Type::UuidArray, Type::TextArray],
+);
+
+/// When something of these instances and keys is due first.
+pub fn first_due(ids: &[Uuid], keys: &[String]) -> Option<Timestamp> {
+    FIRST_DUE.first(&[Arg::Uuids(ids), Arg::Texts(keys)], |row| row.maybe()).flatten()
+}
+
+static TASKS_OF: Statement = Statement::new(
+    "SELECT b.id FROM workflow.bookmarks b \
+     WHERE b.instance_id = ANY ($1) AND b.activity_type IS NOT DISTINCT FROM 'Elsa.RunTask'",
+    &[Type::UuidArray],
+);
+
+/// The open tasks of instances.
+pub fn tasks_of(ids: &[Uuid]) -> Vec<Uuid> {
+    TASKS_OF.rows(&[Arg::Uuids(ids)], |row| row.get())
+}
+
+static NOTE_PIECE: Statement = Statement::new(
+    "INSERT INTO workflow.imports (set_id, piece, digest, last_digest) VALUES ($1, $2, $3, $4)",
+    &[Type::Uuid, Type::Integer, Type::Bytea, Type::Bytea],
+);
+
+/// Notes that a piece of a set was taken in. The transaction can commit only when the set is complete.
+pub fn note_piece(set: &Uuid, piece: i32, digest: &Digest, last: Option<&Digest>) {
+    let last = last.map_or(Arg::Null, |last| Arg::Bytea(last));
+    NOTE_PIECE.run(&[Arg::Uuid(set), Arg::Integer(piece), Arg::Bytea(digest), last]);
+}

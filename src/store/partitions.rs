@@ -1,0 +1,129 @@
+//! The partitions of correlation ids that this node has.
+//!
+//! The partition of a key is the one in which PL/Proxy finds it by `hashtext(key)`. The list changes when partitions
+//! move; a session reads it again after that, as it does with definitions.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use pgrx::pg_sys::Oid;
+
+use crate::pg::rows::{self, Columns};
+use crate::pg::spi::{Arg, Statement, Type, read};
+use crate::pg::{catalog, hashtext, object_lock};
+use crate::store::tables::PARTITIONS;
+
+/// Number of partitions at most.
+pub const MOST: i32 = 65_536;
+
+/// Locks that stand for the partitions. A transaction holds one of each at most, so that one with keys in all partitions
+/// does not fill the table of locks; partitions that share one move together with the others' calls held up.
+const LOCKS: u32 = 256;
+
+read! {
+    struct Stored of PARTITIONS {
+        partition: i32,
+        count: i32,
+    }
+}
+static ROW: Columns = Columns::of(&PARTITIONS, Stored::COLUMNS);
+
+/// The partitions of this node.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Partitions {
+    /// Number of all partitions of all nodes, a power of two; 0 if this node has none.
+    pub count: u32,
+    here: HashSet<u32>,
+}
+
+impl Partitions {
+    /// The partition of a key, if the number of partitions is known here.
+    pub fn of(&self, key: &str) -> Option<u32> {
+        (self.count > 0).then(|| of(key, self.count))
+    }
+
+    /// Whether this node has a partition.
+    pub fn has(&self, partition: u32) -> bool {
+        self.here.contains(&partition)
+    }
+}
+
+/// The partition of a key among so many, a power of two.
+pub fn of(key: &str, count: u32) -> u32 {
+    hashtext(key) & (count - 1)
+}
+
+struct Known {
+    schema: Oid,
+    generation: u64,
+    list: Rc<Partitions>,
+}
+
+thread_local! {
+    static KNOWN: RefCell<Option<Known>> = const { RefCell::new(None) };
+}
+
+/// The partitions of this node as they are now, also in a transaction that sees older rows.
+pub fn all() -> Rc<Partitions> {
+    let (schema, generation) = (catalog::schema(), catalog::definitions_generation());
+    let is_valid = |known: &&Known| known.schema == schema && known.generation == generation;
+    let known = KNOWN.with_borrow(|known| known.as_ref().filter(is_valid).map(|known| Rc::clone(&known.list)));
+    known.unwrap_or_else(|| {
+        let mut list = Partitions::default();
+        rows::read_newest_by(&ROW, &[], |row| {
+            let stored = Stored::read(row);
+            list.count = stored.count.unsigned_abs();
+            list.here.insert(stored.partition.unsigned_abs());
+            None::<()>
+        });
+        let list = Rc::new(list);
+        KNOWN.set(Some(Known { schema, generation, list: Rc::clone(&list) }));
+        list
+    })
+}
+
+/// Waits for a transaction that moves the partition, and keeps it here or away until this transaction ends.
+pub fn share(partition: u32) {
+    object_lock::share(c"partitions", partition % LOCKS, 0);
+}
+
+/// The same if no transaction moves it.
+pub fn try_share(partition: u32) -> bool {
+    object_lock::try_share(c"partitions", partition % LOCKS, 0)
+}
+
+/// Waits for the transactions with calls for these partitions, and keeps others out until this transaction ends.
+pub fn lock(partitions: &[i32]) {
+    let mut locks: Vec<u32> = partitions.iter().map(|partition| partition.unsigned_abs() % LOCKS).collect();
+    locks.sort_unstable();
+    locks.dedup();
+    locks.into_iter().for_each(|lock| object_lock::lock(c"partitions", lock, 0));
+}
+
+/// The same for the partitions of these keys, if the list says what they are.
+pub fn lock_of(keys: &[String]) {
+    let list = all();
+    let partitions = keys.iter().filter_map(|key| list.of(key)).map(u32::cast_signed);
+    lock(&partitions.collect::<Vec<_>>());
+}
+
+static ADD: Statement = Statement::new(
+    "INSERT INTO workflow.partitions (partition, count) SELECT p.partition, $2 FROM unnest($1) AS p (partition) \
+     ON CONFLICT DO NOTHING",
+    &[Type::IntegerArray, Type::Integer],
+);
+static REMOVE: Statement =
+    Statement::new("DELETE FROM workflow.partitions WHERE partition = ANY ($1)", &[Type::IntegerArray]);
+
+/// Adds partitions, which the caller has locked, and returns how many were not here.
+pub fn add(partitions: &[i32], count: i32) -> u64 {
+    catalog::definitions_changed();
+    ADD.run(&[Arg::Integers(partitions), Arg::Integer(count)])
+}
+
+/// Removes partitions, which the caller has locked, and returns how many were here.
+pub fn remove(partitions: &[i32]) -> u64 {
+    catalog::definitions_changed();
+    REMOVE.run(&[Arg::Integers(partitions)])
+}

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::pg::{PgError, guc};
+use crate::pg::{PgError, guc, session};
 use crate::run::Session;
 use crate::store::messages::Name;
 
@@ -56,12 +56,20 @@ pub fn once(
         }
         name.forget();
     }
+    if session::sees_old_rows() && name.is_answered() {
+        return Err(PgError::new("40001", "could not serialize access due to concurrent update")
+            .detail(format!("Another transaction has called message \"{}\".", message.id)));
+    }
     let (answer, is_done) = make(session)?;
-    if !is_done || name.remember(&content, &answer, session.timestamp()) {
+    if !is_done {
         return Ok(answer);
     }
-    Err(PgError::new("55000", format!("message \"{}\" is being called", message.id))
-        .detail("What this call has begun has made the same call."))
+    if name.find().is_some() {
+        return Err(PgError::new("55000", format!("message \"{}\" is being called", message.id))
+            .detail("What this call has begun has made the same call."));
+    }
+    name.remember(&content, &answer, session.timestamp());
+    Ok(answer)
 }
 
 fn differs(message: &Message<'_>) -> PgError {

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use crate::pg::object_lock;
-use crate::pg::spi::{Arg, Statement, Timestamp, Type};
+use crate::pg::rows::{self, Columns};
+use crate::pg::spi::{Arg, Row, Statement, Timestamp, Type, read, written};
+use crate::store::tables::MESSAGES;
 
 /// Which call it is.
 #[derive(Clone, Copy, Debug)]
@@ -27,19 +29,32 @@ pub struct Answered {
     pub called_at: Timestamp,
 }
 
-static FIND: Statement = Statement::new(
-    "SELECT m.content, m.answer, m.called_at FROM workflow.messages m \
-     WHERE m.owner = $1 AND m.key = $2 AND m.message = $3",
-    &[Type::Integer, Type::Text, Type::Text],
-);
+read! {
+    struct Stored of MESSAGES {
+        owner: i32,
+        key: String,
+        message: String,
+        content: Vec<u8>,
+        answer: Value,
+        called_at: Timestamp,
+    }
+}
+static STORED: Columns = Columns::by(c"messages_pkey", &MESSAGES, Stored::COLUMNS);
+written! {
+    struct New<'a> of MESSAGES {
+        owner: i32,
+        key: &'a str,
+        message: &'a str,
+        content: &'a [u8],
+        answer: &'a Value,
+        called_at: Timestamp,
+    }
+}
+static NEW: Columns = Columns::of(&MESSAGES, New::COLUMNS);
+
 static FORGET: Statement = Statement::new(
     "DELETE FROM workflow.messages WHERE owner = $1 AND key = $2 AND message = $3",
     &[Type::Integer, Type::Text, Type::Text],
-);
-static INSERT: Statement = Statement::new(
-    "INSERT INTO workflow.messages (owner, key, message, content, answer, called_at) VALUES ($1, $2, $3, $4, $5, $6) \
-     ON CONFLICT DO NOTHING",
-    &[Type::Integer, Type::Text, Type::Text, Type::Bytea, Type::Jsonb, Type::Timestamp],
 );
 static REMOVE: Statement = Statement::new(
     "DELETE FROM workflow.messages m USING ( \
@@ -61,7 +76,18 @@ impl<'a> Name<'a> {
 
     /// What it was answered.
     pub fn find(&self) -> Option<Answered> {
-        FIND.first(&self.arguments(), |row| Answered { content: row.get(), answer: row.get(), called_at: row.get() })
+        rows::read_by(&STORED, &self.arguments(), |row| self.matching(row))
+    }
+
+    /// Whether it is answered by now, also by a transaction that this one does not see.
+    pub fn is_answered(&self) -> bool {
+        rows::read_newest_by(&STORED, &self.arguments(), |row| self.matching(row)).is_some()
+    }
+
+    fn matching(&self, row: &mut Row<'_>) -> Option<Answered> {
+        let Stored { owner, key, message, content, answer, called_at } = Stored::read(row);
+        let is_it = owner == self.owner && key == self.key && message == self.message;
+        is_it.then_some(Answered { content, answer, called_at })
     }
 
     /// Forgets an answer.
@@ -69,10 +95,11 @@ impl<'a> Name<'a> {
         FORGET.run(&self.arguments());
     }
 
-    /// Remembers an answer. `false`: it has one by now.
-    pub fn remember(&self, content: &[u8], answer: &Value, now: Timestamp) -> bool {
-        let [owner, key, message] = self.arguments();
-        INSERT.run(&[owner, key, message, Arg::Bytea(content), Arg::Json(answer), Arg::Timestamp(now)]) > 0
+    /// Remembers an answer. The caller has locked the message and knows that it has none.
+    pub fn remember(&self, content: &[u8], answer: &Value, now: Timestamp) {
+        let Self { owner, key, message } = *self;
+        let new = New { owner, key, message, content, answer, called_at: now };
+        rows::write(|writer| writer.insert(&NEW, &new.values()));
     }
 }
 

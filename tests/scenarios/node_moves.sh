@@ -9,10 +9,8 @@ make_nodes
 key() { query "SELECT k FROM (SELECT 'order-' || n AS k FROM generate_series(1, 1000) AS n) AS v WHERE wf_partition(k, 8) = $1 LIMIT 1 OFFSET ${2:-0}"; }
 three=$(key 3) other=$(key 4)
 
-begin="SET ROLE shop; INSERT INTO orders VALUES ('%s'); SELECT wf_start('order', '{\"wait\": \"%s\"}', correlation_id => '%s')"
-start_order() { printf "$begin" "$1" "$2" "$1"; }
-on first query "$(start_order "$three" "1 second")" >/dev/null
-on first query "$(start_order "$other" "1 second")" >/dev/null
+on first query "$(begin_order "$three" "1 second")" >/dev/null
+on first query "$(begin_order "$other" "1 second")" >/dev/null
 on first query "SET ROLE shop; SELECT wf_publish_event('Early', correlation_id => '$three', keep_for => '1 hour')" >/dev/null
 on first query "SET ROLE shop; SELECT wf_call('$three', 'm1', 'event', 'Noted')" >"$WORKFLOW_TMP/answer"
 
@@ -81,10 +79,10 @@ mkdir "$map"
 for partition in {0..7}; do echo first >"$map/$partition"; done
 echo second >"$map/3"
 echo second >"$map/5"
-# routed KEY PARTITION COMMAND: until it has taken effect.
+# routed PARTITION COMMAND: until it has taken effect.
 routed() {
     local said
-    until said=$(on "$(cat "$map/$2")" query "SET ROLE shop; $3" 2>&1); do
+    until said=$(on "$(cat "$map/$1")" query "$2" 2>&1); do
         # A client that has changed a business row and a move that waits for it can meet: either is undone, and repeated.
         [[ $said == *"belongs to another node"* || $said == *"deadlock detected"* ]] || { echo "client: $said" >>"$WORKFLOW_TMP/clients.failed"; return 1; }
         sleep 0.02
@@ -95,8 +93,8 @@ client() { # NUMBER
     while [ "$SECONDS" -lt "$end" ]; do
         n=$((n + 1)) key=client-$1-$n
         partition=$(query "SELECT wf_partition('$key', 8)")
-        routed "$key" "$partition" "BEGIN; INSERT INTO orders VALUES ('$key'); SELECT wf_start('order', '{\"wait\": \"300 milliseconds\"}', correlation_id => '$key'); COMMIT" || return 0
-        routed "$key" "$partition" "BEGIN; UPDATE orders SET amount = amount + 1 WHERE id = '$key'; SELECT wf_publish_event('Paid', correlation_id => '$key', keep_for => '0'); COMMIT" || return 0
+        routed "$partition" "$(begin_order "$key" "300 milliseconds")" || return 0
+        routed "$partition" "$(pay_order "$key")" || return 0
         echo "$key" >>"$WORKFLOW_TMP/client.$1"
     done
 }
@@ -118,7 +116,6 @@ wait
 orders=$(cat "$WORKFLOW_TMP"/client.* | wc -l)
 [ "$moved" -ge 3 ] && [ "$orders" -ge 50 ] || fail "only $moved moves and $orders orders"
 
-sum() { echo $(($(on first query "$1") + $(on second query "$1"))); }
 shipped() { [ "$(sum "SELECT count(*) FROM steps WHERE id LIKE 'client-%'")" -ge "$orders" ]; }
 eventually shipped
 [ "$(sum "SELECT count(*) FROM steps WHERE id LIKE 'client-%'")" = "$orders" ] || fail "some orders were shipped twice"

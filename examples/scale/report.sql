@@ -1,0 +1,31 @@
+-- In the reporting database, which needs no extension: the tables that the nodes fill, and the views that people read.
+--
+--   CREATE SUBSCRIPTION node1 CONNECTION 'host=node1 dbname=app user=replicator' PUBLICATION workflow_report;
+--   CREATE SUBSCRIPTION node2 CONNECTION 'host=node2 dbname=app user=replicator' PUBLICATION workflow_report;
+--
+-- An instance that moves is deleted by one subscription and inserted by another. If the second comes first, it waits for the
+-- first: PostgreSQL tries what has failed again.
+CREATE SCHEMA workflow;
+
+CREATE TABLE workflow.instances (
+    id uuid PRIMARY KEY, definition_id text, version integer, name text, correlation_id text, status text, sub_status text,
+    incident_count integer, parent_instance_id uuid, created_at timestamptz, updated_at timestamptz, finished_at timestamptz,
+    paused_at timestamptz);
+CREATE INDEX ON workflow.instances (correlation_id);
+
+CREATE TABLE workflow.tasks (
+    id uuid PRIMARY KEY, instance_id uuid, activity_id text, name text, status text, correlation_id text, payload jsonb,
+    created_at timestamptz, completed_at timestamptz, deadline timestamptz);
+CREATE INDEX ON workflow.tasks (name, created_at) WHERE status = 'Open';
+
+-- Tasks that wait for an answer. The answer goes through the router, by the correlation id:
+-- wf_call(correlation_id, 'a name for this answer', 'task', task_id, '{"approved": true}').
+CREATE VIEW inbox AS
+SELECT t.id AS task_id, t.name, t.correlation_id, i.definition_id, t.payload, t.created_at, t.deadline
+FROM workflow.tasks AS t JOIN workflow.instances AS i ON i.id = t.instance_id
+WHERE t.status = 'Open';
+
+CREATE VIEW running AS
+SELECT definition_id, version, sub_status, count(*), min(created_at) AS oldest
+FROM workflow.instances WHERE status = 'Running'
+GROUP BY definition_id, version, sub_status;

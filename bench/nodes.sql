@@ -3,6 +3,33 @@ SELECT wf_define('{"definitionId": "moved", "root": {"type": "Parallel", "activi
 
 CREATE FUNCTION bench.is_here(key text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RETURN key IS NOT NULL; END $$;
 
+-- An approval by name and correlation id with workflow.route_check set to this, as a multiple of one with any key. They take turns,
+-- few at a time, as what is compared differs by little.
+CREATE FUNCTION bench.guard(setting text, rounds integer) RETURNS double precision LANGUAGE plpgsql AS $$
+DECLARE
+    decision CONSTANT jsonb := '{"approved": true, "by": "Edsger"}';
+    spent double precision[];
+    ratios double precision[];
+    began timestamptz;
+    key text;
+BEGIN
+    FOR round IN 1 .. rounds LOOP
+        FOR turn IN 0 .. 1 LOOP
+            PERFORM set_config('workflow.route_check', CASE (round + turn) % 2 WHEN 0 THEN '' ELSE setting END, true);
+            began := clock_timestamp();
+            FOR i IN 1 .. 40 LOOP
+                key := concat('guard ', round, ' ', turn, ' ', i);
+                PERFORM wf_start('approval-event', '{"employee": "Ada", "days": 3}', key);
+                PERFORM wf_publish_event('Supervisor approval', decision, key);
+                PERFORM wf_publish_event('Manager approval', decision, key);
+            END LOOP;
+            spent[(round + turn) % 2] := extract(epoch FROM clock_timestamp() - began);
+        END LOOP;
+        ratios := ratios || spent[1] / spent[0];
+    END LOOP;
+    RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio) FROM unnest(ratios) AS ratio);
+END $$;
+
 -- Microseconds for each of so many instances: of `start`, `export` or `import`, or of `wait`, which a key waits for a move.
 CREATE FUNCTION bench.nodes(what text, count integer) RETURNS double precision LANGUAGE plpgsql AS $$
 DECLARE

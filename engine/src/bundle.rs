@@ -102,19 +102,9 @@ impl fmt::Display for Unreadable {
 
 impl Bundle {
     /// Packs it.
-    ///
-    /// # Panics
-    /// Never: a vector takes any bytes.
     pub fn pack(&self) -> Vec<u8> {
-        let header = MAGIC.len() + 2 + 32;
-        let mut bytes = Vec::with_capacity(header);
-        bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&FORMAT.to_be_bytes());
-        bytes.resize(header, 0);
-        let mut bytes = postcard::to_extend(self, bytes).unwrap_or_default();
-        let digest = Sha256::digest(&bytes[header..]);
-        bytes[header - 32..header].copy_from_slice(&digest);
-        bytes
+        // A vector takes any bytes, so nothing can go wrong.
+        seal(&postcard::to_stdvec(self).unwrap_or_default())
     }
 
     /// Reads one, and its digest.
@@ -137,6 +127,16 @@ impl Bundle {
             _ => Err(Unreadable::Damaged),
         }
     }
+}
+
+/// Puts the beginning, the format and the digest before a packed bundle.
+pub fn seal(packed: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(MAGIC.len() + 2 + 32 + packed.len());
+    bytes.extend_from_slice(MAGIC);
+    bytes.extend_from_slice(&FORMAT.to_be_bytes());
+    bytes.extend_from_slice(&Sha256::digest(packed));
+    bytes.extend_from_slice(packed);
+    bytes
 }
 
 /// The digest that packed bytes have.

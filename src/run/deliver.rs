@@ -93,12 +93,10 @@ pub type KeepUntil = Option<Timestamp>;
 /// 40001 if it belongs to another node, 22004 if it is not known.
 pub fn require_route(correlation_id: Option<&str>, filter: &Filter) -> Result<(), PgError> {
     match correlation_id {
+        Some(key) if key != EVERYONE => route::require(Some(key)),
+        Some(_) if !filter.names_target() => Ok(()),
         _ if !route::is_on() => Ok(()),
-        Some(EVERYONE) if !filter.names_target() => Ok(()),
-        None | Some(EVERYONE) => {
-            route::require_target(filter.instance_id.or_else(|| bookmarks::instance_of(filter.bookmark_id?)))
-        }
-        Some(key) => route::require(Some(key)),
+        _ => route::require_target(filter.instance_id.or_else(|| bookmarks::instance_of(filter.bookmark_id?))),
     }
 }
 
@@ -252,7 +250,9 @@ fn resume_match(
         Verdict::Denied => return Ok(Attempt::NotPermitted),
     }
     // What is for everybody passes over instances that are here by mistake; a key is asked for before.
-    if stimulus.filter.correlation == Correlation::Any && route::require_instance(stored.instance_id).is_err() {
+    if stimulus.filter.correlation == Correlation::Any
+        && route::require_instance(stored.instance_id, stored.correlation_id.as_deref()).is_err()
+    {
         return Ok(Attempt::NotPermitted);
     }
     if !people::may_meet(&stimulus.sender, &stored.bookmark, version, &owner)? {

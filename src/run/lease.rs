@@ -289,7 +289,7 @@ pub fn extend(
     instances::announce_lock();
     let Some(seen) = leases::read(task).filter(is_held) else { return Ok(None) };
     require_work(&seen)?;
-    route::require_instance(seen.instance)?;
+    route::require_instance(seen.instance, None)?;
     // The bookmark of a last lease moves as well, and what ends the activity locks the instance before it.
     if seen.lease.is_last() {
         instances::lock(seen.instance);

@@ -204,7 +204,7 @@ fn can_run(stored: &Stored, item: &Item) -> Result<Can, PgError> {
     if !may_meet || !is_wanted_here(&item.sender, version, &owner)? {
         return Ok(Can::Not);
     }
-    if !route::admits_instance(stored.instance_id) {
+    if !route::admits_instance(stored.instance_id, stored.correlation_id.as_deref()) {
         return Ok(Can::Wait);
     }
     let runs_here = access::runs_here(&owner, &*compiled::of_version(version)?);

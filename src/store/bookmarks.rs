@@ -177,6 +177,7 @@ read! {
     struct WaitsFor of BOOKMARKS {
         id: Uuid,
         instance_id: Uuid,
+        correlation_id: Option<String>,
     }
 }
 read! {
@@ -281,7 +282,7 @@ pub fn try_lock(id: Uuid) -> Option<Waiting> {
 fn lock_instance(id: Uuid, wait: Wait) -> Option<Waiting> {
     instances::announce_lock();
     let waits_for = rows::read(&WAITS_FOR, Arg::Uuid(&id), WaitsFor::read)?;
-    let row = instances::lock_with(waits_for.instance_id, wait)?;
+    let row = instances::lock_keyed(waits_for.instance_id, waits_for.correlation_id.as_deref(), wait)?;
     let key = Arg::Uuid(&waits_for.id);
     let found = match wait {
         Wait::Block => rows::read(&WAITING, key, Waits::read),

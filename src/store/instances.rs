@@ -131,10 +131,15 @@ pub fn lock(id: Uuid) -> Option<InstanceRow> {
 /// Locks an instance. `wait` says whether to wait for a session that holds the lock; one that does not wait finds no
 /// instance of another node.
 pub fn lock_with(id: Uuid, wait: Wait) -> Option<InstanceRow> {
+    lock_keyed(id, None, wait)
+}
+
+/// Locks an instance whose correlation id is known, if it has one.
+pub fn lock_keyed(id: Uuid, key: Option<&str>, wait: Wait) -> Option<InstanceRow> {
     // The lock of its partition comes first.
     match wait {
-        Wait::Block => route::require_instance(id).unwrap_or_else(|error| unwind(error)),
-        Wait::Skip if route::admits_instance(id) => {}
+        Wait::Block => route::require_instance(id, key).unwrap_or_else(|error| unwind(error)),
+        Wait::Skip if route::admits_instance(id, key) => {}
         Wait::Skip => return None,
     }
     rows::lock(&STORED, Arg::Uuid(&id), wait, read)

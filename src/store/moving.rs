@@ -162,19 +162,14 @@ pub fn trees(roots: &[Uuid]) -> Vec<(Uuid, Uuid)> {
     TREES.rows(&[Arg::Uuids(roots)], |row| (row.get(), row.get()))
 }
 
-static STRAY: Statement = Statement::new(
-    "SELECT i.id, i.correlation_id FROM workflow.instances i \
-     WHERE i.id = ANY ($1) AND i.correlation_id IS NOT NULL AND i.correlation_id <> ALL ($2) \
-     UNION ALL \
-     SELECT i.id, i.correlation_id FROM workflow.instances i \
-     WHERE i.correlation_id = ANY ($2) AND i.id <> ALL ($1) AND i.definition_id <> ALL ($3) \
-     ORDER BY 1 LIMIT 1",
-    &[Type::UuidArray, Type::TextArray, Type::TextArray],
+static WITH_KEYS: Statement = Statement::new(
+    "SELECT i.id, i.correlation_id FROM workflow.instances i WHERE i.correlation_id = ANY ($1) AND i.definition_id <> ALL ($2)",
+    &[Type::TextArray, Type::TextArray],
 );
 
-/// An instance of these trees with another correlation id than these, or one with such an id in another tree.
-pub fn stray(ids: &[Uuid], keys: &[String], not_of: &[String]) -> Option<(Uuid, String)> {
-    STRAY.first(&[Arg::Uuids(ids), Arg::Texts(keys), Arg::Texts(not_of)], |row| (row.get(), row.get()))
+/// Instances with these correlation ids, but those of these definitions.
+pub fn with_keys(keys: &[String], not_of: &[String]) -> Vec<(Uuid, String)> {
+    WITH_KEYS.rows(&[Arg::Texts(keys), Arg::Texts(not_of)], |row| (row.get(), row.get()))
 }
 
 static LOCK: [Statement; 2] = [

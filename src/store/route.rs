@@ -148,11 +148,16 @@ fn whose(instance: Uuid) -> Whose {
     }
 }
 
-/// Lets a call go on with an instance whose key belongs here. An instance that does not exist is let through.
+/// Lets a call go on with an instance whose key belongs here. Its correlation id may be `known`, and is read otherwise. An
+/// instance that does not exist is let through.
 ///
 /// # Errors
 /// As [`require`].
-pub fn require_instance(instance: Uuid) -> Result<(), PgError> {
+pub fn require_instance(instance: Uuid, known: Option<&str>) -> Result<(), PgError> {
+    if known.is_some() {
+        let asked = require(known);
+        return if asked.is_err() && matches!(whose(instance), Whose::Node) { Ok(()) } else { asked };
+    }
     if !is_on() {
         return Ok(());
     }
@@ -173,19 +178,21 @@ pub fn require_instance(instance: Uuid) -> Result<(), PgError> {
 pub fn require_target(instance: Option<Uuid>) -> Result<(), PgError> {
     match instance.filter(|_| is_on()).map(|instance| (instance, whose(instance))) {
         None | Some((_, Whose::Unknown)) => require(None),
-        Some((instance, _)) => require_instance(instance),
+        Some((instance, _)) => require_instance(instance, None),
     }
 }
 
-/// Whether an instance belongs here, and does not move.
-pub fn admits_instance(instance: Uuid) -> bool {
-    if !is_on() {
+/// Whether an instance belongs here, and does not move. Its correlation id may be `known`.
+pub fn admits_instance(instance: Uuid, known: Option<&str>) -> bool {
+    if known.is_some() && admits(known) || !is_on() {
         return true;
     }
-    match whose(instance) {
-        Whose::Key(key) => is_left(admits(key.as_deref()), || format!("workflow instance {instance}")),
-        Whose::Node | Whose::Unknown => true,
-    }
+    let is_here = match (whose(instance), known) {
+        (Whose::Node, _) | (Whose::Unknown, None) => true,
+        (Whose::Key(key), None) => admits(key.as_deref()),
+        (_, Some(_)) => false,
+    };
+    is_left(is_here, || format!("workflow instance {instance}"))
 }
 
 /// Lets a new instance begin: its key, or that of the parent if it has none, belongs here.
@@ -194,8 +201,8 @@ pub fn admits_instance(instance: Uuid) -> bool {
 /// As [`require`].
 pub fn require_start(definition_id: &str, key: Option<&str>, parent: Option<Uuid>) -> Result<(), PgError> {
     match (key, parent) {
-        _ if !is_on() || is_of_node(definition_id) => Ok(()),
-        (None, Some(parent)) => require_instance(parent),
+        _ if is_of_node(definition_id) => Ok(()),
+        (None, Some(parent)) => require_instance(parent, None),
         (key, _) => require(key),
     }
 }

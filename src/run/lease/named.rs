@@ -30,7 +30,7 @@ pub fn claim(session: &mut Session, task: Uuid, worker: Option<String>, lease: i
     let compiled = compiled::of_instance(&row)?;
     people::require_work(&row, &compiled, task, held.lease.assignment.as_deref())?;
     running::refuse(candidate.instance)?;
-    route::require_instance(candidate.instance)?;
+    route::require_instance(candidate.instance, None)?;
     pause::refuse(&row, &compiled)?;
     refuse_unless_due(session, &row, &held)?;
     let mut search = Search::new(vec![candidate.name.clone()], limits, now, role::current());

@@ -56,7 +56,9 @@ pub fn take(
     later: &mut Vec<(Uuid, Lease)>,
 ) -> Result<Option<Taken>, PgError> {
     // The state of an instance whose burst runs further up in this session is in that burst, not in the table.
-    if search.is_held(candidate) || running::contains(candidate.instance) || !route::admits_instance(candidate.instance)
+    if search.is_held(candidate)
+        || running::contains(candidate.instance)
+        || !route::admits_instance(candidate.instance, None)
     {
         return Ok(None);
     }

@@ -1,6 +1,6 @@
 //! Packing instances, and what belongs to their correlation ids.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use uuid::Uuid;
 use workflow_engine::bundle::{self, Bundle, Last, Owner, Table};
@@ -42,7 +42,7 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
     }
     let trees = lock_trees(|| moving::roots(&keys, &of_node()));
     let all: Vec<Uuid> = trees.iter().flatten().copied().collect();
-    if let Some((id, key)) = moving::stray(&all, &keys, &of_node()) {
+    if let Some((id, key)) = stray(&all, &keys) {
         return Err(PgError::new("55000", format!("workflow instance {id} is of a tree with several correlation ids"))
             .detail(format!("Its own is \"{key}\"; a tree moves as a whole."))
             .hint("Export all of its correlation ids together."));
@@ -54,6 +54,15 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
         Rows::Keys(&keys).delete();
     }
     Ok(pieces)
+}
+
+/// An instance of these trees with another correlation id than these, or one with such an id in another tree.
+fn stray(ids: &[Uuid], keys: &[String]) -> Option<(Uuid, String)> {
+    let selected: HashSet<&str> = keys.iter().map(String::as_str).collect();
+    let moves: HashSet<&Uuid> = ids.iter().collect();
+    let other = moving::keys_of(ids).into_iter().filter(|(_, key)| !selected.contains(key.as_str()));
+    let left = moving::with_keys(keys, &of_node()).into_iter().filter(|(id, _)| !moves.contains(id));
+    other.chain(left).min()
 }
 
 fn pieces(trees: &[Vec<Uuid>], keys: &[String]) -> Vec<Vec<u8>> {

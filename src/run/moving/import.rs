@@ -1,6 +1,6 @@
 //! Taking in what another node has exported.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
@@ -146,7 +146,8 @@ fn translate(values: &mut String, into: impl Fn(&str) -> Option<String>) -> Resu
 
 /// Fits what was taken in to this node.
 fn settle(session: &Session, ids: &[Uuid], keys: &[String], has_lanes: bool) -> Result<(), PgError> {
-    if moving::keys_of(ids).iter().any(|(_, key)| !keys.contains(key)) {
+    let known: HashSet<&String> = keys.iter().collect();
+    if moving::keys_of(ids).iter().any(|(_, key)| !known.contains(key)) {
         return Err(damaged());
     }
     leases::end_of(ids, session.timestamp());

@@ -1,6 +1,7 @@
 //! Keeping the instances of this node, where it has those of others as well: after a replica was promoted to share the work.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 use uuid::Uuid;
 
@@ -54,7 +55,7 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
 fn remove(mut trees: Vec<Vec<Uuid>>, stays: impl Fn(&str) -> bool) -> u64 {
     let all: Vec<Uuid> = trees.iter().flatten().copied().collect();
     let kept = moving::keys_of(&all).into_iter().filter(|(_, key)| stays(key)).map(|(id, _)| id);
-    let kept: Vec<Uuid> = kept.collect();
+    let kept: HashSet<Uuid> = kept.collect();
     trees.retain(|tree| !tree.iter().any(|id| kept.contains(id)));
     let gone: Vec<Uuid> = trees.into_iter().flatten().collect();
     Rows::Instances(&gone).delete();

@@ -257,7 +257,7 @@ CREATE TABLE workflow.messages (
     content   bytea       NOT NULL,
     answer    jsonb       NOT NULL,
     called_at timestamptz NOT NULL,
-    CONSTRAINT messages_pkey PRIMARY KEY (owner, key, message)
+    CONSTRAINT messages_pkey PRIMARY KEY (key, owner, message)
 );
 
 COMMENT ON TABLE workflow.messages IS 'calls of wf_call that were answered, for workflow.message_retention';

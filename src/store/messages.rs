@@ -31,8 +31,8 @@ pub struct Answered {
 
 read! {
     struct Stored of MESSAGES {
-        owner: i32,
         key: String,
+        owner: i32,
         message: String,
         content: Vec<u8>,
         answer: Value,
@@ -53,8 +53,8 @@ written! {
 static NEW: Columns = Columns::of(&MESSAGES, New::COLUMNS);
 
 static FORGET: Statement = Statement::new(
-    "DELETE FROM workflow.messages WHERE owner = $1 AND key = $2 AND message = $3",
-    &[Type::Integer, Type::Text, Type::Text],
+    "DELETE FROM workflow.messages WHERE key = $1 AND owner = $2 AND message = $3",
+    &[Type::Text, Type::Integer, Type::Text],
 );
 static REMOVE: Statement = Statement::new(
     "DELETE FROM workflow.messages m USING ( \
@@ -66,7 +66,7 @@ static REMOVE: Statement = Statement::new(
 
 impl<'a> Name<'a> {
     fn arguments(&self) -> [Arg<'a>; 3] {
-        [Arg::Integer(self.owner), Arg::Text(self.key), Arg::Text(self.message)]
+        [Arg::Text(self.key), Arg::Integer(self.owner), Arg::Text(self.message)]
     }
 
     /// Waits for a transaction that makes the same call. The hash is easy to meet, but not by another role.

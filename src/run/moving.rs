@@ -41,11 +41,17 @@ fn each_page(
 ) -> Result<Option<String>, PgError> {
     loop {
         interrupt::check();
-        let page = moving::keys(&after, PAGE, &of_node());
-        let Some(last) = page.last() else { return Ok(None) };
-        after.clone_from(last);
-        if !body(page)? {
-            return Ok(Some(after));
+        let mut page = moving::keys(&after, PAGE, &of_node());
+        let last = page.last().cloned();
+        if after.is_empty() {
+            // The empty one is after none.
+            page.insert(0, String::new());
+        }
+        let goes_on = body(page)?;
+        match last {
+            None => return Ok(None),
+            Some(last) if !goes_on => return Ok(Some(last)),
+            Some(last) => after = last,
         }
     }
 }

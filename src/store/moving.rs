@@ -7,8 +7,8 @@ use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::bundle::{Definition, Digest, Table as Packed};
 
-use crate::pg::spi::{Arg, Statement, Table, Timestamp, Type};
-use crate::store::owners::{self, Owner};
+use crate::pg::spi::{Arg, Row, Statement, Table, Timestamp, Type};
+use crate::store::owners;
 use crate::store::tables::{
     BOOKMARK_QUEUE, BOOKMARKS, COMPENSATIONS, DEAD_LETTERS, EXECUTION_LOG, INCIDENTS, INSTANCES, MESSAGES, PAUSES,
     TASKS, TRIGGERS,
@@ -34,7 +34,7 @@ macro_rules! moved {
     };
 }
 
-static OF_INSTANCES: [Moved; 9] = [
+static OF_INSTANCES: [Moved; 10] = [
     moved!(INSTANCES, "instances", UuidArray, "b.id = ANY ($1)"),
     moved!(BOOKMARKS, "bookmarks", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(TASKS, "tasks", UuidArray, "b.instance_id = ANY ($1)"),
@@ -44,6 +44,14 @@ static OF_INSTANCES: [Moved; 9] = [
     moved!(EXECUTION_LOG, "execution_log", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(BOOKMARK_QUEUE, "bookmark_queue", UuidArray, "b.instance_id = ANY ($1)"),
     moved!(DEAD_LETTERS, "dead_letters", UuidArray, "b.instance_id = ANY ($1)"),
+    // A stimulus that names a bookmark alone.
+    moved!(
+        BOOKMARK_QUEUE,
+        "bookmark_queue",
+        UuidArray,
+        "b.instance_id IS NULL AND b.correlation_id IS NULL \
+         AND b.bookmark_id IN (SELECT m.id FROM workflow.bookmarks m WHERE m.instance_id = ANY ($1))"
+    ),
 ];
 static OF_KEYS: [Moved; 4] = [
     moved!(BOOKMARK_QUEUE, "bookmark_queue", TextArray, "b.correlation_id = ANY ($1) AND b.instance_id IS NULL"),
@@ -203,38 +211,50 @@ pub fn lock_keys(keys: &[String]) {
     LOCK_KEYS.iter().for_each(|statement| _ = statement.run(&[Arg::Texts(keys)]));
 }
 
-static DEFINITIONS: Statement = Statement::new(
-    "SELECT d.id, d.definition_id, d.version, d.owner, \
-            sha256(convert_to(d.document::text || COALESCE(d.numbering::text, ''), 'UTF8')) \
-     FROM workflow.definitions d WHERE d.id = ANY ($1)",
-    &[Type::UuidArray],
-);
-static SAME_VERSION: Statement = Statement::new(
-    "SELECT d.id, d.definition_id, d.version, d.owner, \
-            sha256(convert_to(d.document::text || COALESCE(d.numbering::text, ''), 'UTF8')) \
-     FROM workflow.definitions d WHERE d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NULL",
+/// A statement that reads definition versions as a bundle says them.
+macro_rules! definitions {
+    ($where:literal) => {
+        concat!(
+            "SELECT d.id, d.definition_id, d.version, d.owner, \
+                    sha256(convert_to(d.document::text || COALESCE(d.numbering::text, ''), 'UTF8')) \
+             FROM workflow.definitions d WHERE ",
+            $where
+        )
+    };
+}
+
+static BY_ID: Statement = Statement::new(definitions!("d.id = ANY ($1)"), &[Type::UuidArray]);
+static BY_NUMBER: Statement = Statement::new(
+    definitions!("d.definition_id = $1 AND d.version = $2 AND d.deleted_at IS NULL"),
     &[Type::Text, Type::Integer],
 );
 
-/// Definition versions by id, as a bundle says them.
+/// Definition versions by id.
 pub fn definitions(ids: &[Uuid]) -> Vec<Definition> {
-    DEFINITIONS.rows(&[Arg::Uuids(ids)], |row| {
-        let (id, definition_id, version) = (row.get(), row.get(), row.get());
-        let owner = owners::by_id(row.get()).title();
-        Definition { id, definition_id, version, owner, content: digest(&row.get::<Vec<u8>>()) }
-    })
+    BY_ID.rows(&[Arg::Uuids(ids)], definition)
 }
 
-/// A version of this node, its owner and its content.
-pub fn version(definition_id: &str, version: i32) -> Option<(Uuid, Owner, Digest)> {
-    SAME_VERSION.first(&[Arg::Text(definition_id), Arg::Integer(version)], |row| {
-        let (id, _, _): (Uuid, String, i32) = (row.get(), row.get(), row.get());
-        (id, owners::by_id(row.get()), digest(&row.get::<Vec<u8>>()))
-    })
+/// A definition version by its number.
+pub fn version(definition_id: &str, version: i32) -> Option<Definition> {
+    BY_NUMBER.first(&[Arg::Text(definition_id), Arg::Integer(version)], definition)
 }
 
-fn digest(bytes: &[u8]) -> Digest {
-    bytes.try_into().unwrap_or_default()
+fn definition(row: &mut Row<'_>) -> Definition {
+    let (id, definition_id, version) = (row.get(), row.get(), row.get());
+    let owner = owners::by_id(row.get()).title();
+    let content = row.get::<Vec<u8>>().as_slice().try_into().unwrap_or_default();
+    Definition { id, definition_id, version, owner, content }
+}
+
+static TAKEN_SCHEDULE: Statement = Statement::new(
+    "SELECT t.owner, t.schedule_name FROM unnest($1::integer[], $2::text[]) AS n (owner, name) \
+     JOIN workflow.triggers t ON t.owner = n.owner AND t.schedule_name = n.name ORDER BY 2 LIMIT 1",
+    &[Type::Text, Type::Text],
+);
+
+/// A schedule that a role has here already: its owner and name. The arrays are those of a bundle.
+pub fn taken_schedule(owners: &str, names: &str) -> Option<(i32, String)> {
+    TAKEN_SCHEDULE.first(&[Arg::Text(owners), Arg::Text(names)], |row| (row.get(), row.get()))
 }
 
 static KEYS_OF: Statement = Statement::new(

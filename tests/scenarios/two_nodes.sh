@@ -2,23 +2,9 @@
 # Definitions on two servers by one two-phase commit: both servers have a version or neither, also where one is killed between
 # the phases. Digests say whether both have the same.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+source "$(dirname "${BASH_SOURCE[0]}")/nodes.sh"
 
-first=$PGHOST first_data=$PGDATA
-second=$WORKFLOW_TMP/second second_data=$WORKFLOW_TMP/second/data
-mkdir "$second"
-pg_basebackup -D "$second_data" -X stream -c fast
-echo "unix_socket_directories = '$second'" >>"$second_data/postgresql.conf"
-
-# on NODE COMMAND...: with the servers' functions and programs.
-on() {
-    local -n directory=$1 data=$1_data
-    PGHOST=$directory PGDATA=$data "${@:2}"
-}
-both() {
-    on first "$@"
-    on second "$@"
-}
-on second start_server
+follow second
 trap 'on second stop_server immediate || true' EXIT
 
 # hears EVENT: a definition that begins with it.

@@ -81,16 +81,16 @@ fn version_of(wanted: &Definition) -> Result<Uuid, PgError> {
         .detail(detail)
         .hint("Deploy the same definitions to all nodes, in the same order.")
     };
-    let Some((id, here, found)) = moving::version(definition_id, *version) else {
+    let Some(here) = moving::version(definition_id, *version) else {
         return Err(refused("There is no version with this number.".into()));
     };
-    if found != *content {
+    if here.content != *content {
         return Err(refused("The version with this number has another content.".into()));
     }
-    if here.title() != *owner {
-        return Err(refused(format!("It belongs to role \"{}\" here, and there to \"{owner}\".", here.title())));
+    if here.owner != *owner {
+        return Err(refused(format!("It belongs to role \"{}\" here, and there to \"{owner}\".", here.owner)));
     }
-    Ok(id)
+    Ok(here.id)
 }
 
 fn column<'a>(tables: &'a [Table], table: &str, name: &str) -> Option<&'a str> {
@@ -124,11 +124,25 @@ fn take_in(session: &Session, piece: Piece) -> Result<(), PgError> {
                 _ => {}
             }
         }
+        refuse_taken_schedule(&table)?;
         if !moving::unpack(&table) {
             return Err(damaged());
         }
     }
     settle(session, &ids, &bundle.keys, has_lanes)
+}
+
+fn refuse_taken_schedule(table: &Table) -> Result<(), PgError> {
+    let tables = std::slice::from_ref(table);
+    let (of, names) = (column(tables, "triggers", "owner"), column(tables, "triggers", "schedule_name"));
+    let (Some(of), Some(names)) = (of, names) else { return Ok(()) };
+    match moving::taken_schedule(of, names) {
+        None => Ok(()),
+        Some((owner, name)) => {
+            let owner = owners::by_id(owner).title();
+            Err(PgError::new("42710", format!("role \"{owner}\" already has a schedule \"{name}\"")))
+        }
+    }
 }
 
 fn is_null(element: &str) -> bool {

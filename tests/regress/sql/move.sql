@@ -92,9 +92,14 @@ SELECT wf_fail_task(task_id, token, 'no') FROM held ORDER BY task_id DESC LIMIT 
 SET workflow.now = '2030-01-01 02:01:00+00';
 UPDATE held SET token = (SELECT c.token FROM wf_claim_task(task_id, 'w') AS c) WHERE task_id = (SELECT task_id FROM held ORDER BY task_id DESC LIMIT 1);
 SELECT b.claims, b.token IS NOT NULL AS is_held, b.lease_until, b.available_at FROM workflow.bookmarks AS b JOIN held ON id = task_id ORDER BY id;
+-- A stimulus that names a bookmark alone goes with it.
+SELECT wf_enqueue_bookmark(bookmark_id => task_id, keep_for => '1 day') FROM held ORDER BY task_id LIMIT 1 \g /dev/null
 BEGIN;
 CREATE TEMP TABLE moved ON COMMIT DROP AS SELECT b FROM wf_export_instances('{C}', remove => true) AS b;
+SELECT count(*) FROM workflow.bookmark_queue WHERE bookmark_id IS NOT NULL;
 SELECT wf_import_instances(array_agg(b)) > 0 AS moved FROM moved;
+SELECT count(*) FROM workflow.bookmark_queue WHERE bookmark_id IS NOT NULL;
+DELETE FROM workflow.bookmark_queue WHERE bookmark_id IS NOT NULL;
 COMMIT;
 SELECT b.claims, b.token IS NOT NULL AS is_held, b.lease_until, b.available_at FROM workflow.bookmarks AS b JOIN held ON id = task_id ORDER BY id;
 SELECT name, due_at FROM workflow.bookmarks WHERE name = 'Workflow.Lease';
@@ -174,6 +179,37 @@ ROLLBACK TO s;
 ALTER ROLE regress_move_owner RENAME TO regress_move_renamed;
 SELECT wf_import_instances(ARRAY(SELECT b FROM gone));
 ROLLBACK;
+-- A schedule of the same name, and a number of an owner that is another role here.
+BEGIN;
+CREATE TEMP TABLE gone ON COMMIT DROP AS SELECT b FROM wf_export_instances('{B}', remove => true) AS b;
+SET ROLE regress_move_owner;
+SELECT wf_schedule_workflow('daily-B', '0 3 * * *', 'child') IS NOT NULL AS made;
+RESET ROLE;
+SELECT wf_import_instances(ARRAY(SELECT b FROM gone));
+ROLLBACK;
+SET ROLE regress_move_owner;
+SELECT wf_grant('child', 'regress_move_clerk', '{start}') AS granted;
+SET ROLE regress_move_clerk;
+SELECT wf_start('child', correlation_id => 'clerk') IS NOT NULL AS started;
+RESET ROLE;
+BEGIN;
+CREATE TEMP TABLE gone ON COMMIT DROP AS SELECT b FROM wf_export_instances('{clerk}', remove => true) AS b;
+UPDATE workflow.owners SET same_as = (SELECT o.id FROM workflow.owners AS o WHERE o.name = 'regress_move_owner') WHERE name = 'regress_move_clerk';
+CREATE TEMP TABLE sessions_look_again () ON COMMIT DROP;
+DO $$
+DECLARE
+    told text;
+BEGIN
+    PERFORM wf_import_instances(ARRAY(SELECT b FROM gone));
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS told = PG_EXCEPTION_DETAIL;
+    RAISE EXCEPTION USING ERRCODE = sqlstate, MESSAGE = sqlstate || ' ' || regexp_replace(sqlerrm, '\d+', 'N'), DETAIL = told;
+END $$;
+ROLLBACK;
+-- The empty correlation id is one as well.
+SELECT wf_start('child', correlation_id => '') IS NOT NULL AS started;
+CREATE FUNCTION is_empty(key text) RETURNS boolean LANGUAGE sql RETURN key = '';
+SELECT count(*) FROM wf_export_instances(predicate => 'is_empty(text)');
 -- A key of another node.
 SELECT wf_add_partitions('{0,1}', 2) \g /dev/null
 SET workflow.route_check = 'partitions';

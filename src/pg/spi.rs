@@ -43,7 +43,7 @@ enum Text {
     /// A query for all columns of the rows of a table that the SQL after FROM selects, `b` being the table: their number, then
     /// for each column an array as text.
     Pack(&'static Table, &'static str),
-    /// An INSERT of such rows; its parameters are the arrays.
+    /// An INSERT of such rows; its parameters are the arrays. A shorter one is filled up with NULL.
     Unpack(&'static Table),
 }
 
@@ -72,10 +72,12 @@ impl Text {
             }
             Self::Unpack(table) => {
                 let columns: Vec<ColumnRef> = table.columns().collect();
-                let arrays = columns.iter().enumerate().map(|(i, (_, of))| format!("${}::{}[]", i + 1, of.name()));
-                let arrays = arrays.collect::<Vec<_>>().join(", ");
+                // In the target list, arrays are read side by side. In FROM, each would be stored first.
+                let rows =
+                    columns.iter().enumerate().map(|(i, (_, of))| format!("unnest(${}::{}[])", i + 1, of.name()));
+                let rows = rows.collect::<Vec<_>>().join(", ");
                 let (table, names) = (table.name.to_string_lossy(), names(&columns, ""));
-                format!("INSERT INTO workflow.{table} ({names}) SELECT * FROM unnest({arrays})")
+                format!("INSERT INTO workflow.{table} ({names}) SELECT {rows}")
             }
         }
     }

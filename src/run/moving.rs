@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, interrupt, session, user_sql};
 use crate::run::running;
-use crate::store::moving;
+use crate::store::moving::{self, Keyed};
 use crate::store::route::OF_NODE;
 
 pub mod export;
@@ -68,7 +68,7 @@ fn admitted(predicate: &Predicate) -> Result<Vec<String>, PgError> {
 
 /// Locks the trees below the roots that `find` finds, and returns them. What grows meanwhile is looked up again: a tree
 /// whose instances are locked grows no more.
-fn lock_trees(find: impl Fn() -> Vec<Uuid>) -> Vec<Vec<Uuid>> {
+fn lock_trees(mut find: impl FnMut() -> Vec<Uuid>) -> Vec<Vec<Uuid>> {
     let mut locked = BTreeSet::new();
     loop {
         let found = moving::trees(&find());
@@ -79,6 +79,11 @@ fn lock_trees(find: impl Fn() -> Vec<Uuid>) -> Vec<Vec<Uuid>> {
         moving::lock(&fresh.iter().copied().collect::<Vec<_>>());
         locked.extend(fresh);
     }
+}
+
+/// The roots among these instances.
+fn roots(instances: &[Keyed]) -> Vec<Uuid> {
+    instances.iter().filter(|instance| instance.is_root).map(|instance| instance.id).collect()
 }
 
 fn ids(tree: &[(Uuid, Uuid)]) -> Vec<Uuid> {

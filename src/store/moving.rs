@@ -116,8 +116,14 @@ pub fn unpack(packed: &Packed) -> bool {
     if !names.eq(packed.columns.iter().map(|(name, _)| name.as_bytes())) {
         return false;
     }
-    let arrays: Vec<Arg<'_>> = packed.columns.iter().map(|(_, values)| Arg::Text(values)).collect();
+    // Most columns of a table are NULL in all rows; no array of these has to be read.
+    let array = |values| if has_values(values) { Arg::Text(values) } else { Arg::Null };
+    let arrays: Vec<Arg<'_>> = packed.columns.iter().map(|(_, values)| array(values)).collect();
     moved.unpack.run(&arrays) == packed.rows
+}
+
+fn has_values(array: &str) -> bool {
+    !array.trim_matches(['{', '}']).split(',').all(|element| element == "NULL")
 }
 
 static LIVE_KEYS: Statement = Statement::new(
@@ -136,23 +142,13 @@ pub fn keys(after: &str, limit: i64, not_of: &[String]) -> Vec<String> {
     LIVE_KEYS.rows(&[Arg::Text(after), Arg::BigInt(limit), Arg::Texts(not_of)], |row| row.get())
 }
 
-static ROOTS: Statement = Statement::new(
-    "SELECT i.id FROM workflow.instances i WHERE i.correlation_id = ANY ($1) AND i.definition_id <> ALL ($2) \
-         AND NOT EXISTS (SELECT FROM workflow.instances p WHERE p.id = i.parent_instance_id) ORDER BY i.id",
-    &[Type::TextArray, Type::TextArray],
-);
 static KEYLESS_ROOTS: Statement = Statement::new(
     "SELECT i.id FROM workflow.instances i WHERE i.correlation_id IS NULL AND i.definition_id <> ALL ($1) \
          AND NOT EXISTS (SELECT FROM workflow.instances p WHERE p.id = i.parent_instance_id) ORDER BY i.id LIMIT $2",
     &[Type::TextArray, Type::BigInt],
 );
 
-/// Instances with these correlation ids that have no parent here, and are not of these definitions.
-pub fn roots(keys: &[String], not_of: &[String]) -> Vec<Uuid> {
-    ROOTS.rows(&[Arg::Texts(keys), Arg::Texts(not_of)], |row| row.get())
-}
-
-/// The same without a correlation id, at most so many.
+/// Instances without a correlation id and without a parent here that are not of these definitions, at most so many.
 pub fn keyless_roots(not_of: &[String], limit: i64) -> Vec<Uuid> {
     KEYLESS_ROOTS.rows(&[Arg::Texts(not_of), Arg::BigInt(limit)], |row| row.get())
 }
@@ -170,14 +166,31 @@ pub fn trees(roots: &[Uuid]) -> Vec<(Uuid, Uuid)> {
     TREES.rows(&[Arg::Uuids(roots)], |row| (row.get(), row.get()))
 }
 
+/// An instance with a correlation id.
+#[derive(Debug)]
+pub struct Keyed {
+    /// Id.
+    pub id: Uuid,
+    /// Correlation id.
+    pub key: String,
+    /// Whether no parent of it is here.
+    pub is_root: bool,
+}
+
 static WITH_KEYS: Statement = Statement::new(
-    "SELECT i.id, i.correlation_id FROM workflow.instances i WHERE i.correlation_id = ANY ($1) AND i.definition_id <> ALL ($2)",
+    "SELECT i.id, i.correlation_id, p.id IS NULL \
+     FROM workflow.instances i LEFT JOIN workflow.instances p ON p.id = i.parent_instance_id \
+     WHERE i.correlation_id = ANY ($1) AND i.definition_id <> ALL ($2)",
     &[Type::TextArray, Type::TextArray],
 );
 
 /// Instances with these correlation ids, but those of these definitions.
-pub fn with_keys(keys: &[String], not_of: &[String]) -> Vec<(Uuid, String)> {
-    WITH_KEYS.rows(&[Arg::Texts(keys), Arg::Texts(not_of)], |row| (row.get(), row.get()))
+pub fn with_keys(keys: &[String], not_of: &[String]) -> Vec<Keyed> {
+    WITH_KEYS.rows(&[Arg::Texts(keys), Arg::Texts(not_of)], |row| Keyed {
+        id: row.get(),
+        key: row.get(),
+        is_root: row.get(),
+    })
 }
 
 static LOCK: [Statement; 2] = [

@@ -1,11 +1,11 @@
 //! Packing instances, and what belongs to their correlation ids.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use uuid::Uuid;
 use workflow_engine::bundle::{self, Bundle, Last, Owner, Table};
 
-use super::{admitted, begin, lock_trees, of_node};
+use super::{admitted, begin, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, interrupt};
 use crate::store::moving::{self, Rows};
@@ -40,15 +40,20 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
         // Calls for these keys end first, and later ones find where the keys are then.
         partitions::lock_of(&keys);
     }
-    let trees = lock_trees(|| moving::roots(&keys, &of_node()));
+    let mut keyed = Vec::new();
+    let trees = lock_trees(|| {
+        keyed = moving::with_keys(&keys, &of_node());
+        roots(&keyed)
+    });
+    let keyed: HashMap<Uuid, String> = keyed.into_iter().map(|instance| (instance.id, instance.key)).collect();
     let all: Vec<Uuid> = trees.iter().flatten().copied().collect();
-    if let Some((id, key)) = stray(&all, &keys) {
+    if let Some((id, key)) = stray(&all, &keyed) {
         return Err(PgError::new("55000", format!("workflow instance {id} is of a tree with several correlation ids"))
             .detail(format!("Its own is \"{key}\"; a tree moves as a whole."))
             .hint("Export all of its correlation ids together."));
     }
     moving::lock_keys(&keys);
-    let pieces = pieces(&trees, &keys);
+    let pieces = pieces(&trees, &keyed, &keys);
     if removes {
         Rows::Instances(&all).delete();
         Rows::Keys(&keys).delete();
@@ -56,20 +61,20 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
     Ok(pieces)
 }
 
-/// An instance of these trees with another correlation id than these, or one with such an id in another tree.
-fn stray(ids: &[Uuid], keys: &[String]) -> Option<(Uuid, String)> {
-    let selected: HashSet<&str> = keys.iter().map(String::as_str).collect();
+/// An instance of these trees with another correlation id than those selected, or one with such an id in another tree. `keyed` are all
+/// that have one of these.
+fn stray(ids: &[Uuid], keyed: &HashMap<Uuid, String>) -> Option<(Uuid, String)> {
     let moves: HashSet<&Uuid> = ids.iter().collect();
-    let other = moving::keys_of(ids).into_iter().filter(|(_, key)| !selected.contains(key.as_str()));
-    let left = moving::with_keys(keys, &of_node()).into_iter().filter(|(id, _)| !moves.contains(id));
-    other.chain(left).min()
+    let others: Vec<Uuid> = ids.iter().filter(|id| !keyed.contains_key(id)).copied().collect();
+    let left = keyed.iter().filter(|(id, _)| !moves.contains(id)).map(|(id, key)| (*id, key.clone()));
+    moving::keys_of(&others).into_iter().chain(left).min()
 }
 
-fn pieces(trees: &[Vec<Uuid>], keys: &[String]) -> Vec<Vec<u8>> {
+fn pieces(trees: &[Vec<Uuid>], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Vec<Vec<u8>> {
     let mut parts = Vec::new();
     split(trees, &mut parts, |trees| {
         let ids: Vec<Uuid> = trees.iter().flatten().copied().collect();
-        let keys = moving::keys_of(&ids).into_iter().map(|(_, key)| key).collect();
+        let keys = ids.iter().filter_map(|id| keyed.get(id)).cloned().collect();
         (keys, Rows::Instances(&ids).pack())
     });
     split(keys, &mut parts, |keys| (keys.iter().cloned().collect(), Rows::Keys(keys).pack()));

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use uuid::Uuid;
 
-use super::{begin, each_page, lock_trees, of_node};
+use super::{begin, each_page, lock_trees, of_node, roots};
 use crate::pg::function::Predicate;
 use crate::pg::{PgError, user_sql};
 use crate::store::moving::{self, Rows};
@@ -35,7 +35,7 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
     let mut removed = 0;
     let next = each_page(after, |page| {
         let gone: Vec<String> = page.into_iter().filter(|key| !stays(key)).collect();
-        removed += remove(lock_trees(|| moving::roots(&gone, &of_node())), stays);
+        removed += remove(lock_trees(|| roots(&moving::with_keys(&gone, &of_node()))), stays);
         moving::lock_keys(&gone);
         Rows::Keys(&gone).delete();
         Ok(removed < max)

@@ -1,6 +1,6 @@
 # One word per habit of this project. Every target does its own set-up; scripts/ holds how.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-assert bench lint server studio stop pictures psql install uninstall package packages clean
+.PHONY: help demo test test-long test-assert bench lint server studio stop pictures psql scale install uninstall package packages clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ stop: ## Stop these servers; their data stays
 
 psql: ## Open psql on that server
 	@scripts/psql
+
+scale: ## Several nodes on this machine, a step at a time (T="start"; without T: the list of steps)
+	@scripts/scale $(T)
 
 install: ## Install into the PostgreSQL of PG_CONFIG (default: the pg_config on the PATH), or below DESTDIR
 	@scripts/install

@@ -34,6 +34,17 @@ copy_server() { # DIR
     [ "$(as_server "$PGBIN/pg_config" --pkglibdir)" = "$PREFIX/$lib/lib" ] || die "$PREFIX is not relocated"
 }
 
+# add_routers DIR: PL/Proxy into the private copy of PostgreSQL, and a program DIR/pgbouncer; if scripts/fetch-routers has fetched them.
+add_routers() {
+    [ -z "$PG_ROOT" ] && [ -f "$CACHE_DIR/routers/.done" ] || return 0
+    as_server mkdir -p "$1"
+    tar -c -C "$CACHE_DIR/routers/usr" . | as_server tar -x -C "$1"
+    tar -c -C "$CACHE_DIR/routers/usr" lib/postgresql share/postgresql | as_server tar -x -C "$PREFIX"
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=$(echo %s/lib/*-linux-gnu) exec %s/sbin/pgbouncer "$@"\n' "$1" "$1" | as_server tee "$1/pgbouncer" >/dev/null
+    as_server chmod +x "$1/pgbouncer"
+}
+
 install_into_prefix() {
     local from to
     find "$PACKAGE_DIR$PG_ROOT/usr" -type f | while read -r from; do

@@ -19,7 +19,7 @@ contents="SELECT id, sub_status FROM workflow.instances WHERE correlation_id = '
 before=$(on first query "$contents")
 
 move 3 first second
-undo_move
+undo_move first second
 on first is "$before" "$contents"
 on second is "" "$contents"
 on second is 0 "SELECT count(*) FROM workflow.partitions"
@@ -29,17 +29,17 @@ echo "ok: a move that is undone leaves everything where it was"
 move 3 first second
 both kill_server
 both start_server
-both is move "SELECT gid FROM pg_prepared_xacts"
+both is "$move" "SELECT gid FROM pg_prepared_xacts"
 # Its keys wait on the old node, and do not exist on the new one; others go on.
 if on first query "SET lock_timeout = '200ms'; SET ROLE shop; SELECT wf_publish_event('Paid', correlation_id => '$three')" 2>"$WORKFLOW_TMP/said"; then fail "the key was not held"; fi
 grep -q "lock timeout" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
 on first is 1 "SET ROLE shop; SELECT cardinality(resumed) FROM wf_publish_event('Paid', correlation_id => '$other')"
-on second query "COMMIT PREPARED 'move'"
+on second query "COMMIT PREPARED '$move'"
 both kill_server
 both start_server
-on first is move "SELECT gid FROM pg_prepared_xacts"
+on first is "$move" "SELECT gid FROM pg_prepared_xacts"
 on second is 1 "SET ROLE shop; SELECT cardinality(resumed) FROM wf_publish_event('Paid', correlation_id => '$three')"
-on first query "COMMIT PREPARED 'move'"
+"$scale/move.sh" --end 3 first second
 on first is "" "$contents"
 on second await "shipped|1" "SELECT step, count(*) FROM steps WHERE id = '$three' GROUP BY 1"
 on first await "shipped|1" "SELECT step, count(*) FROM steps WHERE id = '$other' GROUP BY 1"
@@ -60,8 +60,11 @@ echo "ok: a move is whole, also where both servers are killed before and between
 on first query "SET ROLE shop; SELECT wf_define('{\"definitionId\": \"later\", \"root\": {\"type\": \"Event\", \"eventName\": \"Later\"}}'); SELECT wf_start('later', correlation_id => '$(key 5)')" >/dev/null
 if move 5 first second 2>"$WORKFLOW_TMP/said"; then fail "a version that is not there was taken in"; fi
 grep -q "is not on this node" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
-on first query "ROLLBACK PREPARED 'move'"
+# Of two promises there is one, so that is taken back.
+"$scale/move.sh" --end 5 first second
+on first is 1 "SELECT count(*) FROM workflow.instances WHERE definition_id = 'later'"
 on second query "SET ROLE shop; SELECT wf_define('{\"definitionId\": \"later\", \"root\": {\"type\": \"Event\", \"eventName\": \"Later\"}}')" >/dev/null
+on first query "SET my.partition = '5'; SELECT encode(piece, 'hex') FROM wf_export_instances(predicate => 'moves(text)') AS piece" >"$WORKFLOW_TMP/bundle.pieces"
 move 5 first second
 finish_move first second
 # The same rows once more.

@@ -1,9 +1,15 @@
-# Sourced by scenarios with two nodes: `first`, which the test runner has started, and `second`. An order is a business row and an instance of the same key; what its workflow does is told by rows
-# of `steps`.
+# Sourced by scenarios with two nodes: `first`, which the test runner has started, and `second`. They are those of examples/scale/: a
+# shop, whose orders are business rows and instances of the same key; what a workflow does is told by rows of `steps`.
 # shellcheck shell=bash
 
+scale=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../examples/scale" && pwd)
 first=$PGHOST first_data=$PGDATA
 second=$WORKFLOW_TMP/second second_data=$WORKFLOW_TMP/second/data
+# Where the scripts of the examples look for servers.
+export SCALE_DIR=$WORKFLOW_TMP/nodes
+mkdir "$SCALE_DIR"
+ln -s "$first" "$SCALE_DIR/first"
+ln -s "$second" "$SCALE_DIR/second"
 
 # on NODE COMMAND...: with the servers' functions and programs.
 on() {
@@ -24,27 +30,13 @@ follow() {
     on "$1" start_server
 }
 
-# open_shop NODE...: partitions are guarded, workers run, and the shop has its tables and its workflow.
+# open_shop NODE...: partitions are guarded, workers run, and the shop is deployed.
 open_shop() {
     local node
-    cat >"$WORKFLOW_TMP/node.sql" <<'SQL'
-ALTER DATABASE workflow SET workflow.route_check = 'partitions';
-SELECT wf_grant_usage('shop');
-GRANT CREATE ON SCHEMA public TO shop;
-SET ROLE shop;
-CREATE TABLE orders (id text PRIMARY KEY, amount numeric NOT NULL DEFAULT 0);
-CREATE TABLE steps (id text NOT NULL, step text NOT NULL);
-SELECT wf_define('{"definitionId": "order", "root": [
-    {"id": "paid", "type": "Event", "eventName": "Paid"},
-    {"id": "wait", "type": "Delay", "timeSpan": {"input": "wait"}},
-    {"id": "ship", "type": "Sql", "statement": "INSERT INTO public.steps VALUES ($1, ''shipped'')", "parameters": [{"js": "getCorrelationId()"}]},
-    {"id": "check", "type": "RunTask", "taskName": "check"}]}');
-RESET ROLE;
-CREATE FUNCTION moves(key text) RETURNS boolean LANGUAGE sql RETURN public.wf_partition(key, 8)::text = current_setting('my.partition');
-SQL
     for node; do
         on "$node" setting "workflow.launch_workers = on"
-        on "$node" psql -X -q -v ON_ERROR_STOP=1 -f "$WORKFLOW_TMP/node.sql" >"$WORKFLOW_TMP/setup.out"
+        on "$node" query "ALTER DATABASE workflow SET workflow.route_check = 'partitions'"
+        on "$node" psql -X -q -v ON_ERROR_STOP=1 -f "$scale/shop.sql" >"$WORKFLOW_TMP/setup.out"
     done
     on first query "SELECT wf_add_partitions('{0,1,2,3,4,5,6,7}', 8)" >/dev/null
 }
@@ -65,44 +57,13 @@ make_nodes() {
 begin_order() { echo "SET ROLE shop; BEGIN; INSERT INTO orders VALUES ('$1'); SELECT wf_start('order', '{\"wait\": \"$2\"}', correlation_id => '$1'); COMMIT"; }
 pay_order() { echo "SET ROLE shop; BEGIN; UPDATE orders SET amount = amount + 1 WHERE id = '$1'; SELECT wf_publish_event('Paid', correlation_id => '$1', keep_for => '0'); COMMIT"; }
 
-# move PARTITION FROM TO: both servers promise it; finish_move or undo_move follows. Business rows go along: most before the
-# partition is taken, as clients change them before they call, and the rest when no call uses the partition any more.
+# move PARTITION FROM TO: both servers promise it; finish_move or undo_move follows. What they have promised is named $move.
 move() {
-    local out=$WORKFLOW_TMP/bundle
-    rm -f "$out".*
-    on "$2" psql -X -q -At -v ON_ERROR_STOP=1 <<SQL
-BEGIN;
-SET LOCAL my.partition = '$1';
-\o | cat >>$out.orders
-COPY (DELETE FROM orders WHERE moves(id) RETURNING *) TO STDOUT;
-\o
-SELECT wf_remove_partitions('{$1}') \g /dev/null
-\o | cat >>$out.orders
-COPY (DELETE FROM orders WHERE moves(id) RETURNING *) TO STDOUT;
-\o | cat >>$out.steps
-COPY (DELETE FROM steps WHERE moves(id) RETURNING *) TO STDOUT;
-\o $out.pieces
-SELECT encode(b, 'hex') FROM wf_export_instances(predicate => 'moves(text)', remove => true) AS b;
-\o
-PREPARE TRANSACTION 'move';
-SQL
-    {
-        echo "BEGIN; SELECT wf_add_partitions('{$1}', 8) \\g /dev/null"
-        echo "COPY orders FROM STDIN;"
-        cat "$out.orders"
-        echo "\\."
-        echo "COPY steps FROM STDIN;"
-        cat "$out.steps"
-        echo "\\."
-        sed "s/.*/SELECT wf_import_instances(ARRAY[decode('&', 'hex')]) \\\\g \/dev\/null/" "$out.pieces"
-        echo "PREPARE TRANSACTION 'move';"
-    } | on "$3" psql -X -q -At -v ON_ERROR_STOP=1
+    move="move $1"
+    "$scale/move.sh" --prepare "$@"
 }
-finish_move() { # FROM TO
-    on "$2" query "COMMIT PREPARED 'move'"
-    on "$1" query "COMMIT PREPARED 'move'"
-}
-undo_move() { both query "ROLLBACK PREPARED 'move'"; }
+finish_move() { "$scale/move.sh" --finish "${move#move }" "$@"; } # FROM TO
+undo_move() { "$scale/move.sh" --undo "${move#move }" "$@"; }
 
 # sum COMMAND: of the numbers of both nodes.
 sum() { echo $(($(on first query "$1") + $(on second query "$1"))); }

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# lose.sh NODE: kills a node, and promotes its replica, as Patroni would. Its keys are not served meanwhile; those of other nodes are.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+node=$1 replica=$1-replica
+[ -e "$SCALE_DIR/$replica" ] || die "$node has no replica: replica.sh $node"
+
+pid=$(head -n 1 "$SCALE_DIR/$node/data/postmaster.pid")
+kill -9 "$pid"
+say "$node is lost"
+promote "$replica"
+# A node that comes back is made a replica of the new one; never a second node with the same keys.
+mv "$SCALE_DIR/$node" "$SCALE_DIR/$node.lost"
+change_map "s/ $node$/ $replica/"
+say "$replica has its place; promised there: $(ask "$replica" "SELECT coalesce(string_agg(gid, ', '), 'nothing') FROM pg_prepared_xacts")"

@@ -1,5 +1,7 @@
 //! Calls that a client may send again: what was answered to a message is remembered, and answered once more.
 
+use std::cell::RefCell;
+
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -35,11 +37,41 @@ impl Message<'_> {
     }
 }
 
+thread_local! {
+    /// The calls that this session is making, one inside the other: owner, key and message.
+    static MAKING: RefCell<Vec<(i32, String, String)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Says that a call is being made until it is dropped, also on unwinding.
+struct Making;
+
+impl Making {
+    /// `None` if the same call is being made further up.
+    fn begin(name: &Name<'_>) -> Option<Self> {
+        MAKING.with_borrow_mut(|stack| {
+            let is_it = |(owner, key, message): &(i32, String, String)| {
+                *owner == name.owner && key == name.key && message == name.message
+            };
+            if stack.iter().any(is_it) {
+                return None;
+            }
+            stack.push((name.owner, name.key.to_owned(), name.message.to_owned()));
+            Some(Self)
+        })
+    }
+}
+
+impl Drop for Making {
+    fn drop(&mut self) {
+        MAKING.with_borrow_mut(Vec::pop);
+    }
+}
+
 /// Makes a call, unless the role has made it before: then the answer is that of the first time, and nothing is done.
 /// `make` also says whether the call has done anything: what has not can be made again.
 ///
 /// # Errors
-/// 22023 if the message had another content.
+/// 22023 if the message had another content, 55000 if what the call has begun makes it again.
 pub fn once(
     session: &mut Session,
     message: &Message<'_>,
@@ -47,6 +79,10 @@ pub fn once(
 ) -> Result<Value, PgError> {
     let name = Name { owner: session.caller_as_owner(None).id, key: message.key, message: message.id };
     let content = message.content();
+    let Some(_making) = Making::begin(&name) else {
+        return Err(PgError::new("55000", format!("message \"{}\" is being called", message.id))
+            .detail("What this call has begun makes the same call."));
+    };
     // The same call in another transaction has to end first. A statement after that sees what it has answered.
     name.lock();
     if let Some(known) = name.find() {
@@ -63,10 +99,6 @@ pub fn once(
     let (answer, is_done) = make(session)?;
     if !is_done {
         return Ok(answer);
-    }
-    if name.find().is_some() {
-        return Err(PgError::new("55000", format!("message \"{}\" is being called", message.id))
-            .detail("What this call has begun has made the same call."));
     }
     name.remember(&content, &answer, session.timestamp());
     Ok(answer)

@@ -126,13 +126,14 @@ fn has_values(array: &str) -> bool {
     !array.trim_matches(['{', '}']).split(',').all(|element| element == "NULL")
 }
 
+// Each part gives so many of its own, in the order of its index, so the first ones of all of them are among these.
 static LIVE_KEYS: Statement = Statement::new(
-    "SELECT i.correlation_id FROM workflow.instances i WHERE i.correlation_id IS NOT NULL AND i.correlation_id > $1 \
-         AND i.definition_id <> ALL ($3) \
-     UNION SELECT q.correlation_id FROM workflow.bookmark_queue q WHERE q.correlation_id > $1 \
-     UNION SELECT q.correlation_id FROM workflow.dead_letters q WHERE q.correlation_id > $1 \
-     UNION SELECT m.key FROM workflow.messages m WHERE m.key > $1 \
-     UNION SELECT t.correlation_id FROM workflow.triggers t WHERE t.correlation_id > $1 \
+    "(SELECT DISTINCT i.correlation_id FROM workflow.instances i WHERE i.correlation_id IS NOT NULL AND i.correlation_id > $1 \
+         AND i.definition_id <> ALL ($3) ORDER BY 1 LIMIT $2) \
+     UNION (SELECT DISTINCT q.correlation_id FROM workflow.bookmark_queue q WHERE q.correlation_id > $1 ORDER BY 1 LIMIT $2) \
+     UNION (SELECT DISTINCT q.correlation_id FROM workflow.dead_letters q WHERE q.correlation_id > $1 ORDER BY 1 LIMIT $2) \
+     UNION (SELECT DISTINCT m.key FROM workflow.messages m WHERE m.key > $1 ORDER BY 1 LIMIT $2) \
+     UNION (SELECT DISTINCT t.correlation_id FROM workflow.triggers t WHERE t.correlation_id > $1 ORDER BY 1 LIMIT $2) \
      ORDER BY 1 LIMIT $2",
     &[Type::Text, Type::BigInt, Type::TextArray],
 );
@@ -142,9 +143,19 @@ pub fn keys(after: &str, limit: i64, not_of: &[String]) -> Vec<String> {
     LIVE_KEYS.rows(&[Arg::Text(after), Arg::BigInt(limit), Arg::Texts(not_of)], |row| row.get())
 }
 
+/// Whether no parent of an instance `i` is here. A subquery for one value is never hashed: that would read all instances.
+macro_rules! is_root {
+    () => {
+        "(i.parent_instance_id IS NULL OR (SELECT p.id FROM workflow.instances p WHERE p.id = i.parent_instance_id) IS NULL)"
+    };
+}
+
 static KEYLESS_ROOTS: Statement = Statement::new(
-    "SELECT i.id FROM workflow.instances i WHERE i.correlation_id IS NULL AND i.definition_id <> ALL ($1) \
-         AND NOT EXISTS (SELECT FROM workflow.instances p WHERE p.id = i.parent_instance_id) ORDER BY i.id LIMIT $2",
+    concat!(
+        "SELECT i.id FROM workflow.instances i WHERE i.correlation_id IS NULL AND i.definition_id <> ALL ($1) AND ",
+        is_root!(),
+        " ORDER BY i.id LIMIT $2"
+    ),
     &[Type::TextArray, Type::BigInt],
 );
 
@@ -153,10 +164,12 @@ pub fn keyless_roots(not_of: &[String], limit: i64) -> Vec<Uuid> {
     KEYLESS_ROOTS.rows(&[Arg::Texts(not_of), Arg::BigInt(limit)], |row| row.get())
 }
 
+// OFFSET keeps the subquery apart, so that the children are looked up by index: a hash would read all that have a parent.
 static TREES: Statement = Statement::new(
     "WITH RECURSIVE tree (root, id) AS ( \
          SELECT r.id, r.id FROM unnest($1) AS r (id) \
-         UNION SELECT t.root, i.id FROM tree t JOIN workflow.instances i ON i.parent_instance_id = t.id) \
+         UNION SELECT t.root, i.id FROM tree t \
+             CROSS JOIN LATERAL (SELECT c.id FROM workflow.instances c WHERE c.parent_instance_id = t.id OFFSET 0) i) \
      SELECT t.root, t.id FROM tree t ORDER BY t.root, t.id",
     &[Type::UuidArray],
 );
@@ -178,9 +191,11 @@ pub struct Keyed {
 }
 
 static WITH_KEYS: Statement = Statement::new(
-    "SELECT i.id, i.correlation_id, p.id IS NULL \
-     FROM workflow.instances i LEFT JOIN workflow.instances p ON p.id = i.parent_instance_id \
-     WHERE i.correlation_id = ANY ($1) AND i.definition_id <> ALL ($2)",
+    concat!(
+        "SELECT i.id, i.correlation_id, ",
+        is_root!(),
+        " FROM workflow.instances i WHERE i.correlation_id = ANY ($1) AND i.definition_id <> ALL ($2)"
+    ),
     &[Type::TextArray, Type::TextArray],
 );
 

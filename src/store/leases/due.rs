@@ -87,9 +87,10 @@ pub fn next_end(names: &[String], now: Timestamp, role: Oid) -> Option<Timestamp
     NEXT.first(&[Arg::Oid(role), Arg::Texts(names), Arg::Timestamp(now)], |row| row.maybe()).flatten()
 }
 
-/// Ends the leases of the tasks `t` that `$where` selects: the bookmark of a last one is due, and the token of any is void.
+/// Ends the leases of the tasks `t` that `$where` selects: the bookmark of a last one is due, and the token of any is void. `$of_end` says
+/// the same of that bookmark, `e`, so that it is found by index.
 macro_rules! ending {
-    ($where:literal) => {
+    ($where:literal, $of_end:literal) => {
         [
             Statement::new(
                 concat!(
@@ -97,7 +98,9 @@ macro_rules! ending {
                          due_when_paused = CASE WHEN e.paused_at IS NOT NULL THEN $1 END FROM workflow.bookmarks t \
                      WHERE e.name = 'Workflow.Lease' AND t.instance_id = e.instance_id \
                        AND t.activity_instance_id = e.activity_instance_id AND t.token IS NOT NULL AND ",
-                    $where
+                    $where,
+                    " AND ",
+                    $of_end
                 ),
                 &[Type::Timestamp, Type::UuidArray],
             ),
@@ -115,8 +118,8 @@ macro_rules! ending {
     };
 }
 
-static END_ALL: [Statement; 2] = ending!("true");
-static END_OF: [Statement; 2] = ending!("t.instance_id = ANY ($2)");
+static END_ALL: [Statement; 2] = ending!("true", "true");
+static END_OF: [Statement; 2] = ending!("t.instance_id = ANY ($2)", "e.instance_id = ANY ($2)");
 
 /// Ends all leases, in a database that goes on with the data of another one: workers there may hold them.
 pub fn end_all(now: Timestamp) {

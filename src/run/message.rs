@@ -77,7 +77,9 @@ pub fn once(
     message: &Message<'_>,
     make: impl FnOnce(&mut Session) -> Result<(Value, bool), PgError>,
 ) -> Result<Value, PgError> {
-    let name = Name { owner: session.caller_as_owner(None).id, key: message.key, message: message.id };
+    let owner = session.caller_as_owner(None).id;
+    session.caller_id = Some(owner);
+    let name = Name { owner, key: message.key, message: message.id };
     let content = message.content();
     let Some(_making) = Making::begin(&name) else {
         return Err(PgError::new("55000", format!("message \"{}\" is being called", message.id))

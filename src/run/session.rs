@@ -34,6 +34,8 @@ pub struct Session {
     pub limits: Limits,
     /// The role that called.
     pub caller: Oid,
+    /// Its id among the owners, where the call has looked it up outside of all subtransactions.
+    pub caller_id: Option<i32>,
     /// Whether the call may have waited for an instance lock. It takes every further one only if that is free.
     pub has_waited: bool,
     /// Follow-ups that are still to be run.
@@ -142,6 +144,7 @@ impl Session {
             time_of_others: SharedTime::in_force().unwrap_or_else(|| SharedTime::of(limits.script.time)),
             limits,
             caller: role::current(),
+            caller_id: None,
             has_waited: running::any(),
             follow_ups: VecDeque::new(),
             has_followed_up: false,
@@ -192,7 +195,7 @@ impl Session {
     /// The caller as an owner, with its id if that is known.
     pub fn caller_as_owner(&self, id: Option<i32>) -> owners::Owner {
         owners::Owner {
-            id: id.unwrap_or_else(|| owners::id_of(self.caller)),
+            id: id.or(self.caller_id).unwrap_or_else(|| owners::id_of(self.caller)),
             oid: Some(self.caller),
             name: String::new(),
         }

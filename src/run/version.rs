@@ -16,7 +16,7 @@ pub fn find(
 ) -> Result<(DefinitionRow, Option<i32>), PgError> {
     let found = match version {
         Some(version) => runnable(definition_id, version)?.map(|row| (row, None)),
-        None => definitions::published_for(definition_id, session.caller),
+        None => definitions::published_for(definition_id, session.caller, session.caller_id),
     };
     found.ok_or_else(|| not_startable(definition_id, version))
 }

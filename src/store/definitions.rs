@@ -102,10 +102,10 @@ pub fn published(definition_id: &str) -> Option<DefinitionRow> {
     })
 }
 
-/// The published version, and the id of a role in `workflow.owners`. Reads `owners` first: DROP EXTENSION locks the
-/// tables in that order.
-pub fn published_for(definition_id: &str, role: Oid) -> Option<(DefinitionRow, Option<i32>)> {
-    let id = owners::known_id_of(role);
+/// The published version, and the id of a role in `workflow.owners`, which may be known. Reads `owners` first: DROP EXTENSION
+/// locks the tables in that order.
+pub fn published_for(definition_id: &str, role: Oid, id: Option<i32>) -> Option<(DefinitionRow, Option<i32>)> {
+    let id = id.or_else(|| owners::known_id_of(role));
     published(definition_id).map(|row| (row, id))
 }
 

@@ -3,6 +3,8 @@
 //! Lock order: the partition, then the instances in order of id, then rows of other tables. Whoever changes a row that
 //! belongs to an instance has locked the instance, but for claims and heartbeats of workers, which lock the bookmark alone.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 use uuid::Uuid;
 use workflow_engine::bundle::{Definition, Digest, Table as Packed};
@@ -122,7 +124,8 @@ pub fn unpack(packed: &Packed) -> bool {
     moved.unpack.run(&arrays) == packed.rows
 }
 
-fn has_values(array: &str) -> bool {
+/// Whether an array of a bundle has anything but NULL.
+pub fn has_values(array: &str) -> bool {
     !array.trim_matches(['{', '}']).split(',').all(|element| element == "NULL")
 }
 
@@ -164,19 +167,28 @@ pub fn keyless_roots(not_of: &[String], limit: i64) -> Vec<Uuid> {
     KEYLESS_ROOTS.rows(&[Arg::Texts(not_of), Arg::BigInt(limit)], |row| row.get())
 }
 
-// OFFSET keeps the subquery apart, so that the children are looked up by index: a hash would read all that have a parent.
-static TREES: Statement = Statement::new(
-    "WITH RECURSIVE tree (root, id) AS ( \
-         SELECT r.id, r.id FROM unnest($1) AS r (id) \
-         UNION SELECT t.root, i.id FROM tree t \
-             CROSS JOIN LATERAL (SELECT c.id FROM workflow.instances c WHERE c.parent_instance_id = t.id OFFSET 0) i) \
-     SELECT t.root, t.id FROM tree t ORDER BY t.root, t.id",
+static CHILDREN: Statement = Statement::new(
+    "SELECT i.parent_instance_id, i.id FROM workflow.instances i WHERE i.parent_instance_id = ANY ($1)",
     &[Type::UuidArray],
 );
 
 /// The instances below these, with them: each with its root, in order.
 pub fn trees(roots: &[Uuid]) -> Vec<(Uuid, Uuid)> {
-    TREES.rows(&[Arg::Uuids(roots)], |row| (row.get(), row.get()))
+    let mut root_of: HashMap<Uuid, Uuid> = roots.iter().map(|root| (*root, *root)).collect();
+    let mut level = roots.to_vec();
+    while !level.is_empty() {
+        let children = CHILDREN.rows(&[Arg::Uuids(&level)], |row| (row.get(), row.get()));
+        level.clear();
+        for (parent, child) in children {
+            let root = root_of[&parent];
+            if root_of.insert(child, root).is_none() {
+                level.push(child);
+            }
+        }
+    }
+    let mut trees: Vec<_> = root_of.into_iter().map(|(id, root)| (root, id)).collect();
+    trees.sort_unstable();
+    trees
 }
 
 /// An instance with a correlation id.

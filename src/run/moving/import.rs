@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use pgrx::pg_sys::Oid;
 use uuid::Uuid;
 use workflow_engine::bundle::{self, Bundle, Definition, Digest, Table, Unreadable};
+use workflow_engine::stimulus::HTTP_ENDPOINT;
 
 use crate::compiled;
 use crate::pg::{PgError, interrupt, role};
@@ -114,7 +115,7 @@ fn take_in(session: &Session, piece: Piece) -> Result<(), PgError> {
         let role = id.parse().ok().and_then(|id: i32| roles.get(&id))?;
         Some(owners::id_of(*role).to_string())
     };
-    let has_lanes = column(&bundle.tables, "bookmarks", "lane").is_some_and(|lanes| !lanes.split(',').all(is_null));
+    let contents = Contents::of(&bundle.tables);
     for mut table in bundle.tables {
         for (column, values) in &mut table.columns {
             match (table.name.as_str(), column.as_str()) {
@@ -129,7 +130,28 @@ fn take_in(session: &Session, piece: Piece) -> Result<(), PgError> {
             return Err(damaged());
         }
     }
-    settle(session, &ids, &bundle.keys, has_lanes)
+    settle(session, &ids, &bundle.keys, &contents)
+}
+
+/// What of a piece has to be fitted to this node.
+struct Contents {
+    lanes: bool,
+    leases: bool,
+    due: bool,
+    endpoints: bool,
+}
+
+impl Contents {
+    fn of(tables: &[Table]) -> Self {
+        let has = |table, name| column(tables, table, name).is_some_and(moving::has_values);
+        let types = column(tables, "bookmarks", "activity_type").unwrap_or_default();
+        Self {
+            lanes: has("bookmarks", "lane"),
+            leases: has("bookmarks", "token"),
+            due: has("bookmarks", "due_at") || has("triggers", "next_fire_at"),
+            endpoints: types.contains(HTTP_ENDPOINT.name),
+        }
+    }
 }
 
 fn refuse_taken_schedule(table: &Table) -> Result<(), PgError> {
@@ -145,10 +167,6 @@ fn refuse_taken_schedule(table: &Table) -> Result<(), PgError> {
     }
 }
 
-fn is_null(element: &str) -> bool {
-    element.trim_matches(['{', '}']) == "NULL"
-}
-
 /// Puts something else in the place of each element.
 fn translate(values: &mut String, into: impl Fn(&str) -> Option<String>) -> Result<(), PgError> {
     let elements = bundle::elements(values).map_err(unreadable)?;
@@ -159,13 +177,15 @@ fn translate(values: &mut String, into: impl Fn(&str) -> Option<String>) -> Resu
 }
 
 /// Fits what was taken in to this node.
-fn settle(session: &Session, ids: &[Uuid], keys: &[String], has_lanes: bool) -> Result<(), PgError> {
+fn settle(session: &Session, ids: &[Uuid], keys: &[String], contents: &Contents) -> Result<(), PgError> {
     let known: HashSet<&String> = keys.iter().collect();
     if moving::keys_of(ids).iter().any(|(_, key)| !known.contains(key)) {
         return Err(damaged());
     }
-    leases::end_of(ids, session.timestamp());
-    if has_lanes || !limits::all().is_empty() {
+    if contents.leases {
+        leases::end_of(ids, session.timestamp());
+    }
+    if contents.lanes || !limits::all().is_empty() {
         limits::lock();
         limits::assign(&moving::tasks_of(ids));
     }
@@ -175,9 +195,12 @@ fn settle(session: &Session, ids: &[Uuid], keys: &[String], has_lanes: bool) -> 
         let row = instances::get(*id).ok_or_else(damaged)?;
         admission::adopt(&row, &*compiled::of_instance(&row)?);
     }
-    for (version, payload) in moving::endpoints(ids) {
+    let endpoints = if contents.endpoints { moving::endpoints(ids) } else { Vec::new() };
+    for (version, payload) in endpoints {
         paths::claim(&compiled::of_version(version)?.row.owner, Some(&payload), Hold::Look)?;
     }
-    identity::note_due(moving::first_due(ids, keys));
+    if contents.due {
+        identity::note_due(moving::first_due(ids, keys));
+    }
     Ok(())
 }

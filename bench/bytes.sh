@@ -30,11 +30,11 @@ least_written() {
     printf '%-58s %9s %15s\n' "" "$(printf '%.0f B' "$bytes")" "$(printf '%.1f entries' "$entries")"
 }
 
-# stored DATABASE: bytes of live tuples and of index entries, of everything that approvals write.
+# stored DATABASE [KINDS]: bytes of live tuples and of index entries, of everything that approvals write.
 stored() {
     vacuum "$1"
     query "$1" "SELECT sum((pgstattuple(c.oid)).tuple_len) FROM pg_class c
-        WHERE c.relnamespace::regnamespace::text IN ('approval', 'workflow') AND c.relkind IN ('r', 'i') AND c.relam IN (SELECT oid FROM pg_am WHERE amname IN ('heap', 'btree'))"
+        WHERE c.relnamespace::regnamespace::text IN ('approval', 'workflow') AND c.relkind IN (${2:-'r', 'i'}) AND c.relam IN (SELECT oid FROM pg_am WHERE amname IN ('heap', 'btree'))"
 }
 
 # kept NAME BUDGET-OPEN BUDGET-FINISHED START FINISH: what stays of approvals that wait, and of those that have ended.

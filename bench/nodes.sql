@@ -36,6 +36,7 @@ DECLARE
     began timestamptz;
     started timestamptz;
     exported timestamptz;
+    arrived timestamptz;
     bundle bytea[];
 BEGIN
     TRUNCATE workflow.instances, workflow.bookmarks, workflow.tasks, workflow.execution_log;
@@ -44,7 +45,13 @@ BEGIN
     started := clock_timestamp();
     bundle := ARRAY(SELECT wf_export_instances(ARRAY(SELECT 'moved-' || n FROM generate_series(1, count) AS n), remove => true));
     exported := clock_timestamp();
+    -- The new node has never had these rows: no index knows their ids.
+    TRUNCATE workflow.instances, workflow.bookmarks, workflow.tasks, workflow.execution_log;
+    arrived := clock_timestamp();
     PERFORM wf_import_instances(bundle);
     RETURN 1e6 / count * extract(epoch FROM CASE what WHEN 'start' THEN started - began WHEN 'export' THEN exported - started
-        WHEN 'import' THEN clock_timestamp() - exported ELSE clock_timestamp() - started END);
+        WHEN 'import' THEN clock_timestamp() - arrived ELSE exported - started + (clock_timestamp() - arrived) END);
 END $$;
+
+-- What a client calls, directly or through PL/Proxy.
+CREATE FUNCTION bench.begin(key text) RETURNS uuid LANGUAGE sql AS $$ SELECT wf_start('approval-event', '{"employee": "Ada", "days": 3}', $1) $$;

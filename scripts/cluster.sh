@@ -45,6 +45,12 @@ add_routers() {
     as_server chmod +x "$1/pgbouncer"
 }
 
+# scale_step STEP [ARGUMENT...]: a script of examples/scale, in the directory that scripts/scale has made.
+scale_step() {
+    use_prefix "$DEV_DIR/scale/prefix"
+    as_server env PGBIN="$PGBIN" SCALE_DIR="$DEV_DIR/scale/servers" PGBOUNCER="$DEV_DIR/scale/routers/pgbouncer" "$DEV_DIR/scale/scale/$1.sh" "${@:2}"
+}
+
 install_into_prefix() {
     local from to
     find "$PACKAGE_DIR$PG_ROOT/usr" -type f | while read -r from; do

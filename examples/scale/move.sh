@@ -11,7 +11,14 @@ fi
 partition=$1 from=$2 to=$3
 move="move $partition"
 
-promised() { [ "$(ask "$1" "SELECT count(*) FROM pg_prepared_xacts WHERE gid = '$move' AND database = current_database()")" = 1 ]; }
+# A node that does not answer may have promised or committed: then nothing is decided.
+is_one() { # NODE COMMAND
+    local said
+    said=$(ask "$1" "$2") || die "$1 does not say what it has promised"
+    [ "$said" = 1 ]
+}
+has_committed() { is_one "$to" "SELECT count(*) FROM workflow.partitions WHERE partition = $partition"; }
+promised() { is_one "$1" "SELECT count(*) FROM pg_prepared_xacts WHERE gid = '$move' AND database = current_database()"; }
 
 # The old node. Clients change a business row before they call, so most rows go before the partition is taken, and the rest when no call
 # uses it any more.
@@ -51,19 +58,21 @@ arrive() {
 
 # The new node first: then no node has the partition for a moment, and never two.
 finish() {
+    promised "$to" || has_committed || die "$to has not promised to take partition $partition: move.sh --undo $partition $from $to"
     ! promised "$to" || ask "$to" "COMMIT PREPARED '$move'"
     ! promised "$from" || ask "$from" "COMMIT PREPARED '$move'"
     change_map "s/^$partition .*/$partition $to/"
 }
 undo() {
     local node
+    ! has_committed || die "$to has taken partition $partition: move.sh --finish $partition $from $to"
     for node in "$to" "$from"; do
         ! promised "$node" || ask "$node" "ROLLBACK PREPARED '$move'"
     done
 }
 # A move that has committed on the new node, or is promised by both, goes on; any other one is taken back.
 end() {
-    if { promised "$from" && promised "$to"; } || [ "$(ask "$to" "SELECT count(*) FROM workflow.partitions WHERE partition = $partition")" = 1 ]; then
+    if { promised "$from" && promised "$to"; } || has_committed; then
         finish
     else
         undo
@@ -71,6 +80,7 @@ end() {
 }
 
 prepare() {
+    [ ! -e "$SCALE_DIR/map" ] || [ "$(node_of "$partition")" = "$from" ] || die "partition $partition is on $(node_of "$partition")"
     ! promised "$from" && ! promised "$to" || die "a move of partition $partition was broken off: move.sh --end $partition $from $to"
     bundle=$(mktemp -d "$SCALE_DIR/bundle.XXXXXX")
     trap 'rm -rf "$bundle"' EXIT

@@ -94,8 +94,16 @@ step move --prepare 1 node1 node2
 if "$scale/move.sh" 1 node1 node2 2>"$WORKFLOW_TMP/said"; then fail "a move began upon another"; fi
 grep -q "was broken off" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
 step move --end 1 node1 node2
+if "$scale/move.sh" --undo 1 node1 node2 2>"$WORKFLOW_TMP/said"; then fail "a move that is whole was undone"; fi
+grep -q "has taken partition" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
+if "$scale/move.sh" 1 node1 node2 2>"$WORKFLOW_TMP/said"; then fail "a partition moved from where it is not"; fi
+grep -q "is on node2" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
 step move --prepare 2 node1 node2
 node node2 "ROLLBACK PREPARED 'move 2'"
+if "$scale/move.sh" --finish 2 node1 node2 2>"$WORKFLOW_TMP/said"; then fail "half a move was finished"; fi
+grep -q "has not promised" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
+if PGPORT=1 "$scale/move.sh" --end 2 node1 node2 2>"$WORKFLOW_TMP/said"; then fail "a move was ended without its nodes"; fi
+grep -q "does not say what it has promised" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
 step move --end 2 node1 node2
 step run 10 last
 step check

@@ -129,7 +129,8 @@ pub fn has_values(array: &str) -> bool {
     !array.trim_matches(['{', '}']).split(',').all(|element| element == "NULL")
 }
 
-// Each part gives so many of its own, in the order of its index, so the first ones of all of them are among these.
+// Each part gives so many of its own, so the first ones of all of them are among these. Kept stimuli and dead letters have no index
+// for it, and are read whole.
 static LIVE_KEYS: Statement = Statement::new(
     "(SELECT DISTINCT i.correlation_id FROM workflow.instances i WHERE i.correlation_id IS NOT NULL AND i.correlation_id > $1 \
          AND i.definition_id <> ALL ($3) ORDER BY 1 LIMIT $2) \

@@ -58,6 +58,13 @@ pub fn admits(key: Option<&str>) -> bool {
     ask(&check, key, Wait::Skip).unwrap_or_else(|error| unwind(error)).is_ok()
 }
 
+/// Whether a key belongs here, also after a move of its partition that is under way, which is awaited. The answer holds until this
+/// transaction ends.
+pub fn owns(key: &str) -> bool {
+    let Some(check) = guc::route_check() else { return true };
+    ask(&check, key, Wait::Block).unwrap_or_else(|error| unwind(error)).is_ok()
+}
+
 /// Definitions of the extension itself, whose instances belong to the node where they are.
 pub const OF_NODE: [&str; 2] = [COMMANDS, MIGRATE_INSTANCES];
 

@@ -148,7 +148,8 @@ impl Contents {
         Self {
             lanes: has("bookmarks", "lane"),
             leases: has("bookmarks", "token"),
-            due: has("bookmarks", "due_at") || has("triggers", "next_fire_at"),
+            // A lease that ends makes its bookmark due.
+            due: has("bookmarks", "token") || has("bookmarks", "due_at") || has("triggers", "next_fire_at"),
             endpoints: types.contains(HTTP_ENDPOINT.name),
         }
     }

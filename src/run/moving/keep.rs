@@ -28,7 +28,7 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
     // What the guard lets through belongs here, whatever the function says.
     let is_guarded = route::is_on();
     let stays = |key: &str| {
-        predicate.is_some_and(|predicate| user_sql::admits(predicate, key)) || is_guarded && route::admits(Some(key))
+        predicate.is_some_and(|predicate| user_sql::admits(predicate, key)) || is_guarded && route::owns(key)
     };
     let question = predicate.map(|predicate| predicate.0.clone()).unwrap_or_default();
     let after = NEXT.with_borrow(|(of, after)| if *of == question { after.clone() } else { String::new() });

@@ -3,11 +3,11 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 collect() { # COMMAND: of all nodes
     local node
-    for node in $(nodes); do ask "$node" "$1"; done | sort
+    for node in $(nodes); do ask "$node" "$1" || exit 1; done | sort -n
 }
 same() { # TITLE COMMAND
     local said end=$((SECONDS + 60))
-    until said=$(diff <(sort "$SCALE_DIR/orders") <(collect "$2")); do
+    until said=$(diff <(sort -n "$SCALE_DIR/orders") <(collect "$2")); do
         [ "$SECONDS" -lt "$end" ] || die "$1: < is lost, > is doubled:
 $said"
         sleep 0.2
@@ -25,5 +25,5 @@ elsewhere=$(collect "SELECT key FROM (SELECT correlation_id FROM workflow.instan
 problems=$(collect "SELECT * FROM wf_check()")
 [ -z "$problems" ] || die "wf_check(): $problems"
 [ "$(collect "SELECT partition FROM workflow.partitions")" = "$(seq 0 $((partitions - 1)))" ] || die "a partition is on no node, or on two"
-for node in $(nodes); do echo "   $node: partitions $(sed -n "s/ $node$//p" "$SCALE_DIR/map" | paste -sd,), $(ask "$node" "SELECT count(*) FROM orders") orders"; done
+for node in $(nodes); do echo "   $node: partitions $(partitions_of "$node" | paste -sd,), $(ask "$node" "SELECT count(*) FROM orders") orders"; done
 say "none of $(wc -l <"$SCALE_DIR/orders") orders is lost, doubled or on the wrong node; each was shipped once"

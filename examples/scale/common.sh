@@ -1,5 +1,5 @@
 # Sourced by the scripts of this directory. The servers lie in SCALE_DIR, each in a directory that is named like it, with its data, its
-# socket and its log. `map` there says which partition is on which node.
+# socket and its log. `nodes` there names the nodes, and `map` says which partition is on which.
 # shellcheck shell=bash
 set -euo pipefail
 
@@ -50,11 +50,13 @@ new_node() {
     for file in "$SCALE_DIR"/deployed/*; do
         [ ! -e "$file" ] || run "$1" -f "$file" >/dev/null
     done
+    echo "$1" >>"$SCALE_DIR/nodes"
 }
 
-# nodes: those that the map names. node_of PARTITION
-nodes() { cut -d' ' -f2 "$SCALE_DIR/map" | sort -u; }
+# node_of PARTITION, partitions_of NODE
+nodes() { cat "$SCALE_DIR/nodes"; }
 node_of() { sed -n "s/^$1 //p" "$SCALE_DIR/map"; }
+partitions_of() { sed -n "s/ $1$//p" "$SCALE_DIR/map"; }
 
 # change_map COMMAND-OF-SED: the proxy, where there is one, follows. A proxy that has not heard of it yet is refused by the guard.
 change_map() {

@@ -10,5 +10,6 @@ say "$node is lost"
 promote "$replica"
 # A node that comes back is made a replica of the new one; never a second node with the same keys.
 mv "$SCALE_DIR/$node" "$SCALE_DIR/$node.lost"
+sed -i "s/^$node$/$replica/" "$SCALE_DIR/nodes"
 change_map "s/ $node$/ $replica/"
 say "$replica has its place; promised there: $(ask "$replica" "SELECT coalesce(string_agg(gid, ', '), 'nothing') FROM pg_prepared_xacts")"

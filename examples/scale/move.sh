@@ -26,14 +26,14 @@ leave() {
     run "$from" <<SQL
 BEGIN;
 SET LOCAL my.partition = '$partition';
-\o | cat >>$bundle/orders
-COPY (DELETE FROM orders WHERE moves(id) RETURNING *) TO STDOUT;
+\o $bundle/orders.first
+COPY (DELETE FROM orders WHERE wf_partition(id, $partitions) = $partition RETURNING *) TO STDOUT;
 \o
 SELECT wf_remove_partitions('{$partition}') \g /dev/null
-\o | cat >>$bundle/orders
-COPY (DELETE FROM orders WHERE moves(id) RETURNING *) TO STDOUT;
-\o | cat >>$bundle/steps
-COPY (DELETE FROM steps WHERE moves(id) RETURNING *) TO STDOUT;
+\o $bundle/orders.last
+COPY (DELETE FROM orders WHERE wf_partition(id, $partitions) = $partition RETURNING *) TO STDOUT;
+\o $bundle/steps
+COPY (DELETE FROM steps WHERE wf_partition(id, $partitions) = $partition RETURNING *) TO STDOUT;
 \o $bundle/pieces
 SELECT encode(piece, 'hex') FROM wf_export_instances(predicate => 'moves(text)', remove => true) AS piece;
 \o
@@ -46,7 +46,7 @@ arrive() {
     {
         echo "BEGIN; SELECT wf_add_partitions('{$partition}', $partitions) \\g /dev/null"
         echo "COPY orders FROM STDIN;"
-        cat "$bundle/orders"
+        cat "$bundle/orders.first" "$bundle/orders.last"
         echo "\\."
         echo "COPY steps FROM STDIN;"
         cat "$bundle/steps"
@@ -56,7 +56,7 @@ arrive() {
     } | run "$to"
 }
 
-# The new node first: then no node has the partition for a moment, and never two.
+# The new node first: the old one holds its calls for the partition until it has committed, too.
 finish() {
     promised "$to" || has_committed || die "$to has not promised to take partition $partition: move.sh --undo $partition $from $to"
     ! promised "$to" || ask "$to" "COMMIT PREPARED '$move'"
@@ -80,11 +80,11 @@ end() {
 }
 
 prepare() {
+    [ "$from" != "$to" ] || die "partition $partition would move from $from to itself"
     [ ! -e "$SCALE_DIR/map" ] || [ "$(node_of "$partition")" = "$from" ] || die "partition $partition is on $(node_of "$partition")"
     ! promised "$from" && ! promised "$to" || die "a move of partition $partition was broken off: move.sh --end $partition $from $to"
     bundle=$(mktemp -d "$SCALE_DIR/bundle.XXXXXX")
     trap 'rm -rf "$bundle"' EXIT
-    touch "$bundle/orders" "$bundle/steps"
     leave && arrive
 }
 

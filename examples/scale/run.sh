@@ -6,8 +6,9 @@ orders=${1:-20} name=${2:-client}
 
 # send CALL
 send() {
+    local end=$((SECONDS + 60))
     until ask proxy "SELECT $1" proxy >/dev/null 2>>"$SCALE_DIR/$name.log"; do
-        [ -e "$SCALE_DIR/proxy" ] || die "there is no proxy: proxy.sh"
+        [ "$SECONDS" -lt "$end" ] || die "$name: no answer for a minute: $(tail -n 3 "$SCALE_DIR/$name.log")"
         sleep 0.1
     done
 }

@@ -7,6 +7,8 @@ SET ROLE shop;
 
 CREATE TABLE orders (id text PRIMARY KEY, amount numeric NOT NULL DEFAULT 0);
 CREATE TABLE steps (id text NOT NULL, step text NOT NULL);
+CREATE INDEX ON orders (wf_partition(id, 8));
+CREATE INDEX ON steps (wf_partition(id, 8));
 
 SELECT wf_define('{"definitionId": "order", "root": [
     {"id": "paid", "type": "Event", "eventName": "Paid"},

@@ -4,11 +4,13 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 node=$1 new=$2
 mine=() theirs=()
-for partition in $(sed -n "s/ $node$//p" "$SCALE_DIR/map"); do
+for partition in $(partitions_of "$node"); do
     if [ "${#mine[@]}" -gt "${#theirs[@]}" ]; then theirs+=("$partition"); else mine+=("$partition"); fi
 done
 [ "${#theirs[@]}" -gt 0 ] || die "$node has one partition, or none"
 list() { local IFS=,; echo "{$*}"; }
+# A promised transaction would be on both, and holds its keys.
+[ "$(ask "$node" "SELECT count(*) FROM pg_prepared_xacts")" = 0 ] || die "$node has promised a transaction: end it first"
 
 say "$new follows $node"
 follow "$node" "$new"
@@ -17,21 +19,29 @@ echo "workflow.enabled = off" >>"$SCALE_DIR/$new/data/postgresql.conf"
 ask "$new" "SELECT pg_reload_conf()" postgres >/dev/null
 
 say "$node gives up partitions $(list "${theirs[@]}")"
-ask "$node" "SELECT wf_remove_partitions('$(list "${theirs[@]}")')" >/dev/null
+ask "$node" "SET lock_timeout = '10s'; SELECT wf_remove_partitions('$(list "${theirs[@]}")')" >/dev/null
+# Until the replica is promoted, all of it can be taken back.
+trap 'ask "$node" "SELECT wf_add_partitions('"'$(list "${theirs[@]}")'"', $partitions)" >/dev/null; echo "$node keeps its partitions" >&2' EXIT
 position=$(ask "$node" "SELECT pg_current_wal_lsn()")
 await "$new" t "SELECT pg_last_wal_replay_lsn() >= '$position'"
+trap - EXIT
 promote "$new"
+# The other databases of the server stay on the node.
+for database in $(ask "$new" "SELECT datname FROM pg_database WHERE NOT datistemplate AND datname NOT IN ('postgres', '$PGDATABASE')" postgres); do
+    ask "$new" "DROP DATABASE $database WITH (FORCE)" postgres
+done
 ask "$new" "BEGIN; SELECT wf_remove_partitions('$(list "${mine[@]}")'); SELECT wf_add_partitions('$(list "${theirs[@]}")', $partitions); COMMIT" >/dev/null
 sed -i '/^workflow.enabled = off/d' "$SCALE_DIR/$new/data/postgresql.conf"
 ask "$new" "SELECT pg_reload_conf()" postgres >/dev/null
+echo "$new" >>"$SCALE_DIR/nodes"
 for partition in "${theirs[@]}"; do change_map "s/^$partition .*/$partition $new/"; done
 
 say "each removes what belongs to the other"
 for one in "$node" "$new"; do
-    run "$one" <<'SQL'
-DO $$ BEGIN WHILE wf_keep_instances(NULL) > 0 LOOP COMMIT; END LOOP; END $$;
-DELETE FROM orders WHERE wf_partition(id, 8) NOT IN (SELECT partition FROM workflow.partitions);
-DELETE FROM steps WHERE wf_partition(id, 8) NOT IN (SELECT partition FROM workflow.partitions);
+    run "$one" <<SQL
+DO \$\$ BEGIN WHILE wf_keep_instances(NULL) > 0 LOOP COMMIT; END LOOP; END \$\$;
+DELETE FROM orders WHERE wf_partition(id, $partitions) NOT IN (SELECT partition FROM workflow.partitions);
+DELETE FROM steps WHERE wf_partition(id, $partitions) NOT IN (SELECT partition FROM workflow.partitions);
 SQL
 done
 say "$new has partitions $(list "${theirs[@]}")"

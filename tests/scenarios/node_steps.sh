@@ -66,17 +66,22 @@ load() {
     local round=0
     while [ ! -e "$WORKFLOW_TMP/enough" ]; do "$scale/run.sh" 5 "load-$1-$((++round))" || return; done
 }
-for number in 1 2 3; do load $number >"$WORKFLOW_TMP/load.$number" & done
+clients=()
+for number in 1 2 3; do
+    load $number >"$WORKFLOW_TMP/load.$number" 2>&1 &
+    clients+=($!)
+done
 step add-node node4
 step move 0 node1 node4
 step move 7 node3 node4
 step split node2 node5
+[ "$(PGHOST=$SCALE_DIR/node5 query "SELECT count(*) FROM pg_database WHERE datname = 'bravo'" postgres)" = 0 ] || fail "the database of a tenant is on two servers"
 step replica node3
 step lose node3
 has_orders() { [ "$(wc -l <"$SCALE_DIR/orders")" -ge "$1" ]; }
 eventually has_orders $(($(wc -l <"$SCALE_DIR/orders") + 10))
 touch "$WORKFLOW_TMP/enough"
-wait $(jobs -p)
+for client in "${clients[@]}"; do wait "$client" || fail "a client gave up: $(tail -n 3 "$WORKFLOW_TMP"/load.*)"; done
 step check
 [ "$(cut -d' ' -f2 "$SCALE_DIR/map" | paste -sd' ')" = "node4 node1 node1 node2 node5 node2 node3-replica node4" ] || fail "$(cat "$SCALE_DIR/map")"
 grep -hq "sent again: [1-9]" "$WORKFLOW_TMP"/load.* || fail "no client noticed anything"

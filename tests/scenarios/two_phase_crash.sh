@@ -32,6 +32,7 @@ done < <(query "SELECT number, name, arguments FROM calls ORDER BY number")
 
 took_effect=$(sed -n '/^-- What was called has taken effect/,/;$/p' "$tests/sql/two_phase.sql")
 said=$(psql -X -q -c "$took_effect")
+[ -n "$said" ] || fail "nothing was asked"
 [[ $(cat "$tests/expected/two_phase.out") == *"$said"* ]] || fail "without a crash it is another end: $said"
 is "" "SELECT * FROM wf_check()"
 check_storage

@@ -20,40 +20,30 @@ is_one() { # NODE COMMAND
 has_committed() { is_one "$to" "SELECT count(*) FROM workflow.partitions WHERE partition = $partition"; }
 promised() { is_one "$1" "SELECT count(*) FROM pg_prepared_xacts WHERE gid = '$move' AND database = current_database()"; }
 
-# The old node. Clients change a business row before they call, so most rows go before the partition is taken, and the rest when no call
-# uses it any more.
+# The old node says what the new one is to do: it takes in some hundred orders while the next ones are packed. Clients change a business
+# row before they call, so the rows are locked before the partition is taken.
 leave() {
     run "$from" <<SQL
 BEGIN;
 SET LOCAL my.partition = '$partition';
-\o $bundle/orders.first
-COPY (DELETE FROM orders WHERE wf_partition(id, $partitions) = $partition RETURNING *) TO STDOUT;
-\o
+SELECT count(*) FROM (SELECT FROM orders WHERE wf_partition(id, $partitions) = $partition FOR UPDATE) AS o \g /dev/null
 SELECT wf_remove_partitions('{$partition}') \g /dev/null
-\o $bundle/orders.last
+SELECT 'BEGIN; SELECT wf_add_partitions(''{$partition}'', $partitions) \g /dev/null';
+SELECT format('SELECT import_of(piece) FROM wf_export_instances(%L, remove => true) AS piece', array_agg(id))
+FROM (SELECT id, row_number() OVER () / 500 AS part FROM orders WHERE wf_partition(id, $partitions) = $partition) AS o GROUP BY part
+\gexec
+-- What has no order, such as an event that came too early.
+SELECT import_of(piece) FROM wf_export_instances(predicate => 'moves(text)', remove => true) AS piece;
+SELECT 'COPY orders FROM STDIN;';
 COPY (DELETE FROM orders WHERE wf_partition(id, $partitions) = $partition RETURNING *) TO STDOUT;
-\o $bundle/steps
+SELECT '\.';
+SELECT 'COPY steps FROM STDIN;';
 COPY (DELETE FROM steps WHERE wf_partition(id, $partitions) = $partition RETURNING *) TO STDOUT;
-\o $bundle/pieces
-SELECT encode(piece, 'hex') FROM wf_export_instances(predicate => 'moves(text)', remove => true) AS piece;
-\o
+SELECT '\.';
 PREPARE TRANSACTION '$move';
+-- Without this, the new node does nothing.
+SELECT 'PREPARE TRANSACTION ''$move'';';
 SQL
-}
-
-# The new node.
-arrive() {
-    {
-        echo "BEGIN; SELECT wf_add_partitions('{$partition}', $partitions) \\g /dev/null"
-        echo "COPY orders FROM STDIN;"
-        cat "$bundle/orders.first" "$bundle/orders.last"
-        echo "\\."
-        echo "COPY steps FROM STDIN;"
-        cat "$bundle/steps"
-        echo "\\."
-        sed "s/.*/SELECT wf_import_instances(ARRAY[decode('&', 'hex')]) \\\\g \/dev\/null/" "$bundle/pieces"
-        echo "PREPARE TRANSACTION '$move';"
-    } | run "$to"
 }
 
 # The new node first: the old one holds its calls for the partition until it has committed, too.
@@ -83,9 +73,7 @@ prepare() {
     [ "$from" != "$to" ] || die "partition $partition would move from $from to itself"
     [ ! -e "$SCALE_DIR/map" ] || [ "$(node_of "$partition")" = "$from" ] || die "partition $partition is on $(node_of "$partition")"
     ! promised "$from" && ! promised "$to" || die "a move of partition $partition was broken off: move.sh --end $partition $from $to"
-    bundle=$(mktemp -d "$SCALE_DIR/bundle.XXXXXX")
-    trap 'rm -rf "$bundle"' EXIT
-    leave && arrive
+    leave | run "$to"
 }
 
 case $what in

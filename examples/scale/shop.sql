@@ -28,5 +28,7 @@ $$;
 CREATE FUNCTION tell_all(event text) RETURNS integer LANGUAGE sql AS $$ SELECT cardinality(resumed) FROM wf_publish_event($1) $$;
 RESET ROLE;
 
--- The keys that a move takes along.
+-- For moves: the keys that go, and what psql runs on the new node for a piece.
 CREATE FUNCTION moves(key text) RETURNS boolean LANGUAGE sql RETURN public.wf_partition(key, 8)::text = current_setting('my.partition');
+CREATE FUNCTION import_of(piece bytea) RETURNS text LANGUAGE sql
+    RETURN format('SELECT wf_import_instances(ARRAY[decode(%L, ''hex'')]) \g /dev/null', encode(piece, 'hex'));

@@ -45,9 +45,11 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
         keyed = moving::with_keys(&keys, &of_node());
         roots(&keyed)
     });
-    let keyed: HashMap<Uuid, String> = keyed.into_iter().map(|instance| (instance.id, instance.key)).collect();
     let all: Vec<Uuid> = trees.iter().flatten().copied().collect();
-    if let Some((id, key)) = stray(&all, &keyed) {
+    let mut keyed: HashMap<Uuid, String> = keyed.into_iter().map(|instance| (instance.id, instance.key)).collect();
+    let others: Vec<Uuid> = all.iter().filter(|id| !keyed.contains_key(id)).copied().collect();
+    keyed.extend(moving::keys_of(&others));
+    if let Some((id, key)) = stray(&all, &keyed, &keys) {
         return Err(PgError::new("55000", format!("workflow instance {id} is of a tree with several correlation ids"))
             .detail(format!("Its own is \"{key}\"; a tree moves as a whole."))
             .hint("Export all of its correlation ids together."));
@@ -61,13 +63,12 @@ pub fn export(selection: Selection, removes: bool) -> Result<Vec<Vec<u8>>, PgErr
     Ok(pieces)
 }
 
-/// An instance of these trees with another correlation id than those selected, or one with such an id in another tree. `keyed` are all
-/// that have one of these.
-fn stray(ids: &[Uuid], keyed: &HashMap<Uuid, String>) -> Option<(Uuid, String)> {
+/// An instance of these trees with another correlation id than these, or one with such an id in another tree. `keyed` has all
+/// instances with a correlation id of both kinds.
+fn stray(ids: &[Uuid], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Option<(Uuid, String)> {
     let moves: HashSet<&Uuid> = ids.iter().collect();
-    let others: Vec<Uuid> = ids.iter().filter(|id| !keyed.contains_key(id)).copied().collect();
-    let left = keyed.iter().filter(|(id, _)| !moves.contains(id)).map(|(id, key)| (*id, key.clone()));
-    moving::keys_of(&others).into_iter().chain(left).min()
+    let stays = |(id, key): &(&Uuid, &String)| !moves.contains(id) || keys.binary_search(key).is_err();
+    keyed.iter().filter(stays).map(|(id, key)| (*id, key.clone())).min()
 }
 
 fn pieces(trees: &[Vec<Uuid>], keyed: &HashMap<Uuid, String>, keys: &[String]) -> Vec<Vec<u8>> {

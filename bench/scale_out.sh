@@ -18,27 +18,6 @@ starting() { moving start; }
 exporting() { moving export; }
 importing() { moving import; }
 
-# waiting: milliseconds that a key waits for 100 instances, from the first lock until both databases have committed, while the new one
-# takes in what the old one has packed. Both have run all of it before.
-waiting() {
-    query bench_moved 'TRUNCATE workflow.instances, workflow.bookmarks, workflow.tasks, workflow.execution_log'
-    query "$PGDATABASE" 'TRUNCATE workflow.instances, workflow.bookmarks, workflow.tasks, workflow.execution_log' \
-        "SELECT count(*) FROM bench.fill('warm', 200)" "SELECT count(*) FROM bench.fill('moved', $approvals)" >/dev/null
-    vacuum "$PGDATABASE"
-    begin_segment
-    psql -X -q -At -v ON_ERROR_STOP=1 -d "$PGDATABASE" <<END | psql -X -q -At -v ON_ERROR_STOP=1 -d bench_moved | awk '{ at[NR] = $1 } END { print (at[2] - at[1]) * 1e5 / '"$approvals"' }'
-SELECT bench.leave('warm', 200) \gexec
-SELECT pg_sleep(0.3) \g /dev/null
-SELECT format('\echo %s', extract(epoch FROM clock_timestamp()));
-BEGIN;
-SELECT 'BEGIN;';
-SELECT bench.leave('moved', $approvals) \gexec
-COMMIT;
-SELECT 'COMMIT; SELECT extract(epoch FROM clock_timestamp());';
-END
-    [ "$(query bench_moved 'SELECT count(*) FROM workflow.instances')" = $((200 + approvals)) ] || { echo "not all instances have moved" >&2; exit 1; }
-}
-
 # calling DATABASE: microseconds of this machine for a call, by 8 clients, which leave no processor idle: no commit waits for the disk.
 calling() {
     vacuum "$PGDATABASE"
@@ -109,11 +88,8 @@ scale_out() {
     title "$approvals starts of an instance with two bookmarks : the move of one" time
     compare "export" 1 '<=' starting exporting
     compare "import" 2 '<=' starting importing
-    create_database bench_moved
-    file bench_moved nodes.sql
     rm -f "$scratch/waits"
-    for ((round = 0; round < rounds; round++)); do waiting >>"$scratch/waits"; done
-    query postgres 'DROP DATABASE bench_moved'
+    for ((round = 0; round < rounds; round++)); do moving wait | awk '{ print $1 / 10 }' >>"$scratch/waits"; done
     report "a key waits for 100 instances" "$scratch/waits" ms 10
     proxy
     node

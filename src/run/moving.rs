@@ -17,8 +17,8 @@ pub mod export;
 pub mod import;
 pub mod keep;
 
-/// Correlation ids that are looked at together.
-const PAGE: i64 = 1000;
+/// Correlation ids that are looked at together by a search.
+const PAGE: i64 = 10_000;
 
 /// Definitions whose instances do not move.
 fn of_node() -> Vec<String> {
@@ -34,14 +34,15 @@ fn begin(what: &str) -> Result<(), PgError> {
     Ok(())
 }
 
-/// Correlation ids of this node, a page at a time.
+/// Correlation ids of this node, so many at a time.
 fn each_page(
+    size: i64,
     mut after: String,
     mut body: impl FnMut(Vec<String>) -> Result<bool, PgError>,
 ) -> Result<Option<String>, PgError> {
     loop {
         interrupt::check();
-        let mut page = moving::keys(&after, PAGE, &of_node());
+        let mut page = moving::keys(&after, size, &of_node());
         let last = page.last().cloned();
         if after.is_empty() {
             // The empty one is after none.
@@ -59,7 +60,7 @@ fn each_page(
 /// The correlation ids for which a function says yes.
 fn admitted(predicate: &Predicate) -> Result<Vec<String>, PgError> {
     let mut found = Vec::new();
-    each_page(String::new(), |page| {
+    each_page(PAGE, String::new(), |page| {
         found.extend(page.into_iter().filter(|key| user_sql::admits(predicate, key)));
         Ok(true)
     })?;

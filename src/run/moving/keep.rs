@@ -11,6 +11,9 @@ use crate::pg::{PgError, user_sql};
 use crate::store::moving::{self, Rows};
 use crate::store::{owners, route};
 
+/// Correlation ids whose instances are locked and removed together.
+const PAGE: i64 = 1000;
+
 thread_local! {
     /// Where the next call of the session goes on, if it asks the same.
     static NEXT: RefCell<(String, String)> = RefCell::default();
@@ -33,7 +36,7 @@ pub fn keep(predicate: Option<&Predicate>, max: u64, keyless: bool) -> Result<u6
     let question = predicate.map(|predicate| predicate.0.clone()).unwrap_or_default();
     let after = NEXT.with_borrow(|(of, after)| if *of == question { after.clone() } else { String::new() });
     let mut removed = 0;
-    let next = each_page(after, |page| {
+    let next = each_page(PAGE, after, |page| {
         let gone: Vec<String> = page.into_iter().filter(|key| !stays(key)).collect();
         removed += remove(lock_trees(|| roots(&moving::with_keys(&gone, &of_node()))), stays);
         moving::lock_keys(&gone);

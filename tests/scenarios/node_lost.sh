@@ -31,7 +31,11 @@ client() {
 query_node() {
     until on "$(cat "$WORKFLOW_TMP/node")" query "$1" 2>>"$WORKFLOW_TMP/lost.$BASHPID"; do sleep 0.05; done
 }
-for number in {1..4}; do client "$number" & done
+clients=()
+for number in {1..4}; do
+    client "$number" &
+    clients+=($!)
+done
 has_begun() { [ "$(cat "$WORKFLOW_TMP"/client.* 2>/dev/null | wc -l)" -ge 20 ]; }
 eventually has_begun
 kill_server
@@ -42,7 +46,7 @@ before=$(cat "$WORKFLOW_TMP"/client.* | wc -l)
 has_gone_on() { [ "$(cat "$WORKFLOW_TMP"/client.* | wc -l)" -ge $((before + 20)) ]; }
 eventually has_gone_on
 touch "$WORKFLOW_TMP/enough"
-wait $(jobs -p)
+for client in "${clients[@]}"; do wait "$client" || fail "a client gave up"; done
 export PGHOST=$second PGDATA=$second_data
 
 orders=$(cat "$WORKFLOW_TMP"/client.* | wc -l)

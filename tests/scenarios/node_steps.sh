@@ -45,6 +45,13 @@ echo "SET ROLE shop; CREATE TABLE here_only ();" >"$WORKFLOW_TMP/bad.sql"
 if "$scale/deploy.sh" "$WORKFLOW_TMP/bad.sql" 2>"$WORKFLOW_TMP/said"; then fail "half a deployment succeeded"; fi
 grep -q "was deployed on no node" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
 [ "$(node node1 "SELECT to_regclass('here_only') IS NULL")" = t ] || fail "half a deployment is left"
+# What a broken-off deployment has left is ended by the next one: back where not all nodes had promised it, forward where they had.
+node node2 "BEGIN; CREATE TABLE half (); PREPARE TRANSACTION 'deploy 0002'"
+node node3 "BEGIN; CREATE TABLE noted (); PREPARE TRANSACTION 'deploy 0001'"
+echo "CREATE TABLE later ();" >"$WORKFLOW_TMP/later.sql"
+step deploy "$WORKFLOW_TMP/later.sql"
+[ "$(node node2 "SELECT to_regclass('half') IS NULL AND to_regclass('later') IS NOT NULL")" = t ] || fail "half a deployment went on"
+[ "$(node node3 "SELECT to_regclass('noted') IS NOT NULL AND to_regclass('later') IS NOT NULL")" = t ] || fail "a promised deployment was taken back"
 echo "ok: an event for everybody reaches all nodes, and a deployment all or none"
 
 step pgbouncer

@@ -81,6 +81,11 @@ done
 step add-node node4
 step move 0 node1 node4
 step move 7 node3 node4
+# What is promised would be on both.
+node node2 "BEGIN; PREPARE TRANSACTION 'open'"
+if "$scale/split.sh" node2 node5 2>"$WORKFLOW_TMP/said"; then fail "a node was split with a promised transaction"; fi
+grep -q "has promised a transaction" "$WORKFLOW_TMP/said" || fail "$(cat "$WORKFLOW_TMP/said")"
+node node2 "ROLLBACK PREPARED 'open'"
 step split node2 node5
 [ "$(PGHOST=$SCALE_DIR/node5 query "SELECT count(*) FROM pg_database WHERE datname = 'bravo'" postgres)" = 0 ] || fail "the database of a tenant is on two servers"
 step replica node3
